@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/programs/inputs.h"
+
+namespace heddle::bench {
+
+/// Element `flat` of a result in float64, from the inputs' elements.
+using Reference = std::function<double(const std::vector<Input>& inputs, std::int64_t flat)>;
+
+/// A program of the performance page.
+struct Case {
+  std::string name;
+  std::vector<Input> inputs;
+  std::function<Array(const std::vector<Array>&)> call;  ///< a jitted function
+  Shape result;
+  Reference reference;
+  double tolerance = 1e-5;        ///< of the error over the largest of `scale` and the value
+  double scale = 1;               ///< of the result's elements
+  int samples = 32;               ///< elements of the result that are checked
+  std::int64_t fewest_bytes = 0;  ///< 0 where arithmetic and not memory is what limits it
+  bool mostly_reads = false;
+};
+
+/// All of them. `small` is for processors: the same programs on arrays that they get through.
+std::vector<Case> all_cases(bool small);
+
+}  // namespace heddle::bench

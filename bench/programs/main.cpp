@@ -1,0 +1,132 @@
+#include <exception>
+#include <fstream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/programs/measure.h"
+#include "bench/programs/numpy.h"
+#include "runtime/cuda_driver.h"
+#include "runtime/device.h"
+
+// Times the programs of the performance page on one device, checks them, and holds them against
+// what the memory of that device gives in the same run; on the CPU also against NumPy.
+
+namespace heddle::bench {
+namespace {
+
+struct Options {
+  std::string device, only, json;
+  bool no_numpy = false, large = false;
+};
+
+std::string commit() {
+  std::ifstream file(HEDDLE_SOURCE_FOLDER "/.commit");
+  std::string text;
+  return std::getline(file, text) ? text : "unknown";
+}
+
+nlohmann::json machine(const Ceilings& ceilings) {
+  const runtime::Device device = runtime::current_device();
+  return {{"commit", commit()},
+          {"device", runtime::to_string(device)},
+          {"name", runtime::facts_of(device).name},
+          {"target", to_string(runtime::target_of(device))},
+          {"driver_cuda", runtime::cuda::driver_version()},
+          {"copy_gigabytes_per_second", ceilings.copy / 1e9},
+          {"kernel_copy_gigabytes_per_second", ceilings.kernel_copy / 1e9},
+          {"read_gigabytes_per_second", ceilings.read / 1e9}};
+}
+
+struct Row {
+  const Case& program;
+  Measurement measured;
+  double over_copy = 0, over_read = 0;  ///< 0: not limited by memory
+  double numpy = 0;                     ///< microseconds; 0: not measured
+};
+
+void print(const Row& row) {
+  const auto ratio = [](double value) {
+    return value > 0 ? fmt::format("{:.2f}", value) : std::string("-");
+  };
+  fmt::print("{:<28} {:>12.1f} {:>7} {:>7} {:>8} {:>11.1f} {:>9.1e} {}", row.program.name,
+             row.measured.microseconds, ratio(row.over_copy), ratio(row.over_read),
+             row.measured.kernels, static_cast<double>(row.measured.peak_bytes) / (1 << 20),
+             row.measured.error, row.measured.correct ? "ok" : "WRONG");
+  if (row.numpy > 0)
+    fmt::print("  {:>12.1f} {:>6.1f}x", row.numpy, row.numpy / row.measured.microseconds);
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
+nlohmann::json json_of(const Row& row) {
+  nlohmann::json json{{"name", row.program.name},
+                      {"microseconds", row.measured.microseconds},
+                      {"kernels", row.measured.kernels},
+                      {"fewest_bytes", row.program.fewest_bytes},
+                      {"peak_bytes", row.measured.peak_bytes},
+                      {"error", row.measured.error},
+                      {"tolerance", row.program.tolerance},
+                      {"correct", row.measured.correct}};
+  if (row.over_copy > 0) json["over_copy_ceiling"] = row.over_copy;
+  if (row.over_read > 0) json["over_read_ceiling"] = row.over_read;
+  if (row.numpy > 0) json["numpy_microseconds"] = row.numpy;
+  return json;
+}
+
+int run(const Options& options) {
+  if (!options.device.empty()) set_device(options.device);
+  const bool on_cpu = !runtime::current_device().is_cuda();
+  const bool small = on_cpu && !options.large;
+  std::vector<Case> cases;
+  for (Case& program : all_cases(small)) {
+    if (program.name.find(options.only) != std::string::npos) cases.push_back(std::move(program));
+  }
+  const Ceilings ceilings = measure_ceilings(small);
+  nlohmann::json report = machine(ceilings);
+  fmt::print("{} ({}): copy {:.0f} GB/s, copy by a kernel {:.0f}, read {:.0f}\n", device(),
+             runtime::facts_of(runtime::current_device()).name, ceilings.copy / 1e9,
+             ceilings.kernel_copy / 1e9, ceilings.read / 1e9);
+  fmt::print("{:<28} {:>12} {:>7} {:>7} {:>8} {:>11} {:>9}{}\n", "program", "us a call", "/copy",
+             "/read", "kernels", "peak MiB", "error",
+             on_cpu && !options.no_numpy ? "          NumPy us" : "");
+  std::map<std::string, double> numpy;
+  if (on_cpu && !options.no_numpy) numpy = numpy_times(cases);
+  bool correct = true;
+  for (const Case& program : cases) {
+    Row row{program, measure(program)};
+    const auto bytes = static_cast<double>(program.fewest_bytes);
+    if (bytes > 0) row.over_copy = row.measured.microseconds / (bytes / ceilings.copy * 1e6);
+    if (program.mostly_reads)
+      row.over_read = row.measured.microseconds / (bytes / ceilings.read * 1e6);
+    if (numpy.count(program.name) != 0) row.numpy = numpy.at(program.name);
+    correct &= row.measured.correct;
+    print(row);
+    report["programs"].push_back(json_of(row));
+  }
+  if (!options.json.empty()) std::ofstream(options.json) << report.dump(1) << '\n';
+  return correct ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace heddle::bench
+
+int main(int argc, char** argv) {
+  heddle::bench::Options options;
+  CLI::App app("Times Heddle on the programs of the performance page.");
+  app.add_option("--device", options.device,
+                 "cpu or cuda:N; by default HEDDLE_DEVICE, else a GPU, else cpu");
+  app.add_option("--only", options.only, "Programs whose name contains this");
+  app.add_option("--json", options.json, "Also write the figures to this file");
+  app.add_flag("--no-numpy", options.no_numpy, "On the CPU: do not time NumPy");
+  app.add_flag("--large", options.large, "On the CPU: the sizes that GPUs get");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return heddle::bench::run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_programs: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/programs/cases.h"
+
+namespace heddle::bench {
+
+/// Microseconds a call of each case in NumPy, measured now, by a Python process:
+/// HEDDLE_BENCH_PYTHON, else .venv/bin/python of the tree, else python3. Throws std::runtime_error
+/// with what went wrong.
+std::map<std::string, double> numpy_times(const std::vector<Case>& cases);
+
+}  // namespace heddle::bench

@@ -1,0 +1,29 @@
+# What every target of this project is compiled with.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(HEDDLE_CCACHE ccache)
+  if(HEDDLE_CCACHE)
+    # Build folders share what they compile alike.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 ${HEDDLE_CCACHE})
+  endif()
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The compiled parts' own flags and include roots; never part of what is installed.
+add_library(heddle_internal INTERFACE)
+target_compile_options(heddle_internal INTERFACE -Wall -Wextra -Wpedantic)
+if(HEDDLE_WARNINGS_AS_ERRORS)
+  target_compile_options(heddle_internal INTERFACE -Werror)
+endif()
+target_include_directories(heddle_internal INTERFACE
+  ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/ir/include
+  ${PROJECT_SOURCE_DIR}/frontend/include)

@@ -1,0 +1,266 @@
+#include "codegen/body.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "heddle/error.h"
+
+#include "codegen/scalar_code.h"
+#include "codegen/sections.h"
+#include "ir/hash.h"
+#include "passes/plan/launch.h"
+
+namespace heddle::codegen {
+
+using passes::Dim;
+using passes::Index;
+using passes::Instruction;
+using passes::Loop;
+
+namespace {
+
+std::string integer(std::int64_t value) {
+  const bool narrow = value >= std::numeric_limits<std::int32_t>::min() &&
+                      value <= std::numeric_limits<std::int32_t>::max();
+  return fmt::format("{}{}", value, narrow ? "" : "ll");
+}
+
+template <class Float>
+std::string decimal(Float value, const char* suffix) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + suffix;
+}
+
+}  // namespace
+
+Body::Body(const passes::KernelPlan& plan)
+    : declared(plan.body.size()),
+      symbols(passes::kernel_symbols(plan)),
+      scalars(passes::kernel_scalars(plan)),
+      plan_(plan) {
+  for (std::size_t i = 0; i < plan.outer.size(); ++i) {
+    loop_names_[static_cast<std::uint32_t>(plan.outer[i].atom)] = fmt::format("i{}", i);
+  }
+  for (std::size_t i = 0; i < plan.inner.size(); ++i) {
+    loop_names_[static_cast<std::uint32_t>(plan.inner[i].atom)] = fmt::format("r{}", i);
+  }
+  for (const std::uint32_t scalar : scalars) {
+    const auto user =
+        std::find_if(plan.body.begin(), plan.body.end(), [&](const Instruction& instruction) {
+          return instruction.kind == Instruction::Kind::scalar && instruction.scalar == scalar;
+        });
+    scalar_dtypes.push_back(user->dtype);
+  }
+  for (const passes::KernelOperand& operand : plan.operands) {
+    for (const std::string& section : sections_of(operand.dtype)) need(section);
+  }
+}
+
+std::string Body::extent(const Dim& dim) const {
+  if (dim.is_constant()) return integer(dim.constant());
+  return dim.to_string([&](ir::SymbolId symbol) {
+    const auto position = std::find(symbols.begin(), symbols.end(), symbol) - symbols.begin();
+    return fmt::format("n{}", position);
+  });
+}
+
+std::string Body::loop_variable(passes::AtomId loop) const {
+  return loop_names_.at(static_cast<std::uint32_t>(loop));
+}
+
+std::string Body::atom(passes::AtomId id) const {
+  const passes::Atom& atom = plan_.space->atom(id);
+  if (atom.kind == passes::Atom::Kind::loop) return loop_variable(id);
+  const char sign = atom.kind == passes::Atom::Kind::quotient ? '/' : '%';
+  return fmt::format("(({}) {} ({}))", index(atom.numerator), sign, extent(atom.divisor));
+}
+
+std::string Body::term(const passes::IndexTerm& term) const {
+  if (term.coefficient == Dim(1)) return atom(term.atom);
+  const std::string factor = extent(term.coefficient);
+  return term.coefficient.is_constant() ? fmt::format("{} * {}", atom(term.atom), factor)
+                                        : fmt::format("{} * ({})", atom(term.atom), factor);
+}
+
+std::string Body::index(const Index& index) const {
+  std::string text;
+  for (const passes::IndexTerm& one : index.terms) text += (text.empty() ? "" : " + ") + term(one);
+  if (text.empty()) return fmt::format("Index({})", extent(index.offset));
+  if (!(index.offset == Dim(0))) text += " + " + extent(index.offset);
+  return text;
+}
+
+std::string Body::type(DType dtype) const {
+  const std::string name(element_type(dtype));
+  return dtype == DType::f16 || dtype == DType::bf16 ? "op::" + name : name;
+}
+
+std::string Body::operand_type(const passes::KernelOperand& operand) const {
+  if (operand.partials < 0) return type(operand.dtype);
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].source == operand.value) return fmt::format("R{}::State", i);
+  }
+  throw InternalError("partials of a reduction that the kernel does not have");
+}
+
+std::string Body::constant(DType dtype, std::uint64_t bits) {
+  if (dtype == DType::f32) {
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) return decimal(value, "f");
+    need("bits");
+    return fmt::format("op::float_of({:#x}u)", static_cast<std::uint32_t>(bits));
+  }
+  if (dtype == DType::f64) {
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) return decimal(value, "");
+    need("bits");
+    return fmt::format("op::float_of({:#x}ull)", bits);
+  }
+  if (is_floating(dtype)) return fmt::format("{}{{{:#x}}}", type(dtype), bits & 0xffff);
+  if (is_boolean(dtype)) return bits != 0 ? "true" : "false";
+  const auto width = 8 * size_of(dtype);
+  if (is_unsigned_integer(dtype)) {
+    const std::uint64_t value = width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
+    if (width == 64) return fmt::format("{}ull", value);
+    return fmt::format("static_cast<{}>({}u)", type(dtype), value);
+  }
+  const auto value = static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
+  if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
+  if (width == 64) return fmt::format("{}ll", value);
+  return fmt::format("static_cast<{}>({})", type(dtype),
+                     value == std::numeric_limits<std::int32_t>::min() ? "-2147483647 - 1"
+                                                                       : fmt::to_string(value));
+}
+
+std::string Body::value(const Instruction& instruction, const LoadText& load) {
+  const auto argument = [&](std::size_t k) { return fmt::format("v{}", instruction.arguments[k]); };
+  switch (instruction.kind) {
+    case Instruction::Kind::load:
+      return load(instruction);
+    case Instruction::Kind::constant:
+      return constant(instruction.dtype, instruction.bits);
+    case Instruction::Kind::scalar: {
+      const auto position =
+          std::find(scalars.begin(), scalars.end(), instruction.scalar) - scalars.begin();
+      return fmt::format("s{}", position);
+    }
+    case Instruction::Kind::index:
+      need("cast");
+      for (const std::string& section : sections_of(instruction.dtype)) need(section);
+      return fmt::format("op::cast<{}>(static_cast<long long>({}))", type(instruction.dtype),
+                         index(instruction.address));
+    case Instruction::Kind::within: {
+      const std::string at = index(instruction.address), begin = extent(instruction.begin);
+      std::string text =
+          fmt::format("({} >= {}) & ({} < {})", at, begin, at, extent(instruction.end));
+      if (instruction.step != 1)
+        text += fmt::format(" & (({} - ({})) % {} == 0)", at, begin, instruction.step);
+      return text;
+    }
+    case Instruction::Kind::apply: {
+      const DType operand = plan_.body[instruction.arguments.back()].dtype;
+      for (const std::string& section : sections_of(instruction.op, operand)) need(section);
+      for (const std::string& section : sections_of(instruction.dtype)) need(section);
+      std::string list;
+      for (std::size_t k = 0; k < instruction.arguments.size(); ++k)
+        list += (k == 0 ? "" : ", ") + argument(k);
+      return fmt::format("op::{}({})", ir::info(instruction.op).name, list);
+    }
+    case Instruction::Kind::cast:
+      need("cast");
+      for (const std::string& section : sections_of(instruction.dtype)) need(section);
+      return fmt::format("op::cast<{}>({})", type(instruction.dtype), argument(0));
+    case Instruction::Kind::reduced:
+      return fmt::format("R{0}::finish(t{0})", instruction.reduction);
+  }
+  throw InternalError("unknown kind of instruction");
+}
+
+void Body::declare(Writer& writer, int instruction, const LoadText& load) {
+  const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
+  writer.line("const {} v{} = {};", type(one.dtype), instruction, value(one, load));
+}
+
+std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {
+  std::vector<bool> needed(plan_.body.size());
+  for (const int root : roots) needed[root] = true;
+  std::vector<int> result;
+  for (std::size_t i = plan_.body.size(); i-- > 0;) {
+    if (!needed[i] || declared[i] || (element_only && !plan_.body[i].element)) continue;
+    result.push_back(static_cast<int>(i));
+    for (const int argument : plan_.body[i].arguments) needed[argument] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<int> Body::row_values(int stage) const {
+  std::vector<int> roots;
+  for (const passes::Store& store : plan_.stores) roots.push_back(store.value);
+  for (const passes::Reduction& reduction : plan_.reductions) {
+    if (reduction.value >= 0) roots.push_back(reduction.value);
+  }
+  std::vector<int> result = needed_for(roots, false);
+  std::erase_if(result,
+                [&](int i) { return plan_.body[i].element || plan_.body[i].stage != stage; });
+  return result;
+}
+
+void Body::declare_reductions(Writer& writer) {
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const passes::Reduction& reduction = plan_.reductions[i];
+    for (const std::string& section : sections_of(reduction.op, reduction.dtype)) need(section);
+    writer.line("using R{} = op::reduce::{}<{}>;", i, ir::info(reduction.op).name,
+                type(reduction.dtype));
+  }
+}
+
+void Body::decode(Writer& writer, const std::vector<Loop>& loops, const std::string& flat) const {
+  if (loops.empty()) return;
+  if (loops.size() == 1) {
+    writer.line("const Index {} = {};", loop_variable(loops[0].atom), flat);
+    return;
+  }
+  std::string rest = flat;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    const std::string name = loop_variable(loops[i].atom), size = extent(loops[i].extent);
+    if (i == 0) {
+      writer.line("const Index {} = {};", name, rest);
+    } else {
+      writer.line("const Index {} = {} % ({});", name, rest, size);
+      const std::string next = fmt::format("{}_outer", name);
+      writer.line("const Index {} = {} / ({});", next, rest, size);
+      rest = next;
+    }
+  }
+}
+
+KernelSource Body::finish(const std::string& text, const std::vector<std::string>& always) const {
+  KernelSource source;
+  std::vector<std::string> wanted = always;
+  wanted.insert(wanted.end(), sections_.begin(), sections_.end());
+  source.sections = library_sections().close_over_needs(wanted);
+  source.body = text;
+  ir::Hasher hasher;
+  hasher.bytes(source.text());
+  source.name = plan_.name + "_" + hasher.finish().hex().substr(0, 8);
+  const std::size_t position = source.body.find(name_placeholder);
+  source.body.replace(position, std::strlen(name_placeholder), source.name);
+  return source;
+}
+
+std::string KernelSource::text() const {
+  std::string result;
+  for (const std::string& name : sections) {
+    result += section(name).text;
+    result += '\n';
+  }
+  return result + body;
+}
+
+}  // namespace heddle::codegen

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/kernel_source.h"
+#include "codegen/writer.h"
+#include "passes/plan/kernel_plan.h"
+
+namespace heddle::codegen {
+
+/// What both printers share: how indices, constants and instructions are spelled, and which library
+/// sections that takes. Loops are variables i0, i1 ... (outer) and r0, r1 ... (inner); instruction
+/// k is v<k>, operand k is p<k>, symbols n0, n1 ..., scalars s0, s1 ... in order of first use.
+class Body {
+ public:
+  explicit Body(const passes::KernelPlan& plan);
+
+  const passes::KernelPlan& plan() const { return plan_; }
+  std::string extent(const passes::Dim& dim) const;
+  std::string index(const passes::Index& index) const;
+  std::string loop_variable(passes::AtomId loop) const;
+  /// "float", "op::half", or the state type of the reduction whose partials the operand holds.
+  std::string operand_type(const passes::KernelOperand& operand) const;
+  std::string type(DType dtype) const;
+  /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)"; needs what its spelling needs.
+  std::string constant(DType dtype, std::uint64_t bits);
+
+  /// "const float v3 = op::add(v1, v2);" with `load` spelling loads.
+  using LoadText = std::function<std::string(const passes::Instruction&)>;
+  void declare(Writer& writer, int instruction, const LoadText& load);
+
+  /// Instructions whose variable is in scope.
+  std::vector<bool> declared;
+  /// The instructions that the roots need and that are not in scope, in order; those of the inner
+  /// loops only, when `element_only`.
+  std::vector<int> needed_for(const std::vector<int>& roots, bool element_only) const;
+  /// The instructions that belong to the row, are known before `stage`, and are needed from then
+  /// on.
+  std::vector<int> row_values(int stage) const;
+
+  /// "using R0 = op::reduce::sum<float>;" for every reduction.
+  void declare_reductions(Writer& writer);
+  /// Names outer or inner loops' variables from the flattened iteration `flat`.
+  void decode(Writer& writer, const std::vector<passes::Loop>& loops,
+              const std::string& flat) const;
+
+  void need(const std::string& section) { sections_.insert(section); }
+  /// The finished source: sections in order, the name with its hash in place of NAME.
+  KernelSource finish(const std::string& text, const std::vector<std::string>& always) const;
+
+  std::vector<ir::SymbolId> symbols;
+  std::vector<std::uint32_t> scalars;
+  std::vector<DType> scalar_dtypes;
+
+ private:
+  std::string value(const passes::Instruction& instruction, const LoadText& load);
+  std::string term(const passes::IndexTerm& term) const;
+  std::string atom(passes::AtomId id) const;
+
+  const passes::KernelPlan& plan_;
+  std::unordered_map<std::uint32_t, std::string> loop_names_;
+  std::set<std::string> sections_;
+};
+
+/// Where the kernel's name stands in the text until its hash is known.
+inline constexpr const char* name_placeholder = "KERNEL_NAME";
+
+}  // namespace heddle::codegen

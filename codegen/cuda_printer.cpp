@@ -1,0 +1,198 @@
+#include "codegen/cuda_printer.h"
+
+#include <algorithm>
+
+#include "passes/plan/analyze.h"
+
+namespace heddle::codegen {
+
+using passes::Dim;
+using passes::Instruction;
+using passes::KernelOperand;
+using passes::Loop;
+using passes::Mapping;
+using passes::Store;
+
+CudaPrinter::CudaPrinter(const passes::KernelPlan& plan)
+    : plan_(plan), body_(plan), lane_of_(plan.body.size()), held_(plan.body.size()) {}
+
+KernelSource CudaPrinter::print() {
+  out_.line("namespace op = heddle_scalar;");
+  out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
+  body_.declare_reductions(out_);
+  signature();
+  switch (plan_.mapping) {
+    case Mapping::elements:
+      elements();
+      break;
+    case Mapping::tiles:
+      tiles();
+      break;
+    case Mapping::rows:
+      rows();
+      break;
+    case Mapping::columns:
+      columns();
+      break;
+  }
+  out_.close();
+  return body_.finish(out_.text(), {"core", "memory"});
+}
+
+void CudaPrinter::signature() {
+  std::string parameters;
+  const auto add = [&](const std::string& parameter) {
+    parameters += (parameters.empty() ? "" : ", ") + parameter;
+  };
+  for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
+    const KernelOperand& operand = plan_.operands[i];
+    add(fmt::format("{}{}*{} p{}", operand.written ? "" : "const ", body_.operand_type(operand),
+                    operand.aliased ? "" : " __restrict__", i));
+  }
+  for (std::size_t i = 0; i < body_.symbols.size(); ++i) add(fmt::format("const long long n{}", i));
+  for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
+    add(fmt::format("const {} s{}", body_.type(body_.scalar_dtypes[i]), i));
+  }
+  out_.line("extern \"C\" __global__ void __launch_bounds__({})", plan_.threads);
+  out_.open("{}({})", name_placeholder, parameters);
+}
+
+void CudaPrinter::split_range(const std::string& part, int unit) {
+  const std::string inner = body_.extent(passes::iterations(plan_.inner));
+  if (plan_.split == 1) {
+    out_.line("const Index begin = 0, end = {};", inner);
+    return;
+  }
+  out_.line("const Index chunk = (Index({}) + {}) / {} * {};", inner, plan_.split * unit - 1,
+            plan_.split * unit, unit);
+  out_.line("const Index begin = {} * chunk;", part);
+  out_.line("const Index end = begin + chunk < {} ? begin + chunk : {};", inner, inner);
+}
+
+bool CudaPrinter::has_tail(const Loop& loop) const {
+  return plan_.vector > 1 && !loop.extent.divisible_by(plan_.vector);
+}
+
+Access CudaPrinter::access_of(const passes::Index& address, const KernelOperand& operand,
+                              const Loop& loop) const {
+  const auto step = passes::step_along(plan_, address, loop);
+  if (step && *step == Dim(0)) return Access::uniform;
+  const bool whole = plan_.vector > 1 && passes::vector_width(plan_, operand, address, loop,
+                                                              plan_.vector) == plan_.vector;
+  return whole ? Access::vector : Access::lanes;
+}
+
+std::string CudaPrinter::load_text(const Instruction& load) {
+  const std::string address = body_.index(load.address);
+  if (load.arguments.empty()) return fmt::format("load(p{}, {})", load.operand, address);
+  body_.need("guarded");
+  return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);
+}
+
+void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
+                               const std::string& valid) {
+  for (const int i : wanted) {
+    const Instruction& load = plan_.body[i];
+    if (load.kind != Instruction::Kind::load || !load.arguments.empty() || held_[i]) continue;
+    if (access_of(load.address, plan_.operands[load.operand], loop) != Access::vector) continue;
+    const std::string address = body_.index(load.address);
+    lane_of_[i] = fmt::format("x{}.v[k]", i);
+    if (valid.empty()) {
+      out_.line("const auto x{} = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand,
+                address);
+    } else {
+      body_.need("part");
+      out_.line("const auto x{} = load_part<{}>(p{}, {}, Index({}));", i, plan_.vector,
+                load.operand, address, valid);
+    }
+  }
+}
+
+void CudaPrinter::open_lanes(const Loop& loop, bool clamp) {
+  if (plan_.vector == 1) return;
+  const std::string name = body_.loop_variable(loop.atom), extent = body_.extent(loop.extent);
+  out_.line("const Index first = {};", name);
+  out_.directive("#pragma unroll");
+  out_.open("for (int k = 0; k < {}; ++k)", plan_.vector);
+  if (clamp) {
+    out_.line("const Index {} = first + k < {} ? first + k : {} - 1;", name, extent, extent);
+  } else {
+    out_.line("const Index {} = first + k;", name);
+  }
+}
+
+void CudaPrinter::close_lanes() {
+  if (plan_.vector > 1) out_.close();
+}
+
+void CudaPrinter::declare_all(const std::vector<int>& instructions) {
+  for (const int i : instructions) {
+    body_.declare(out_, i, [&](const Instruction& load) {
+      return lane_of_[i].empty() ? load_text(load) : lane_of_[i];
+    });
+  }
+}
+
+void CudaPrinter::declare_stores(const Stores& stores, const Loop& loop) {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const KernelOperand& operand = plan_.operands[stores[i]->operand];
+    if (access_of(stores[i]->address, operand, loop) != Access::vector) continue;
+    out_.line("Vector<{}, {}> y{};", body_.type(operand.dtype), plan_.vector, i);
+  }
+}
+
+void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std::string& guard) {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const Store& store = *stores[i];
+    if (access_of(store.address, plan_.operands[store.operand], loop) == Access::vector) {
+      out_.line("y{}.v[k] = v{};", i, store.value);
+    } else {
+      const std::string condition = guard.empty() ? "" : fmt::format("if ({}) ", guard);
+      out_.line("{}store(p{}, {}, v{});", condition, store.operand, body_.index(store.address),
+                store.value);
+    }
+  }
+}
+
+void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const std::string& valid) {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const Store& store = *stores[i];
+    if (access_of(store.address, plan_.operands[store.operand], loop) != Access::vector) continue;
+    const std::string address = body_.index(store.address);
+    if (valid.empty()) {
+      out_.line("store_vector<{}>(p{}, {}, y{});", plan_.vector, store.operand, address, i);
+    } else {
+      body_.need("part");
+      out_.line("store_part<{}>(p{}, {}, y{}, Index({}));", plan_.vector, store.operand, address, i,
+                valid);
+    }
+  }
+}
+
+// A state for each lane keeps the combinations of a vector independent of each other.
+void CudaPrinter::define_states() {
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    out_.line("R{}::State a{}[{}];", i, i, plan_.vector);
+    out_.directive("#pragma unroll");
+    out_.line("for (int k = 0; k < {}; ++k) a{}[k] = R{}::identity();", plan_.vector, i, i);
+  }
+}
+
+void CudaPrinter::combine_states(int stage, const std::string& position) {
+  const char* lane = plan_.vector > 1 ? "k" : "0";
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const passes::Reduction& reduction = plan_.reductions[i];
+    if (reduction.stage != stage) continue;
+    if (reduction.value >= 0) {
+      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], R{0}::lift(v{2}, {3}));", i, lane,
+                reduction.value, position);
+    } else {
+      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], load(p{2}, r * rows + row));", i, lane,
+                reduction.partials);
+    }
+  }
+}
+
+KernelSource print_cuda(const passes::KernelPlan& plan) { return CudaPrinter(plan).print(); }
+
+}  // namespace heddle::codegen

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/body.h"
+#include "codegen/printers.h"
+
+namespace heddle::codegen {
+
+/// How one access of a vectorised loop body is made.
+enum class Access : std::uint8_t {
+  uniform,  ///< the same element for all lanes
+  vector,   ///< one access of the whole vector
+  lanes     ///< an access a lane
+};
+
+/// Prints one plan. cuda_elements.cpp, cuda_rows.cpp and cuda_columns.cpp hold a mapping each.
+class CudaPrinter {
+ public:
+  explicit CudaPrinter(const passes::KernelPlan& plan);
+  KernelSource print();
+
+ private:
+  using Stores = std::vector<const passes::Store*>;
+
+  void signature();
+
+  void elements();
+  void tiles();
+
+  void rows();
+  void row_values(int stage);
+  void row_stage(int stage);
+  void hold_loads();
+  void skip_beyond_end();
+  void row_body(int stage, bool held);
+  void row_results();
+
+  void columns();
+  void column_body();
+  void column_results();
+
+  /// The part of the inner loops that this block walks: begin and end, in whole `unit`s.
+  void split_range(const std::string& part, int unit);
+  bool has_tail(const passes::Loop& loop) const;
+  Access access_of(const passes::Index& address, const passes::KernelOperand& operand,
+                   const passes::Loop& loop) const;
+  std::string load_text(const passes::Instruction& load);
+  /// Loads that move a whole vector, made before the loop over its lanes.
+  void vector_loads(const std::vector<int>& wanted, const passes::Loop& loop,
+                    const std::string& valid);
+  /// Opens the loop over lanes, in which the loop's variable is the lane's. Past the end it stays
+  /// on the last element, so that loads are valid and their values unused.
+  void open_lanes(const passes::Loop& loop, bool clamp);
+  void close_lanes();
+  void declare_all(const std::vector<int>& instructions);
+  void declare_stores(const Stores& stores, const passes::Loop& loop);
+  void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
+  void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
+  void define_states();
+  void combine_states(int stage, const std::string& position);
+
+  const passes::KernelPlan& plan_;
+  Body body_;
+  Writer out_;
+  std::vector<std::string> lane_of_;  ///< loads that are in a vector: what a lane reads, or empty
+  std::vector<bool> held_;            ///< loads that stay in registers between stages
+};
+
+}  // namespace heddle::codegen

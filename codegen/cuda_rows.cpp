@@ -1,0 +1,187 @@
+#include <algorithm>
+
+#include "codegen/cuda_printer.h"
+#include "passes/plan/analyze.h"
+
+namespace heddle::codegen {
+
+using passes::Instruction;
+using passes::Loop;
+using passes::Reduction;
+using passes::Store;
+
+void CudaPrinter::rows() {
+  body_.need("block_reduce");
+  const int lanes = plan_.threads_per_row, rows_a_block = plan_.threads / lanes;
+  const std::string total = body_.extent(passes::iterations(plan_.outer));
+  out_.line("const Index rows = {};", total);
+  std::string block = "Index(blockIdx.x)";
+  if (plan_.split > 1) {
+    out_.line("const Index row_blocks = (rows + {}) / {};", rows_a_block - 1, rows_a_block);
+    out_.line("const Index part = Index(blockIdx.x) / row_blocks;");
+    block = "(Index(blockIdx.x) - part * row_blocks)";
+  }
+  // All threads of a block take part in the reduction, so those beyond the last row repeat it.
+  out_.line("const int lane = static_cast<int>(threadIdx.x) % {};", lanes);
+  out_.line("const Index wanted = {} * {} + Index(threadIdx.x) / {};", block, rows_a_block, lanes);
+  out_.line("const bool active = wanted < rows;");
+  out_.line("const Index row = active ? wanted : rows - 1;");
+  body_.decode(out_, plan_.outer, "row");
+  split_range("part", plan_.vector);
+  if (plan_.held > 0) hold_loads();
+  for (int stage = 0; stage < plan_.stages; ++stage) {
+    row_values(stage);
+    row_stage(stage);
+  }
+  row_values(plan_.stages);
+  row_results();
+}
+
+// Values that belong to the row and can be known before `stage`.
+void CudaPrinter::row_values(int stage) {
+  for (const int i : body_.row_values(stage)) {
+    declare_all({i});
+    body_.declared[i] = true;
+  }
+}
+
+// Loads that more than one stage needs are made once, all before the first is used.
+void CudaPrinter::hold_loads() {
+  std::vector<int> uses(plan_.body.size());
+  for (int stage = 0; stage < plan_.stages; ++stage) {
+    std::vector<int> roots;
+    for (const Reduction& reduction : plan_.reductions) {
+      if (reduction.stage == stage) roots.push_back(reduction.value);
+    }
+    for (const Store& store : plan_.stores) {
+      if (store.element && store.stage == stage) roots.push_back(store.value);
+    }
+    for (const int i : body_.needed_for(roots, true)) ++uses[i];
+  }
+  const Loop& last = plan_.inner.back();
+  std::vector<int> held;
+  for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+    const Instruction& load = plan_.body[i];
+    if (load.kind != Instruction::Kind::load || !load.arguments.empty() || uses[i] < 2) continue;
+    const bool whole =
+        access_of(load.address, plan_.operands[load.operand], last) == Access::vector;
+    if (plan_.vector > 1 && !whole) continue;
+    held.push_back(static_cast<int>(i));
+    out_.line("Vector<{}, {}> h{}[{}];", body_.type(load.dtype), plan_.vector, i, plan_.held);
+  }
+  if (held.empty()) return;
+  out_.directive("#pragma unroll");
+  out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
+  out_.line("const Index r = (Index(h) * {} + lane) * {};", plan_.threads_per_row, plan_.vector);
+  skip_beyond_end();
+  body_.decode(out_, plan_.inner, "r");
+  for (const int i : held) {
+    const Instruction& load = plan_.body[i];
+    if (has_tail(last)) {
+      body_.need("part");
+      out_.line("h{}[h] = load_part<{}>(p{}, {}, Index(end - r));", i, plan_.vector, load.operand,
+                body_.index(load.address));
+      lane_of_[i] = fmt::format("h{}[h].v[k]", i);
+    } else if (plan_.vector > 1) {
+      out_.line("h{}[h] = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand,
+                body_.index(load.address));
+      lane_of_[i] = fmt::format("h{}[h].v[k]", i);
+    } else {
+      out_.line("h{}[h].v[0] = load(p{}, {});", i, load.operand, body_.index(load.address));
+      lane_of_[i] = fmt::format("h{}[h].v[0]", i);
+    }
+    held_[i] = true;
+  }
+  out_.close();
+}
+
+void CudaPrinter::skip_beyond_end() {
+  const passes::Dim held = plan_.held * plan_.threads_per_row * plan_.vector;
+  if (!(passes::iterations(plan_.inner) == held)) out_.line("if (r >= end) continue;");
+}
+
+void CudaPrinter::row_stage(int stage) {
+  const int stride = plan_.threads_per_row * plan_.vector;
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].stage != stage) continue;
+    out_.line("R{}::State a{}[{}];", i, i, plan_.vector);
+    out_.directive("#pragma unroll");
+    out_.line("for (int k = 0; k < {}; ++k) a{}[k] = R{}::identity();", plan_.vector, i, i);
+  }
+  if (plan_.held > 0) {
+    out_.directive("#pragma unroll");
+    out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
+    out_.line("const Index r = (Index(h) * {} + lane) * {};", plan_.threads_per_row, plan_.vector);
+    skip_beyond_end();
+  } else {
+    out_.directive("#pragma unroll 4");
+    out_.open("for (Index r = begin + lane * {}; r < end; r += {})", plan_.vector, stride);
+  }
+  row_body(stage, plan_.held > 0);
+  out_.close();
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].stage != stage) continue;
+    out_.line("R{0}::State t{0} = a{0}[0];", i);
+    if (plan_.vector > 1) {
+      out_.directive("#pragma unroll");
+      out_.line("for (int k = 1; k < {1}; ++k) t{0} = R{0}::combine(t{0}, a{0}[k]);", i,
+                plan_.vector);
+    }
+    out_.line("t{0} = reduce_lanes<R{0}, {1}>(t{0});", i, plan_.threads_per_row);
+  }
+}
+
+void CudaPrinter::row_body(int stage, bool held) {
+  const Loop& last = plan_.inner.back();
+  std::vector<int> roots;
+  Stores stores;
+  for (const Reduction& reduction : plan_.reductions) {
+    if (reduction.stage == stage && reduction.value >= 0) roots.push_back(reduction.value);
+  }
+  for (const Store& store : plan_.stores) {
+    if (!store.element || store.stage != stage) continue;
+    stores.push_back(&store);
+    roots.push_back(store.value);
+  }
+  const bool tail = has_tail(last);
+  const std::string valid = tail ? "end - r" : "";
+  body_.decode(out_, plan_.inner, "r");
+  const std::vector<int> wanted = body_.needed_for(roots, true);
+  if (!held) {
+    for (const int i : wanted) lane_of_[i].clear();
+  }
+  vector_loads(wanted, last, valid);
+  declare_stores(stores, last);
+  open_lanes(last, tail);
+  declare_all(wanted);
+  if (tail) out_.open("if (r + k < end)");
+  combine_states(stage, plan_.vector > 1 ? "r + k" : "r");
+  if (tail) out_.close();
+  lane_stores(stores, last, tail ? "active && r + k < end" : "active");
+  close_lanes();
+  if (stores.empty()) return;
+  out_.open("if (active)");
+  vector_stores(stores, last, valid);
+  out_.close();
+}
+
+void CudaPrinter::row_results() {
+  std::vector<std::string> lines;
+  if (plan_.split > 1) {
+    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+      lines.push_back(
+          fmt::format("store(p{}, part * rows + row, t{});", plan_.reductions[i].partials, i));
+    }
+  }
+  for (const Store& store : plan_.stores) {
+    if (store.element) continue;
+    lines.push_back(fmt::format("store(p{}, {}, v{});", store.operand, body_.index(store.address),
+                                store.value));
+  }
+  if (lines.empty()) return;
+  out_.open("if (active && lane == 0)");
+  for (const std::string& line : lines) out_.line("{}", line);
+  out_.close();
+}
+
+}  // namespace heddle::codegen

@@ -1,0 +1,20 @@
+//! section atomic
+// Atomic accesses to global memory, device-wide and relaxed. A block hands data to another by
+// device_fence() and then an atomic; the other's atomic that sees it, then device_fence().
+__device__ __forceinline__ int atomic_add(int* p, long long i, int value) {
+  return atomicAdd(p + i, value);
+}
+__device__ __forceinline__ unsigned int atomic_add(unsigned int* p, long long i,
+                                                   unsigned int value) {
+  return atomicAdd(p + i, value);
+}
+__device__ __forceinline__ unsigned long long atomic_add(unsigned long long* p, long long i,
+                                                         unsigned long long value) {
+  return atomicAdd(p + i, value);
+}
+__device__ __forceinline__ float atomic_add(float* p, long long i, float value) {
+  return atomicAdd(p + i, value);
+}
+
+// What this thread wrote or saw before is ordered, for the whole device, before what it does after.
+__device__ __forceinline__ void device_fence() { __threadfence(); }

@@ -1,0 +1,78 @@
+//! section block_reduce needs shared warp
+// Reductions among the threads of a block. R is a struct of ir/scalar/reduce.h. Every combination
+// is made in one fixed order, so results are bitwise equal from run to run, and all threads of a
+// group hold the same bits.
+
+// The number of this thread in its block; warps are runs of 32 of these.
+__device__ __forceinline__ int linear_thread() {
+  return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+
+// Combines over groups of `Lanes` neighbouring lanes, a power of two up to 32.
+template <class R, int Lanes>
+__device__ __forceinline__ typename R::State reduce_within_warp(typename R::State s) {
+  const int lane = linear_thread() & 31;
+#pragma unroll
+  for (int step = 1; step < Lanes; step *= 2) {
+    const typename R::State other = shuffle_xor(s, step, Lanes);
+    s = (lane & step) != 0 ? R::combine(other, s) : R::combine(s, other);
+  }
+  return s;
+}
+
+// Combines over groups of `Threads` threads with neighbouring numbers, a power of two up to 1024;
+// the block has a multiple of Threads, and of 32. Every thread of the block calls it and gets its
+// group's result. Beyond 32 threads it uses reduce_shared_bytes(block's threads, sizeof(State))
+// bytes of shared memory from `shared_offset`, after a barrier of its own, so calls may follow one
+// another; another use of those bytes must stand behind a barrier.
+template <class R, int Threads>
+__device__ __forceinline__ typename R::State reduce_lanes(typename R::State s,
+                                                          int shared_offset = 0) {
+  using State = typename R::State;
+  if constexpr (Threads <= 32) {
+    return reduce_within_warp<R, Threads>(s);
+  } else {
+    constexpr int warps = Threads / 32;
+    const int thread = linear_thread();
+    const SharedArray<State> partial = shared_pointer<State>(shared_offset);
+    s = reduce_within_warp<R, 32>(s);
+    block_barrier();
+    if (thread % 32 == 0) shared_store(partial, thread / 32, s);
+    block_barrier();
+    s = shared_load(partial, thread / Threads * warps + thread % warps);
+    return reduce_within_warp<R, warps>(s);
+  }
+}
+
+constexpr int reduce_shared_bytes(int threads_of_block, int state_bytes) {
+  return threads_of_block / 32 * state_bytes;
+}
+
+//! section column_reduce needs shared
+// Combines over y = 0 .. ThreadsY - 1 for every x of a block of (blockDim.x, ThreadsY) threads. The
+// threads of y = 0 get the result, with `All` the others too; else those keep their own state. Uses
+// blockDim.x * ThreadsY * sizeof(State) bytes of shared memory from `shared_offset`, under the
+// rules of reduce_lanes.
+template <class R, int ThreadsY, bool All = false>
+__device__ __forceinline__ typename R::State column_reduce(typename R::State s,
+                                                           int shared_offset = 0) {
+  using State = typename R::State;
+  if constexpr (ThreadsY == 1) {
+    return s;
+  } else {
+    const int x = static_cast<int>(threadIdx.x);
+    const int columns = static_cast<int>(blockDim.x);
+    const SharedArray<State> partial = shared_pointer<State>(shared_offset);
+    block_barrier();
+    shared_store(partial, static_cast<int>(threadIdx.y) * columns + x, s);
+    block_barrier();
+    if (All || threadIdx.y == 0) {
+      s = shared_load(partial, x);
+#pragma unroll
+      for (int y = 1; y < ThreadsY; ++y) {
+        s = R::combine(s, shared_load(partial, y * columns + x));
+      }
+    }
+    return s;
+  }
+}

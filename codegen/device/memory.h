@@ -1,0 +1,99 @@
+//! section memory needs vector
+// Global memory. Indices count elements. Vector accesses need p + i aligned as Vector<T, W> is;
+// vectors of more than 16 bytes are moved as several words of 16. The streaming forms are for data
+// that is touched once: they leave the caches to others.
+template <int Bytes>
+struct MemoryWord;
+template <>
+struct MemoryWord<1> {
+  using Type = unsigned char;
+};
+template <>
+struct MemoryWord<2> {
+  using Type = unsigned short;
+};
+template <>
+struct MemoryWord<4> {
+  using Type = unsigned int;
+};
+template <>
+struct MemoryWord<8> {
+  using Type = uint2;
+};
+template <>
+struct MemoryWord<16> {
+  using Type = uint4;
+};
+
+// The words that V is moved in. memcpy between them and V compiles to nothing.
+template <class V>
+struct MemoryWords {
+  static constexpr int bytes = sizeof(V) < 16 ? sizeof(V) : 16;
+  static constexpr int count = sizeof(V) / bytes;
+  using Word = typename MemoryWord<bytes>::Type;
+  Word words[count];
+};
+
+template <class T, class Index>
+__device__ __forceinline__ T load(const T* p, Index i) {
+  return p[i];
+}
+
+template <class T, class Index>
+__device__ __forceinline__ void store(T* p, Index i, T value) {
+  p[i] = value;
+}
+
+template <int W, class T, class Index>
+__device__ __forceinline__ Vector<T, W> load_vector(const T* p, Index i) {
+  using Words = MemoryWords<Vector<T, W>>;
+  const auto* source = reinterpret_cast<const typename Words::Word*>(p + i);
+  Words words;
+#pragma unroll
+  for (int k = 0; k < Words::count; ++k) words.words[k] = source[k];
+  Vector<T, W> result;
+  memcpy(&result, &words, sizeof(result));
+  return result;
+}
+
+template <int W, class T, class Index>
+__device__ __forceinline__ void store_vector(T* p, Index i, Vector<T, W> value) {
+  using Words = MemoryWords<Vector<T, W>>;
+  auto* target = reinterpret_cast<typename Words::Word*>(p + i);
+  Words words;
+  memcpy(&words, &value, sizeof(value));
+#pragma unroll
+  for (int k = 0; k < Words::count; ++k) target[k] = words.words[k];
+}
+
+template <int W, class T, class Index>
+__device__ __forceinline__ Vector<T, W> load_streaming_vector(const T* p, Index i) {
+  using Words = MemoryWords<Vector<T, W>>;
+  const auto* source = reinterpret_cast<const typename Words::Word*>(p + i);
+  Words words;
+#pragma unroll
+  for (int k = 0; k < Words::count; ++k) words.words[k] = __ldcs(source + k);
+  Vector<T, W> result;
+  memcpy(&result, &words, sizeof(result));
+  return result;
+}
+
+template <int W, class T, class Index>
+__device__ __forceinline__ void store_streaming_vector(T* p, Index i, Vector<T, W> value) {
+  using Words = MemoryWords<Vector<T, W>>;
+  auto* target = reinterpret_cast<typename Words::Word*>(p + i);
+  Words words;
+  memcpy(&words, &value, sizeof(value));
+#pragma unroll
+  for (int k = 0; k < Words::count; ++k) __stcs(target + k, words.words[k]);
+}
+
+template <class T, class Index>
+__device__ __forceinline__ T load_streaming(const T* p, Index i) {
+  return load_streaming_vector<1>(p, i).v[0];
+}
+
+template <class T, class Index>
+__device__ __forceinline__ void store_streaming(T* p, Index i, T value) {
+  store_streaming_vector<1>(p, i, Vector<T, 1>{{value}});
+}

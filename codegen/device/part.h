@@ -1,0 +1,27 @@
+//! section part needs memory
+// Vector accesses at the end of an array, of which only the first `valid` elements exist; the rest
+// reads as zero and is not written.
+template <int W, class T, class Index>
+__device__ __forceinline__ Vector<T, W> load_part(const T* p, Index i, Index valid) {
+  if (valid >= W) return load_vector<W>(p, i);
+  Vector<T, W> result;
+#pragma unroll
+  for (int k = 0; k < W; ++k) result.v[k] = k < valid ? load(p, i + k) : T();
+  return result;
+}
+
+template <int W, class T, class Index>
+__device__ __forceinline__ void store_part(T* p, Index i, Vector<T, W> value, Index valid) {
+  if (valid >= W) return store_vector<W>(p, i, value);
+#pragma unroll
+  for (int k = 0; k < W; ++k) {
+    if (k < valid) store(p, i + k, value.v[k]);
+  }
+}
+
+//! section guarded needs memory
+// Memory is touched only where the guard holds.
+template <class T, class Index>
+__device__ __forceinline__ T load_if(bool guard, const T* p, Index i) {
+  return guard ? load(p, i) : T();
+}

@@ -1,0 +1,37 @@
+//! section shared needs vector
+// The block's shared memory, all of it dynamic, handed out by byte offset. Offsets are multiples of
+// the element's alignment, or of the vector's for vector accesses.
+extern __shared__ __align__(16) unsigned char heddle_shared_memory[];
+
+template <class T>
+struct SharedArray {
+  T* data;
+};
+
+template <class T>
+__device__ __forceinline__ SharedArray<T> shared_pointer(int byte_offset) {
+  return {reinterpret_cast<T*>(heddle_shared_memory + byte_offset)};
+}
+
+template <class T>
+__device__ __forceinline__ T shared_load(SharedArray<T> s, int i) {
+  return s.data[i];
+}
+
+template <class T>
+__device__ __forceinline__ void shared_store(SharedArray<T> s, int i, T value) {
+  s.data[i] = value;
+}
+
+template <int W, class T>
+__device__ __forceinline__ Vector<T, W> shared_load_vector(SharedArray<T> s, int i) {
+  return *reinterpret_cast<const Vector<T, W>*>(s.data + i);
+}
+
+template <int W, class T>
+__device__ __forceinline__ void shared_store_vector(SharedArray<T> s, int i, Vector<T, W> value) {
+  *reinterpret_cast<Vector<T, W>*>(s.data + i) = value;
+}
+
+// Every thread of the block must come here; memory accesses before it are seen by all after it.
+__device__ __forceinline__ void block_barrier() { __syncthreads(); }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace heddle::codegen {
+
+/// A file of ir/scalar/ or codegen/device/, embedded when Heddle is built
+/// (cmake/HeddleEmbed.cmake).
+struct EmbeddedText {
+  std::string_view path;  ///< from the root of the tree: "ir/scalar/arithmetic.h"
+  std::string_view text;
+};
+
+/// Sorted by path.
+std::span<const EmbeddedText> embedded_texts();
+
+/// SHA-256 in hex over the sources of ir/, passes/ and codegen/: the part of a program's key that
+/// makes entries of another Heddle a miss.
+std::string_view source_fingerprint();
+
+}  // namespace heddle::codegen

@@ -1,0 +1,308 @@
+#include <algorithm>
+
+#include "codegen/body.h"
+#include "codegen/printers.h"
+#include "passes/plan/analyze.h"
+#include "passes/plan/launch.h"
+
+namespace heddle::codegen {
+
+namespace {
+
+using passes::Instruction;
+using passes::KernelPlan;
+using passes::Loop;
+using passes::Mapping;
+using passes::Reduction;
+using passes::Store;
+
+class HostPrinter {
+ public:
+  explicit HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan) {}
+
+  KernelSource print() {
+    out_.line("namespace op = heddle_scalar;");
+    out_.line("typedef long long Index;");
+    body_.declare_reductions(out_);
+    out_.open(
+        "extern \"C\" void {}(void* const* buffers, const long long* scalars, long long begin, "
+        "long long end)",
+        name_placeholder);
+    unpack();
+    switch (plan_.mapping) {
+      case Mapping::elements:
+      case Mapping::tiles:
+        elements();
+        break;
+      case Mapping::rows:
+        rows();
+        break;
+      case Mapping::columns:
+        columns();
+        break;
+    }
+    out_.close();
+    return body_.finish(out_.text(), {"core"});
+  }
+
+ private:
+  void unpack();
+  void elements();
+  void rows();
+  void row_values(int stage);
+  void row_stage(int stage);
+  void row_results();
+  void columns();
+  void split_range(const char* part);
+  /// Runs over the last loop: opens a loop over its runs within [from, to), its variable between
+  /// `first` and `stop`.
+  void open_runs(const std::vector<Loop>& loops, const std::string& from, const std::string& to);
+  void declare_all(const std::vector<int>& instructions);
+  void store(const Store& store) {
+    out_.line("p{}[{}] = v{};", store.operand, body_.index(store.address), store.value);
+  }
+  int lanes(int stage) const;
+
+  const KernelPlan& plan_;
+  Body body_;
+  Writer out_;
+};
+
+void HostPrinter::unpack() {
+  for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
+    const passes::KernelOperand& operand = plan_.operands[i];
+    const std::string type = (operand.written ? "" : "const ") + body_.operand_type(operand);
+    out_.line("{0}*{1} p{2} = static_cast<{0}*>(buffers[{2}]);", type,
+              operand.aliased ? "" : " __restrict__", i);
+  }
+  const std::size_t symbols = body_.symbols.size();
+  for (std::size_t i = 0; i < symbols; ++i) out_.line("const long long n{0} = scalars[{0}];", i);
+  for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
+    out_.line("{} s{};", body_.type(body_.scalar_dtypes[i]), i);
+    out_.line("__builtin_memcpy(&s{0}, scalars + {1}, sizeof s{0});", i, symbols + i);
+  }
+}
+
+void HostPrinter::declare_all(const std::vector<int>& instructions) {
+  for (const int i : instructions) {
+    body_.declare(out_, i, [&](const Instruction& load) {
+      // Loops that load bool itself stay scalar in GCC.
+      const std::string element =
+          is_boolean(load.dtype)
+              ? fmt::format("(reinterpret_cast<const unsigned char*>(p{})[{}] != 0)", load.operand,
+                            body_.index(load.address))
+              : fmt::format("p{}[{}]", load.operand, body_.index(load.address));
+      if (load.arguments.empty()) return element;
+      return fmt::format("v{} ? {} : {}", load.arguments[0], element,
+                         body_.constant(load.dtype, 0));
+    });
+  }
+}
+
+void HostPrinter::open_runs(const std::vector<Loop>& loops, const std::string& from,
+                            const std::string& to) {
+  if (loops.size() == 1) {
+    out_.open("");
+    out_.line("const Index run = 0, first = {}, stop = {};", from, to);
+    return;
+  }
+  const std::string extent = body_.extent(loops.back().extent);
+  out_.open("for (Index at = {}; at < {};)", from, to);
+  out_.line("const Index base = at / ({0}), first = at % ({0}), run = at - first;", extent);
+  out_.line("const Index stop = first + ({0} - at) < {1} ? first + ({0} - at) : {1};", to, extent);
+  out_.line("at += stop - first;");
+  body_.decode(out_, {loops.begin(), loops.end() - 1}, "base");
+}
+
+void HostPrinter::elements() {
+  std::vector<int> roots;
+  for (const Store& one : plan_.stores) roots.push_back(one.value);
+  if (plan_.outer.empty()) {
+    out_.line("if (begin >= end) return;");
+    declare_all(body_.needed_for(roots, false));
+    for (const Store& one : plan_.stores) store(one);
+    return;
+  }
+  open_runs(plan_.outer, "begin", "end");
+  out_.line("(void)run;");
+  out_.open("for (Index {0} = first; {0} < stop; ++{0})",
+            body_.loop_variable(plan_.outer.back().atom));
+  declare_all(body_.needed_for(roots, false));
+  for (const Store& one : plan_.stores) store(one);
+  out_.close();
+  out_.close();
+}
+
+void HostPrinter::split_range(const char* part) {
+  const std::string inner = body_.extent(passes::iterations(plan_.inner));
+  if (plan_.split == 1) {
+    out_.line("const Index walk_begin = 0, walk_end = {};", inner);
+    return;
+  }
+  out_.line("const Index chunk = (Index({}) + {}) / {};", inner, plan_.split - 1, plan_.split);
+  out_.line("const Index walk_begin = {} * chunk;", part);
+  out_.line("const Index walk_end = walk_begin + chunk < {0} ? walk_begin + chunk : {0};", inner);
+}
+
+void HostPrinter::rows() {
+  out_.line("const Index rows = {};", body_.extent(passes::iterations(plan_.outer)));
+  out_.open("for (Index unit = begin; unit < end; ++unit)");
+  if (plan_.split > 1) {
+    out_.line("const Index row = unit % rows, part = unit / rows;");
+  } else {
+    out_.line("const Index row = unit;");
+  }
+  out_.line("(void)row;");
+  body_.decode(out_, plan_.outer, "row");
+  split_range("part");
+  for (int stage = 0; stage < plan_.stages; ++stage) {
+    row_values(stage);
+    row_stage(stage);
+  }
+  row_values(plan_.stages);
+  row_results();
+  out_.close();
+  out_.line("(void)rows;");
+}
+
+void HostPrinter::row_values(int stage) {
+  for (const int i : body_.row_values(stage)) {
+    declare_all({i});
+    body_.declared[i] = true;
+  }
+}
+
+// Independent states, so that the compiler can combine a vector of them at once.
+int HostPrinter::lanes(int stage) const {
+  int lanes = 32;
+  for (const Reduction& reduction : plan_.reductions) {
+    if (reduction.stage != stage) continue;
+    if (reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax) lanes = 4;
+  }
+  return lanes;
+}
+
+void HostPrinter::row_stage(int stage) {
+  const int width = lanes(stage);
+  std::vector<int> roots, active;
+  std::vector<const Store*> stores;
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const Reduction& reduction = plan_.reductions[i];
+    if (reduction.stage != stage) continue;
+    active.push_back(static_cast<int>(i));
+    if (reduction.value >= 0) roots.push_back(reduction.value);
+    out_.line("R{}::State a{}[{}];", i, i, width);
+    out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = R{0}::identity();", i, width);
+  }
+  for (const Store& one : plan_.stores) {
+    if (!one.element || one.stage != stage) continue;
+    stores.push_back(&one);
+    roots.push_back(one.value);
+  }
+  const std::string variable = body_.loop_variable(plan_.inner.back().atom);
+  open_runs(plan_.inner, "walk_begin", "walk_end");
+  std::string states, scalars, lane_states;
+  for (const int i : active) {
+    states += fmt::format(", R{0}::State& b{0}", i);
+    scalars += fmt::format(", a{}[0]", i);
+    lane_states += fmt::format(", a{}[k]", i);
+  }
+  out_.open("const auto visit = [&](Index {}{}) __attribute__((always_inline))", variable, states);
+  declare_all(body_.needed_for(roots, true));
+  for (const int i : active) {
+    const Reduction& reduction = plan_.reductions[i];
+    if (reduction.value >= 0) {
+      out_.line("b{0} = R{0}::combine(b{0}, R{0}::lift(v{1}, run + {2}));", i, reduction.value,
+                variable);
+    } else {
+      out_.line("b{0} = R{0}::combine(b{0}, p{1}[(run + {2}) * rows + row]);", i,
+                reduction.partials, variable);
+    }
+  }
+  for (const Store* one : stores) store(*one);
+  out_.close();
+  out_.line(";");
+  out_.line("Index at_lane = first;");
+  if (!active.empty()) {
+    out_.open("for (; at_lane + {0} <= stop; at_lane += {0})", width);
+    out_.line("for (int k = 0; k < {}; ++k) visit(at_lane + k{});", width, lane_states);
+    out_.close();
+  }
+  out_.line("for (; at_lane < stop; ++at_lane) visit(at_lane{});", scalars);
+  out_.line("(void)run;");
+  out_.close();
+  for (const int i : active) {
+    out_.line("R{0}::State t{0} = a{0}[0];", i);
+    out_.line("for (int k = 1; k < {1}; ++k) t{0} = R{0}::combine(t{0}, a{0}[k]);", i, width);
+  }
+}
+
+void HostPrinter::row_results() {
+  if (plan_.split > 1) {
+    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+      out_.line("p{}[part * rows + row] = t{};", plan_.reductions[i].partials, i);
+    }
+  }
+  for (const Store& one : plan_.stores) {
+    if (!one.element) store(one);
+  }
+}
+
+void HostPrinter::columns() {
+  const Loop& last = plan_.outer.back();
+  const std::vector<Loop> rest(plan_.outer.begin(), plan_.outer.end() - 1);
+  const std::string extent = body_.extent(last.extent), variable = body_.loop_variable(last.atom);
+  const std::int64_t width = passes::host_columns;
+  out_.line("const Index rows = {};", body_.extent(passes::iterations(plan_.outer)));
+  out_.line("const Index column_blocks = (Index({}) + {}) / {};", extent, width - 1, width);
+  out_.open("for (Index unit = begin; unit < end; ++unit)");
+  out_.line("const Index column = unit % column_blocks * {}, outer = unit / column_blocks;", width);
+  const std::string batches = body_.extent(passes::iterations(rest));
+  out_.line("const Index batch = outer % ({0}), part = outer / ({0});", batches);
+  out_.line("const Index count = {0} - column < {1} ? {0} - column : {1};", extent, width);
+  body_.decode(out_, rest, "batch");
+  split_range("part");
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    out_.line("R{}::State a{}[{}];", i, i, width);
+    out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
+  }
+  std::vector<int> walked, finished;
+  for (const Reduction& reduction : plan_.reductions) walked.push_back(reduction.value);
+  for (const Store& one : plan_.stores) (one.element ? walked : finished).push_back(one.value);
+  out_.open("for (Index r = walk_begin; r < walk_end; ++r)");
+  body_.decode(out_, plan_.inner, "r");
+  out_.open("for (Index k = 0; k < count; ++k)");
+  out_.line("const Index {} = column + k;", variable);
+  declare_all(body_.needed_for(walked, false));
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    out_.line("a{0}[k] = R{0}::combine(a{0}[k], R{0}::lift(v{1}, r));", i,
+              plan_.reductions[i].value);
+  }
+  for (const Store& one : plan_.stores) {
+    if (one.element) store(one);
+  }
+  out_.close();
+  out_.close();
+  out_.open("for (Index k = 0; k < count; ++k)");
+  out_.line("const Index {} = column + k;", variable);
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    out_.line("const R{0}::State t{0} = a{0}[k];", i);
+    if (plan_.split > 1) {
+      out_.line("p{}[part * rows + batch * ({}) + {}] = t{};", plan_.reductions[i].partials, extent,
+                variable, i);
+    }
+  }
+  declare_all(body_.needed_for(finished, false));
+  for (const Store& one : plan_.stores) {
+    if (!one.element) store(one);
+  }
+  out_.close();
+  out_.close();
+  out_.line("(void)rows;");
+}
+
+}  // namespace
+
+KernelSource print_host(const KernelPlan& plan) { return HostPrinter(plan).print(); }
+
+}  // namespace heddle::codegen

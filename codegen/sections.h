@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/embedded.h"
+
+namespace heddle::codegen {
+
+/// Scalar and device code that generated kernels are printed over, embedded when Heddle is built.
+/// A file of ir/scalar/ or codegen/device/ is split at lines `//! section NAME [needs A B ...]`;
+/// what stands before the first such line is left out. A line `//! defines X Y ...` below it names
+/// the ops and reductions whose meaning the section is.
+struct Section {
+  std::string_view name;
+  std::string_view text;
+  std::vector<std::string_view> needs;    ///< sections that must stand before
+  std::vector<std::string_view> defines;  ///< ops and reductions
+};
+
+/// The sections of some files, each after those that it needs.
+class SectionTable {
+ public:
+  /// The files' texts must outlive the table. Throws InternalError for a name or definition that is
+  /// there twice, and for needs that are missing or circular.
+  explicit SectionTable(std::span<const EmbeddedText> files);
+
+  std::span<const Section> all() const { return sections_; }
+  /// Throws InternalError for a name that does not exist.
+  const Section& find(std::string_view name) const;
+  /// The section that defines an op or reduction; null where none does.
+  const Section* defining(std::string_view op) const;
+  /// The names with everything that they need, each once, in the table's order.
+  std::vector<std::string> close_over_needs(std::span<const std::string> names) const;
+
+ private:
+  std::size_t index_of(std::string_view name) const;
+
+  std::vector<Section> sections_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+  std::unordered_map<std::string_view, std::size_t> by_definition_;
+};
+
+/// The sections of ir/scalar/ and codegen/device/.
+const SectionTable& library_sections();
+
+/// Throws InternalError for a name that does not exist.
+const Section& section(std::string_view name);
+std::span<const Section> all_sections();
+/// The names with everything that they need, each once, in a fixed order that satisfies `needs`.
+std::vector<std::string> close_over_needs(std::vector<std::string> names);
+
+}  // namespace heddle::codegen

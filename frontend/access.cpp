@@ -1,0 +1,63 @@
+#include "frontend/access.h"
+
+#include "heddle/error.h"
+
+#include "frontend/record.h"
+#include "frontend/trace.h"
+
+namespace heddle::frontend {
+namespace {
+
+/// True for values that a trace can only have as a hidden input.
+bool is_outside(const Node& node) {
+  return node.trace_id == 0 && node.kind != Node::Kind::constant;
+}
+
+}  // namespace
+
+Array Access::make(NodeRef node) {
+  auto* cell = new Cell;
+  if (Trace* trace = Trace::current(); trace != nullptr) {
+    if (is_outside(*node)) {
+      const CellRef captured = CellRef::create();
+      captured->node = std::move(node);
+      node = trace->capture(captured.get());
+    }
+    cell->trace_id = trace->id();
+  }
+  cell->node = std::move(node);
+  return Array(cell);
+}
+
+NodeRef Access::node(const Array& array, const SourceLocation& where) {
+  Cell* cell = array.cell_;
+  if (cell == nullptr || !cell->node) {
+    throw ValueError(
+        at("the array holds nothing: it was default-constructed, moved from, or donated", where));
+  }
+  Trace* trace = Trace::current();
+  const std::uint64_t id = trace == nullptr ? 0 : trace->id();
+  if (cell->node->trace_id != 0 && cell->node->trace_id != id) {
+    throw TraceError(
+        at("a value of a traced function is used after its trace; return it from the function",
+           where));
+  }
+  if (trace == nullptr || cell->node->trace_id == id) return cell->node;
+  return is_outside(*cell->node) ? trace->capture(cell) : cell->node;
+}
+
+const NodeRef& Access::raw(const Array& array) {
+  static const NodeRef nothing;
+  return array.cell_ == nullptr ? nothing : array.cell_->node;
+}
+
+NodeRef Access::take(Array& array) {
+  return array.cell_ == nullptr ? NodeRef() : std::exchange(array.cell_->node, NodeRef());
+}
+
+void Access::put(Array& array, NodeRef node) {
+  if (array.cell_ == nullptr) array.cell_ = new Cell;
+  array.cell_->node = std::move(node);
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "heddle/array.h"
+
+#include "frontend/node.h"
+
+namespace heddle::frontend {
+
+/// The library's way into an Array.
+struct Access {
+  static Array make(NodeRef node);
+  /// The node of the array's value as this thread may use it: inside a trace, arrays from outside
+  /// become hidden inputs. ValueError for an array that holds nothing, TraceError for a value of
+  /// another trace.
+  static NodeRef node(const Array& array, const SourceLocation& where);
+  /// The node as it stands; null for an array that holds nothing.
+  static const NodeRef& raw(const Array& array);
+  static Cell* cell(const Array& array) { return array.cell_; }
+  /// Takes the value out; the array holds nothing afterwards.
+  static NodeRef take(Array& array);
+  static void put(Array& array, NodeRef node);
+};
+
+}  // namespace heddle::frontend

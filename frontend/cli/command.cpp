@@ -1,0 +1,92 @@
+#include "frontend/cli/command.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "heddle/error.h"
+
+#include "passes/pipeline.h"
+#include "passes/plan/family.h"
+
+namespace heddle::cli {
+
+namespace {
+
+void require_switch(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const passes::GraphPass& pass : passes::graph_passes()) {
+    if (!pass.required) known.push_back(pass.name);
+  }
+  for (const passes::Family* family : passes::families().first(passes::families().size() - 1)) {
+    known.push_back(family->name());
+  }
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw ValueError(
+      fmt::format("'{}' cannot be switched off: the passes and families that can are {}", name,
+                  fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+void Modes::add_to(CLI::App& verb) {
+  verb.add_option("--disable", disabled, "Passes and kernel families to switch off")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  verb.add_option("--donate", donated, "Parameters whose memory the program may write")
+      ->delimiter(',')
+      ->type_name("INDICES");
+  verb.add_flag("--strict", strict, "No contraction of a*b+c");
+  verb.add_flag("--approximate", approximate, "Division and square root within 2 ulp");
+}
+
+runtime::CompileOptions Modes::options(const ir::Graph& graph) const {
+  runtime::CompileOptions options;
+  options.strict = strict;
+  options.approximate = approximate;
+  options.disabled = disabled;
+  for (const std::string& name : disabled) require_switch(name);
+  for (const std::uint32_t parameter : donated) {
+    if (parameter >= graph.parameters().size()) {
+      throw ValueError(fmt::format("--donate {}: the program has {} parameters, counted from 0",
+                                   parameter, graph.parameters().size()));
+    }
+    options.donated.resize(graph.parameters().size());
+    options.donated[parameter] = true;
+  }
+  return options;
+}
+
+ir::Graph read_program(const std::string& path) {
+  std::string text;
+  if (path == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  } else {
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) throw FileError(fmt::format("{}: cannot be read", path));
+  }
+  try {
+    return ir::parse(text);
+  } catch (const Error& error) {
+    throw ParseError(fmt::format("{}: {}", path == "-" ? "standard input" : path, error.what()));
+  }
+}
+
+std::vector<std::string> targets_named(const std::string& name) {
+  std::vector<std::string> targets;
+  for (const std::string_view row : ir::built_in_targets()) {
+    if (row == name || row.starts_with(name + ":")) targets.emplace_back(row);
+  }
+  if (targets.empty()) {
+    static_cast<void>(ir::parse_target(name));
+    targets.push_back(name);
+  }
+  return targets;
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "ir/graph.h"
+#include "ir/target.h"
+#include "runtime/executable.h"
+
+namespace heddle::cli {
+
+/// Set by the verb that was chosen; what it returns is the exit code.
+using Action = std::function<int()>;
+
+// Each adds its verb to the command line; when it is chosen, `action` becomes its work.
+void add_show_verbs(CLI::App& app, Action& action);  ///< ir, cuda, explain
+void add_run(CLI::App& app, Action& action);
+void add_warm(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+
+/// What a program is compiled for beside its graph, as options of a verb.
+struct Modes {
+  bool strict = false, approximate = false;
+  std::vector<std::string> disabled;
+  std::vector<std::uint32_t> donated;
+
+  void add_to(CLI::App& verb);
+  /// Throws ValueError for a name that is no pass or family, and for a parameter that is not there.
+  runtime::CompileOptions options(const ir::Graph& graph) const;
+};
+
+/// A graph in text form; "-" is standard input. Throws FileError, and ParseError that names the
+/// file.
+ir::Graph read_program(const std::string& path);
+
+/// The targets that a name on the command line means: a built-in row or a target's full text is
+/// itself, and an architecture ("sm_90") is all of its rows, so that whatever machine of it comes
+/// is served. Throws ValueError.
+std::vector<std::string> targets_named(const std::string& name);
+
+}  // namespace heddle::cli

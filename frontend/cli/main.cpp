@@ -1,0 +1,50 @@
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "frontend/cli/command.h"
+
+namespace {
+
+constexpr int user_error = 1, usage_error = 2;
+
+int run(int argc, char** argv) {
+  CLI::App app("Heddle, an array compiler: programs in text form, shown, run and compiled.",
+               "heddle");
+  app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  heddle::cli::Action action;
+  heddle::cli::add_show_verbs(app, action);
+  heddle::cli::add_run(app, action);
+  heddle::cli::add_warm(app, action);
+  heddle::cli::add_doctor(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "heddle: {} (heddle --help, heddle VERB --help)\n", error.what());
+    return usage_error;
+  }
+  const int status = action();
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || !std::cout)
+    throw heddle::FileError("standard output cannot be written");
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "heddle: {}\n", error.what());
+  }
+  return user_error;
+}

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "heddle/error.h"
+#include "heddle/io.h"
+
+#include "frontend/access.h"
+#include "frontend/cli/command.h"
+#include "frontend/cli/inputs.h"
+#include "frontend/record.h"
+#include "runtime/stream.h"
+
+namespace heddle::cli {
+
+namespace {
+
+struct RunOptions {
+  std::string program, device, out;
+  InputOptions inputs;
+  int repeat = 0;
+  bool json = false;
+  Modes modes;
+};
+
+struct Timing {
+  double median = 0, best = 0;  ///< microseconds
+};
+
+/// Each run from its launch until the device is done.
+Timing time_runs(const runtime::Executable& executable,
+                 const std::vector<runtime::Argument>& arguments, runtime::Stream& stream,
+                 int count) {
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) {
+    std::vector<runtime::Argument> copies = arguments;
+    const auto start = std::chrono::steady_clock::now();
+    executable.run(std::move(copies), stream);
+    stream.synchronize();
+    times.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  std::sort(times.begin(), times.end());
+  return {times[times.size() / 2], times.front()};
+}
+
+void write_outputs(const std::vector<Array>& outputs, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw FileError(fmt::format("{}: {}", folder, error.message()));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string path =
+        (std::filesystem::path(folder) / fmt::format("output{}.npy", i)).string();
+    save(path, outputs[i], SourceLocation());
+    fmt::print("{}\n", path);
+  }
+}
+
+void print_outputs(const std::vector<Array>& outputs) {
+  for (const Array& output : outputs) {
+    fmt::print("{}\n{}\n", frontend::describe(*frontend::Access::raw(output)),
+               to_string(output, SourceLocation()));
+  }
+}
+
+int run(const RunOptions& wanted) {
+  const ir::Graph graph = read_program(wanted.program);
+  const runtime::CompileOptions options = wanted.modes.options(graph);
+  if (!wanted.device.empty()) runtime::set_current_device(runtime::parse_device(wanted.device));
+  const runtime::Device device = runtime::current_device();
+  const std::vector<runtime::Argument> arguments = make_arguments(graph, wanted.inputs);
+  const auto executable = runtime::Executable::get(graph, options, device);
+  runtime::Stream stream = runtime::Stream::current(device);
+  std::vector<Array> outputs;
+  for (runtime::DeviceArray& value : executable->run(std::vector(arguments), stream)) {
+    outputs.push_back(frontend::Access::make(frontend::array_node(std::move(value))));
+  }
+  if (!wanted.out.empty()) {
+    write_outputs(outputs, wanted.out);
+  } else if (!wanted.json) {
+    print_outputs(outputs);
+  }
+  if (wanted.repeat == 0 && !wanted.json) return 0;
+  Timing timing;
+  if (wanted.repeat > 0) timing = time_runs(*executable, arguments, stream, wanted.repeat);
+  if (wanted.json) {
+    nlohmann::json json{{"device", runtime::to_string(device)},
+                        {"kernels", executable->kernel_count()}};
+    if (wanted.repeat > 0) {
+      json["runs"] = wanted.repeat;
+      json["microseconds"] = {{"median", timing.median}, {"best", timing.best}};
+    }
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print(stderr, "{} runs on {}: median {:.1f} us, best {:.1f} us, {} kernels\n",
+               wanted.repeat, runtime::to_string(device), timing.median, timing.best,
+               executable->kernel_count());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  const auto wanted = std::make_shared<RunOptions>();
+  CLI::App* verb = app.add_subcommand("run", "Run a program and print or save its outputs");
+  verb->add_option("program", wanted->program, "A graph in text form; - is standard input")
+      ->required()
+      ->type_name("PROGRAM.hd");
+  verb->add_option("inputs", wanted->inputs.given,
+                   "A .npy file an array, a number a scalar parameter, in order")
+      ->type_name("INPUTS");
+  verb->add_option("--out", wanted->out, "Save the outputs there as output0.npy, output1.npy ...")
+      ->type_name("DIR");
+  verb->add_option("--device", wanted->device,
+                   "cpu or cuda:N; by default HEDDLE_DEVICE, else a GPU, else cpu")
+      ->type_name("DEVICE");
+  verb->add_option("--random", wanted->inputs.seed,
+                   "Inputs that are not given are random: floats in [0, 1), integers in [0, 100)")
+      ->type_name("SEED");
+  verb->add_option("--size", wanted->inputs.sizes, "Extents of random inputs, for instance n=1000")
+      ->delimiter(',')
+      ->type_name("NAME=EXTENT");
+  verb->add_option("--repeat", wanted->repeat, "Run N times more, and say how long a run takes")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  verb->add_flag("--json", wanted->json, "Print device, kernels and times as JSON, and no outputs");
+  wanted->modes.add_to(*verb);
+  verb->callback([&action, wanted] { action = [wanted] { return run(*wanted); }; });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,165 @@
+#include "heddle/elementwise.h"
+
+#include <cmath>
+#include <limits>
+
+#include "heddle/creation.h"
+#include "heddle/manipulation.h"
+#include "heddle/reductions.h"
+
+#include "frontend/promote.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::binary;
+using frontend::NodeRef;
+using frontend::unary;
+using ir::Op;
+
+#define HEDDLE_DEFINE_1(name) \
+  Array name(const Operand& x) { return unary(Op::name, x); }
+#define HEDDLE_DEFINE_2(name) \
+  Array name(const Operand& x, const Operand& y) { return binary(Op::name, x, y); }
+#define HEDDLE_DEFINE_3(name)                                        \
+  Array name(const Operand& x, const Operand& y, const Operand& z) { \
+    return frontend::elementwise(Op::name, {&x, &y, &z});            \
+  }
+#define HD_OP(name, arity, ...) HEDDLE_DEFINE_##arity(name)
+#include "heddle/ops.def"
+#undef HD_OP
+
+namespace {
+
+DType dtype_of_operand(const char* op, const Operand& x) {
+  const Operand* operands[] = {&x};
+  return frontend::common_dtype(op, operands);
+}
+
+}  // namespace
+
+Array where(const Operand& condition, const Operand& x, const Operand& y) {
+  return frontend::select(condition, x, y, "where");
+}
+
+Array clip(const Operand& x, const Operand& low, const Operand& high) {
+  return minimum({maximum(x, low), x.where()}, high);
+}
+
+Array round(const Operand& x, int decimals) {
+  const DType dtype = dtype_of_operand("round", x);
+  const SourceLocation where = x.where();
+  if (!is_floating(dtype) && decimals >= 0) {
+    return Access::make(frontend::node_of("round", x, dtype));
+  }
+  if (decimals == 0) return rint(x);
+  const double scale = std::pow(10.0, std::abs(decimals));
+  if (!is_floating(dtype)) {
+    const Array scaled = rint({divide(x, {scale, where}), where});
+    return astype({multiply({scaled, where}, {scale, where}), where}, dtype);
+  }
+  if (decimals > 0) {
+    return divide({rint({multiply(x, {scale, where}), where}), where}, {scale, where});
+  }
+  return multiply({rint({divide(x, {scale, where}), where}), where}, {scale, where});
+}
+
+Array around(const Operand& x, int decimals) { return round(x, decimals); }
+
+Array positive(const Operand& x) {
+  const DType dtype = dtype_of_operand("positive", x);
+  if (is_boolean(dtype)) {
+    throw DTypeError(
+        frontend::at("positive is not defined for bool; astype to an integer dtype", x.where()));
+  }
+  return Access::make(frontend::node_of("positive", x, dtype));
+}
+
+Array float_power(const Operand& x, const Operand& y) {
+  const Array base = astype(x, DType::f64);
+  if (y.array() == nullptr) return power({base, x.where()}, y);
+  return power({base, x.where()}, {astype(y, DType::f64), y.where()});
+}
+
+Array true_divide(const Operand& x, const Operand& y) { return divide(x, y); }
+Array mod(const Operand& x, const Operand& y) { return remainder(x, y); }
+
+std::pair<Array, Array> divmod(const Operand& x, const Operand& y) {
+  return {floor_divide(x, y), remainder(x, y)};
+}
+
+std::pair<Array, Array> modf(const Operand& x) { return {modf_fraction(x), modf_integer(x)}; }
+std::pair<Array, Array> frexp(const Operand& x) { return {frexp_mantissa(x), frexp_exponent(x)}; }
+
+Array nan_to_num(const Operand& x, double nan, std::optional<double> posinf,
+                 std::optional<double> neginf) {
+  const DType dtype = dtype_of_operand("nan_to_num", x);
+  const Array value = Access::make(frontend::node_of("nan_to_num", x, dtype));
+  if (!is_floating(dtype)) return value;
+  const double largest = dtype == DType::f16    ? 65504.0
+                         : dtype == DType::bf16 ? 0x1.fep127
+                         : dtype == DType::f32
+                             ? static_cast<double>(std::numeric_limits<float>::max())
+                             : std::numeric_limits<double>::max();
+  const SourceLocation place = x.where();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto replace = [&](const Array& condition, double replacement, const Array& rest) {
+    return where({condition, place}, {replacement, place}, {rest, place});
+  };
+  const Array bounded =
+      replace(equal({value, place}, {infinity, place}), posinf.value_or(largest), value);
+  const Array finite =
+      replace(equal({value, place}, {-infinity, place}), neginf.value_or(-largest), bounded);
+  return replace(isnan({value, place}), nan, finite);
+}
+
+Array isclose(const Operand& x, const Operand& y, double rtol, double atol, bool equal_nan) {
+  const SourceLocation place = x.where();
+  const auto floating = [&](const Operand& operand) {
+    const DType dtype = dtype_of_operand("isclose", operand);
+    return Access::make(
+        frontend::node_of("isclose", operand, is_floating(dtype) ? dtype : DType::f64));
+  };
+  const Array a = floating(x), b = floating(y);
+  const Array tolerance = absolute({b, place}) * Operand(rtol, place) + Operand(atol, place);
+  const Array near = less_equal({absolute({a - b, place}), place}, {tolerance, place});
+  Array close = logical_or({logical_and({near, place}, {isfinite({b, place}), place}), place},
+                           {equal({a, place}, {b, place}), place});
+  if (equal_nan) {
+    const Array both = logical_and({isnan({a, place}), place}, {isnan({b, place}), place});
+    close = logical_or({close, place}, {both, place});
+  }
+  return close;
+}
+
+bool allclose(const Operand& x, const Operand& y, double rtol, double atol, bool equal_nan) {
+  return all({isclose(x, y, rtol, atol, equal_nan), x.where()}).item<bool>(x.where());
+}
+
+bool array_equal(const Operand& x, const Operand& y) {
+  const NodeRef a = frontend::node_of("array_equal", x), b = frontend::node_of("array_equal", y);
+  if (a->shape != b->shape) return false;
+  return all({equal(x, y), x.where()}).item<bool>(x.where());
+}
+
+Array operator+(const Operand& a, const Operand& b) { return add(a, b); }
+Array operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
+Array operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
+Array operator/(const Operand& a, const Operand& b) { return divide(a, b); }
+Array operator%(const Operand& a, const Operand& b) { return remainder(a, b); }
+Array operator&(const Operand& a, const Operand& b) { return bitwise_and(a, b); }
+Array operator|(const Operand& a, const Operand& b) { return bitwise_or(a, b); }
+Array operator^(const Operand& a, const Operand& b) { return bitwise_xor(a, b); }
+Array operator<<(const Operand& a, const Operand& b) { return left_shift(a, b); }
+Array operator>>(const Operand& a, const Operand& b) { return right_shift(a, b); }
+Array operator==(const Operand& a, const Operand& b) { return equal(a, b); }
+Array operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
+Array operator<(const Operand& a, const Operand& b) { return less(a, b); }
+Array operator<=(const Operand& a, const Operand& b) { return less_equal(a, b); }
+Array operator>(const Operand& a, const Operand& b) { return greater(a, b); }
+Array operator>=(const Operand& a, const Operand& b) { return greater_equal(a, b); }
+Array operator-(const Operand& a) { return negative(a); }
+Array operator+(const Operand& a) { return positive(a); }
+Array operator~(const Operand& a) { return invert(a); }
+
+}  // namespace heddle

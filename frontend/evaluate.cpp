@@ -1,0 +1,239 @@
+#include "frontend/evaluate.h"
+
+#include <condition_variable>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "frontend/graph_walk.h"
+#include "frontend/mix.h"
+#include "frontend/record.h"
+#include "frontend/storage.h"
+
+namespace heddle::frontend {
+
+/// Nodes point at the evaluation that computes them; it has no state of its own.
+struct Evaluation {
+  char unused = 0;
+};
+
+namespace {
+
+/// A compiled program, and which of its outputs is each of the walk's.
+struct Prepared {
+  std::shared_ptr<const runtime::Executable> executable;
+  std::vector<std::uint32_t> result;
+};
+
+/// Lazy programs of this process by what they compute. Never destroyed: arrays may be evaluated
+/// while the process ends.
+class PreparedCache {
+ public:
+  static PreparedCache& instance() {
+    static PreparedCache& cache = *new PreparedCache;
+    return cache;
+  }
+
+  std::shared_ptr<const Prepared> find(const ir::Hash128& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = programs_.find(key);
+    return found == programs_.end() ? nullptr : found->second;
+  }
+  void insert(const ir::Hash128& key, std::shared_ptr<const Prepared> prepared) {
+    const std::lock_guard lock(mutex_);
+    if (programs_.size() >= capacity) programs_.clear();
+    if (programs_.emplace(key, std::move(prepared)).second) ++counters().programs;
+  }
+
+ private:
+  static constexpr std::size_t capacity = 4096;
+  std::mutex mutex_;
+  std::unordered_map<ir::Hash128, std::shared_ptr<const Prepared>, ir::Hash128Hasher> programs_;
+};
+
+std::condition_variable& evaluation_ended() {
+  static std::condition_variable& condition = *new std::condition_variable;
+  return condition;
+}
+
+/// The device that the leaves are on; where there are none, the thread's.
+runtime::Device device_of(const GraphWalk& walk) {
+  std::optional<runtime::Device> device;
+  for (std::uint32_t leaf : walk.leaves) {
+    if (walk.order[leaf].kind != Node::Kind::array) continue;
+    const runtime::Device here = walk.order[leaf].node->value.buffer->device();
+    if (device && !(*device == here)) {
+      throw DeviceError(
+          fmt::format("arrays on {} and {} meet in one expression; make them on one "
+                      "device",
+                      runtime::to_string(*device), runtime::to_string(here)));
+    }
+    device = here;
+  }
+  return device ? *device : runtime::current_device();
+}
+
+/// One run of a walk's program, from claiming its nodes to giving them values.
+class Run {
+ public:
+  explicit Run(GraphWalk walk) : walk_(std::move(walk)) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// graph_mutex() is held.
+  void claim() {
+    for (const GraphWalk::Entry& entry : walk_.order) {
+      if (entry.kind == Node::Kind::operation) entry.node->claim = &evaluation_;
+    }
+  }
+
+  void execute() {
+    try {
+      const runtime::Device device = device_of(walk_);
+      runtime::Stream stream = runtime::Stream::current(device);
+      const std::shared_ptr<const Prepared> prepared = prepare(device);
+      collect_arguments();
+      std::vector<runtime::DeviceArray> values =
+          prepared->executable->run(std::move(arguments_), stream);
+      ++counters().evaluations;
+      finish(*prepared, std::move(values));
+    } catch (...) {
+      give_back();
+      throw;
+    }
+  }
+
+ private:
+  std::shared_ptr<const Prepared> prepare(runtime::Device device) {
+    const ir::Hash128 key = Mix()
+                                .hash(walk_.key)
+                                .number(static_cast<std::uint64_t>(device.kind))
+                                .number(static_cast<std::uint64_t>(device.ordinal))
+                                .finish();
+    if (auto found = PreparedCache::instance().find(key)) return found;
+    auto prepared = std::make_shared<Prepared>();
+    const ir::Graph graph = build_graph(walk_, prepared->result);
+    runtime::CompileOptions options;
+    options.donated.assign(walk_.starts.size(), false);
+    options.aligned.assign(walk_.starts.size(), true);
+    options.donated.insert(options.donated.end(), walk_.donated.begin(), walk_.donated.end());
+    options.aligned.insert(options.aligned.end(), walk_.aligned.begin(), walk_.aligned.end());
+    prepared->executable = runtime::Executable::get(graph, options, device);
+    PreparedCache::instance().insert(key, prepared);
+    return prepared;
+  }
+
+  /// First the open starts.
+  void collect_arguments() {
+    arguments_.reserve(walk_.starts.size() + walk_.leaves.size());
+    for (std::int64_t start : walk_.starts) {
+      arguments_.emplace_back(runtime::DeviceArray{start_type(start), {}, 0});
+    }
+    for (std::size_t i = 0; i < walk_.leaves.size(); ++i) {
+      const auto& [node, kind, operand_count] = walk_.order[walk_.leaves[i]];
+      if (kind == Node::Kind::scalar) {
+        arguments_.emplace_back(runtime::ScalarArgument{node->dtype, node->bits});
+        continue;
+      }
+      if (walk_.donated[i]) {
+        arguments_.emplace_back(std::move(node->value));
+      } else {
+        arguments_.emplace_back(node->value);
+      }
+    }
+  }
+
+  void finish(const Prepared& prepared, std::vector<runtime::DeviceArray> values) {
+    std::vector<NodeRef> released;
+    {
+      const std::lock_guard lock(graph_mutex());
+      for (std::size_t i = 0; i < walk_.outputs.size(); ++i) {
+        Node& node = *walk_.order[walk_.outputs[i]].node;
+        node.set_value(values[prepared.result[i]]);
+        Recorder::remove(node);
+        for (NodeRef& operand : node.take_operands()) released.push_back(std::move(operand));
+      }
+      unclaim();
+    }
+    evaluation_ended().notify_all();
+  }
+
+  /// After a failure: donated memory goes back to its array, as run() has not taken it.
+  void give_back() {
+    const std::lock_guard lock(graph_mutex());
+    const std::size_t first = walk_.starts.size();
+    for (std::size_t i = 0; first + i < arguments_.size(); ++i) {
+      if (!walk_.donated[i]) continue;
+      auto* array = std::get_if<runtime::DeviceArray>(&arguments_[first + i]);
+      if (array != nullptr && array->buffer) {
+        walk_.order[walk_.leaves[i]].node->value = std::move(*array);
+      }
+    }
+    unclaim();
+    evaluation_ended().notify_all();
+  }
+
+  void unclaim() {
+    for (const GraphWalk::Entry& entry : walk_.order) {
+      if (entry.kind == Node::Kind::operation) entry.node->claim = nullptr;
+    }
+  }
+
+  GraphWalk walk_;
+  Evaluation evaluation_;
+  std::vector<runtime::Argument> arguments_;
+};
+
+/// Walks and claims; waits while another thread computes a part.
+std::unique_ptr<Run> claim_graph(std::span<const NodeRef> roots, bool only_escaping) {
+  std::unique_lock lock(graph_mutex());
+  for (;;) {
+    GraphWalk walk = walk_graph(roots, only_escaping);
+    if (walk.busy) {
+      evaluation_ended().wait(lock);
+      continue;
+    }
+    if (walk.outputs.empty()) return nullptr;
+    auto run = std::make_unique<Run>(std::move(walk));
+    run->claim();
+    return run;
+  }
+}
+
+}  // namespace
+
+void evaluate(std::span<const NodeRef> nodes) {
+  std::vector<NodeRef> roots;
+  for (const NodeRef& node : nodes) {
+    if (node->evaluated()) continue;
+    if (node->kind == Node::Kind::operation) {
+      roots.push_back(node);
+    } else {
+      // A 0-d scalar that somebody wants as an array.
+      const NodeRef array = upload(&node->bits, {node->dtype, {}});
+      const std::lock_guard lock(graph_mutex());
+      if (!node->evaluated()) node->set_value(array->value);
+    }
+  }
+  if (roots.empty()) return;
+  if (const auto run = claim_graph(roots, false)) run->execute();
+}
+
+void evaluate(const NodeRef& node) { evaluate(std::span(&node, 1)); }
+
+bool evaluate_pending(std::span<const NodeRef> nodes) {
+  const auto run = claim_graph(nodes, true);
+  if (run) run->execute();
+  return run != nullptr;
+}
+
+Counters& counters() {
+  static Counters& counters = *new Counters;
+  return counters;
+}
+
+}  // namespace heddle::frontend

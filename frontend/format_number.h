@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heddle/dtype.h"
+#include "heddle/io.h"
+
+namespace heddle::frontend {
+
+/// A finite or other float of some dtype: its value, which a double holds exactly, and its bits.
+struct FloatElement {
+  double value;
+  std::uint64_t bits;
+};
+
+/// Formats the floats of one array alike, as numpy's FloatingFormat with floatmode "maxprec".
+class FloatFormat {
+ public:
+  /// `elements` are those that will be shown.
+  FloatFormat(DType dtype, const std::vector<FloatElement>& elements, const PrintOptions& options);
+  std::string operator()(const FloatElement& element) const;
+
+ private:
+  void measure_scientific(const std::vector<FloatElement>& finite);
+  void measure_positional(const std::vector<FloatElement>& finite);
+
+  DType dtype_;
+  int precision_;
+  bool scientific_ = false;
+  std::size_t pad_left_ = 0, pad_right_ = 0;
+  std::size_t exponent_digits_ = 0;
+};
+
+/// str() of a NumPy scalar: the fewest digits that read back to the value.
+std::string scalar_text(DType dtype, const FloatElement& element);
+
+}  // namespace heddle::frontend

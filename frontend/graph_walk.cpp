@@ -1,0 +1,241 @@
+#include "frontend/graph_walk.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "frontend/mix.h"
+
+namespace heddle::frontend {
+namespace {
+
+constexpr std::uint32_t unvisited = std::numeric_limits<std::uint32_t>::max();
+/// Views that others hold are recomputed rather than stored, up to this many on top of each other.
+constexpr std::uint32_t kept_view_depth = 8;
+
+bool is_pending(const Node& node) {
+  return node.kind == Node::Kind::operation && !node.evaluated();
+}
+
+class Walker {
+ public:
+  Walker(std::span<const NodeRef> roots, bool only_escaping)
+      : roots_(roots), only_escaping_(only_escaping) {}
+
+  GraphWalk run() {
+    static std::uint64_t walks = 0;
+    id_ = ++walks;
+    for (const NodeRef& root : roots_) {
+      enter(*root);
+      ++root->internal_references;  // the caller's
+    }
+    for (const NodeRef& root : roots_) visit(*root);
+    if (walk_.busy) return std::move(walk_);
+    choose_outputs();
+    describe_leaves();
+    make_key();
+    return std::move(walk_);
+  }
+
+ private:
+  void enter(Node& node) {
+    if (node.walk == id_) return;
+    node.walk = id_;
+    node.position = unvisited;
+    node.internal_references = 0;
+    node.escapes = false;
+    walk_.busy |= node.claim != nullptr;
+  }
+
+  /// Depth first, operands before users, without recursion.
+  void visit(Node& root) {
+    struct Frame {
+      Node* node;
+      std::size_t next;
+    };
+    std::vector<Frame> stack;
+    const auto open = [&](Node& node) {
+      enter(node);
+      if (node.position != unvisited) return;
+      if (is_pending(node)) {
+        node.position = unvisited - 1;
+        stack.push_back({&node, 0});
+      } else {
+        close(node);
+      }
+    };
+    open(root);
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      const auto operands = frame.node->operands();
+      if (frame.next == operands.size()) {
+        close(*frame.node);
+        stack.pop_back();
+        continue;
+      }
+      Node& operand = *operands[frame.next++];
+      open(operand);
+      ++operand.internal_references;
+    }
+  }
+
+  void close(Node& node) {
+    node.position = static_cast<std::uint32_t>(walk_.order.size());
+    GraphWalk::Entry entry{&node, node.kind};
+    if (is_pending(node)) {
+      entry.operand_count = static_cast<std::uint32_t>(node.operands().size());
+      for (const NodeRef& operand : node.operands()) walk_.positions.push_back(operand->position);
+      for (std::uint32_t axes = node.open_starts; axes != 0; axes &= axes - 1) {
+        const auto axis = static_cast<std::size_t>(std::countr_zero(axes));
+        walk_.starts.push_back(node.attributes->starts[axis].constant());
+      }
+    } else if (node.evaluated() && node.kind != Node::Kind::constant) {
+      entry.kind = Node::Kind::array;
+    }
+    walk_.order.push_back(entry);
+  }
+
+  /// By position, how many views and sources stand on top of each other; 0 for other ops.
+  std::vector<std::uint32_t> view_depths() const {
+    std::vector<std::uint32_t> depths(walk_.order.size(), 0);
+    const std::uint32_t* operand = walk_.positions.data();
+    for (std::size_t i = 0; i < walk_.order.size(); ++i) {
+      const GraphWalk::Entry& entry = walk_.order[i];
+      std::uint32_t depth = 0;
+      for (std::uint32_t k = 0; k < entry.operand_count; ++k) {
+        depth = std::max(depth, depths[*operand++]);
+      }
+      if (entry.kind != Node::Kind::operation) continue;
+      const ir::OpKind kind = ir::kind_of(entry.node->op);
+      if (kind == ir::OpKind::view || kind == ir::OpKind::source) depths[i] = depth + 1;
+    }
+    return depths;
+  }
+
+  void choose_outputs() {
+    const std::vector<std::uint32_t> depths = view_depths();
+    std::unordered_set<const Node*> wanted;
+    if (!only_escaping_) {
+      for (const NodeRef& root : roots_) wanted.insert(root.get());
+    }
+    // Users come before operands here, so a node knows what its users need of it.
+    for (std::size_t i = walk_.order.size(); i-- > 0;) {
+      Node& node = *walk_.order[i].node;
+      if (walk_.order[i].kind != Node::Kind::operation) continue;
+      const bool needed = node.escapes || node.references() > node.internal_references;
+      const bool keep_view = depths[i] > 0 && depths[i] <= kept_view_depth;
+      if (wanted.contains(&node) || (needed && !keep_view)) {
+        walk_.outputs.push_back(static_cast<std::uint32_t>(i));
+      } else if (needed) {
+        for (const NodeRef& operand : node.operands()) operand->escapes = true;
+      }
+    }
+    std::reverse(walk_.outputs.begin(), walk_.outputs.end());
+  }
+
+  void describe_leaves() {
+    for (std::size_t i = 0; i < walk_.order.size(); ++i) {
+      const auto& [node, kind, operand_count] = walk_.order[i];
+      if (kind != Node::Kind::array && kind != Node::Kind::scalar) continue;
+      const bool array = kind == Node::Kind::array;
+      walk_.leaves.push_back(static_cast<std::uint32_t>(i));
+      walk_.aligned.push_back(!array || is_aligned(node->value));
+      walk_.donated.push_back(array && !node->escapes &&
+                              node->references() == node->internal_references &&
+                              node->value.buffer.unique() && node->value.buffer->pooled());
+    }
+  }
+
+  void make_key() {
+    Mix mix;
+    std::size_t leaf = 0;
+    const std::uint32_t* operand = walk_.positions.data();
+    for (const auto& [node, kind, operand_count] : walk_.order) {
+      mix.number(static_cast<std::uint64_t>(kind));
+      if (kind == Node::Kind::operation) {
+        mix.hash(node->hash).number(operand_count);
+        for (std::uint32_t k = 0; k < operand_count; ++k) mix.number(*operand++);
+        continue;
+      }
+      mix.number(static_cast<std::uint64_t>(node->dtype));
+      if (kind == Node::Kind::constant) {
+        mix.number(node->bits);
+        continue;
+      }
+      mix.number(node->shape.size());
+      for (ir::Dim extent : node->shape) mix.number(extent.hash());
+      mix.number((walk_.donated[leaf] ? 1U : 0U) + (walk_.aligned[leaf] ? 2U : 0U));
+      ++leaf;
+    }
+    for (std::uint32_t output : walk_.outputs) mix.number(output);
+    walk_.key = mix.finish();
+  }
+
+  std::span<const NodeRef> roots_;
+  bool only_escaping_;
+  std::uint64_t id_ = 0;
+  GraphWalk walk_;
+};
+
+}  // namespace
+
+bool is_aligned(const runtime::DeviceArray& array) {
+  const auto address = reinterpret_cast<std::uintptr_t>(array.buffer->pointer());
+  return (address + static_cast<std::uintptr_t>(array.offset)) % 16 == 0;
+}
+
+GraphWalk walk_graph(std::span<const NodeRef> roots, bool only_escaping) {
+  return Walker(roots, only_escaping).run();
+}
+
+namespace {
+
+ir::Dim start_symbol(std::size_t number) { return ir::Dim::symbol(fmt::format("start{}", number)); }
+
+/// With symbols for the open starts; `number` is the next one's.
+ir::Attributes attributes_of(const Node& node, std::size_t& number) {
+  ir::Attributes attributes = node.attributes ? *node.attributes : ir::Attributes{};
+  for (std::uint32_t axes = node.open_starts; axes != 0; axes &= axes - 1) {
+    attributes.starts[static_cast<std::size_t>(std::countr_zero(axes))] = start_symbol(number++);
+  }
+  return attributes;
+}
+
+}  // namespace
+
+ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result) {
+  ir::Graph graph;
+  for (std::size_t i = 0; i < walk.starts.size(); ++i) {
+    graph.parameter(DType::u8, start_type(start_symbol(i)).shape);
+  }
+  std::size_t next_start = 0;
+  std::vector<ir::ValueId> values;
+  values.reserve(walk.order.size());
+  const std::uint32_t* operand = walk.positions.data();
+  for (const auto& [node, kind, operand_count] : walk.order) {
+    const ir::Location location = node->site.location;
+    if (kind == Node::Kind::operation) {
+      std::vector<ir::ValueId> operands;
+      for (std::uint32_t k = 0; k < operand_count; ++k) operands.push_back(values[*operand++]);
+      values.push_back(graph.add(node->op, operands, attributes_of(*node, next_start), location));
+    } else if (kind == Node::Kind::constant) {
+      values.push_back(graph.constant(node->dtype, node->bits));
+    } else if (kind == Node::Kind::array) {
+      values.push_back(graph.parameter(node->dtype, node->shape, location));
+    } else {
+      values.push_back(graph.scalar_parameter(node->dtype, location));
+    }
+  }
+  for (std::uint32_t output : walk.outputs) {
+    const ir::ValueId value = values[output];
+    const auto found = std::find(graph.outputs.begin(), graph.outputs.end(), value);
+    result.push_back(static_cast<std::uint32_t>(found - graph.outputs.begin()));
+    if (found == graph.outputs.end()) graph.outputs.push_back(value);
+  }
+  return graph;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "frontend/node.h"
+#include "ir/graph.h"
+#include "runtime/executable.h"
+
+namespace heddle::frontend {
+
+/// What one evaluation covers: the pending graph under some nodes, in topological order, with its
+/// leaves among it, and which of its nodes become values.
+struct GraphWalk {
+  struct Entry {
+    Node* node;
+    Node::Kind kind;  ///< as it was met: another thread may give a scalar a value meanwhile
+    std::uint32_t operand_count = 0;
+  };
+  std::vector<Entry> order;              ///< every node once, operands before users
+  std::vector<std::uint32_t> positions;  ///< in `order`, of the operands of all operations in turn
+  std::vector<std::uint32_t> outputs;    ///< positions of the operations that get a value
+  std::vector<std::uint32_t> leaves;     ///< of arrays and scalars: the program's parameters
+  std::vector<std::int64_t> starts;  ///< open starts of slices, in order: parameters before those
+  std::vector<bool> donated;         ///< per leaf: its memory may be written
+  std::vector<bool> aligned;         ///< per leaf
+  ir::Hash128 key;                   ///< equal keys make equal programs
+  bool busy = false;                 ///< another thread computes part of it: wait and walk again
+};
+
+/// Walks from `roots`. A root becomes an output; with `only_escaping` only when somebody else than
+/// the caller, who holds each root once, and the graph refers to it. graph_mutex() is held.
+GraphWalk walk_graph(std::span<const NodeRef> roots, bool only_escaping);
+
+/// What an open start is an argument as: the leading extent of an array without elements.
+inline ir::Type start_type(ir::Dim start) { return {DType::u8, {start, 0}}; }
+
+/// The program's graph; `result[i]` says which of its outputs is the walk's output i.
+ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result);
+
+/// True where the element is at a multiple of 16 bytes.
+bool is_aligned(const runtime::DeviceArray& array);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,295 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/dtype.h"
+#include "heddle/error.h"
+#include "heddle/half.h"
+#include "heddle/indexing.h"
+#include "heddle/source_location.h"
+
+namespace heddle {
+
+class Array;
+class IndexedArray;
+class Operand;
+
+namespace frontend {
+struct Access;
+struct Cell;
+}  // namespace frontend
+
+/// Extents, outermost first; {} is a scalar.
+using Shape = std::vector<std::int64_t>;
+
+/// The axes that a reduction runs over. None given means all of them; negative ones count from the
+/// end.
+class Axes {
+ public:
+  Axes() = default;
+  Axes(std::int64_t axis) : values_{axis} {}                          // NOLINT: sum(x, -1)
+  Axes(std::initializer_list<std::int64_t> axes) : values_(axes) {}   // NOLINT: sum(x, {0, 1})
+  Axes(std::vector<std::int64_t> axes) : values_(std::move(axes)) {}  // NOLINT
+  bool all() const { return values_.empty(); }
+  const std::vector<std::int64_t>& values() const { return values_; }
+
+ private:
+  std::vector<std::int64_t> values_;
+};
+
+/// An N-dimensional array: a handle to a value that is recorded, and computed when somebody looks
+/// at it (item, to_vector, eval, printing, saving). Copies are values: writing to one never changes
+/// another. A default-constructed or moved-from Array holds nothing, and using it throws
+/// ValueError. Distinct Arrays may be used from distinct threads, whatever they share underneath.
+class Array {
+ public:
+  Array() = default;
+  Array(const Array& other);
+  Array(Array&& other) noexcept : cell_(other.cell_) { other.cell_ = nullptr; }
+  Array& operator=(const Array& other);
+  Array& operator=(Array&& other);
+  ~Array();
+
+  /// False when default-constructed or moved from.
+  bool has_value() const;
+  DType dtype() const;
+  /// Throws TraceError inside a trace with symbolic extents; shape(axis) asks for one axis only.
+  Shape shape() const;
+  std::int64_t shape(int axis, SourceLocation where = SourceLocation::current()) const;
+  int ndim() const;
+  /// Number of elements.
+  std::int64_t size() const;
+  std::int64_t nbytes() const;
+
+  /// Computes the value now, without waiting for the device. Returns *this.
+  const Array& eval() const;
+  /// The only element, converted to T; evaluates and waits. ValueError unless size() is 1,
+  /// TraceError inside a trace.
+  template <Element T>
+  T item(SourceLocation where = SourceLocation::current()) const {
+    T value{};
+    read_item(&value, dtype_of<T>, where);
+    return value;
+  }
+  /// All elements in C order, converted to T; evaluates and waits.
+  template <Element T>
+  std::vector<T> to_vector(SourceLocation where = SourceLocation::current()) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      std::vector<std::uint8_t> bytes(read_size(where));
+      read_elements(bytes.data(), DType::boolean, where);
+      return {bytes.begin(), bytes.end()};
+    } else {
+      std::vector<T> values(read_size(where));
+      read_elements(values.data(), dtype_of<T>, where);
+      return values;
+    }
+  }
+  /// As item<T>().
+  template <Element T>
+  explicit operator T() const {
+    return item<T>();
+  }
+
+  /// Reads x[a, b, ...] as a new array. Integers out of range throw IndexError.
+  Array operator()(IndexItem a, IndexItem b = {}, IndexItem c = {}, IndexItem d = {},
+                   IndexItem e = {}, IndexItem f = {}, IndexItem g = {}, IndexItem h = {}) const;
+  /// The same with any number of subscripts.
+  Array index(const std::vector<IndexItem>& items,
+              SourceLocation where = SourceLocation::current()) const;
+  /// A place to write: x.at(0) = y, x.at(hd::_, hd::slice(1, 4)) += 1.
+  IndexedArray at(IndexItem a, IndexItem b = {}, IndexItem c = {}, IndexItem d = {},
+                  IndexItem e = {}, IndexItem f = {}, IndexItem g = {}, IndexItem h = {});
+  IndexedArray at(std::vector<IndexItem> items, SourceLocation where = SourceLocation::current());
+  /// The elements where a boolean mask holds; its shape is that of the leading axes.
+  IndexedArray at(const Array& mask, SourceLocation where = SourceLocation::current());
+
+  /// In place, keeping dtype and shape; DTypeError where the result does not fit the dtype's kind.
+  Array& operator+=(const Operand& other);
+  Array& operator-=(const Operand& other);
+  Array& operator*=(const Operand& other);
+  Array& operator/=(const Operand& other);
+  Array& operator%=(const Operand& other);
+  Array& operator&=(const Operand& other);
+  Array& operator|=(const Operand& other);
+  Array& operator^=(const Operand& other);
+  Array& operator<<=(const Operand& other);
+  Array& operator>>=(const Operand& other);
+
+  // The methods of numpy.ndarray: see the function of the same name.
+  Array T(SourceLocation where = SourceLocation::current()) const;
+  Array astype(DType dtype, SourceLocation where = SourceLocation::current()) const;
+  template <Element E>
+  Array astype(SourceLocation where = SourceLocation::current()) const {
+    return astype(dtype_of<E>, where);
+  }
+  Array reshape(const Shape& shape, SourceLocation where = SourceLocation::current()) const;
+  Array ravel(SourceLocation where = SourceLocation::current()) const;
+  Array flatten(SourceLocation where = SourceLocation::current()) const;
+  Array transpose(const std::vector<std::int64_t>& axes = {},
+                  SourceLocation where = SourceLocation::current()) const;
+  Array swapaxes(std::int64_t a, std::int64_t b,
+                 SourceLocation where = SourceLocation::current()) const;
+  Array squeeze(const Axes& axes = {}, SourceLocation where = SourceLocation::current()) const;
+  Array sum(const Axes& axes = {}, bool keepdims = false,
+            SourceLocation where = SourceLocation::current()) const;
+  Array prod(const Axes& axes = {}, bool keepdims = false,
+             SourceLocation where = SourceLocation::current()) const;
+  Array min(const Axes& axes = {}, bool keepdims = false,
+            SourceLocation where = SourceLocation::current()) const;
+  Array max(const Axes& axes = {}, bool keepdims = false,
+            SourceLocation where = SourceLocation::current()) const;
+  Array mean(const Axes& axes = {}, bool keepdims = false,
+             SourceLocation where = SourceLocation::current()) const;
+  Array var(const Axes& axes = {}, double correction = 0, bool keepdims = false,
+            SourceLocation where = SourceLocation::current()) const;
+  Array std(const Axes& axes = {}, double correction = 0, bool keepdims = false,
+            SourceLocation where = SourceLocation::current()) const;
+  Array any(const Axes& axes = {}, bool keepdims = false,
+            SourceLocation where = SourceLocation::current()) const;
+  Array all(const Axes& axes = {}, bool keepdims = false,
+            SourceLocation where = SourceLocation::current()) const;
+  Array argmin(const Axes& axis = {}, bool keepdims = false,
+               SourceLocation where = SourceLocation::current()) const;
+  Array argmax(const Axes& axis = {}, bool keepdims = false,
+               SourceLocation where = SourceLocation::current()) const;
+  Array clip(const Operand& low, const Operand& high) const;
+  Array round(int decimals = 0, SourceLocation where = SourceLocation::current()) const;
+  Array dot(const Operand& other) const;
+
+ private:
+  friend struct frontend::Access;
+  explicit Array(frontend::Cell* cell) : cell_(cell) {}
+  void read_item(void* out, DType dtype, SourceLocation where) const;
+  std::size_t read_size(SourceLocation where) const;
+  void read_elements(void* out, DType dtype, SourceLocation where) const;
+
+  frontend::Cell* cell_ = nullptr;
+};
+
+/// A C++ scalar among operands. It is weak: it takes the dtype of the arrays it meets, within its
+/// kind (NEP 50), so float32 * 2.0 stays float32.
+struct Scalar {
+  enum class Kind : std::uint8_t { boolean, integer, unsigned_integer, floating };
+  Kind kind = Kind::floating;
+  DType dtype = DType::f64;  ///< of the C++ type
+  union {
+    std::int64_t integer;
+    std::uint64_t unsigned_integer;
+    double floating;
+  };
+
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  constexpr Scalar(T value) : floating(0) {  // NOLINT: scalars convert
+    if constexpr (std::is_same_v<T, bool>) {
+      kind = Kind::boolean;
+      dtype = DType::boolean;
+      integer = value ? 1 : 0;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      dtype = std::is_same_v<T, float> ? DType::f32 : DType::f64;
+      floating = static_cast<double>(value);
+    } else if constexpr (std::is_signed_v<T>) {
+      kind = Kind::integer;
+      dtype = dtype_of<T>;
+      integer = value;
+    } else {
+      kind = Kind::unsigned_integer;
+      dtype = dtype_of<T>;
+      unsigned_integer = value;
+    }
+  }
+};
+
+/// What operators and functions take: an Array or a C++ scalar, with the place where it was
+/// written. It refers to the Array, so it only lives as an argument.
+class Operand {
+ public:
+  // NOLINTBEGIN: operands convert
+  Operand(const Array& array, SourceLocation where = SourceLocation::current())
+      : array_(&array), scalar_(0), where_(where) {}
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Operand(T value, SourceLocation where = SourceLocation::current())
+      : scalar_(value), where_(where) {}
+  Operand(Scalar value, SourceLocation where = SourceLocation::current())
+      : scalar_(value), where_(where) {}
+  // NOLINTEND
+
+  /// Null for a scalar.
+  const Array* array() const { return array_; }
+  const Scalar& scalar() const { return scalar_; }
+  const SourceLocation& where() const { return where_; }
+
+ private:
+  const Array* array_ = nullptr;
+  Scalar scalar_;
+  SourceLocation where_;
+};
+
+/// x.at(...): assigning writes into x, which must outlive it; converting reads.
+class IndexedArray {
+ public:
+  /// The value is cast to the array's dtype, as NumPy's assignment does, and broadcast to the
+  /// place's shape. Throws IndexError, ShapeError; DTypeError for an integer that does not fit.
+  IndexedArray& operator=(const Operand& value);
+  IndexedArray& operator=(const IndexedArray& value);
+  IndexedArray& operator+=(const Operand& value);
+  IndexedArray& operator-=(const Operand& value);
+  IndexedArray& operator*=(const Operand& value);
+  IndexedArray& operator/=(const Operand& value);
+  /// Reads the place. TraceError or ValueError for a mask, whose extent depends on the data.
+  operator Array() const;  // NOLINT: reads as x(...)
+
+  IndexedArray(const IndexedArray&) = default;
+
+ private:
+  friend class Array;
+  IndexedArray(Array& base, std::vector<IndexItem> items, SourceLocation where)
+      : base_(base), items_(std::move(items)), where_(where) {}
+  IndexedArray(Array& base, const Array& mask, SourceLocation where)
+      : base_(base), mask_(mask), where_(where) {}
+  template <class Combine>
+  IndexedArray& update(const Operand& value, Combine combine);
+
+  Array& base_;
+  std::vector<IndexItem> items_;
+  Array mask_;  ///< without value when items_ count
+  SourceLocation where_;
+};
+
+/// Computes several arrays in one program.
+void eval(std::initializer_list<Array> arrays);
+void eval(std::span<const Array> arrays);
+
+// Operators record the elementwise function that NumPy's operator calls.
+Array operator+(const Operand& a, const Operand& b);
+Array operator-(const Operand& a, const Operand& b);
+Array operator*(const Operand& a, const Operand& b);
+Array operator/(const Operand& a, const Operand& b);
+Array operator%(const Operand& a, const Operand& b);
+Array operator&(const Operand& a, const Operand& b);
+Array operator|(const Operand& a, const Operand& b);
+Array operator^(const Operand& a, const Operand& b);
+Array operator<<(const Operand& a, const Operand& b);
+Array operator>>(const Operand& a, const Operand& b);
+Array operator==(const Operand& a, const Operand& b);
+Array operator!=(const Operand& a, const Operand& b);
+Array operator<(const Operand& a, const Operand& b);
+Array operator<=(const Operand& a, const Operand& b);
+Array operator>(const Operand& a, const Operand& b);
+Array operator>=(const Operand& a, const Operand& b);
+Array operator-(const Operand& a);
+Array operator+(const Operand& a);
+Array operator~(const Operand& a);
+
+/// Prints as NumPy 2 does; evaluates and waits.
+std::ostream& operator<<(std::ostream& stream, const Array& array);
+
+}  // namespace heddle

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/array.h"
+
+namespace heddle {
+
+/// An array of a shape from elements in C order, copied. ValueError when their number does not
+/// fit the shape.
+Array from_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
+                  SourceLocation where = SourceLocation::current());
+
+/// numpy.array of data in C order; the dtype is that of the C++ type.
+template <Element T>
+Array array(std::span<const T> data, const Shape& shape,
+            SourceLocation where = SourceLocation::current()) {
+  return from_memory(data.data(), data.size(), dtype_of<T>, shape, where);
+}
+template <Element T>
+Array array(const std::vector<T>& data, const Shape& shape,
+            SourceLocation where = SourceLocation::current()) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<std::uint8_t> bytes(data.begin(), data.end());
+    return from_memory(bytes.data(), bytes.size(), DType::boolean, shape, where);
+  } else {
+    return from_memory(data.data(), data.size(), dtype_of<T>, shape, where);
+  }
+}
+template <Element T>
+Array array(const std::vector<T>& data, SourceLocation where = SourceLocation::current()) {
+  return array(data, Shape{static_cast<std::int64_t>(data.size())}, where);
+}
+template <Element T>
+Array array(std::initializer_list<T> data, const Shape& shape,
+            SourceLocation where = SourceLocation::current()) {
+  return from_memory(data.begin(), data.size(), dtype_of<T>, shape, where);
+}
+/// One axis: hd::array({1.0f, 2.0f}), hd::array<float>({1, 2}).
+template <Element T>
+Array array(std::initializer_list<T> data, SourceLocation where = SourceLocation::current()) {
+  return array(data, Shape{static_cast<std::int64_t>(data.size())}, where);
+}
+/// Two axes: hd::array({{1, 2}, {3, 4}}). ShapeError when rows differ in length.
+template <Element T>
+Array array(std::initializer_list<std::initializer_list<T>> rows,
+            SourceLocation where = SourceLocation::current()) {
+  std::vector<T> data;
+  const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  for (const auto& row : rows) {
+    if (row.size() != columns) throw ShapeError("array: rows differ in length");
+    data.insert(data.end(), row.begin(), row.end());
+  }
+  return array(data,
+               Shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns)},
+               where);
+}
+/// A 0-d array of the C++ type.
+template <Element T>
+Array array(T value, SourceLocation where = SourceLocation::current()) {
+  return from_memory(&value, 1, dtype_of<T>, {}, where);
+}
+
+/// numpy.full. The dtype is the value's C++ type when none is given.
+Array full(const Shape& shape, const Operand& value);
+Array full(const Shape& shape, const Operand& value, DType dtype);
+/// numpy.zeros, numpy.ones.
+Array zeros(const Shape& shape, DType dtype = DType::f64,
+            SourceLocation where = SourceLocation::current());
+Array ones(const Shape& shape, DType dtype = DType::f64,
+           SourceLocation where = SourceLocation::current());
+/// numpy.empty, but the elements are 0.
+Array empty(const Shape& shape, DType dtype = DType::f64,
+            SourceLocation where = SourceLocation::current());
+template <Element T>
+Array zeros(const Shape& shape, SourceLocation where = SourceLocation::current()) {
+  return zeros(shape, dtype_of<T>, where);
+}
+template <Element T>
+Array ones(const Shape& shape, SourceLocation where = SourceLocation::current()) {
+  return ones(shape, dtype_of<T>, where);
+}
+template <Element T>
+Array empty(const Shape& shape, SourceLocation where = SourceLocation::current()) {
+  return empty(shape, dtype_of<T>, where);
+}
+template <Element T>
+Array full(const Shape& shape, const Operand& value) {
+  return full(shape, value, dtype_of<T>);
+}
+/// numpy.zeros_like and its kin: shape and dtype of x.
+Array zeros_like(const Operand& x);
+Array ones_like(const Operand& x);
+Array empty_like(const Operand& x);
+Array full_like(const Operand& x, const Operand& value);
+
+/// numpy.arange: start, start + step ... before stop. ValueError for a step of 0.
+Array arange(Scalar start, Scalar stop, Scalar step, DType dtype,
+             SourceLocation where = SourceLocation::current());
+/// The dtype is int64 where all are integers, float32 where one is a float and none a double, else
+/// float64.
+Array arange(Scalar start, Scalar stop, Scalar step = 1,
+             SourceLocation where = SourceLocation::current());
+Array arange(Scalar stop, SourceLocation where = SourceLocation::current());
+/// Of the dtype of T: hd::arange<float>(10).
+template <Element T>
+Array arange(std::type_identity_t<T> stop, SourceLocation where = SourceLocation::current()) {
+  return arange(Scalar(T{0}), Scalar(stop), Scalar(T{1}), dtype_of<T>, where);
+}
+template <Element T>
+Array arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
+             std::type_identity_t<T> step = T{1},
+             SourceLocation where = SourceLocation::current()) {
+  return arange(Scalar(start), Scalar(stop), Scalar(step), dtype_of<T>, where);
+}
+/// numpy.linspace: `count` evenly spaced values from start to stop. float32 where both are floats
+/// of 32 bits, else float64.
+Array linspace(Scalar start, Scalar stop, std::int64_t count = 50, bool endpoint = true,
+               SourceLocation where = SourceLocation::current());
+/// numpy.eye: ones on the k-th diagonal. columns -1: as many as rows.
+Array eye(std::int64_t rows, std::int64_t columns = -1, std::int64_t k = 0,
+          DType dtype = DType::f64, SourceLocation where = SourceLocation::current());
+/// numpy.asarray for an operand: a scalar becomes 0-d, of its C++ type.
+Array asarray(const Operand& x);
+
+}  // namespace heddle

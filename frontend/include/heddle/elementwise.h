@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "heddle/array.h"
+
+namespace heddle {
+
+// One function for each line of the op table, with NumPy's name and meaning: dtypes promote as in
+// NumPy 2, shapes broadcast. DTypeError and ShapeError name op, shapes, dtypes and the caller.
+#define HEDDLE_DECLARE_1(name) Array name(const Operand& x);
+#define HEDDLE_DECLARE_2(name) Array name(const Operand& x, const Operand& y);
+#define HEDDLE_DECLARE_3(name) Array name(const Operand& x, const Operand& y, const Operand& z);
+#define HD_OP(name, arity, ...) HEDDLE_DECLARE_##arity(name)
+#include "heddle/ops.def"
+#undef HD_OP
+#undef HEDDLE_DECLARE_1
+#undef HEDDLE_DECLARE_2
+#undef HEDDLE_DECLARE_3
+
+/// numpy.where(condition, x, y); condition of any dtype is taken as != 0.
+Array where(const Operand& condition, const Operand& x, const Operand& y);
+/// numpy.clip. NaN in x stays.
+Array clip(const Operand& x, const Operand& low, const Operand& high);
+/// numpy.round: half to even, to `decimals` places.
+Array round(const Operand& x, int decimals = 0);
+Array around(const Operand& x, int decimals = 0);
+Array positive(const Operand& x);
+Array float_power(const Operand& x, const Operand& y);
+Array true_divide(const Operand& x, const Operand& y);
+Array mod(const Operand& x, const Operand& y);
+/// {floor_divide(x, y), remainder(x, y)}
+std::pair<Array, Array> divmod(const Operand& x, const Operand& y);
+/// {fractional part, integral part}, both with the sign of x.
+std::pair<Array, Array> modf(const Operand& x);
+/// {mantissa in [0.5, 1), int32 exponent}
+std::pair<Array, Array> frexp(const Operand& x);
+Array nan_to_num(const Operand& x, double nan = 0.0, std::optional<double> posinf = std::nullopt,
+                 std::optional<double> neginf = std::nullopt);
+/// |x - y| <= atol + rtol * |y|, elementwise; equal infinities are close.
+Array isclose(const Operand& x, const Operand& y, double rtol = 1e-5, double atol = 1e-8,
+              bool equal_nan = false);
+/// all(isclose(...)), evaluated.
+bool allclose(const Operand& x, const Operand& y, double rtol = 1e-5, double atol = 1e-8,
+              bool equal_nan = false);
+/// Same shape and elements, evaluated.
+bool array_equal(const Operand& x, const Operand& y);
+
+}  // namespace heddle

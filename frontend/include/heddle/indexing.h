@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "heddle/source_location.h"
+
+namespace heddle {
+
+/// An absent bound, as Python's None in a slice: hd::slice(hd::none, hd::none, -1) reverses.
+inline constexpr std::nullopt_t none = std::nullopt;
+
+/// start:stop:step. Bounds follow Python: negative ones count from the end, those out of range are
+/// clipped, absent ones depend on the step's sign.
+struct Slice {
+  std::optional<std::int64_t> start, stop, step;
+};
+
+/// [:stop]
+constexpr Slice slice(std::optional<std::int64_t> stop) {
+  return {std::nullopt, stop, std::nullopt};
+}
+/// [start:stop:step]
+constexpr Slice slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                      std::optional<std::int64_t> step = std::nullopt) {
+  return {start, stop, step};
+}
+
+struct NewAxis {};
+struct Ellipsis {};
+
+/// A whole axis: x(hd::_, 0) is x[:, 0].
+inline constexpr Slice _{};
+/// A new axis of extent 1.
+inline constexpr NewAxis newaxis{};
+/// As many whole axes as are left.
+inline constexpr Ellipsis ellipsis{};
+
+/// One subscript of x(...): an integer, a slice, hd::newaxis or hd::ellipsis. It remembers where
+/// it was written, for error messages.
+class IndexItem {
+ public:
+  enum class Kind : std::uint8_t { absent, integer, slice, newaxis, ellipsis };
+
+  constexpr IndexItem() = default;
+  // NOLINTBEGIN: subscripts convert
+  constexpr IndexItem(std::int64_t index, SourceLocation where = SourceLocation::current())
+      : kind(Kind::integer), integer(index), where(where) {}
+  constexpr IndexItem(Slice slice, SourceLocation where = SourceLocation::current())
+      : kind(Kind::slice), slice(slice), where(where) {}
+  constexpr IndexItem(NewAxis, SourceLocation where = SourceLocation::current())
+      : kind(Kind::newaxis), where(where) {}
+  constexpr IndexItem(Ellipsis, SourceLocation where = SourceLocation::current())
+      : kind(Kind::ellipsis), where(where) {}
+  // NOLINTEND
+
+  Kind kind = Kind::absent;
+  std::int64_t integer = 0;
+  Slice slice;
+  SourceLocation where;
+};
+
+}  // namespace heddle

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace heddle {
+
+/// Whether recorded work is evaluated on its own after 64 pending ops (default) or only when a
+/// value is asked for. For all threads. Returns what was set before.
+bool auto_eval(bool enabled);
+
+/// Where arrays are made and programs run: "cpu" or "cuda:N". The default is HEDDLE_DEVICE, else
+/// the first GPU, else the CPU. DeviceError when there is no such device.
+void set_device(const std::string& name);
+std::string device();
+/// Waits for everything that the calling thread has launched.
+void synchronize();
+
+/// What the process has done so far.
+struct Statistics {
+  std::uint64_t traces = 0;       ///< functions traced by jit
+  std::uint64_t programs = 0;     ///< distinct programs asked for by lazy evaluation and jit
+  std::uint64_t compiled = 0;     ///< those that were made, from the disk cache or by compiling
+  std::uint64_t evaluations = 0;  ///< runs of a program
+  std::uint64_t auto_evaluations = 0;  ///< those that the library decided on
+  std::uint64_t kernels_launched = 0;
+  std::int64_t pending_ops = 0;   ///< recorded and not evaluated, now
+  std::int64_t pinned_bytes = 0;  ///< buffers that only pending ops keep
+};
+Statistics statistics();
+
+}  // namespace heddle

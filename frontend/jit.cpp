@@ -1,0 +1,384 @@
+#include "heddle/jit.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "frontend/access.h"
+#include "frontend/evaluate.h"
+#include "frontend/graph_walk.h"
+#include "frontend/jit_state.h"
+#include "frontend/record.h"
+#include "frontend/storage.h"
+#include "runtime/log.h"
+
+namespace heddle::frontend {
+namespace {
+
+using Source = TracedFunction::Source;
+using Input = CallState::Input;
+
+template <class T>
+  requires std::has_unique_object_representations_v<T>  // padding would make equal keys differ
+void append(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+/// Whether the call may have the array's memory: it has the only reference to it.
+bool can_donate(const Input& input) {
+  return input.taken != nullptr && input.node->unique() && input.node->value.buffer.unique() &&
+         input.node->value.buffer->pooled();
+}
+
+/// Everything that decides what is traced and compiled, but for captures.
+std::string signature(const CallState& call, const std::vector<bool>& donated,
+                      runtime::Device device) {
+  std::string key = call.plain;
+  append(key, call.types);
+  append(key, device.kind);
+  append(key, device.ordinal);
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const Input& input = call.inputs[i];
+    append(key, input.kind);
+    if (input.kind == Input::Kind::scalar) {
+      append(key, input.scalar.kind);
+      continue;
+    }
+    append(key, input.type.dtype);
+    append(key, static_cast<std::uint32_t>(input.type.shape.size()));
+    for (ir::Dim extent : input.type.shape) append(key, extent.hash());
+    const bool aligned = is_aligned(input.node->value);
+    key.push_back(static_cast<char>((donated[i] ? 1 : 0) + (aligned ? 2 : 0)));
+  }
+  return key;
+}
+
+std::vector<NodeRef> capture_nodes(const TracedFunction& function) {
+  std::vector<NodeRef> nodes;
+  for (const CellRef& cell : function.captures) nodes.push_back(cell->node);
+  return nodes;
+}
+
+/// A captured array may have got another dtype or shape since the trace.
+bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const NodeRef& node = nodes[i];
+    if (!node || node->dtype != function.capture_types[i].dtype ||
+        node->shape != function.capture_types[i].shape ||
+        is_aligned(node->value) != function.capture_aligned[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class Launch {
+ public:
+  Launch(JitState& state, CallState& call) : state_(state), call_(call) {}
+
+  const TracedFunction& run(const TraceBody& body) {
+    evaluate_inputs();
+    resolve_types(state_.options, call_);
+    const runtime::Device device = choose_device();
+    for (const Input& input : call_.inputs) donated_.push_back(check_donation(input));
+    const std::string key = signature(call_, donated_, device);
+    std::shared_ptr<const TracedFunction> function = find(key);
+    if (!function) {
+      const std::lock_guard lock(state_.tracing);
+      function = find(key);
+      if (!function) function = make(key, body, device);
+    }
+    execute(*function, device);
+    return *function;  // kept by the state
+  }
+
+ private:
+  void evaluate_inputs() {
+    std::vector<NodeRef> pending;
+    for (const Input& input : call_.inputs) {
+      if (input.kind == Input::Kind::spec) {
+        throw ValueError("a spec has no data; give it to lower(), or call with an array");
+      }
+      if (input.kind == Input::Kind::array && !input.node->evaluated()) {
+        pending.push_back(input.node);
+      }
+    }
+    if (pending.empty()) return;
+    evaluate(pending);
+    note_explicit_evaluation();
+  }
+
+  runtime::Device choose_device() const {
+    for (const Input& input : call_.inputs) {
+      if (input.kind == Input::Kind::array) return input.node->value.buffer->device();
+    }
+    return runtime::current_device();
+  }
+
+  bool check_donation(const Input& input) {
+    if (!input.donate || can_donate(input)) return input.donate;
+    report(input, input.taken == nullptr ? "cannot be used: it is const at the call"
+                                         : "cannot be used: other arrays share its value");
+    return false;
+  }
+
+  /// Once a function; loudly for JitOptions::donate, as a temporary may be meant for nothing.
+  void report(const Input& input, std::string_view why) {
+    const std::vector<int>& asked = state_.options.donate;
+    const bool option = std::find(asked.begin(), asked.end(), input.argument) != asked.end();
+    std::call_once(option ? state_.donation_reported : state_.move_reported, [&] {
+      runtime::log().log(option ? spdlog::level::warn : spdlog::level::info,
+                         "jit {}: donated argument {} {}", state_.options.name, input.argument,
+                         why);
+    });
+  }
+
+  std::shared_ptr<const TracedFunction> find(const std::string& key) {
+    std::vector<std::shared_ptr<const TracedFunction>> candidates;
+    {
+      const std::lock_guard lock(state_.mutex);
+      const auto found = state_.functions.find(key);
+      if (found == state_.functions.end()) return nullptr;
+      candidates = found->second;
+    }
+    for (const auto& candidate : candidates) {
+      captured_ = capture_nodes(*candidate);
+      evaluate_captures();
+      if (captures_fit(*candidate, captured_)) return candidate;
+    }
+    return nullptr;
+  }
+
+  void evaluate_captures() {
+    for (const NodeRef& node : captured_) {
+      if (!node) throw ValueError("a captured array holds nothing: it was moved from or donated");
+    }
+    if (std::any_of(captured_.begin(), captured_.end(),
+                    [](const NodeRef& node) { return !node->evaluated(); })) {
+      evaluate(captured_);
+      note_explicit_evaluation();
+    }
+  }
+
+  std::shared_ptr<const TracedFunction> make(const std::string& key, const TraceBody& body,
+                                             runtime::Device device) {
+    auto function = std::make_shared<TracedFunction>(trace_function(state_.options, call_, body));
+    captured_ = capture_nodes(*function);
+    evaluate_captures();
+    for (const NodeRef& node : captured_) {
+      function->capture_aligned.push_back(is_aligned(node->value));
+    }
+    for (const Source& source : function->parameters) {
+      function->options.donated.push_back(source.kind == Source::Kind::input &&
+                                          donated_[source.index] && !returned(*function, source));
+      function->options.aligned.push_back(source.kind == Source::Kind::scalar ||
+                                          is_aligned(node_of(source)->value));
+    }
+    if (!function->graph.outputs.empty()) {
+      function->executable = runtime::Executable::get(function->graph, function->options, device);
+      ++counters().programs;
+      report_unused_donations(*function);
+    }
+    const std::lock_guard lock(state_.mutex);
+    state_.functions[key].push_back(function);
+    return function;
+  }
+
+  static bool returned(const TracedFunction& function, const Source& source) {
+    return std::any_of(function.results.begin(), function.results.end(), [&](const Source& result) {
+      return result.kind == Source::Kind::input && result.index == source.index;
+    });
+  }
+
+  void report_unused_donations(const TracedFunction& function) {
+    const auto& outputs = function.executable->program().outputs;
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+      if (!function.options.donated[i]) continue;
+      const bool used = std::any_of(outputs.begin(), outputs.end(), [&](const auto& output) {
+        return output.input && *output.input == i;
+      });
+      if (used) continue;
+      report(call_.inputs[function.parameters[i].index],
+             "is of no use: no result can take its memory");
+    }
+  }
+
+  const NodeRef& node_of(const Source& source) const {
+    return source.kind == Source::Kind::capture ? captured_[source.index]
+                                                : call_.inputs[source.index].node;
+  }
+
+  void execute(const TracedFunction& function, runtime::Device device) {
+    std::vector<runtime::DeviceArray> values;
+    const runtime::Stream stream = runtime::Stream::current(device);
+    if (function.executable) values = launch(function, stream);
+    std::vector<NodeRef> nodes;
+    for (runtime::DeviceArray& value : values) {
+      nodes.push_back(array_node(std::move(value)));
+    }
+    for (const Source& source : function.results) {
+      if (source.kind == Source::Kind::output) {
+        call_.results.push_back(nodes[source.index]);
+      } else if (source.kind == Source::Kind::scalar) {
+        const std::uint64_t bits = scalar_of(source).bits;
+        call_.results.push_back(upload(&bits, {source.dtype, {}}));
+      } else {
+        call_.results.push_back(node_of(source));
+      }
+    }
+  }
+
+  runtime::ScalarArgument scalar_of(const Source& source) const {
+    const Scalar& scalar = call_.inputs[source.index].scalar;
+    return {source.dtype, scalar_bits("scalar argument", scalar, source.dtype, Site())};
+  }
+
+  std::vector<runtime::DeviceArray> launch(const TracedFunction& function, runtime::Stream stream) {
+    std::vector<runtime::Argument> arguments;
+    arguments.reserve(function.parameters.size());
+    for (const Source& source : function.parameters) {
+      if (source.kind == Source::Kind::scalar)
+        arguments.emplace_back(scalar_of(source));
+      else
+        arguments.emplace_back(node_of(source)->value);
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const Source& source = function.parameters[i];
+      if (source.kind == Source::Kind::scalar) continue;
+      if (function.options.donated[i]) node_of(source)->value.buffer = {};
+    }
+    try {
+      auto values = function.executable->run(std::move(arguments), stream);
+      ++counters().evaluations;
+      return values;
+    } catch (...) {
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!function.options.donated[i]) continue;
+        node_of(function.parameters[i])->value =
+            std::move(std::get<runtime::DeviceArray>(arguments[i]));
+      }
+      throw;
+    }
+  }
+
+  JitState& state_;
+  CallState& call_;
+  std::vector<bool> donated_;
+  std::vector<NodeRef> captured_;
+};
+
+}  // namespace
+
+Call::Call(const void* types) : state(std::make_unique<CallState>()) { state->types = types; }
+Call::~Call() = default;
+
+bool Call::begin_argument(const JitState& jit, int position) {
+  state->argument = position;
+  const std::vector<int>& donate = jit.options.donate;
+  state->donate = std::find(donate.begin(), donate.end(), position) != donate.end();
+  return state->donate;
+}
+
+void Call::array(const Array& array) {
+  CallState::Input& input = state->inputs.emplace_back();
+  input.node = Access::node(array, SourceLocation());
+  input.donate = state->donate;
+  input.argument = state->argument;
+}
+
+void Call::take(Array& array) {
+  Call::array(array);
+  CallState::Input& input = state->inputs.back();
+  input.donate = true;
+  input.taken = &array;
+  static_cast<void>(Access::take(array));
+}
+
+void Call::scalar(Scalar value) {
+  CallState::Input& input = state->inputs.emplace_back();
+  input.kind = CallState::Input::Kind::scalar;
+  input.scalar = value;
+  input.argument = state->argument;
+}
+
+void Call::spec(const Spec& spec) {
+  CallState::Input& input = state->inputs.emplace_back();
+  input.kind = CallState::Input::Kind::spec;
+  input.donate = state->donate;
+  input.argument = state->argument;
+  input.type.dtype = spec.dtype;
+  for (const SpecDim& dim : spec.shape) {
+    if (dim.symbol.empty() && dim.extent < 0) {
+      throw ShapeError("spec: an extent is a number that is not negative, or a name");
+    }
+    input.type.shape.push_back(dim.symbol.empty() ? ir::Dim(dim.extent)
+                                                  : ir::Dim::symbol(dim.symbol));
+  }
+}
+
+void Call::plain(const void* bytes, std::size_t count) {
+  append(state->plain, static_cast<std::uint32_t>(count));
+  if (count > 0) state->plain.append(static_cast<const char*>(bytes), count);
+}
+
+Array Call::next_result() { return Access::make(state->results.at(state->next_result++)); }
+
+bool tracing() { return Trace::current() != nullptr; }
+
+Array weak_array(Scalar value) {
+  const DType dtype = value.kind == Scalar::Kind::floating  ? DType::f64
+                      : value.kind == Scalar::Kind::boolean ? DType::boolean
+                                                            : DType::i64;
+  const NodeRef node = record_scalar(dtype, scalar_bits("jit", value, dtype, Site()), true);
+  node->weak = true;
+  return Access::make(node);
+}
+
+std::shared_ptr<JitState> make_jit_state(JitOptions options) {
+  auto state = std::make_shared<JitState>();
+  state->options = std::move(options);
+  return state;
+}
+
+const void* launch(JitState& state, Call& call, const TraceBody& body) {
+  try {
+    const void* structure = Launch(state, *call.state).run(body).structure.get();
+    call.state->inputs.clear();
+    return structure;
+  } catch (...) {
+    for (const CallState::Input& input : call.state->inputs) {
+      if (input.taken != nullptr) Access::put(*input.taken, input.node);
+    }
+    throw;
+  }
+}
+
+std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const TraceBody& body) {
+  resolve_types(state.options, *call.state);
+  TracedFunction function = trace_function(state.options, *call.state, body);
+  for (const Source& source : function.parameters) {
+    function.options.donated.push_back(source.kind == Source::Kind::input &&
+                                       call.state->inputs[source.index].donate);
+  }
+  // Arguments that are returned as they are count as outputs here.
+  std::vector<ir::ValueId> outputs;
+  for (const Source& source : function.results) {
+    if (source.kind == Source::Kind::output) {
+      outputs.push_back(function.graph.outputs[source.index]);
+      continue;
+    }
+    const auto place = std::find_if(
+        function.parameters.begin(), function.parameters.end(), [&](const Source& parameter) {
+          return parameter.kind == source.kind && parameter.index == source.index &&
+                 parameter.dtype == source.dtype;
+        });
+    outputs.push_back(
+        function.graph.parameters()[static_cast<std::size_t>(place - function.parameters.begin())]);
+  }
+  function.graph.outputs = std::move(outputs);
+  return std::make_shared<LoweredState>(
+      LoweredState{std::move(function.graph), std::move(function.options)});
+}
+
+}  // namespace heddle::frontend

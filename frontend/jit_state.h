@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/jit.h"
+
+#include "frontend/node.h"
+#include "frontend/trace.h"
+#include "ir/graph.h"
+#include "runtime/executable.h"
+
+namespace heddle::frontend {
+
+/// One call's arguments, flattened in order.
+struct CallState {
+  struct Input {
+    enum class Kind : std::uint8_t { array, scalar, spec };
+    Kind kind = Kind::array;
+    bool donate = false;     ///< asked for
+    Array* taken = nullptr;  ///< where the value came from, when it was taken
+    int argument = 0;        ///< position, for messages
+    NodeRef node;            ///< array
+    Scalar scalar = 0;       ///< scalar
+    ir::Type type;           ///< of arrays and specs, with symbols
+  };
+  std::vector<Input> inputs;
+  std::string plain;  ///< bytes of everything static
+  const void* types = nullptr;
+  int argument = 0;
+  bool donate = false;
+  std::vector<NodeRef> results;
+  std::size_t next_result = 0;
+};
+
+/// A function traced for one signature.
+struct TracedFunction {
+  /// Where a parameter of the program, or a result of the function, comes from.
+  struct Source {
+    enum class Kind : std::uint8_t { input, scalar, capture, output };
+    Kind kind;
+    std::uint32_t index;  ///< of the call's inputs; of captures; of the program's outputs
+    DType dtype;
+  };
+  ir::Graph graph;
+  runtime::CompileOptions options;
+  std::vector<Source> parameters;
+  std::vector<Source> results;
+  std::vector<CellRef> captures;
+  std::vector<ir::Type> capture_types;
+  std::vector<bool> capture_aligned;
+  std::shared_ptr<const void> structure;
+  std::shared_ptr<const runtime::Executable> executable;  ///< null when nothing has to be computed
+};
+
+struct JitState {
+  JitOptions options;
+  std::mutex mutex;  ///< guards `functions`
+  std::unordered_map<std::string, std::vector<std::shared_ptr<const TracedFunction>>> functions;
+  std::mutex tracing;  ///< held while tracing and compiling: one of many threads does it
+  std::once_flag donation_reported, move_reported;
+};
+
+struct LoweredState {
+  ir::Graph graph;
+  runtime::CompileOptions options;
+};
+
+/// Gives arrays their types, with the symbols that JitOptions::dynamic asks for.
+void resolve_types(const JitOptions& options, CallState& call);
+/// Runs the body on new inputs and makes the graph of what it returns.
+TracedFunction trace_function(const JitOptions& options, const CallState& call,
+                              const TraceBody& body);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,47 @@
+#include "heddle/jit.h"
+
+#include "frontend/jit_state.h"
+#include "runtime/device.h"
+#include "runtime/executable.h"
+
+namespace heddle {
+namespace {
+
+/// The GPU at hand, else the one that CUDA text is shown for where there is none.
+ir::Target cuda_target(const std::string& name) {
+  if (!name.empty()) return ir::parse_target(name);
+  const runtime::Device device = runtime::current_device();
+  return device.is_cuda() ? runtime::target_of(device) : ir::parse_target("sm_90");
+}
+
+}  // namespace
+
+std::string Lowered::ir() const { return ir::print(state_->graph); }
+
+std::string Lowered::cuda(const std::string& target) const {
+  return runtime::generated_source(state_->graph, state_->options, cuda_target(target));
+}
+
+std::string Lowered::host() const {
+  return runtime::generated_source(state_->graph, state_->options, runtime::host_target());
+}
+
+std::string Lowered::explain(const std::string& target) const {
+  return runtime::explain(
+      state_->graph, state_->options,
+      target.empty() ? runtime::target_of(runtime::current_device()) : ir::parse_target(target));
+}
+
+int Lowered::kernel_count() const {
+  return runtime::Executable::get(state_->graph, state_->options, runtime::current_device())
+      ->kernel_count();
+}
+
+int Lowered::warm(const std::string& target) const {
+  return runtime::warm(state_->graph, state_->options, ir::parse_target(target));
+}
+
+std::size_t Lowered::input_count() const { return state_->graph.parameters().size(); }
+std::size_t Lowered::output_count() const { return state_->graph.outputs.size(); }
+
+}  // namespace heddle

@@ -1,0 +1,220 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "heddle/source_location.h"
+
+#include "ir/graph.h"
+#include "runtime/executable.h"
+
+namespace heddle::frontend {
+
+class Node;
+class Recorder;
+class Trace;
+struct Evaluation;
+
+/// A counted reference to a node.
+class NodeRef {
+ public:
+  NodeRef() = default;
+  explicit NodeRef(Node* node);
+  NodeRef(const NodeRef& other) : NodeRef(other.node_) {}
+  NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  NodeRef& operator=(NodeRef other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~NodeRef();
+
+  Node* get() const { return node_; }
+  Node* operator->() const { return node_; }
+  Node& operator*() const { return *node_; }
+  explicit operator bool() const { return node_ != nullptr; }
+  friend bool operator==(const NodeRef& a, const NodeRef& b) { return a.node_ == b.node_; }
+
+ private:
+  friend class Node;
+  friend class Recorder;
+  Node* node_ = nullptr;
+};
+
+/// Where an op was recorded. Two ops of one expression differ in column or op.
+struct Site {
+  ir::Location location;
+  std::uint32_t column = 0;
+
+  Site() = default;
+  Site(const SourceLocation& where)  // NOLINT: locations are sites
+      : location{where.file_name()[0] == '\0' ? nullptr : where.file_name(), where.line()},
+        column(where.column()) {}
+  friend bool operator==(const Site& a, const Site& b) {
+    return a.location.file == b.location.file && a.location.line == b.location.line &&
+           a.column == b.column;
+  }
+};
+
+/// One recorded op, or a value: immutable to those who hold it, save that a pending op becomes a
+/// value once, when it is evaluated. Counted; destruction never recurses.
+class Node {
+ public:
+  enum class Kind : std::uint8_t {
+    operation,  ///< op(operands)
+    array,      ///< an evaluated array
+    scalar,     ///< a C++ scalar that programs take as an argument: `bits`
+    constant,   ///< a scalar that programs contain: `bits`
+    parameter   ///< an input of the trace `trace_id`: `index`
+  };
+
+  Kind kind = Kind::operation;
+  ir::Op op = ir::Op::parameter;
+  DType dtype = DType::f32;
+  bool weak = false;  ///< a traced scalar, which takes the dtype of the arrays that it meets
+  bool scalar_parameter = false;
+  std::uint32_t index = 0;
+  std::uint64_t trace_id = 0;  ///< 0: not of a trace
+  std::uint64_t bits = 0;
+  ir::Hash128 hash;  ///< of op, dtype and attributes, not of the operands: made while recording
+  ir::Shape shape;
+  std::unique_ptr<ir::Attributes> attributes;  ///< null where all are default
+  Site site;
+  /// slice and slice_update: axes, as bits, whose start is an argument of programs rather than a
+  /// part of them, because the place in the program where it stands has met several.
+  std::uint32_t open_starts = 0;
+
+  /// True once the value is there; then `value` is immutable.
+  bool evaluated() const { return evaluated_.load(std::memory_order_acquire); }
+  /// Operations that are not evaluated. Guarded by graph_mutex() once others can see the node.
+  std::span<const NodeRef> operands() const;
+  void set_operands(std::span<const NodeRef> operands);
+  std::vector<NodeRef> take_operands();
+
+  runtime::DeviceArray value;
+  void set_value(runtime::DeviceArray array);
+  /// Of an evaluated array nobody else refers to.
+  bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
+  std::uint32_t references() const { return references_.load(std::memory_order_acquire); }
+  /// Takes a reference unless the node is already being destroyed.
+  bool try_acquire();
+
+  // Marks of a walk over the graph; guarded by graph_mutex().
+  std::uint64_t walk = 0;
+  std::uint32_t position = 0;
+  std::uint32_t internal_references = 0;
+  bool escapes = false;
+  Evaluation* claim = nullptr;  ///< who computes it now
+
+ private:
+  friend class NodeRef;
+  friend class Recorder;
+  static void release(Node* node);
+  ~Node() = default;
+
+  std::atomic<std::uint32_t> references_{0};
+  std::atomic<bool> evaluated_{false};
+  std::uint32_t operand_count_ = 0;
+  std::array<NodeRef, 3> operands_;
+  std::vector<NodeRef> more_operands_;  ///< all of them when there are more than three
+
+  Recorder* recorder_ = nullptr;  ///< of pending operations outside of traces
+  Node* previous_ = nullptr;
+  Node* next_ = nullptr;
+  std::atomic<std::uint64_t> pinned_in_{0};  ///< the window in which a recorder counted its bytes
+};
+
+/// What an Array holds: the current value. Copies of an Array have cells of their own.
+struct Cell {
+  NodeRef node;
+  std::uint64_t trace_id = 0;  ///< the trace that it was made in; 0: none
+  std::atomic<std::uint32_t> references{1};
+};
+
+class CellRef {
+ public:
+  CellRef() = default;
+  explicit CellRef(Cell* cell) : cell_(cell) {
+    if (cell_ != nullptr) cell_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  CellRef(const CellRef& other) : CellRef(other.cell_) {}
+  CellRef(CellRef&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+  CellRef& operator=(CellRef other) noexcept {
+    std::swap(cell_, other.cell_);
+    return *this;
+  }
+  ~CellRef() { release(cell_); }
+  static CellRef create() {
+    CellRef cell;
+    cell.cell_ = new Cell;
+    return cell;
+  }
+  Cell* get() const { return cell_; }
+  Cell* operator->() const { return cell_; }
+
+  static void release(Cell* cell) {
+    if (cell != nullptr && cell->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      delete cell;
+    }
+  }
+
+ private:
+  Cell* cell_ = nullptr;
+};
+
+/// Guards the edges, walk marks and claims of all nodes. Held for walks, never while compiling,
+/// running, or destroying nodes.
+std::mutex& graph_mutex();
+
+/// The pending operations that one thread has recorded, in order of recording. Lives until the
+/// thread has ended and the last of them is gone.
+class Recorder {
+ public:
+  /// The calling thread's.
+  static Recorder& current();
+
+  /// Starts to count a new pending operation.
+  void add(Node& node);
+  /// Stops: it has a value, or is being destroyed.
+  static void remove(Node& node);
+  /// References to all that are alive, oldest first.
+  std::vector<NodeRef> pending();
+  std::size_t pending_count() const { return count_.load(std::memory_order_relaxed); }
+  /// Bytes of the arrays that operations recorded in this window read.
+  std::int64_t pinned_bytes() const { return pinned_bytes_; }
+  /// A new window starts when the thread has evaluated.
+  void start_window();
+
+  /// How many operations the thread has recorded, and what the last ones were: equal numbers mean
+  /// the same op at the same place of the program.
+  std::uint64_t recorded() const { return recorded_; }
+  std::uint64_t operation(std::uint64_t number) const { return history_[number % history_.size()]; }
+  static constexpr std::size_t history_length = 4096;
+
+  /// Of all threads.
+  static std::int64_t total_pending();
+
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+ private:
+  std::atomic<std::uint32_t> references_{1};
+  std::atomic<std::size_t> count_{0};
+  std::mutex mutex_;  ///< guards the list
+  Node* first_ = nullptr;
+  Node* last_ = nullptr;
+  std::uint64_t window_ = 1;
+  std::uint64_t recorded_ = 0;
+  std::vector<std::uint64_t> history_ = std::vector<std::uint64_t>(history_length);
+  std::int64_t pinned_bytes_ = 0;
+};
+
+std::int64_t bytes_of(const Node& node);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,45 @@
+#include "frontend/open_starts.h"
+
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/mix.h"
+
+namespace heddle::frontend {
+namespace {
+
+/// What a place of the program has sliced at.
+struct Seen {
+  std::vector<ir::Dim> starts;
+  std::uint32_t changed = 0;
+};
+
+/// Places that one thread has met. Forgotten when they are many: they only save compiling.
+constexpr std::size_t capacity = 4096;
+thread_local std::unordered_map<ir::Hash128, Seen, ir::Hash128Hasher> places;
+
+}  // namespace
+
+std::uint32_t open_starts(ir::Op op, const Site& site, const ir::Attributes& region) {
+  const ir::Hash128 place = Mix()
+                                .number(static_cast<std::uint64_t>(op))
+                                .number(reinterpret_cast<std::uintptr_t>(site.location.file))
+                                .number((std::uint64_t{site.location.line} << 32) | site.column)
+                                .number(region.starts.size())
+                                .finish();
+  if (places.size() >= capacity && !places.contains(place)) places.clear();
+  const auto [found, is_new] = places.try_emplace(place, Seen{region.starts, 0});
+  if (is_new) return 0;
+  Seen& seen = found->second;
+  std::uint32_t open = 0;
+  for (std::size_t axis = 0; axis < region.starts.size(); ++axis) {
+    if (seen.starts[axis] != region.starts[axis]) seen.changed |= 1U << axis;
+    // Bounds that are checked at launch need steps of 1 or -1.
+    const bool single = region.steps[axis] == 1 || region.steps[axis] == -1;
+    const bool known = region.starts[axis].is_constant() && region.shape[axis] != ir::Dim(0);
+    if (single && known) open |= seen.changed & 1U << axis;
+  }
+  return open;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,315 @@
+#include "frontend/promote.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "frontend/trace.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Op;
+using ir::TypeRule;
+
+/// What an operand brings to promotion.
+struct Part {
+  DType dtype;
+  bool weak;    ///< takes the others' dtype within its kind
+  bool scalar;  ///< a C++ scalar
+};
+
+Part part_of(const Operand& operand) {
+  if (operand.array() == nullptr) return {operand.scalar().dtype, true, true};
+  const NodeRef node = Access::node(*operand.array(), operand.where());
+  return {node->dtype, node->weak, false};
+}
+
+/// The dtype of a weak value that meets no array: NumPy's for a Python scalar.
+DType default_dtype(DType dtype) {
+  if (is_floating(dtype)) return DType::f64;
+  return is_boolean(dtype) ? DType::boolean : DType::i64;
+}
+
+/// NEP 50: a weak scalar of a higher kind takes the array to that kind's default.
+DType join_weak(DType strong, DType weak) {
+  if (is_floating(weak) && !is_floating(strong)) return DType::f64;
+  if (is_integer(weak) && is_boolean(strong)) return DType::i64;
+  return strong;
+}
+
+/// Powers that have kernels of their own.
+bool is_special_exponent(double value) {
+  return value == -1 || value == 0 || value == 0.5 || value == 1 || value == 2 || value == 3;
+}
+
+double value_of(const Scalar& scalar) {
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean:
+    case Scalar::Kind::integer:
+      return static_cast<double>(scalar.integer);
+    case Scalar::Kind::unsigned_integer:
+      return static_cast<double>(scalar.unsigned_integer);
+    case Scalar::Kind::floating:
+      break;
+  }
+  return scalar.floating;
+}
+
+bool is_common_constant(double value) {
+  return (value == 0 && !std::signbit(value)) || value == 1 || value == -1;
+}
+
+NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool exponent) {
+  if (operand.array() != nullptr) {
+    return cast_to(Access::node(*operand.array(), operand.where()), dtype, operand.where());
+  }
+  const Scalar& scalar = operand.scalar();
+  const std::uint64_t bits = scalar_bits(op, scalar, dtype, operand.where());
+  const double value = value_of(scalar);
+  const bool constant = exponent ? is_special_exponent(value) : is_common_constant(value);
+  return record_scalar(dtype, bits, constant || is_boolean(dtype));
+}
+
+using Operands = std::span<const Operand* const>;
+
+bool all_weak(Operands operands) {
+  bool any_array = false;
+  for (const Operand* operand : operands) {
+    const Part part = part_of(*operand);
+    if (!part.weak) return false;
+    any_array |= !part.scalar;
+  }
+  return any_array;
+}
+
+Array finish(NodeRef node, Operands operands) {
+  const TypeRule rule = ir::info(node->op).rule;
+  const bool arithmetic = rule == TypeRule::arithmetic || rule == TypeRule::divide ||
+                          rule == TypeRule::floating || rule == TypeRule::select;
+  if (arithmetic && all_weak(operands)) node->weak = true;
+  return Access::make(std::move(node));
+}
+
+Array record_in(Op op, Operands operands, DType dtype) {
+  const std::string_view name = ir::info(op).name;
+  std::vector<NodeRef> nodes;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    nodes.push_back(node_of(name, *operands[i], dtype, op == Op::power && i == 1));
+  }
+  return finish(record(op, nodes, {}, operands[0]->where()), operands);
+}
+
+void check_integer_power(Operands operands, DType dtype) {
+  const Operand& exponent = *operands[1];
+  if (exponent.array() == nullptr && is_integer(dtype) && value_of(exponent.scalar()) < 0) {
+    throw ValueError(at(fmt::format("power: integers to the negative integer power {} are not "
+                                    "integers; cast the base to a floating dtype",
+                                    value_of(exponent.scalar())),
+                        operands[0]->where()));
+  }
+}
+
+DType arithmetic_dtype(Op op, DType dtype, const SourceLocation& where) {
+  const ir::OpInfo& info = ir::info(op);
+  if (!is_boolean(dtype) || (info.dtypes & ir::set_of(dtype)) != 0) return dtype;
+  if (info.has(ir::boolean_as_i8)) return DType::i8;
+  const char* instead = op == Op::subtract   ? "logical_xor or bitwise_xor"
+                        : op == Op::negative ? "logical_not or operator~"
+                                             : "astype to an integer dtype";
+  throw DTypeError(
+      at(fmt::format("{} is not defined for bool; use {}", info.name, instead), where));
+}
+
+/// Where an integer scalar lies outside of the other operand's dtype, the order is the same for all
+/// elements: -1 when it is below them, 1 when above.
+std::optional<int> side_of_scalar(const Operand& scalar, DType dtype) {
+  if (scalar.array() != nullptr || !is_integer(dtype) || fits(scalar.scalar(), dtype)) {
+    return std::nullopt;
+  }
+  return value_of(scalar.scalar()) < 0 ? -1 : 1;
+}
+
+/// compare(x, y) where `order` is that of x to y everywhere: -1 less, 1 greater.
+Array constant_comparison(Op op, int order, const Operand& x, const Operand& y) {
+  const bool result =
+      op == Op::not_equal || (order < 0 ? op == Op::less || op == Op::less_equal
+                                        : op == Op::greater || op == Op::greater_equal);
+  const Operand& array = x.array() != nullptr ? x : y;
+  const NodeRef node = Access::node(*array.array(), array.where());
+  return Access::make(broadcast_to_shape(record_scalar(DType::boolean, result ? 1 : 0, true),
+                                         node->shape, array.where()));
+}
+
+/// The comparison with its operands exchanged.
+Op mirrored(Op op) {
+  switch (op) {
+    case Op::less:
+      return Op::greater;
+    case Op::less_equal:
+      return Op::greater_equal;
+    case Op::greater:
+      return Op::less;
+    case Op::greater_equal:
+      return Op::less_equal;
+    default:
+      return op;
+  }
+}
+
+/// Signed against uint64, exactly: no dtype holds both.
+Array compare_mixed(Op op, const Operand& x, const Operand& y) {
+  const DType dtype = part_of(x).dtype;
+  if (!is_signed_integer(dtype)) return compare_mixed(mirrored(op), y, x);
+  const Site site = x.where();
+  const NodeRef signed_node = node_of("", x, dtype, false);
+  const NodeRef unsigned_node = node_of("", y, DType::u64, false);
+  const NodeRef negative = record(Op::less, {signed_node, record_constant(dtype, 0)}, site);
+  const NodeRef compared =
+      record(op, {cast_to(signed_node, DType::u64, site), unsigned_node}, site);
+  const bool when_negative = op == Op::less || op == Op::less_equal || op == Op::not_equal;
+  return Access::make(record(
+      Op::select, {negative, record_scalar(DType::boolean, when_negative ? 1 : 0, true), compared},
+      site));
+}
+
+Array compare(Op op, Operands operands) {
+  const Operand &x = *operands[0], &y = *operands[1];
+  const Part a = part_of(x), b = part_of(y);
+  const auto below = side_of_scalar(x, b.dtype), above = side_of_scalar(y, a.dtype);
+  if (below && !b.weak) return constant_comparison(op, *below, x, y);
+  if (above && !a.weak) return constant_comparison(op, -*above, x, y);
+  const bool mixed = !a.weak && !b.weak &&
+                     ((is_signed_integer(a.dtype) && b.dtype == DType::u64) ||
+                      (is_signed_integer(b.dtype) && a.dtype == DType::u64));
+  if (mixed) return compare_mixed(op, x, y);
+  return record_in(op, operands, common_dtype(ir::info(op).name, operands));
+}
+
+Array load_exponent(Op op, Operands operands) {
+  const std::string_view name = ir::info(op).name;
+  const Operand* x = operands[0];
+  const Operand& y = *operands[1];
+  const DType dtype = floating_dtype(common_dtype(name, {&x, 1}));
+  const Part exponent = part_of(y);
+  if (is_floating(exponent.dtype)) {
+    throw DTypeError(at(
+        fmt::format("{}: the exponent must be an integer, not {}", name, name_of(exponent.dtype)),
+        y.where()));
+  }
+  NodeRef node = node_of(name, y, exponent.scalar ? DType::i64 : exponent.dtype, false);
+  const Site site = x->where();
+  if (node->dtype == DType::u32 || node->dtype == DType::u64 || node->dtype == DType::i64) {
+    // Beyond this the result is 0 or infinite anyway, and it survives the cast.
+    constexpr double limit = 1 << 20;
+    node = record(Op::minimum, {node, record_constant(node->dtype, limit)}, site);
+    if (node->dtype == DType::i64) {
+      node = record(Op::maximum, {node, record_constant(node->dtype, -limit)}, site);
+    }
+  }
+  return Access::make(
+      record(op, {node_of(name, *x, dtype, false), cast_to(node, DType::i32, site)}, site));
+}
+
+}  // namespace
+
+DType common_dtype(std::string_view op, Operands operands) {
+  std::optional<DType> strong, weak;
+  bool only_scalars = true;
+  const Site site = operands[0]->where();
+  for (const Operand* operand : operands) {
+    const Part part = part_of(*operand);
+    only_scalars &= part.scalar;
+    if (part.dtype >= DType::c64) {
+      throw DTypeError(at(fmt::format("{}: {} is not supported", op, name_of(part.dtype)), site));
+    }
+    std::optional<DType>& slot = part.weak ? weak : strong;
+    const DType dtype = part.dtype;
+    slot = slot ? located(site, [&] { return promote_types(*slot, dtype); }) : dtype;
+  }
+  if (!strong) return only_scalars ? *weak : default_dtype(*weak);
+  return weak ? join_weak(*strong, *weak) : *strong;
+}
+
+NodeRef node_of(std::string_view op, const Operand& operand, DType dtype) {
+  return node_of(op, operand, dtype, false);
+}
+
+NodeRef node_of(std::string_view op, const Operand& operand) {
+  return node_of(op, operand, part_of(operand).dtype, false);
+}
+
+Array elementwise(Op op, std::initializer_list<const Operand*> list) {
+  const Operands operands(list.begin(), list.size());
+  const ir::OpInfo& info = ir::info(op);
+  const SourceLocation where = operands[0]->where();
+  if (info.rule == TypeRule::load_exponent) return load_exponent(op, operands);
+  if (info.rule == TypeRule::comparison) return compare(op, operands);
+  if (info.rule == TypeRule::select) {
+    return select(*operands[0], *operands[1], *operands[2], info.name);
+  }
+  const DType dtype = common_dtype(info.name, operands);
+  if (info.has(ir::identity_on_integers) && !is_floating(dtype)) {
+    return Access::make(node_of(info.name, *operands[0], dtype, false));
+  }
+  switch (info.rule) {
+    case TypeRule::floating:
+    case TypeRule::exponent:
+      return record_in(op, operands, floating_dtype(dtype));
+    case TypeRule::divide:
+      return record_in(op, operands, is_floating(dtype) ? dtype : DType::f64);
+    case TypeRule::arithmetic:
+    case TypeRule::bit_count: {
+      const DType used = arithmetic_dtype(op, dtype, where);
+      if (op == Op::power) check_integer_power(operands, used);
+      return record_in(op, operands, used);
+    }
+    default:
+      return record_in(op, operands, dtype);
+  }
+}
+
+Array unary(Op op, const Operand& x) { return elementwise(op, {&x}); }
+Array binary(Op op, const Operand& x, const Operand& y) { return elementwise(op, {&x, &y}); }
+
+Array select(const Operand& condition, const Operand& x, const Operand& y, std::string_view name) {
+  const Operand* values[] = {&x, &y};
+  const DType dtype = common_dtype(name, values);
+  NodeRef chosen = node_of(name, condition);
+  if (!is_boolean(chosen->dtype)) {
+    chosen = record(Op::not_equal, {chosen, record_constant(chosen->dtype, 0)}, condition.where());
+  }
+  return finish(record(Op::select, {chosen, node_of(name, x, dtype), node_of(name, y, dtype)},
+                       condition.where()),
+                values);
+}
+
+bool can_cast_same_kind(DType from, DType to) {
+  const auto kind = [](DType dtype) {
+    if (is_boolean(dtype)) return 0;
+    if (is_unsigned_integer(dtype)) return 1;
+    return is_signed_integer(dtype) ? 2 : 3;
+  };
+  return kind(from) <= kind(to);
+}
+
+Array in_place(std::string_view op, const Array& before, const Array& after, const Site& site) {
+  const NodeRef& old_node = Access::raw(before);
+  const NodeRef& new_node = Access::raw(after);
+  if (old_node->shape != new_node->shape) {
+    throw ShapeError(at(fmt::format("{}: the result {} does not fit the array {} in place", op,
+                                    describe(*new_node), describe(*old_node)),
+                        site));
+  }
+  if (!can_cast_same_kind(new_node->dtype, old_node->dtype)) {
+    throw DTypeError(at(fmt::format("{}: the result is {} and cannot be stored in an array of {}; "
+                                    "write x = x ... or cast",
+                                    op, name_of(new_node->dtype), name_of(old_node->dtype)),
+                        site));
+  }
+  return Access::make(cast_to(new_node, old_node->dtype, site));
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "heddle/array.h"
+
+#include "frontend/record.h"
+
+namespace heddle::frontend {
+
+/// The dtype that NumPy gives operands together: arrays promote first, then scalars join within
+/// their kind (NEP 50). `op` is for the message.
+DType common_dtype(std::string_view op, std::span<const Operand* const> operands);
+/// The operand as a node of a dtype. A scalar that is one of `constants` is one of the program's.
+NodeRef node_of(std::string_view op, const Operand& operand, DType dtype);
+/// The operand as it is; a scalar takes its C++ type.
+NodeRef node_of(std::string_view op, const Operand& operand);
+
+/// Records an elementwise op with NumPy's promotion. The result is weak when all operands are.
+Array elementwise(ir::Op op, std::initializer_list<const Operand*> operands);
+Array unary(ir::Op op, const Operand& x);
+Array binary(ir::Op op, const Operand& x, const Operand& y);
+Array select(const Operand& condition, const Operand& x, const Operand& y, std::string_view name);
+
+/// The result of an in-place operator: cast back to the array's dtype, if it is of the same kind,
+/// and of the same shape.
+Array in_place(std::string_view op, const Array& before, const Array& after, const Site& site);
+/// Whether numpy.can_cast(from, to, "same_kind").
+bool can_cast_same_kind(DType from, DType to);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,233 @@
+#include "frontend/record.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "frontend/mix.h"
+#include "frontend/open_starts.h"
+#include "frontend/trace.h"
+#include "ir/fields.h"
+#include "ir/scalar.h"
+
+namespace heddle::frontend {
+namespace {
+
+ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attributes,
+                            std::uint32_t open_starts) {
+  Mix mix;
+  mix.number(static_cast<std::uint64_t>(op)).number(static_cast<std::uint64_t>(dtype));
+  const ir::AttributeFields fields = ir::fields_of(op);
+  if (fields.axes) {
+    mix.number(attributes.axes.size());
+    for (std::int64_t axis : attributes.axes) mix.number(static_cast<std::uint64_t>(axis));
+  }
+  if (fields.keepdims) mix.number(attributes.keepdims ? 1 : 0);
+  if (fields.shape) {
+    mix.number(attributes.shape.size());
+    for (ir::Dim extent : attributes.shape) mix.number(extent.hash());
+  }
+  if (fields.region) {
+    mix.number(open_starts);
+    for (std::size_t axis = 0; axis < attributes.starts.size(); ++axis) {
+      const bool open = (open_starts >> axis & 1U) != 0;
+      mix.number(open ? 0 : attributes.starts[axis].hash());
+    }
+    for (std::int64_t step : attributes.steps) mix.number(static_cast<std::uint64_t>(step));
+  }
+  return mix.finish();
+}
+
+template <class T>
+std::uint64_t bits_as(T value) {
+  std::uint64_t bits = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    bits = std::bit_cast<std::uint32_t>(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    bits = std::bit_cast<std::uint64_t>(value);
+  } else {
+    bits = static_cast<std::uint64_t>(value) & (~0ull >> (64 - 8 * sizeof(T)));
+  }
+  return bits;
+}
+
+template <class T>
+std::uint64_t bits_in(DType dtype, T value) {
+  switch (dtype) {
+    case DType::boolean:
+      return value != T(0) ? 1 : 0;
+    case DType::i8:
+      return bits_as(static_cast<std::int8_t>(value));
+    case DType::i16:
+      return bits_as(static_cast<std::int16_t>(value));
+    case DType::i32:
+      return bits_as(static_cast<std::int32_t>(value));
+    case DType::i64:
+      return bits_as(static_cast<std::int64_t>(value));
+    case DType::u8:
+      return bits_as(static_cast<std::uint8_t>(value));
+    case DType::u16:
+      return bits_as(static_cast<std::uint16_t>(value));
+    case DType::u32:
+      return bits_as(static_cast<std::uint32_t>(value));
+    case DType::u64:
+      return bits_as(static_cast<std::uint64_t>(value));
+    case DType::f16:
+      return heddle_scalar::cast<heddle_scalar::half>(static_cast<double>(value)).bits;
+    case DType::bf16:
+      return heddle_scalar::cast<heddle_scalar::bfloat16>(static_cast<double>(value)).bits;
+    case DType::f32:
+      return bits_as(static_cast<float>(value));
+    case DType::f64:
+      return bits_as(static_cast<double>(value));
+    case DType::c64:
+    case DType::c128:
+      break;
+  }
+  throw DTypeError(fmt::format("no scalar of dtype {}", name_of(dtype)));
+}
+
+std::string text_of(const Scalar& scalar) {
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean:
+      return scalar.integer != 0 ? "true" : "false";
+    case Scalar::Kind::integer:
+      return std::to_string(scalar.integer);
+    case Scalar::Kind::unsigned_integer:
+      return std::to_string(scalar.unsigned_integer);
+    case Scalar::Kind::floating:
+      break;
+  }
+  return fmt::format("{}", scalar.floating);
+}
+
+}  // namespace
+
+std::string at(std::string_view message, const Site& site) {
+  const std::string place = site.location.to_string();
+  return place.empty() ? std::string(message) : fmt::format("{} ({})", message, place);
+}
+
+NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site) {
+  std::vector<ir::Type> types;
+  types.reserve(operands.size());
+  for (const NodeRef& operand : operands) types.push_back({operand->dtype, operand->shape});
+  ir::Type type = located(site, [&] { return ir::infer(op, types, attributes); });
+
+  NodeRef node(new Node);
+  node->op = op;
+  node->dtype = type.dtype;
+  node->shape = std::move(type.shape);
+  if (const Trace* trace = Trace::current(); trace != nullptr) node->trace_id = trace->id();
+  node->site = site;
+  node->set_operands(operands);
+  if (node->trace_id == 0 && (op == ir::Op::slice || op == ir::Op::slice_update)) {
+    node->open_starts = open_starts(op, site, attributes);
+  }
+  node->hash = structural_hash(op, node->dtype, attributes, node->open_starts);
+  if (attributes != ir::Attributes{}) {
+    node->attributes = std::make_unique<ir::Attributes>(std::move(attributes));
+  }
+  if (node->trace_id == 0) Recorder::current().add(*node);
+  return node;
+}
+
+NodeRef record_scalar(DType dtype, std::uint64_t bits, bool constant) {
+  NodeRef node(new Node);
+  const bool traced = Trace::current() != nullptr;
+  node->kind = constant || traced ? Node::Kind::constant : Node::Kind::scalar;
+  node->op = node->kind == Node::Kind::constant ? ir::Op::constant : ir::Op::parameter;
+  node->dtype = dtype;
+  node->bits = bits;
+  return node;
+}
+
+NodeRef record_constant(DType dtype, double value) {
+  return record_scalar(dtype, bits_of(dtype, value), true);
+}
+
+NodeRef array_node(runtime::DeviceArray array) {
+  NodeRef node(new Node);
+  node->kind = Node::Kind::array;
+  node->dtype = array.type.dtype;
+  node->shape = array.type.shape;
+  node->set_value(std::move(array));
+  return node;
+}
+
+NodeRef cast_to(const NodeRef& node, DType dtype, Site site) {
+  if (node->dtype == dtype) return node;
+  if (node->weak && node->kind == Node::Kind::parameter && node->scalar_parameter) {
+    return Trace::current()->scalar_in(*node, dtype);
+  }
+  ir::Attributes attributes;
+  attributes.dtype = dtype;
+  return record(ir::Op::cast, {node}, std::move(attributes), site);
+}
+
+NodeRef reshape_to(const NodeRef& node, ir::Shape shape, Site site) {
+  if (node->shape == shape) return node;
+  ir::Attributes attributes;
+  attributes.shape = std::move(shape);
+  return record(ir::Op::reshape, {node}, std::move(attributes), site);
+}
+
+NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site) {
+  if (node->shape == shape) return node;
+  ir::Attributes attributes;
+  attributes.shape = std::move(shape);
+  return record(ir::Op::broadcast_to, {node}, std::move(attributes), site);
+}
+
+bool fits(const Scalar& scalar, DType dtype) {
+  if (scalar.kind == Scalar::Kind::boolean || scalar.kind == Scalar::Kind::floating) return true;
+  if (is_boolean(dtype) || is_floating(dtype)) return true;
+  const auto bits = 8 * static_cast<int>(size_of(dtype));
+  if (scalar.kind == Scalar::Kind::unsigned_integer) {
+    const int available = is_signed_integer(dtype) ? bits - 1 : bits;
+    return available >= 64 || scalar.unsigned_integer >> available == 0;
+  }
+  if (is_unsigned_integer(dtype)) {
+    if (scalar.integer < 0) return false;
+    return bits >= 64 || static_cast<std::uint64_t>(scalar.integer) >> bits == 0;
+  }
+  const std::int64_t limit = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
+  return scalar.integer <= limit && scalar.integer >= -limit - 1;
+}
+
+std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site) {
+  if (!fits(scalar, dtype)) {
+    throw DTypeError(at(fmt::format("{}: the integer {} does not fit {}; cast the array to a wider "
+                                    "dtype first",
+                                    op, text_of(scalar), name_of(dtype)),
+                        site));
+  }
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean:
+    case Scalar::Kind::integer:
+      return bits_in(dtype, scalar.integer);
+    case Scalar::Kind::unsigned_integer:
+      return bits_in(dtype, scalar.unsigned_integer);
+    case Scalar::Kind::floating:
+      break;
+  }
+  return bits_of(dtype, scalar.floating);
+}
+
+std::uint64_t bits_of(DType dtype, double value) {
+  if (is_integer(dtype) && !(std::abs(value) < 0x1p64)) {
+    throw DTypeError(fmt::format("{} has no value in {}", value, name_of(dtype)));
+  }
+  if (is_signed_integer(dtype)) return bits_in(dtype, static_cast<std::int64_t>(value));
+  if (dtype == DType::u64 && value >= 0) return static_cast<std::uint64_t>(value);
+  if (is_integer(dtype)) return bits_in(dtype, static_cast<std::int64_t>(value));
+  return bits_in(dtype, value);
+}
+
+ir::Shape to_ir(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+std::string describe(const Node& node) { return ir::to_string(ir::Type{node.dtype, node.shape}); }
+
+}  // namespace heddle::frontend

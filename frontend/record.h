@@ -1,0 +1,66 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "heddle/array.h"
+
+#include "frontend/access.h"
+#include "frontend/node.h"
+#include "ir/op.h"
+
+namespace heddle::frontend {
+
+/// Records op(operands), whose dtypes are already as the op wants them. Throws what ir::infer
+/// throws, with the user's line.
+NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site);
+inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, ir::Attributes attributes,
+                      Site site) {
+  return record(op, std::span(operands.begin(), operands.size()), std::move(attributes), site);
+}
+inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site site) {
+  return record(op, std::span(operands.begin(), operands.size()), {}, site);
+}
+
+/// A 0-d node for a host scalar: an argument of programs, or a constant of theirs when it is
+/// `constant`, or when this thread traces.
+NodeRef record_scalar(DType dtype, std::uint64_t bits, bool constant);
+NodeRef record_constant(DType dtype, double value);
+/// A value that is there.
+NodeRef array_node(runtime::DeviceArray array);
+
+/// The node cast to a dtype; itself when it has it.
+NodeRef cast_to(const NodeRef& node, DType dtype, Site site);
+NodeRef reshape_to(const NodeRef& node, ir::Shape shape, Site site);
+NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
+
+/// The bits of a scalar in a dtype. DTypeError, naming `op`, for an integer that does not fit.
+std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site);
+/// The bits of a number that certainly has a value in the dtype.
+std::uint64_t bits_of(DType dtype, double value);
+bool fits(const Scalar& scalar, DType dtype);
+
+/// "message (file.cpp:12)"
+std::string at(std::string_view message, const Site& site);
+/// Calls function and adds the place to the Heddle exceptions that it throws.
+template <class Function>
+auto located(const Site& site, Function&& function) {
+  try {
+    return function();
+  } catch (const ShapeError& error) {
+    throw ShapeError(at(error.what(), site));
+  } catch (const DTypeError& error) {
+    throw DTypeError(at(error.what(), site));
+  } catch (const IndexError& error) {
+    throw IndexError(at(error.what(), site));
+  } catch (const ValueError& error) {
+    throw ValueError(at(error.what(), site));
+  }
+}
+
+ir::Shape to_ir(const Shape& shape);
+/// "f32[3,4]"
+std::string describe(const Node& node);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,35 @@
+#include "heddle/settings.h"
+
+#include "frontend/evaluate.h"
+#include "frontend/node.h"
+#include "runtime/device.h"
+#include "runtime/statistics.h"
+#include "runtime/stream.h"
+
+namespace heddle {
+
+bool auto_eval(bool enabled) { return frontend::set_auto_eval(enabled); }
+
+void set_device(const std::string& name) {
+  runtime::set_current_device(runtime::parse_device(name));
+}
+
+std::string device() { return runtime::to_string(runtime::current_device()); }
+
+void synchronize() { runtime::Stream::current(runtime::current_device()).synchronize(); }
+
+Statistics statistics() {
+  const frontend::Counters& counters = frontend::counters();
+  Statistics result;
+  result.traces = counters.traces;
+  result.programs = counters.programs;
+  result.evaluations = counters.evaluations;
+  result.auto_evaluations = counters.auto_evaluations;
+  result.kernels_launched = runtime::statistics().kernel_launches;
+  result.compiled = runtime::statistics().programs_made;
+  result.pending_ops = frontend::Recorder::total_pending();
+  result.pinned_bytes = frontend::Recorder::current().pinned_bytes();
+  return result;
+}
+
+}  // namespace heddle

@@ -1,0 +1,68 @@
+#include "frontend/storage.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "frontend/record.h"
+#include "ir/element.h"
+#include "runtime/memory.h"
+
+namespace heddle::frontend {
+namespace {
+
+std::size_t byte_count(const ir::Type& type) {
+  return static_cast<std::size_t>(ir::element_count(type.shape).constant()) * size_of(type.dtype);
+}
+
+}  // namespace
+
+NodeRef upload(const void* data, ir::Type type) {
+  const runtime::Device device = runtime::current_device();
+  const runtime::Stream stream = runtime::Stream::current(device);
+  const std::size_t bytes = byte_count(type);
+  static const runtime::Label label = std::make_shared<const std::string>("array data");
+  runtime::BufferRef buffer = runtime::allocate(bytes, stream, label);
+  if (bytes > 0) {
+    runtime::copy(buffer->pointer(), device, data, runtime::Device{}, bytes, stream);
+  }
+  return array_node({std::move(type), std::move(buffer), 0});
+}
+
+void download_to(const Node& node, void* out) {
+  const std::size_t bytes = byte_count(node.value.type);
+  if (bytes == 0) return;
+  const runtime::Device device = node.value.buffer->device();
+  const runtime::Stream stream = runtime::Stream::current(device);
+  const runtime::Stream maker = node.value.buffer->stream();
+  if (device.is_cuda() && !(maker == stream)) stream.wait(runtime::Event(maker));
+  const auto* source = static_cast<const std::byte*>(node.value.buffer->pointer());
+  runtime::copy(out, runtime::Device{}, source + node.value.offset, device, bytes, stream);
+  stream.synchronize();
+}
+
+std::vector<std::byte> download(const Node& node) {
+  std::vector<std::byte> bytes(byte_count(node.value.type));
+  download_to(node, bytes.data());
+  return bytes;
+}
+
+void convert(const void* from, DType from_dtype, void* to, DType to_dtype, std::size_t count) {
+  if (from_dtype == to_dtype) {
+    if (count > 0) std::memcpy(to, from, count * size_of(from_dtype));
+    return;
+  }
+  ir::with_element(from_dtype, [&]<class From>(std::type_identity<From>) {
+    ir::with_element(to_dtype, [&]<class To>(std::type_identity<To>) {
+      const auto* input = static_cast<const From*>(from);
+      auto* output = static_cast<To*>(to);
+      for (std::size_t i = 0; i < count; ++i) output[i] = heddle_scalar::cast<To>(input[i]);
+    });
+  });
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "frontend/node.h"
+
+namespace heddle::frontend {
+
+/// A value copied from host memory to the thread's device.
+NodeRef upload(const void* data, ir::Type type);
+/// The bytes of an evaluated array in host memory, in C order; waits for them.
+std::vector<std::byte> download(const Node& node);
+/// The same into memory of the caller.
+void download_to(const Node& node, void* out);
+
+/// Converts `count` elements as astype does.
+void convert(const void* from, DType from_dtype, void* to, DType to_dtype, std::size_t count);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,33 @@
+#include "ir/constant.h"
+
+#include <cstring>
+
+#include "heddle/error.h"
+
+#include "ir/element.h"
+
+namespace heddle::ir {
+
+std::uint64_t constant_bits(DType dtype, double value) {
+  return with_element(dtype, [&]<class T>(std::type_identity<T>) {
+    const T converted = heddle_scalar::cast<T>(value);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &converted, sizeof converted);
+    return bits;
+  });
+}
+
+std::size_t reduction_state_bytes(Op reduction, DType dtype) {
+  return with_element(dtype, [&]<class T>(std::type_identity<T>) -> std::size_t {
+    switch (reduction) {
+#define HD_REDUCTION(name, ...) \
+  case Op::name:                \
+    return sizeof(typename heddle_scalar::reduce::name<T>::State);
+#include "heddle/reductions.def"
+      default:
+        throw InternalError("not a reduction");
+    }
+  });
+}
+
+}  // namespace heddle::ir

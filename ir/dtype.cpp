@@ -1,0 +1,90 @@
+#include "heddle/dtype.h"
+
+#include <iterator>
+
+namespace heddle {
+namespace {
+
+struct DTypeRow {
+  std::string_view name;
+  std::string_view numpy_name;
+  std::size_t size;
+};
+
+constexpr DTypeRow rows[] = {
+    {"bool", "bool", 1},   {"i8", "int8", 1},       {"i16", "int16", 2},
+    {"i32", "int32", 4},   {"i64", "int64", 8},     {"u8", "uint8", 1},
+    {"u16", "uint16", 2},  {"u32", "uint32", 4},    {"u64", "uint64", 8},
+    {"f16", "float16", 2}, {"bf16", "bfloat16", 2}, {"f32", "float32", 4},
+    {"f64", "float64", 8}, {"c64", "complex64", 8}, {"c128", "complex128", 16},
+};
+static_assert(std::size(rows) == dtype_count);
+
+const DTypeRow& row(DType dtype) { return rows[static_cast<std::size_t>(dtype)]; }
+
+/// One letter a dtype keeps the promotion table readable.
+constexpr std::string_view letters = "?bhiqBHIQegfdFD";
+static_assert(letters.size() == dtype_count);
+
+/// Letters are NumPy's, and g is bfloat16, whose row is what numpy.add gives for ml_dtypes'
+/// bfloat16: numpy.promote_types itself refuses 16-bit and wider integers and float16.
+constexpr std::string_view promotions[] = {
+    "?bhiqBHIQegfdFD",  // ?
+    "bbhiqhiqdegfdFD",  // b
+    "hhhiqhiqdfffdFD",  // h
+    "iiiiqiiqdddddDD",  // i
+    "qqqqqqqqdddddDD",  // q
+    "BhhiqBHIQegfdFD",  // B
+    "HiiiqHHIQfffdFD",  // H
+    "IqqqqIIIQddddDD",  // I
+    "QddddQQQQddddDD",  // Q
+    "eefddefddeffdFD",  // e
+    "ggfddgfddfgfdFD",  // g
+    "fffddffddfffdFD",  // f
+    "dddddddddddddDD",  // d
+    "FFFDDFFDDFFFDFD",  // F
+    "DDDDDDDDDDDDDDD",  // D
+};
+static_assert(std::size(promotions) == dtype_count);
+
+constexpr bool promotions_are_symmetric() {
+  for (std::size_t a = 0; a < dtype_count; ++a) {
+    for (std::size_t b = 0; b < dtype_count; ++b) {
+      if (promotions[a].size() != dtype_count || promotions[a][b] != promotions[b][a]) return false;
+    }
+  }
+  return true;
+}
+static_assert(promotions_are_symmetric());
+
+}  // namespace
+
+std::size_t size_of(DType dtype) { return row(dtype).size; }
+std::string_view name_of(DType dtype) { return row(dtype).name; }
+std::string_view numpy_name_of(DType dtype) { return row(dtype).numpy_name; }
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  for (std::size_t i = 0; i < dtype_count; ++i) {
+    if (rows[i].name == name) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+DType promote_types(DType a, DType b) {
+  const char letter = promotions[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+  return static_cast<DType>(letters.find(letter));
+}
+
+DType floating_dtype(DType dtype) {
+  if (is_floating(dtype) || is_complex(dtype)) return dtype;
+  switch (size_of(dtype)) {
+    case 1:
+      return DType::f16;
+    case 2:
+      return DType::f32;
+    default:
+      return DType::f64;
+  }
+}
+
+}  // namespace heddle

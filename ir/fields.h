@@ -1,0 +1,46 @@
+#pragma once
+
+#include "ir/op.h"
+
+namespace heddle::ir {
+
+/// Which fields of Attributes an op names; all others stay default.
+struct AttributeFields {
+  bool axes = false;
+  bool keepdims = false;
+  bool shape = false;
+  bool region = false;  ///< starts and steps
+  bool dtype = false;
+  bool bits = false;
+  bool parameter = false;  ///< index and scalar
+};
+
+constexpr AttributeFields fields_of(Op op, OpKind kind) {
+  switch (op) {
+    case Op::parameter:
+      return {.shape = true, .dtype = true, .parameter = true};
+    case Op::constant:
+      return {.dtype = true, .bits = true};
+    case Op::iota:
+      return {.axes = true, .shape = true, .dtype = true};
+    case Op::cast:
+      return {.dtype = true};
+    case Op::reshape:
+    case Op::broadcast_to:
+      return {.shape = true};
+    case Op::transpose:
+    case Op::concatenate:
+      return {.axes = true};
+    case Op::slice:
+    case Op::slice_update:
+      return {.shape = true, .region = true};
+    default:
+      break;
+  }
+  if (kind == OpKind::reduction) return {.axes = true, .keepdims = true};
+  return {};
+}
+
+inline AttributeFields fields_of(Op op) { return fields_of(op, kind_of(op)); }
+
+}  // namespace heddle::ir

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/dtype.h"
+
+#include "ir/hash.h"
+#include "ir/op.h"
+#include "ir/shape.h"
+
+namespace heddle::ir {
+
+/// Index of a node in its graph; nodes only refer to smaller ones.
+enum class ValueId : std::uint32_t {};
+constexpr std::uint32_t index_of(ValueId id) { return static_cast<std::uint32_t>(id); }
+
+struct Type {
+  DType dtype;
+  Shape shape;
+  friend bool operator==(const Type&, const Type&) = default;
+};
+/// "f32[n,64]"
+std::string to_string(const Type& type);
+
+/// A line of the user's program. Never part of equality, hashes or keys.
+struct Location {
+  const char* file = nullptr;  ///< lives as long as the process
+  std::uint32_t line = 0;
+  std::string to_string() const;  ///< "file.cpp:12", or "" when unknown
+};
+
+/// What an op needs beside its operands. Fields that an op does not name in ir/op.h stay default.
+struct Attributes {
+  std::vector<std::int64_t>
+      axes;                 ///< reductions (sorted, non-negative), transpose, iota, concatenate
+  bool keepdims = false;    ///< reductions
+  Shape shape;              ///< reshape, broadcast_to, iota; the region of slice and slice_update
+  std::vector<Dim> starts;  ///< slice, slice_update
+  std::vector<std::int64_t> steps;  ///< slice, slice_update; not 0
+  DType dtype = DType::f32;         ///< parameter, constant, iota, cast: the result's
+  std::uint64_t bits = 0;           ///< constant: the value's bytes, low end first
+  std::uint32_t index = 0;          ///< parameter: its position
+  bool scalar = false;              ///< parameter: passed by value, 0-d
+  friend bool operator==(const Attributes&, const Attributes&) = default;
+};
+void hash_into(Hasher& hasher, const Attributes& attributes);
+
+struct Node {
+  Op op;
+  DType dtype;
+  std::uint32_t shape;     ///< into Graph's interned shapes
+  std::uint32_t operands;  ///< first of operand_count in Graph's operand list
+  std::uint32_t operand_count;
+  std::uint32_t attributes;  ///< into Graph's attributes
+  Location location;
+  Hash128 hash;  ///< of op, operands' hashes and attributes
+};
+
+/// A fact about a symbol, checked when a program is launched.
+struct SymbolFact {
+  SymbolId symbol;
+  std::int64_t minimum = 0;
+  std::int64_t multiple_of = 1;
+  friend bool operator==(const SymbolFact&, const SymbolFact&) = default;
+};
+
+/// Checks an op's operands and attributes against its rules and gives the result's type: the one
+/// place that knows them. Throws ShapeError, DTypeError, IndexError or ValueError that name the op,
+/// the shapes and dtypes; the caller adds the location.
+Type infer(Op op, std::span<const Type> operands, const Attributes& attributes);
+
+/// A flat SSA program over N-d arrays. Nodes are in topological order, equal ones are one node.
+/// Elementwise operands broadcast as in NumPy; their dtypes are already equal.
+class Graph {
+ public:
+  std::string name = "main";
+
+  ValueId parameter(DType dtype, Shape shape, Location location = {});
+  /// A 0-d parameter that is passed by value with each launch.
+  ValueId scalar_parameter(DType dtype, Location location = {});
+  ValueId constant(DType dtype, std::uint64_t bits);
+  /// The node for op(operands): an equal one if there is one. Throws what infer throws.
+  ValueId add(Op op, std::span<const ValueId> operands, Attributes attributes = {},
+              Location location = {});
+  ValueId add(Op op, std::initializer_list<ValueId> operands, Attributes attributes = {},
+              Location location = {}) {
+    return add(op, std::span(operands.begin(), operands.size()), std::move(attributes), location);
+  }
+  std::vector<ValueId> outputs;
+  std::vector<SymbolFact> facts;
+  /// Whether add answers an exactly rounded op on constants with a constant (ir/fold.h). A graph
+  /// that was parsed holds what its text says, and folds what is added from then on.
+  bool fold_constants = true;
+
+  std::size_t size() const { return nodes_.size(); }
+  const Node& node(ValueId id) const { return nodes_[index_of(id)]; }
+  Op op(ValueId id) const { return node(id).op; }
+  DType dtype(ValueId id) const { return node(id).dtype; }
+  const Shape& shape(ValueId id) const { return shapes_[node(id).shape]; }
+  Type type(ValueId id) const { return {dtype(id), shape(id)}; }
+  std::span<const ValueId> operands(ValueId id) const {
+    return {operands_.data() + node(id).operands, node(id).operand_count};
+  }
+  const Attributes& attributes(ValueId id) const { return attributes_[node(id).attributes]; }
+  const std::vector<ValueId>& parameters() const { return parameters_; }
+  /// Of parameters' types, the reachable structure and facts; not of the name or locations.
+  Hash128 hash() const;
+
+ private:
+  ValueId insert(Op op, std::span<const ValueId> operands, Attributes&& attributes,
+                 Location location);
+  std::optional<std::uint64_t> folded(Op op, std::span<const ValueId> operands,
+                                      const Attributes& attributes) const;
+  std::uint32_t intern_shape(const Shape& shape);
+  std::uint32_t store_attributes(Attributes&& attributes);
+
+  std::vector<Node> nodes_;
+  std::vector<ValueId> operands_;
+  std::vector<Shape> shapes_;
+  std::vector<Attributes> attributes_;
+  std::vector<ValueId> parameters_;
+  std::unordered_map<Hash128, ValueId, Hash128Hasher> by_hash_;
+  std::unordered_map<std::string, std::uint32_t> shape_ids_;
+};
+
+/// One fact a symbol, sorted by name, those that say nothing left out. Throws ValueError for
+/// multiples that are not positive or whose least common one does not fit 64 bits.
+std::vector<SymbolFact> merge_facts(std::span<const SymbolFact> facts);
+
+/// How many of a graph's nodes use each node; one that names it twice counts once, program outputs
+/// do not count.
+std::vector<std::uint32_t> use_counts(const Graph& graph);
+
+/// The text form: parse(print(g)) equals g, and print is the same in every process.
+struct PrintOptions {
+  bool locations = false;  ///< "// file.cpp:12" behind lines whose location is known
+};
+std::string print(const Graph& graph, const PrintOptions& options = {});
+/// Throws ParseError with line and column, and what Graph::add throws.
+Graph parse(std::string_view text);
+/// Throws InternalError that names the node and the rule it breaks: operand order, types as infer
+/// says, parameters in order, constants 0-d, outputs present.
+void verify(const Graph& graph);
+
+/// A C-ordered host array for the interpreter.
+struct HostArray {
+  Type type;  ///< constant extents
+  std::vector<std::byte> data;
+};
+/// Evaluates by the book, one node after another: the definition of what a graph means. Scalars
+/// arrive as 0-d arrays. Throws ShapeError when the arguments do not fit the parameters.
+std::vector<HostArray> interpret(const Graph& graph, std::span<const HostArray> arguments);
+
+}  // namespace heddle::ir

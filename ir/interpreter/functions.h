@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+
+#include "heddle/dtype.h"
+
+#include "ir/op.h"
+
+namespace heddle::ir::interpreter {
+
+/// Computes `count` results from as many elements of each operand.
+using ElementwiseFunction = void (*)(const std::byte* const* operands, std::byte* result,
+                                     std::size_t count);
+/// Reduces each of `rows` runs of `length` elements.
+using ReduceFunction = void (*)(const std::byte* operand, std::byte* result, std::size_t rows,
+                                std::size_t length);
+/// result[m, n] = a[m, k] b[k, n], all C-ordered.
+using MatmulFunction = void (*)(const std::byte* a, const std::byte* b, std::byte* result,
+                                std::size_t m, std::size_t k, std::size_t n);
+
+/// An op of the table on operands of a dtype (of select, the last two). Throws InternalError where
+/// the table does not allow it.
+ElementwiseFunction elementwise_function(Op op, DType dtype);
+ElementwiseFunction cast_function(DType from, DType to);
+/// Counts from 0 in a dtype; no operands.
+ElementwiseFunction iota_function(DType dtype);
+/// Combines in a fixed tree: pairs of neighbours, then pairs of pairs.
+ReduceFunction reduce_function(Op op, DType dtype);
+/// Floats accumulate in f64, integers wrap.
+MatmulFunction matmul_function(DType dtype);
+
+}  // namespace heddle::ir::interpreter

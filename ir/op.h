@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "heddle/dtype.h"
+
+namespace heddle::ir {
+
+/// Every op of the IR. Elementwise ops and reductions come from their tables.
+enum class Op : std::uint16_t {
+  parameter,  ///< input `index` of the graph: an array, or a scalar passed by value
+  constant,   ///< 0-d, `bits` in `dtype`
+  iota,       ///< the index along `axes[0]` of an array of `shape`, in `dtype`
+  cast,       ///< elementwise, to `dtype`
+#define HD_OP(name, ...) name,
+#include "heddle/ops.def"
+#undef HD_OP
+  reshape,       ///< to `shape`, in C order
+  transpose,     ///< axes permuted: result axis k is operand axis axes[k]
+  broadcast_to,  ///< to `shape`, right-aligned
+  slice,         ///< result[i] = operand[starts + i * steps], of `shape`; steps may be negative
+  concatenate,   ///< of any number of operands along axes[0]
+  slice_update,  ///< operand 0 with operand 1 written at starts + i * steps, i in `shape`
+#define HD_REDUCTION(name, ...) name,
+#include "heddle/reductions.def"
+#undef HD_REDUCTION
+  matmul,  ///< NumPy's matmul of operands of rank >= 2, batch axes broadcast
+};
+
+enum class OpKind : std::uint8_t { source, elementwise, view, piecewise, reduction, library };
+
+/// How operand dtypes give the result's, and how the builders promote before.
+enum class TypeRule : std::uint8_t {
+  none,
+  arithmetic,     ///< (T...) -> T; builders promote the operands to a common T
+  floating,       ///< (T...) -> T, T floating; builders take integers to floating_dtype
+  divide,         ///< (T, T) -> T, T floating; builders take integers to f64
+  comparison,     ///< (T, T) -> bool
+  predicate,      ///< (T) -> bool
+  logical,        ///< (T...) -> bool
+  select,         ///< (bool, T, T) -> T
+  load_exponent,  ///< (T, i32) -> T, T floating
+  exponent,       ///< (T) -> i32, T floating; builders promote as for `floating`
+  bit_count       ///< (T) -> u8
+};
+
+/// Sets of dtypes, as bits 1 << DType.
+using DTypeSet = std::uint32_t;
+constexpr DTypeSet set_of(DType d) { return 1u << static_cast<unsigned>(d); }
+inline constexpr DTypeSet booleans = set_of(DType::boolean);
+inline constexpr DTypeSet signed_integers =
+    set_of(DType::i8) | set_of(DType::i16) | set_of(DType::i32) | set_of(DType::i64);
+inline constexpr DTypeSet unsigned_integers =
+    set_of(DType::u8) | set_of(DType::u16) | set_of(DType::u32) | set_of(DType::u64);
+inline constexpr DTypeSet integers = signed_integers | unsigned_integers;
+inline constexpr DTypeSet floats =
+    set_of(DType::f16) | set_of(DType::bf16) | set_of(DType::f32) | set_of(DType::f64);
+inline constexpr DTypeSet reals = integers | floats;
+inline constexpr DTypeSet all_dtypes = booleans | reals;
+
+/// Algebraic traits, as bits. An identity e means op(x, e) == x exactly, NaN and signed zero
+/// included.
+enum Trait : std::uint16_t {
+  no_trait = 0,
+  commutative = 1,
+  associative = 2,       ///< exactly, on integers and bool
+  identity_zero = 4,     ///< op(x, 0) == x for integers and bool; never used for floats (-0 + 0)
+  identity_one = 8,      ///< op(x, 1) == x
+  involution = 16,       ///< op(op(x)) == x
+  idempotent = 32,       ///< op(op(x)) == op(x), or op(x, x) == x
+  exactly_rounded = 64,  ///< the same bits on every target; may be folded
+  boolean_as_i8 =
+      128,  ///< builders cast bool to i8; without it a bool that `dtypes` lacks is an error
+  identity_on_integers = 256  ///< builders return bool and integer operands as they are
+};
+
+/// Where tests draw operands from. Values are then cast to the dtype under test.
+enum class Domain : std::uint8_t {
+  any,              ///< whole range, NaN, infinities and signed zeros included
+  exponent,         ///< [-20, 20]: exp and its kin, and where a large argument says nothing
+  positive,         ///< (0, 1000]
+  above_minus_one,  ///< (-1, 1000]: log1p
+  at_least_one,     ///< [1, 1000]: arccosh
+  unit,             ///< [-1, 1]: arcsin
+  inside_unit,      ///< (-1, 1): arctanh
+  angle,            ///< [-100, 100]: sin
+  shift,            ///< second operand in [0, bits)
+  power,            ///< first in (0, 20], second in [-4, 4], non-negative for integers
+  small_exponent    ///< second operand an integer in [-20, 20]: ldexp
+};
+
+struct OpInfo {
+  Op op;
+  std::string_view name;
+  OpKind kind;
+  int arity;  ///< -1: any
+  TypeRule rule;
+  DTypeSet dtypes;  ///< of the operands after promotion
+  std::uint16_t traits;
+  std::string_view numpy;  ///< "numpy.add", or "numpy.modf(x)[0]" of operands x and y; for the
+                           ///< oracle and the documentation
+  Domain domain;
+  double ulp;  ///< allowed error in f32 and f64, on every target; f16 and bf16 add half an ulp of
+               ///< theirs
+  int cost;    ///< issue slots an element, roughly: add 1, divide 8, exp 10, pow 40
+  bool has(Trait trait) const { return (traits & trait) != 0; }
+};
+
+const OpInfo& info(Op op);
+/// The op of a name in the IR's text; nullopt when there is none.
+std::optional<Op> op_from_name(std::string_view name);
+inline constexpr int op_count = static_cast<int>(Op::matmul) + 1;
+
+inline OpKind kind_of(Op op) { return info(op).kind; }
+inline bool is_elementwise(Op op) { return kind_of(op) == OpKind::elementwise; }
+inline bool is_view(Op op) { return kind_of(op) == OpKind::view; }
+inline bool is_reduction(Op op) { return kind_of(op) == OpKind::reduction; }
+
+}  // namespace heddle::ir

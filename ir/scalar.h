@@ -1,0 +1,20 @@
+#pragma once
+
+// Every scalar function, for C++ code within Heddle. The files of ir/scalar/ include nothing, as
+// they are also the text that kernels are printed over; this is their order.
+#define HD_LIBRARY
+
+// clang-format off
+#include "ir/scalar/core.h"
+#include "ir/scalar/half.h"
+#include "ir/scalar/bfloat16.h"
+#include "ir/scalar/cast.h"
+#include "ir/scalar/arithmetic.h"
+#include "ir/scalar/floating.h"
+#include "ir/scalar/division.h"
+#include "ir/scalar/bitwise.h"
+#include "ir/scalar/comparison.h"
+#include "ir/scalar/exponential.h"
+#include "ir/scalar/trigonometric.h"
+#include "ir/scalar/reduce.h"
+// clang-format on

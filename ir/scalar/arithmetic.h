@@ -1,0 +1,115 @@
+#pragma once
+//! section arithmetic needs core
+//! defines add subtract multiply divide negative square
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T add(T a, T b) {
+  return narrow<T>(ring(a) + ring(b));
+}
+HD_SCALAR bool add(bool a, bool b) { return a | b; }
+template <class T>
+HD_SCALAR T subtract(T a, T b) {
+  return narrow<T>(ring(a) - ring(b));
+}
+template <class T>
+HD_SCALAR T multiply(T a, T b) {
+  return narrow<T>(ring(a) * ring(b));
+}
+HD_SCALAR bool multiply(bool a, bool b) { return a & b; }
+template <class T>
+HD_SCALAR T divide(T a, T b) {
+  return narrow<T>(widen(a) / widen(b));
+}
+template <class T>
+HD_SCALAR T negative(T x) {
+  return narrow<T>(-ring(x));
+}
+template <class T>
+HD_SCALAR T square(T x) {
+  return narrow<T>(ring(x) * ring(x));
+}
+}  // namespace heddle_scalar
+
+//! section reciprocal needs core
+//! defines reciprocal
+namespace heddle_scalar {
+// 1 / 0 of integers is what NumPy gives on x86-64: the least i32 or i64, else 0.
+template <class T>
+HD_SCALAR T reciprocal(T x) {
+  if constexpr (is_integer<T>) {
+    constexpr T of_zero = is_signed<T> && sizeof(T) >= 4
+                              ? static_cast<T>(1ull << (8 * sizeof(T) - 1))
+                              : static_cast<T>(0);
+    const T inverse = x == 1 ? x : static_cast<T>(0);
+    if constexpr (is_signed<T>) {
+      return x == 0 ? of_zero : x == -1 ? x : inverse;
+    } else {
+      return x == 0 ? of_zero : inverse;
+    }
+  } else {
+    return narrow<T>(1 / widen(x));
+  }
+}
+}  // namespace heddle_scalar
+
+//! section absolute needs math
+//! defines absolute fabs
+HD_PLAIN_MATH(fabs)
+HD_MATH_1(fabs, fabs)
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T absolute(T x) {
+  if constexpr (is_integer<T>) {
+    if constexpr (is_signed<T>) {
+      return x < 0 ? narrow<T>(-ring(x)) : x;
+    } else {
+      return x;
+    }
+  } else {
+    return fabs(x);
+  }
+}
+HD_SCALAR bool absolute(bool x) { return x; }
+}  // namespace heddle_scalar
+
+//! section sign needs core
+//! defines sign
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T sign(T value) {
+  const auto x = widen(value);
+  if constexpr (!is_integer<T>) {
+    const auto unit = static_cast<decltype(widen(value))>((x > 0) - (x < 0));
+    return narrow<T>(x != x ? x : unit);
+  } else if constexpr (is_signed<T>) {
+    return static_cast<T>((x > 0) - (x < 0));
+  } else {
+    return static_cast<T>(x != 0);
+  }
+}
+}  // namespace heddle_scalar
+
+//! section heaviside needs core
+//! defines heaviside
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T heaviside(T value, T at_zero) {
+  const auto x = widen(value);
+  using X = decltype(widen(value));
+  const X step = x > 0 ? static_cast<X>(1) : static_cast<X>(0);
+  const X result = x == 0 ? widen(at_zero) : step;
+  return narrow<T>(x != x ? x : result);
+}
+}  // namespace heddle_scalar
+
+//! section rounding needs math
+//! defines rint floor ceil trunc modf_integer
+HD_PLAIN_MATH(rint)
+HD_PLAIN_MATH(floor)
+HD_PLAIN_MATH(ceil)
+HD_PLAIN_MATH(trunc)
+HD_MATH_1(rint, rint)
+HD_MATH_1(floor, floor)
+HD_MATH_1(ceil, ceil)
+HD_MATH_1(trunc, trunc)
+HD_MATH_1(modf_integer, trunc)

@@ -1,0 +1,57 @@
+#pragma once
+//! section cast needs core
+//! defines cast
+// NumPy calls the conversion of a float that does not fit an integer undefined. Here it is what its
+// loops do on x86-64, on every target: i64 and i32 become their least value, u64 and u32 take the
+// upper half of their range by way of the lower, and narrower types wrap i32.
+namespace heddle_scalar {
+template <class To, class From>
+HD_SCALAR To truncate(From x) {
+  if constexpr (is_same<To, long long>) {
+    const bool fits = (x >= static_cast<From>(-9223372036854775808.0)) &
+                      (x < static_cast<From>(9223372036854775808.0));
+    return fits ? static_cast<long long>(x) : -9223372036854775807ll - 1;
+  } else if constexpr (is_same<To, int>) {
+    const bool fits =
+        (x > static_cast<From>(-2147483649.0)) & (x < static_cast<From>(2147483648.0));
+    return fits ? static_cast<int>(x) : -2147483647 - 1;
+  } else if constexpr (is_same<To, unsigned long long>) {
+    constexpr From half_range = static_cast<From>(9223372036854775808.0);
+    const bool upper = x >= half_range;
+    const long long low = truncate<long long>(upper ? x - half_range : x);
+    return static_cast<unsigned long long>(low) ^ (upper ? 0x8000000000000000ull : 0ull);
+  } else if constexpr (is_same<To, unsigned int>) {
+    constexpr From half_range = static_cast<From>(2147483648.0);
+    const bool upper = x >= half_range;
+    const int low = truncate<int>(upper ? x - half_range : x);
+    return static_cast<unsigned int>(low) ^ (upper ? 0x80000000u : 0u);
+  } else {
+    return static_cast<To>(truncate<int>(x));
+  }
+}
+
+template <class To, class From>
+HD_SCALAR To cast(From x) {
+  if constexpr (is_same<To, From>) {
+    return x;
+  } else if constexpr (is_same<To, bool>) {
+    return truth(x);
+  } else if constexpr (is_same<From, bool>) {
+    if constexpr (is_integer<To>) {
+      return static_cast<To>(static_cast<unsigned char>(x ? 1 : 0));
+    } else {
+      return x ? cast<To>(1) : cast<To>(0);
+    }
+  } else if constexpr (is_soft<From>) {
+    return cast<To>(widen(x));
+  } else if constexpr (is_soft<To> && is_float<From>) {
+    return To::from(x);
+  } else if constexpr (is_soft<To>) {
+    return To::from(static_cast<float>(x));
+  } else if constexpr (is_float<From> && is_integer<To>) {
+    return truncate<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+}  // namespace heddle_scalar

@@ -1,0 +1,120 @@
+#pragma once
+//! section core
+// One meaning for every target. Integers wrap; half and bfloat16 are computed in float and rounded
+// once, to nearest even.
+#ifdef __CUDACC__
+#define HD_SCALAR __device__ __forceinline__
+#else
+#define HD_SCALAR inline __attribute__((always_inline))
+#endif
+namespace heddle_scalar {
+template <class A, class B>
+inline constexpr bool is_same = false;
+template <class A>
+inline constexpr bool is_same<A, A> = true;
+template <class T>
+inline constexpr bool is_float = is_same<T, float> || is_same<T, double>;
+template <class T>
+inline constexpr bool is_soft = false;  // half and bfloat16
+template <class T>
+inline constexpr bool is_integer = !is_float<T> && !is_soft<T> && !is_same<T, bool>;
+template <class T>
+inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
+
+// The type that T is computed in: float for half and bfloat16, else T.
+template <class T>
+HD_SCALAR T widen(T x) {
+  return x;
+}
+// The type that +, - and * of T are made in: unsigned for integers, so that they wrap.
+template <class T>
+HD_SCALAR auto ring(T x) {
+  if constexpr (is_integer<T> && sizeof(T) == 8) {
+    return static_cast<unsigned long long>(x);
+  } else if constexpr (is_integer<T>) {
+    return static_cast<unsigned int>(x);
+  } else {
+    return widen(x);
+  }
+}
+// Back to T.
+template <class T, class X>
+HD_SCALAR T narrow(X x) {
+  if constexpr (is_soft<T>) {
+    return T::from(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+template <class T>
+HD_SCALAR bool truth(T x) {
+  return widen(x) != 0;
+}
+}  // namespace heddle_scalar
+
+//! section bits needs core
+namespace heddle_scalar {
+#ifdef __CUDACC__
+HD_SCALAR unsigned int bits_of(float x) { return __float_as_uint(x); }
+HD_SCALAR unsigned long long bits_of(double x) {
+  return static_cast<unsigned long long>(__double_as_longlong(x));
+}
+HD_SCALAR float float_of(unsigned int x) { return __uint_as_float(x); }
+HD_SCALAR double float_of(unsigned long long x) {
+  return __longlong_as_double(static_cast<long long>(x));
+}
+#else
+HD_SCALAR unsigned int bits_of(float x) { return __builtin_bit_cast(unsigned int, x); }
+HD_SCALAR unsigned long long bits_of(double x) { return __builtin_bit_cast(unsigned long long, x); }
+HD_SCALAR float float_of(unsigned int x) { return __builtin_bit_cast(float, x); }
+HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(double, x); }
+#endif
+}  // namespace heddle_scalar
+
+//! section math needs core
+// HD_MATH_1(name, function) makes `name` of the C library's `function`. On the host HD_VECTOR_MATH
+// declares one that GCC may replace by libmvec's vector form, HD_PLAIN_MATH one that it may not.
+// Define HD_NO_VECTOR_MATH where there is no libmvec.
+#ifdef __CUDACC__
+#define HD_VECTOR_MATH(function)
+#define HD_VECTOR_MATH_2(function)
+#define HD_PLAIN_MATH(function)
+#define HD_PLAIN_MATH_2(function)
+#else
+#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && \
+    !defined(HD_NO_VECTOR_MATH) && !defined(HD_LIBRARY)
+#define HD_SIMD __attribute__((simd("notinbranch"), const))
+#else
+#define HD_SIMD
+#endif
+#define HD_VECTOR_MATH(function)                        \
+  extern "C" HD_SIMD float function##f(float) noexcept; \
+  extern "C" HD_SIMD double function(double) noexcept;
+#define HD_VECTOR_MATH_2(function)                             \
+  extern "C" HD_SIMD float function##f(float, float) noexcept; \
+  extern "C" HD_SIMD double function(double, double) noexcept;
+#define HD_PLAIN_MATH(function)                 \
+  extern "C" float function##f(float) noexcept; \
+  extern "C" double function(double) noexcept;
+#define HD_PLAIN_MATH_2(function)                      \
+  extern "C" float function##f(float, float) noexcept; \
+  extern "C" double function(double, double) noexcept;
+#endif
+#define HD_MATH_1(name, function)                            \
+  namespace heddle_scalar {                                  \
+  HD_SCALAR float name(float x) { return ::function##f(x); } \
+  HD_SCALAR double name(double x) { return ::function(x); }  \
+  template <class T>                                         \
+  HD_SCALAR T name(T x) {                                    \
+    return narrow<T>(name(widen(x)));                        \
+  }                                                          \
+  }
+#define HD_MATH_2(name, function)                                        \
+  namespace heddle_scalar {                                              \
+  HD_SCALAR float name(float x, float y) { return ::function##f(x, y); } \
+  HD_SCALAR double name(double x, double y) { return ::function(x, y); } \
+  template <class T>                                                     \
+  HD_SCALAR T name(T x, T y) {                                           \
+    return narrow<T>(name(widen(x), widen(y)));                          \
+  }                                                                      \
+  }

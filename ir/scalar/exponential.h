@@ -1,0 +1,128 @@
+#pragma once
+//! section sqrt needs math
+//! defines sqrt
+HD_PLAIN_MATH(sqrt)
+HD_MATH_1(sqrt, sqrt)
+
+//! section rsqrt needs core
+//! defines rsqrt
+#ifndef __CUDACC__
+extern "C" float sqrtf(float) noexcept;
+extern "C" double sqrt(double) noexcept;
+#endif
+namespace heddle_scalar {
+#ifdef __CUDACC__
+HD_SCALAR float rsqrt(float x) { return ::rsqrtf(x); }
+HD_SCALAR double rsqrt(double x) { return ::rsqrt(x); }
+#else
+HD_SCALAR float rsqrt(float x) { return 1 / ::sqrtf(x); }
+HD_SCALAR double rsqrt(double x) { return 1 / ::sqrt(x); }
+#endif
+template <class T>
+HD_SCALAR T rsqrt(T x) {
+  return narrow<T>(rsqrt(widen(x)));
+}
+}  // namespace heddle_scalar
+
+//! section cbrt needs math
+//! defines cbrt
+HD_VECTOR_MATH(cbrt)
+HD_MATH_1(cbrt, cbrt)
+
+//! section exp needs math
+//! defines exp
+HD_VECTOR_MATH(exp)
+HD_MATH_1(exp, exp)
+
+//! section exp2 needs math
+//! defines exp2
+HD_VECTOR_MATH(exp2)
+HD_MATH_1(exp2, exp2)
+
+//! section expm1 needs math
+//! defines expm1
+HD_VECTOR_MATH(expm1)
+HD_MATH_1(expm1, expm1)
+
+//! section log needs math
+//! defines log
+HD_VECTOR_MATH(log)
+HD_MATH_1(log, log)
+
+//! section log2 needs math
+//! defines log2
+HD_VECTOR_MATH(log2)
+HD_MATH_1(log2, log2)
+
+//! section log10 needs math
+//! defines log10
+HD_VECTOR_MATH(log10)
+HD_MATH_1(log10, log10)
+
+//! section log1p needs math
+//! defines log1p
+HD_VECTOR_MATH(log1p)
+HD_MATH_1(log1p, log1p)
+
+//! section logaddexp needs exp log1p
+//! defines logaddexp
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T logaddexp(T a, T b) {
+  const auto x = widen(a);
+  const auto y = widen(b);
+  using X = decltype(widen(a));
+  const X distance = x > y ? y - x : x - y;
+  const X larger = x > y ? x : y;
+  const X sum = larger + log1p(exp(distance));
+  // Of equal infinities the distance is NaN.
+  return narrow<T>(x == y ? x + static_cast<X>(0.693147180559945309417) : sum);
+}
+}  // namespace heddle_scalar
+
+//! section logaddexp2 needs exp2 log1p
+//! defines logaddexp2
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T logaddexp2(T a, T b) {
+  const auto x = widen(a);
+  const auto y = widen(b);
+  using X = decltype(widen(a));
+  const X distance = x > y ? y - x : x - y;
+  const X larger = x > y ? x : y;
+  const X sum = larger + static_cast<X>(1.44269504088896340736) * log1p(exp2(distance));
+  return narrow<T>(x == y ? x + 1 : sum);
+}
+}  // namespace heddle_scalar
+
+//! section power needs math
+//! defines power
+HD_VECTOR_MATH_2(pow)
+HD_MATH_2(power_float, pow)
+namespace heddle_scalar {
+// Integers by squaring, with wrapping; to a negative exponent they are 1 / x^-y cut to an integer.
+template <class T>
+HD_SCALAR T power_integer(T base, T exponent) {
+  auto result = ring(static_cast<T>(1));
+  auto factor = ring(base);
+  if constexpr (is_signed<T>) {
+    if (exponent < 0) {
+      if (base == -1) return static_cast<T>(exponent % 2 == 0 ? 1 : -1);
+      return static_cast<T>(base == 1);
+    }
+  }
+  for (auto rest = ring(exponent); rest != 0; rest >>= 1) {
+    if ((rest & 1) != 0) result *= factor;
+    factor *= factor;
+  }
+  return narrow<T>(result);
+}
+template <class T>
+HD_SCALAR T power(T base, T exponent) {
+  if constexpr (is_integer<T>) {
+    return power_integer(base, exponent);
+  } else {
+    return power_float(base, exponent);
+  }
+}
+}  // namespace heddle_scalar

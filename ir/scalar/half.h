@@ -1,0 +1,71 @@
+#pragma once
+//! section half needs bits
+// IEEE binary16. Conversions are exact or round to nearest even, and keep the bits of a NaN.
+namespace heddle_scalar {
+struct half {
+  unsigned short bits;
+  static constexpr int mantissa_bits = 10;
+
+#ifdef __CUDACC__
+  static HD_SCALAR half from(float x) {
+    half h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
+    return h;
+  }
+  static HD_SCALAR half from(double x) {
+    half h;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(h.bits) : "d"(x));
+    return h;
+  }
+#else
+  // Every case is computed and one chosen, so that loops become vector code.
+  static HD_SCALAR half from(float x) {
+    const unsigned int f = bits_of(x);
+    const unsigned int magnitude = f & 0x7fffffffu;
+    // Rebiasing the exponent by -112 and adding just under half a unit, or half when odd.
+    const unsigned int normal = (magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13;
+    // Adding 0.5 leaves a subnormal result in the low bits, rounded by the addition.
+    const unsigned int subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
+    const unsigned int payload = (magnitude >> 13) & 0x3ffu;
+    const unsigned int nan = 0x7c00u | (payload == 0 ? 1u : payload);
+    const unsigned int large = magnitude > 0x7f800000u ? nan : 0x7c00u;
+    const unsigned int small = magnitude < 0x38800000u ? subnormal : normal;
+    const unsigned int rounded = magnitude >= 0x47800000u ? large : small;
+    return half{static_cast<unsigned short>(rounded | ((f >> 16) & 0x8000u))};
+  }
+  // By way of a float that is rounded to odd, which keeps what the second rounding must know.
+  static HD_SCALAR half from(double x) {
+    const float nearest = static_cast<float>(x);
+    const double back = nearest;
+    const unsigned int f = bits_of(nearest);
+    const bool inexact = (back < x) | (back > x);
+    const bool away = x < 0 ? back < x : back > x;
+    const unsigned int odd = away ? f - 1u : f + 1u;
+    return from(float_of((inexact & ((f & 1u) == 0)) ? odd : f));
+  }
+#endif
+};
+template <>
+inline constexpr bool is_soft<half> = true;
+
+HD_SCALAR float widen(half h) {
+#ifdef __CUDACC__
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h.bits));
+  return x;
+#else
+  const unsigned int magnitude = (h.bits & 0x7fffu) << 13;
+  const unsigned int exponent = magnitude & 0x0f800000u;
+  const unsigned int normal = magnitude + 0x38000000u;
+  const unsigned int large = magnitude + 0x70000000u;
+  // 2^-14 * (1 + f) - 2^-14 is exact.
+  const unsigned int subnormal = bits_of(float_of(magnitude + 0x38800000u) - 0x1p-14f);
+  const unsigned int finite = exponent == 0 ? subnormal : normal;
+  const unsigned int sign = (h.bits & 0x8000u) << 16;
+  return float_of(sign | (exponent == 0x0f800000u ? large : finite));
+#endif
+}
+}  // namespace heddle_scalar
+#ifndef HD_LIBRARY
+using heddle_scalar::half;
+#endif

@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "passes/program.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr std::int64_t alignment = 256;
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+using Temporaries = std::vector<Temporary>;
+using Sizes = std::vector<std::int64_t>;
+/// Temporaries of larger keys are placed first.
+using Priority = std::function<std::int64_t(std::size_t)>;
+
+struct Placed {
+  std::int64_t begin, end;
+};
+
+Arena place(const Temporaries& temporaries, const Sizes& sizes, const Priority& priority) {
+  Arena arena;
+  arena.offsets.assign(temporaries.size(), 0);
+  std::vector<std::size_t> order(temporaries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return priority(a) > priority(b); });
+  std::vector<std::size_t> placed;
+  std::vector<Placed> conflicts;
+  for (const std::size_t i : order) {
+    if (sizes[i] <= 0) continue;
+    conflicts.clear();
+    for (const std::size_t j : placed) {
+      const bool together = temporaries[i].first_step <= temporaries[j].last_step &&
+                            temporaries[j].first_step <= temporaries[i].last_step;
+      if (together) conflicts.push_back({arena.offsets[j], arena.offsets[j] + sizes[j]});
+    }
+    std::sort(conflicts.begin(), conflicts.end(),
+              [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
+    std::int64_t offset = 0;
+    for (const Placed& other : conflicts) {
+      if (offset + sizes[i] <= other.begin) break;
+      offset = std::max(offset, aligned(other.end));
+    }
+    arena.offsets[i] = offset;
+    arena.bytes = std::max(arena.bytes, offset + sizes[i]);
+    placed.push_back(i);
+  }
+  return arena;
+}
+
+/// Bytes that live at once at the worst step: no arena is smaller.
+std::int64_t largest_live_set(const Temporaries& temporaries, const Sizes& sizes) {
+  std::uint32_t steps = 0;
+  for (const Temporary& temporary : temporaries) steps = std::max(steps, temporary.last_step + 1);
+  std::vector<std::int64_t> change(steps + std::size_t{1});
+  for (std::size_t i = 0; i < temporaries.size(); ++i) {
+    if (sizes[i] <= 0 || temporaries[i].first_step > temporaries[i].last_step) continue;
+    change[temporaries[i].first_step] += aligned(sizes[i]);
+    change[temporaries[i].last_step + std::size_t{1}] -= aligned(sizes[i]);
+  }
+  std::int64_t live = 0, largest = 0;
+  for (const std::int64_t bytes : change) largest = std::max(largest, live += bytes);
+  return largest;
+}
+
+}  // namespace
+
+Arena plan_arena(const Temporaries& temporaries, const Sizes& sizes) {
+  const auto lifetime = [&](std::size_t i) {
+    return std::int64_t{temporaries[i].last_step} - temporaries[i].first_step + 1;
+  };
+  const Priority priorities[] = {
+      [&](std::size_t i) { return sizes[i]; },
+      [&](std::size_t i) { return -std::int64_t{temporaries[i].first_step}; },
+      [&](std::size_t i) { return lifetime(i); },
+      [&](std::size_t i) { return lifetime(i) * (sizes[i] / alignment + 1); },
+      [&](std::size_t i) { return std::int64_t{temporaries[i].last_step}; },
+  };
+  Arena best = place(temporaries, sizes, priorities[0]);
+  // Further orders take as long again; a program with so many values has little to gain.
+  constexpr std::size_t few = 512;
+  const std::int64_t least = largest_live_set(temporaries, sizes);
+  for (std::size_t i = 1;
+       i < std::size(priorities) && best.bytes > least && temporaries.size() <= few; ++i) {
+    Arena other = place(temporaries, sizes, priorities[i]);
+    if (other.bytes < best.bytes) best = std::move(other);
+  }
+  return best;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "passes/group.h"
+
+namespace heddle::passes {
+
+/// Elements of a shape, symbols taken to be of a middling size.
+std::int64_t likely_count(const ir::Shape& shape);
+
+/// Rough rates of a target, good enough to weigh arithmetic against memory.
+struct Speed {
+  double slots_per_us, bytes_per_us, launch_us;
+};
+Speed speed_of(const ir::Target& target);
+
+/// What it takes to compute one element of a value again from what is in memory.
+struct Recomputation {
+  bool possible = false;  ///< no reduction or library call in between
+  double slots = 0;       ///< issue slots
+  double bytes = 0;       ///< read
+};
+/// For every value of the graph.
+std::vector<Recomputation> find_recomputations(const Graph& graph);
+
+/// Computing a candidate wherever the group uses it costs no more time than writing it to memory,
+/// reading it back and launching one more kernel.
+bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,
+                      const Candidate& candidate, const ir::Target& target);
+
+}  // namespace heddle::passes

@@ -1,0 +1,515 @@
+#include "passes/group.h"
+
+#include <algorithm>
+
+#include "heddle/error.h"
+
+#include "passes/cost.h"
+#include "passes/matmul.h"
+#include "passes/plan/family.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr std::size_t max_maps = 8;  // distinct places at which one kernel evaluates a node
+
+/// The places at which a group reads a value.
+struct Access {
+  std::uint32_t group;
+  std::vector<IndexMap> maps;   ///< at most max_maps + 1 are kept
+  bool feeds_elements = false;  ///< some use, however indirect, is inside the inner loops
+};
+
+class Grouper {
+ public:
+  Grouper(const Graph& graph, const GroupOptions& options)
+      : graph_(graph),
+        options_(options),
+        accesses_(graph.size()),
+        is_output_(graph.size()),
+        updated_(graph.size()),
+        uses_(use_counts(graph)),
+        recomputations_(find_recomputations(graph)),
+        speed_(speed_of(options.target)) {
+    result_.space = std::make_shared<IndexSpace>();
+    for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
+    find_reductions();
+    find_updates_in_place();
+    for (std::size_t i = 0; i < families().size(); ++i) {
+      const bool off = std::find(options.disabled.begin(), options.disabled.end(),
+                                 families()[i]->name()) != options.disabled.end();
+      if (!off || i + 1 == families().size()) enabled_ |= 1u << i;
+    }
+  }
+
+  Grouping run() {
+    for (std::size_t i = graph_.size(); i-- > 0;) visit(ValueId(i));
+    return std::move(result_);
+  }
+
+ private:
+  void visit(ValueId node);
+  void make_group(ValueId node);
+  void make_library_group(ValueId node);
+  bool try_join(ValueId node, std::uint32_t group, bool stored);
+  bool try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups);
+  bool try_sibling(ValueId node, const std::vector<std::uint32_t>& groups);
+  std::optional<Candidate> sibling_candidate(ValueId node, const Group& group);
+  std::optional<Candidate> candidate(ValueId node, std::uint32_t group, std::string& reason);
+  std::optional<Candidate> reduction_candidate(Candidate base, const Group& group,
+                                               std::string& reason);
+  bool ask_families(Group& group, const Candidate& candidate, std::string& family,
+                    std::string& reason);
+  void add_member(std::uint32_t group, const Candidate& candidate, bool stored);
+  void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
+  void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
+  const Access& access(ValueId node, std::uint32_t group) const;
+  void find_reductions();
+  bool will_belong_to_rows(ValueId node, const Group& group, IndexMap map);
+  void find_updates_in_place();
+  bool updates_in_place(ValueId node) const { return updates_in_place_[index_of(node)]; }
+  void cut(ValueId node, std::uint32_t group, std::string family, std::string reason) {
+    result_.cuts.push_back({node, group, std::move(family), std::move(reason)});
+  }
+
+  const Graph& graph_;
+  const GroupOptions& options_;
+  Grouping result_;
+  std::vector<std::vector<Access>> accesses_;
+  std::vector<bool> is_output_;
+  std::vector<bool> updated_;  ///< bases of updates in place
+  std::vector<bool> updates_in_place_;
+  std::vector<std::uint32_t> uses_;
+  std::vector<int>
+      toward_reduction_;  ///< operand that leads to a reduction of as many elements, or -1
+  const std::vector<Recomputation> recomputations_;
+  const Speed speed_;
+  std::uint32_t enabled_ = 0;
+};
+
+void Grouper::visit(ValueId node) {
+  const std::vector<Access>& accesses = accesses_[index_of(node)];
+  if (accesses.empty() && !is_output_[index_of(node)] && !updated_[index_of(node)]) return;
+  const ir::Op op = graph_.op(node);
+  const bool scalar_output =
+      op == ir::Op::parameter && graph_.attributes(node).scalar && is_output_[index_of(node)];
+  if (scalar_output) return make_group(node);
+  if (op == ir::Op::parameter) return;
+  if (op == ir::Op::matmul) return make_library_group(node);
+
+  std::vector<std::uint32_t> groups;
+  bool library_reads = false;
+  for (const Access& access : accesses) {
+    library_reads |= result_.groups[access.group].library;
+    groups.push_back(access.group);
+  }
+  const bool must_store = is_output_[index_of(node)] || library_reads;
+  if (op == ir::Op::constant && !must_store) return;
+  if (ir::is_view(op) && !must_store) {
+    for (const Access& access : accesses) {
+      for (const IndexMap& map : access.maps)
+        read_operands(node, access.group, map, access.feeds_elements);
+    }
+    return;
+  }
+  if (updates_in_place(node)) return make_group(node);
+  if (groups.empty()) {
+    if (!try_sibling(node, groups)) make_group(node);
+    return;
+  }
+  const std::uint32_t first_to_run = *std::max_element(groups.begin(), groups.end());
+  if (!must_store && groups.size() > 1 && try_duplicate(node, groups)) return;
+  if (try_join(node, first_to_run, must_store || groups.size() > 1)) return;
+  if (!try_sibling(node, groups)) make_group(node);
+}
+
+// A slice_update whose base nobody else reads, and whose memory the program may write, only stores
+// the region.
+void Grouper::find_updates_in_place() {
+  updates_in_place_.assign(graph_.size(), false);
+  for (std::size_t i = 0; i < graph_.size(); ++i) {
+    const auto node = static_cast<ValueId>(i);
+    if (graph_.op(node) != ir::Op::slice_update) continue;
+    const ValueId base = graph_.operands(node)[0];
+    if (uses_[index_of(base)] != 1 || is_output_[index_of(base)]) continue;
+    if (graph_.operands(node)[1] == base) continue;  // reads where it would write
+    const std::uint32_t index = graph_.attributes(base).index;
+    updates_in_place_[i] = graph_.op(base) == ir::Op::parameter
+                               ? index < options_.donated.size() && options_.donated[index]
+                               : updates_in_place_[index_of(base)];
+  }
+}
+
+void Grouper::make_library_group(ValueId node) {
+  const auto id = static_cast<std::uint32_t>(result_.groups.size());
+  Group group;
+  group.root = node;
+  group.library = true;
+  group.members = {node};
+  group.stored = {node};
+  result_.groups.push_back(std::move(group));
+  for (const ValueId operand : graph_.operands(node))
+    read(library_operand(graph_, operand).value, id, {}, false);
+}
+
+void Grouper::make_group(ValueId node) {
+  const auto id = static_cast<std::uint32_t>(result_.groups.size());
+  Group group;
+  group.root = node;
+  group.families = enabled_;
+  group.in_place = updates_in_place(node);
+  Candidate candidate;
+  candidate.node = node;
+  candidate.maps.emplace_back();
+  IndexSpace& space = *result_.space;
+  if (group.in_place) {
+    // The base is not read, but an update in place before this one has to run all the same.
+    updated_[index_of(graph_.operands(node)[0])] = true;
+    IndexMap region;
+    group.outer = loops_over(space, graph_.attributes(node).shape, region);
+    candidate.maps[0] = std::move(region);
+  } else {
+    group.outer = loops_over(space, graph_.shape(node), candidate.maps[0]);
+  }
+  if (ir::is_reduction(graph_.op(node))) {
+    std::string reason;
+    candidate.first_reduction = true;
+    candidate = *reduction_candidate(std::move(candidate), group, reason);
+  }
+  std::string family, reason;
+  if (!ask_families(group, candidate, family, reason)) {
+    throw InternalError("no family takes " + std::string(info(graph_.op(node)).name) + ": " +
+                        reason);
+  }
+  result_.groups.push_back(std::move(group));
+  add_member(id, candidate, true);
+}
+
+bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
+  std::string family, reason;
+  Group& group = result_.groups[id];
+  if (group.library) {
+    cut(node, id, "library", "a library call reads it from memory");
+    return false;
+  }
+  std::optional<Candidate> joined = candidate(node, id, reason);
+  if (!joined) {
+    cut(node, id, "generic", reason);
+    return false;
+  }
+  if (stored) {
+    std::vector<AtomId> loops = joined->new_outer.empty() ? group.outer : joined->new_outer;
+    const bool row_level = ir::is_reduction(graph_.op(node));
+    bool visits_all = joined->maps.size() == 1 &&
+                      is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
+    if (!visits_all && !row_level && !group.inner.empty()) {
+      loops.insert(loops.end(), group.inner.begin(), group.inner.end());
+      visits_all = joined->maps.size() == 1 &&
+                   is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
+    }
+    if (!visits_all) {
+      cut(node, id, "pointwise",
+          "it is stored for other users, and this kernel does not visit each element once");
+      return false;
+    }
+  }
+  if (!recomputing_pays(graph_, *result_.space, group, *joined, options_.target) &&
+      !will_belong_to_rows(node, group, joined->maps[0])) {
+    cut(node, id, "pointwise",
+        "each element would be computed again " + std::to_string(joined->maps.size()) +
+            " or more times, which costs more than storing it");
+    return false;
+  }
+  if (!ask_families(group, *joined, family, reason)) {
+    cut(node, id, family, reason);
+    return false;
+  }
+  add_member(id, *joined, stored);
+  return true;
+}
+
+// A node that reads what another group reads, over the same loops, is computed beside it, so that
+// the data is read once. The group must run before all users of the node; it does not depend on the
+// node then, and the node, whose operands come before all members seen so far, does not depend on
+// it.
+bool Grouper::try_sibling(ValueId node, const std::vector<std::uint32_t>& users) {
+  constexpr std::size_t most_tried = 8;
+  std::size_t tried = 0;
+  for (const ValueId operand : graph_.operands(node)) {
+    const std::vector<Access>& accesses = accesses_[index_of(operand)];
+    for (auto access = accesses.rbegin(); access != accesses.rend() && tried < most_tried;
+         ++access, ++tried) {
+      const std::uint32_t id = access->group;
+      Group& group = result_.groups[id];
+      const bool runs_before_users =
+          std::all_of(users.begin(), users.end(), [&](std::uint32_t user) { return user < id; });
+      if (group.library || group.in_place || !runs_before_users) continue;
+      const std::optional<Candidate> candidate = sibling_candidate(node, group);
+      std::string family, reason;
+      if (!candidate || !ask_families(group, *candidate, family, reason)) continue;
+      add_member(id, *candidate, true);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<Candidate> Grouper::sibling_candidate(ValueId node, const Group& group) {
+  const bool reduces = ir::is_reduction(graph_.op(node));
+  if (reduces == group.inner.empty()) return std::nullopt;
+  IndexSpace& space = *result_.space;
+  const ir::Shape& shape = graph_.shape(node);
+  IndexMap map(shape.size());
+  std::size_t next = 0;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == Dim(1)) continue;
+    if (next == group.outer.size() || !(space.atom(group.outer[next]).extent == shape[axis]))
+      return std::nullopt;
+    map[axis] = space.loop(group.outer[next++]);
+  }
+  if (next != group.outer.size()) return std::nullopt;
+  Candidate result;
+  result.node = node;
+  result.maps = {map};
+  if (reduces) {
+    std::string reason;
+    std::optional<Candidate> fitted = reduction_candidate(std::move(result), group, reason);
+    if (!fitted) return std::nullopt;
+    result = std::move(*fitted);
+  }
+  // Worth it only where both read the same elements in the same order.
+  for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
+    const ValueId operand = graph_.operands(node)[k];
+    const IndexMap read = operand_map(space, graph_, node, k, map, group.inner);
+    for (const Access& access : accesses_[index_of(operand)]) {
+      if (&result_.groups[access.group] != &group) continue;
+      if (std::find(access.maps.begin(), access.maps.end(), read) != access.maps.end())
+        return result;
+    }
+  }
+  return std::nullopt;
+}
+
+// Computing a node again in every group moves fewer bytes than storing it where it reads no more
+// memory than it is itself.
+bool Grouper::try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups) {
+  const ir::Op op = graph_.op(node);
+  const bool source = op == ir::Op::iota || op == ir::Op::constant;
+  const Recomputation& again = recomputations_[index_of(node)];
+  const auto own_bytes = static_cast<double>(size_of(graph_.dtype(node)));
+  const double again_us =
+      static_cast<double>(groups.size() - 1) * again.slots / speed_.slots_per_us;
+  const bool pays =
+      again.possible && again.bytes <= own_bytes && again_us <= own_bytes / speed_.bytes_per_us;
+  if (!source && (!pays || !(ir::is_elementwise(op) || op == ir::Op::cast))) return false;
+  std::vector<Candidate> joined;
+  std::string family, reason;
+  for (const std::uint32_t id : groups) {
+    std::optional<Candidate> one = candidate(node, id, reason);
+    Group trial = result_.groups[id];
+    if (trial.library || !one ||
+        !recomputing_pays(graph_, *result_.space, trial, *one, options_.target))
+      return false;
+    if (!ask_families(trial, *one, family, reason)) return false;
+    joined.push_back(std::move(*one));
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    ask_families(result_.groups[groups[i]], joined[i], family, reason);
+    add_member(groups[i], joined[i], false);
+  }
+  return true;
+}
+
+std::optional<Candidate> Grouper::candidate(ValueId node, std::uint32_t id, std::string& reason) {
+  Candidate result;
+  result.node = node;
+  const Group& group = result_.groups[id];
+  result.maps = access(node, id).maps;
+  result.feeds_elements = access(node, id).feeds_elements;
+  if (result.maps.size() > max_maps) {
+    reason = "more different places of it are used than " + std::to_string(max_maps);
+    return std::nullopt;
+  }
+  if (!ir::is_reduction(graph_.op(node))) return result;
+  if (result.maps.size() > 1) {
+    reason = "the reduction's result is used at " + std::to_string(result.maps.size()) +
+             " different places, at most 1";
+    return std::nullopt;
+  }
+  result.first_reduction = group.inner.empty();
+  return reduction_candidate(std::move(result), group, reason);
+}
+
+// Fits a reduction into the group's loops: its result belongs to the rows, its reduced axes are the
+// inner loops, either new ones or those over which the row is walked anyway.
+std::optional<Candidate> Grouper::reduction_candidate(Candidate result, const Group& group,
+                                                      std::string& reason) {
+  IndexSpace& space = *result_.space;
+  const ir::Attributes& attributes = graph_.attributes(result.node);
+  const ir::Shape& operand = graph_.shape(graph_.operands(result.node)[0]);
+  std::vector<Dim> reduced;
+  for (const std::int64_t axis : attributes.axes) {
+    if (!(operand[axis] == Dim(1))) reduced.push_back(operand[axis]);
+  }
+  std::vector<AtomId> used;
+  for (const Index& index : result.maps[0]) space.collect_loops(index, used);
+  const auto is_used = [&](AtomId loop) {
+    return std::find(used.begin(), used.end(), loop) != used.end();
+  };
+
+  result.new_outer = group.outer;
+  result.new_inner = group.inner;
+  if (group.inner.empty()) {
+    std::vector<AtomId> rest;
+    for (const AtomId loop : group.outer) {
+      if (!is_used(loop)) rest.push_back(loop);
+    }
+    if (rest.empty()) {
+      for (const Dim extent : reduced) result.new_inner.push_back(space.new_loop(extent));
+    } else {
+      result.feeds_elements = true;
+      result.new_inner = rest;
+      std::erase_if(result.new_outer, [&](AtomId loop) { return !is_used(loop); });
+    }
+  }
+  std::vector<Dim> inner;
+  for (const AtomId loop : result.new_inner) inner.push_back(space.atom(loop).extent);
+  if (inner != reduced) {
+    reason = "it reduces over " + ir::to_string(reduced) + ", and the kernel walks " +
+             ir::to_string(inner);
+    return std::nullopt;
+  }
+  if (!is_bijective(space, result.maps[0], graph_.shape(result.node), result.new_outer)) {
+    reason = "its result is not used once a row";
+    return std::nullopt;
+  }
+  const IndexMap read =
+      operand_map(space, graph_, result.node, 0, result.maps[0], result.new_inner);
+  result.contiguous =
+      result.new_inner.empty() ||
+      space.coefficient(linear_index(space, read, operand), result.new_inner.back()) == Dim(1);
+  return result;
+}
+
+bool Grouper::ask_families(Group& group, const Candidate& candidate, std::string& family,
+                           std::string& reason) {
+  std::uint32_t accepting = 0;
+  for (std::size_t i = 0; i < families().size(); ++i) {
+    if ((group.families >> i & 1) == 0) continue;
+    const Verdict verdict = families()[i]->extend(graph_, group, candidate, options_.target);
+    if (verdict.accepted) {
+      accepting |= 1u << i;
+    } else if (reason.empty() || i + 1 < families().size()) {
+      family = families()[i]->name();
+      reason = verdict.reason;
+    }
+  }
+  if (accepting != 0) group.families = accepting;
+  return accepting != 0;
+}
+
+void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool stored) {
+  Group& group = result_.groups[id];
+  const ValueId node = candidate.node;
+  group.members.push_back(node);
+  group.instructions += static_cast<int>(candidate.maps.size());
+  if (stored) {
+    group.stored.push_back(node);
+    group.stored_maps.push_back(candidate.maps[0]);
+  }
+  if (ir::is_reduction(graph_.op(node))) {
+    group.outer = candidate.new_outer;
+    group.inner = candidate.new_inner;
+  }
+  for (const IndexMap& map : candidate.maps) read_operands(node, id, map, candidate.feeds_elements);
+}
+
+void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
+                            bool feeds_elements) {
+  const std::vector<AtomId> inner = result_.groups[id].inner;
+  std::vector<AtomId> loops;
+  for (const Index& index : map) result_.space->collect_loops(index, loops);
+  const bool is_element = std::any_of(loops.begin(), loops.end(), [&](AtomId loop) {
+    return std::find(inner.begin(), inner.end(), loop) != inner.end();
+  });
+  feeds_elements |= is_element || ir::is_reduction(graph_.op(node));
+  for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
+    const ValueId operand = graph_.operands(node)[k];
+    if (result_.groups[id].in_place && node == result_.groups[id].root) {
+      if (k == 1) read(operand, id, region_value_map(map, graph_.shape(operand)), false);
+      continue;
+    }
+    read(operand, id, operand_map(*result_.space, graph_, node, k, map, inner), feeds_elements);
+  }
+}
+
+const Access& Grouper::access(ValueId node, std::uint32_t group) const {
+  const std::vector<Access>& accesses = accesses_[index_of(node)];
+  const auto found = std::find_if(accesses.rbegin(), accesses.rend(),
+                                  [&](const Access& one) { return one.group == group; });
+  if (found == accesses.rend())
+    throw InternalError("a group is asked for a value that it does not read");
+  return *found;
+}
+
+void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool feeds_elements) {
+  std::vector<Access>& accesses = accesses_[index_of(value)];
+  // Values are visited from the back, so the group that reads is nearly always the last one seen.
+  auto found = std::find_if(accesses.rbegin(), accesses.rend(),
+                            [&](const Access& one) { return one.group == id; });
+  if (found == accesses.rend()) {
+    accesses.push_back({id, {}, false});
+    found = accesses.rbegin();
+    if (graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar)
+      ++result_.groups[id].loads;
+  }
+  found->feeds_elements |= feeds_elements;
+  if (found->maps.size() > max_maps) return;
+  if (std::find(found->maps.begin(), found->maps.end(), map) == found->maps.end())
+    found->maps.push_back(std::move(map));
+}
+
+void Grouper::find_reductions() {
+  toward_reduction_.assign(graph_.size(), -1);
+  for (std::size_t i = 0; i < graph_.size(); ++i) {
+    const auto node = static_cast<ValueId>(i);
+    if (ir::is_reduction(graph_.op(node))) toward_reduction_[i] = 0;
+    if (!ir::is_elementwise(graph_.op(node)) && graph_.op(node) != ir::Op::cast &&
+        graph_.op(node) != ir::Op::reshape)
+      continue;
+    for (std::size_t k = 0; k < graph_.operands(node).size() && toward_reduction_[i] < 0; ++k) {
+      const ValueId operand = graph_.operands(node)[k];
+      const bool same_size =
+          ir::element_count(graph_.shape(operand)) == ir::element_count(graph_.shape(node));
+      if (same_size && toward_reduction_[index_of(operand)] >= 0)
+        toward_reduction_[i] = static_cast<int>(k);
+    }
+  }
+}
+
+// A value that hangs on a reduction over the loops that it does not vary along: once the reduction
+// has joined it is computed once a row, so it is let in before.
+bool Grouper::will_belong_to_rows(ValueId node, const Group& group, IndexMap map) {
+  if (!group.inner.empty() || toward_reduction_[index_of(node)] < 0) return false;
+  while (!ir::is_reduction(graph_.op(node))) {
+    const int k = toward_reduction_[index_of(node)];
+    map = operand_map(*result_.space, graph_, node, static_cast<std::size_t>(k), map);
+    node = graph_.operands(node)[static_cast<std::size_t>(k)];
+  }
+  Candidate reduction;
+  reduction.node = node;
+  reduction.maps = {std::move(map)};
+  std::string family, reason;
+  const std::optional<Candidate> fitted = reduction_candidate(std::move(reduction), group, reason);
+  Group trial = group;
+  return fitted && ask_families(trial, *fitted, family, reason);
+}
+
+}  // namespace
+
+Grouping group(const Graph& graph, const GroupOptions& options) {
+  return Grouper(graph, options).run();
+}
+
+}  // namespace heddle::passes

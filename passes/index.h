@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/dim.h"
+#include "ir/shape.h"
+
+namespace heddle::passes {
+
+using ir::Dim;
+using ir::Shape;
+
+enum class AtomId : std::uint32_t {};
+
+/// One summand of an Index: coefficient times an atom.
+struct IndexTerm {
+  AtomId atom;
+  Dim coefficient;
+  friend bool operator==(const IndexTerm&, const IndexTerm&) = default;
+};
+
+/// Which element of an array a loop iteration touches, along one axis or in memory: a constant plus
+/// a sum of terms, sorted by atom. Atoms are loops, or quotients and remainders of an Index where a
+/// reshape is not affine.
+struct Index {
+  Dim offset;
+  std::vector<IndexTerm> terms;
+  friend bool operator==(const Index&, const Index&) = default;
+  bool is_constant() const { return terms.empty(); }
+};
+
+/// An Index per axis.
+using IndexMap = std::vector<Index>;
+
+struct Atom {
+  enum class Kind : std::uint8_t { loop, quotient, remainder };
+  Kind kind = Kind::loop;
+  Dim extent;       ///< values are in [0, extent)
+  Index numerator;  ///< quotient and remainder
+  Dim divisor;
+};
+
+/// Owns atoms and does arithmetic that keeps one normal form: what can be proven affine is affine,
+/// and 8 * (i / 8) + i % 8 is i again.
+class IndexSpace {
+ public:
+  AtomId new_loop(Dim extent);
+  const Atom& atom(AtomId id) const { return atoms_[static_cast<std::uint32_t>(id)]; }
+
+  Index loop(AtomId id) const;
+  Index add(const Index& a, const Index& b) const;
+  Index scale(const Index& a, Dim factor) const;
+  /// Floor division and modulo of a non-negative Index by a positive extent.
+  Index divide(const Index& a, Dim divisor);
+  Index modulo(const Index& a, Dim divisor);
+
+  /// Replaces loops; `replacement(loop)` gives the Index that stands for it, or nothing.
+  template <class Replacement>
+  Index substitute(const Index& index, const Replacement& replacement);
+
+  /// Largest and smallest values, when the offset and all extents that matter are constants.
+  struct Range {
+    std::int64_t minimum, maximum;
+  };
+  std::optional<Range> range(const Index& index) const;
+  /// Provable whatever the symbols are (each at least 0).
+  bool in_range(const Index& index, Dim extent) const;
+
+  /// Every loop that the index depends on, quotients and remainders included.
+  void collect_loops(const Index& index, std::vector<AtomId>& loops) const;
+  /// Coefficient of a loop that occurs outside quotients and remainders; 0 when it does not.
+  Dim coefficient(const Index& index, AtomId loop) const;
+  /// The loop occurs inside a quotient or remainder.
+  bool nested(const Index& index, AtomId loop) const;
+
+ private:
+  Index normalized(Index index) const;
+  AtomId intern(Atom atom);
+
+  std::vector<Atom> atoms_;
+  std::unordered_map<std::string, AtomId> interned_;
+};
+
+/// Memory offset in elements of `map` in a C-ordered array of `shape`.
+Index linear_index(IndexSpace& space, const IndexMap& map, const Shape& shape);
+/// The map into `from` of what `map` addresses in `to`, a reshape of it: axes that correspond are
+/// kept apart, so that only axes which are really mixed turn into quotients and remainders.
+IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, const Shape& from);
+
+template <class Replacement>
+Index IndexSpace::substitute(const Index& index, const Replacement& replacement) {
+  Index result{index.offset, {}};
+  for (const IndexTerm& term : index.terms) {
+    Index value;
+    const Atom atom = this->atom(term.atom);
+    if (atom.kind == Atom::Kind::loop) {
+      std::optional<Index> replaced = replacement(term.atom);
+      value = replaced ? *replaced : loop(term.atom);
+    } else {
+      const Index numerator = substitute(atom.numerator, replacement);
+      value = atom.kind == Atom::Kind::quotient ? divide(numerator, atom.divisor)
+                                                : modulo(numerator, atom.divisor);
+    }
+    result = add(result, scale(value, term.coefficient));
+  }
+  return result;
+}
+
+}  // namespace heddle::passes

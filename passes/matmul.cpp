@@ -1,0 +1,115 @@
+#include "passes/matmul.h"
+
+#include "passes/rewrite.h"
+
+namespace heddle::passes {
+
+namespace {
+
+using ir::Dim;
+using ir::Graph;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+Shape batch_of(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
+
+bool is_single(const Shape& batch) {
+  for (const Dim extent : batch) {
+    if (!(extent == Dim(1))) return false;
+  }
+  return true;
+}
+
+// BLAS steps over batches with one stride, so an operand has the whole batch or none of it.
+ValueId with_whole_batch(Graph& graph, ValueId operand, const Shape& batch, ir::Location location) {
+  const Shape shape = graph.shape(operand);
+  if (is_single(batch_of(shape)) || batch_of(shape) == batch) return operand;
+  ir::Attributes attributes;
+  attributes.shape = batch;
+  attributes.shape.insert(attributes.shape.end(), shape.end() - 2, shape.end());
+  return graph.add(Op::broadcast_to, {operand}, attributes, location);
+}
+
+ValueId cast(Graph& graph, ValueId value, DType dtype, ir::Location location) {
+  if (graph.dtype(value) == dtype) return value;
+  ir::Attributes attributes;
+  attributes.dtype = dtype;
+  return graph.add(Op::cast, {value}, attributes, location);
+}
+
+ValueId with_axis(Graph& graph, ValueId value, std::ptrdiff_t from_end, ir::Location location) {
+  ir::Attributes attributes;
+  attributes.shape = graph.shape(value);
+  attributes.shape.insert(attributes.shape.end() - from_end, Dim(1));
+  return graph.add(Op::reshape, {value}, attributes, location);
+}
+
+// out[m, n] = sum over k of a[m, k, 1] * b[1, k, n]; half precision is multiplied and summed in
+// float.
+ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location location) {
+  const DType dtype = graph.dtype(a);
+  const bool low_precision = dtype == DType::f16 || dtype == DType::bf16;
+  const DType computed = low_precision ? DType::f32 : dtype;
+  const ValueId left = with_axis(graph, cast(graph, a, computed, location), 0, location);
+  const ValueId right = with_axis(graph, cast(graph, b, computed, location), 2, location);
+  const ValueId product = graph.add(Op::multiply, {left, right}, {}, location);
+  ir::Attributes attributes;
+  attributes.axes = {static_cast<std::int64_t>(graph.shape(product).size()) - 2};
+  const Op combine = is_boolean(dtype) ? Op::any : Op::sum;
+  return cast(graph, graph.add(combine, {product}, attributes, location), dtype, location);
+}
+
+}  // namespace
+
+LibraryOperand library_operand(const Graph& graph, ValueId operand) {
+  if (graph.op(operand) != Op::transpose) return {operand, false};
+  const std::vector<std::int64_t>& axes = graph.attributes(operand).axes;
+  const auto rank = static_cast<std::int64_t>(axes.size());
+  for (std::int64_t axis = 0; axis + 2 < rank; ++axis) {
+    if (axes[axis] != axis) return {operand, false};
+  }
+  if (axes[rank - 1] != rank - 2 || axes[rank - 2] != rank - 1) return {operand, false};
+  return {graph.operands(operand)[0], true};
+}
+
+bool library_multiplies(DType dtype, const ir::Target& target) {
+  if (dtype == DType::f32 || dtype == DType::f64) return true;
+  return target.kind == ir::TargetKind::cuda && (dtype == DType::f16 || dtype == DType::bf16);
+}
+
+Graph lower_matmul(const Graph& graph, const ir::Target& target) {
+  return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
+    if (graph.op(id) != Op::matmul) return copy_node(result, graph, id, operands);
+    const ir::Location location = graph.node(id).location;
+    if (!library_multiplies(graph.dtype(id), target))
+      return multiply_and_sum(result, operands[0], operands[1], location);
+    const Shape batch = batch_of(graph.shape(id));
+    const ValueId a = with_whole_batch(result, operands[0], batch, location);
+    const ValueId b = with_whole_batch(result, operands[1], batch, location);
+    return result.add(Op::matmul, {a, b}, graph.attributes(id), location);
+  });
+}
+
+MatmulStep describe_matmul(const Graph& graph, ValueId node) {
+  MatmulStep step;
+  const ValueId a = graph.operands(node)[0], b = graph.operands(node)[1];
+  const Shape& a_shape = graph.shape(a);
+  const Shape& b_shape = graph.shape(b);
+  const std::size_t a_rank = a_shape.size(), b_rank = b_shape.size();
+  step.dtype = graph.dtype(node);
+  step.rows = a_shape[a_rank - 2];
+  step.depth = a_shape[a_rank - 1];
+  step.columns = b_shape[b_rank - 1];
+  step.batch = ir::element_count(batch_of(graph.shape(node)));
+  step.a_transposed = library_operand(graph, a).transposed;
+  step.b_transposed = library_operand(graph, b).transposed;
+  step.a_leading = step.a_transposed ? step.rows : step.depth;
+  step.b_leading = step.b_transposed ? step.depth : step.columns;
+  step.a_batch_stride = is_single(batch_of(a_shape)) ? Dim(0) : step.rows * step.depth;
+  step.b_batch_stride = is_single(batch_of(b_shape)) ? Dim(0) : step.depth * step.columns;
+  step.out_batch_stride = step.rows * step.columns;
+  return step;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,48 @@
+#include "passes/pipeline.h"
+
+#include <algorithm>
+
+#include "ir/dump.h"
+#include "passes/matmul.h"
+#include "passes/simplify.h"
+
+namespace heddle::passes {
+
+std::span<const GraphPass> graph_passes() {
+  static const GraphPass passes[] = {
+      {"degenerate",
+       [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
+       "first, so that nothing after it meets reductions over no or one element, or empty parts",
+       true},
+      {"simplify", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
+       "before matmul is lowered, so that transposes next to it have been composed"},
+      {"matmul",
+       [](const Graph& graph, const PlanOptions& options) {
+         return lower_matmul(graph, options.target);
+       },
+       "needs to know the target's libraries", true},
+      {"degenerate_again",
+       [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
+       "a lowered product of depth 1 is a sum over one element", true},
+      {"simplify_again", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
+       "lowering leaves reshapes of reshapes and casts of casts"},
+  };
+  return passes;
+}
+
+Graph run_graph_passes(const Graph& graph, const PlanOptions& options) {
+  Graph current = graph;
+  ir::dump("ir", graph.name, [&] { return ir::print(graph, {.locations = true}); });
+  for (const GraphPass& pass : graph_passes()) {
+    const bool off = std::find(options.disabled.begin(), options.disabled.end(), pass.name) !=
+                     options.disabled.end();
+    if (off && !pass.required) continue;
+    current = pass.run(current, options);
+    ir::dump("passes", graph.name + " after " + std::string(pass.name),
+             [&] { return ir::print(current); });
+  }
+  ir::verify(current);
+  return current;
+}
+
+}  // namespace heddle::passes

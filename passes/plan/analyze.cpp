@@ -1,0 +1,166 @@
+#include "passes/plan/analyze.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace heddle::passes {
+
+namespace {
+
+/// Calls `visit` with every Index of the plan.
+template <class Plan, class Visit>
+void for_each_index(Plan& plan, const Visit& visit) {
+  for (auto& instruction : plan.body) visit(instruction.address);
+  for (auto& store : plan.stores) visit(store.address);
+}
+
+bool mergeable(const KernelPlan& plan, const IndexSpace& space, const Loop& first,
+               const Loop& second) {
+  bool result = true;
+  for_each_index(plan, [&](const Index& index) {
+    result = result && !space.nested(index, first.atom) && !space.nested(index, second.atom) &&
+             space.coefficient(index, first.atom) ==
+                 space.coefficient(index, second.atom) * second.extent;
+  });
+  return result;
+}
+
+void merge(KernelPlan& plan, IndexSpace& space, std::vector<Loop>& loops, std::size_t position) {
+  const Loop first = loops[position], second = loops[position + 1];
+  const Loop merged{space.new_loop(first.extent * second.extent), first.extent * second.extent};
+  for_each_index(plan, [&](Index& index) {
+    const Dim coefficient = space.coefficient(index, second.atom);
+    std::erase_if(index.terms, [&](const IndexTerm& term) {
+      return term.atom == first.atom || term.atom == second.atom;
+    });
+    if (!(coefficient == Dim(0))) index.terms.push_back({merged.atom, coefficient});
+  });
+  loops[position] = merged;
+  loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(position) + 1);
+}
+
+void collapse(KernelPlan& plan, IndexSpace& space, std::vector<Loop>& loops) {
+  for (std::size_t i = loops.size(); i-- > 1;) {
+    if (mergeable(plan, space, loops[i - 1], loops[i])) merge(plan, space, loops, i - 1);
+  }
+}
+
+}  // namespace
+
+void collapse_loops(KernelPlan& plan, IndexSpace& space) {
+  collapse(plan, space, plan.outer);
+  collapse(plan, space, plan.inner);
+}
+
+void order_loops(KernelPlan& plan) {
+  if (plan.stores.empty()) return;
+  const Index& address = plan.stores.front().address;
+  std::stable_sort(plan.outer.begin(), plan.outer.end(), [&](const Loop& a, const Loop& b) {
+    const Dim left = plan.space->coefficient(address, a.atom),
+              right = plan.space->coefficient(address, b.atom);
+    if (!left.is_constant() || !right.is_constant()) return false;
+    return std::abs(left.constant()) > std::abs(right.constant());
+  });
+}
+
+void assign_stages(KernelPlan& plan) {
+  std::vector<AtomId> inner;
+  for (const Loop& loop : plan.inner) inner.push_back(loop.atom);
+  plan.stages = plan.reductions.empty() ? 0 : 1;
+  for (Instruction& instruction : plan.body) {
+    std::vector<AtomId> loops;
+    plan.space->collect_loops(instruction.address, loops);
+    instruction.element = std::any_of(loops.begin(), loops.end(), [&](AtomId loop) {
+      return std::find(inner.begin(), inner.end(), loop) != inner.end();
+    });
+    instruction.stage = 0;
+    for (const int argument : instruction.arguments) {
+      instruction.element |= plan.body[argument].element;
+      instruction.stage = std::max(instruction.stage, plan.body[argument].stage);
+    }
+    if (instruction.kind != Instruction::Kind::reduced) continue;
+    Reduction& reduction = plan.reductions[instruction.reduction];
+    reduction.stage = reduction.value < 0 ? 0 : plan.body[reduction.value].stage;
+    instruction.stage = reduction.stage + 1;
+    plan.stages = std::max(plan.stages, instruction.stage);
+  }
+  for (Store& store : plan.stores) {
+    store.element = plan.body[store.value].element;
+    store.stage = plan.body[store.value].stage;
+    std::vector<AtomId> loops;
+    plan.space->collect_loops(store.address, loops);
+    for (const AtomId loop : loops) {
+      store.element |= std::find(inner.begin(), inner.end(), loop) != inner.end();
+    }
+    if (store.element) plan.stages = std::max(plan.stages, store.stage + 1);
+  }
+}
+
+int index_bits(const KernelPlan& plan) {
+  // Blocks round up, and a thread may step past the end before it looks.
+  constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 22);
+  const auto fits = [&](const Dim& dim) { return dim.is_constant() && dim.constant() < limit; };
+  if (!fits(iterations(plan.outer)) || !fits(iterations(plan.inner))) return 64;
+  bool result = fits(iterations(plan.outer) * Dim(plan.threads_per_row));
+  for_each_index(plan, [&](const Index& index) {
+    const auto range = plan.space->range(index);
+    result = result && range && range->minimum > -limit && range->maximum < limit;
+  });
+  return result ? 32 : 64;
+}
+
+Dim iterations(const std::vector<Loop>& loops) {
+  Dim product = 1;
+  for (const Loop& loop : loops) product *= loop.extent;
+  return product;
+}
+
+std::optional<Dim> step_along(const KernelPlan& plan, const Index& address, const Loop& loop) {
+  if (plan.space->nested(address, loop.atom)) return std::nullopt;
+  return plan.space->coefficient(address, loop.atom);
+}
+
+int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Index& address,
+                 const Loop& loop, int limit) {
+  const std::optional<Dim> step = step_along(plan, address, loop);
+  if (!operand.aligned || !step || !(*step == Dim(1))) return 1;
+  int width = limit;
+  while (width > 1) {
+    bool fits = address.offset.divisible_by(width);
+    for (const IndexTerm& term : address.terms) {
+      if (term.atom != loop.atom) fits &= term.coefficient.divisible_by(width);
+    }
+    if (fits) return width;
+    width /= 2;
+  }
+  return 1;
+}
+
+std::string describe(const KernelPlan& plan) {
+  std::string name = "hd";
+  int words = 0;
+  std::string last;
+  for (const Instruction& instruction : plan.body) {
+    std::string word;
+    if (instruction.kind == Instruction::Kind::apply) word = ir::info(instruction.op).name;
+    if (instruction.kind == Instruction::Kind::cast) word = "cast";
+    if (instruction.kind == Instruction::Kind::reduced)
+      word = ir::info(plan.reductions[instruction.reduction].op).name;
+    if (word.empty() || word == last) continue;
+    last = word;
+    if (++words <= 5) name += '_' + word;
+  }
+  for (const Reduction& reduction : plan.reductions) {
+    if (plan.split == 1) break;
+    name += '_' + std::string(ir::info(reduction.op).name);
+    ++words;
+  }
+  if (words == 0) name += "_copy";
+  if (words > 5) name += "_etc";
+  return name + '_' +
+         std::string(name_of(plan.stores.empty()
+                                 ? plan.reductions.front().dtype
+                                 : plan.operands[plan.stores.front().operand].dtype));
+}
+
+}  // namespace heddle::passes

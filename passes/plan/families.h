@@ -1,0 +1,56 @@
+#pragma once
+
+#include "passes/plan/family.h"
+
+namespace heddle::passes {
+
+/// Operations and operands that one kernel may hold.
+Verdict within_limits(const Group& group, const Candidate& candidate);
+
+/// Elementwise ops and index sources over one space, in vectors along the last loop.
+class Pointwise : public Family {
+ public:
+  std::string_view name() const override { return "pointwise"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+  bool schedule(KernelPlan&, const ir::Target&) const override;
+};
+
+/// Pointwise kernels that read across their stores' order, through tiles in shared memory.
+class Transpose : public Pointwise {
+ public:
+  std::string_view name() const override { return "transpose"; }
+  bool schedule(KernelPlan&, const ir::Target&) const override;
+};
+
+/// Pointwise kernels with parts: concatenate and slice_update choose by where an element lies.
+class Piecewise : public Pointwise {
+ public:
+  std::string_view name() const override { return "piecewise"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+};
+
+/// Reductions over the same inner loops with what is computed before and after them.
+class ReductionFamily : public Piecewise {
+ public:
+  std::string_view name() const override { return "reduction"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+  bool schedule(KernelPlan&, const ir::Target&) const override;
+};
+
+/// Rows that are reduced and then read again, each held by one block between.
+class Normalization : public ReductionFamily {
+ public:
+  std::string_view name() const override { return "normalization"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+  bool schedule(KernelPlan&, const ir::Target&) const override;
+};
+
+/// One op, one thread an outer iteration, no assumption about anything.
+class Generic : public Family {
+ public:
+  std::string_view name() const override { return "generic"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+  bool schedule(KernelPlan&, const ir::Target&) const override;
+};
+
+}  // namespace heddle::passes

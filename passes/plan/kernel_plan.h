@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "passes/index.h"
+
+namespace heddle::passes {
+
+using ir::ValueId;
+
+struct Loop {
+  AtomId atom;
+  Dim extent;
+};
+
+/// An array that a kernel reads or writes, C-ordered, addressed in elements.
+struct KernelOperand {
+  ValueId value{};  ///< whose memory it is; the reduction itself for `partials`
+  DType dtype = DType::f32;
+  bool written = false;
+  bool aligned = true;   ///< starts at a multiple of 16 bytes
+  bool aliased = false;  ///< shares memory with another operand, so it is not __restrict__
+  int partials = -1;     ///< index of the reduction whose split states it holds, or -1
+};
+
+/// A scalar value of the kernel's body, computed once per iteration of the loops that it depends
+/// on.
+struct Instruction {
+  enum class Kind : std::uint8_t {
+    load,      ///< operands[operand][address], or 0 where `arguments[0]` (a guard) is false
+    constant,  ///< bits
+    scalar,    ///< scalar input of the program
+    index,     ///< address, as a number
+    within,    ///< begin <= address < end and (address - begin) % step == 0
+    apply,     ///< op(arguments)
+    cast,      ///< arguments[0] to dtype
+    reduced    ///< the result of reductions[reduction]
+  };
+  Kind kind = Kind::constant;
+  DType dtype = DType::f32;
+  ir::Op op{};
+  std::vector<int> arguments;
+  int operand = -1;
+  Index address;
+  Dim begin, end;
+  std::int64_t step = 1;
+  std::uint64_t bits = 0;
+  std::uint32_t scalar = 0;
+  int reduction = -1;
+  ValueId source{};  ///< the node that it computes, for line numbers and explain
+
+  /// Set by analyze(): the reductions that must be finished before, and where it belongs.
+  int stage = 0;
+  bool element = false;  ///< depends on inner loops
+
+  static Instruction of(Kind kind, DType dtype) {
+    Instruction instruction;
+    instruction.kind = kind;
+    instruction.dtype = dtype;
+    return instruction;
+  }
+};
+
+struct Reduction {
+  ir::Op op{};
+  DType dtype = DType::f32;  ///< of the operand
+  int value = -1;            ///< instruction, unless the states come from `partials`
+  int partials = -1;         ///< operand that holds states, or -1
+  int stage = 0;
+  ValueId source{};
+};
+
+struct Store {
+  int value = -1;
+  int operand = -1;
+  Index address;
+  bool element = false;
+  int stage = 0;
+};
+
+/// How loops are laid over threads.
+enum class Mapping : std::uint8_t {
+  elements,  ///< a thread takes `vector` neighbours along the last loop, `unroll` times
+  tiles,     ///< blocks stage 32 x 32 tiles of `tiled` loads in shared memory
+  rows,      ///< `threads_per_row` threads walk the inner loops of one outer iteration
+  columns    ///< neighbouring threads take neighbouring outer iterations, and share the inner loops
+};
+
+/// One kernel, decided down to the last detail: the printers only spell it. The outer loops run
+/// over blocks and threads, the inner ones (of reductions) inside; a stage is one walk over the
+/// inner loops.
+struct KernelPlan {
+  std::string family;
+  std::string name;  ///< "hd_subtract_exp_sum_f32"; the printer appends the hash
+  Mapping mapping = Mapping::elements;
+  std::vector<Loop> outer, inner;
+  std::vector<KernelOperand> operands;
+  std::vector<Instruction> body;  ///< in topological order
+  std::vector<Reduction> reductions;
+  std::vector<Store> stores;
+  int stages = 1;
+
+  int vector = 1;           ///< elements an access
+  int unroll = 1;           ///< elements mapping: accesses a thread
+  int threads = 256;        ///< a block
+  int threads_per_row = 1;  ///< rows mapping
+  int split = 1;            ///< parts of the inner loops, each to its own block; results are states
+  std::int64_t held =
+      0;  ///< rows mapping: vectors of every load that a thread holds, 0: read again a stage
+  int index_bits = 64;
+  std::vector<int> tiled;  ///< tiles mapping: load instructions staged through shared memory
+  int tile_loop = -1;      ///< tiles mapping: the outer loop along which they are contiguous
+
+  /// Shared by all functions that look at addresses.
+  const IndexSpace* space = nullptr;
+};
+
+/// Every part in a stable text form, for dumps and tests.
+std::string to_string(const KernelPlan& plan);
+
+}  // namespace heddle::passes

@@ -1,0 +1,134 @@
+#include "passes/plan/launch.h"
+
+#include <algorithm>
+
+#include "ir/constant.h"
+#include "passes/plan/analyze.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr int tile = 32;
+
+void collect(const Dim& dim, std::vector<ir::SymbolId>& symbols) { dim.collect_symbols(symbols); }
+
+void collect(const IndexSpace& space, const Index& index, std::vector<ir::SymbolId>& symbols) {
+  collect(index.offset, symbols);
+  for (const IndexTerm& term : index.terms) {
+    collect(term.coefficient, symbols);
+    const Atom& atom = space.atom(term.atom);
+    if (atom.kind == Atom::Kind::loop) continue;
+    collect(space, atom.numerator, symbols);
+    collect(atom.divisor, symbols);
+  }
+}
+
+KernelStep host_shape(const KernelPlan& plan) {
+  KernelStep step;
+  const Dim outer = iterations(plan.outer);
+  // A piece is worth handing to another thread from about 16 Ki elements on.
+  constexpr std::int64_t worthwhile = 1 << 14;
+  if (plan.mapping == Mapping::elements) {
+    step.grid = {{outer, 1}};
+    step.host_grain = worthwhile;
+    return step;
+  }
+  const Dim inner = iterations(plan.inner);
+  const std::int64_t walk =
+      inner.is_constant() ? std::max<std::int64_t>(inner.constant() / plan.split, 1) : worthwhile;
+  if (plan.mapping == Mapping::rows) {
+    step.grid = {{outer, 1}};
+    step.host_grain = std::max<std::int64_t>(worthwhile / walk, 1);
+  } else {
+    const Dim columns = plan.outer.back().extent;
+    const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);
+    step.grid = {{columns, host_columns}, {iterations(rest), 1}};
+    step.host_grain = std::max<std::int64_t>(worthwhile / (walk * host_columns), 1);
+  }
+  if (plan.split > 1) step.grid.push_back({plan.split, 1});
+  return step;
+}
+
+}  // namespace
+
+std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
+  std::vector<ir::SymbolId> symbols;
+  for (const Loop& loop : plan.outer) collect(loop.extent, symbols);
+  for (const Loop& loop : plan.inner) collect(loop.extent, symbols);
+  for (const Instruction& instruction : plan.body) {
+    collect(*plan.space, instruction.address, symbols);
+    collect(instruction.begin, symbols);
+    collect(instruction.end, symbols);
+  }
+  for (const Store& store : plan.stores) collect(*plan.space, store.address, symbols);
+  return symbols;
+}
+
+std::vector<std::uint32_t> kernel_scalars(const KernelPlan& plan) {
+  std::vector<std::uint32_t> scalars;
+  for (const Instruction& instruction : plan.body) {
+    if (instruction.kind != Instruction::Kind::scalar) continue;
+    if (std::find(scalars.begin(), scalars.end(), instruction.scalar) == scalars.end()) {
+      scalars.push_back(instruction.scalar);
+    }
+  }
+  return scalars;
+}
+
+std::size_t state_bytes(const Reduction& reduction) {
+  return ir::reduction_state_bytes(reduction.op, reduction.dtype);
+}
+
+std::uint32_t shared_bytes(const KernelPlan& plan) {
+  std::size_t bytes = 0;
+  if (plan.mapping == Mapping::tiles) {
+    for (const int load : plan.tiled)
+      bytes += (tile * (tile + 1) * size_of(plan.body[load].dtype) + 15) / 16 * 16;
+  }
+  for (const Reduction& reduction : plan.reductions) {
+    std::size_t needed = 0;
+    if (plan.mapping == Mapping::rows && plan.threads_per_row > 32)
+      needed = plan.threads / 32 * state_bytes(reduction);
+    if (plan.mapping == Mapping::columns) needed = plan.threads * state_bytes(reduction);
+    bytes = std::max(bytes, needed);
+  }
+  return static_cast<std::uint32_t>((bytes + 15) / 16 * 16);
+}
+
+KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
+  if (target.kind == ir::TargetKind::host) return host_shape(plan);
+  KernelStep step;
+  step.shared_bytes = shared_bytes(plan);
+  step.block[0] = static_cast<std::uint32_t>(plan.threads);
+  const Dim outer = iterations(plan.outer);
+  switch (plan.mapping) {
+    case Mapping::elements:
+      step.grid = {{outer, std::int64_t{plan.threads} * plan.unroll * plan.vector}};
+      break;
+    case Mapping::tiles: {
+      Dim rest = 1;
+      for (std::size_t i = 0; i + 1 < plan.outer.size(); ++i) {
+        if (static_cast<int>(i) != plan.tile_loop) rest *= plan.outer[i].extent;
+      }
+      step.grid = {
+          {plan.outer.back().extent, tile}, {plan.outer[plan.tile_loop].extent, tile}, {rest, 1}};
+      break;
+    }
+    case Mapping::rows:
+      step.grid = {{outer, plan.threads / plan.threads_per_row}};
+      break;
+    case Mapping::columns: {
+      const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);
+      step.grid = {{plan.outer.back().extent, std::int64_t{plan.threads_per_row} * plan.vector},
+                   {iterations(rest), 1}};
+      step.block[0] = static_cast<std::uint32_t>(plan.threads_per_row);
+      step.block[1] = static_cast<std::uint32_t>(plan.threads / plan.threads_per_row);
+      break;
+    }
+  }
+  if (plan.split > 1) step.grid.push_back({plan.split, 1});
+  return step;
+}
+
+}  // namespace heddle::passes

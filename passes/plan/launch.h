@@ -1,0 +1,23 @@
+#pragma once
+
+#include "ir/target.h"
+#include "passes/plan/kernel_plan.h"
+#include "passes/program.h"
+
+namespace heddle::passes {
+
+/// Columns that one host piece of a columns kernel accumulates at once.
+inline constexpr std::int64_t host_columns = 512;
+
+/// Symbols in the order in which the kernel takes their values, after its operands.
+std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan);
+/// Scalar inputs in the order in which the kernel takes them, last.
+std::vector<std::uint32_t> kernel_scalars(const KernelPlan& plan);
+/// Bytes of one reduction state of `reduction`, as ir/scalar/reduce.h lays it out.
+std::size_t state_bytes(const Reduction& reduction);
+/// Shared memory that a block needs, in bytes.
+std::uint32_t shared_bytes(const KernelPlan& plan);
+/// Blocks, threads and shared memory of a launch; parameters are left empty.
+KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target);
+
+}  // namespace heddle::passes

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include "passes/plan/kernel_plan.h"
+
+namespace heddle::passes {
+
+namespace {
+
+class PlanText {
+ public:
+  explicit PlanText(const KernelPlan& plan) : plan_(plan) {}
+
+  std::string run() {
+    text_ = fmt::format("{} {} {}\n", plan_.family, plan_.name, mapping());
+    loops("outer", plan_.outer);
+    loops("inner", plan_.inner);
+    for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
+      const KernelOperand& operand = plan_.operands[i];
+      text_ +=
+          fmt::format("  p{}: {} {}{}{}{}\n", i, name_of(operand.dtype),
+                      operand.written ? "out" : "in", operand.aligned ? "" : " unaligned",
+                      operand.aliased ? " aliased" : "", operand.partials < 0 ? "" : " partials");
+    }
+    for (std::size_t i = 0; i < plan_.body.size(); ++i) instruction(i);
+    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+      const Reduction& reduction = plan_.reductions[i];
+      text_ += fmt::format("  t{} = {} {} stage {}\n", i, ir::info(reduction.op).name,
+                           reduction.value >= 0 ? fmt::format("v{}", reduction.value)
+                                                : fmt::format("p{}", reduction.partials),
+                           reduction.stage);
+    }
+    for (const Store& store : plan_.stores) {
+      text_ += fmt::format("  store p{}[{}] = v{}{}\n", store.operand, index(store.address),
+                           store.value, store.element ? fmt::format(" stage {}", store.stage) : "");
+    }
+    return text_;
+  }
+
+ private:
+  std::string mapping() const {
+    switch (plan_.mapping) {
+      case Mapping::elements:
+        return fmt::format("elements vector={} unroll={} threads={} i{}", plan_.vector,
+                           plan_.unroll, plan_.threads, plan_.index_bits);
+      case Mapping::tiles:
+        return fmt::format("tiles along {} threads={} i{}", plan_.tile_loop, plan_.threads,
+                           plan_.index_bits);
+      case Mapping::rows:
+        return fmt::format("rows vector={} lanes={} threads={} held={} split={} i{}", plan_.vector,
+                           plan_.threads_per_row, plan_.threads, plan_.held, plan_.split,
+                           plan_.index_bits);
+      case Mapping::columns:
+        break;
+    }
+    return fmt::format("columns vector={} columns={} threads={} split={} i{}", plan_.vector,
+                       plan_.threads_per_row, plan_.threads, plan_.split, plan_.index_bits);
+  }
+
+  void loops(const char* kind, const std::vector<Loop>& loops) {
+    text_ += fmt::format("  {}:", kind);
+    for (const Loop& loop : loops) {
+      const std::string name = fmt::format("{}{}", kind[0], names_.size());
+      names_.emplace_back(loop.atom, name);
+      text_ += fmt::format(" {}<{}", name, loop.extent.to_string());
+    }
+    text_ += '\n';
+  }
+
+  std::string atom(AtomId id) const {
+    for (const auto& [loop, name] : names_) {
+      if (loop == id) return name;
+    }
+    const Atom& atom = plan_.space->atom(id);
+    return fmt::format("({} {} {})", index(atom.numerator),
+                       atom.kind == Atom::Kind::quotient ? '/' : '%', atom.divisor.to_string());
+  }
+
+  std::string index(const Index& index) const {
+    std::string text;
+    for (const IndexTerm& term : index.terms) {
+      text += text.empty() ? "" : " + ";
+      text += term.coefficient == Dim(1)
+                  ? atom(term.atom)
+                  : fmt::format("{}*{}", term.coefficient.to_string(), atom(term.atom));
+    }
+    if (text.empty()) return index.offset.to_string();
+    return index.offset == Dim(0) ? text : text + " + " + index.offset.to_string();
+  }
+
+  void instruction(std::size_t i) {
+    const Instruction& one = plan_.body[i];
+    std::string arguments;
+    for (const int argument : one.arguments) arguments += fmt::format(" v{}", argument);
+    std::string what;
+    switch (one.kind) {
+      case Instruction::Kind::load:
+        what = fmt::format("load p{}[{}]{}", one.operand, index(one.address),
+                           arguments.empty() ? "" : " if" + arguments);
+        break;
+      case Instruction::Kind::constant:
+        what = fmt::format("constant {:#x}", one.bits);
+        break;
+      case Instruction::Kind::scalar:
+        what = fmt::format("scalar {}", one.scalar);
+        break;
+      case Instruction::Kind::index:
+        what = "index " + index(one.address);
+        break;
+      case Instruction::Kind::within:
+        what = fmt::format("{} in [{}, {}) step {}", index(one.address), one.begin.to_string(),
+                           one.end.to_string(), one.step);
+        break;
+      case Instruction::Kind::apply:
+        what = std::string(ir::info(one.op).name) + arguments;
+        break;
+      case Instruction::Kind::cast:
+        what = "cast" + arguments;
+        break;
+      case Instruction::Kind::reduced:
+        what = fmt::format("t{}", one.reduction);
+        break;
+    }
+    text_ += fmt::format("  v{} = {} : {}\n", i, what, name_of(one.dtype));
+  }
+
+  const KernelPlan& plan_;
+  std::string text_;
+  std::vector<std::pair<AtomId, std::string>> names_;
+};
+
+}  // namespace
+
+std::string to_string(const KernelPlan& plan) { return PlanText(plan).run(); }
+
+}  // namespace heddle::passes

@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <bit>
+
+#include "passes/plan/analyze.h"
+#include "passes/plan/families.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr std::int64_t max_row = 16384;  // elements that one block holds in registers
+
+std::int64_t known(Dim dim, std::int64_t otherwise) {
+  return dim.is_constant() ? dim.constant() : otherwise;
+}
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Loads inside the inner loops, which are nearly all of the traffic.
+std::vector<const Instruction*> element_loads(const KernelPlan& plan) {
+  std::vector<const Instruction*> loads;
+  for (const Instruction& instruction : plan.body) {
+    if (instruction.kind == Instruction::Kind::load && instruction.element)
+      loads.push_back(&instruction);
+  }
+  return loads;
+}
+
+bool runs_along(const KernelPlan& plan, const Instruction& load, const Loop& loop) {
+  const auto step = step_along(plan, load.address, loop);
+  return step && *step == Dim(1);
+}
+
+/// Neighbouring outer iterations are neighbours in memory, and neighbouring inner ones are not.
+bool is_columnwise(const KernelPlan& plan) {
+  if (plan.outer.empty()) return false;
+  int votes = 0;
+  for (const Instruction* load : element_loads(plan)) {
+    if (runs_along(plan, *load, plan.inner.back())) --votes;
+    if (runs_along(plan, *load, plan.outer.back())) ++votes;
+  }
+  return votes > 0;
+}
+
+int widest_access(const KernelPlan& plan, const Loop& loop, bool whole_vectors,
+                  const ir::Target& target) {
+  int width = 16;
+  bool any = false;
+  for (const Instruction* load : element_loads(plan)) {
+    const int limit =
+        std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(load->dtype)));
+    const int own = vector_width(plan, plan.operands[load->operand], load->address, loop, limit);
+    if (own == 1 && !runs_along(plan, *load, loop)) continue;
+    any = true;
+    width = std::min(width, own);
+  }
+  for (const Store& store : plan.stores) {
+    if (!store.element && plan.mapping == Mapping::rows) continue;
+    const KernelOperand& operand = plan.operands[store.operand];
+    const int limit =
+        std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(operand.dtype)));
+    width = std::min(width, vector_width(plan, operand, store.address, loop, limit));
+  }
+  if (!any) return 1;
+  while (width > 1 && whole_vectors && !loop.extent.divisible_by(width)) width /= 2;
+  return width;
+}
+
+/// As many parts of the inner loops as give every multiprocessor several blocks, each with enough
+/// work. Unknown outer extents are taken to be enough by themselves.
+int choose_split(const KernelPlan& plan, std::int64_t blocks, std::int64_t steps,
+                 const ir::Target& target) {
+  if (plan.stages > 1 || !iterations(plan.outer).is_constant()) return 1;
+  const std::int64_t wanted = std::int64_t{4} * std::max(1, target.multiprocessors);
+  constexpr std::int64_t least_steps = 8;
+  if (blocks * 2 > wanted || steps < 2 * least_steps) return 1;
+  return static_cast<int>(
+      std::min(ceil_divide(wanted, std::max<std::int64_t>(blocks, 1)), steps / least_steps));
+}
+
+void schedule_columns(KernelPlan& plan, const ir::Target& target) {
+  plan.mapping = Mapping::columns;
+  const Loop& columns = plan.outer.back();
+  plan.vector = widest_access(plan, columns, plan.outer.size() > 1, target);
+  const std::int64_t lanes = ceil_divide(known(columns.extent, 1 << 20), plan.vector);
+  plan.threads = 256;
+  plan.threads_per_row = static_cast<int>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::min<std::int64_t>(lanes, 32))));
+  const std::int64_t outer = known(iterations(plan.outer), 1 << 20);
+  const std::int64_t blocks = ceil_divide(outer, std::int64_t{plan.threads_per_row} * plan.vector);
+  const std::int64_t steps =
+      known(iterations(plan.inner), 1 << 20) / (plan.threads / plan.threads_per_row);
+  plan.split = choose_split(plan, blocks, steps, target);
+}
+
+void schedule_rows(KernelPlan& plan, const ir::Target& target) {
+  plan.mapping = Mapping::rows;
+  plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
+  const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
+  const std::int64_t row = known(iterations(plan.inner), 1 << 20);
+  constexpr std::int64_t enough_threads = 1 << 17;
+  int lanes = 1;
+  while (lanes < 256 && std::int64_t{lanes} * plan.vector < row &&
+         (row > std::int64_t{8} * lanes * plan.vector || rows * lanes < enough_threads)) {
+    lanes *= 2;
+  }
+  plan.threads_per_row = lanes;
+  plan.threads = 256;
+  const std::int64_t blocks = ceil_divide(rows * lanes, plan.threads);
+  plan.split = choose_split(plan, blocks, row / (std::int64_t{lanes} * plan.vector), target);
+}
+
+/// On the host a thread takes whole rows or runs of columns; few and long ones are split by size.
+void schedule_host(KernelPlan& plan, bool columnwise) {
+  plan.mapping = columnwise ? Mapping::columns : Mapping::rows;
+  plan.threads = plan.threads_per_row = 1;
+  constexpr std::int64_t part = 1 << 16, enough_units = 64;
+  const std::int64_t outer = known(iterations(plan.outer), enough_units);
+  const std::int64_t inner = known(iterations(plan.inner), 0);
+  if (plan.stages == 1 && outer < enough_units && inner >= 2 * part) {
+    plan.split = static_cast<int>(std::min<std::int64_t>(inner / part, 256));
+  }
+}
+
+}  // namespace
+
+Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Candidate& candidate,
+                                const ir::Target&) const {
+  const ir::Op op = graph.op(candidate.node);
+  if (ir::is_reduction(op) && candidate.feeds_elements && !group.members.empty()) {
+    return Verdict::no("its result is used inside the rows that it reduces");
+  }
+  return within_limits(group, candidate);
+}
+
+bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const {
+  if (plan.stages != 1 || plan.inner.empty()) return false;
+  const bool columnwise = is_columnwise(plan);
+  if (target.kind == ir::TargetKind::host) {
+    schedule_host(plan, columnwise);
+  } else if (columnwise) {
+    schedule_columns(plan, target);
+  } else {
+    schedule_rows(plan, target);
+  }
+  return true;
+}
+
+Verdict Normalization::extend(const Graph& graph, const Group& group, const Candidate& candidate,
+                              const ir::Target& target) const {
+  if (ir::is_reduction(graph.op(candidate.node)) && candidate.feeds_elements) {
+    Dim row = 1;
+    const ir::Shape& operand = graph.shape(graph.operands(candidate.node)[0]);
+    for (const std::int64_t axis : graph.attributes(candidate.node).axes) row *= operand[axis];
+    if (!candidate.contiguous) return Verdict::no("its rows are not contiguous");
+    if (target.kind == ir::TargetKind::cuda) {
+      if (!row.is_constant())
+        return Verdict::no("a row of " + row.to_string() + " elements is not known to fit a block");
+      if (row.constant() > max_row) {
+        return Verdict::no("a row of " + row.to_string() + " elements, at most " +
+                           std::to_string(max_row));
+      }
+    }
+  }
+  return within_limits(group, candidate);
+}
+
+bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
+  if (plan.inner.empty()) return false;
+  if (target.kind == ir::TargetKind::host) {
+    schedule_host(plan, false);
+    return true;
+  }
+  const Dim row = iterations(plan.inner);
+  if (!row.is_constant()) return false;
+  plan.mapping = Mapping::rows;
+  plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
+  const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
+  constexpr std::int64_t held_elements = 16;
+  int lanes = 1;
+  while (lanes < 1024 && std::int64_t{lanes} * plan.vector < row.constant() &&
+         (row.constant() > held_elements * lanes || (rows * lanes < 1 << 16 && lanes < 256))) {
+    lanes *= 2;
+  }
+  plan.threads_per_row = lanes;
+  plan.threads = std::max(lanes, 256);
+  plan.held = ceil_divide(row.constant(), std::int64_t{lanes} * plan.vector);
+  return true;
+}
+
+Verdict Generic::extend(const Graph& graph, const Group& group, const Candidate& candidate,
+                        const ir::Target&) const {
+  if (graph.op(candidate.node) == ir::Op::matmul) return Verdict::no("matmul is a library's");
+  if (!group.members.empty()) return Verdict::no("a generic kernel runs 1 operation");
+  return {};
+}
+
+bool Generic::schedule(KernelPlan& plan, const ir::Target&) const {
+  plan.mapping = plan.reductions.empty() ? Mapping::elements : Mapping::rows;
+  return true;
+}
+
+std::span<const Family* const> families() {
+  static const Transpose transpose;
+  static const Pointwise pointwise;
+  static const Piecewise piecewise;
+  static const ReductionFamily reduction;
+  static const Normalization normalization;
+  static const Generic generic;
+  static const Family* const all[] = {&transpose, &pointwise,     &piecewise,
+                                      &reduction, &normalization, &generic};
+  return all;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/target.h"
+
+namespace heddle::passes {
+
+using ir::Dim;
+
+/// Memory that a step reads or writes.
+struct BufferRef {
+  enum class Kind : std::uint8_t { input, output, temporary };
+  Kind kind = Kind::input;
+  std::uint32_t index = 0;
+  friend bool operator==(const BufferRef&, const BufferRef&) = default;
+};
+
+/// One kernel parameter. On CUDA it is passed as its own type; on the host pointers go to
+/// `buffers` and all others, in order, to 8-byte `scalars`.
+struct Parameter {
+  enum class Kind : std::uint8_t {
+    buffer,  ///< a pointer
+    size,    ///< `value`, evaluated at launch: int64, or int32 when `index_bits` is 32
+    scalar   ///< scalar input `scalar` of the program, in `dtype`
+  };
+  Kind kind = Kind::buffer;
+  BufferRef buffer;
+  bool written = false;  ///< buffer: the kernel stores to it
+  Dim value;
+  int index_bits = 64;
+  std::uint32_t scalar = 0;  ///< input index
+  DType dtype = DType::f32;
+};
+
+/// ceil(elements / per_block), at least 0.
+struct GridExtent {
+  Dim elements = 1;
+  std::int64_t per_block = 1;
+};
+
+/// A launch of kernel `kernel` of the program. The product of the grid's extents is the number of
+/// blocks, all along x; on the host it is n of the range [0, n) that is split among threads in
+/// pieces of `host_grain`.
+struct KernelStep {
+  std::uint32_t kernel = 0;  ///< index into Program::kernel_names
+  std::vector<Parameter> parameters;
+  std::vector<GridExtent> grid;
+  std::uint32_t block[2] = {1, 1};
+  std::uint32_t shared_bytes = 0;
+  std::uint32_t cluster = 1;
+  std::int64_t host_grain = 1;
+};
+
+/// out[b] = a[b] x b[b], row-major, any operand transposed; batch strides in elements, 0 repeats.
+struct MatmulStep {
+  DType dtype = DType::f32;
+  Dim rows, columns, depth, batch = 1;
+  BufferRef a, b, out;
+  Dim a_offset, b_offset;    ///< elements
+  Dim a_leading, b_leading;  ///< elements between rows as stored
+  bool a_transposed = false, b_transposed = false;
+  Dim a_batch_stride, b_batch_stride, out_batch_stride;
+};
+
+struct CopyStep {
+  BufferRef source, destination;
+  Dim bytes;
+};
+
+struct Step {
+  enum class Kind : std::uint8_t { kernel, matmul, copy };
+  Kind kind = Kind::kernel;
+  KernelStep kernel;
+  MatmulStep matmul;
+  CopyStep copy;
+};
+
+/// A temporary lives from its first step to its last, both included. All share one arena.
+struct Temporary {
+  Dim bytes;
+  std::uint32_t first_step = 0, last_step = 0;
+};
+
+struct ProgramInput {
+  ir::Type type;
+  bool scalar = false;   ///< passed by value
+  bool donated = false;  ///< the program may write its memory
+  int alignment = 16;    ///< bytes that kernels rely on: 16, or the element size
+};
+
+struct ProgramOutput {
+  ir::Type type;
+  /// The output is that input's memory: donated and updated in place, or passed through unchanged.
+  std::optional<std::uint32_t> input;
+  /// The output is the same array as that earlier one.
+  std::optional<std::uint32_t> output;
+};
+
+/// Ordered steps over inputs, outputs and temporaries: all that the runtime needs. Serializes with
+/// to_json / from_json, and names its kernels' modules, not their text.
+struct Program {
+  std::string name;
+  std::vector<ProgramInput> inputs;
+  std::vector<ProgramOutput> outputs;
+  std::vector<Temporary> temporaries;
+  std::vector<ir::SymbolFact> facts;
+  std::vector<std::string> kernel_names;
+  std::vector<Step> steps;
+};
+
+/// Where each temporary starts in the arena, for concrete sizes.
+struct Arena {
+  std::vector<std::int64_t> offsets;  ///< bytes, multiples of 256
+  std::int64_t bytes = 0;
+};
+/// Places temporaries so that two that live at the same step do not overlap. `sizes[i]` is
+/// temporary i's bytes. Deterministic: the smallest arena of a few orders, each value at the lowest
+/// offset that fits.
+Arena plan_arena(const std::vector<Temporary>& temporaries, const std::vector<std::int64_t>& sizes);
+
+std::string to_json(const Program& program);
+/// Throws ParseError.
+Program program_from_json(std::string_view text);
+
+}  // namespace heddle::passes

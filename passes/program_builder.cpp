@@ -1,0 +1,257 @@
+#include "passes/program_builder.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "heddle/error.h"
+
+#include "passes/donate.h"
+#include "passes/lower.h"
+#include "passes/matmul.h"
+#include "passes/pipeline.h"
+#include "passes/plan/analyze.h"
+#include "passes/plan/family.h"
+#include "passes/plan/launch.h"
+#include "passes/plan/split.h"
+
+namespace heddle::passes {
+
+namespace {
+
+class Builder {
+ public:
+  Builder(PlannedProgram& planned, const PlanOptions& options)
+      : planned_(planned), graph_(planned.graph), options_(options), program_(planned.program) {}
+
+  void run() {
+    declare_inputs();
+    stored_.assign(graph_.size(), false);
+    for (const Group& group : planned_.grouping.groups) {
+      for (const ValueId value : group.stored) stored_[index_of(value)] = true;
+    }
+    assign_outputs();
+    for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;)
+      add_group(planned_.grouping.groups[i]);
+    set_lifetimes();
+  }
+
+ private:
+  void declare_inputs();
+  void assign_outputs();
+  void add_group(const Group& group);
+  void add_kernel(KernelPlan plan);
+  void add_split_kernel(KernelPlan plan);
+  void add_matmul(const Group& group);
+  BufferRef buffer_of(ValueId value);
+  std::optional<std::uint32_t> input_of(ValueId value) const;
+  bool is_aligned(ValueId value) const;
+  BufferRef new_temporary(Dim bytes);
+  void set_lifetimes();
+
+  PlannedProgram& planned_;
+  const Graph& graph_;
+  const PlanOptions& options_;
+  Program& program_;
+  std::vector<bool> stored_;
+  std::unordered_map<std::uint32_t, BufferRef> buffers_;
+  std::vector<BufferRef> partials_;
+};
+
+bool is_empty(const ir::Shape& shape) {
+  return std::any_of(shape.begin(), shape.end(), [](Dim extent) { return extent == Dim(0); });
+}
+
+Dim bytes_of(const Graph& graph, ValueId value) {
+  return ir::element_count(graph.shape(value)) *
+         Dim(static_cast<std::int64_t>(size_of(graph.dtype(value))));
+}
+
+void Builder::declare_inputs() {
+  program_.name = graph_.name;
+  program_.facts = graph_.facts;
+  for (std::size_t i = 0; i < graph_.parameters().size(); ++i) {
+    const ValueId parameter = graph_.parameters()[i];
+    ProgramInput input{graph_.type(parameter), graph_.attributes(parameter).scalar, false, 16};
+    input.donated = i < options_.donated.size() && options_.donated[i];
+    if (i < options_.aligned.size() && !options_.aligned[i])
+      input.alignment = static_cast<int>(size_of(input.type.dtype));
+    program_.inputs.push_back(std::move(input));
+  }
+}
+
+void Builder::assign_outputs() {
+  // An update in place is in its base's memory; bases come first from the back.
+  for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
+    const Group& group = planned_.grouping.groups[i];
+    if (group.in_place) buffers_[index_of(group.root)] = buffer_of(graph_.operands(group.root)[0]);
+  }
+  std::unordered_map<std::uint32_t, std::uint32_t> first;
+  for (const ValueId output : graph_.outputs) {
+    const auto position = static_cast<std::uint32_t>(program_.outputs.size());
+    ProgramOutput declared;
+    declared.type = graph_.type(output);
+    const auto [earlier, is_new] = first.emplace(index_of(output), position);
+    if (const auto input = input_of(output)) {
+      declared.input = input;
+    } else if (!is_new) {
+      declared.output = earlier->second;
+    } else {
+      buffers_[index_of(output)] = {BufferRef::Kind::output, position};
+    }
+    program_.outputs.push_back(std::move(declared));
+  }
+}
+
+// The input whose memory the value is in.
+std::optional<std::uint32_t> Builder::input_of(ValueId value) const {
+  if (graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar)
+    return graph_.attributes(value).index;
+  const auto found = buffers_.find(index_of(value));
+  if (found == buffers_.end() || found->second.kind != BufferRef::Kind::input) return std::nullopt;
+  return found->second.index;
+}
+
+// Outputs and temporaries are; an update in place is where its input is.
+bool Builder::is_aligned(ValueId value) const {
+  constexpr int whole_access = 16;
+  const std::optional<std::uint32_t> input = input_of(value);
+  return !input || program_.inputs[*input].alignment >= whole_access;
+}
+
+BufferRef Builder::new_temporary(Dim bytes) {
+  program_.temporaries.push_back({bytes, 0, 0});
+  return {BufferRef::Kind::temporary, static_cast<std::uint32_t>(program_.temporaries.size()) - 1};
+}
+
+BufferRef Builder::buffer_of(ValueId value) {
+  // A scalar input is in no memory, so a buffer for it is the output that it is stored to.
+  const bool in_memory = graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar;
+  if (in_memory) return {BufferRef::Kind::input, graph_.attributes(value).index};
+  const auto found = buffers_.find(index_of(value));
+  if (found != buffers_.end()) return found->second;
+  return buffers_[index_of(value)] = new_temporary(bytes_of(graph_, value));
+}
+
+void Builder::add_group(const Group& group) {
+  if (is_empty(graph_.shape(group.root))) return;
+  if (group.library) return add_matmul(group);
+  KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
+  for (KernelOperand& operand : plan.operands) operand.aligned = is_aligned(operand.value);
+  collapse_loops(plan, *planned_.grouping.space);
+  order_loops(plan);
+  assign_stages(plan);
+  const auto all = families();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // The last, generic, lays any plan over threads: it also runs what a family took that another,
+    // switched off, would have run.
+    const bool is_last = i + 1 == all.size();
+    if ((group.families >> i & 1) == 0 && !is_last) continue;
+    KernelPlan trial = plan;
+    if (!all[i]->schedule(trial, options_.target)) continue;
+    trial.family = all[i]->name();
+    return trial.split > 1 ? add_split_kernel(std::move(trial)) : add_kernel(std::move(trial));
+  }
+  throw InternalError("no family runs the group of " +
+                      std::string(info(graph_.op(group.root)).name));
+}
+
+void Builder::add_kernel(KernelPlan plan) {
+  plan.index_bits = index_bits(plan);
+  plan.name = describe(plan);
+  KernelStep step = launch_shape(plan, options_.target);
+  step.kernel = static_cast<std::uint32_t>(planned_.kernels.size());
+  for (KernelOperand& operand : plan.operands) {
+    Parameter parameter;
+    parameter.written = operand.written;
+    parameter.buffer =
+        operand.partials >= 0 ? partials_[operand.partials] : buffer_of(operand.value);
+    step.parameters.push_back(parameter);
+  }
+  for (std::size_t i = 0; i < plan.operands.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (step.parameters[i].buffer == step.parameters[j].buffer)
+        plan.operands[i].aliased = plan.operands[j].aliased = true;
+    }
+  }
+  for (const ir::SymbolId symbol : kernel_symbols(plan)) {
+    Parameter parameter;
+    parameter.kind = Parameter::Kind::size;
+    parameter.value = Dim::symbol(symbol);
+    step.parameters.push_back(parameter);
+  }
+  for (const std::uint32_t scalar : kernel_scalars(plan)) {
+    Parameter parameter;
+    parameter.kind = Parameter::Kind::scalar;
+    parameter.scalar = scalar;
+    parameter.dtype = program_.inputs[scalar].type.dtype;
+    step.parameters.push_back(parameter);
+  }
+  Step launched;
+  launched.kernel = std::move(step);
+  program_.steps.push_back(std::move(launched));
+  planned_.kernels.push_back(std::move(plan));
+  program_.kernel_names.emplace_back();
+}
+
+// The first kernel leaves a state a part in memory, the second combines them in order and goes on
+// from there.
+void Builder::add_split_kernel(KernelPlan plan) {
+  const Dim outer = iterations(plan.outer);
+  std::vector<int> partials;
+  for (const Reduction& reduction : plan.reductions) {
+    partials.push_back(static_cast<int>(partials_.size()));
+    partials_.push_back(
+        new_temporary(outer * Dim(plan.split * static_cast<std::int64_t>(state_bytes(reduction)))));
+  }
+  SplitPlans plans = split_plan(plan, *planned_.grouping.space, partials, options_.target);
+  add_kernel(std::move(plans.parts));
+  add_kernel(std::move(plans.combine));
+}
+
+void Builder::add_matmul(const Group& group) {
+  Step step;
+  step.kind = Step::Kind::matmul;
+  step.matmul = describe_matmul(graph_, group.root);
+  step.matmul.a = buffer_of(library_operand(graph_, graph_.operands(group.root)[0]).value);
+  step.matmul.b = buffer_of(library_operand(graph_, graph_.operands(group.root)[1]).value);
+  step.matmul.out = buffer_of(group.root);
+  program_.steps.push_back(std::move(step));
+}
+
+void Builder::set_lifetimes() {
+  for (Temporary& temporary : program_.temporaries) temporary.first_step = ~0u;
+  const auto touch = [&](const BufferRef& buffer, std::uint32_t step) {
+    if (buffer.kind != BufferRef::Kind::temporary) return;
+    Temporary& temporary = program_.temporaries[buffer.index];
+    temporary.first_step = std::min(temporary.first_step, step);
+    temporary.last_step = std::max(temporary.last_step, step);
+  };
+  for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
+    const Step& step = program_.steps[i];
+    for (const Parameter& parameter : step.kernel.parameters) {
+      if (parameter.kind == Parameter::Kind::buffer) touch(parameter.buffer, i);
+    }
+    if (step.kind == Step::Kind::matmul) {
+      touch(step.matmul.a, i);
+      touch(step.matmul.b, i);
+      touch(step.matmul.out, i);
+    }
+    if (step.kind == Step::Kind::copy) {
+      touch(step.copy.source, i);
+      touch(step.copy.destination, i);
+    }
+  }
+}
+
+}  // namespace
+
+PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
+  PlannedProgram planned;
+  planned.graph = run_graph_passes(graph, options);
+  planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled});
+  Builder(planned, options).run();
+  reuse_donated_inputs(planned);
+  return planned;
+}
+
+}  // namespace heddle::passes

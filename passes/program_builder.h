@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "passes/group.h"
+#include "passes/plan/kernel_plan.h"
+#include "passes/program.h"
+
+namespace heddle::passes {
+
+/// What a program is planned for, beside its graph.
+struct PlanOptions {
+  ir::Target target;
+  std::vector<bool> donated;          ///< per parameter: its memory may be written
+  std::vector<bool> aligned;          ///< per parameter: starts at a multiple of 16 bytes
+  std::vector<std::string> disabled;  ///< passes, families and switches by name
+};
+
+/// A program and the kernels that its steps launch, in the order of Program::kernel_names. The
+/// names are the printers' to fill in.
+struct PlannedProgram {
+  Program program;
+  std::vector<KernelPlan> kernels;
+  Graph graph;  ///< after the graph passes; ValueIds in plans and groups are its
+  Grouping grouping;
+};
+
+/// Runs the graph passes, groups, plans every group, and orders the steps over buffers.
+PlannedProgram plan_program(const Graph& graph, const PlanOptions& options);
+
+}  // namespace heddle::passes

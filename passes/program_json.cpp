@@ -1,0 +1,238 @@
+#include <nlohmann/json.hpp>
+
+#include "heddle/error.h"
+
+#include "passes/program.h"
+
+namespace heddle::passes {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json dim_json(const Dim& dim) {
+  return dim.is_constant() ? Json(dim.constant()) : Json(dim.to_string());
+}
+Dim dim_of(const Json& json) {
+  return json.is_string() ? Dim::parse(json.get<std::string>()) : Dim(json.get<std::int64_t>());
+}
+
+DType dtype_of(const Json& json) {
+  const auto dtype = dtype_from_name(json.get<std::string>());
+  if (!dtype) throw ParseError("program: unknown dtype " + json.dump());
+  return *dtype;
+}
+
+Json type_json(const ir::Type& type) {
+  Json shape = Json::array();
+  for (const Dim extent : type.shape) shape.push_back(dim_json(extent));
+  return {{"dtype", name_of(type.dtype)}, {"shape", shape}};
+}
+
+ir::Type type_of(const Json& json) {
+  ir::Type type{dtype_of(json.at("dtype")), {}};
+  for (const Json& extent : json.at("shape")) type.shape.push_back(dim_of(extent));
+  return type;
+}
+
+Json buffer_json(const BufferRef& buffer) { return {static_cast<int>(buffer.kind), buffer.index}; }
+BufferRef buffer_of(const Json& json) {
+  return {static_cast<BufferRef::Kind>(json.at(0).get<int>()), json.at(1).get<std::uint32_t>()};
+}
+
+Json parameter_json(const Parameter& parameter) {
+  Json json{{"kind", static_cast<int>(parameter.kind)}};
+  switch (parameter.kind) {
+    case Parameter::Kind::buffer:
+      json["buffer"] = buffer_json(parameter.buffer);
+      json["written"] = parameter.written;
+      break;
+    case Parameter::Kind::size:
+      json["value"] = dim_json(parameter.value);
+      break;
+    case Parameter::Kind::scalar:
+      json["scalar"] = parameter.scalar;
+      json["dtype"] = name_of(parameter.dtype);
+      break;
+  }
+  return json;
+}
+
+Parameter parameter_of(const Json& json) {
+  Parameter parameter;
+  parameter.kind = static_cast<Parameter::Kind>(json.at("kind").get<int>());
+  switch (parameter.kind) {
+    case Parameter::Kind::buffer:
+      parameter.buffer = buffer_of(json.at("buffer"));
+      parameter.written = json.at("written");
+      break;
+    case Parameter::Kind::size:
+      parameter.value = dim_of(json.at("value"));
+      break;
+    case Parameter::Kind::scalar:
+      parameter.scalar = json.at("scalar");
+      parameter.dtype = dtype_of(json.at("dtype"));
+      break;
+  }
+  return parameter;
+}
+
+Json kernel_json(const KernelStep& step) {
+  Json parameters = Json::array(), grid = Json::array();
+  for (const Parameter& parameter : step.parameters)
+    parameters.push_back(parameter_json(parameter));
+  for (const GridExtent& extent : step.grid)
+    grid.push_back({dim_json(extent.elements), extent.per_block});
+  return {{"kernel", step.kernel},
+          {"parameters", parameters},
+          {"grid", grid},
+          {"block", {step.block[0], step.block[1]}},
+          {"shared_bytes", step.shared_bytes},
+          {"cluster", step.cluster},
+          {"host_grain", step.host_grain}};
+}
+
+KernelStep kernel_of(const Json& json) {
+  KernelStep step;
+  step.kernel = json.at("kernel");
+  for (const Json& parameter : json.at("parameters"))
+    step.parameters.push_back(parameter_of(parameter));
+  for (const Json& extent : json.at("grid"))
+    step.grid.push_back({dim_of(extent.at(0)), extent.at(1).get<std::int64_t>()});
+  step.block[0] = json.at("block").at(0);
+  step.block[1] = json.at("block").at(1);
+  step.shared_bytes = json.at("shared_bytes");
+  step.cluster = json.at("cluster");
+  step.host_grain = json.at("host_grain");
+  return step;
+}
+
+Json matmul_json(const MatmulStep& step) {
+  return {{"dtype", name_of(step.dtype)},
+          {"rows", dim_json(step.rows)},
+          {"columns", dim_json(step.columns)},
+          {"depth", dim_json(step.depth)},
+          {"batch", dim_json(step.batch)},
+          {"a", buffer_json(step.a)},
+          {"b", buffer_json(step.b)},
+          {"out", buffer_json(step.out)},
+          {"leading", {dim_json(step.a_leading), dim_json(step.b_leading)}},
+          {"transposed", {step.a_transposed, step.b_transposed}},
+          {"batch_strides",
+           {dim_json(step.a_batch_stride), dim_json(step.b_batch_stride),
+            dim_json(step.out_batch_stride)}}};
+}
+
+MatmulStep matmul_of(const Json& json) {
+  MatmulStep step;
+  step.dtype = dtype_of(json.at("dtype"));
+  step.rows = dim_of(json.at("rows"));
+  step.columns = dim_of(json.at("columns"));
+  step.depth = dim_of(json.at("depth"));
+  step.batch = dim_of(json.at("batch"));
+  step.a = buffer_of(json.at("a"));
+  step.b = buffer_of(json.at("b"));
+  step.out = buffer_of(json.at("out"));
+  step.a_leading = dim_of(json.at("leading").at(0));
+  step.b_leading = dim_of(json.at("leading").at(1));
+  step.a_transposed = json.at("transposed").at(0);
+  step.b_transposed = json.at("transposed").at(1);
+  step.a_batch_stride = dim_of(json.at("batch_strides").at(0));
+  step.b_batch_stride = dim_of(json.at("batch_strides").at(1));
+  step.out_batch_stride = dim_of(json.at("batch_strides").at(2));
+  return step;
+}
+
+Json step_json(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::kernel:
+      return {{"launch", kernel_json(step.kernel)}};
+    case Step::Kind::matmul:
+      return {{"matmul", matmul_json(step.matmul)}};
+    case Step::Kind::copy:
+      break;
+  }
+  return {{"copy",
+           {{"source", buffer_json(step.copy.source)},
+            {"destination", buffer_json(step.copy.destination)},
+            {"bytes", dim_json(step.copy.bytes)}}}};
+}
+
+Step step_of(const Json& json) {
+  Step step;
+  if (json.contains("launch")) {
+    step.kernel = kernel_of(json.at("launch"));
+  } else if (json.contains("matmul")) {
+    step.kind = Step::Kind::matmul;
+    step.matmul = matmul_of(json.at("matmul"));
+  } else {
+    step.kind = Step::Kind::copy;
+    const Json& copy = json.at("copy");
+    step.copy = {buffer_of(copy.at("source")), buffer_of(copy.at("destination")),
+                 dim_of(copy.at("bytes"))};
+  }
+  return step;
+}
+
+}  // namespace
+
+std::string to_json(const Program& program) {
+  Json json{{"name", program.name}, {"kernels", program.kernel_names}};
+  for (const ProgramInput& input : program.inputs) {
+    json["inputs"].push_back({{"type", type_json(input.type)},
+                              {"scalar", input.scalar},
+                              {"donated", input.donated},
+                              {"alignment", input.alignment}});
+  }
+  for (const ProgramOutput& output : program.outputs) {
+    Json entry{{"type", type_json(output.type)}};
+    if (output.input) entry["input"] = *output.input;
+    if (output.output) entry["output"] = *output.output;
+    json["outputs"].push_back(std::move(entry));
+  }
+  for (const Temporary& temporary : program.temporaries) {
+    json["temporaries"].push_back(
+        {dim_json(temporary.bytes), temporary.first_step, temporary.last_step});
+  }
+  for (const ir::SymbolFact& fact : program.facts) {
+    json["facts"].push_back({symbol_name(fact.symbol), fact.minimum, fact.multiple_of});
+  }
+  for (const Step& step : program.steps) json["steps"].push_back(step_json(step));
+  return json.dump();
+}
+
+Program program_from_json(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    const auto list = [&](const char* name) {
+      return json.contains(name) ? json.at(name) : Json::array();
+    };
+    Program program;
+    program.name = json.at("name");
+    program.kernel_names = json.at("kernels").get<std::vector<std::string>>();
+    for (const Json& input : list("inputs")) {
+      program.inputs.push_back({type_of(input.at("type")), input.at("scalar"), input.at("donated"),
+                                input.at("alignment")});
+    }
+    for (const Json& entry : list("outputs")) {
+      ProgramOutput output{type_of(entry.at("type")), {}, {}};
+      if (entry.contains("input")) output.input = entry.at("input").get<std::uint32_t>();
+      if (entry.contains("output")) output.output = entry.at("output").get<std::uint32_t>();
+      program.outputs.push_back(std::move(output));
+    }
+    for (const Json& entry : list("temporaries")) {
+      program.temporaries.push_back({dim_of(entry.at(0)), entry.at(1).get<std::uint32_t>(),
+                                     entry.at(2).get<std::uint32_t>()});
+    }
+    for (const Json& entry : list("facts")) {
+      program.facts.push_back({ir::intern_symbol(entry.at(0).get<std::string>()),
+                               entry.at(1).get<std::int64_t>(), entry.at(2).get<std::int64_t>()});
+    }
+    for (const Json& step : list("steps")) program.steps.push_back(step_of(step));
+    return program;
+  } catch (const Json::exception& error) {
+    throw ParseError(std::string("program: ") + error.what());
+  }
+}
+
+}  // namespace heddle::passes

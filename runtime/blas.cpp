@@ -1,0 +1,81 @@
+#include "runtime/blas.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "runtime/blas_libraries.h"
+#include "runtime/fault.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+/// An operand stored in `stored_rows` rows of `stored_columns`: where there is one row only, or
+/// none, its distance to the next means nothing and may be anything.
+std::int64_t valid_leading(std::int64_t leading, std::int64_t stored_rows,
+                           std::int64_t stored_columns) {
+  return stored_rows <= 1 ? std::max(leading, stored_columns) : leading;
+}
+
+}  // namespace
+
+bool blas_supported(ir::TargetKind target, DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::f64:
+      return true;
+    case DType::f16:
+    case DType::bf16:
+      return target == ir::TargetKind::cuda;
+    default:
+      return false;
+  }
+}
+
+bool blas_available(Device device) { return blas_unavailable_reason(device).empty(); }
+
+std::string blas_unavailable_reason(Device device) {
+  return device.is_cuda() ? cublas::unavailable_reason() : openblas::unavailable_reason();
+}
+
+std::size_t blas_workspace_bytes(Device device) {
+  return device.is_cuda() ? cublas::workspace_bytes(device.ordinal) : 0;
+}
+
+void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
+          const Stream& stream) {
+  const Device device = stream.device();
+  const ir::TargetKind kind = device.is_cuda() ? ir::TargetKind::cuda : ir::TargetKind::host;
+  if (!blas_supported(kind, product.dtype)) {
+    throw InternalError(fmt::format("no library multiplies {} matrices on {}",
+                                    name_of(product.dtype), to_string(device)));
+  }
+  if (product.rows == 0 || product.columns == 0 || product.batch == 0) return;
+  if (fault::point(fault::Kind::launch))
+    throw DeviceError("a matrix product failed: injected fault");
+  if (product.depth == 0) {
+    const std::size_t bytes = size_of(product.dtype);
+    for (std::int64_t i = 0; i < product.batch; ++i) {
+      fill(static_cast<char*>(out) + static_cast<std::size_t>(i * product.out_batch_stride) * bytes,
+           0, static_cast<std::size_t>(product.rows * product.columns) * bytes, stream);
+    }
+    return;
+  }
+  Gemm valid = product;
+  valid.a_leading = product.a_transposed
+                        ? valid_leading(product.a_leading, product.depth, product.rows)
+                        : valid_leading(product.a_leading, product.rows, product.depth);
+  valid.b_leading = product.b_transposed
+                        ? valid_leading(product.b_leading, product.columns, product.depth)
+                        : valid_leading(product.b_leading, product.depth, product.columns);
+  if (device.is_cuda()) {
+    cublas::gemm(valid, a, b, out, workspace, stream);
+  } else {
+    openblas::gemm(valid, a, b, out);
+  }
+}
+
+}  // namespace heddle::runtime

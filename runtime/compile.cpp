@@ -1,0 +1,237 @@
+#include "runtime/compile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <unordered_set>
+
+#include <fmt/ranges.h>
+
+#include "heddle/error.h"
+
+#include "codegen/embedded.h"
+#include "codegen/printers.h"
+#include "ir/dump.h"
+#include "passes/explain.h"
+#include "passes/program_builder.h"
+#include "runtime/cache/store.h"
+#include "runtime/host_compiler.h"
+#include "runtime/log.h"
+#include "runtime/nvrtc.h"
+#include "runtime/thread_pool.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+using codegen::KernelSource;
+
+bool is_host(const ir::Target& target) { return target.kind == ir::TargetKind::host; }
+
+nvrtc::Options nvrtc_options(const CompileOptions& options) {
+  nvrtc::Options result;
+  result.contract = !options.strict;
+  result.approximate = options.approximate;
+  return result;
+}
+
+host::Options host_options(const CompileOptions& options) {
+  host::Options result;
+  result.contract = !options.strict;
+  return result;
+}
+
+passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target) {
+  return {target, options.donated, options.aligned, options.disabled};
+}
+
+cache::Key module_key(std::span<const KernelSource> kernels, const CompileOptions& options,
+                      const ir::Target& target) {
+  cache::KeyBuilder key;
+  key.add("kind", "module").add("architecture", target.architecture);
+  if (is_host(target)) {
+    key.add("compiler", host::identity(target, host_options(options)));
+  } else {
+    key.add("compiler", nvrtc::version());
+    key.add("options",
+            fmt::format("{}", fmt::join(nvrtc::option_list(nvrtc_options(options)), " ")));
+  }
+  for (const KernelSource& kernel : kernels) key.add("source", kernel.text());
+  return key.finish();
+}
+
+class CompileTimer {
+ public:
+  ~CompileTimer() {
+    const std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start_;
+    cache::Store::global().count_compile(spent.count());
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+ModuleImage build(std::span<const KernelSource> kernels, const CompileOptions& options,
+                  const ir::Target& target) {
+  const CompileTimer timer;
+  ModuleImage image;
+  if (is_host(target)) {
+    std::vector<host::Unit> units;
+    for (const KernelSource& kernel : kernels) units.push_back({kernel.name, kernel.text()});
+    image.kind = cache::PayloadKind::host_object;
+    image.bytes = host::compile(units, target, host_options(options));
+    return image;
+  }
+  nvrtc::Binary binary = nvrtc::compile(kernels[0].text(), kernels[0].name, target.architecture,
+                                        nvrtc_options(options));
+  image.kind =
+      binary.kind == nvrtc::BinaryKind::cubin ? cache::PayloadKind::cubin : cache::PayloadKind::ptx;
+  image.bytes = std::move(binary.bytes);
+  return image;
+}
+
+enum class Lookup : std::uint8_t { cached, anew };
+
+ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOptions& options,
+                      const ir::Target& target, Lookup lookup) {
+  const bool no_compile = std::getenv("HEDDLE_NO_COMPILE") != nullptr &&
+                          std::string_view(std::getenv("HEDDLE_NO_COMPILE")) == "1";
+  cache::Store& store = cache::Store::global();
+  const cache::Key key = module_key(kernels, options, target);
+  ModuleImage image;
+  std::optional<cache::Entry> entry;
+  if (lookup == Lookup::cached) entry = store.load(key);
+  if (entry) {
+    image.kind = entry->kind;
+    image.bytes = std::move(entry->payload);
+  } else {
+    if (no_compile)
+      throw CompileError(fmt::format("HEDDLE_NO_COMPILE=1, and {} is not in the cache: {}",
+                                     kernels[0].name, store.explain_miss(key)));
+    image = build(kernels, options, target);
+    image.built = true;
+    store.save(key, image.kind, "{}", image.bytes);
+  }
+  for (const KernelSource& kernel : kernels) image.kernels.push_back(kernel.name);
+  return image;
+}
+
+}  // namespace
+
+CompileOptions with_environment(CompileOptions options) {
+  const char* disabled = std::getenv("HEDDLE_DISABLE");
+  for (std::string_view rest = disabled != nullptr ? disabled : ""; !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    options.disabled.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  std::sort(options.disabled.begin(), options.disabled.end());
+  return options;
+}
+
+cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
+                       const ir::Target& target) {
+  ir::Graph nameless = graph;
+  nameless.name = "main";
+  // Flags that were left out are the same program as their defaults spelled out.
+  const auto bits = [&](const std::vector<bool>& flags, bool otherwise) {
+    std::string text;
+    for (std::size_t i = 0; i < graph.parameters().size(); ++i) {
+      text += (i < flags.size() ? flags[i] : otherwise) ? '1' : '0';
+    }
+    return text;
+  };
+  cache::KeyBuilder key;
+  key.add("kind", "program").add("heddle", codegen::source_fingerprint());
+  key.add("target", to_string(target)).add("graph", ir::print(nameless));
+  key.add("donated", bits(options.donated, false)).add("aligned", bits(options.aligned, true));
+  key.add("strict", options.strict).add("approximate", options.approximate);
+  key.add("disabled", fmt::format("{}", fmt::join(options.disabled, ",")));
+  return key.finish();
+}
+
+namespace {
+
+KernelSource print(const passes::KernelPlan& plan, const ir::Target& target) {
+  return is_host(target) ? codegen::print_host(plan) : codegen::print_cuda(plan);
+}
+
+}  // namespace
+
+std::string explain_program(const ir::Graph& graph, const CompileOptions& options,
+                            const ir::Target& target) {
+  passes::PlannedProgram planned = passes::plan_program(graph, plan_options(options, target));
+  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
+    planned.program.kernel_names[i] = print(planned.kernels[i], target).name;
+  }
+  return passes::explain(planned);
+}
+
+PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target) {
+  passes::PlannedProgram planned = passes::plan_program(graph, plan_options(options, target));
+  PrintedProgram printed;
+  std::unordered_set<std::string> known;
+  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
+    KernelSource source = print(planned.kernels[i], target);
+    ir::dump("plan", source.name, [&] { return passes::to_string(planned.kernels[i]); });
+    ir::dump(is_host(target) ? "host" : "cuda", source.name, [&] { return source.text(); });
+    planned.program.kernel_names[i] = source.name;
+    if (known.insert(source.name).second) printed.kernels.push_back(std::move(source));
+  }
+  ir::dump("groups", graph.name, [&] { return passes::explain(planned); });
+  printed.program = std::move(planned.program);
+  ir::dump("program", graph.name, [&] { return passes::to_json(printed.program); });
+  return printed;
+}
+
+namespace {
+
+std::vector<ModuleImage> make_modules(const std::vector<KernelSource>& kernels,
+                                      const CompileOptions& options, const ir::Target& target,
+                                      Lookup lookup) {
+  if (kernels.empty()) return {};
+  // The host's compiler takes longer to start than to compile a kernel, so it gets them together.
+  if (is_host(target)) return {module_of(kernels, options, target, lookup)};
+  std::vector<ModuleImage> modules(kernels.size());
+  parallel_for(0, static_cast<std::int64_t>(kernels.size()), 1,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i)
+                   modules[i] = module_of({&kernels[i], 1}, options, target, lookup);
+               });
+  return modules;
+}
+
+ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
+                          const ir::Target& target, Lookup lookup) {
+  PrintedProgram printed = print_program(graph, options, target);
+  ProgramImage image{std::move(printed.program),
+                     make_modules(printed.kernels, options, target, lookup)};
+  cache::Store::global().save(program_key(graph, options, target), cache::PayloadKind::program,
+                              "{}", encode(image));
+  return image;
+}
+
+}  // namespace
+
+ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target) {
+  cache::Store& store = cache::Store::global();
+  const cache::Key key = program_key(graph, options, target);
+  if (std::optional<cache::Entry> entry = store.load(key)) {
+    try {
+      return decode_program_image(entry->payload);
+    } catch (const ParseError&) {
+      store.discard(key);
+    }
+  }
+  return make_program(graph, options, target, Lookup::cached);
+}
+
+ProgramImage recompile_program(const ir::Graph& graph, const CompileOptions& options,
+                               const ir::Target& target) {
+  return make_program(graph, options, target, Lookup::anew);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "codegen/kernel_source.h"
+#include "ir/graph.h"
+#include "runtime/cache/key.h"
+#include "runtime/executable.h"
+#include "runtime/image.h"
+
+namespace heddle::runtime {
+
+/// What makes two programs one: the graph without its name and locations, the inputs' classes, the
+/// modes, the target, and the Heddle that plans it. Names no compiler, device number, host or path.
+cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
+                       const ir::Target& target);
+
+/// Options with HEDDLE_DISABLE's names added.
+CompileOptions with_environment(CompileOptions options);
+
+struct PrintedProgram {
+  passes::Program program;
+  std::vector<codegen::KernelSource> kernels;  ///< each once, however many steps launch it
+};
+/// Plans the graph and prints its kernels.
+PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target);
+
+/// The plan in words (passes/explain.h), kernels under their final names.
+std::string explain_program(const ir::Graph& graph, const CompileOptions& options,
+                            const ir::Target& target);
+
+/// The program from the disk cache, or planned, printed, compiled (its modules from the cache where
+/// they are there, else in parallel) and stored. Throws CompileError; DeviceError when there is no
+/// compiler.
+ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target);
+
+/// As compile_program, without asking the cache for anything.
+ProgramImage recompile_program(const ir::Graph& graph, const CompileOptions& options,
+                               const ir::Target& target);
+
+}  // namespace heddle::runtime

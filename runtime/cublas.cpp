@@ -1,0 +1,192 @@
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "runtime/blas_libraries.h"
+#include "runtime/dynamic_library.h"
+
+namespace heddle::runtime::cublas {
+
+namespace {
+
+using Handle = struct HandleOpaque*;
+enum class Status : int { success = 0 };
+enum class Operation : int { none = 0, transpose = 1 };
+enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 14 };
+enum class ComputeType : int { f32 = 68, f64 = 70 };
+constexpr int default_algorithm = -1;
+/// Sums of half precision products stay in f32 when a product is split along its depth.
+constexpr int math_default_without_reduced_reduction = 16;
+
+struct Api {
+  Status (*cublasCreate_v2)(Handle* handle) = nullptr;
+  Status (*cublasSetStream_v2)(Handle handle, cuda::StreamHandle stream) = nullptr;
+  Status (*cublasSetWorkspace_v2)(Handle handle, void* workspace, std::size_t bytes) = nullptr;
+  Status (*cublasSetMathMode)(Handle handle, int mode) = nullptr;
+  const char* (*cublasGetStatusString)(Status status) = nullptr;
+  Status (*cublasGemmStridedBatchedEx_64)(
+      Handle handle, Operation a_operation, Operation b_operation, std::int64_t m, std::int64_t n,
+      std::int64_t k, const void* alpha, const void* a, DataType a_type, std::int64_t lda,
+      long long a_stride, const void* b, DataType b_type, std::int64_t ldb, long long b_stride,
+      const void* beta, void* c, DataType c_type, std::int64_t ldc, long long c_stride,
+      std::int64_t batch, ComputeType compute, int algorithm) = nullptr;
+};
+
+struct Loaded {
+  Api api;
+  std::string reason;
+};
+
+template <class Pointer>
+void bind(const DynamicLibrary& library, Pointer& entry, const char* name, std::string& missing) {
+  entry = reinterpret_cast<Pointer>(library.symbol(name));
+  if (entry == nullptr) missing += fmt::format(" {}", name);
+}
+
+std::string load(Loaded& out) {
+  if (!cuda::available()) return cuda::unavailable_reason();
+  LibraryReport report;
+  const auto library = DynamicLibrary::open({.title = "cuBLAS",
+                                             .names = {"libcublas.so.13", "libcublas.so.12"},
+                                             .packages = {"cublas"},
+                                             .variable = "HEDDLE_CUBLAS"},
+                                            &report);
+  if (!library) {
+    return report.text() +
+           "Install cuBLAS 12 or newer (pip install nvidia-cublas), or set HEDDLE_CUBLAS to its "
+           "file or HEDDLE_CUDA_PATH to the toolkit.";
+  }
+  std::string missing;
+#define HEDDLE_CUBLAS(name) bind(*library, out.api.name, #name, missing)
+  HEDDLE_CUBLAS(cublasCreate_v2);
+  HEDDLE_CUBLAS(cublasSetStream_v2);
+  HEDDLE_CUBLAS(cublasSetWorkspace_v2);
+  HEDDLE_CUBLAS(cublasSetMathMode);
+  HEDDLE_CUBLAS(cublasGetStatusString);
+  HEDDLE_CUBLAS(cublasGemmStridedBatchedEx_64);
+#undef HEDDLE_CUBLAS
+  if (missing.empty()) return {};
+  return fmt::format("{} is too old: it lacks{}", library->path(), missing);
+}
+
+const Loaded& loaded() {
+  static const auto* const instance = [] {
+    auto* made = new Loaded;
+    made->reason = load(*made);
+    return made;
+  }();
+  return *instance;
+}
+
+const Api& api() {
+  const Loaded& state = loaded();
+  if (!state.reason.empty()) {
+    throw DeviceError(fmt::format("matrices cannot be multiplied on the GPU: {}", state.reason));
+  }
+  return state.api;
+}
+
+void check(Status status, const char* call) {
+  if (status == Status::success) return;
+  throw DeviceError(fmt::format("{} failed: {} ({})", call, api().cublasGetStatusString(status),
+                                static_cast<int>(status)));
+}
+
+/// Handles that no thread is using, by GPU. A handle serves one call at a time, and is never
+/// destroyed, as the driver may be gone by then.
+struct IdleHandles {
+  std::mutex mutex;
+  std::vector<std::pair<int, Handle>> all;
+};
+
+IdleHandles& idle() {
+  static auto* const instance = new IdleHandles;
+  return *instance;
+}
+
+class HandleLease {
+ public:
+  explicit HandleLease(int ordinal) : ordinal_(ordinal) {
+    {
+      std::lock_guard lock(idle().mutex);
+      std::vector<std::pair<int, Handle>>& all = idle().all;
+      for (std::size_t i = all.size(); i-- > 0;) {
+        if (all[i].first != ordinal) continue;
+        handle_ = all[i].second;
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+      }
+    }
+    check(api().cublasCreate_v2(&handle_), "cublasCreate");
+    check(api().cublasSetMathMode(handle_, math_default_without_reduced_reduction),
+          "cublasSetMathMode");
+  }
+  ~HandleLease() {
+    std::lock_guard lock(idle().mutex);
+    idle().all.emplace_back(ordinal_, handle_);
+  }
+  HandleLease(const HandleLease&) = delete;
+  HandleLease& operator=(const HandleLease&) = delete;
+  Handle get() const { return handle_; }
+
+ private:
+  int ordinal_;
+  Handle handle_ = nullptr;
+};
+
+DataType data_type(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return DataType::f64;
+    case DType::f16:
+      return DataType::f16;
+    case DType::bf16:
+      return DataType::bf16;
+    default:
+      return DataType::f32;
+  }
+}
+
+}  // namespace
+
+const std::string& unavailable_reason() { return loaded().reason; }
+
+std::size_t workspace_bytes(int ordinal) {
+  // What cuBLAS's manual recommends for Hopper and newer, and for what came before.
+  const std::string& architecture = target_of({DeviceKind::cuda, ordinal}).architecture;
+  const bool hopper = architecture.size() > 5 || architecture >= "sm_90";
+  return hopper ? std::size_t{32} << 20 : std::size_t{4} << 20;
+}
+
+void gemm(const Gemm& p, const void* a, const void* b, void* out, void* workspace,
+          const Stream& stream) {
+  const int ordinal = stream.device().ordinal;
+  cuda::ContextScope context(ordinal);
+  const HandleLease handle(ordinal);
+  // The stream first: setting it takes the workspace away.
+  check(api().cublasSetStream_v2(handle.get(), stream.handle()), "cublasSetStream");
+  check(api().cublasSetWorkspace_v2(handle.get(), workspace, workspace_bytes(ordinal)),
+        "cublasSetWorkspace");
+  const DataType type = data_type(p.dtype);
+  const bool wide = p.dtype == DType::f64;
+  const float one = 1, zero = 0;
+  const double wide_one = 1, wide_zero = 0;
+  auto operation = [](bool transposed) {
+    return transposed ? Operation::transpose : Operation::none;
+  };
+  // cuBLAS counts columns first: it sees every matrix transposed, and out^T = b^T a^T.
+  check(api().cublasGemmStridedBatchedEx_64(
+            handle.get(), operation(p.b_transposed), operation(p.a_transposed), p.columns, p.rows,
+            p.depth, wide ? static_cast<const void*>(&wide_one) : &one, b, type, p.b_leading,
+            p.b_batch_stride, a, type, p.a_leading, p.a_batch_stride,
+            wide ? static_cast<const void*>(&wide_zero) : &zero, out, type, p.columns,
+            p.out_batch_stride, p.batch, wide ? ComputeType::f64 : ComputeType::f32,
+            default_algorithm),
+        "cublasGemmStridedBatchedEx_64");
+}
+
+}  // namespace heddle::runtime::cublas

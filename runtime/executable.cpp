@@ -1,0 +1,235 @@
+#include "runtime/executable.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "heddle/error.h"
+
+#include "runtime/cache/store.h"
+#include "runtime/compile.h"
+#include "runtime/host_compiler.h"
+#include "runtime/in_flight.h"
+#include "runtime/log.h"
+#include "runtime/program_runner.h"
+#include "runtime/statistics.h"
+
+namespace heddle::runtime {
+
+struct ExecutableImplementation {
+  virtual ~ExecutableImplementation() = default;
+  virtual std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) = 0;
+  virtual const passes::Program& program() const = 0;
+};
+
+namespace {
+
+struct CompiledImplementation final : ExecutableImplementation {
+  explicit CompiledImplementation(ProgramImage image, Device device)
+      : runner(image.program, load_kernels(image, device)) {}
+  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) override {
+    return runner.run(arguments, stream);
+  }
+  const passes::Program& program() const override { return runner.program(); }
+  ProgramRunner runner;
+};
+
+/// What runs on a machine without a C++ compiler.
+struct InterpretedImplementation final : ExecutableImplementation {
+  explicit InterpretedImplementation(const ir::Graph& graph) : graph(graph) {
+    for (const ir::ValueId parameter : graph.parameters()) {
+      signature.inputs.push_back(
+          {graph.type(parameter), graph.attributes(parameter).scalar, false, 16});
+    }
+    for (const ir::ValueId output : graph.outputs)
+      signature.outputs.push_back({graph.type(output), {}, {}});
+    signature.facts = graph.facts;
+    signature.name = graph.name;
+  }
+  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) override;
+  const passes::Program& program() const override { return signature; }
+  ir::Graph graph;
+  passes::Program signature;
+};
+
+std::vector<DeviceArray> InterpretedImplementation::run(const std::vector<Argument>& arguments,
+                                                        Stream& stream) {
+  bind_arguments(signature, arguments);
+  std::vector<ir::HostArray> inputs;
+  for (const Argument& argument : arguments) {
+    ir::HostArray input;
+    if (const auto* array = std::get_if<DeviceArray>(&argument)) {
+      input.type = array->type;
+      input.data.resize(static_cast<std::size_t>(element_count(array->type.shape).constant()) *
+                        size_of(array->type.dtype));
+      if (!input.data.empty()) {
+        std::memcpy(input.data.data(),
+                    static_cast<const std::byte*>(array->buffer->pointer()) + array->offset,
+                    input.data.size());
+      }
+    } else {
+      const auto& scalar = std::get<ScalarArgument>(argument);
+      input.type = {scalar.dtype, {}};
+      input.data.resize(size_of(scalar.dtype));
+      std::memcpy(input.data.data(), &scalar.bits, input.data.size());
+    }
+    inputs.push_back(std::move(input));
+  }
+  std::vector<DeviceArray> outputs;
+  for (const ir::HostArray& result : interpret(graph, inputs)) {
+    DeviceArray output{result.type, allocate(result.data.size(), stream), 0};
+    if (!result.data.empty())
+      std::memcpy(output.buffer->pointer(), result.data.data(), result.data.size());
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+bool must_interpret(Device device) {
+  if (device.is_cuda() || host::find_compiler() != nullptr) return false;
+  static std::once_flag warned;
+  std::call_once(warned, [] {
+    log().warn("{}; programs are interpreted, which is slow. Install g++, or set HEDDLE_CXX",
+               host::unavailable_reason());
+  });
+  return true;
+}
+
+std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
+                                               const CompileOptions& options, Device device) {
+  const ir::Target& target = target_of(device);
+  try {
+    return std::make_unique<CompiledImplementation>(compile_program(graph, options, target),
+                                                    device);
+  } catch (const DeviceError&) {
+    if (must_interpret(device)) return std::make_unique<InterpretedImplementation>(graph);
+    // Code that was cached and that the loader refuses is made anew, once.
+    cache::Store& store = cache::Store::global();
+    const cache::Key key = program_key(graph, options, target);
+    if (!store.load(key)) throw;
+    store.discard(key);
+    ProgramImage image = recompile_program(graph, options, target);
+    return std::make_unique<CompiledImplementation>(std::move(image), device);
+  }
+}
+
+/// Executables by what they were made for, the least recently used dropped first.
+class ExecutableCache {
+ public:
+  using Value = std::shared_ptr<const Executable>;
+
+  Value find(const ir::Hash128& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return nullptr;
+    order_.splice(order_.begin(), order_, found->second);
+    return found->second->second;
+  }
+
+  void insert(const ir::Hash128& key, Value value) {
+    const std::lock_guard lock(mutex_);
+    order_.emplace_front(key, std::move(value));
+    entries_[key] = order_.begin();
+    if (order_.size() <= capacity) return;
+    entries_.erase(order_.back().first);
+    order_.pop_back();
+  }
+
+  InFlight<ir::Hash128, Value, ir::Hash128Hasher> in_flight;
+
+  static ExecutableCache& global() {
+    static ExecutableCache* const cache = new ExecutableCache;
+    return *cache;
+  }
+
+ private:
+  static constexpr std::size_t capacity = 4096;
+  std::mutex mutex_;
+  std::list<std::pair<ir::Hash128, Value>> order_;
+  std::unordered_map<ir::Hash128, std::list<std::pair<ir::Hash128, Value>>::iterator,
+                     ir::Hash128Hasher>
+      entries_;
+};
+
+ir::Hash128 memory_key(const ir::Graph& graph, const CompileOptions& options, Device device) {
+  ir::Hasher hasher;
+  hasher.hash(graph.hash());
+  hasher.number(static_cast<std::uint64_t>(device.kind))
+      .number(static_cast<std::uint64_t>(device.ordinal));
+  hasher.number(options.strict).number(options.approximate);
+  for (const std::vector<bool>* flags : {&options.donated, &options.aligned}) {
+    hasher.number(flags->size());
+    for (const bool flag : *flags) hasher.number(flag);
+  }
+  for (const std::string& name : options.disabled) hasher.bytes(name);
+  return hasher.finish();
+}
+
+}  // namespace
+
+Executable::Executable(std::unique_ptr<ExecutableImplementation> implementation)
+    : implementation_(std::move(implementation)) {}
+Executable::~Executable() = default;
+
+std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
+                                                  const CompileOptions& requested,
+                                                  const Device& device) {
+  const CompileOptions options = with_environment(requested);
+  const ir::Hash128 key = memory_key(graph, options, device);
+  ExecutableCache& cache = ExecutableCache::global();
+  if (auto found = cache.find(key)) {
+    statistics().program_hits.fetch_add(1, std::memory_order_relaxed);
+    return found;
+  }
+  return cache.in_flight.run(key, [&]() -> ExecutableCache::Value {
+    if (auto found = cache.find(key)) return found;
+    auto made = std::make_shared<const Executable>(make(graph, options, device));
+    statistics().programs_made.fetch_add(1, std::memory_order_relaxed);
+    cache.insert(key, made);
+    return made;
+  });
+}
+
+std::vector<DeviceArray> Executable::run(std::vector<Argument>&& arguments, Stream& stream) const {
+  std::vector<DeviceArray> outputs = implementation_->run(arguments, stream);
+  arguments.clear();
+  return outputs;
+}
+
+const passes::Program& Executable::program() const { return implementation_->program(); }
+
+int Executable::kernel_count() const {
+  const auto& steps = program().steps;
+  return static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const passes::Step& step) {
+    return step.kind == passes::Step::Kind::kernel;
+  }));
+}
+
+std::string generated_source(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target) {
+  std::string text;
+  for (const codegen::KernelSource& kernel :
+       print_program(graph, with_environment(options), target).kernels) {
+    text += "// " + kernel.name + "\n" + kernel.text() + "\n";
+  }
+  return text;
+}
+
+std::string explain(const ir::Graph& graph, const CompileOptions& options,
+                    const ir::Target& target) {
+  return explain_program(graph, with_environment(options), target);
+}
+
+int warm(const ir::Graph& graph, const CompileOptions& options, const ir::Target& target) {
+  int compiled = 0;
+  for (const ModuleImage& module :
+       compile_program(graph, with_environment(options), target).modules) {
+    if (module.built) compiled += static_cast<int>(module.kernels.size());
+  }
+  return compiled;
+}
+
+}  // namespace heddle::runtime

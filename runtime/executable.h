@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/graph.h"
+#include "passes/program.h"
+#include "runtime/device.h"
+#include "runtime/memory.h"
+
+namespace heddle::runtime {
+
+/// A C-ordered array on a device: `type.shape` is constant, its first element is at
+/// buffer->pointer() + offset.
+struct DeviceArray {
+  ir::Type type;
+  BufferRef buffer;
+  std::int64_t offset = 0;  ///< bytes
+};
+
+/// A scalar argument: the value's bytes in the parameter's dtype, low end first.
+struct ScalarArgument {
+  DType dtype;
+  std::uint64_t bits = 0;
+};
+
+using Argument = std::variant<DeviceArray, ScalarArgument>;
+
+/// What a program is compiled for beside its graph; all of it is part of the key.
+struct CompileOptions {
+  bool strict = false;        ///< no contraction of a*b+c
+  bool approximate = false;   ///< 2 ulp division and square root
+  std::vector<bool> donated;  ///< per parameter: its memory may become an output's; empty: none
+  std::vector<bool> aligned;  ///< per parameter: starts at a multiple of 16 bytes; empty: all
+  std::vector<std::string>
+      disabled;  ///< passes and families switched off by name (HEDDLE_DISABLE too)
+};
+
+struct ExecutableImplementation;
+
+/// A program compiled for one kind of device: prepared once, launched many times, from any thread.
+class Executable {
+ public:
+  /// From memory, the disk cache, or by compiling; one compile when many threads ask. Throws
+  /// CompileError, DeviceError.
+  static std::shared_ptr<const Executable> get(const ir::Graph& graph,
+                                               const CompileOptions& options, const Device& device);
+
+  /// Enqueues the program on the stream and returns its outputs at once. Arguments in parameter
+  /// order. A donated argument's buffer may come back as an output's when nobody else holds it.
+  /// Takes from `arguments` only when it succeeds: throws ShapeError when extents do not fit the
+  /// parameters or break a fact, OutOfMemory, DeviceError, and then `arguments` is as before, so
+  /// that the same call may be tried again.
+  std::vector<DeviceArray> run(std::vector<Argument>&& arguments, Stream& stream) const;
+
+  const passes::Program& program() const;
+  int kernel_count() const;
+
+  explicit Executable(std::unique_ptr<ExecutableImplementation> implementation);
+  ~Executable();
+
+ private:
+  std::unique_ptr<ExecutableImplementation> implementation_;
+};
+
+/// Texts for people, made from scratch each time (no cache, no device). `target` decides which
+/// printer: CUDA C++ or host C++.
+std::string generated_source(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target);
+/// Groups with their nodes and family; for every cut the family that came nearest and the limit it
+/// broke, with its number; bytes moved against the fewest possible.
+std::string explain(const ir::Graph& graph, const CompileOptions& options,
+                    const ir::Target& target);
+
+/// Compiles for a target that need not be here and fills the disk cache. Returns the number of
+/// kernels compiled; 0 when all were there.
+int warm(const ir::Graph& graph, const CompileOptions& options, const ir::Target& target);
+
+}  // namespace heddle::runtime

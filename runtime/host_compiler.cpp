@@ -1,0 +1,185 @@
+#include "runtime/host_compiler.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "heddle/error.h"
+
+#include "runtime/compile_error.h"
+#include "runtime/fault.h"
+#include "runtime/log.h"
+#include "runtime/process.h"
+
+namespace heddle::runtime::host {
+
+namespace {
+
+struct Found {
+  Compiler compiler;
+  std::string reason;  ///< empty when there is a compiler
+};
+
+/// "Debian clang version 14.0.6" or "(Debian 12.2.0-14) 12.2.0": the first line without the first
+/// word of GCC's, which repeats the name that it was called by.
+std::string version_of(const std::string& output, bool clang) {
+  std::string line = output.substr(0, output.find('\n'));
+  if (!clang) line.erase(0, std::min(line.size(), line.find(' ') + 1));
+  return line;
+}
+
+Found find() {
+  std::vector<std::string> candidates;
+  if (const char* named = std::getenv("HEDDLE_CXX"); named != nullptr && *named != '\0') {
+    candidates.emplace_back(named);
+  }
+  for (const char* name : {"c++", "g++", "clang++"}) candidates.emplace_back(name);
+  Found out;
+  for (const std::string& candidate : candidates) {
+    const ProcessResult result = run_process({candidate, "--version"});
+    if (result.status == 0 && !result.output.empty()) {
+      const bool clang = result.output.find("clang") != std::string::npos;
+      out.compiler = {candidate, version_of(result.output, clang), clang};
+      out.reason.clear();
+      log().debug("host compiler {}: {}", candidate, out.compiler.version);
+      return out;
+    }
+    out.reason += fmt::format(
+        "  {}: {}\n", candidate,
+        result.status < 0 ? result.output : fmt::format("exit status {}", result.status));
+  }
+  out.reason = "no C++ compiler runs on this machine. Tried:\n" + out.reason +
+               "Install g++ or clang++, or set HEDDLE_CXX to one.";
+  return out;
+}
+
+const Found& found() {
+  static const auto* const instance = new Found(find());
+  return *instance;
+}
+
+const Compiler& require() {
+  if (!found().reason.empty()) throw DeviceError(found().reason);
+  return found().compiler;
+}
+
+std::string file_name(std::size_t index, const std::string& name) {
+  constexpr std::size_t longest = 100;
+  std::string out = fmt::format("{}_{}", index, name.substr(0, longest));
+  for (char& c : out) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return out + ".cpp";
+}
+
+bool write_file(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  return !file.fail() && !fault::point(fault::Kind::file);
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void erase_all(std::string& text, const std::string& what) {
+  for (std::size_t at; (at = text.find(what)) != std::string::npos;) text.erase(at, what.size());
+}
+
+/// The unit whose file the log names first.
+std::size_t first_named(const std::string& log, const std::vector<std::string>& files) {
+  std::size_t best = 0, best_at = std::string::npos;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::size_t at = log.find(files[i]);
+    if (at < best_at) {
+      best = i;
+      best_at = at;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+const Compiler* find_compiler() { return found().reason.empty() ? &found().compiler : nullptr; }
+
+const std::string& unavailable_reason() { return found().reason; }
+
+std::vector<std::string> option_list(const Compiler& compiler, const ir::Target& target,
+                                     const Options& options) {
+  std::vector<std::string> out = {"-std=c++17", "-O3"};
+  if (!target.architecture.empty()) out.push_back("-march=" + target.architecture);
+  // GCC takes `on` for `off`, and generated code has one operation a statement, so contraction
+  // within expressions would find nothing.
+  out.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  for (const char* each : {"-fno-math-errno", "-fno-trapping-math", "-fno-exceptions", "-fPIC",
+                           "-shared", "-fvisibility=default", "-w"}) {
+    out.emplace_back(each);
+  }
+  if (options.line_info) out.emplace_back("-g1");
+  if (compiler.clang) out.emplace_back("-fveclib=libmvec");
+  for (const char* each : {"-nostartfiles", "-nodefaultlibs"}) out.emplace_back(each);
+  return out;
+}
+
+std::string identity(const ir::Target& target, const Options& options) {
+  const Compiler& compiler = require();
+  return fmt::format("{} {} {}", compiler.clang ? "clang" : "gcc", compiler.version,
+                     fmt::join(option_list(compiler, target, options), " "));
+}
+
+std::string compile(std::span<const Unit> units, const ir::Target& target,
+                    const Options& options) try {
+  const Compiler& compiler = require();
+  const std::vector<std::string> list = option_list(compiler, target, options);
+  const TemporaryFolder folder;
+  const std::string object = folder.path() + "/kernels.so";
+
+  std::vector<std::string> command = {compiler.path};
+  command.insert(command.end(), list.begin(), list.end());
+  command.push_back("-ffile-prefix-map=" + folder.path() + "=.");
+  command.insert(command.end(), {"-o", object});
+  std::vector<std::string> files;
+  for (const Unit& unit : units) {
+    files.push_back(file_name(files.size(), unit.name));
+    command.push_back(folder.path() + "/" + files.back());
+    if (!write_file(command.back(), unit.text)) {
+      throw DeviceError(
+          fmt::format("{} cannot be written; kernels for the CPU are compiled there "
+                      "(TMPDIR names another folder)",
+                      command.back()));
+    }
+  }
+  // After the objects, as the linker takes from a library only what it misses by then. GCC's libm
+  // names libmvec itself.
+  if (compiler.clang) command.emplace_back("-lmvec");
+  command.insert(command.end(), {"-lm", "-lgcc", "-lc"});
+
+  ProcessResult result;
+  if (fault::point(fault::Kind::compile)) {
+    result = {1, "injected fault"};
+  } else {
+    result = run_process(command);
+  }
+  std::string bytes = result.status == 0 ? read_file(object) : std::string();
+  if (bytes.empty()) {
+    erase_all(result.output, folder.path() + "/");
+    const std::size_t unit = first_named(result.output, files);
+    throw compile_error(units[unit].name, fmt::format("{} ({})", compiler.path, compiler.version),
+                        list, fmt::format("{}\nexit status {}", result.output, result.status),
+                        units[unit].text);
+  }
+  return bytes;
+} catch (const std::system_error& failure) {
+  throw DeviceError(fmt::format("kernels for the CPU cannot be compiled: {}", failure.what()));
+}
+
+}  // namespace heddle::runtime::host

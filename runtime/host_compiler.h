@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/target.h"
+
+/// The system's C++ compiler, which makes the host's kernels.
+namespace heddle::runtime::host {
+
+struct Compiler {
+  std::string path;
+  std::string version;  ///< first line of --version, without the program's own name
+  bool clang = false;
+};
+
+/// The first that runs of $HEDDLE_CXX, c++, g++, clang++; nullptr when none does. Looks once.
+const Compiler* find_compiler();
+/// Why find_compiler() is null, naming everything tried; empty otherwise.
+const std::string& unavailable_reason();
+
+struct Options {
+  bool contract = true;    ///< fuse a * b + c
+  bool line_info = false;  ///< for profilers
+};
+
+/// One source text and the name that it has in messages.
+struct Unit {
+  std::string name;
+  std::string text;
+};
+
+/// The options for a target ("x86-64-v3" ...), in order.
+std::vector<std::string> option_list(const Compiler& compiler, const ir::Target& target,
+                                     const Options& options);
+/// Everything but the source that decides what compile() makes, for module keys; holds no path.
+/// Throws DeviceError when there is no compiler.
+std::string identity(const ir::Target& target, const Options& options);
+
+/// Compiles the units by one run of the compiler into one shared object and returns its bytes.
+/// Thread-safe; batches run in parallel. Throws CompileError with the log, the options and the
+/// numbered source of the first unit that the log names; DeviceError when there is no compiler or
+/// no folder for its files.
+std::string compile(std::span<const Unit> units, const ir::Target& target, const Options& options);
+
+}  // namespace heddle::runtime::host

@@ -1,0 +1,114 @@
+#include "runtime/launcher.h"
+
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "runtime/fault.h"
+#include "runtime/module.h"
+#include "runtime/statistics.h"
+#include "runtime/thread_pool.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+void count_launch(const std::string& name) {
+  if (fault::point(fault::Kind::launch))
+    throw DeviceError("launch of " + name + " failed (injected fault)");
+  statistics().kernel_launches.fetch_add(1, std::memory_order_relaxed);
+}
+
+class CudaLauncher final : public KernelLauncher {
+ public:
+  CudaLauncher(const ProgramImage& image, int ordinal)
+      : names_(image.program.kernel_names), ordinal_(ordinal) {
+    std::unordered_map<std::string, cuda::FunctionHandle> functions;
+    for (const ModuleImage& module : image.modules) {
+      modules_.push_back(std::make_unique<CudaModule>(module.bytes, ordinal));
+      for (const std::string& name : module.kernels)
+        functions[name] = modules_.back()->function(name);
+    }
+    for (const std::string& name : names_) functions_.push_back(functions.at(name));
+    const cuda::ContextScope scope(ordinal);
+    for (const passes::Step& step : image.program.steps) {
+      if (step.kind != passes::Step::Kind::kernel ||
+          step.kernel.shared_bytes <= default_shared_bytes)
+        continue;
+      cuda::driver().func_set_attribute(functions_[step.kernel.kernel],
+                                        cuda::FunctionAttribute::max_dynamic_shared_size_bytes,
+                                        static_cast<int>(step.kernel.shared_bytes));
+    }
+  }
+
+  void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,
+              const Stream& stream) override {
+    count_launch(names_[step.kernel]);
+    constexpr std::int64_t most_blocks = 0x7fffffff;
+    if (blocks > most_blocks) {
+      throw DeviceError(fmt::format("{} needs {} blocks, and a launch has at most {}",
+                                    names_[step.kernel], blocks, most_blocks));
+    }
+    std::vector<void*> pointers(arguments.slots.size());
+    for (std::size_t i = 0; i < pointers.size(); ++i)
+      pointers[i] = const_cast<std::uint64_t*>(&arguments.slots[i]);
+    const cuda::ContextScope scope(ordinal_);
+    cuda::driver().launch_kernel(functions_[step.kernel], static_cast<unsigned>(blocks), 1, 1,
+                                 step.block[0], step.block[1], 1, step.shared_bytes,
+                                 stream.handle(), pointers.data(), nullptr);
+  }
+
+ private:
+  static constexpr std::uint32_t default_shared_bytes = 48 * 1024;
+  std::vector<std::string> names_;
+  int ordinal_;
+  std::vector<std::unique_ptr<CudaModule>> modules_;
+  std::vector<cuda::FunctionHandle> functions_;
+};
+
+class HostLauncher final : public KernelLauncher {
+ public:
+  explicit HostLauncher(const ProgramImage& image) : names_(image.program.kernel_names) {
+    std::unordered_map<std::string, HostFunction> functions;
+    for (const ModuleImage& module : image.modules) {
+      modules_.push_back(std::make_unique<HostModule>(module.bytes));
+      for (const std::string& name : module.kernels)
+        functions[name] = modules_.back()->function(name);
+    }
+    for (const std::string& name : names_) functions_.push_back(functions.at(name));
+  }
+
+  void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,
+              const Stream&) override {
+    count_launch(names_[step.kernel]);
+    std::vector<void*> buffers;
+    std::vector<std::int64_t> scalars;
+    for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+      if (step.parameters[i].kind == passes::Parameter::Kind::buffer) {
+        buffers.push_back(reinterpret_cast<void*>(arguments.slots[i]));
+      } else {
+        scalars.push_back(static_cast<std::int64_t>(arguments.slots[i]));
+      }
+    }
+    const HostFunction function = functions_[step.kernel];
+    parallel_for(0, blocks, step.host_grain, [&](std::int64_t begin, std::int64_t end) {
+      function(buffers.data(), scalars.data(), begin, end);
+    });
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<HostModule>> modules_;
+  std::vector<HostFunction> functions_;
+};
+
+}  // namespace
+
+std::unique_ptr<KernelLauncher> load_kernels(const ProgramImage& image, Device device) {
+  if (device.is_cuda()) return std::make_unique<CudaLauncher>(image, device.ordinal);
+  return std::make_unique<HostLauncher>(image);
+}
+
+}  // namespace heddle::runtime

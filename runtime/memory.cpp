@@ -1,0 +1,227 @@
+#include "runtime/memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <sys/mman.h>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "runtime/byte_size.h"
+#include "runtime/fault.h"
+#include "runtime/log.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+class EventMarker : public PoolMarker {
+ public:
+  explicit EventMarker(StreamState* stream) : event_(Stream::of(stream)) {}
+  bool passed() const override { return event_.done(); }
+  void wait() const override { event_.synchronize(); }
+
+ private:
+  Event event_;
+};
+
+class DeviceBackend : public PoolBackend {
+ public:
+  bool idle(StreamState* stream) override { return Stream::of(stream).idle(); }
+  std::unique_ptr<PoolMarker> mark(StreamState* stream) override {
+    return std::make_unique<EventMarker>(stream);
+  }
+};
+
+class CudaBackend final : public DeviceBackend {
+ public:
+  explicit CudaBackend(int ordinal) : ordinal_(ordinal) {}
+
+  void* reserve(std::size_t bytes) override {
+    cuda::ContextScope context(ordinal_);
+    cuda::DevicePointer pointer = 0;
+    const cuda::Result result = cuda::driver().mem_alloc.attempt(&pointer, bytes);
+    if (result == cuda::Result::out_of_memory) return nullptr;
+    cuda::check(result, "cuMemAlloc_v2");
+    return reinterpret_cast<void*>(pointer);
+  }
+
+  void release(void* pointer, std::size_t) noexcept override {
+    if (cuda::shutting_down()) return;
+    try {
+      cuda::ContextScope context(ordinal_);
+      cuda::driver().mem_free(reinterpret_cast<cuda::DevicePointer>(pointer));
+    } catch (const Error& failure) {
+      log().error("{}", failure.what());
+    }
+  }
+
+ private:
+  int ordinal_;
+};
+
+class HostBackend final : public DeviceBackend {
+ public:
+  /// Segments are whole multiples of 2 MiB, aligned so that the kernel can back them by huge pages.
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+  void* reserve(std::size_t bytes) override {
+    void* pointer = nullptr;
+    if (posix_memalign(&pointer, huge_page, bytes) != 0) return nullptr;
+    if (bytes > huge_page) madvise(pointer, bytes, MADV_HUGEPAGE);
+    return pointer;
+  }
+
+  void release(void* pointer, std::size_t) noexcept override { std::free(pointer); }
+};
+
+/// A device's pool and the memory behind it. Never destroyed: buffers may die at process exit.
+struct DevicePool {
+  explicit DevicePool(Device device)
+      : backend(device.is_cuda()
+                    ? std::unique_ptr<PoolBackend>(std::make_unique<CudaBackend>(device.ordinal))
+                    : std::make_unique<HostBackend>()),
+        pool(*backend) {
+    const char* text = std::getenv("HEDDLE_MEMORY_LIMIT");
+    if (text == nullptr || *text == '\0') return;
+    if (const auto bytes = parse_byte_size(text)) {
+      pool.set_limit(*bytes);
+    } else {
+      log().warn("HEDDLE_MEMORY_LIMIT='{}' is not bytes such as 512M; it is ignored", text);
+    }
+  }
+
+  std::unique_ptr<PoolBackend> backend;
+  MemoryPool pool;
+};
+
+struct Reclaimers {
+  std::mutex mutex;
+  std::map<int, std::function<void(Device, std::size_t)>> all;
+  int next = 0;
+};
+
+Reclaimers& reclaimers() {
+  static auto* const instance = new Reclaimers;
+  return *instance;
+}
+
+void reclaim(Device device, std::size_t bytes) {
+  std::map<int, std::function<void(Device, std::size_t)>> all;
+  {
+    std::lock_guard lock(reclaimers().mutex);
+    all = reclaimers().all;
+  }
+  for (const auto& [number, reclaimer] : all) reclaimer(device, bytes);
+}
+
+[[noreturn]] void throw_out_of_memory(const MemoryPool& pool, std::size_t bytes, Device device,
+                                      const Label& label) {
+  const MemoryStatistics numbers = pool.statistics();
+  std::string available;
+  if (device.is_cuda()) {
+    std::size_t free = 0, total = 0;
+    cuda::ContextScope context(device.ordinal);
+    if (cuda::driver().mem_get_info.attempt(&free, &total) == cuda::Result::success) {
+      available = fmt::format(", {} of the GPU's {} bytes free", free, total);
+    }
+  }
+  constexpr std::size_t listed = 10;
+  throw OutOfMemory(fmt::format(
+      "{} has no memory for {} bytes ({}): the pool holds {} bytes in {} blocks of {} bytes "
+      "reserved{}{}, largest free block {}. Largest blocks:\n{}",
+      to_string(device), bytes, label ? *label : "no label", numbers.in_use, numbers.blocks,
+      numbers.reserved,
+      pool.limit() != 0 ? fmt::format(" under a limit of {}", pool.limit()) : std::string(),
+      available, pool.largest_free(), pool.describe_largest(listed)));
+}
+
+bool poisons() {
+  static const bool on = [] {
+    const char* text = std::getenv("HEDDLE_POISON");
+    return text != nullptr && std::string_view(text) == "1";
+  }();
+  return on;
+}
+
+}  // namespace
+
+void Buffer::used_on(const Stream& stream) {
+  if (stream.state() == stream_) return;
+  std::lock_guard lock(mutex_);
+  if (std::find(users_.begin(), users_.end(), stream.state()) == users_.end()) {
+    users_.push_back(stream.state());
+  }
+}
+
+Buffer::~Buffer() {
+  // At exit the driver may be gone, and its memory with it.
+  if (chunk_ != nullptr && !(device().is_cuda() && cuda::shutting_down())) {
+    pool_of(device()).free(chunk_, users_);
+  }
+  if (on_release_) on_release_();
+}
+
+BufferRef::~BufferRef() {
+  if (buffer_ != nullptr && buffer_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete buffer_;
+  }
+}
+
+BufferRef allocate(std::size_t bytes, const Stream& stream, Label label) {
+  if (bytes == 0) return BufferRef(new Buffer(stream.state(), nullptr, 0, nullptr));
+  MemoryPool& pool = pool_of(stream.device());
+  const bool refused = fault::point(fault::Kind::allocation);
+  auto attempt = [&] { return refused ? nullptr : pool.allocate(bytes, stream.state(), label); };
+  Chunk* chunk = attempt();
+  if (chunk == nullptr) {
+    reclaim(stream.device(), bytes);
+    pool.trim(true);
+    chunk = attempt();
+  }
+  if (chunk == nullptr) throw_out_of_memory(pool, bytes, stream.device(), label);
+  BufferRef out(new Buffer(stream.state(), chunk->pointer, bytes, chunk));
+  if (poisons()) fill(out->pointer(), 0xff, bytes, stream);
+  return out;
+}
+
+BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
+                 std::function<void()> on_release) {
+  auto* buffer = new Buffer(stream.state(), pointer, bytes, nullptr);
+  buffer->on_release_ = on_release ? std::move(on_release) : [] {};
+  return BufferRef(buffer);
+}
+
+MemoryPool& pool_of(Device device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const cpu = new DevicePool(Device{});
+  static auto* const gpus = new std::vector<std::unique_ptr<DevicePool>>;
+  if (!device.is_cuda()) return cpu->pool;
+  std::lock_guard lock(*mutex);
+  const auto index = static_cast<std::size_t>(device.ordinal);
+  if (gpus->size() <= index) gpus->resize(index + 1);
+  if (!(*gpus)[index]) {
+    require_device(device);
+    (*gpus)[index] = std::make_unique<DevicePool>(device);
+  }
+  return (*gpus)[index]->pool;
+}
+
+int add_reclaimer(std::function<void(Device, std::size_t)> reclaimer) {
+  Reclaimers& own = reclaimers();
+  std::lock_guard lock(own.mutex);
+  own.all.emplace(own.next, std::move(reclaimer));
+  return own.next++;
+}
+
+void remove_reclaimer(int number) {
+  Reclaimers& own = reclaimers();
+  std::lock_guard lock(own.mutex);
+  own.all.erase(number);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+/// The algorithm of the memory pools, over any kind of memory.
+///
+/// Every stream has an arena. An arena is made of segments that were reserved from the device and
+/// are split into chunks of whole 512-byte units; a free chunk merges with its free neighbours. A
+/// request takes the smallest free chunk of its stream's arena that holds it. Since a stream works
+/// in order, a chunk that was used on its own stream only is free for that stream at once.
+namespace heddle::runtime {
+
+struct StreamState;
+using Label = std::shared_ptr<const std::string>;  ///< what a block is for, in OutOfMemory's text
+
+/// All work that some stream held at some time.
+class PoolMarker {
+ public:
+  virtual ~PoolMarker() = default;
+  virtual bool passed() const = 0;
+  virtual void wait() const = 0;
+};
+
+/// Where a pool gets memory, and how it asks about streams.
+class PoolBackend {
+ public:
+  virtual ~PoolBackend() = default;
+  /// nullptr when there is not that much memory. At least 512-byte aligned.
+  virtual void* reserve(std::size_t bytes) = 0;
+  virtual void release(void* pointer, std::size_t bytes) noexcept = 0;
+  /// True when nothing is pending on the stream.
+  virtual bool idle(StreamState* stream) = 0;
+  virtual std::unique_ptr<PoolMarker> mark(StreamState* stream) = 0;
+};
+
+struct MemoryStatistics {
+  std::size_t in_use = 0;       ///< bytes of blocks that are held, in whole units
+  std::size_t reserved = 0;     ///< bytes taken from the device
+  std::size_t peak_in_use = 0;  ///< since reset_peak
+  std::size_t peak_reserved = 0;
+  std::uint64_t blocks = 0;       ///< held now
+  std::uint64_t allocations = 0;  ///< ever
+  std::uint64_t reservations = 0;
+};
+
+struct Arena;
+struct Segment;
+
+/// A piece of a segment; also the handle of a held block.
+struct Chunk {
+  char* pointer = nullptr;
+  std::size_t bytes = 0;
+  Segment* segment = nullptr;
+  Chunk* before = nullptr;  ///< the neighbours in the segment
+  Chunk* after = nullptr;
+  bool held = false;
+  Label label;
+};
+
+/// Thread-safe. Throws only what its backend throws.
+class MemoryPool {
+ public:
+  static constexpr std::size_t unit = 512;
+
+  explicit MemoryPool(PoolBackend& backend);
+  ~MemoryPool();
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+
+  /// A block of at least `bytes` > 0 that work on `stream` may use at once, or nullptr when there
+  /// is no memory for it (trim and try again).
+  Chunk* allocate(std::size_t bytes, StreamState* stream, Label label);
+  /// Takes a block back. `users` are streams other than its own that work with it: it is free
+  /// again when what they hold now is done.
+  void free(Chunk* chunk, std::span<StreamState* const> users) noexcept;
+
+  /// Gives every wholly free segment back to the device; `wait` also waits for blocks that other
+  /// streams still use. Returns the bytes given back.
+  std::size_t trim(bool wait);
+
+  /// Most bytes to reserve; 0 for as much as there is.
+  void set_limit(std::size_t bytes);
+  std::size_t limit() const;
+
+  MemoryStatistics statistics() const;
+  void reset_peak();
+  std::size_t largest_free() const;
+  /// The largest held blocks, a line each: bytes and label.
+  std::string describe_largest(std::size_t count) const;
+
+  /// For tests: throws std::logic_error where an invariant does not hold.
+  void verify() const;
+
+ private:
+  Arena& arena_of(StreamState* stream);
+  std::vector<Arena*> arenas() const;
+  Chunk* take_fitting(Arena& arena, std::size_t bytes, bool spare_large);
+  Chunk* take_from_idle(Arena& arena, std::size_t bytes);
+  Chunk* reserve_and_take(Arena& arena, std::size_t bytes);
+  void collect_pending(Arena& arena, bool wait);
+  void count_held(std::size_t bytes);
+
+  struct Counters;
+  PoolBackend& backend_;
+  std::unique_ptr<Counters> counters_;
+  mutable std::mutex mutex_;  ///< guards arenas_; never held together with an arena's
+  std::vector<std::unique_ptr<Arena>> arenas_;
+};
+
+}  // namespace heddle::runtime

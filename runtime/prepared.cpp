@@ -1,0 +1,140 @@
+#include "runtime/prepared.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+using ir::Dim;
+using passes::Program;
+
+ir::Shape evaluate(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
+  ir::Shape result;
+  for (const Dim extent : shape) result.emplace_back(extent.evaluate(bindings));
+  return result;
+}
+
+[[noreturn]] void mismatch(const Program& program, std::size_t index, const ir::Type& given) {
+  throw ShapeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
+                               index, program.name, to_string(given),
+                               to_string(program.inputs[index].type)));
+}
+
+// The value of a symbol that an extent is linear in, from what the extent is; nothing for products
+// and sums of several, which are checked once all are known.
+std::optional<ir::SymbolBinding> solve(const Dim& extent, std::int64_t value) {
+  std::vector<ir::SymbolId> symbols;
+  extent.collect_symbols(symbols);
+  if (symbols.size() != 1) return std::nullopt;
+  const auto at = [&](std::int64_t point) {
+    const ir::SymbolBinding binding{symbols[0], point};
+    return extent.evaluate({&binding, 1});
+  };
+  const std::int64_t constant = at(0), slope = at(1) - constant;
+  if (slope == 0 || at(2) != constant + 2 * slope || (value - constant) % slope != 0)
+    return std::nullopt;
+  return ir::SymbolBinding{symbols[0], (value - constant) / slope};
+}
+
+void bind_symbols(const Program& program, std::size_t index, const ir::Type& given,
+                  ir::SymbolBindings& bindings) {
+  const ir::Shape& expected = program.inputs[index].type.shape;
+  if (given.shape.size() != expected.size()) mismatch(program, index, given);
+  for (std::size_t axis = 0; axis < expected.size(); ++axis) {
+    if (expected[axis].is_constant()) {
+      if (!(expected[axis] == given.shape[axis])) mismatch(program, index, given);
+      continue;
+    }
+    const auto solved = solve(expected[axis], given.shape[axis].constant());
+    if (!solved) continue;
+    const bool bound = std::any_of(bindings.begin(), bindings.end(),
+                                   [&](const auto& one) { return one.symbol == solved->symbol; });
+    if (!bound) bindings.push_back(*solved);
+  }
+}
+
+void check_facts(const Program& program, const ir::SymbolBindings& bindings) {
+  for (const ir::SymbolFact& fact : program.facts) {
+    for (const ir::SymbolBinding& bound : bindings) {
+      if (bound.symbol != fact.symbol) continue;
+      if (bound.value < fact.minimum || bound.value % fact.multiple_of != 0) {
+        throw ShapeError(fmt::format(
+            "{} was compiled for {} >= {} and a multiple of {}, and it is {}", program.name,
+            symbol_name(fact.symbol), fact.minimum, fact.multiple_of, bound.value));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argument> arguments) {
+  if (arguments.size() != program.inputs.size()) {
+    throw ShapeError(fmt::format("{} takes {} arguments, and {} were given", program.name,
+                                 program.inputs.size(), arguments.size()));
+  }
+  ir::SymbolBindings bindings;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const passes::ProgramInput& input = program.inputs[i];
+    const auto* array = std::get_if<DeviceArray>(&arguments[i]);
+    const DType dtype =
+        array != nullptr ? array->type.dtype : std::get<ScalarArgument>(arguments[i]).dtype;
+    if (dtype != input.type.dtype) {
+      throw DTypeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
+                                   i, program.name, name_of(dtype), name_of(input.type.dtype)));
+    }
+    if (input.scalar != (array == nullptr))
+      throw InternalError("a scalar argument for an array parameter, or the reverse");
+    if (array != nullptr) bind_symbols(program, i, array->type, bindings);
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto* array = std::get_if<DeviceArray>(&arguments[i]);
+    if (array != nullptr && !is_constant(program.inputs[i].type.shape) &&
+        evaluate(program.inputs[i].type.shape, bindings) != array->type.shape) {
+      mismatch(program, i, array->type);
+    }
+  }
+  check_facts(program, bindings);
+  return bindings;
+}
+
+Prepared prepare(const Program& program, ir::SymbolBindings bindings) {
+  Prepared prepared;
+  prepared.bindings = std::move(bindings);
+  const ir::SymbolBindings& bound = prepared.bindings;
+  for (const passes::ProgramOutput& output : program.outputs) {
+    prepared.output_shapes.push_back(evaluate(output.type.shape, bound));
+    std::int64_t bytes = static_cast<std::int64_t>(size_of(output.type.dtype));
+    for (const Dim extent : prepared.output_shapes.back()) bytes *= extent.constant();
+    prepared.output_bytes.push_back(bytes);
+  }
+  for (const passes::Temporary& temporary : program.temporaries) {
+    prepared.temporary_bytes.push_back(temporary.bytes.evaluate(bound));
+  }
+  prepared.arena = passes::plan_arena(program.temporaries, prepared.temporary_bytes);
+  for (const passes::Step& step : program.steps) {
+    PreparedKernel kernel;
+    if (step.kind == passes::Step::Kind::kernel) {
+      kernel.kernel = step.kernel.kernel;
+      kernel.blocks = 1;
+      for (const passes::GridExtent& extent : step.kernel.grid) {
+        const std::int64_t elements = extent.elements.evaluate(bound);
+        kernel.blocks *= (elements + extent.per_block - 1) / extent.per_block;
+      }
+      for (const passes::Parameter& parameter : step.kernel.parameters) {
+        if (parameter.kind == passes::Parameter::Kind::size)
+          kernel.sizes.push_back(parameter.value.evaluate(bound));
+      }
+    }
+    prepared.kernels.push_back(std::move(kernel));
+  }
+  return prepared;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace heddle::runtime {
+
+/// Counts since the process started.
+struct Statistics {
+  std::atomic<std::uint64_t> programs_made{0};  ///< executables built, from disk or by compiling
+  std::atomic<std::uint64_t> program_hits{0};   ///< executables found in memory
+  std::atomic<std::uint64_t> program_launches{0};
+  std::atomic<std::uint64_t> kernel_launches{0};
+};
+
+/// Never destroyed.
+Statistics& statistics();
+
+}  // namespace heddle::runtime

@@ -1,0 +1,247 @@
+#include "tests/cases/check.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "tests/emulator/emulated_programs.h"
+
+namespace heddle::test {
+namespace {
+
+using ir::HostArray;
+using ir::Op;
+using ir::ValueId;
+
+/// Their zeros and NaNs may have either sign.
+bool leaves_sign_open(Op op) {
+  switch (op) {
+    case Op::maximum:
+    case Op::minimum:
+    case Op::fmax:
+    case Op::fmin:
+    case Op::max:
+    case Op::min:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A sign of zero or NaN shows in their result.
+bool shows_sign(Op op) {
+  return op == Op::signbit || op == Op::copysign || op == Op::divide || op == Op::reciprocal;
+}
+
+bool is_exact_op(const ir::Graph& graph, ValueId id, bool strict) {
+  const Op op = graph.op(id);
+  const bool floating = is_floating(graph.dtype(id));
+  if (ir::is_elementwise(op) && op != Op::cast) {
+    // A product may be contracted into what adds it.
+    const bool contracted = !strict && (op == Op::multiply || op == Op::square) &&
+                            (graph.dtype(id) == DType::f32 || graph.dtype(id) == DType::f64);
+    return !contracted && (ir::info(op).ulp == 0 || !floating);
+  }
+  return !(floating && (op == Op::sum || op == Op::prod || op == Op::matmul));
+}
+
+std::vector<HostArray> select(const std::vector<HostArray>& arrays,
+                              const std::vector<bool>& chosen) {
+  std::vector<HostArray> result;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (chosen[i]) result.push_back(arrays[i]);
+  }
+  return result;
+}
+
+class Emulated final : public Programs {
+ public:
+  explicit Emulated(std::vector<runtime::PrintedProgram> programs)
+      : programs_(std::move(programs)) {}
+  const passes::Program& program(std::size_t index) const override {
+    return programs_.program(index);
+  }
+  std::vector<HostArray> run(std::size_t index, std::span<const HostArray> inputs) override {
+    return programs_.run(index, inputs, {.shuffle_seed = index});
+  }
+
+ private:
+  emulator::EmulatedPrograms programs_;
+};
+
+std::shared_ptr<Programs> emulate(std::span<const Job> jobs, const ir::Target& target,
+                                  std::vector<codegen::KernelSource>* kernels) {
+  std::vector<runtime::PrintedProgram> printed;
+  std::set<std::string> known;
+  for (const Job& job : jobs) {
+    printed.push_back(runtime::print_program(job.graph, job.options, target));
+    for (const codegen::KernelSource& kernel : printed.back().kernels) {
+      if (kernels != nullptr && known.insert(kernel.name).second) kernels->push_back(kernel);
+    }
+  }
+  return std::make_shared<Emulated>(std::move(printed));
+}
+
+std::shared_ptr<Programs> compile_jobs(Way way, std::span<const Job> jobs, const ir::Target& target,
+                                       std::vector<codegen::KernelSource>* kernels) {
+  if (way == Way::device) return compile_executables(jobs, runtime::current_device());
+  if (way == Way::executable) return compile_executables(jobs, runtime::Device{});
+  if (way == Way::emulated) return emulate(jobs, target, kernels);
+  return compile_for_host(jobs);
+}
+
+}  // namespace
+
+std::string_view name_of(Way way) {
+  switch (way) {
+    case Way::interpreter:
+      return "interpreter";
+    case Way::host:
+      return "host";
+    case Way::host_off:
+      return "host with switches off";
+    case Way::executable:
+      return "executable";
+    case Way::emulated:
+      return "emulated";
+    case Way::device:
+      return "device";
+  }
+  return "?";
+}
+
+std::vector<bool> exact_nodes(const ir::Graph& graph, bool strict) {
+  std::vector<bool> exact(graph.size(), true), sign_open(graph.size());
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const ValueId id{static_cast<std::uint32_t>(i)};
+    bool open_operand = false;
+    for (const ValueId operand : graph.operands(id)) {
+      exact[i] = exact[i] && exact[ir::index_of(operand)];
+      open_operand |= sign_open[ir::index_of(operand)];
+    }
+    // Any floating op may make a NaN, whose sign only copysign and signbit see.
+    const Op op = graph.op(id);
+    const bool makes_nan = graph.operands(id).size() > 0 && is_floating(graph.dtype(id)) &&
+                           !ir::is_view(op) && op != Op::concatenate && op != Op::slice_update;
+    exact[i] = exact[i] && is_exact_op(graph, id, strict) && !(shows_sign(op) && open_operand);
+    sign_open[i] =
+        is_floating(graph.dtype(id)) && (open_operand || leaves_sign_open(op) || makes_nan);
+  }
+  return exact;
+}
+
+CheckedBatch::CheckedBatch(std::vector<Case> cases, std::vector<std::vector<Way>> ways,
+                           const ir::Target& target)
+    : cases_(std::move(cases)), ways_(std::move(ways)) {
+  for (const Way way : {Way::host, Way::host_off, Way::executable, Way::emulated, Way::device}) {
+    compile(way, target);
+  }
+  count_switched();
+}
+
+void CheckedBatch::compile(Way way, const ir::Target& target) {
+  Compiled& compiled = compiled_[static_cast<std::size_t>(way)];
+  compiled.programs.resize(cases_.size());
+  compiled.indices.resize(cases_.size());
+  compiled.errors.resize(cases_.size());
+  std::vector<Job> jobs;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    if (std::ranges::find(ways_[i], way) == ways_[i].end()) continue;
+    jobs.push_back({cases_[i].graph, cases_[i].options});
+    if (way != Way::host_off) jobs.back().options.disabled.clear();
+    owners.push_back(i);
+  }
+  if (jobs.empty()) return;
+  try {
+    const std::shared_ptr<Programs> programs = compile_jobs(way, jobs, target, &emulated_kernels_);
+    for (std::size_t k = 0; k < owners.size(); ++k) {
+      compiled.programs[owners[k]] = programs;
+      compiled.indices[owners[k]] = k;
+    }
+  } catch (const std::exception&) {
+    // One by one, to tell which.
+    for (std::size_t k = 0; k < owners.size(); ++k) {
+      try {
+        compiled.programs[owners[k]] = compile_jobs(way, {&jobs[k], 1}, target, nullptr);
+      } catch (const std::exception& error) {
+        compiled.errors[owners[k]] = error.what();
+      }
+    }
+  }
+}
+
+void CheckedBatch::count_switched() {
+  const auto kernels = [&](Way way, std::size_t index) -> std::set<std::string> {
+    const Compiled& compiled = compiled_[static_cast<std::size_t>(way)];
+    if (!compiled.programs[index]) return {};
+    const passes::Program& program = compiled.programs[index]->program(compiled.indices[index]);
+    return {program.kernel_names.begin(), program.kernel_names.end()};
+  };
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    const auto on = kernels(Way::host, i), off = kernels(Way::host_off, i);
+    if (off.empty()) continue;
+    ++switched_;
+    if (on != off) ++other_kernels_;
+  }
+}
+
+std::vector<HostArray> CheckedBatch::run(Way way, std::size_t index,
+                                         std::span<const HostArray> inputs) {
+  if (way == Way::interpreter) return ir::interpret(cases_[index].graph, inputs);
+  const Compiled& compiled = compiled_[static_cast<std::size_t>(way)];
+  if (!compiled.errors[index].empty()) throw InternalError(compiled.errors[index]);
+  return compiled.programs[index]->run(compiled.indices[index], inputs);
+}
+
+std::optional<Finding> CheckedBatch::check(std::size_t index, std::span<const HostArray> inputs) {
+  const Case& one = cases_[index];
+  const OracleResult expected = Oracle::instance().ask(one.graph, inputs, !one.options.strict);
+  for (const Expected& output : expected.outputs) {
+    elements_ += output.tolerance.size();
+    ambiguous_ += output.ambiguous;
+  }
+  std::vector<HostArray> reference;
+  std::vector<bool> exact;
+  for (const Way way : ways_[index]) {
+    try {
+      std::vector<HostArray> actual = run(way, index, inputs);
+      const Comparison result = compare(actual, expected, {.most_ambiguous = 1});
+      if (!result) return Finding{way, result.message};
+      if (way == Way::interpreter) {
+        reference = std::move(actual);
+        continue;
+      }
+      // The emulator's compiler contracts nothing.
+      const std::vector<bool> nodes =
+          exact_nodes(one.graph, one.options.strict || way == Way::emulated);
+      exact.clear();
+      for (const ir::ValueId output : one.graph.outputs)
+        exact.push_back(nodes[ir::index_of(output)]);
+      OracleResult same;
+      for (const HostArray& array : select(reference, exact))
+        same.outputs.push_back({array, {}, 0});
+      const Comparison bits = compare(select(actual, exact), same, {.bitwise = true});
+      if (!bits)
+        return Finding{way, "exact outputs differ from the interpreter's\n" + bits.message};
+    } catch (const std::exception& error) {
+      return Finding{way, error.what()};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_alone(const Case& one, std::span<const Way> ways,
+                                   const ir::Target& target) {
+  try {
+    CheckedBatch batch({one}, {{ways.begin(), ways.end()}}, target);
+    return batch.check(0);
+  } catch (const std::exception& error) {
+    return Finding{ways.back(), error.what()};
+  }
+}
+
+}  // namespace heddle::test

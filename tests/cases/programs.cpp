@@ -1,0 +1,269 @@
+#include "tests/cases/programs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <future>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "codegen/sections.h"
+#include "runtime/host_compiler.h"
+#include "runtime/memory.h"
+#include "runtime/nvrtc.h"
+#include "runtime/program_runner.h"
+
+namespace heddle::test {
+namespace {
+
+using codegen::KernelSource;
+using ir::HostArray;
+using runtime::Argument;
+using runtime::Device;
+using runtime::DeviceArray;
+using runtime::ModuleImage;
+
+constexpr std::size_t kernels_in_a_unit = 32;
+
+/// Read by the runtime when it first allocates.
+void poison_memory() {
+  static const int set = ::setenv("HEDDLE_POISON", "1", 1);
+  if (set != 0) throw InternalError("HEDDLE_POISON cannot be set");
+}
+
+bool flag(const std::vector<bool>& flags, std::size_t index, bool otherwise) {
+  return index < flags.size() ? flags[index] : otherwise;
+}
+
+DeviceArray upload(const HostArray& array, bool aligned, const runtime::Stream& stream) {
+  const std::size_t offset = aligned ? 0 : size_of(array.type.dtype);
+  DeviceArray result{array.type, runtime::allocate(offset + array.data.size(), stream),
+                     static_cast<std::int64_t>(offset)};
+  if (array.data.empty()) return result;
+  runtime::copy(static_cast<std::byte*>(result.buffer->pointer()) + offset, stream.device(),
+                array.data.data(), Device{}, array.data.size(), stream);
+  return result;
+}
+
+HostArray download(const DeviceArray& array, const runtime::Stream& stream) {
+  HostArray result{array.type, {}};
+  result.data.resize(bytes_of(array.type));
+  if (!result.data.empty()) {
+    const auto* from = static_cast<const std::byte*>(array.buffer->pointer()) + array.offset;
+    runtime::copy(result.data.data(), Device{}, from, stream.device(), result.data.size(), stream);
+  }
+  stream.synchronize();
+  return result;
+}
+
+/// Calls `run` on arguments made of `inputs`.
+template <class Run>
+std::vector<HostArray> run_on(const runtime::CompileOptions& options,
+                              const passes::Program& program, std::span<const HostArray> inputs,
+                              Device device, const Run& run) {
+  runtime::Stream stream = runtime::Stream::current(device);
+  std::vector<Argument> arguments;
+  std::vector<std::pair<std::size_t, DeviceArray>> kept;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (program.inputs.at(i).scalar) {
+      runtime::ScalarArgument scalar{inputs[i].type.dtype, 0};
+      std::memcpy(&scalar.bits, inputs[i].data.data(), inputs[i].data.size());
+      arguments.emplace_back(scalar);
+      continue;
+    }
+    DeviceArray array = upload(inputs[i], flag(options.aligned, i, true), stream);
+    if (!flag(options.donated, i, false)) kept.emplace_back(i, array);
+    arguments.emplace_back(std::move(array));
+  }
+  std::vector<HostArray> results;
+  for (const DeviceArray& output : run(std::move(arguments), stream)) {
+    results.push_back(download(output, stream));
+  }
+  for (const auto& [i, array] : kept) {
+    if (download(array, stream).data != inputs[i].data) {
+      throw InternalError(fmt::format("program {} wrote to input {}", program.name, i));
+    }
+  }
+  return results;
+}
+
+/// Kernels that are compiled with the same options.
+struct Batch {
+  std::vector<KernelSource> kernels;
+  std::map<std::string, std::size_t> by_name;
+  std::vector<std::shared_ptr<const ModuleImage>> modules;
+
+  void add(const KernelSource& kernel) {
+    const auto [known, added] = by_name.emplace(kernel.name, kernels.size());
+    if (added) {
+      kernels.push_back(kernel);
+    } else if (kernels[known->second].body != kernel.body) {
+      throw InternalError("two kernels are named " + kernel.name);
+    }
+  }
+};
+
+/// Calls `function` for 0 ... count - 1, on as many threads as there are processors.
+template <class Function>
+void for_each_at_once(std::size_t count, const Function& function) {
+  std::vector<std::future<void>> workers;
+  const std::size_t width = std::max(1u, std::thread::hardware_concurrency());
+  std::atomic<std::size_t> next = 0;
+  for (std::size_t worker = 0; worker < std::min(width, count); ++worker) {
+    workers.push_back(std::async(std::launch::async, [&] {
+      for (std::size_t i; (i = next++) < count;) function(i);
+    }));
+  }
+  for (std::future<void>& worker : workers) worker.wait();
+  for (std::future<void>& worker : workers) worker.get();
+}
+
+std::size_t unit_count(std::size_t kernels) {
+  return (kernels + kernels_in_a_unit - 1) / kernels_in_a_unit;
+}
+
+std::span<const KernelSource> unit_of(std::span<const KernelSource> kernels, std::size_t unit) {
+  const std::size_t first = unit * kernels_in_a_unit;
+  return kernels.subspan(first, std::min(kernels_in_a_unit, kernels.size() - first));
+}
+
+void compile(Batch& batch, bool strict) {
+  batch.modules.resize(unit_count(batch.kernels.size()));
+  for_each_at_once(batch.modules.size(), [&](std::size_t unit) {
+    const std::span<const KernelSource> kernels = unit_of(batch.kernels, unit);
+    auto image = std::make_shared<ModuleImage>();
+    image->kind = runtime::cache::PayloadKind::host_object;
+    for (const KernelSource& kernel : kernels) image->kernels.push_back(kernel.name);
+    const runtime::host::Unit text{kernels[0].name, merged_text(kernels)};
+    image->bytes =
+        runtime::host::compile({&text, 1}, runtime::host_target(), {.contract = !strict});
+    batch.modules[unit] = std::move(image);
+  });
+}
+
+class HostPrograms final : public Programs {
+ public:
+  explicit HostPrograms(std::span<const Job> jobs) {
+    poison_memory();
+    Batch batches[2];
+    std::vector<runtime::PrintedProgram> printed;
+    for (const Job& job : jobs) {
+      printed.push_back(runtime::print_program(job.graph, job.options, runtime::host_target()));
+      for (const KernelSource& kernel : printed.back().kernels) {
+        batches[job.options.strict ? 1 : 0].add(kernel);
+      }
+    }
+    compile(batches[0], false);
+    compile(batches[1], true);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      options_.push_back(jobs[i].options);
+      load(std::move(printed[i]), batches[jobs[i].options.strict ? 1 : 0]);
+    }
+  }
+
+  const passes::Program& program(std::size_t index) const override {
+    return runners_.at(index)->program();
+  }
+
+  std::vector<HostArray> run(std::size_t index, std::span<const HostArray> inputs) override {
+    return run_on(options_.at(index), program(index), inputs, Device{},
+                  [&](std::vector<Argument>&& arguments, runtime::Stream& stream) {
+                    return runners_[index]->run(std::move(arguments), stream);
+                  });
+  }
+
+ private:
+  void load(runtime::PrintedProgram&& printed, const Batch& batch) {
+    runtime::ProgramImage image{std::move(printed.program), {}};
+    std::vector<std::size_t> units;
+    for (const std::string& name : image.program.kernel_names) {
+      units.push_back(batch.by_name.at(name) / kernels_in_a_unit);
+    }
+    std::ranges::sort(units);
+    units.erase(std::unique(units.begin(), units.end()), units.end());
+    for (const std::size_t unit : units) image.modules.push_back(*batch.modules[unit]);
+    auto launcher = runtime::load_kernels(image, Device{});
+    runners_.push_back(
+        std::make_unique<runtime::ProgramRunner>(std::move(image.program), std::move(launcher)));
+  }
+
+  std::vector<runtime::CompileOptions> options_;
+  std::vector<std::unique_ptr<runtime::ProgramRunner>> runners_;
+};
+
+class Executables final : public Programs {
+ public:
+  Executables(std::span<const Job> jobs, Device device) : device_(device) {
+    poison_memory();
+    executables_.resize(jobs.size());
+    for (const Job& job : jobs) options_.push_back(job.options);
+    for_each_at_once(jobs.size(), [&](std::size_t i) {
+      executables_[i] = runtime::Executable::get(jobs[i].graph, jobs[i].options, device);
+    });
+  }
+
+  const passes::Program& program(std::size_t index) const override {
+    return executables_.at(index)->program();
+  }
+
+  std::vector<HostArray> run(std::size_t index, std::span<const HostArray> inputs) override {
+    return run_on(options_.at(index), program(index), inputs, device_,
+                  [&](std::vector<Argument>&& arguments, runtime::Stream& stream) {
+                    return executables_[index]->run(std::move(arguments), stream);
+                  });
+  }
+
+ private:
+  Device device_;
+  std::vector<runtime::CompileOptions> options_;
+  std::vector<std::shared_ptr<const runtime::Executable>> executables_;
+};
+
+}  // namespace
+
+std::size_t bytes_of(const ir::Type& type) {
+  return static_cast<std::size_t>(ir::element_count(type.shape).constant()) * size_of(type.dtype);
+}
+
+std::string merged_text(std::span<const KernelSource> kernels) {
+  std::vector<std::string> sections;
+  for (const KernelSource& kernel : kernels) {
+    sections.insert(sections.end(), kernel.sections.begin(), kernel.sections.end());
+  }
+  std::string text;
+  for (const std::string& name : codegen::close_over_needs(sections)) {
+    text += codegen::section(name).text;
+  }
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    text += fmt::format("namespace kernel_{} {{\n{}}}\n", i, kernels[i].body);
+  }
+  return text;
+}
+
+void compile_with_nvrtc(std::span<const KernelSource> kernels, const std::string& architecture) {
+  for_each_at_once(unit_count(kernels.size()), [&](std::size_t unit) {
+    const std::span<const KernelSource> some = unit_of(kernels, unit);
+    runtime::nvrtc::compile(merged_text(some), some[0].name, architecture, {});
+  });
+}
+
+std::unique_ptr<Programs> compile_for_host(std::span<const Job> jobs) {
+  return std::make_unique<HostPrograms>(jobs);
+}
+
+std::unique_ptr<Programs> compile_executables(std::span<const Job> jobs, Device device) {
+  return std::make_unique<Executables>(jobs, device);
+}
+
+bool tests_on_gpu() {
+  const char* device = std::getenv("HEDDLE_DEVICE");
+  return device != nullptr && runtime::parse_device(device).is_cuda();
+}
+
+}  // namespace heddle::test

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using namespace heddle::test;
+
+namespace {
+
+/// A .npy file of format 1.0.
+std::string npy(const std::string& descriptor, const std::string& shape,
+                const std::vector<double>& values) {
+  std::string header =
+      "{'descr': '" + descriptor + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 11, ' ');
+  header += '\n';
+  std::string file = "\x93NUMPY\x01";
+  file += '\0';
+  file += static_cast<char>(header.size() & 0xff);
+  file += static_cast<char>(header.size() >> 8);
+  file += header;
+  file.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  return file;
+}
+
+/// The elements at the end of a .npy file of doubles.
+std::vector<double> last_elements(const std::string& file, std::size_t count) {
+  std::vector<double> values(count);
+  REQUIRE(file.size() >= count * sizeof(double));
+  std::memcpy(values.data(), file.data() + file.size() - count * sizeof(double),
+              count * sizeof(double));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("run reads arrays and scalars, and prints or saves its outputs") {
+  const Folder folder;
+  const std::string program = folder.write("scaled.hd", scaled);
+  const std::string input = folder.write("x.npy", npy("<f8", "(2, 3)", {1, 2, 3, 4, 5, 6}));
+  const CommandResult printed =
+      heddle_command(folder, {"run", program, input, "0.5", "--device", "cpu"});
+  CHECK(printed.error.empty());
+  CHECK(printed.status == 0);
+  CHECK(printed.out == "f64[2,3]\n[[0.5 1.  1.5]\n [2.  2.5 3. ]]\nf64[]\n10.5\n");
+
+  const CommandResult saved = heddle_command(
+      folder, {"run", program, input, "2", "--out", folder.path("out"), "--device", "cpu"});
+  CHECK(saved.status == 0);
+  CHECK(last_elements(folder.read("out/output0.npy"), 6) ==
+        std::vector<double>{2, 4, 6, 8, 10, 12});
+  CHECK(last_elements(folder.read("out/output1.npy"), 1) == std::vector<double>{42});
+}
+
+TEST_CASE("run refuses inputs that do not fit") {
+  const Folder folder;
+  const std::string program = folder.write("scaled.hd", scaled);
+  const std::string input = folder.write("x.npy", npy("<f8", "(2, 3)", {1, 2, 3, 4, 5, 6}));
+  const std::string flat = folder.write("flat.npy", npy("<f8", "(6,)", {1, 2, 3, 4, 5, 6}));
+  const std::string integers = folder.write("i.npy", npy("<i8", "(2, 3)", {1, 2, 3, 4, 5, 6}));
+  const std::vector<std::vector<std::string>> all_wrong = {{program, flat, "1"},
+                                                           {program, integers, "1"},
+                                                           {program, input, "one"},
+                                                           {program, input, "1", input}};
+  for (const std::vector<std::string>& arguments : all_wrong) {
+    std::vector<std::string> words{"run", "--device", "cpu"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const CommandResult result = heddle_command(folder, words);
+    CHECK(result.status == 1);
+    CHECK(result.error.starts_with("heddle: "));
+    CHECK(result.out.empty());
+  }
+}
+
+TEST_CASE("random inputs are the same for a seed, and runs are timed") {
+  const Folder folder;
+  const std::string program = folder.write("softmax.hd", softmax);
+  const std::vector<std::string> words{"run",    program, "--random", "7",
+                                       "--size", "n=5",   "--device", "cpu"};
+  const CommandResult first = heddle_command(folder, words);
+  CHECK(first.status == 0);
+  CHECK(first.out.starts_with("f32[5,64]\n"));
+  CHECK(first.out == heddle_command(folder, words).out);
+
+  std::vector<std::string> timed = words;
+  timed.insert(timed.end(), {"--repeat", "3", "--json"});
+  const CommandResult json = heddle_command(folder, timed);
+  CHECK(json.status == 0);
+  const auto report = nlohmann::json::parse(json.out);
+  CHECK(report.at("device") == "cpu");
+  CHECK(report.at("kernels") == 1);
+  CHECK(report.at("runs") == 3);
+  CHECK(report.at("microseconds").at("best").get<double>() > 0);
+}
+
+TEST_CASE("doctor reports the machine") {
+  const Folder folder;
+  const CommandResult text = heddle_command(folder, {"doctor"});
+  CHECK(text.status == 0);
+  CHECK(text.out.find("default device") != std::string::npos);
+  CHECK(text.out.find(folder.path("cache")) != std::string::npos);
+
+  const CommandResult off = heddle_command(
+      folder, {"doctor", "--json"},
+      {"HEDDLE_CACHE=0", "PATH=/nonexistent",
+       "HEDDLE_DEVICE=", "CUDA_VISIBLE_DEVICES=", "HEDDLE_CUDA_DRIVER=/nonexistent/libcuda.so"});
+  CHECK(off.status == 0);
+  const auto findings = nlohmann::json::parse(off.out).at("findings");
+  for (const char* name : {"cache", "C++ compiler", "GPU"}) {
+    CAPTURE(name);
+    const auto found = std::find_if(findings.begin(), findings.end(),
+                                    [&](const auto& one) { return one.at("name") == name; });
+    REQUIRE(found != findings.end());
+    CHECK(found->at("found") == false);
+    CHECK_FALSE(found->at("advice").template get<std::string>().empty());
+  }
+}

@@ -1,0 +1,82 @@
+#include "codegen/sections.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "heddle/error.h"
+
+#include "codegen/scalar_code.h"
+
+namespace heddle::codegen {
+namespace {
+
+TEST_CASE("every elementwise op and reduction is defined by a section") {
+  for (int i = 0; i < ir::op_count; ++i) {
+    const auto op = static_cast<ir::Op>(i);
+    if (!ir::is_elementwise(op) && !ir::is_reduction(op)) continue;
+    CAPTURE(ir::info(op).name);
+    const auto sections = sections_of(op, DType::f32);
+    REQUIRE(sections.size() == 1);
+    CHECK(section(sections[0]).text.find(ir::info(op).name) != std::string_view::npos);
+  }
+  CHECK_THROWS_AS(sections_of(ir::Op::reshape, DType::f32), InternalError);
+}
+
+TEST_CASE("sections stand after what they need") {
+  std::vector<std::string_view> seen;
+  for (const Section& each : all_sections()) {
+    for (auto need : each.needs) {
+      CAPTURE(each.name);
+      CHECK(std::find(seen.begin(), seen.end(), need) != seen.end());
+    }
+    CHECK(each.text.find("//!") == std::string_view::npos);
+    seen.push_back(each.name);
+  }
+}
+
+TEST_CASE("a kernel takes only the sections that it uses") {
+  const auto names = close_over_needs({"arithmetic"});
+  CHECK(names == std::vector<std::string>{"core", "arithmetic"});
+  std::size_t lines = 0;
+  for (const auto& name : names) {
+    const auto text = section(name).text;
+    lines += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+  CHECK(lines < 120);
+  CHECK(close_over_needs({"logaddexp", "exp", "logaddexp"}) ==
+        std::vector<std::string>{"core", "math", "exp", "log1p", "logaddexp"});
+  CHECK(sections_of(ir::Op::exp, DType::bf16) == std::vector<std::string>{"bfloat16", "exp"});
+}
+
+TEST_CASE("a table of files splits them and checks what they need") {
+  const std::array<EmbeddedText, 1> files = {{{"a.h",
+                                               "#pragma once\n"
+                                               "//! section late needs early\n"
+                                               "//! defines x y\n"
+                                               "int late;\n"
+                                               "\n"
+                                               "//! section early\n"
+                                               "int early;\n"}}};
+  const SectionTable table(files);
+  REQUIRE(table.all().size() == 2);
+  CHECK(table.all()[0].name == "early");
+  CHECK(table.all()[1].text == "int late;\n");
+  CHECK(table.defining("y") == &table.find("late"));
+  CHECK(table.defining("z") == nullptr);
+  CHECK_THROWS_AS(table.find("none"), InternalError);
+
+  const auto rejects = [](std::string_view text) {
+    const std::array<EmbeddedText, 1> bad = {{{"a.h", text}}};
+    CHECK_THROWS_AS(SectionTable{bad}, InternalError);
+  };
+  rejects("//! section a needs b\n");
+  rejects("//! section a needs b\n//! section b needs a\n");
+  rejects("//! section a\n//! section a\n");
+  rejects("//! section a\n//! defines x\n//! section b\n//! defines x\n");
+}
+
+}  // namespace
+}  // namespace heddle::codegen

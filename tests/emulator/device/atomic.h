@@ -1,0 +1,48 @@
+// Twin of section atomic. Threads run one at a time, so a plain read and write are atomic; what
+// must be checked is that no plain access races with them.
+#pragma once
+
+#include "global_access.h"
+
+namespace heddle_emulator {
+
+template <class T>
+__attribute__((noinline)) static T atomic_add_at(T* p, long long i, T value, Place place) {
+  const GlobalAccess access = global_access<T, T>("atomic_add", true);
+  unsigned long long offset;
+  GlobalBuffer& buffer = find_global(p, i, access, place, offset);
+  machine.note_atomic();
+  if (buffer.stamps != nullptr) {
+    const GlobalStamp& stamp = buffer.stamps[offset >> buffer.stamp_shift];
+    const unsigned int k = static_cast<unsigned int>(&buffer - machine.buffers);
+    if (stamp.writer == 0 && buffer.undefined) {
+      fail_global(FaultKind::global_undefined, access, buffer.base + offset, k, place);
+    }
+    if (stamp.writer != atomic_writer) track_global(buffer, access, offset, place, atomic_writer);
+  }
+  T old;
+  __builtin_memcpy(&old, buffer.memory + offset, sizeof(T));
+  const T sum = old + value;
+  __builtin_memcpy(buffer.memory + offset, &sum, sizeof(T));
+  buffer.stored_bytes += sizeof(T);
+  return old;
+}
+
+}  // namespace heddle_emulator
+
+__forceinline__ int atomic_add(int* p, long long i, int value, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::atomic_add_at(p, i, value, {file, line});
+}
+__forceinline__ unsigned int atomic_add(unsigned int* p, long long i, unsigned int value,
+                                        HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::atomic_add_at(p, i, value, {file, line});
+}
+__forceinline__ unsigned long long atomic_add(unsigned long long* p, long long i,
+                                              unsigned long long value, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::atomic_add_at(p, i, value, {file, line});
+}
+__forceinline__ float atomic_add(float* p, long long i, float value, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::atomic_add_at(p, i, value, {file, line});
+}
+
+__forceinline__ void device_fence() { heddle_emulator::machine.device_fence(); }

@@ -1,0 +1,124 @@
+// Twin of section shared: every byte knows who wrote and read it last, so that races between
+// barriers and reads of what was never written are seen.
+#pragma once
+
+#include "prelude.h"
+
+template <class T>
+struct SharedArray {
+  int byte_offset;
+};
+
+namespace heddle_emulator {
+
+struct SharedAccess {
+  const char* operation;
+  int bytes, element_bytes, alignment;
+  bool write;
+};
+
+__attribute__((noinline, cold)) static void fail_shared(FaultKind kind, const SharedAccess& access,
+                                                        long long offset, Place place,
+                                                        unsigned long long other = 0) {
+  fail({kind, access.operation, place, access.write, 0, 0, offset, access.bytes,
+        access.element_bytes, access.alignment, static_cast<unsigned int>(other & 0xffff)});
+}
+
+__attribute__((always_inline)) static inline bool conflicts(unsigned long long stamp) {
+  return stamp >= machine.ordered_stamp && (stamp & 0xffff) != machine.cluster_thread &&
+         !machine.shared_ordered(stamp);
+}
+
+__attribute__((always_inline)) static inline unsigned long long reader_stamp(
+    unsigned long long last) {
+  const unsigned int thread = machine.cluster_thread;
+  const unsigned long long now = static_cast<unsigned long long>(machine.time) << 16;
+  const unsigned int other = last & 0xffff;
+  if (last < machine.ordered_stamp || other == thread) return now | thread;
+  const unsigned int warp = (thread - 1) / 32;
+  const bool same_warp =
+      (other & several_lanes) != 0 ? other == (several_lanes | warp) : (other - 1) / 32 == warp;
+  return now | (same_warp ? several_lanes | warp : many_warps);
+}
+
+__attribute__((always_inline)) static inline unsigned char* access_shared(
+    const SharedMemory& shared, int byte_offset, int i, const SharedAccess& access, Place place) {
+  const long long offset = byte_offset + static_cast<long long>(i) * access.element_bytes;
+  if (offset < 0 || offset > shared.bytes - access.bytes) {
+    fail_shared(FaultKind::shared_out_of_range, access, offset, place);
+  }
+  if (offset % access.alignment != 0) {
+    fail_shared(FaultKind::shared_misaligned, access, offset, place);
+  }
+  for (SharedStamp *stamp = shared.stamps + offset, *end = stamp + access.bytes; stamp != end;
+       ++stamp) {
+    if (!access.write && stamp->write < machine.first_stamp) {
+      fail_shared(FaultKind::shared_undefined, access, offset, place);
+    }
+    if (conflicts(stamp->write)) {
+      fail_shared(FaultKind::shared_race, access, offset, place, stamp->write);
+    }
+    if (access.write) {
+      if (conflicts(stamp->read)) {
+        fail_shared(FaultKind::shared_race, access, offset, place, stamp->read);
+      }
+      stamp->write = static_cast<unsigned long long>(machine.time) << 16 | machine.cluster_thread;
+    } else {
+      stamp->read = reader_stamp(stamp->read);
+    }
+  }
+  return shared.memory + offset;
+}
+
+template <class T, class V>
+__attribute__((always_inline)) static inline V read_shared(const char* operation,
+                                                           const SharedMemory& shared,
+                                                           SharedArray<T> s, int i, Place place) {
+  const SharedAccess access{operation, sizeof(V), sizeof(T), alignof(V), false};
+  V value;
+  __builtin_memcpy(&value, access_shared(shared, s.byte_offset, i, access, place), sizeof(V));
+  return value;
+}
+
+template <class T, class V>
+__attribute__((always_inline)) static inline void write_shared(const char* operation,
+                                                               SharedArray<T> s, int i,
+                                                               const V& value, Place place) {
+  const SharedAccess access{operation, sizeof(V), sizeof(T), alignof(V), true};
+  __builtin_memcpy(access_shared(machine.shared, s.byte_offset, i, access, place), &value,
+                   sizeof(V));
+}
+
+}  // namespace heddle_emulator
+
+template <class T>
+__forceinline__ SharedArray<T> shared_pointer(int byte_offset) {
+  return {byte_offset};
+}
+
+template <class T>
+__forceinline__ T shared_load(SharedArray<T> s, int i, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::read_shared<T, T>("shared_load", heddle_emulator::machine.shared, s, i,
+                                            {file, line});
+}
+
+template <class T>
+__forceinline__ void shared_store(SharedArray<T> s, int i, T value, HEDDLE_EMULATOR_PLACE) {
+  heddle_emulator::write_shared<T, T>("shared_store", s, i, value, {file, line});
+}
+
+template <int W, class T>
+__forceinline__ Vector<T, W> shared_load_vector(SharedArray<T> s, int i, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::read_shared<T, Vector<T, W>>(
+      "shared_load_vector", heddle_emulator::machine.shared, s, i, {file, line});
+}
+
+template <int W, class T>
+__forceinline__ void shared_store_vector(SharedArray<T> s, int i, Vector<T, W> value,
+                                         HEDDLE_EMULATOR_PLACE) {
+  heddle_emulator::write_shared<T, Vector<T, W>>("shared_store_vector", s, i, value, {file, line});
+}
+
+__forceinline__ void block_barrier(HEDDLE_EMULATOR_PLACE) {
+  heddle_emulator::machine.block_barrier({file, line});
+}

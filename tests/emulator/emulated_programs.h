@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "runtime/compile.h"
+#include "tests/emulator/emulator.h"
+
+namespace heddle::emulator {
+
+struct RunOptions {
+  /// Blocks run in a random order of this seed instead of the first to the last.
+  std::optional<std::uint64_t> shuffle_seed = std::nullopt;
+};
+
+/// Programs planned for a GPU (runtime::print_program), run on the CPU: their kernels by the
+/// emulator, compiled in one batch. Every buffer has its exact extent; memory that no step has
+/// written is known as such from step to step, in the arena also where one temporary follows
+/// another; inputs lie just as aligned as the program asks for.
+class EmulatedPrograms {
+ public:
+  /// Throws CompileError.
+  explicit EmulatedPrograms(std::vector<runtime::PrintedProgram> programs);
+  EmulatedPrograms(EmulatedPrograms&&) noexcept = default;
+  EmulatedPrograms& operator=(EmulatedPrograms&&) noexcept = default;
+
+  std::size_t size() const { return programs_.size(); }
+  const passes::Program& program(std::size_t index) const { return programs_[index]; }
+
+  /// Runs a program on inputs in parameter order, scalars as 0-d arrays. Throws EmulationError that
+  /// names the step for whatever a kernel does wrong and for an output that is not written whole;
+  /// ShapeError and DTypeError as Executable::run.
+  std::vector<ir::HostArray> run(std::size_t index, std::span<const ir::HostArray> inputs,
+                                 const RunOptions& options = {});
+
+ private:
+  std::vector<passes::Program> programs_;
+  EmulatedModule module_;
+};
+
+}  // namespace heddle::emulator

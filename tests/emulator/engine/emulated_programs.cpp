@@ -1,0 +1,312 @@
+#include "tests/emulator/emulated_programs.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ir/interpreter/functions.h"
+#include "runtime/prepared.h"
+
+namespace heddle::emulator {
+namespace {
+
+using passes::BufferRef;
+using passes::Parameter;
+using passes::Program;
+using passes::Step;
+
+constexpr std::size_t pool_alignment = 512;
+constexpr int poison = 0xCD;
+
+/// Memory that lies `past` bytes behind a multiple of 512, and which of its bytes are written.
+class Allocation {
+ public:
+  Allocation(std::size_t bytes, std::size_t past)
+      : block_(static_cast<std::byte*>(std::aligned_alloc(
+            pool_alignment, (past + bytes + pool_alignment) / pool_alignment * pool_alignment))),
+        past_(past),
+        defined_(bytes, 0) {
+    if (block_ == nullptr) throw std::bad_alloc();
+    std::memset(data(), poison, bytes);
+  }
+
+  std::byte* data() { return block_.get() + past_; }
+  std::span<std::uint8_t> defined() { return defined_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* block) const { std::free(block); }
+  };
+  std::unique_ptr<std::byte, Free> block_;
+  std::size_t past_;
+  std::vector<std::uint8_t> defined_;
+};
+
+/// Part of an allocation: all that a buffer reference stands for.
+struct Memory {
+  std::byte* data;
+  std::span<std::uint8_t> defined;
+
+  std::size_t bytes() const { return defined.size(); }
+  void define() { std::ranges::fill(defined, std::uint8_t{1}); }
+  void undefine() {
+    std::ranges::fill(defined, std::uint8_t{0});
+    std::memset(data, poison, bytes());
+  }
+};
+
+/// One run of a program.
+class Run {
+ public:
+  Run(const Program& program, EmulatedModule& module, std::span<const ir::HostArray> inputs,
+      const RunOptions& options)
+      : program_(program),
+        module_(module),
+        inputs_(inputs),
+        options_(options),
+        prepared_(runtime::prepare(program, bind(program, inputs))),
+        arena_(static_cast<std::size_t>(prepared_.arena.bytes), 0) {
+    place_inputs();
+    place_outputs();
+  }
+
+  std::vector<ir::HostArray> run() {
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      begin_temporaries(i);
+      try {
+        run_step(i);
+      } catch (const EmulationError& error) {
+        throw EmulationError(
+            fmt::format("program {}, step {}: {}", program_.name, i, error.what()));
+      }
+    }
+    std::vector<ir::HostArray> results;
+    for (std::size_t i = 0; i < program_.outputs.size(); ++i) results.push_back(take_output(i));
+    return results;
+  }
+
+ private:
+  static ir::SymbolBindings bind(const Program& program, std::span<const ir::HostArray> inputs) {
+    std::vector<runtime::Argument> arguments;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const bool scalar = i < program.inputs.size() && program.inputs[i].scalar;
+      if (scalar) {
+        arguments.emplace_back(runtime::ScalarArgument{inputs[i].type.dtype, 0});
+      } else {
+        arguments.emplace_back(runtime::DeviceArray{inputs[i].type, {}, 0});
+      }
+    }
+    return runtime::bind_arguments(program, arguments);
+  }
+
+  /// An input that may lie anywhere lies one element behind a boundary.
+  void place_inputs() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const auto alignment = static_cast<std::size_t>(program_.inputs[i].alignment);
+      input_memory_.emplace_back(inputs_[i].data.size(), alignment);
+      Memory memory = whole(input_memory_.back());
+      if (memory.bytes() > 0) std::memcpy(memory.data, inputs_[i].data.data(), memory.bytes());
+      memory.define();
+    }
+  }
+
+  void place_outputs() {
+    for (const std::int64_t bytes : prepared_.output_bytes) {
+      output_memory_.emplace_back(static_cast<std::size_t>(bytes), 0);
+    }
+  }
+
+  static Memory whole(Allocation& allocation) { return {allocation.data(), allocation.defined()}; }
+
+  Memory memory_of(const BufferRef& reference) {
+    switch (reference.kind) {
+      case BufferRef::Kind::input:
+        return whole(input_memory_[reference.index]);
+      case BufferRef::Kind::output:
+        return output(reference.index);
+      case BufferRef::Kind::temporary:
+        break;
+    }
+    const auto offset = static_cast<std::size_t>(prepared_.arena.offsets[reference.index]);
+    const std::int64_t bytes =
+        program_.temporaries[reference.index].bytes.evaluate(prepared_.bindings);
+    return {arena_.data() + offset,
+            arena_.defined().subspan(offset, static_cast<std::size_t>(bytes))};
+  }
+
+  Memory output(std::size_t index) {
+    const passes::ProgramOutput& output_of = program_.outputs[index];
+    if (output_of.input) return whole(input_memory_[*output_of.input]);
+    if (output_of.output) return output(*output_of.output);
+    return whole(output_memory_[index]);
+  }
+
+  void begin_temporaries(std::size_t step) {
+    for (std::uint32_t i = 0; i < program_.temporaries.size(); ++i) {
+      if (program_.temporaries[i].first_step != step) continue;
+      memory_of({BufferRef::Kind::temporary, i}).undefine();
+    }
+  }
+
+  void run_step(std::size_t index) {
+    const Step& step = program_.steps[index];
+    switch (step.kind) {
+      case Step::Kind::kernel:
+        return launch(step.kernel, prepared_.kernels[index]);
+      case Step::Kind::matmul:
+        return multiply(step.matmul);
+      case Step::Kind::copy:
+        return copy(step.copy);
+    }
+  }
+
+  void launch(const passes::KernelStep& step, const runtime::PreparedKernel& prepared) {
+    if (prepared.blocks == 0) return;
+    std::vector<Argument> arguments;
+    std::size_t next_size = 0;
+    for (const Parameter& parameter : step.parameters) {
+      switch (parameter.kind) {
+        case Parameter::Kind::buffer:
+          arguments.push_back(buffer_argument(parameter));
+          break;
+        case Parameter::Kind::size:
+          arguments.push_back(
+              Argument::scalar(&prepared.sizes[next_size++], parameter.index_bits == 32 ? 4 : 8));
+          break;
+        case Parameter::Kind::scalar:
+          arguments.push_back(
+              Argument::scalar(inputs_[parameter.scalar].data.data(), size_of(parameter.dtype)));
+          break;
+      }
+    }
+    LaunchShape shape;
+    shape.grid[0] = static_cast<std::uint32_t>(prepared.blocks);
+    shape.block = {step.block[0], step.block[1], 1};
+    shape.shared_bytes = step.shared_bytes;
+    shape.cluster = step.cluster;
+    shape.shuffle_seed = options_.shuffle_seed;
+    module_.launch(program_.kernel_names[step.kernel], shape, arguments);
+  }
+
+  Argument buffer_argument(const Parameter& parameter) {
+    const BufferRef& reference = parameter.buffer;
+    const bool kept =
+        reference.kind == BufferRef::Kind::input && !program_.inputs[reference.index].donated;
+    const Memory memory = memory_of(reference);
+    return Argument::tracked(memory.data, memory.defined, parameter.written && !kept);
+  }
+
+  /// A matrix of a batched operand as a dense one, whatever its layout.
+  std::vector<std::byte> gather(const Memory& memory, std::size_t element, std::int64_t offset,
+                                std::int64_t rows, std::int64_t columns, std::int64_t leading,
+                                bool transposed) const {
+    std::vector<std::byte> dense(static_cast<std::size_t>(rows * columns) * element);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const std::int64_t at = offset + (transposed ? j * leading + i : i * leading + j);
+        const std::size_t byte = static_cast<std::size_t>(at) * element;
+        if (at < 0 || byte + element > memory.bytes() || memory.defined[byte] == 0) {
+          throw EmulationError(
+              fmt::format("matmul reads element {}, which does not exist or is "
+                          "not written, of a buffer of {}",
+                          at, memory.bytes() / element));
+        }
+        std::memcpy(dense.data() + static_cast<std::size_t>(i * columns + j) * element,
+                    memory.data + byte, element);
+      }
+    }
+    return dense;
+  }
+
+  void multiply(const passes::MatmulStep& step) {
+    const auto value = [&](ir::Dim dim) { return dim.evaluate(prepared_.bindings); };
+    const std::size_t element = size_of(step.dtype);
+    const std::int64_t rows = value(step.rows), columns = value(step.columns);
+    const std::int64_t depth = value(step.depth);
+    const Memory a = memory_of(step.a), b = memory_of(step.b), out = memory_of(step.out);
+    for (std::int64_t i = 0; i < value(step.batch); ++i) {
+      const auto left = gather(a, element, value(step.a_offset) + i * value(step.a_batch_stride),
+                               rows, depth, value(step.a_leading), step.a_transposed);
+      const auto right = gather(b, element, value(step.b_offset) + i * value(step.b_batch_stride),
+                                depth, columns, value(step.b_leading), step.b_transposed);
+      const std::size_t at = static_cast<std::size_t>(i * value(step.out_batch_stride)) * element;
+      const std::size_t bytes = static_cast<std::size_t>(rows * columns) * element;
+      if (at + bytes > out.bytes()) throw EmulationError("matmul writes behind its result");
+      ir::interpreter::matmul_function(step.dtype)(
+          left.data(), right.data(), out.data + at, static_cast<std::size_t>(rows),
+          static_cast<std::size_t>(depth), static_cast<std::size_t>(columns));
+      std::ranges::fill(out.defined.subspan(at, bytes), std::uint8_t{1});
+    }
+  }
+
+  void copy(const passes::CopyStep& step) {
+    const Memory source = memory_of(step.source), destination = memory_of(step.destination);
+    const auto bytes = static_cast<std::size_t>(step.bytes.evaluate(prepared_.bindings));
+    if (bytes > source.bytes() || bytes > destination.bytes()) {
+      throw EmulationError(fmt::format("copy of {} bytes from {} to {}", bytes, source.bytes(),
+                                       destination.bytes()));
+    }
+    if (bytes == 0) return;
+    std::memmove(destination.data, source.data, bytes);
+    std::memmove(destination.defined.data(), source.defined.data(), bytes);
+  }
+
+  ir::HostArray take_output(std::size_t index) {
+    const Memory memory = output(index);
+    const auto hole = std::ranges::find(memory.defined, std::uint8_t{0});
+    const DType dtype = program_.outputs[index].type.dtype;
+    if (hole != memory.defined.end()) {
+      throw EmulationError(fmt::format(
+          "program {} never writes element {} of output {}", program_.name,
+          static_cast<std::size_t>(hole - memory.defined.begin()) / size_of(dtype), index));
+    }
+    ir::HostArray result{{dtype, prepared_.output_shapes[index]}, {}};
+    result.data.assign(memory.data, memory.data + memory.bytes());
+    return result;
+  }
+
+  const Program& program_;
+  EmulatedModule& module_;
+  std::span<const ir::HostArray> inputs_;
+  RunOptions options_;
+  runtime::Prepared prepared_;
+  Allocation arena_;
+  std::vector<Allocation> input_memory_, output_memory_;
+};
+
+/// Each kernel once. A name holds the hash of its text, so equal names are equal kernels.
+EmulatedModule compile_all(const std::vector<runtime::PrintedProgram>& programs) {
+  std::map<std::string, const codegen::KernelSource*> by_name;
+  std::vector<codegen::KernelSource> kernels;
+  for (const runtime::PrintedProgram& program : programs) {
+    for (const codegen::KernelSource& kernel : program.kernels) {
+      const auto [known, added] = by_name.emplace(kernel.name, &kernel);
+      if (added) {
+        kernels.push_back(kernel);
+      } else if (known->second->body != kernel.body) {
+        throw InternalError("two kernels are named " + kernel.name);
+      }
+    }
+  }
+  return EmulatedModule::compile(kernels);
+}
+
+}  // namespace
+
+EmulatedPrograms::EmulatedPrograms(std::vector<runtime::PrintedProgram> programs)
+    : module_(compile_all(programs)) {
+  for (runtime::PrintedProgram& program : programs) {
+    programs_.push_back(std::move(program.program));
+  }
+}
+
+std::vector<ir::HostArray> EmulatedPrograms::run(std::size_t index,
+                                                 std::span<const ir::HostArray> inputs,
+                                                 const RunOptions& options) {
+  return Run(programs_.at(index), module_, inputs, options).run();
+}
+
+}  // namespace heddle::emulator

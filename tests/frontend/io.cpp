@@ -1,0 +1,126 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+#include "values.h"
+
+using hd::test::check;
+using hd::test::contains;
+using hd::test::message_of;
+
+namespace {
+
+/// A folder that goes with the test.
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("heddle_io_" + std::to_string(::getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+};
+
+void write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string npy(const std::string& header, const std::string& data, char version = 1) {
+  std::string result("\x93NUMPY");
+  result += version;
+  result += '\0';
+  result += static_cast<char>(header.size() & 0xff);
+  result += static_cast<char>(header.size() >> 8);
+  if (version > 1) result += std::string(2, '\0');
+  return result + header + data;
+}
+
+}  // namespace
+
+TEST_CASE("arrays print as in NumPy") {
+  const auto text = [](const hd::Array& x) { return hd::to_string(x); };
+  CHECK(text(hd::array({1.0, 2.5, -3.0})) == "[ 1.   2.5 -3. ]");
+  CHECK(text(hd::array({{1, -20}, {300, 4}})) == "[[  1 -20]\n [300   4]]");
+  CHECK(text(hd::array({1e-10f, 0.1f})) == "[1.e-10 1.e-01]");
+  CHECK(text(hd::array<double>({1.0, INFINITY, NAN})) == "[ 1. inf nan]");
+  CHECK(text(hd::array(std::vector<bool>{true, false})) == "[ True False]");
+  CHECK(text(hd::array(1.0f / 3)) == "0.33333334");
+  CHECK(text(hd::array(true)) == "True");
+  CHECK(text(hd::arange(2000)) == "[   0    1    2 ... 1997 1998 1999]");
+  CHECK(text(hd::zeros({0, 3})) == "[]");
+  CHECK(text(hd::zeros({1, 2, 1})) == "[[[0.]\n  [0.]]]");
+  CHECK(text(hd::arange(30)) ==
+        "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n"
+        " 24 25 26 27 28 29]");
+  CHECK(hd::repr(hd::array({1.0f, 2.0f})) == "array([1., 2.], dtype=float32)");
+  CHECK(hd::repr(hd::arange(2)) == "array([0, 1])");
+  std::ostringstream stream;
+  stream << hd::array({1, 2});
+  CHECK(stream.str() == "[1 2]");
+}
+
+TEST_CASE("print options apply") {
+  const hd::PrintOptions before = hd::print_options();
+  hd::PrintOptions options;
+  options.precision = 2;
+  options.threshold = 4;
+  options.edgeitems = 1;
+  hd::set_print_options(options);
+  CHECK(hd::to_string(hd::array({0.123, 1.0, 2.0, 3.0, 4.0})) == "[0.12 ... 4.  ]");
+  hd::set_print_options(before);
+  CHECK(hd::to_string(hd::array({0.123})) == "[0.123]");
+}
+
+TEST_CASE("npy files read back in every dtype") {
+  const Folder folder;
+  const std::string path = folder.file("x.npy");
+  for (hd::DType dtype :
+       {hd::bool_, hd::int8, hd::int16, hd::int32, hd::int64, hd::uint8, hd::uint16, hd::uint32,
+        hd::uint64, hd::float16, hd::bfloat16, hd::float32, hd::float64}) {
+    const hd::Array x = hd::arange(6).reshape({2, 3}).astype(dtype);
+    hd::save(path, x);
+    const hd::Array y = hd::load(path);
+    CHECK(y.dtype() == dtype);
+    CHECK(y.shape() == hd::Shape{2, 3});
+    CHECK(y.to_vector<double>() == x.to_vector<double>());
+  }
+  hd::save(path, hd::array(2.5));
+  check<double>(hd::load(path), {}, {2.5});
+  hd::save(path, hd::zeros<float>({0, 2}));
+  check<float>(hd::load(path), {0, 2}, {});
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+}
+
+TEST_CASE("npy files of other orders and versions read") {
+  const Folder folder;
+  const std::string path = folder.file("x.npy");
+  write(path, npy("{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }\n",
+                  std::string("\x01\x02\x00\x03", 4)));
+  check<std::int16_t>(hd::load(path), {2}, {258, 3});
+  write(path, npy("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }\n",
+                  std::string("\0\3\1\4\2\5", 6), 2));
+  check<std::int8_t>(hd::load(path), {2, 3}, {0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("files that are not arrays throw FileError with the path") {
+  const Folder folder;
+  const std::string path = folder.file("x.npy");
+  const auto message = [&] { return message_of<hd::FileError>([&] { hd::load(path); }); };
+  CHECK(contains(message(), path));
+  write(path, "text");
+  CHECK(contains(message(), "too early"));
+  write(path, "some text");
+  CHECK(contains(message(), "not a .npy file"));
+  write(path, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }\n", "abcd"));
+  CHECK(contains(message(), "holds 4 bytes of data, but its shape needs 20"));
+  write(path, npy("{'descr': '<c8', 'fortran_order': False, 'shape': (5,), }\n", ""));
+  CHECK(contains(message(), "<c8"));
+  write(
+      path,
+      npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }\n", ""));
+  CHECK(contains(message(), "64 bits"));
+  write(path, npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", ""));
+  CHECK(contains(message(), "structured"));
+  write(path, npy("{}\n", ""));
+  CHECK(contains(message(), "descr"));
+  CHECK_THROWS_AS(hd::save(folder.file("none/x.npy"), hd::zeros({1})), hd::FileError);
+}

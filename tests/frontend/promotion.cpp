@@ -1,0 +1,119 @@
+#include "values.h"
+
+using hd::test::check;
+using hd::test::contains;
+using hd::test::line_mark;
+using hd::test::message_of;
+
+TEST_CASE("scalars take the dtype of the array within their kind") {
+  const hd::Array f32 = hd::ones<float>({2}), i8 = hd::ones<std::int8_t>({2}),
+                  flag = hd::array(std::vector<bool>{true, false});
+  CHECK((f32 * 2.0).dtype() == hd::float32);
+  CHECK((2 / f32).dtype() == hd::float32);
+  CHECK((i8 + 100).dtype() == hd::int8);
+  CHECK((i8 + 1.5).dtype() == hd::float64);
+  CHECK((i8 / 2).dtype() == hd::float64);
+  CHECK((flag + 1).dtype() == hd::int64);
+  CHECK((flag + 1.0f).dtype() == hd::float64);
+  CHECK((flag + true).dtype() == hd::bool_);
+  CHECK((f32.astype(hd::float16) + 1e3).dtype() == hd::float16);
+  CHECK(hd::where(flag, f32, 0.0).dtype() == hd::float32);
+  CHECK(hd::where(flag, 1, i8).dtype() == hd::int8);
+}
+
+TEST_CASE("arrays promote as in NumPy 2") {
+  const auto type = [](hd::DType a, hd::DType b) {
+    return (hd::zeros({1}, a) + hd::zeros({1}, b)).dtype();
+  };
+  CHECK(type(hd::int8, hd::uint8) == hd::int16);
+  CHECK(type(hd::int64, hd::uint64) == hd::float64);
+  CHECK(type(hd::int32, hd::float32) == hd::float64);
+  CHECK(type(hd::float16, hd::bfloat16) == hd::float32);
+  CHECK(type(hd::bool_, hd::uint16) == hd::uint16);
+  CHECK(hd::sin(hd::zeros({1}, hd::int8)).dtype() == hd::float16);
+  CHECK(hd::sin(hd::zeros({1}, hd::int32)).dtype() == hd::float64);
+  CHECK((hd::zeros({1}, hd::int16) / hd::ones({1}, hd::int16)).dtype() == hd::float64);
+  CHECK(hd::floor(hd::zeros({1}, hd::int32)).dtype() == hd::int32);
+  CHECK(hd::square(hd::ones({1}, hd::bool_)).dtype() == hd::int8);
+}
+
+TEST_CASE("an integer that does not fit throws with the value, the dtype and the line") {
+  const hd::Array x = hd::zeros<std::uint8_t>({2});
+  std::string text = message_of<hd::DTypeError>([&] { x + 300; });
+  CHECK(contains(text, "300"));
+  CHECK(contains(text, "u8"));
+  CHECK(contains(text, line_mark(__LINE__ - 3)));
+  CHECK_THROWS_AS(x + -1, hd::DTypeError);
+  CHECK_THROWS_AS(hd::zeros<std::int64_t>({1}) + 0xffffffffffffffffull, hd::DTypeError);
+}
+
+TEST_CASE("comparisons with integers out of range have the answer that they have") {
+  const hd::Array x = hd::array<std::uint8_t>({0, 255});
+  check<bool>(x < 300, {2}, {true, true});
+  check<bool>(-1 > x, {2}, {false, false});
+  check<bool>(x != 256, {2}, {true, true});
+  check<bool>(x == -1, {2}, {false, false});
+  const hd::Array s = hd::array<std::int64_t>({-1, std::int64_t{1} << 62});
+  const hd::Array u = hd::array<std::uint64_t>({~0ull, (std::uint64_t{1} << 62) + 1});
+  check<bool>(s < u, {2}, {true, true});
+  check<bool>(u <= s, {2}, {false, false});
+  check<bool>(s == u, {2}, {false, false});
+}
+
+TEST_CASE("bool has no subtraction, and integers no negative powers") {
+  const hd::Array flag = hd::array(std::vector<bool>{true});
+  CHECK(contains(message_of<hd::DTypeError>([&] { flag - flag; }), "logical_xor"));
+  CHECK(contains(message_of<hd::DTypeError>([&] { -flag; }), "logical_not"));
+  CHECK_THROWS_AS(hd::power(hd::array({2}), -1), hd::ValueError);
+  check<double>(hd::power(hd::array({2.0}), -1), {1}, {0.5});
+  check<int>(hd::power(hd::array({2}), 3), {1}, {8});
+}
+
+TEST_CASE("composites follow NumPy") {
+  const hd::Array x = hd::array<double>({-1.5, 0.5, 2.5, NAN});
+  check<double>(hd::clip(x, 0, 2), {4}, {0, 0.5, 2, NAN});
+  check<double>(hd::round(x), {4}, {-2, 0, 2, NAN});
+  check<double>(hd::round(hd::array({1.25, 1.355}), 1), {2}, {1.2, 1.4});
+  check<int>(hd::round(hd::array({123, 157}), -1), {2}, {120, 160});
+  check<double>(hd::nan_to_num(hd::array<double>({NAN, 1.0}), 7.0), {2}, {7, 1});
+  check<float>(hd::nan_to_num(hd::array<float>({INFINITY, -INFINITY})), {2},
+               {3.40282347e38f, -3.40282347e38f});
+  const auto [quotient, rest] = hd::divmod(hd::array({7, -7}), 3);
+  check<int>(quotient, {2}, {2, -3});
+  check<int>(rest, {2}, {1, 2});
+  const auto [mantissa, exponent] = hd::frexp(hd::array({8.0, 0.75}));
+  check<double>(mantissa, {2}, {0.5, 0.75});
+  check<int>(exponent, {2}, {4, 0});
+  check<double>(hd::ldexp(hd::array({1.0}), hd::array<std::int64_t>({3})), {1}, {8});
+  CHECK(hd::allclose(hd::array({1.0, 2.0}), hd::array({1.0, 2.0 + 1e-9})));
+  CHECK_FALSE(hd::allclose(hd::array<double>({1.0, NAN}), hd::array<double>({1.0, NAN})));
+  CHECK(
+      hd::allclose(hd::array<double>({1.0, NAN}), hd::array<double>({1.0, NAN}), 1e-5, 1e-8, true));
+  CHECK(hd::array_equal(hd::array({1, 2}), hd::array({1, 2})));
+  CHECK_FALSE(hd::array_equal(hd::array({1, 2}), hd::array({1, 2, 3})));
+  check<double>(hd::float_power(hd::array({4}), 0.5), {1}, {2});
+  check<int>(hd::where(hd::array({0, 5}), hd::array({1, 2}), hd::array({3, 4})), {2}, {3, 2});
+}
+
+TEST_CASE("in-place operators keep the dtype or throw") {
+  hd::Array x = hd::array({1, 2});
+  x += 3;
+  x *= hd::array({1, 10});
+  check<int>(x, {2}, {4, 50});
+  CHECK_THROWS_AS(x /= 2, hd::DTypeError);
+  CHECK_THROWS_AS(x += hd::ones({3, 2}, hd::int32), hd::ShapeError);
+  x += hd::array<std::int64_t>({1, 1});
+  check<int>(x, {2}, {5, 51});
+  x <<= 1;
+  x |= 1;
+  check<int>(x, {2}, {11, 103});
+}
+
+TEST_CASE("errors name the op, the shapes, the dtypes and the line") {
+  const hd::Array a = hd::zeros<float>({3}), b = hd::zeros<float>({4});
+  const std::string text = message_of<hd::ShapeError>([&] { hd::hypot(a, b); });
+  CHECK(contains(text, "hypot(f32[3], f32[4])"));
+  CHECK(contains(text, "promotion.cpp" + std::string(":") + std::to_string(__LINE__ - 2)));
+  CHECK(contains(message_of<hd::DTypeError>([&] { a << 1; }), "left_shift"));
+  CHECK_THROWS_AS(hd::Array() + a, hd::ValueError);
+}

@@ -1,0 +1,143 @@
+#include "tests/fuzz/recorder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "heddle/error.h"
+
+#include "ir/constant.h"
+#include "ir/interpreter/functions.h"
+
+namespace heddle::test {
+
+using ir::Attributes;
+using ir::HostArray;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+DType Recorder::any_dtype(ir::DTypeSet set) {
+  std::vector<DType> members;
+  for (int i = 0; i < dtype_count; ++i) {
+    if ((set & ir::set_of(static_cast<DType>(i))) != 0) members.push_back(static_cast<DType>(i));
+  }
+  return any_of(members);
+}
+
+std::int64_t Recorder::elements(const Shape& shape) const {
+  std::int64_t count = 1;
+  for (const ir::Dim dim : shape) count *= extent(dim);
+  return count;
+}
+
+void Recorder::keep(ValueId id, HostArray value) {
+  const std::size_t index = ir::index_of(id);
+  if (values_.size() <= index) values_.resize(index + 1);
+  values_[index] = std::move(value);
+}
+
+ValueId Recorder::parameter(DType dtype, const Shape& shape, bool scalar) {
+  const Shape extents = bound(shape, case_.bindings);
+  const std::uint64_t seed = random_();
+  // Extremes and special values in some inputs only: they spread over all that is computed of them.
+  const bool wild = chance(is_floating(dtype) ? 0.03 : 0.3);
+  HostArray array = wild ? sample(ir::Domain::any, 0, dtype, extents, seed)
+                         : moderate_sample(dtype, extents, seed % 4);
+  const ValueId id =
+      scalar ? case_.graph.scalar_parameter(dtype) : case_.graph.parameter(dtype, shape);
+  case_.inputs.push_back(array);
+  keep(id, std::move(array));
+  return id;
+}
+
+ValueId Recorder::constant(DType dtype, double value) {
+  const std::uint64_t bits = ir::constant_bits(dtype, value);
+  const ValueId id = case_.graph.constant(dtype, bits);
+  HostArray array{{dtype, {}}, {}};
+  array.data.resize(size_of(dtype));
+  std::memcpy(array.data.data(), &bits, array.data.size());
+  keep(id, std::move(array));
+  return id;
+}
+
+HostArray Recorder::evaluate(Op op, std::span<const ValueId> operands,
+                             const Attributes& attributes) const {
+  ir::Graph single;
+  single.fold_constants = false;
+  std::vector<ValueId> parameters;
+  std::vector<HostArray> arguments;
+  for (const ValueId operand : operands) {
+    const HostArray& array = value(operand);
+    parameters.push_back(single.parameter(array.type.dtype, array.type.shape));
+    arguments.push_back(array);
+  }
+  Attributes concrete = attributes;
+  concrete.shape = bound(attributes.shape, case_.bindings);
+  for (ir::Dim& start : concrete.starts) start = extent(start);
+  single.outputs = {single.add(op, parameters, concrete)};
+  return ir::interpret(single, arguments)[0];
+}
+
+std::optional<ValueId> Recorder::add(Op op, std::vector<ValueId> operands, Attributes attributes) {
+  std::vector<ir::Type> types;
+  for (const ValueId operand : operands) types.push_back(graph().type(operand));
+  try {
+    const ir::Type type = ir::infer(op, types, attributes);
+    if (type.shape.size() > most_axes || elements(type.shape) > most_elements) return std::nullopt;
+    HostArray array = evaluate(op, operands, attributes);
+    const std::size_t before = graph().size();
+    const ValueId id = case_.graph.add(op, operands, attributes);
+    if (graph().size() > before && graph().op(id) != Op::constant) ++operations_;
+    keep(id, std::move(array));
+    return id;
+  } catch (const ShapeError&) {
+  } catch (const DTypeError&) {
+  } catch (const ValueError&) {
+  } catch (const IndexError&) {
+  }
+  return std::nullopt;
+}
+
+ValueId Recorder::cast(ValueId id, DType dtype) {
+  if (this->dtype(id) == dtype) return id;
+  Attributes attributes;
+  attributes.dtype = dtype;
+  return add(Op::cast, {id}, attributes).value();
+}
+
+Recorder::Extremes Recorder::extremes(ValueId id) const {
+  const HostArray& array = value(id);
+  const std::size_t count = array.data.size() / size_of(array.type.dtype);
+  std::vector<double> numbers(count);
+  const std::byte* operand = array.data.data();
+  ir::interpreter::cast_function(array.type.dtype, DType::f64)(
+      &operand, reinterpret_cast<std::byte*>(numbers.data()), count);
+  Extremes result;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite(numbers[i])) {
+      result.finite = false;
+      continue;
+    }
+    result.low = i == 0 ? numbers[i] : std::min(result.low, numbers[i]);
+    result.high = i == 0 ? numbers[i] : std::max(result.high, numbers[i]);
+  }
+  return result;
+}
+
+ValueId Recorder::clamped(ValueId id, Range range) {
+  const Extremes have = extremes(id);
+  const DType kind = dtype(id);
+  if (is_boolean(kind)) return id;
+  // fmax and fmin take NaNs away.
+  const bool number_wins = !have.finite || chance(0.3);
+  if (have.low < range.low || !have.finite) {
+    id = add(number_wins ? Op::fmax : Op::maximum, {id, constant(kind, range.low)}).value();
+  }
+  if (have.high > range.high || !have.finite) {
+    id = add(number_wins ? Op::fmin : Op::minimum, {id, constant(kind, range.high)}).value();
+  }
+  return id;
+}
+
+}  // namespace heddle::test

@@ -1,0 +1,288 @@
+#include "random_graph.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+using namespace heddle;
+using namespace heddle::ir;
+
+namespace {
+
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : random_(seed) {}
+
+  Graph run(int length) {
+    add_parameters();
+    while (static_cast<int>(graph_.size()) < length) add_node();
+    graph_.outputs = {newest(0)};
+    for (std::size_t more = below(4); more > 0; --more) graph_.outputs.push_back(pick());
+    if (coin()) graph_.facts.push_back({intern_symbol("n"), 2, 4});
+    if (coin()) graph_.facts.push_back({intern_symbol("m"), 1, 1});
+    return std::move(graph_);
+  }
+
+ private:
+  std::size_t below(std::size_t bound) { return random_() % bound; }
+  bool coin() { return below(2) == 0; }
+  ValueId newest(std::size_t age) {
+    return ValueId{static_cast<std::uint32_t>(graph_.size() - 1 - age)};
+  }
+  /// Often one of the newest values, so that graphs grow deep as well as wide.
+  ValueId pick() {
+    return newest(below(coin() ? std::min<std::size_t>(4, graph_.size()) : graph_.size()));
+  }
+
+  DType any_dtype(DTypeSet set) {
+    while (true) {
+      const auto dtype = static_cast<DType>(below(dtype_count));
+      if ((set & set_of(dtype)) != 0) return dtype;
+    }
+  }
+
+  Op any_op(OpKind kind) {
+    while (true) {
+      const Op op = static_cast<Op>(below(op_count));
+      if (kind_of(op) == kind) return op;
+    }
+  }
+
+  Dim any_extent() {
+    static const std::vector<Dim> extents = {0,
+                                             1,
+                                             1,
+                                             2,
+                                             3,
+                                             7,
+                                             Dim::symbol("n"),
+                                             Dim::symbol("m"),
+                                             Dim::symbol("n") * 2,
+                                             Dim::symbol("n") - 1};
+    return extents[below(extents.size())];
+  }
+
+  Shape any_shape() {
+    Shape shape(below(4));
+    for (Dim& extent : shape) extent = any_extent();
+    return shape;
+  }
+
+  void add_parameters() {
+    const std::size_t count = 1 + below(4);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (below(4) == 0) {
+        graph_.scalar_parameter(any_dtype(all_dtypes));
+      } else {
+        graph_.parameter(any_dtype(all_dtypes), any_shape());
+      }
+    }
+  }
+
+  void add_node() {
+    if (coin()) {
+      add_elementwise();
+      return;
+    }
+    switch (below(10)) {
+      case 0:
+        graph_.constant(any_dtype(all_dtypes), random_());
+        break;
+      case 1:
+        add_iota();
+        break;
+      case 2:
+        add_reshape();
+        break;
+      case 3:
+        add_transpose();
+        break;
+      case 4:
+        add_broadcast();
+        break;
+      case 5:
+        add_slice();
+        break;
+      case 6:
+        add_concatenate();
+        break;
+      case 7:
+        add_slice_update();
+        break;
+      case 8:
+        add_reduction();
+        break;
+      default:
+        add_matmul();
+        break;
+    }
+  }
+
+  ValueId cast(ValueId value, DType dtype) {
+    if (graph_.dtype(value) == dtype) return value;
+    Attributes attributes;
+    attributes.dtype = dtype;
+    return graph_.add(Op::cast, {value}, attributes);
+  }
+
+  /// Some value that broadcasts with `shape`, or a constant.
+  ValueId pick_beside(const Shape& shape) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const ValueId value = pick();
+      const Shape& other = graph_.shape(value);
+      const bool fits = other.size() <= shape.size() &&
+                        std::equal(other.rbegin(), other.rend(), shape.rbegin(),
+                                   [](Dim a, Dim b) { return a == b || a == Dim(1); });
+      if (fits) return value;
+    }
+    return graph_.constant(any_dtype(all_dtypes), random_());
+  }
+
+  void add_elementwise() {
+    const Op op = any_op(OpKind::elementwise);
+    const OpInfo& row = info(op);
+    if (op == Op::cast) {
+      cast(pick(), any_dtype(all_dtypes));
+      return;
+    }
+    const DType dtype = any_dtype(row.dtypes);
+    const ValueId first = pick();
+    std::vector<ValueId> operands(static_cast<std::size_t>(row.arity), first);
+    for (std::size_t i = 1; i < operands.size(); ++i)
+      operands[i] = pick_beside(graph_.shape(first));
+    for (ValueId& operand : operands) {
+      const bool is_condition = row.rule == TypeRule::select && &operand == &operands[0];
+      const bool is_exponent = row.rule == TypeRule::load_exponent && &operand == &operands[1];
+      operand = cast(operand, is_condition ? DType::boolean : is_exponent ? DType::i32 : dtype);
+    }
+    // Values that broadcast to the first are as welcome in front of it.
+    if (row.rule != TypeRule::select && row.rule != TypeRule::load_exponent && coin()) {
+      std::ranges::reverse(operands);
+    }
+    graph_.add(op, operands);
+  }
+
+  void add_iota() {
+    Attributes attributes;
+    attributes.dtype = any_dtype(reals);
+    attributes.shape = any_shape();
+    attributes.shape.push_back(any_extent());
+    attributes.axes = {static_cast<std::int64_t>(below(attributes.shape.size()))};
+    graph_.add(Op::iota, {}, attributes);
+  }
+
+  void add_reshape() {
+    const ValueId value = pick();
+    Attributes attributes;
+    if (coin()) {
+      attributes.shape = {element_count(graph_.shape(value))};
+    } else {
+      attributes.shape = graph_.shape(value);
+      attributes.shape.insert(attributes.shape.begin() +
+                                  static_cast<std::ptrdiff_t>(below(attributes.shape.size() + 1)),
+                              1);
+    }
+    if (attributes.shape.size() <= 6) graph_.add(Op::reshape, {value}, attributes);
+  }
+
+  void add_transpose() {
+    const ValueId value = pick();
+    Attributes attributes;
+    attributes.axes.resize(graph_.shape(value).size());
+    std::iota(attributes.axes.begin(), attributes.axes.end(), 0);
+    for (std::size_t i = attributes.axes.size(); i > 1; --i) {
+      std::swap(attributes.axes[i - 1], attributes.axes[below(i)]);
+    }
+    graph_.add(Op::transpose, {value}, attributes);
+  }
+
+  void add_broadcast() {
+    const ValueId value = pick();
+    Attributes attributes;
+    attributes.shape = graph_.shape(value);
+    for (Dim& extent : attributes.shape) {
+      if (extent == Dim(1)) extent = any_extent();
+    }
+    if (coin()) attributes.shape.insert(attributes.shape.begin(), any_extent());
+    if (attributes.shape.size() <= 6) graph_.add(Op::broadcast_to, {value}, attributes);
+  }
+
+  /// A region inside `shape`: any step along constant axes, all or all backwards along others.
+  Attributes any_region(const Shape& shape) {
+    Attributes attributes;
+    for (Dim extent : shape) {
+      if (!extent.is_constant() || extent == Dim(0)) {
+        const bool backwards = coin();
+        attributes.starts.push_back(backwards ? extent - 1 : Dim(0));
+        attributes.steps.push_back(backwards ? -1 : 1);
+        attributes.shape.push_back(extent);
+        continue;
+      }
+      const auto size = static_cast<std::size_t>(extent.constant());
+      const auto start = static_cast<std::int64_t>(below(size));
+      const auto step = static_cast<std::int64_t>(1 + below(3)) * (coin() ? 1 : -1);
+      const std::int64_t room = step > 0 ? extent.constant() - 1 - start : start;
+      const std::int64_t most = room / std::abs(step) + 1;
+      attributes.starts.emplace_back(start);
+      attributes.steps.push_back(step);
+      attributes.shape.emplace_back(
+          static_cast<std::int64_t>(below(static_cast<std::size_t>(most) + 1)));
+    }
+    return attributes;
+  }
+
+  void add_slice() {
+    const ValueId value = pick();
+    graph_.add(Op::slice, {value}, any_region(graph_.shape(value)));
+  }
+
+  void add_slice_update() {
+    const ValueId base = pick();
+    const Attributes attributes = any_region(graph_.shape(base));
+    const ValueId value = cast(pick_beside(attributes.shape), graph_.dtype(base));
+    graph_.add(Op::slice_update, {base, value}, attributes);
+  }
+
+  void add_concatenate() {
+    const ValueId value = pick();
+    if (graph_.shape(value).empty()) return;
+    Attributes attributes;
+    attributes.axes = {static_cast<std::int64_t>(below(graph_.shape(value).size()))};
+    graph_.add(Op::concatenate, std::vector<ValueId>(1 + below(3), value), attributes);
+  }
+
+  void add_reduction() {
+    const Op op = any_op(OpKind::reduction);
+    const ValueId value = cast(pick(), any_dtype(info(op).dtypes));
+    const Shape& shape = graph_.shape(value);
+    const bool is_index = op == Op::argmin || op == Op::argmax;
+    Attributes attributes;
+    attributes.keepdims = coin();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (is_index || coin()) attributes.axes.push_back(static_cast<std::int64_t>(i));
+    }
+    const bool empty = std::ranges::any_of(shape, [](Dim extent) { return extent == Dim(0); });
+    if (!empty) graph_.add(op, {value}, attributes);
+  }
+
+  void add_matmul() {
+    const ValueId value = cast(pick(), any_dtype(info(Op::matmul).dtypes));
+    const auto rank = static_cast<std::int64_t>(graph_.shape(value).size());
+    if (rank < 2) return;
+    Attributes attributes;
+    attributes.axes.resize(static_cast<std::size_t>(rank));
+    std::iota(attributes.axes.begin(), attributes.axes.end(), 0);
+    std::swap(attributes.axes.back(), *(attributes.axes.end() - 2));
+    graph_.add(Op::matmul, {value, graph_.add(Op::transpose, {value}, attributes)});
+  }
+
+  std::mt19937_64 random_;
+  Graph graph_;
+};
+
+}  // namespace
+
+Graph random_graph(std::uint64_t seed, int length) { return Generator(seed).run(length); }

@@ -1,0 +1,9 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ir/graph.h"
+
+/// A well-formed graph of about `length` ops drawn over the whole table, with symbols, facts, views
+/// of every kind, several outputs and nodes that no output needs. Equal seeds give equal graphs.
+heddle::ir::Graph random_graph(std::uint64_t seed, int length);

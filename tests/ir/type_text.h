@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+#include "ir/graph.h"
+
+/// "[n,64]" as a shape.
+heddle::ir::Shape shape_of(std::string_view text);
+/// "f32[n,64]" as a type.
+heddle::ir::Type type_of(std::string_view text);

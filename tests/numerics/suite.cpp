@@ -1,0 +1,230 @@
+#include "tests/numerics/suite.h"
+
+#include <chrono>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "ir/constant.h"
+
+namespace heddle::test {
+namespace {
+
+using ir::Attributes;
+using ir::HostArray;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+constexpr std::size_t batch_size = 48;
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  ~Stopwatch() {
+    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::vector<Way> ways() {
+  if (tests_on_gpu()) return {Way::interpreter, Way::device};
+  return {Way::interpreter, Way::host, Way::emulated};
+}
+
+}  // namespace
+
+Builder::Builder(std::string name) : label(std::move(name)) {
+  made.graph.name = "numerics";
+  made.graph.fold_constants = false;
+}
+
+ValueId Builder::input(HostArray array, bool aligned) {
+  const Shape shape = array.type.shape;
+  const ValueId id = input(std::move(array), shape);
+  made.options.aligned.back() = aligned;
+  return id;
+}
+
+ValueId Builder::input(HostArray array, const Shape& shape) {
+  const ValueId id = made.graph.parameter(array.type.dtype, shape);
+  made.inputs.push_back(std::move(array));
+  made.options.aligned.push_back(true);
+  return id;
+}
+
+ValueId Builder::scalar(HostArray array) {
+  const ValueId id = made.graph.scalar_parameter(array.type.dtype);
+  made.inputs.push_back(std::move(array));
+  made.options.aligned.push_back(true);
+  return id;
+}
+
+ValueId Builder::add(Op op, std::vector<ValueId> operands, Attributes attributes) {
+  return made.graph.add(op, operands, std::move(attributes));
+}
+
+ValueId Builder::cast(ValueId value, DType dtype) {
+  Attributes attributes;
+  attributes.dtype = dtype;
+  return add(Op::cast, {value}, attributes);
+}
+
+ValueId Builder::reshape(ValueId value, Shape shape) {
+  Attributes attributes;
+  attributes.shape = std::move(shape);
+  return add(Op::reshape, {value}, attributes);
+}
+
+ValueId Builder::broadcast(ValueId value, Shape shape) {
+  Attributes attributes;
+  attributes.shape = std::move(shape);
+  return add(Op::broadcast_to, {value}, attributes);
+}
+
+ValueId Builder::transpose(ValueId value, std::vector<std::int64_t> axes) {
+  Attributes attributes;
+  attributes.axes = std::move(axes);
+  return add(Op::transpose, {value}, attributes);
+}
+
+ValueId Builder::slice(ValueId value, std::vector<ir::Dim> starts, std::vector<std::int64_t> steps,
+                       Shape shape) {
+  Attributes attributes;
+  attributes.starts = std::move(starts);
+  attributes.steps = std::move(steps);
+  attributes.shape = std::move(shape);
+  return add(Op::slice, {value}, attributes);
+}
+
+ValueId Builder::update(ValueId base, ValueId value, std::vector<ir::Dim> starts,
+                        std::vector<std::int64_t> steps, Shape shape) {
+  Attributes attributes;
+  attributes.starts = std::move(starts);
+  attributes.steps = std::move(steps);
+  attributes.shape = std::move(shape);
+  return add(Op::slice_update, {base, value}, attributes);
+}
+
+ValueId Builder::concatenate(std::vector<ValueId> parts, std::int64_t axis) {
+  Attributes attributes;
+  attributes.axes = {axis};
+  return add(Op::concatenate, std::move(parts), attributes);
+}
+
+ValueId Builder::reduce(Op op, ValueId value, std::vector<std::int64_t> axes, bool keepdims) {
+  Attributes attributes;
+  attributes.axes = std::move(axes);
+  attributes.keepdims = keepdims;
+  return add(op, {value}, attributes);
+}
+
+ValueId Builder::constant(DType dtype, double value) {
+  return made.graph.constant(dtype, ir::constant_bits(dtype, value));
+}
+
+Suite::Suite(ir::Target target) : target_(std::move(target)) {}
+
+Suite::~Suite() {
+  fmt::print(
+      "{} cases, {} runs, {} CUDA kernels; {:.0f} s of checks, {:.0f} s waiting for compilers\n",
+      cases_, runs_, kernels_, checked_, waited_);
+}
+
+void Suite::add(Builder&& builder) {
+  collected_.push_back(std::move(builder));
+  if (collected_.size() == batch_size) start();
+}
+
+void Suite::start() {
+  Pending ready;
+  if (compiling_.valid()) ready = wait();
+  compiling_ = std::async(std::launch::async, [builders = std::move(collected_), target = target_] {
+    Pending pending{std::move(builders), nullptr};
+    std::vector<Case> cases;
+    for (const Builder& builder : pending.builders) cases.push_back(builder.made);
+    std::vector<std::vector<Way>> all(cases.size(), ways());
+    pending.batch = std::make_unique<CheckedBatch>(std::move(cases), std::move(all), target);
+    compile_with_nvrtc(pending.batch->emulated_kernels(), "sm_90");
+    return pending;
+  });
+  collected_.clear();
+  if (ready.batch) check(std::move(ready));
+}
+
+void Suite::finish() {
+  if (!collected_.empty()) start();
+  if (compiling_.valid()) check(wait());
+}
+
+Suite::Pending Suite::wait() {
+  const Stopwatch stopwatch(waited_);
+  return compiling_.get();
+}
+
+void Suite::check(Pending&& pending) {
+  const Stopwatch stopwatch(checked_);
+  kernels_ += pending.batch->emulated_kernels().size();
+  for (std::size_t i = 0; i < pending.builders.size(); ++i) {
+    const Builder& builder = pending.builders[i];
+    ++cases_;
+    const std::size_t elements = pending.batch->elements(), open = pending.batch->ambiguous();
+    check_run(*pending.batch, i, builder, builder.made.inputs);
+    for (const std::vector<HostArray>& inputs : builder.more_inputs) {
+      check_run(*pending.batch, i, builder, inputs);
+    }
+    const auto some = static_cast<double>(pending.batch->elements() - elements);
+    const auto ambiguous = static_cast<double>(pending.batch->ambiguous() - open);
+    CHECK_MESSAGE(
+        ambiguous <= builder.most_ambiguous * some,
+        builder.label << ": " << ambiguous << " of " << some << " elements have no definite value");
+  }
+}
+
+void Suite::check_run(CheckedBatch& batch, std::size_t index, const Builder& builder,
+                      std::span<const HostArray> inputs) {
+  ++runs_;
+  const std::optional<Finding> finding = batch.check(index, inputs);
+  CHECK_MESSAGE(!finding, builder.label << ", " << (finding ? name_of(finding->way) : "") << ": "
+                                        << (finding ? finding->message : "") << "\n"
+                                        << ir::print(builder.made.graph));
+  if (finding) return;
+  for (std::size_t i = 0; i < builder.made.graph.size(); ++i) {
+    ++compared_[builder.made.graph.op(ValueId{static_cast<std::uint32_t>(i)})];
+  }
+}
+
+std::size_t Suite::compared(Op op) const {
+  const auto found = compared_.find(op);
+  return found == compared_.end() ? 0 : found->second;
+}
+
+ir::Target small_target() {
+  ir::Target target = ir::parse_target("sm_90");
+  target.multiprocessors = 4;
+  return target;
+}
+
+std::vector<DType> dtypes_in(ir::DTypeSet set) {
+  std::vector<DType> found;
+  for (int i = 0; i < dtype_count; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if ((set & ir::set_of(dtype)) != 0) found.push_back(dtype);
+  }
+  return found;
+}
+
+std::vector<Op> ops_of(ir::OpKind kind) {
+  std::vector<Op> found;
+  for (int i = 0; i < ir::op_count; ++i) {
+    if (ir::kind_of(static_cast<Op>(i)) == kind) found.push_back(static_cast<Op>(i));
+  }
+  return found;
+}
+
+}  // namespace heddle::test

@@ -1,0 +1,187 @@
+"""Evaluates a graph: the values it should have, and how far an implementation may be from them.
+
+Every node has its reference value, correctly rounded in its dtype. Beside it the graph runs a few
+times more with the errors that an implementation is allowed put in on purpose: an inexact op is off
+by its table's ulp, a sum by what its order may change, and a product that an addition may contract
+(fma) by its rounding. Signs that no standard fixes, of computed NaNs and of zeros that a maximum or
+a sum gives, are turned too. How far the outputs then move, times a margin, is the tolerance; where
+a discrete outcome flips or a value overflows, it is infinite.
+"""
+
+import numpy as np
+
+import dtypes
+import op_table
+import semantics
+from graph_text import GraphError
+
+MARGIN = 4
+RUNS = 7
+CONTRACTED = {"multiply", "square"}
+ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc"}
+# Errors of different size beside those of full size: equal ones can cancel each other.
+SIGNS = [lambda rng, shape: 1.0, lambda rng, shape: -1.0] + [
+    lambda rng, shape: rng.choice([-1.0, -0.6, 0.6, 1.0], shape)
+] * (RUNS - 2)
+
+
+class Evaluation:
+    """`contract` says that products may be contracted into the additions that use them."""
+
+    def __init__(self, graph, inputs, contract):
+        self.contract = contract
+        self.nodes = {node.id: node for node in graph.parameters + graph.nodes}
+        self.values = {}  # reference, in the dtype
+        self.errors = {}  # float64, where the op itself may be off
+        self.tolerances = {}  # float64, once asked for
+        self.perturbed = [{} for _ in range(RUNS)]  # only where it differs from the reference
+        self.clean = [{} for _ in range(RUNS)]  # perturbed operands, no error of the op's own
+        self.rngs = [np.random.default_rng(seed) for seed in range(RUNS)]
+        for node, value in zip(graph.parameters, inputs):
+            expected = (dtypes.BY_NAME[node.dtype], node.shape)
+            if (value.dtype, value.shape) != expected:
+                raise GraphError(f"input {value.dtype}{list(value.shape)} for {expected}")
+            self.values[node.id] = value
+        with np.errstate(all="ignore"):
+            for node in graph.nodes:
+                self.add(node)
+
+    def add(self, node):
+        operands = [self.values[id] for id in node.operands]
+        raw = self.compute(node, operands, widened=False)
+        if raw.shape != node.shape:
+            raise GraphError(f"{node.op} has shape {list(raw.shape)}, not {list(node.shape)}")
+        value = self.finish(node, raw)
+        self.values[node.id] = value
+        error = self.own_error(node, operands, raw)
+        if error is not None:
+            self.errors[node.id] = error
+        for run in range(RUNS):
+            self.perturb(run, node, error)
+
+    def compute(self, node, operands, widened):
+        kinds = [self.nodes[id].dtype for id in node.operands]
+        if node.op in op_table.ELEMENTWISE:
+            return semantics.elementwise(node, operands, kinds, widened)
+        if node.op == "cast":
+            return semantics.cast(operands[0], kinds[0], node.dtype)
+        if node.op in op_table.REDUCTIONS:
+            return semantics.reduction(node, operands[0], kinds[0])
+        if node.op == "matmul":
+            return semantics.matmul(operands, node.dtype)
+        if node.op == "constant":
+            return semantics.literal(node.attributes["literal"], node.dtype)
+        if node.op == "iota":
+            axis = node.attributes["axes"][0]
+            column = [-1 if i == axis else 1 for i in range(len(node.shape))]
+            index = np.arange(node.shape[axis]).reshape(column)
+            return dtypes.round_to(np.broadcast_to(index, node.shape), node.dtype)
+        if widened:
+            operands = [dtypes.widen(x, k) for x, k in zip(operands, kinds)]
+        return semantics.move(node, operands)
+
+    def finish(self, node, raw):
+        """`raw` in the node's dtype."""
+        if dtypes.is_floating(node.dtype):
+            return dtypes.round_to(raw, node.dtype)
+        return raw.astype(dtypes.BY_NAME[node.dtype])
+
+    def own_error(self, node, operands, raw):
+        """What the op itself may be off by, elementwise; None for exact ones."""
+        if not dtypes.is_floating(node.dtype):
+            return None
+        if node.op in op_table.ELEMENTWISE:
+            entry = op_table.ELEMENTWISE[node.op]
+            if entry.exact:
+                return None
+            # The table counts ulp of float32 for the two 16-bit formats, which round after that.
+            # A function that is 0 is so exactly, as sin(0) and log(1) are.
+            unit = dtypes.ulp(raw, dtypes.accumulator(node.dtype))
+            error = np.where(raw == 0, 0, entry.ulp * unit)
+        elif node.op in ("sum", "prod"):
+            error = semantics.reduction_error(node, operands[0], node.dtype, raw)
+        elif node.op == "matmul":
+            error = semantics.matmul_error(operands, node.dtype)
+        else:
+            return None
+        # Two roundings of half a unit: the implementation's and the reference's.
+        error = np.where(error == 0, 0, error + dtypes.ulp(raw, node.dtype))
+        return np.where(may_overflow(raw, error, node.dtype), np.inf, error)
+
+    def perturb(self, run, node, error):
+        value = self.values[node.id]
+        if any(id in self.perturbed[run] for id in node.operands):
+            operands = [self.perturbed[run].get(id, self.values[id]) for id in node.operands]
+            value = self.compute(node, operands, widened=True)
+            self.clean[run][node.id] = self.finish(node, value)
+            moved = node.op in op_table.MOVES and dtypes.is_floating(node.dtype)
+            self.perturbed[run][node.id] = value if moved else self.clean[run][node.id]
+
+        if self.contract and node.op in CONTRACTED and node.dtype in ("f32", "f64"):
+            self.contract_product(run, node)
+        elif error is not None:
+            signs = self.signs(run, node)
+            wide = dtypes.widen(value, node.dtype) + np.where(np.isfinite(error), error, 0) * signs
+            open_ended = np.isinf(error)
+            wide = np.where(open_ended, np.where(np.greater(signs, 0), np.inf, 0), wide)
+            self.perturbed[run][node.id] = self.finish(node, wide)
+        if run % 2 == 1:
+            self.turn_signs(run, node)
+
+    def signs(self, run, node):
+        return SIGNS[run](self.rngs[run], node.shape)
+
+    def contract_product(self, run, node):
+        """Some uses of a product see it before it is rounded."""
+        kinds = [self.nodes[id].dtype for id in node.operands]
+        operands = [self.perturbed[run].get(id, self.values[id]) for id in node.operands]
+        exact = self.compute(node, [dtypes.widen(x, k) for x, k in zip(operands, kinds)], True)
+        rounded = self.finish(node, exact)
+        if (exact != rounded).any():
+            seen = np.where(self.signs(run, node) > 0, exact, dtypes.widen(rounded, node.dtype))
+            self.perturbed[run][node.id] = seen
+
+    def turn_signs(self, run, node):
+        if not dtypes.is_floating(node.dtype) or node.op in op_table.MOVES | {"constant"}:
+            return
+        value = self.perturbed[run].get(node.id, self.values[node.id])
+        open_signs = np.isnan(value)
+        if node.op in ZERO_OF_EITHER_SIGN:
+            open_signs |= value == 0
+        if open_signs.any():
+            self.perturbed[run][node.id] = np.where(open_signs, -value, value)
+
+    def tolerance(self, id):
+        if id not in self.tolerances:
+            with np.errstate(all="ignore"):
+                self.tolerances[id] = self.compute_tolerance(self.nodes[id])
+        return self.tolerances[id]
+
+    def compute_tolerance(self, node):
+        if node.op in op_table.MOVES:
+            return semantics.move(node, [self.tolerance(id) for id in node.operands])
+        reference = self.values[node.id]
+        total = np.broadcast_to(self.errors.get(node.id, 0.0), node.shape).astype(np.float64)
+        for run in self.clean:
+            if node.id in run:
+                total = np.maximum(total, self.errors.get(node.id, 0.0)
+                                   + MARGIN * distance(run[node.id], reference, node.dtype))
+        return total
+
+
+def may_overflow(raw, error, dtype):
+    """Where the rounding threshold between the largest number and infinity is within the error."""
+    mantissa, smallest = dtypes.FORMATS[dtype]
+    threshold = np.ldexp(np.longdouble(2.0 - 2.0 ** -(mantissa + 1)), 1 - smallest)
+    magnitude = np.abs(raw.astype(np.longdouble))
+    return (magnitude + error >= threshold) & (magnitude - error < threshold)
+
+
+def distance(a, b, dtype):
+    """|a - b|; infinite where a discrete outcome, a NaN or an infinity differs."""
+    if not dtypes.is_floating(dtype):
+        return np.where(a == b, 0.0, np.inf)
+    a, b = dtypes.widen(a, dtype), dtypes.widen(b, dtype)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    gap = np.abs(a - b).astype(np.float64)
+    return np.where(same, 0.0, np.where(np.isfinite(gap), gap, np.inf))

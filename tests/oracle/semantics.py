@@ -1,0 +1,177 @@
+"""What one node computes, in NumPy.
+
+Floating values come in two forms: in their dtype, or widened (dtypes.widen) when they stand for a
+value that is known only up to some error. Inexact ops are evaluated widened and rounded once.
+"""
+
+import functools
+
+import numpy as np
+
+import dtypes
+import op_table
+from graph_text import GraphError
+
+
+def literal(text, dtype):
+    if text in ("true", "false"):
+        return np.array(text == "true", dtypes.BY_NAME[dtype])
+    if dtypes.is_floating(dtype) and text.startswith("0x"):  # a NaN, by its bits
+        kind = dtypes.BY_NAME[dtype]
+        return np.array(int(text, 16), f"u{kind.itemsize}").view(kind)
+    if dtypes.is_floating(dtype):
+        return dtypes.round_to(np.array(float(text)), dtype)
+    return np.array(int(text), dtypes.BY_NAME[dtype])
+
+
+@functools.lru_cache(maxsize=None)
+def numpy_result(op, operand_dtypes):
+    """The dtype that NumPy gives the op. ml_dtypes lacks some functions of bfloat16, which is to be
+    treated as float32 is."""
+    stand_ins = ["f32" if d == "bf16" else d for d in operand_dtypes]
+    function = op_table.ELEMENTWISE[op].function
+    found = function(*[np.ones(1, dtypes.BY_NAME[d]) for d in stand_ins]).dtype
+    if found == np.float32 and "bf16" in operand_dtypes:
+        return "bf16"
+    return dtypes.NAME_OF.get(found, str(found))
+
+
+def elementwise(node, operands, operand_dtypes, widened):
+    """The op's value, not yet rounded where the op is inexact or `widened` says that operands are."""
+    entry = op_table.ELEMENTWISE[node.op]
+    says = numpy_result(node.op, tuple(operand_dtypes))
+    if says != node.dtype:
+        raise GraphError(f"{node.op} of {operand_dtypes} is {says} in NumPy, {node.dtype} here")
+    if entry.format_bound:
+        operands = [dtypes.round_to(x, d) for x, d in zip(operands, operand_dtypes)]
+    elif widened or not entry.exact:
+        operands = [dtypes.widen(x, d) for x, d in zip(operands, operand_dtypes)]
+    else:
+        operands = [
+            x.astype(np.float32) if d == "bf16" else x for x, d in zip(operands, operand_dtypes)
+        ]
+    return np.asarray(entry.reference(*operands))
+
+
+def truncate(value, target):
+    """A float to an integer. Where C++ and NumPy leave the result open, because no integer of the
+    target is near, Heddle has NumPy's of x86-64 on every target (ir/scalar/cast.h)."""
+
+    def fitting(x, kind):
+        limits = np.iinfo(kind)
+        fits = (x > np.longdouble(limits.min) - 1) & (x < np.longdouble(limits.max) + 1)
+        return np.where(fits, np.trunc(np.where(fits, x, 0)).astype(kind), limits.min).astype(kind)
+
+    wide = value.astype(np.longdouble)
+    kind = dtypes.BY_NAME[target]
+    if target in ("u32", "u64"):
+        signed = np.int32 if target == "u32" else np.int64
+        half_range = np.longdouble(2) ** (8 * kind.itemsize - 1)
+        upper = wide >= half_range
+        low = fitting(np.where(upper, wide - half_range, wide), signed)
+        return low.view(kind) ^ np.where(upper, kind.type(int(half_range)), kind.type(0))
+    return fitting(wide, np.int64 if target == "i64" else np.int32).astype(kind)
+
+
+def cast(value, source, target):
+    """NumPy's astype, and ml_dtypes'."""
+    if dtypes.is_floating(source) and not dtypes.is_floating(target) and target != "bool":
+        return truncate(value, target)
+    if value.dtype == dtypes.BY_NAME["bf16"] or target == "bf16":
+        value = value.astype(np.float32)
+    return value.astype(dtypes.BY_NAME[target])
+
+
+def slice_index(node, shape):
+    """The open mesh of the positions start + i * step that a slice reads, or an update writes."""
+    starts, steps = node.attributes["starts"], node.attributes["steps"]
+    return np.ix_(*[s + d * np.arange(n) for s, d, n in zip(starts, steps, shape)])
+
+
+def move(node, operands):
+    """Views, concatenation and slice updates: of any array, values or tolerances."""
+    first = operands[0]
+    if node.op == "reshape":
+        return first.reshape(node.shape)
+    if node.op == "transpose":
+        return first.transpose(node.attributes["axes"])
+    if node.op == "broadcast_to":
+        return np.broadcast_to(first, node.shape)
+    if node.op == "slice":
+        return first[slice_index(node, node.shape)] if node.shape else first
+    if node.op == "concatenate":
+        return np.concatenate(operands, node.attributes["axes"][0])
+    if node.op == "slice_update":
+        region = node.attributes["shape"]
+        result = first.copy()
+        if not region:
+            return operands[1].copy()
+        result[slice_index(node, region)] = np.broadcast_to(operands[1], region)
+        return result
+    raise GraphError(f"no op is called {node.op!r}")
+
+
+def rows_of(node, operand):
+    """The operand with all reduced axes as one last axis, in C order, and the kept shape."""
+    axes = node.attributes.get("axes", [])
+    kept = [axis for axis in range(operand.ndim) if axis not in axes]
+    rows = operand.transpose(kept + list(axes))
+    outer = tuple(operand.shape[axis] for axis in kept)
+    count = int(np.prod([operand.shape[axis] for axis in axes], dtype=np.int64))
+    return rows.reshape(outer + (count,))
+
+
+def with_kept_axes(node, result, operand):
+    if "keepdims" in node.attributes:
+        axes = node.attributes.get("axes", [])
+        return result.reshape([1 if i in axes else n for i, n in enumerate(operand.shape)])
+    return result
+
+
+def reduction(node, operand, dtype):
+    """The reduction's value, widened for the sums and products of floats."""
+    rows = rows_of(node, operand)
+    if node.op in ("sum", "prod"):
+        rows = dtypes.widen(rows, dtype)
+        result = getattr(np, node.op)(rows, axis=-1, dtype=rows.dtype)
+    else:
+        rows = rows.astype(np.float32) if rows.dtype == dtypes.BY_NAME["bf16"] else rows
+        result = getattr(np, node.op)(rows, axis=-1)
+        expected = np.float32 if node.dtype == "bf16" else dtypes.BY_NAME[node.dtype]
+        if result.dtype != expected and not dtypes.is_floating(dtype):
+            raise GraphError(f"{node.op} of {dtype} is {result.dtype} in NumPy, {node.dtype} here")
+    return with_kept_axes(node, np.asarray(result), operand)
+
+
+def reduction_error(node, operand, dtype, result):
+    """What the order of a float sum or product may change, and where it may even overflow."""
+    rows = dtypes.widen(rows_of(node, operand), dtype)
+    count = max(rows.shape[-1], 2)
+    accumulator = dtypes.accumulator(dtype)
+    largest, smallest = dtypes.widest_exponent(dtype)
+    finite = np.where(np.isfinite(rows), rows, 0)
+    if node.op == "sum":
+        size = np.abs(finite).sum(axis=-1)
+        error = np.log2(count) * dtypes.epsilon(accumulator) * size
+        ambiguous = size >= 2.0**largest
+    else:
+        relative = min(count, 4 * np.sqrt(count) + np.log2(count)) / 2
+        error = relative * dtypes.epsilon(accumulator) * np.abs(np.where(np.isfinite(result), result, 0))
+        error = error.reshape(rows.shape[:-1])
+        logs = np.log2(np.abs(np.where(finite == 0, 1, finite)))
+        ambiguous = (np.where(logs > 0, logs, 0).sum(axis=-1) >= largest) | (
+            np.where(logs < 0, logs, 0).sum(axis=-1) <= smallest)
+    error = np.where(ambiguous, np.inf, error.astype(np.float64))
+    return with_kept_axes(node, error, operand)
+
+
+def matmul(operands, dtype):
+    return np.matmul(*[dtypes.widen(x, dtype) for x in operands])
+
+
+def matmul_error(operands, dtype):
+    depth = max(operands[0].shape[-1], 2)
+    size = np.matmul(*[np.abs(dtypes.widen(x, dtype)) for x in operands]).astype(np.float64)
+    factor = max(np.log2(depth), np.sqrt(depth) / 2)
+    error = factor * dtypes.epsilon(dtypes.accumulator(dtype)) * size
+    return np.where(np.isfinite(error), error, np.inf)

@@ -1,0 +1,122 @@
+#include "passes/explain.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/passes/plans.h"
+#include "tests/passes/programs.h"
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+std::string explained(std::string_view text, const char* target = cuda_target,
+                      std::vector<bool> donated = {}) {
+  return passes::explain(plan(text, target, std::move(donated)));
+}
+
+std::int64_t moved(std::string_view text, std::vector<bool> donated = {}) {
+  return passes::traffic(plan(text, cuda_target, std::move(donated))).moved.constant();
+}
+
+std::int64_t fewest(std::string_view text) {
+  return passes::traffic(plan(text, cuda_target)).fewest.constant();
+}
+
+}  // namespace
+
+TEST_CASE("a program of one kernel moves the fewest bytes") {
+  for (const char* text : {pointwise_chain, softmax, layernorm, transposed, concatenate_computed,
+                           update_and_use, min_and_max, row_norms, jacobi}) {
+    CAPTURE(text);
+    CHECK(moved(text) == fewest(text));
+    CHECK(contains(explained(text), "(1.00 times)"));
+  }
+  // 1,000 x 64 floats in and out, a row of 64 in.
+  CHECK(moved(pointwise_chain) == 2 * 1000 * 64 * 4 + 64 * 4);
+}
+
+TEST_CASE("what is stored between kernels is counted") {
+  // 897 x 900 distances are written and read once.
+  CHECK(moved(digits) == fewest(digits) + 2 * 897 * 900 * 4);
+  CHECK(contains(explained(digits), "bytes moved 6925608, fewest possible 467208 (14.82 times)"));
+  // A split sum leaves a state of each part.
+  CHECK(moved(sum_of_all) > fewest(sum_of_all));
+  CHECK(moved(sum_of_all) < fewest(sum_of_all) + 100000);
+  // The product is written by the library and read by the kernel behind it.
+  CHECK(moved(dense_layer) == fewest(dense_layer) + 2 * 64 * 20 * 4);
+}
+
+TEST_CASE("an update in place moves the region only") {
+  CHECK(moved(update, {true, false}) == 2 * 10 * 8 * 4);
+  CHECK(moved(update) == fewest(update));
+}
+
+TEST_CASE("symbols stand in the count") {
+  const char* text = R"(func @main(%0: f32[n,64]) -> f32[n,64] {
+  %1 = exp %0 : f32[n,64]
+  return %1
+})";
+  CHECK(contains(explained(text), "bytes moved 512*n, fewest possible 512*n"));
+}
+
+TEST_CASE("groups list their nodes, and mark what they store") {
+  const std::string text = explained(min_and_max);
+  CHECK(contains(text, "program min_and_max: 1 groups, 1 kernels\n"));
+  CHECK(contains(text, "    * %1 min : f32[1024]\n"));
+  CHECK(contains(text, "    * %2 max : f32[1024]\n"));
+  CHECK(contains(explained(dense_layer), "group 1 library\n"));
+  CHECK(contains(explained(pointwise_chain), "      %3 multiply : f32[1000,64]\n"));
+  CHECK(contains(explained(pointwise_chain), "[pointwise]\n"));
+}
+
+TEST_CASE("a cut names the nearest family, the limit, and its number") {
+  CHECK(contains(explained(wide_softmax),
+                 "nearest family normalization: a row of 262144 elements, at most 16384"));
+  CHECK(contains(explained(digits), "it reduces over [64], and the kernel walks [900]"));
+  CHECK(contains(explained(dense_layer), "%3 matmul") == true);
+  const std::string rows = R"(func @main(%0: f32[n,m]) -> f32[n,m] {
+  %1 = max %0 axes=[1] keepdims : f32[n,1]
+  %2 = subtract %0, %1 : f32[n,m]
+  return %2
+})";
+  CHECK(contains(explained(rows), "a row of m elements is not known to fit a block"));
+  CHECK(contains(explained(standardize),
+                 "nearest family normalization: its rows are not contiguous"));
+}
+
+TEST_CASE("limits on operations and operands cut with their numbers") {
+  ir::Graph many;
+  ir::ValueId value = many.parameter(DType::f32, {64});
+  for (int i = 0; i < 300; ++i) value = many.add(i % 2 == 0 ? ir::Op::sin : ir::Op::exp, {value});
+  many.outputs = {value};
+  const auto operations = passes::plan_program(many, {ir::parse_target(cuda_target), {}, {}, {}});
+  CHECK(operations.kernels.size() == 2);
+  CHECK(contains(passes::explain(operations), "257 operations, at most 256"));
+
+  ir::Graph wide;
+  ir::ValueId sum = wide.parameter(DType::f32, {64});
+  for (int i = 0; i < 100; ++i)
+    sum = wide.add(ir::Op::add, {sum, wide.parameter(DType::f32, {64})});
+  wide.outputs = {sum};
+  const auto operands = passes::plan_program(wide, {ir::parse_target(cuda_target), {}, {}, {}});
+  CHECK(operands.kernels.size() == 2);
+  CHECK(contains(passes::explain(operands), "operands, at most 64"));
+  for (const passes::KernelPlan& kernel : operands.kernels) CHECK(kernel.operands.size() <= 68);
+}
+
+TEST_CASE("a plan prints in words") {
+  const std::string text = to_string(plan(transposed, cuda_target).kernels[0]);
+  CHECK(text ==
+        "transpose hd_multiply_add_f32 tiles along 0 threads=256 i32\n"
+        "  outer: o0<256 o1<512\n"
+        "  inner:\n"
+        "  p0: f32 in\n"
+        "  p1: f32 out\n"
+        "  v0 = load p0[o0 + 256*o1] : f32\n"
+        "  v1 = constant 0x40000000 : f32\n"
+        "  v2 = multiply v0 v1 : f32\n"
+        "  v3 = constant 0x3f800000 : f32\n"
+        "  v4 = add v2 v3 : f32\n"
+        "  store p1[512*o0 + o1] = v4\n");
+}

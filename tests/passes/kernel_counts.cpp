@@ -1,0 +1,160 @@
+#include <doctest/doctest.h>
+
+#include "tests/passes/plans.h"
+#include "tests/passes/programs.h"
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+struct Count {
+  const char* name;
+  const char* text;
+  std::size_t groups, kernels;
+  const char* family = "";  ///< of the last kernel
+};
+
+std::vector<std::string> families_of(const passes::PlannedProgram& planned) {
+  std::vector<std::string> names;
+  for (const passes::KernelPlan& kernel : planned.kernels) names.push_back(kernel.family);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("programs take as many kernels on both targets") {
+  const Count counts[] = {
+      {"a chain of elementwise ops", pointwise_chain, 1, 1, "pointwise"},
+      {"softmax of rows that fit a block", softmax, 1, 1, "normalization"},
+      {"layernorm", layernorm, 1, 1, "normalization"},
+      {"a sum of everything, split and combined", sum_of_all, 1, 2, "reduction"},
+      {"a sum of rows", sum_of_rows, 1, 1, "reduction"},
+      {"nearest neighbours, whose 3-d intermediate never exists", digits, 2, 2, "reduction"},
+      {"parts computed where they are joined", concatenate_computed, 1, 1, "piecewise"},
+      {"an update that is read on", update_and_use, 1, 1, "piecewise"},
+      {"an update alone", update, 1, 1, "piecewise"},
+      {"siblings over the same data", min_and_max, 1, 1, "reduction"},
+      {"norms of rows", row_norms, 1, 1, "reduction"},
+      {"a product by a library, and what follows it", dense_layer, 2, 1, "pointwise"},
+      {"five shifted reads inside an update", jacobi, 1, 1, "piecewise"},
+  };
+  for (const Count& count : counts) {
+    for (const char* target : {cuda_target, host_target}) {
+      CAPTURE(count.name);
+      CAPTURE(target);
+      const passes::PlannedProgram planned = plan(count.text, target);
+      CHECK(planned.grouping.groups.size() == count.groups);
+      CHECK(planned.kernels.size() == count.kernels);
+      CHECK(planned.program.kernel_names.size() == count.kernels);
+      CHECK(families_of(planned).back() == count.family);
+    }
+  }
+}
+
+TEST_CASE("where only one target splits a reduction, the groups are the same") {
+  for (const char* text : {sum_of_columns, standardize}) {
+    const auto on_cuda = plan(text, cuda_target), on_host = plan(text, host_target);
+    CHECK(on_cuda.grouping.groups.size() == on_host.grouping.groups.size());
+    CHECK(on_cuda.kernels.size() >= on_host.kernels.size());
+  }
+}
+
+TEST_CASE("a matmul is a library's step, and its followers' kernel comes after it") {
+  const passes::Program program = plan(dense_layer, cuda_target).program;
+  REQUIRE(program.steps.size() == 2);
+  CHECK(program.steps[0].kind == passes::Step::Kind::matmul);
+  CHECK(program.steps[1].kind == passes::Step::Kind::kernel);
+}
+
+TEST_CASE("a transposed read goes through tiles on a GPU") {
+  CHECK(families_of(plan(transposed, cuda_target)) == std::vector<std::string>{"transpose"});
+  CHECK(families_of(plan(transposed, host_target)) == std::vector<std::string>{"pointwise"});
+  CHECK(plan(transposed, cuda_target).kernels[0].mapping == passes::Mapping::tiles);
+}
+
+TEST_CASE("an update of a donated array writes the region only") {
+  for (const char* target : {cuda_target, host_target}) {
+    const passes::PlannedProgram planned = plan(update, target, {true, false});
+    REQUIRE(planned.kernels.size() == 1);
+    CHECK(planned.grouping.groups[0].in_place);
+    CHECK(planned.program.outputs[0].input == 0u);
+    CHECK(planned.program.temporaries.empty());
+    // 10 rows of 8, and nothing of the other 90.
+    ir::Dim written = 1;
+    for (const passes::Loop& loop : planned.kernels[0].outer) written *= loop.extent;
+    CHECK(written == ir::Dim(80));
+    for (const passes::KernelOperand& operand : planned.kernels[0].operands) {
+      if (!operand.written) CHECK(operand.value == planned.graph.parameters()[1]);
+    }
+  }
+}
+
+TEST_CASE("rows that do not fit a block are cut on a GPU, and held by the host") {
+  const passes::PlannedProgram on_cuda = plan(wide_softmax, cuda_target);
+  CHECK(on_cuda.grouping.groups.size() == 3);
+  CHECK(plan(wide_softmax, host_target).kernels.size() == 1);
+}
+
+TEST_CASE("a family that is switched off gives way to the next") {
+  CHECK(families_of(plan(transposed, cuda_target, {}, {"transpose"})) ==
+        std::vector<std::string>{"pointwise"});
+  const auto without = plan(softmax, cuda_target, {}, {"normalization"});
+  CHECK(without.kernels.size() > 1);
+  for (const std::string& family : families_of(without)) CHECK(family != "normalization");
+  // Generic alone takes everything, one op a kernel.
+  const auto generic = plan(softmax, cuda_target, {},
+                            {"transpose", "pointwise", "piecewise", "reduction", "normalization"});
+  CHECK(generic.kernels.size() == 5);
+  for (const std::string& family : families_of(generic)) CHECK(family == "generic");
+}
+
+TEST_CASE("cheap producers of several users are computed again rather than stored") {
+  const char* text = R"(func @main(%0: f32[1000,64], %1: f32[1000,64]) -> (f32[1000], f32[64]) {
+  %2 = negative %0 : f32[1000,64]
+  %3 = sum %2 axes=[1] : f32[1000]
+  %4 = sum %2 axes=[0] : f32[64]
+  return %3, %4
+})";
+  for (const char* target : {cuda_target, host_target}) {
+    const passes::PlannedProgram planned = plan(text, target);
+    CHECK(planned.grouping.groups.size() == 2);
+    for (const passes::Group& group : planned.grouping.groups) {
+      CHECK(group.stored == std::vector<ir::ValueId>{group.root});
+    }
+  }
+}
+
+TEST_CASE("sources that nothing reads, and outputs given twice, cost no kernel") {
+  const char* text = R"(func @main(%0: f32[8], %1: f32[8]) -> (f32[8], f32[8], f32[8]) {
+  %2 = exp %0 : f32[8]
+  return %2, %2, %1
+})";
+  const passes::PlannedProgram planned = plan(text, cuda_target);
+  CHECK(planned.kernels.size() == 1);
+  CHECK_FALSE(planned.program.outputs[0].output);
+  CHECK(planned.program.outputs[1].output == 0u);
+  CHECK(planned.program.outputs[2].input == 1u);
+}
+
+TEST_CASE("a reduction of few rows is split until it fills the multiprocessors") {
+  const ir::Target target = ir::parse_target("sm_90:h200");
+  for (const char* type : {"f32[67108864]", "f32[2,33554432]", "f32[33554432,2]"}) {
+    CAPTURE(std::string(type));
+    const bool columns = std::string(type).ends_with(",2]");
+    const bool flat = std::string(type).find(',') == std::string::npos;
+    const std::string result = flat ? "f32[]" : "f32[2]";
+    const std::string text = "func @sum(%0: " + std::string(type) + ") -> " + result +
+                             " {\n %1 = sum %0 axes=[" + (flat || columns ? "0" : "1") +
+                             "] : " + result + "\n return %1\n}\n";
+    const passes::PlannedProgram planned =
+        passes::plan_program(ir::parse(text), {target, {}, {}, {}});
+    REQUIRE(planned.kernels.size() == 2);
+    std::int64_t blocks = 1;
+    for (const passes::GridExtent& extent : planned.program.steps[0].kernel.grid) {
+      blocks *= (extent.elements.constant() + extent.per_block - 1) / extent.per_block;
+    }
+    // Two blocks a multiprocessor, all with an equal share, leave none idle.
+    CHECK(blocks >= 2 * target.multiprocessors);
+  }
+}

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <ctime>
+
+#include <doctest/doctest.h>
+
+#include "tests/passes/plans.h"
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+ir::Graph chain(int length) {
+  ir::Graph graph;
+  ir::ValueId value = graph.parameter(DType::f32, {4096});
+  static constexpr ir::Op ops[] = {ir::Op::sin, ir::Op::add, ir::Op::tanh, ir::Op::multiply};
+  for (int i = 0; i < length; ++i) {
+    const ir::Op op = ops[i % 4];
+    value = ir::info(op).arity == 1 ? graph.add(op, {value})
+                                    : graph.add(op, {value, graph.parameters()[0]});
+  }
+  graph.outputs = {value};
+  return graph;
+}
+
+/// One value that `count` others use, all of which one sum takes in.
+ir::Graph fan(int count) {
+  ir::Graph graph;
+  const ir::ValueId shared = graph.add(ir::Op::exp, {graph.parameter(DType::f32, {64})});
+  ir::ValueId sum = shared;
+  for (int i = 0; i < count; ++i) sum = graph.add(ir::Op::add, {sum, shared});
+  graph.outputs = {sum};
+  return graph;
+}
+
+ir::ValueId view(ir::Graph& graph, ir::ValueId value, int i) {
+  ir::Attributes attributes;
+  switch (i % 3) {
+    case 0:
+      attributes.axes = {1, 0};
+      return graph.add(ir::Op::transpose, {value}, attributes);
+    case 1:
+      attributes.shape = graph.shape(value);
+      attributes.starts = {attributes.shape[0] - ir::Dim(1), 0};
+      attributes.steps = {-1, 1};
+      return graph.add(ir::Op::slice, {value}, attributes);
+    default:
+      attributes.shape = {graph.shape(value)[1], graph.shape(value)[0]};
+      return graph.add(ir::Op::reshape, {value}, attributes);
+  }
+}
+
+ir::Graph views(int depth) {
+  ir::Graph graph;
+  ir::ValueId value = graph.parameter(DType::f32, {32, 32});
+  // Rank and extents come back to where they were, so depth is all that grows.
+  for (int i = 0; i < depth; ++i) value = view(graph, value, i % 3 == 2 ? 1 : i);
+  graph.outputs = {graph.add(ir::Op::exp, {value})};
+  return graph;
+}
+
+/// Chains of updates, each of which reads the one before.
+ir::Graph updates(int count) {
+  ir::Graph graph;
+  ir::ValueId value = graph.parameter(DType::f32, {4096, 16});
+  const ir::ValueId row = graph.parameter(DType::f32, {1, 16});
+  for (int i = 0; i < count; ++i) {
+    ir::Attributes attributes;
+    attributes.shape = {1, 16};
+    attributes.starts = {i % 4096, 0};
+    attributes.steps = {1, 1};
+    value = graph.add(ir::Op::slice_update, {value, row}, attributes);
+  }
+  graph.outputs = {value};
+  return graph;
+}
+
+/// Of this thread, so that what else runs on the machine counts less.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double seconds_to_plan(const ir::Graph& graph, const std::vector<bool>& donated = {}) {
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const double start = processor_seconds();
+    const auto planned =
+        passes::plan_program(graph, {ir::parse_target(cuda_target), donated, {}, {}});
+    CHECK_FALSE(planned.kernels.empty());
+    best = std::min(best, processor_seconds() - start);
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("ten times the chain takes at most twelve times as long") {
+  const double small = seconds_to_plan(chain(1000)), large = seconds_to_plan(chain(10000));
+  CAPTURE(small);
+  CAPTURE(large);
+  CHECK(large <= 12 * small);
+  CHECK(large < 5);
+}
+
+TEST_CASE("a value with 40,000 users is planned in linear time") {
+  const double small = seconds_to_plan(fan(4000)), large = seconds_to_plan(fan(40000));
+  CAPTURE(small);
+  CAPTURE(large);
+  CHECK(large <= 14 * small);
+  CHECK(large < 20);
+}
+
+TEST_CASE("views 10,000 deep are planned in linear time") {
+  const double small = seconds_to_plan(views(1000)), large = seconds_to_plan(views(10000));
+  CAPTURE(small);
+  CAPTURE(large);
+  CHECK(large <= 14 * small);
+  CHECK(large < 5);
+}
+
+TEST_CASE("thousands of updates in a row are planned in linear time") {
+  const double small = seconds_to_plan(updates(400), {true, false}),
+               large = seconds_to_plan(updates(4000), {true, false});
+  CAPTURE(small);
+  CAPTURE(large);
+  CHECK(large <= 14 * small);
+  CHECK(large < 10);
+}

@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "heddle/error.h"
+
+#include "tests/ir/random_graph.h"
+#include "tests/passes/plans.h"
+
+using namespace heddle;
+using namespace heddle::passes;
+using namespace heddle::test;
+
+namespace {
+
+constexpr int program_count = 200;
+
+/// A random graph planned for a target that changes with the seed.
+PlannedProgram random_program(std::uint64_t seed) {
+  const ir::Graph graph = random_graph(seed, 10 + static_cast<int>(seed % 40));
+  PlanOptions options;
+  options.target = ir::parse_target(seed % 2 == 0 ? cuda_target : host_target);
+  for (std::size_t i = 0; i < graph.parameters().size(); ++i) {
+    options.donated.push_back((seed >> i) % 3 == 0 &&
+                              !graph.attributes(graph.parameters()[i]).scalar);
+    options.aligned.push_back((seed + i) % 4 != 0);
+  }
+  return plan_program(graph, options);
+}
+
+/// A program that keeps many values of several sizes: products of matrices, and what joins them.
+PlannedProgram program_of_products(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  static constexpr std::int64_t extents[] = {16, 40, 64, 150};
+  ir::Graph graph;
+  std::vector<ir::ValueId> values;
+  for (const std::int64_t rows : extents) {
+    for (const std::int64_t columns : extents)
+      values.push_back(graph.parameter(DType::f32, {rows, columns}));
+  }
+  const auto any = [&] {
+    return values[values.size() - 1 - random() % std::min<std::size_t>(values.size(), 24)];
+  };
+  for (int i = 0; i < 40; ++i) {
+    const ir::ValueId a = any(), b = any();
+    if (graph.shape(a)[1] == graph.shape(b)[0]) values.push_back(graph.add(ir::Op::matmul, {a, b}));
+    if (graph.shape(a) == graph.shape(b)) values.push_back(graph.add(ir::Op::add, {a, b}));
+    if (random() % 4 == 0) values.push_back(graph.add(ir::Op::exp, {a}));
+  }
+  graph.outputs = {values.back()};
+  for (int i = 0; i < 3; ++i) graph.outputs.push_back(any());
+  return plan_program(graph, {ir::parse_target(cuda_target), {}, {}, {}});
+}
+
+struct Uses {
+  std::vector<BufferRef> read, written;
+};
+
+Uses uses_of(const Step& step) {
+  Uses uses;
+  switch (step.kind) {
+    case Step::Kind::kernel:
+      for (const Parameter& parameter : step.kernel.parameters) {
+        if (parameter.kind != Parameter::Kind::buffer) continue;
+        (parameter.written ? uses.written : uses.read).push_back(parameter.buffer);
+      }
+      break;
+    case Step::Kind::matmul:
+      uses.read = {step.matmul.a, step.matmul.b};
+      uses.written = {step.matmul.out};
+      break;
+    case Step::Kind::copy:
+      uses.read = {step.copy.source};
+      uses.written = {step.copy.destination};
+      break;
+  }
+  return uses;
+}
+
+using Memory = std::pair<int, std::uint32_t>;
+Memory key(const BufferRef& buffer) { return {static_cast<int>(buffer.kind), buffer.index}; }
+
+}  // namespace
+
+TEST_CASE("steps run in an order in which everything is written before it is read") {
+  for (std::uint64_t seed = 0; seed < program_count; ++seed) {
+    CAPTURE(seed);
+    const Program program = random_program(seed).program;
+    std::set<Memory> written;
+    for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
+      const Uses uses = uses_of(program.steps[i]);
+      for (const BufferRef& buffer : uses.read) {
+        if (buffer.kind != BufferRef::Kind::input) CHECK(written.count(key(buffer)) == 1);
+      }
+      for (const BufferRef& buffer : uses.written) {
+        written.insert(key(buffer));
+        if (buffer.kind == BufferRef::Kind::input) CHECK(program.inputs[buffer.index].donated);
+      }
+      for (const auto& list : {uses.read, uses.written}) {
+        for (const BufferRef& buffer : list) {
+          if (buffer.kind != BufferRef::Kind::temporary) continue;
+          CHECK(program.temporaries[buffer.index].first_step <= i);
+          CHECK(i <= program.temporaries[buffer.index].last_step);
+        }
+      }
+    }
+    for (std::uint32_t i = 0; i < program.outputs.size(); ++i) {
+      const ProgramOutput& output = program.outputs[i];
+      const auto is_empty = std::any_of(output.type.shape.begin(), output.type.shape.end(),
+                                        [](ir::Dim extent) { return extent == ir::Dim(0); });
+      if (output.input || output.output || is_empty) continue;
+      CHECK(written.count({static_cast<int>(BufferRef::Kind::output), i}) == 1);
+    }
+  }
+}
+
+TEST_CASE("groups are convex: none waits for itself through others") {
+  for (std::uint64_t seed = 0; seed < program_count; ++seed) {
+    CAPTURE(seed);
+    const PlannedProgram planned = random_program(seed);
+    const ir::Graph& graph = planned.graph;
+    std::vector<std::set<std::size_t>> storing(graph.size());
+    for (std::size_t g = 0; g < planned.grouping.groups.size(); ++g) {
+      for (const ir::ValueId value : planned.grouping.groups[g].stored)
+        storing[index_of(value)].insert(g);
+    }
+    for (const auto& groups : storing) CHECK(groups.size() <= 1);
+    // What a member reads from memory was stored by a group that runs earlier: of a higher number.
+    for (std::size_t g = 0; g < planned.grouping.groups.size(); ++g) {
+      const Group& group = planned.grouping.groups[g];
+      const std::set<ir::ValueId> members(group.members.begin(), group.members.end());
+      for (const ir::ValueId member : group.members) {
+        for (const ir::ValueId operand : graph.operands(member)) {
+          if (members.count(operand) != 0) continue;
+          for (const std::size_t source : storing[index_of(operand)]) CHECK(source > g);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the arena is at most 1.1 times the largest live set") {
+  int counted = 0;
+  const auto check = [&](const Program& program) {
+    ir::SymbolBindings bindings;
+    for (const char* name : {"n", "m", "k"}) bindings.push_back({ir::intern_symbol(name), 640});
+    std::vector<std::int64_t> sizes;
+    for (const Temporary& temporary : program.temporaries)
+      sizes.push_back(temporary.bytes.evaluate(bindings));
+    std::int64_t largest = 0;
+    for (std::uint32_t step = 0; step < program.steps.size(); ++step) {
+      std::int64_t live = 0;
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const Temporary& temporary = program.temporaries[i];
+        if (temporary.first_step <= step && step <= temporary.last_step)
+          live += (sizes[i] + 255) / 256 * 256;
+      }
+      largest = std::max(largest, live);
+    }
+    const std::int64_t bytes = plan_arena(program.temporaries, sizes).bytes;
+    CHECK(static_cast<double>(bytes) <= 1.1 * static_cast<double>(largest));
+    if (program.temporaries.size() > 2) ++counted;
+  };
+  for (std::uint64_t seed = 0; seed < program_count; ++seed) {
+    CAPTURE(seed);
+    check(random_program(seed).program);
+    check(program_of_products(seed).program);
+  }
+  // Enough of the programs keep several values for this to say anything.
+  CHECK(counted > program_count / 2);
+}
+
+TEST_CASE("programs read back from their text") {
+  for (std::uint64_t seed = 0; seed < program_count; ++seed) {
+    CAPTURE(seed);
+    const Program program = random_program(seed).program;
+    const std::string text = to_json(program);
+    const Program again = program_from_json(text);
+    CHECK(to_json(again) == text);
+    CHECK(again.name == program.name);
+    CHECK(again.facts == program.facts);
+    REQUIRE(again.steps.size() == program.steps.size());
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      const Step &a = program.steps[i], &b = again.steps[i];
+      CHECK(a.kind == b.kind);
+      CHECK(a.kernel.kernel == b.kernel.kernel);
+      CHECK(a.kernel.block[0] == b.kernel.block[0]);
+      CHECK(a.kernel.block[1] == b.kernel.block[1]);
+      CHECK(a.kernel.shared_bytes == b.kernel.shared_bytes);
+      CHECK(a.kernel.host_grain == b.kernel.host_grain);
+      REQUIRE(a.kernel.grid.size() == b.kernel.grid.size());
+      for (std::size_t k = 0; k < a.kernel.grid.size(); ++k) {
+        CHECK(a.kernel.grid[k].elements == b.kernel.grid[k].elements);
+        CHECK(a.kernel.grid[k].per_block == b.kernel.grid[k].per_block);
+      }
+      REQUIRE(a.kernel.parameters.size() == b.kernel.parameters.size());
+      for (std::size_t k = 0; k < a.kernel.parameters.size(); ++k) {
+        const Parameter &p = a.kernel.parameters[k], &q = b.kernel.parameters[k];
+        CHECK(p.kind == q.kind);
+        CHECK(p.buffer == q.buffer);
+        CHECK(p.written == q.written);
+        CHECK(p.value == q.value);
+        CHECK(p.index_bits == q.index_bits);
+        CHECK(p.scalar == q.scalar);
+        if (p.kind == Parameter::Kind::scalar) CHECK(p.dtype == q.dtype);
+      }
+      CHECK(a.matmul.rows == b.matmul.rows);
+      CHECK(a.matmul.a == b.matmul.a);
+      CHECK(a.matmul.b_transposed == b.matmul.b_transposed);
+      CHECK(a.matmul.a_batch_stride == b.matmul.a_batch_stride);
+    }
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      CHECK(again.inputs[i].type == program.inputs[i].type);
+      CHECK(again.inputs[i].donated == program.inputs[i].donated);
+      CHECK(again.inputs[i].alignment == program.inputs[i].alignment);
+    }
+  }
+}
+
+TEST_CASE("text that is no program is a ParseError") {
+  for (
+      const char* text :
+      {"", "{", "[]", "{}", R"({"name": "main"})", R"({"name": 1, "kernels": []})",
+       R"({"name": "main", "kernels": [], "steps": [{"launch": {}}]})",
+       R"({"name": "main", "kernels": [], "inputs": [{"type": {"dtype": "f33", "shape": []}}]})"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(program_from_json(text), ParseError);
+  }
+}

@@ -1,0 +1,126 @@
+#include "runtime/blas.h"
+
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "heddle/error.h"
+
+#include "tests/runtime/helpers.h"
+
+using namespace heddle;
+using runtime::Device;
+using runtime::Gemm;
+
+namespace {
+
+template <class T>
+struct Operand {
+  std::vector<T> values;
+  std::int64_t leading = 0, batch_stride = 0;
+  bool transposed = false;
+  T at(std::int64_t batch, std::int64_t row, std::int64_t column) const {
+    const std::int64_t r = transposed ? column : row, c = transposed ? row : column;
+    return values[static_cast<std::size_t>(batch * batch_stride + r * leading + c)];
+  }
+};
+
+/// Small whole numbers, so that every order of summation gives the same result.
+template <class T>
+Operand<T> make_operand(test::Random& random, std::int64_t rows, std::int64_t columns,
+                        std::int64_t batch, bool transposed, bool repeated) {
+  Operand<T> out;
+  const std::int64_t stored_rows = transposed ? columns : rows;
+  const std::int64_t stored_columns = transposed ? rows : columns;
+  out.transposed = transposed;
+  out.leading = stored_columns + 3;
+  out.batch_stride = repeated ? 0 : stored_rows * out.leading + 5;
+  out.values.resize(static_cast<std::size_t>(stored_rows * out.leading + batch * out.batch_stride));
+  for (T& value : out.values) value = static_cast<T>(static_cast<int>(random.below(9)) - 4);
+  return out;
+}
+
+template <class T>
+void check_product(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t depth,
+                   std::int64_t batch, bool a_transposed, bool b_transposed, bool repeated) {
+  test::Random random(static_cast<std::uint64_t>(rows * 31 + columns));
+  const auto a = make_operand<T>(random, rows, depth, batch, a_transposed, repeated);
+  const auto b = make_operand<T>(random, depth, columns, batch, b_transposed, false);
+  std::vector<T> out(static_cast<std::size_t>(rows * columns * batch), T{77});
+  const Gemm product{.dtype = dtype,
+                     .rows = rows,
+                     .columns = columns,
+                     .depth = depth,
+                     .batch = batch,
+                     .a_leading = a.leading,
+                     .b_leading = b.leading,
+                     .a_transposed = a_transposed,
+                     .b_transposed = b_transposed,
+                     .a_batch_stride = a.batch_stride,
+                     .b_batch_stride = b.batch_stride,
+                     .out_batch_stride = rows * columns};
+  runtime::gemm(product, a.values.data(), b.values.data(), out.data(), nullptr,
+                runtime::Stream::current(Device{}));
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < batch; ++i) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < columns; ++c) {
+        T sum = 0;
+        for (std::int64_t k = 0; k < depth; ++k) sum += a.at(i, r, k) * b.at(i, k, c);
+        wrong += out[static_cast<std::size_t>((i * rows + r) * columns + c)] != sum ? 1 : 0;
+      }
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+bool have_openblas() {
+  if (runtime::blas_available(Device{})) return true;
+  MESSAGE("OpenBLAS is not here: " << runtime::blas_unavailable_reason(Device{}));
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("products on the CPU: transposes, batches, repeats and empty extents") {
+  if (!have_openblas()) return;
+  for (const bool a_transposed : {false, true}) {
+    for (const bool b_transposed : {false, true}) {
+      for (const bool repeated : {false, true}) {
+        check_product<float>(DType::f32, 17, 9, 33, 3, a_transposed, b_transposed, repeated);
+        check_product<double>(DType::f64, 5, 64, 7, 2, a_transposed, b_transposed, repeated);
+      }
+    }
+  }
+  check_product<float>(DType::f32, 1, 1, 100, 1, false, false, false);
+  check_product<float>(DType::f32, 1, 50, 3, 1, true, true, false);
+  check_product<float>(DType::f32, 6, 4, 0, 2, false, false, false);
+  check_product<float>(DType::f32, 0, 4, 3, 2, false, false, false);
+  check_product<float>(DType::f32, 4, 4, 3, 0, false, false, false);
+}
+
+TEST_CASE("a leading distance means nothing where there is one row") {
+  if (!have_openblas()) return;
+  const std::vector<float> a = {1, 2, 3}, b = {4, 5, 6};
+  float out = 0;
+  const Gemm product{.rows = 1, .columns = 1, .depth = 3, .a_leading = 0, .b_leading = 1};
+  runtime::gemm(product, a.data(), b.data(), &out, nullptr, runtime::Stream::current(Device{}));
+  CHECK(out == 32);
+}
+
+TEST_CASE("what the libraries multiply is fixed by target and dtype") {
+  CHECK(runtime::blas_supported(ir::TargetKind::host, DType::f32));
+  CHECK(runtime::blas_supported(ir::TargetKind::cuda, DType::bf16));
+  CHECK_FALSE(runtime::blas_supported(ir::TargetKind::host, DType::f16));
+  CHECK_FALSE(runtime::blas_supported(ir::TargetKind::cuda, DType::i32));
+  CHECK_THROWS_AS(runtime::gemm({.dtype = DType::i32, .rows = 1}, nullptr, nullptr, nullptr,
+                                nullptr, runtime::Stream::current(Device{})),
+                  InternalError);
+  if (!have_openblas()) return;
+  const std::int64_t most = std::int64_t{1} << 31;
+  CHECK_THROWS_AS(
+      runtime::gemm({.rows = 1, .columns = most, .depth = 1, .b_leading = most}, nullptr, nullptr,
+                    nullptr, nullptr, runtime::Stream::current(Device{})),
+      DeviceError);
+}

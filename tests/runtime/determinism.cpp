@@ -1,0 +1,50 @@
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "ir/graph.h"
+#include "runtime/executable.h"
+#include "runtime/stream.h"
+
+namespace {
+
+using namespace heddle;
+
+std::string output_bytes(const runtime::Executable& executable, const runtime::DeviceArray& input,
+                         runtime::Stream& stream) {
+  std::string bytes;
+  std::vector<runtime::Argument> arguments{input};
+  for (const runtime::DeviceArray& output : executable.run(std::move(arguments), stream)) {
+    const auto count = static_cast<std::size_t>(element_count(output.type.shape).constant());
+    std::string part(count * size_of(output.type.dtype), '\0');
+    runtime::copy(part.data(), {}, output.buffer->pointer(), stream.device(), part.size(), stream);
+    stream.synchronize();
+    bytes += part;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("reductions give the same bits in 100 runs") {
+  const ir::Graph graph = ir::parse(
+      "func @sums(%0: f32[1531,1009]) -> (f32[], f32[1531], f32[1009], f32[1]) {\n"
+      " %1 = sum %0 axes=[0,1] : f32[]\n %2 = sum %0 axes=[1] : f32[1531]\n"
+      " %3 = sum %0 axes=[0] : f32[1009]\n %4 = reshape %0 : f32[1,1544779]\n"
+      " %5 = prod %4 axes=[1] : f32[1]\n return %1, %2, %3, %5\n}\n");
+  const runtime::Device device = runtime::current_device();
+  runtime::Stream stream = runtime::Stream::current(device);
+  std::vector<float> values(1531 * 1009);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = 1.0f + static_cast<float>(i * 2654435761u % 1000) * 1e-7f;
+  }
+  const std::size_t bytes = values.size() * sizeof(float);
+  const runtime::DeviceArray input{graph.type(graph.parameters()[0]),
+                                   runtime::allocate(bytes, stream), 0};
+  runtime::copy(input.buffer->pointer(), device, values.data(), {}, bytes, stream);
+  const auto executable = runtime::Executable::get(graph, {}, device);
+  const std::string first = output_bytes(*executable, input, stream);
+  for (int run = 1; run < 100; ++run) CHECK(output_bytes(*executable, input, stream) == first);
+}

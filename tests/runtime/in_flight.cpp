@@ -1,0 +1,60 @@
+#include "runtime/in_flight.h"
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using heddle::runtime::InFlight;
+
+TEST_CASE("threads that ask for one key at once compute it once") {
+  InFlight<std::string, int> in_flight;
+  std::atomic<int> computed{0}, right{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      const int value = in_flight.run("key", [&] {
+        ++computed;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        return 42;
+      });
+      if (value == 42) ++right;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(computed == 1);
+  CHECK(right == 16);
+}
+
+TEST_CASE("different keys do not wait for each other") {
+  InFlight<int, int> in_flight;
+  const int outer = in_flight.run(1, [&] { return in_flight.run(2, [] { return 20; }) + 1; });
+  CHECK(outer == 21);
+}
+
+TEST_CASE("a failure reaches all who waited, and the next to ask computes again") {
+  InFlight<int, int> in_flight;
+  std::atomic<int> computed{0}, failed{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      try {
+        in_flight.run(7, [&]() -> int {
+          ++computed;
+          std::this_thread::sleep_for(std::chrono::milliseconds(200));
+          throw std::runtime_error("no");
+        });
+      } catch (const std::runtime_error& failure) {
+        if (std::string(failure.what()) == "no") ++failed;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(computed == 1);
+  CHECK(failed == 8);
+  CHECK(in_flight.run(7, [] { return 3; }) == 3);
+}

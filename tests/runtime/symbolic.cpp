@@ -1,0 +1,139 @@
+#include <cmath>
+#include <cstring>
+
+#include <doctest/doctest.h>
+
+#include "heddle/error.h"
+
+#include "ir/graph.h"
+#include "runtime/cache/store.h"
+#include "runtime/executable.h"
+#include "runtime/statistics.h"
+
+using namespace heddle;
+using namespace heddle::runtime;
+
+namespace {
+
+constexpr int size_count = 1000;
+
+ir::HostArray values(const ir::Shape& shape, std::uint64_t seed) {
+  ir::HostArray array{{DType::f32, shape}, {}};
+  const auto count = static_cast<std::size_t>(ir::element_count(shape).constant());
+  array.data.resize(count * sizeof(float));
+  for (std::size_t i = 0; i < count; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    const float value = static_cast<float>(static_cast<std::int32_t>(seed >> 33) % 2000) / 500.0f;
+    std::memcpy(array.data.data() + i * sizeof value, &value, sizeof value);
+  }
+  return array;
+}
+
+DeviceArray on_device(const ir::HostArray& array, const Stream& stream) {
+  DeviceArray out{array.type, allocate(array.data.size(), stream), 0};
+  copy(out.buffer->pointer(), stream.device(), array.data.data(), Device{}, array.data.size(),
+       stream);
+  return out;
+}
+
+std::vector<float> floats(const std::byte* data, std::size_t count) {
+  std::vector<float> out(count);
+  if (count > 0) std::memcpy(out.data(), data, count * sizeof(float));
+  return out;
+}
+
+/// Runs the graph, whose first parameter has a leading extent n, for n in [0, 1000) from one
+/// compile, and compares with the interpreter.
+void run_all_sizes(const char* text, double tolerance) {
+  const ir::Graph graph = ir::parse(text);
+  const Device device = current_device();
+  Stream stream = Stream::current(device);
+  const std::uint64_t made = statistics().programs_made;
+  const auto compiles = cache::Store::global().statistics().compiles;
+  const auto executable = Executable::get(graph, {}, device);
+  for (std::int64_t n = 0; n < size_count; ++n) {
+    CAPTURE(n);
+    std::vector<ir::HostArray> inputs;
+    std::vector<Argument> arguments;
+    for (const ir::ValueId parameter : graph.parameters()) {
+      ir::Shape shape = graph.shape(parameter);
+      for (ir::Dim& extent : shape) extent = extent.is_constant() ? extent : ir::Dim(n);
+      inputs.push_back(values(shape, static_cast<std::uint64_t>(n) + 7));
+      arguments.emplace_back(on_device(inputs.back(), stream));
+    }
+    CHECK(Executable::get(graph, {}, device) == executable);
+    const auto outputs = executable->run(std::move(arguments), stream);
+    const auto expected = ir::interpret(graph, inputs);
+    REQUIRE(outputs.size() == expected.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      REQUIRE(outputs[i].type == expected[i].type);
+      const std::size_t count = expected[i].data.size() / sizeof(float);
+      std::vector<std::byte> bytes(expected[i].data.size());
+      copy(bytes.data(), Device{}, outputs[i].buffer->pointer(), device, bytes.size(), stream);
+      stream.synchronize();
+      const auto actual = floats(bytes.data(), count),
+                 wanted = floats(expected[i].data.data(), count);
+      double worst = 0;
+      for (std::size_t k = 0; k < count; ++k) {
+        const double scale = std::max(1.0, std::abs(static_cast<double>(wanted[k])));
+        worst = std::max(worst, std::abs(static_cast<double>(actual[k]) - wanted[k]) / scale);
+      }
+      CHECK(worst <= tolerance);
+    }
+  }
+  CHECK(statistics().programs_made - made == 1);
+  CHECK(cache::Store::global().statistics().compiles - compiles <=
+        static_cast<std::uint64_t>(executable->kernel_count()));
+}
+
+}  // namespace
+
+TEST_CASE("a pointwise program runs 1,000 sizes from one compile") {
+  run_all_sizes(R"(func @main(%0: f32[n,13], %1: f32[13]) -> f32[n,13] {
+  %2 = multiply %0, %1 : f32[n,13]
+  %3 = tanh %2 : f32[n,13]
+  %4 = add %3, %0 : f32[n,13]
+  return %4
+})",
+                2e-6);
+}
+
+TEST_CASE("an inner reduction runs 1,000 sizes from one compile") {
+  run_all_sizes(R"(func @main(%0: f32[n,37]) -> (f32[n], f32[n]) {
+  %1 = multiply %0, %0 : f32[n,37]
+  %2 = sum %1 axes=[1] : f32[n]
+  %3 = sqrt %2 : f32[n]
+  %4 = max %0 axes=[1] : f32[n]
+  return %3, %4
+})",
+                2e-6);
+}
+
+TEST_CASE("a softmax over rows runs 1,000 sizes from one compile") {
+  run_all_sizes(R"(func @main(%0: f32[n,24]) -> f32[n,24] {
+  %1 = max %0 axes=[1] keepdims : f32[n,1]
+  %2 = subtract %0, %1 : f32[n,24]
+  %3 = exp %2 : f32[n,24]
+  %4 = sum %3 axes=[1] keepdims : f32[n,1]
+  %5 = divide %3, %4 : f32[n,24]
+  return %5
+})",
+                2e-6);
+}
+
+TEST_CASE("sizes that break a fact, or each other, are refused") {
+  const Device device = current_device();
+  Stream stream = Stream::current(device);
+  const ir::Graph graph = ir::parse(R"(func @main(%0: f32[n], %1: f32[n]) -> f32[n] {
+  %2 = add %0, %1 : f32[n]
+  return %2
+})");
+  const auto executable = Executable::get(graph, {}, device);
+  std::vector<Argument> arguments{on_device(values({4}, 1), stream),
+                                  on_device(values({5}, 2), stream)};
+  CHECK_THROWS_AS(executable->run(std::move(arguments), stream), ShapeError);
+  // What failed has taken nothing.
+  REQUIRE(std::get<DeviceArray>(arguments[0]).buffer);
+  arguments[1] = on_device(values({4}, 2), stream);
+  CHECK(executable->run(std::move(arguments), stream).size() == 1);
+}

@@ -1,0 +1,68 @@
+# Sourced by ./dev: what needs a GPU. Builds from what is on the machine and downloads nothing.
+
+gpu() {
+  local verb=${1:-} out=
+  [ $# -eq 0 ] || shift
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --out) out=$2; shift 2 ;;
+      *) echo "./dev gpu $verb: no such argument: $1" >&2; return 2 ;;
+    esac
+  done
+  [ -z "$out" ] || mkdir -p "$out"
+  case $verb in
+    suite | bench | sanitize)
+      if ! has_command nvidia-smi || ! nvidia-smi -L >/dev/null 2>&1; then
+        echo "./dev gpu $verb: nvidia-smi finds no GPU here." >&2
+        return 3
+      fi
+      build
+      export HEDDLE_DEVICE=cuda:0
+      "gpu_$verb" "$out"
+      ;;
+    peers)
+      echo "./dev gpu peers: it compares through Heddle's Python module, which does not exist yet." >&2
+      return 3
+      ;;
+    *) usage >&2; return 2 ;;
+  esac
+}
+
+gpu_suite() {
+  local status=0
+  say "Running every test on $HEDDLE_DEVICE"
+  run_tests || status=$?
+  [ -z "$1" ] || python3 tools/report.py suite "$build_folder/test.xml" >"$1/suite.json"
+  return "$status"
+}
+
+gpu_bench() {
+  local bench status=0
+  for bench in "$build_folder"/bench/bench_*; do
+    [ -x "$bench" ] && [ ! -d "$bench" ] || continue
+    say "Running $(basename "$bench")"
+    "$bench" --json "$build_folder/$(basename "$bench").json" || status=$?
+  done
+  [ -z "$1" ] || python3 tools/report.py bench "$build_folder"/bench_*.json >"$1/bench.json"
+  return "$status"
+}
+
+# What the sanitizers run over, as folder:file. They slow a kernel down by tens of times.
+sanitized_tests=(runtime:cuda_kernels frontend:jit frontend:indexing)
+
+gpu_sanitize() {
+  local tool test name log status=0
+  has_command compute-sanitizer || { echo "compute-sanitizer is not on the PATH." >&2; return 3; }
+  for tool in memcheck racecheck; do
+    for test in "${sanitized_tests[@]}"; do
+      name=$tool-${test/:/-}
+      log=$build_folder/sanitize-$name.log
+      say "$tool over ${test/://}"
+      compute-sanitizer --tool "$tool" --error-exitcode 9 --log-file "$log" \
+        "$build_folder/tests/test_${test%:*}" --source-file="*/${test/://}.cpp" || status=$?
+      tail -n 1 "$log"
+    done
+  done
+  [ -z "$1" ] || python3 tools/report.py sanitize "$build_folder"/sanitize-*.log >"$1/sanitize.json"
+  return "$status"
+}

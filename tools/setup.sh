@@ -1,0 +1,115 @@
+# Sourced by ./dev: brings a machine to where the tree builds and its tests run. Where nothing is
+# missing, nothing is asked of the network.
+
+# name | how to tell that it is there | Debian package
+requirements() {
+  cat <<'TXT'
+C++ compiler|has_command c++|g++
+CMake|has_command cmake|cmake
+Ninja|has_command ninja|ninja-build
+Python 3|has_command python3|python3
+fmt|has_header fmt/format.h|libfmt-dev
+spdlog|has_header spdlog/spdlog.h|libspdlog-dev
+nlohmann-json|has_header nlohmann/json.hpp|nlohmann-json3-dev
+CLI11|has_header CLI/CLI.hpp|libcli11-dev
+doctest|has_header doctest/doctest.h|doctest-dev
+xxhash|has_xxhash|libxxhash-dev
+OpenBLAS|has_library libopenblas.so.0|libopenblas0-pthread
+TXT
+}
+
+has_command() { command -v "$1" >/dev/null; }
+has_header() { printf '#include <%s>\n' "$1" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1; }
+has_library() { ldconfig -p 2>/dev/null | grep -qF "$1" || /sbin/ldconfig -p | grep -qF "$1"; }
+# cmake/Findxxhash.cmake also takes the header from pyarrow.
+has_xxhash() { has_header xxhash.h || python3 -c 'import pyarrow' 2>/dev/null; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+apt_install() {
+  if ! has_command apt-get; then
+    echo "Missing: $*. Install them with this system's package manager (Debian's names)." >&2
+    return 1
+  fi
+  say "Installing $* with apt"
+  as_root apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive as_root apt-get install -y -qq --no-install-recommends "$@"
+}
+
+setup_packages() {
+  local name check package missing=()
+  while IFS='|' read -r name check package; do
+    $check || { echo "   missing: $name"; missing+=("$package"); }
+  done < <(requirements)
+  if [ ${#missing[@]} -gt 0 ]; then
+    has_command ccache || missing+=(ccache)
+    apt_install "${missing[@]}"
+  fi
+}
+
+setup_tool() {
+  has_command "$1" || apt_install "$1"
+}
+
+has_oracle_packages() {
+  "$1" -c 'import numpy, ml_dtypes; assert int(numpy.__version__.split(".")[0]) >= 2' 2>/dev/null
+}
+
+# The Python that tests/oracle runs in: this machine's when it has the packages, else .venv.
+oracle_python() {
+  if [ -x .venv/bin/python ] && has_oracle_packages .venv/bin/python; then
+    echo "$PWD/.venv/bin/python"
+  else
+    command -v python3
+  fi
+}
+
+make_venv() {
+  [ -x .venv/bin/python ] && return
+  say "Making .venv"
+  python3 -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
+  python3 -m venv .venv
+}
+
+setup_python() {
+  if ! has_oracle_packages "$(oracle_python)"; then
+    make_venv
+    say "Installing $(tr '\n' ' ' <tests/oracle/requirements.txt)into .venv"
+    .venv/bin/pip install --quiet --disable-pip-version-check -r tests/oracle/requirements.txt
+  fi
+}
+
+has_nvrtc() {
+  has_library libnvrtc.so ||
+    compgen -G '/usr/local/cuda*/lib*/libnvrtc.so*' >/dev/null ||
+    compgen -G "${CUDA_PATH:-${CUDA_HOME:-/nonexistent}}/lib*/libnvrtc.so*" >/dev/null ||
+    compgen -G '.venv/lib/python3*/site-packages/nvidia/cu13/lib/libnvrtc.so*' >/dev/null
+}
+
+# NVRTC compiles the emitted CUDA in the tests, GPU or not. Heddle itself does without it.
+setup_nvrtc() {
+  has_nvrtc && return
+  make_venv
+  say "Installing NVRTC from PyPI into .venv (there is no CUDA toolkit here)"
+  .venv/bin/pip install --quiet --disable-pip-version-check -r tools/nvrtc-requirements.txt
+}
+
+setup() {
+  say "Looking for what the build needs"
+  setup_packages
+  setup_python
+  setup_nvrtc
+  # Heddle looks for CUDA's libraries in the active virtual environment too.
+  if [ -d .venv ]; then export VIRTUAL_ENV=$PWD/.venv; fi
+}
+
+# Reports name the commit; a copy of the tree without .git reads it from .commit.
+record_commit() {
+  git rev-parse HEAD >/dev/null 2>&1 || return 0
+  local commit
+  commit=$(git rev-parse HEAD)
+  [ -z "$(git status --porcelain 2>/dev/null)" ] || commit+=-modified
+  echo "$commit" >.commit
+}
