@@ -136,39 +136,47 @@ std::vector<bool> exact_nodes(const ir::Graph& graph, bool strict) {
 CheckedBatch::CheckedBatch(std::vector<Case> cases, std::vector<std::vector<Way>> ways,
                            const ir::Target& target)
     : cases_(std::move(cases)), ways_(std::move(ways)) {
-  for (const Way way : {Way::host, Way::host_off, Way::executable, Way::emulated, Way::device}) {
-    compile(way, target);
+  for (Compiled& compiled : compiled_) {
+    compiled.programs.resize(cases_.size());
+    compiled.indices.resize(cases_.size());
+    compiled.errors.resize(cases_.size());
   }
+  // Switches change some kernels of a program; the others are compiled once.
+  compile(std::array{Way::host, Way::host_off}, target);
+  for (const Way way : {Way::executable, Way::emulated, Way::device}) compile({&way, 1}, target);
   count_switched();
 }
 
-void CheckedBatch::compile(Way way, const ir::Target& target) {
-  Compiled& compiled = compiled_[static_cast<std::size_t>(way)];
-  compiled.programs.resize(cases_.size());
-  compiled.indices.resize(cases_.size());
-  compiled.errors.resize(cases_.size());
+void CheckedBatch::compile(std::span<const Way> together, const ir::Target& target) {
   std::vector<Job> jobs;
-  std::vector<std::size_t> owners;
-  for (std::size_t i = 0; i < cases_.size(); ++i) {
-    if (std::ranges::find(ways_[i], way) == ways_[i].end()) continue;
-    jobs.push_back({cases_[i].graph, cases_[i].options});
-    if (way != Way::host_off) jobs.back().options.disabled.clear();
-    owners.push_back(i);
+  std::vector<std::pair<Way, std::size_t>> owners;
+  for (const Way way : together) {
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (std::ranges::find(ways_[i], way) == ways_[i].end()) continue;
+      jobs.push_back({cases_[i].graph, cases_[i].options});
+      if (way != Way::host_off) jobs.back().options.disabled.clear();
+      owners.emplace_back(way, i);
+    }
   }
   if (jobs.empty()) return;
+  const auto compiled = [&](std::size_t k) -> Compiled& {
+    return compiled_[static_cast<std::size_t>(owners[k].first)];
+  };
   try {
-    const std::shared_ptr<Programs> programs = compile_jobs(way, jobs, target, &emulated_kernels_);
+    const std::shared_ptr<Programs> programs =
+        compile_jobs(together[0], jobs, target, &emulated_kernels_);
     for (std::size_t k = 0; k < owners.size(); ++k) {
-      compiled.programs[owners[k]] = programs;
-      compiled.indices[owners[k]] = k;
+      compiled(k).programs[owners[k].second] = programs;
+      compiled(k).indices[owners[k].second] = k;
     }
   } catch (const std::exception&) {
     // One by one, to tell which.
     for (std::size_t k = 0; k < owners.size(); ++k) {
       try {
-        compiled.programs[owners[k]] = compile_jobs(way, {&jobs[k], 1}, target, nullptr);
+        compiled(k).programs[owners[k].second] =
+            compile_jobs(owners[k].first, {&jobs[k], 1}, target, nullptr);
       } catch (const std::exception& error) {
-        compiled.errors[owners[k]] = error.what();
+        compiled(k).errors[owners[k].second] = error.what();
       }
     }
   }

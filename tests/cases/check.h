@@ -60,7 +60,7 @@ class CheckedBatch {
     std::vector<std::size_t> indices;
     std::vector<std::string> errors;
   };
-  void compile(Way way, const ir::Target& target);
+  void compile(std::span<const Way> together, const ir::Target& target);
   void count_switched();
   std::vector<ir::HostArray> run(Way way, std::size_t index, std::span<const ir::HostArray> inputs);
 

@@ -1,6 +1,7 @@
 #include "tests/cases/programs.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -133,9 +134,17 @@ std::span<const KernelSource> unit_of(std::span<const KernelSource> kernels, std
   return kernels.subspan(first, std::min(kernels_in_a_unit, kernels.size() - first));
 }
 
-void compile(Batch& batch, bool strict) {
-  batch.modules.resize(unit_count(batch.kernels.size()));
-  for_each_at_once(batch.modules.size(), [&](std::size_t unit) {
+/// `batches[1]` is compiled as `strict` asks.
+void compile(std::array<Batch, 2>& batches) {
+  std::size_t units = 0;
+  for (Batch& batch : batches) {
+    batch.modules.resize(unit_count(batch.kernels.size()));
+    units += batch.modules.size();
+  }
+  for_each_at_once(units, [&](std::size_t unit) {
+    const bool strict = unit >= batches[0].modules.size();
+    Batch& batch = batches[strict ? 1 : 0];
+    if (strict) unit -= batches[0].modules.size();
     const std::span<const KernelSource> kernels = unit_of(batch.kernels, unit);
     auto image = std::make_shared<ModuleImage>();
     image->kind = runtime::cache::PayloadKind::host_object;
@@ -151,7 +160,7 @@ class HostPrograms final : public Programs {
  public:
   explicit HostPrograms(std::span<const Job> jobs) {
     poison_memory();
-    Batch batches[2];
+    std::array<Batch, 2> batches;
     std::vector<runtime::PrintedProgram> printed;
     for (const Job& job : jobs) {
       printed.push_back(runtime::print_program(job.graph, job.options, runtime::host_target()));
@@ -159,8 +168,7 @@ class HostPrograms final : public Programs {
         batches[job.options.strict ? 1 : 0].add(kernel);
       }
     }
-    compile(batches[0], false);
-    compile(batches[1], true);
+    compile(batches);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       options_.push_back(jobs[i].options);
       load(std::move(printed[i]), batches[jobs[i].options.strict ? 1 : 0]);

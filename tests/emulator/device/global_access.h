@@ -87,8 +87,10 @@ __attribute__((always_inline)) static inline GlobalBuffer& find_global(const voi
   return buffer;
 }
 
-__attribute__((always_inline)) static inline unsigned char* access_global(
-    const void* p, long long i, const GlobalAccess& access, Place place) {
+/// Out of line, which more than halves what kernels take to compile.
+__attribute__((noinline)) static unsigned char* access_global(const void* p, long long i,
+                                                              const GlobalAccess& access,
+                                                              Place place) {
   unsigned long long offset;
   GlobalBuffer& buffer = find_global(p, i, access, place, offset);
   if (buffer.stamps != nullptr) track_global(buffer, access, offset, place);

@@ -41,8 +41,10 @@ __attribute__((always_inline)) static inline unsigned long long reader_stamp(
   return now | (same_warp ? several_lanes | warp : many_warps);
 }
 
-__attribute__((always_inline)) static inline unsigned char* access_shared(
-    const SharedMemory& shared, int byte_offset, int i, const SharedAccess& access, Place place) {
+__attribute__((noinline)) static unsigned char* access_shared(const SharedMemory& shared,
+                                                              int byte_offset, int i,
+                                                              const SharedAccess& access,
+                                                              Place place) {
   const long long offset = byte_offset + static_cast<long long>(i) * access.element_bytes;
   if (offset < 0 || offset > shared.bytes - access.bytes) {
     fail_shared(FaultKind::shared_out_of_range, access, offset, place);
