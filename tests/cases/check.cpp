@@ -16,8 +16,8 @@ using ir::HostArray;
 using ir::Op;
 using ir::ValueId;
 
-/// Their zeros and NaNs may have either sign.
-bool leaves_sign_open(Op op) {
+/// Their zeros may have either sign.
+bool leaves_zero_open(Op op) {
   switch (op) {
     case Op::maximum:
     case Op::minimum:
@@ -31,9 +31,12 @@ bool leaves_sign_open(Op op) {
   }
 }
 
-/// A sign of zero or NaN shows in their result.
-bool shows_sign(Op op) {
-  return op == Op::signbit || op == Op::copysign || op == Op::divide || op == Op::reciprocal;
+/// A NaN's sign shows in their result.
+bool shows_sign(Op op) { return op == Op::signbit || op == Op::copysign; }
+
+/// A zero's sign shows in more of it than in a zero's sign.
+bool shows_sign_of_zero(Op op) {
+  return shows_sign(op) || op == Op::divide || op == Op::reciprocal || op == Op::floor_divide;
 }
 
 bool is_exact_op(const ir::Graph& graph, ValueId id, bool strict) {
@@ -114,21 +117,26 @@ std::string_view name_of(Way way) {
 }
 
 std::vector<bool> exact_nodes(const ir::Graph& graph, bool strict) {
-  std::vector<bool> exact(graph.size(), true), sign_open(graph.size());
+  // Beside exactness, whose zeros and NaNs may have either sign.
+  std::vector<bool> exact(graph.size(), true), zero_open(graph.size()), nan_open(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const ValueId id{static_cast<std::uint32_t>(i)};
-    bool open_operand = false;
-    for (const ValueId operand : graph.operands(id)) {
-      exact[i] = exact[i] && exact[ir::index_of(operand)];
-      open_operand |= sign_open[ir::index_of(operand)];
-    }
-    // Any floating op may make a NaN, whose sign only copysign and signbit see.
     const Op op = graph.op(id);
-    const bool makes_nan = graph.operands(id).size() > 0 && is_floating(graph.dtype(id)) &&
-                           !ir::is_view(op) && op != Op::concatenate && op != Op::slice_update;
-    exact[i] = exact[i] && is_exact_op(graph, id, strict) && !(shows_sign(op) && open_operand);
-    sign_open[i] =
-        is_floating(graph.dtype(id)) && (open_operand || leaves_sign_open(op) || makes_nan);
+    const std::span<const ValueId> operands = graph.operands(id);
+    for (const ValueId operand : operands) {
+      const std::size_t k = ir::index_of(operand);
+      const bool hidden_sign =
+          (nan_open[k] && shows_sign(op)) || (zero_open[k] && shows_sign_of_zero(op));
+      exact[i] = exact[i] && exact[k] && !hidden_sign;
+      zero_open[i] = zero_open[i] || zero_open[k];
+      nan_open[i] = nan_open[i] || nan_open[k];
+    }
+    exact[i] = exact[i] && is_exact_op(graph, id, strict);
+    // Any floating op may make a NaN.
+    const bool moves = ir::is_view(op) || op == Op::concatenate || op == Op::slice_update;
+    const bool floating = is_floating(graph.dtype(id));
+    zero_open[i] = floating && (zero_open[i] || leaves_zero_open(op));
+    nan_open[i] = floating && (nan_open[i] || (!operands.empty() && !moves));
   }
   return exact;
 }
@@ -208,7 +216,9 @@ std::vector<HostArray> CheckedBatch::run(Way way, std::size_t index,
 std::optional<Finding> CheckedBatch::check(std::size_t index, std::span<const HostArray> inputs) {
   const Case& one = cases_[index];
   const OracleResult expected = Oracle::instance().ask(one.graph, inputs, !one.options.strict);
+  shares_.clear();
   for (const Expected& output : expected.outputs) {
+    shares_.push_back({output.tolerance.size(), output.ambiguous, true});
     elements_ += output.tolerance.size();
     ambiguous_ += output.ambiguous;
   }
@@ -232,6 +242,9 @@ std::optional<Finding> CheckedBatch::check(std::size_t index, std::span<const Ho
       OracleResult same;
       for (const HostArray& array : select(reference, exact))
         same.outputs.push_back({array, {}, 0});
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        shares_[i].bitwise = shares_[i].bitwise && exact[i];
+      }
       const Comparison bits = compare(select(actual, exact), same, {.bitwise = true});
       if (!bits)
         return Finding{way, "exact outputs differ from the interpreter's\n" + bits.message};

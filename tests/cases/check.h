@@ -50,6 +50,13 @@ class CheckedBatch {
   std::size_t cases_with_other_kernels() const { return other_kernels_; }
   std::size_t cases_switched() const { return switched_; }
   const std::vector<codegen::KernelSource>& emulated_kernels() const { return emulated_kernels_; }
+  /// Of each output of the last check: its elements, how many of them NumPy leaves open, and
+  /// whether every way had to give the interpreter's bits.
+  struct Share {
+    std::size_t elements = 0, ambiguous = 0;
+    bool bitwise = false;
+  };
+  const std::vector<Share>& shares() const { return shares_; }
   std::size_t elements() const { return elements_; }
   std::size_t ambiguous() const { return ambiguous_; }
 
@@ -68,6 +75,7 @@ class CheckedBatch {
   std::vector<std::vector<Way>> ways_;
   std::array<Compiled, way_count> compiled_;
   std::vector<codegen::KernelSource> emulated_kernels_;
+  std::vector<Share> shares_;
   std::size_t other_kernels_ = 0, switched_ = 0, elements_ = 0, ambiguous_ = 0;
 };
 

@@ -173,35 +173,65 @@ void Suite::check(Pending&& pending) {
   for (std::size_t i = 0; i < pending.builders.size(); ++i) {
     const Builder& builder = pending.builders[i];
     ++cases_;
-    const std::size_t elements = pending.batch->elements(), open = pending.batch->ambiguous();
-    check_run(*pending.batch, i, builder, builder.made.inputs);
+    std::vector<CheckedBatch::Share> total(builder.made.graph.outputs.size());
+    check_run(*pending.batch, i, builder, builder.made.inputs, total);
     for (const std::vector<HostArray>& inputs : builder.more_inputs) {
-      check_run(*pending.batch, i, builder, inputs);
+      check_run(*pending.batch, i, builder, inputs, total);
     }
-    const auto some = static_cast<double>(pending.batch->elements() - elements);
-    const auto ambiguous = static_cast<double>(pending.batch->ambiguous() - open);
-    CHECK_MESSAGE(
-        ambiguous <= builder.most_ambiguous * some,
-        builder.label << ": " << ambiguous << " of " << some << " elements have no definite value");
+    for (std::size_t k = 0; k < total.size(); ++k) {
+      const auto some = static_cast<double>(total[k].elements);
+      CHECK_MESSAGE(static_cast<double>(total[k].ambiguous) <= builder.most_ambiguous * some,
+                    builder.label << ", output " << k << ": " << total[k].ambiguous << " of "
+                                  << total[k].elements << " elements have no definite value\n"
+                                  << ir::print(builder.made.graph));
+    }
   }
 }
 
 void Suite::check_run(CheckedBatch& batch, std::size_t index, const Builder& builder,
-                      std::span<const HostArray> inputs) {
+                      std::span<const HostArray> inputs, std::vector<CheckedBatch::Share>& total) {
   ++runs_;
   const std::optional<Finding> finding = batch.check(index, inputs);
   CHECK_MESSAGE(!finding, builder.label << ", " << (finding ? name_of(finding->way) : "") << ": "
                                         << (finding ? finding->message : "") << "\n"
                                         << ir::print(builder.made.graph));
   if (finding) return;
-  for (std::size_t i = 0; i < builder.made.graph.size(); ++i) {
-    ++compared_[builder.made.graph.op(ValueId{static_cast<std::uint32_t>(i)})];
+  for (std::size_t k = 0; k < total.size(); ++k) {
+    const CheckedBatch::Share& share = batch.shares()[k];
+    total[k].elements += share.elements;
+    total[k].ambiguous += share.ambiguous;
+    bitwise_ += share.bitwise ? 1 : 0;
+    if (share.ambiguous < share.elements) {
+      count(builder.made.graph, builder.made.graph.outputs[k]);
+    }
   }
 }
 
-std::size_t Suite::compared(Op op) const {
-  const auto found = compared_.find(op);
+void Suite::count(const ir::Graph& graph, ValueId output) {
+  ir::Graph alone = graph;
+  alone.outputs = {output};
+  const std::vector<bool> needed = needed_nodes(alone);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (!needed[i]) continue;
+    const auto id = static_cast<ValueId>(i);
+    const std::span<const ValueId> operands = graph.operands(id);
+    // select's dtype is that of what it selects.
+    ++compared_[{graph.op(id), graph.dtype(operands.empty() ? id : operands[operands.size() > 2])}];
+  }
+}
+
+std::size_t Suite::compared(Op op, DType dtype) const {
+  const auto found = compared_.find({op, dtype});
   return found == compared_.end() ? 0 : found->second;
+}
+
+void Suite::require(ir::OpKind kind, std::size_t least) const {
+  for (const Op op : ops_of(kind)) {
+    for (const DType dtype : dtypes_in(ir::info(op).dtypes)) {
+      CHECK_MESSAGE(compared(op, dtype) >= least,
+                    ir::info(op).name << " of " << name_of(dtype) << " is not covered");
+    }
+  }
 }
 
 ir::Target small_target() {

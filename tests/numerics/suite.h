@@ -40,7 +40,7 @@ class Builder {
   Case made;
   std::string label;
   std::vector<std::vector<ir::HostArray>> more_inputs;
-  double most_ambiguous = 0.05;  ///< share of elements that may have no definite value
+  double most_ambiguous = 0.05;  ///< share of an output that may have no definite value
 };
 
 /// Runs cases in batches: by the interpreter, on the host, emulated, and where HEDDLE_DEVICE names
@@ -54,8 +54,13 @@ class Suite {
   void add(Builder&& builder);
   /// Runs what is left.
   void finish();
-  /// How many runs compared elements of definite value for a line of the table.
-  std::size_t compared(ir::Op op) const;
+  /// In how many outputs of runs elements of definite value that depend on an op were compared, for
+  /// its first operand's dtype, or for a source's own.
+  std::size_t compared(ir::Op op, DType dtype) const;
+  /// Outputs of runs in which every way gave the interpreter's bits.
+  std::size_t bitwise() const { return bitwise_; }
+  /// Fails for every dtype of every op of the kind that was compared less than `least` times.
+  void require(ir::OpKind kind, std::size_t least = 1) const;
 
  private:
   struct Pending {
@@ -66,13 +71,14 @@ class Suite {
   Pending wait();
   void check(Pending&& pending);
   void check_run(CheckedBatch& batch, std::size_t index, const Builder& builder,
-                 std::span<const ir::HostArray> inputs);
+                 std::span<const ir::HostArray> inputs, std::vector<CheckedBatch::Share>& total);
+  void count(const ir::Graph& graph, ir::ValueId output);
 
   ir::Target target_;
   std::vector<Builder> collected_;
   std::future<Pending> compiling_;
-  std::map<ir::Op, std::size_t> compared_;
-  std::size_t cases_ = 0, runs_ = 0, kernels_ = 0;
+  std::map<std::pair<ir::Op, DType>, std::size_t> compared_;
+  std::size_t cases_ = 0, runs_ = 0, kernels_ = 0, bitwise_ = 0;
   double waited_ = 0, checked_ = 0;  ///< seconds
 };
 
