@@ -9,18 +9,17 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "heddle/error.h"
-
-#include "runtime/nvrtc.h"
 #include "tests/cases/check.h"
+#include "tests/fuzz/coverage.h"
 #include "tests/fuzz/generate.h"
 #include "tests/fuzz/shrink.h"
 
 namespace heddle::test {
 namespace {
 
-constexpr std::size_t batch_size = 64;
+constexpr std::size_t batch_size = 128;
 constexpr int failures_shown = 5;
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
@@ -30,39 +29,17 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 
 ir::Target fuzz_target() { return ir::parse_target("sm_90:h200"); }
 
-/// How many graphs an op stands in.
-class Coverage {
- public:
-  void count(const ir::Graph& graph) {
-    ++graphs_;
-    const std::vector<bool> needed = needed_nodes(graph);
-    std::vector<bool> seen(ir::op_count);
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-      if (needed[i]) seen[static_cast<std::size_t>(graph.op(ir::ValueId(i)))] = true;
-    }
-    for (int op = 0; op < ir::op_count; ++op) {
-      if (seen[static_cast<std::size_t>(op)]) ++counts_[op];
-    }
+/// Emulated graphs are dear, and on a GPU superfluous.
+std::vector<Way> ways_of(std::uint64_t number) {
+  std::vector<Way> ways = {Way::interpreter, Way::host, Way::host_off};
+  if (tests_on_gpu()) {
+    ways.push_back(Way::device);
+  } else if (number % 6 == 0) {
+    ways.push_back(Way::emulated);
   }
-
-  void print() const {
-    std::string text = fmt::format("ops of {} random graphs:", graphs_);
-    for (int op = 0; op < ir::op_count; ++op) {
-      text += op % 5 == 0 ? "\n " : "";
-      text += fmt::format(" {:>16} {:<5}", ir::info(static_cast<ir::Op>(op)).name, of(op));
-    }
-    fmt::print("{}\n", text);
-  }
-
-  std::size_t of(int op) const {
-    const auto found = counts_.find(op);
-    return found == counts_.end() ? 0 : found->second;
-  }
-
- private:
-  std::size_t graphs_ = 0;
-  std::map<int, std::size_t> counts_;
-};
+  if (number % 64 == 0) ways.push_back(Way::executable);
+  return ways;
+}
 
 void report(const Case& one, const Finding& finding, const std::string& label,
             const ir::Target& target) {
@@ -102,8 +79,7 @@ TEST_CASE("graphs that once failed") {
     cases.push_back(parse_case(text.str()));
     names.push_back(file.path().filename().string());
   }
-  const std::vector<Way> ways = {Way::interpreter, Way::host, Way::host_off, Way::emulated};
-  CheckedBatch batch(cases, std::vector<std::vector<Way>>(cases.size(), ways), fuzz_target());
+  CheckedBatch batch(cases, std::vector<std::vector<Way>>(cases.size(), ways_of(0)), fuzz_target());
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const std::optional<Finding> finding = batch.check(i);
     CHECK_MESSAGE(!finding, names[i] << ", " << (finding ? name_of(finding->way) : "") << ": "
@@ -118,6 +94,7 @@ TEST_CASE("random graphs") {
   const ir::Target target = fuzz_target();
   Coverage coverage;
   std::size_t elements = 0, ambiguous = 0, switched = 0, other_kernels = 0;
+  std::map<Way, std::size_t> runs;
   int failures = 0;
   double waited = 0, checked = 0;
 
@@ -126,9 +103,7 @@ TEST_CASE("random graphs") {
     std::vector<std::vector<Way>> ways;
     for (std::uint64_t i = first; i < std::min(first + batch_size, count); ++i) {
       cases.push_back(random_case(seed * 1'000'000 + i));
-      ways.push_back({Way::interpreter, Way::host, Way::host_off});
-      if (i % 6 == 0) ways.back().push_back(Way::emulated);
-      if (i % 64 == 0) ways.back().push_back(Way::executable);
+      ways.push_back(ways_of(i));
     }
     return std::make_unique<CheckedBatch>(std::move(cases), std::move(ways), target);
   };
@@ -140,7 +115,8 @@ TEST_CASE("random graphs") {
     if (first + batch_size < count) next = std::async(std::launch::async, make, first + batch_size);
     const auto ready = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < batch->size(); ++i) {
-      coverage.count(batch->at(i).graph);
+      coverage.count(batch->at(i));
+      for (const Way way : ways_of(first + i)) ++runs[way];
       const std::optional<Finding> finding = batch->check(i);
       if (!finding) continue;
       const std::string label = fmt::format("graph {} of seed {}", first + i, seed);
@@ -156,11 +132,18 @@ TEST_CASE("random graphs") {
     switched += batch->cases_switched();
     other_kernels += batch->cases_with_other_kernels();
   }
-  coverage.print();
+  fmt::print("{}", coverage.table());
+  for (const auto& [way, count] : runs) fmt::print("{}: {} graphs; ", name_of(way), count);
   fmt::print(
       "{} of {} elements have no definite value; switches changed the kernels of {} of {} "
       "graphs; {:.0f} s of checks, {:.0f} s waiting for compilers\n",
       ambiguous, elements, other_kernels, switched, checked, waited);
+  constexpr std::size_t whole_run = 2000, least = 50, least_emulated = 300;
+  if (coverage.graphs() < whole_run) return;
+  CHECK_MESSAGE(
+      coverage.rarer_than(least).empty(),
+      "in too few graphs: " << fmt::format("{}", fmt::join(coverage.rarer_than(least), ", ")));
+  CHECK(runs[tests_on_gpu() ? Way::device : Way::emulated] >= least_emulated);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum"
 SIGNS = [lambda rng, shape: 1.0, lambda rng, shape: -1.0] + [
     lambda rng, shape: rng.uniform(-1.0, 1.0, shape)
 ] * (RUNS - 2)
+# What a sum or product may be whose parts overflow in one order and not in another.
+OPEN_ENDED = [np.inf, -np.inf, np.nan, 0.0]
 
 
 class Evaluation:
@@ -122,10 +124,11 @@ class Evaluation:
         if self.contract and node.op in CONTRACTED and node.dtype in ("f32", "f64"):
             self.contract_product(run, node)
         elif error is not None:
-            signs = self.signs(run, node)
-            wide = dtypes.widen(value, node.dtype) + np.where(np.isfinite(error), error, 0) * signs
-            open_ended = np.isinf(error)
-            wide = np.where(open_ended, np.where(np.greater(signs, 0), np.inf, 0), wide)
+            off = np.where(np.isfinite(error), error, 0) * self.signs(run, node)
+            if node.op in op_table.ELEMENTWISE:
+                off = np.where(value == 0, 0, off)  # of the operands at hand too, zeros are exact
+            wide = dtypes.widen(value, node.dtype) + off
+            wide = np.where(np.isinf(error), OPEN_ENDED[run % len(OPEN_ENDED)], wide)
             self.perturbed[run][node.id] = self.finish(node, wide)
         if run % 2 == 1:
             self.turn_signs(run, node)

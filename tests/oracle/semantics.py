@@ -170,8 +170,10 @@ def matmul(operands, dtype):
 
 
 def matmul_error(operands, dtype):
+    """What the order of the sums may change, and where it decides whether one overflows."""
     depth = max(operands[0].shape[-1], 2)
     size = np.matmul(*[np.abs(dtypes.widen(x, dtype)) for x in operands]).astype(np.float64)
     factor = max(np.log2(depth), np.sqrt(depth) / 2)
     error = factor * dtypes.epsilon(dtypes.accumulator(dtype)) * size
-    return np.where(np.isfinite(error), error, np.inf)
+    ambiguous = size >= 2.0 ** dtypes.widest_exponent(dtype)[0]
+    return np.where(np.isfinite(error) & ~ambiguous, error, np.inf)

@@ -1,0 +1,105 @@
+#include "tests/fuzz/coverage.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tests/fuzz/recorder.h"
+
+namespace heddle::test {
+namespace {
+
+using ir::Dim;
+using ir::Op;
+using ir::ValueId;
+
+std::string rank_name(std::size_t rank) { return fmt::format("rank {}", rank); }
+
+void add_extent(Dim extent, const Case& one, std::set<std::string>& traits) {
+  const std::int64_t size = extent.evaluate(one.bindings);
+  if (!extent.is_constant()) traits.insert("symbolic extent");
+  if (size == 0) traits.insert("extent 0");
+  if (size == 1) traits.insert("extent 1");
+  if (size > 1 && size % 2 == 1) traits.insert("odd extent");
+}
+
+void add_traits(ValueId id, const Case& one, std::set<std::string>& traits) {
+  const ir::Graph& graph = one.graph;
+  const ir::Attributes& attributes = graph.attributes(id);
+  traits.insert(std::string(name_of(graph.dtype(id))));
+  traits.insert(rank_name(graph.shape(id).size()));
+  for (const Dim extent : graph.shape(id)) add_extent(extent, one, traits);
+  for (const std::int64_t step : attributes.steps) {
+    if (step < 0) traits.insert("negative step");
+    if (step > 1 || step < -1) traits.insert("wide step");
+  }
+  const bool offset = std::ranges::any_of(attributes.starts, [](Dim start) { return start != 0; });
+  if (offset) traits.insert("offset");
+  if (graph.op(id) != Op::parameter) return;
+  const std::vector<bool>& aligned = one.options.aligned;
+  const std::vector<bool>& donated = one.options.donated;
+  if (attributes.scalar) traits.insert("scalar input");
+  if (attributes.index < aligned.size() && !aligned[attributes.index]) traits.insert("unaligned");
+  if (attributes.index < donated.size() && donated[attributes.index]) traits.insert("donated");
+}
+
+std::string row(const std::map<std::string, std::size_t>& counts, std::size_t columns) {
+  std::string text;
+  std::size_t place = 0;
+  for (const auto& [name, count] : counts) {
+    text += place++ % columns == 0 ? "\n " : "";
+    text += fmt::format(" {:>16} {:<5}", name, count);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+Coverage::Coverage() {
+  for (int op = 0; op < ir::op_count; ++op) {
+    ops_[std::string(ir::info(static_cast<Op>(op)).name)] = 0;
+  }
+  for (int dtype = 0; dtype < dtype_count; ++dtype) {
+    traits_[std::string(name_of(static_cast<DType>(dtype)))] = 0;
+  }
+  for (std::size_t rank = 0; rank <= Recorder::most_axes; ++rank) traits_[rank_name(rank)] = 0;
+  for (const char* name :
+       {"symbolic extent", "extent 0", "extent 1", "odd extent", "negative step", "wide step",
+        "offset", "scalar input", "unaligned", "donated", "several outputs", "strict"}) {
+    traits_[name] = 0;
+  }
+}
+
+void Coverage::count(const Case& one) {
+  ++graphs_;
+  const std::vector<bool> needed = needed_nodes(one.graph);
+  std::set<std::string> ops, traits;
+  for (std::size_t i = 0; i < one.graph.size(); ++i) {
+    const ValueId id{static_cast<std::uint32_t>(i)};
+    if (!needed[i]) continue;
+    ops.insert(std::string(ir::info(one.graph.op(id)).name));
+    add_traits(id, one, traits);
+  }
+  if (one.graph.outputs.size() > 1) traits.insert("several outputs");
+  if (one.options.strict) traits.insert("strict");
+  for (const std::string& name : ops) ++ops_.at(name);
+  for (const std::string& name : traits) ++traits_.at(name);
+}
+
+std::string Coverage::table() const {
+  constexpr std::size_t columns = 5;
+  return fmt::format("of {} random graphs, so many have the op{}and the trait{}", graphs_,
+                     row(ops_, columns), row(traits_, columns));
+}
+
+std::vector<std::string> Coverage::rarer_than(std::size_t least) const {
+  std::vector<std::string> names;
+  for (const auto* counts : {&ops_, &traits_}) {
+    for (const auto& [name, count] : *counts) {
+      if (count < least) names.push_back(fmt::format("{} ({})", name, count));
+    }
+  }
+  return names;
+}
+
+}  // namespace heddle::test

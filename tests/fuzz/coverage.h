@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/cases/case.h"
+
+namespace heddle::test {
+
+/// How many graphs each op of the table stands in, each dtype, rank, and other traits of graphs and
+/// inputs. Only what an output needs counts.
+class Coverage {
+ public:
+  Coverage();
+  void count(const Case& one);
+
+  std::size_t graphs() const { return graphs_; }
+  std::string table() const;
+  /// Ops and traits that stand in fewer graphs than that.
+  std::vector<std::string> rarer_than(std::size_t least) const;
+
+ private:
+  std::size_t graphs_ = 0;
+  std::map<std::string, std::size_t> ops_, traits_;
+};
+
+}  // namespace heddle::test
