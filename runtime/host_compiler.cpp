@@ -115,7 +115,7 @@ const std::string& unavailable_reason() { return found().reason; }
 
 std::vector<std::string> option_list(const Compiler& compiler, const ir::Target& target,
                                      const Options& options) {
-  std::vector<std::string> out = {"-std=c++17", "-O3"};
+  std::vector<std::string> out = {"-std=c++17", fmt::format("-O{}", options.level)};
   if (!target.architecture.empty()) out.push_back("-march=" + target.architecture);
   // GCC takes `on` for `off`, and generated code has one operation a statement, so contraction
   // within expressions would find nothing.

@@ -24,6 +24,7 @@ const std::string& unavailable_reason();
 
 struct Options {
   bool contract = true;    ///< fuse a * b + c
+  int level = 3;           ///< of optimization, 0 to 3
   bool line_info = false;  ///< for profilers
 };
 

@@ -161,7 +161,7 @@ void CheckedBatch::compile(std::span<const Way> together, const ir::Target& targ
   for (const Way way : together) {
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       if (std::ranges::find(ways_[i], way) == ways_[i].end()) continue;
-      jobs.push_back({cases_[i].graph, cases_[i].options});
+      jobs.push_back({cases_[i].graph, cases_[i].options, way == Way::host_off});
       if (way != Way::host_off) jobs.back().options.disabled.clear();
       owners.emplace_back(way, i);
     }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <future>
 #include <map>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -96,6 +97,7 @@ std::vector<HostArray> run_on(const runtime::CompileOptions& options,
 
 /// Kernels that are compiled with the same options.
 struct Batch {
+  runtime::host::Options options;
   std::vector<KernelSource> kernels;
   std::map<std::string, std::size_t> by_name;
   std::vector<std::shared_ptr<const ModuleImage>> modules;
@@ -107,6 +109,9 @@ struct Batch {
     } else if (kernels[known->second].body != kernel.body) {
       throw InternalError("two kernels are named " + kernel.name);
     }
+  }
+  std::size_t unit_of(const std::string& name) const {
+    return by_name.at(name) / kernels_in_a_unit;
   }
 };
 
@@ -134,25 +139,21 @@ std::span<const KernelSource> unit_of(std::span<const KernelSource> kernels, std
   return kernels.subspan(first, std::min(kernels_in_a_unit, kernels.size() - first));
 }
 
-/// `batches[1]` is compiled as `strict` asks.
-void compile(std::array<Batch, 2>& batches) {
-  std::size_t units = 0;
+void compile(std::span<Batch> batches) {
+  std::vector<std::pair<Batch*, std::size_t>> units;
   for (Batch& batch : batches) {
     batch.modules.resize(unit_count(batch.kernels.size()));
-    units += batch.modules.size();
+    for (std::size_t i = 0; i < batch.modules.size(); ++i) units.emplace_back(&batch, i);
   }
-  for_each_at_once(units, [&](std::size_t unit) {
-    const bool strict = unit >= batches[0].modules.size();
-    Batch& batch = batches[strict ? 1 : 0];
-    if (strict) unit -= batches[0].modules.size();
-    const std::span<const KernelSource> kernels = unit_of(batch.kernels, unit);
+  for_each_at_once(units.size(), [&](std::size_t i) {
+    const auto [batch, unit] = units[i];
+    const std::span<const KernelSource> kernels = unit_of(batch->kernels, unit);
     auto image = std::make_shared<ModuleImage>();
     image->kind = runtime::cache::PayloadKind::host_object;
     for (const KernelSource& kernel : kernels) image->kernels.push_back(kernel.name);
     const runtime::host::Unit text{kernels[0].name, merged_text(kernels)};
-    image->bytes =
-        runtime::host::compile({&text, 1}, runtime::host_target(), {.contract = !strict});
-    batch.modules[unit] = std::move(image);
+    image->bytes = runtime::host::compile({&text, 1}, runtime::host_target(), batch->options);
+    batch->modules[unit] = std::move(image);
   });
 }
 
@@ -160,18 +161,25 @@ class HostPrograms final : public Programs {
  public:
   explicit HostPrograms(std::span<const Job> jobs) {
     poison_memory();
-    std::array<Batch, 2> batches;
+    // By strict; quick ones, of both kinds, behind.
+    std::array<Batch, 4> batches;
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      batches[i].options = {.contract = i % 2 == 0, .level = i < 2 ? 3 : 1};
+    }
     std::vector<runtime::PrintedProgram> printed;
     for (const Job& job : jobs) {
       printed.push_back(runtime::print_program(job.graph, job.options, runtime::host_target()));
+      Batch& full = batches[job.options.strict ? 1 : 0];
+      Batch& quick = batches[job.options.strict ? 3 : 2];
       for (const KernelSource& kernel : printed.back().kernels) {
-        batches[job.options.strict ? 1 : 0].add(kernel);
+        (job.quick && !full.by_name.contains(kernel.name) ? quick : full).add(kernel);
       }
     }
     compile(batches);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       options_.push_back(jobs[i].options);
-      load(std::move(printed[i]), batches[jobs[i].options.strict ? 1 : 0]);
+      const std::size_t strict = jobs[i].options.strict ? 1 : 0;
+      load(std::move(printed[i]), batches[strict], batches[strict + 2]);
     }
   }
 
@@ -187,15 +195,14 @@ class HostPrograms final : public Programs {
   }
 
  private:
-  void load(runtime::PrintedProgram&& printed, const Batch& batch) {
+  void load(runtime::PrintedProgram&& printed, const Batch& full, const Batch& quick) {
     runtime::ProgramImage image{std::move(printed.program), {}};
-    std::vector<std::size_t> units;
+    std::set<const ModuleImage*> modules;
     for (const std::string& name : image.program.kernel_names) {
-      units.push_back(batch.by_name.at(name) / kernels_in_a_unit);
+      const Batch& batch = full.by_name.contains(name) ? full : quick;
+      modules.insert(batch.modules[batch.unit_of(name)].get());
     }
-    std::ranges::sort(units);
-    units.erase(std::unique(units.begin(), units.end()), units.end());
-    for (const std::size_t unit : units) image.modules.push_back(*batch.modules[unit]);
+    for (const ModuleImage* module : modules) image.modules.push_back(*module);
     auto launcher = runtime::load_kernels(image, Device{});
     runners_.push_back(
         std::make_unique<runtime::ProgramRunner>(std::move(image.program), std::move(launcher)));

@@ -16,6 +16,8 @@ namespace heddle::test {
 struct Job {
   ir::Graph graph;
   runtime::CompileOptions options = {};
+  /// On the host: kernels that no job before it has may be compiled with little optimization.
+  bool quick = false;
 };
 
 /// Programs of one target, compiled together and run on host arrays. Outputs and temporaries are
