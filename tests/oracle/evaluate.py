@@ -68,6 +68,8 @@ class Evaluation:
         if node.op in op_table.ELEMENTWISE:
             return semantics.elementwise(node, operands, kinds, widened)
         if node.op == "cast":
+            if widened and dtypes.is_floating(kinds[0]) and dtypes.is_floating(node.dtype):
+                return dtypes.widen(operands[0], kinds[0])
             return semantics.cast(operands[0], kinds[0], node.dtype)
         if node.op in op_table.REDUCTIONS:
             return semantics.reduction(node, operands[0], kinds[0])
@@ -117,9 +119,9 @@ class Evaluation:
         if any(id in self.perturbed[run] for id in node.operands):
             operands = [self.perturbed[run].get(id, self.values[id]) for id in node.operands]
             value = self.compute(node, operands, widened=True)
-            self.clean[run][node.id] = self.finish(node, value)
+            self.clean[run][node.id] = value
             moved = node.op in op_table.MOVES and dtypes.is_floating(node.dtype)
-            self.perturbed[run][node.id] = value if moved else self.clean[run][node.id]
+            self.perturbed[run][node.id] = value if moved else self.finish(node, value)
 
         if self.contract and node.op in CONTRACTED and node.dtype in ("f32", "f64"):
             self.contract_product(run, node)
@@ -167,11 +169,28 @@ class Evaluation:
             return semantics.move(node, [self.tolerance(id) for id in node.operands])
         reference = self.values[node.id]
         total = np.broadcast_to(self.errors.get(node.id, 0.0), node.shape).astype(np.float64)
+        raw = None
         for run in self.clean:
-            if node.id in run:
-                total = np.maximum(total, self.errors.get(node.id, 0.0)
-                                   + MARGIN * distance(run[node.id], reference, node.dtype))
+            if node.id not in run:
+                continue
+            if raw is None:
+                raw = self.compute(node, [self.values[id] for id in node.operands], widened=True)
+            total = np.maximum(total, self.errors.get(node.id, 0.0)
+                               + self.spread(node, run[node.id], raw))
         return total
+
+    def spread(self, node, value, raw):
+        """How far operands that are off move the result: as far as they did in this run, and as far
+        as the margin takes it before it is rounded, which may be over the edge of a rounding."""
+        reference = self.values[node.id]
+        gap = MARGIN * distance(self.finish(node, value), reference, node.dtype)
+        if dtypes.is_floating(node.dtype):
+            value, raw = dtypes.widen(value, node.dtype), dtypes.widen(raw, node.dtype)
+            moved = MARGIN * np.abs(value - raw)
+            moved = np.where(np.isfinite(moved), moved, 0)
+            for end in (raw - moved, raw + moved):
+                gap = np.maximum(gap, distance(self.finish(node, end), reference, node.dtype))
+        return gap
 
 
 def may_overflow(raw, error, dtype):

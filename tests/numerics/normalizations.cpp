@@ -1,0 +1,139 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/numerics/suite.h"
+
+namespace heddle::test {
+namespace {
+
+using ir::Dim;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+/// exp(x - max) / sum(exp(x - max)) along an axis.
+ValueId softmax(Builder& builder, ValueId x, std::int64_t axis) {
+  const ValueId shifted = builder.add(Op::subtract, {x, builder.reduce(Op::max, x, {axis}, true)});
+  const ValueId powers = builder.add(Op::exp, {shifted});
+  return builder.add(Op::divide, {powers, builder.reduce(Op::sum, powers, {axis}, true)});
+}
+
+/// Of `count` elements along an axis.
+ValueId mean(Builder& builder, ValueId x, std::int64_t axis, std::int64_t count) {
+  const ValueId n = builder.constant(builder.made.graph.dtype(x), static_cast<double>(count));
+  return builder.add(Op::divide, {builder.reduce(Op::sum, x, {axis}, true), n});
+}
+
+/// (x - mean) / sqrt(variance + epsilon) along an axis.
+ValueId standardized(Builder& builder, ValueId x, std::int64_t axis, std::int64_t count) {
+  const ValueId centred = builder.add(Op::subtract, {x, mean(builder, x, axis, count)});
+  const ValueId squares = builder.add(Op::multiply, {centred, centred});
+  const ValueId epsilon = builder.constant(builder.made.graph.dtype(x), 1e-3);
+  const ValueId variance = builder.add(Op::add, {mean(builder, squares, axis, count), epsilon});
+  return builder.add(Op::divide, {centred, builder.add(Op::sqrt, {variance})});
+}
+
+Builder rows_of(DType dtype, std::int64_t rows, std::int64_t length) {
+  Builder builder(fmt::format("rows of {}[{},{}]", name_of(dtype), rows, length));
+  // f16 has no sum of many; its whole numbers end at 2048.
+  const ValueId x = builder.input(moderate_sample(dtype, {rows, length}, 1), length % 2 == 0);
+  const ValueId scale = builder.input(moderate_sample(dtype, {length}, 2));
+  const ValueId shift = builder.input(moderate_sample(dtype, {length}, 3));
+  builder.output(softmax(builder, x, 1));
+  const ValueId scaled = builder.add(Op::multiply, {standardized(builder, x, 1, length), scale});
+  builder.output(builder.add(Op::add, {scaled, shift}));
+  return builder;
+}
+
+TEST_CASE("softmax and layernorm of rows at the limits of registers and blocks") {
+  Suite suite;
+  for (const DType dtype : dtypes_in(ir::floats)) {
+    for (const std::int64_t length : {1, 7, 16, 33, 256, 257, 1000, 1024, 4097}) {
+      suite.add(rows_of(dtype, 3, length));
+    }
+    suite.add(rows_of(dtype, 400, 24));
+  }
+  for (const DType dtype : {DType::f16, DType::f32}) {
+    for (const std::int64_t length : {16380, 16384, 16388}) suite.add(rows_of(dtype, 2, length));
+  }
+  suite.finish();
+}
+
+TEST_CASE("columns, several axes, and what stands around a normalisation") {
+  Suite suite;
+  for (const DType dtype : dtypes_in(ir::floats)) {
+    Builder columns(fmt::format("columns of {}", name_of(dtype)));
+    const ValueId x = columns.input(moderate_sample(dtype, {130, 37}, 1));
+    columns.output(standardized(columns, x, 0, 130));
+    columns.output(softmax(columns, x, 0));
+    columns.output(softmax(columns, columns.transpose(x, {1, 0}), 0));
+    suite.add(std::move(columns));
+
+    Builder around(fmt::format("around softmax of {}", name_of(dtype)));
+    const ValueId cube = around.input(moderate_sample(dtype, {4, 9, 70}, 2), false);
+    const ValueId weight = around.input(moderate_sample(dtype, {9, 1}, 3));
+    const ValueId mixed = around.add(Op::multiply, {cube, weight});
+    const ValueId shares = softmax(around, mixed, 2);
+    around.output(around.add(Op::add, {shares, mixed}));
+    around.output(around.reduce(Op::max, shares, {2}, false));
+    around.output(softmax(around, cube, 1));
+    around.output(around.reduce(Op::sum, around.add(Op::multiply, {shares, cube}), {0, 2}, false));
+    suite.add(std::move(around));
+  }
+  suite.finish();
+}
+
+TEST_CASE("argmax after softmax, and rows with NaNs and infinities") {
+  Suite suite;
+  for (const DType dtype : dtypes_in(ir::floats)) {
+    Builder best(fmt::format("argmax of softmax of {}", name_of(dtype)));
+    const ValueId x = best.input(moderate_sample(dtype, {21, 40}, 4));
+    // Apart by more than softmax may be off.
+    const ValueId apart =
+        best.add(Op::multiply, {best.add(Op::rint, {x}), best.constant(dtype, 1)});
+    best.output(best.reduce(Op::argmax, softmax(best, x, 1), {1}, false));
+    best.output(best.reduce(Op::argmax, apart, {1}, false));
+    best.most_ambiguous = 0.5;  // 16-bit shares tie
+    suite.add(std::move(best));
+
+    Builder special(fmt::format("softmax of special values of {}", name_of(dtype)));
+    special.most_ambiguous = 0.5;
+    const ValueId any = special.input(sample(ir::Domain::any, 1, dtype, {60, 5}, 5));
+    special.output(softmax(special, any, 1));
+    suite.add(std::move(special));
+  }
+  suite.finish();
+}
+
+TEST_CASE("one program normalises any number of rows, of any length") {
+  Suite suite;
+  const Dim m = Dim::symbol("m"), n = Dim::symbol("n");
+  for (const DType dtype : dtypes_in(ir::floats)) {
+    Builder rows(fmt::format("{}[m,96] normalised", name_of(dtype)));
+    const ValueId x = rows.input(moderate_sample(dtype, {5, 96}, 1), {m, 96});
+    rows.output(softmax(rows, x, 1));
+    rows.output(standardized(rows, x, 1, 96));
+    rows.made.bindings = {{ir::intern_symbol("m"), 5}};
+    for (const std::int64_t size : {0, 1, 33, 130}) {
+      rows.run_also({moderate_sample(dtype, {size, 96}, 2)});
+    }
+    suite.add(std::move(rows));
+
+    Builder both(fmt::format("{}[m,n] normalised", name_of(dtype)));
+    const ValueId y = both.input(moderate_sample(dtype, {5, 70}, 3), {m, n});
+    both.output(softmax(both, y, 1));
+    both.output(softmax(both, y, 0));
+    both.made.bindings = {{ir::intern_symbol("m"), 5}, {ir::intern_symbol("n"), 70}};
+    for (const auto& [height, width] : {std::pair{1, 1}, {40, 31}, {2, 1025}, {257, 3}}) {
+      both.run_also({moderate_sample(dtype, {height, width}, 4)});
+    }
+    suite.add(std::move(both));
+  }
+  suite.finish();
+}
+
+}  // namespace
+}  // namespace heddle::test
