@@ -1,6 +1,7 @@
 #include "tests/fuzz/coverage.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -59,8 +60,9 @@ Coverage::Coverage() {
   for (int op = 0; op < ir::op_count; ++op) {
     ops_[std::string(ir::info(static_cast<Op>(op)).name)] = 0;
   }
-  for (int dtype = 0; dtype < dtype_count; ++dtype) {
-    traits_[std::string(name_of(static_cast<DType>(dtype)))] = 0;
+  for (int i = 0; i < dtype_count; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if ((ir::all_dtypes & ir::set_of(dtype)) != 0) traits_[std::string(name_of(dtype))] = 0;
   }
   for (std::size_t rank = 0; rank <= Recorder::most_axes; ++rank) traits_[rank_name(rank)] = 0;
   for (const char* name :
@@ -71,25 +73,30 @@ Coverage::Coverage() {
 }
 
 void Coverage::count(const Case& one) {
-  ++graphs_;
   const std::vector<bool> needed = needed_nodes(one.graph);
   std::set<std::string> ops, traits;
+  std::size_t length = 0;
   for (std::size_t i = 0; i < one.graph.size(); ++i) {
     const ValueId id{static_cast<std::uint32_t>(i)};
     if (!needed[i]) continue;
-    ops.insert(std::string(ir::info(one.graph.op(id)).name));
+    const Op op = one.graph.op(id);
+    if (op != Op::parameter && op != Op::constant) ++length;
+    ops.insert(std::string(ir::info(op).name));
     add_traits(id, one, traits);
   }
   if (one.graph.outputs.size() > 1) traits.insert("several outputs");
   if (one.options.strict) traits.insert("strict");
   for (const std::string& name : ops) ++ops_.at(name);
   for (const std::string& name : traits) ++traits_.at(name);
+  lengths_.push_back(length);
 }
 
 std::string Coverage::table() const {
   constexpr std::size_t columns = 5;
-  return fmt::format("of {} random graphs, so many have the op{}and the trait{}", graphs_,
-                     row(ops_, columns), row(traits_, columns));
+  if (lengths_.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(lengths_);
+  return fmt::format("of {} random graphs of {} to {} ops, so many have the op{}and the trait{}",
+                     graphs(), least, most, row(ops_, columns), row(traits_, columns));
 }
 
 std::vector<std::string> Coverage::rarer_than(std::size_t least) const {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -17,13 +16,13 @@ class Coverage {
   Coverage();
   void count(const Case& one);
 
-  std::size_t graphs() const { return graphs_; }
+  std::size_t graphs() const { return lengths_.size(); }
   std::string table() const;
   /// Ops and traits that stand in fewer graphs than that.
   std::vector<std::string> rarer_than(std::size_t least) const;
 
  private:
-  std::size_t graphs_ = 0;
+  std::vector<std::size_t> lengths_;  ///< ops of each graph
   std::map<std::string, std::size_t> ops_, traits_;
 };
 

@@ -61,6 +61,10 @@ class Generator {
 
   void choose_extents();
   Shape any_shape();
+  /// Without an extent of 0 that it had, a shape may be of any size; [] is one instead.
+  Shape bounded(Shape shape) const {
+    return recorder_.elements(shape) > Recorder::most_elements ? Shape() : shape;
+  }
   void settle(ValueId id);
   void settle(std::optional<ValueId> id) {
     if (id) settle(*id);
@@ -127,7 +131,7 @@ Shape Generator::any_shape() {
   Shape shape = recorder_.any_of(shapes_);
   if (recorder_.chance(0.2) && !shape.empty()) shape[recorder_.below(shape.size())] = 1;
   if (recorder_.chance(0.1) && !shape.empty()) shape.erase(shape.begin());
-  return shape;
+  return bounded(std::move(shape));
 }
 
 /// Into the pool, but limited first where it has grown too large to say anything.
@@ -177,7 +181,7 @@ ValueId Generator::beside(DType dtype, const Shape& shape, bool exactly_within) 
   for (Dim& extent : other) {
     if (recorder_.chance(0.2)) extent = 1;
   }
-  return recorder_.parameter(dtype, other);
+  return recorder_.parameter(dtype, bounded(std::move(other)));
 }
 
 void Generator::add_something() {
