@@ -83,7 +83,13 @@ class CheckedBatch {
 std::optional<Finding> check_alone(const Case& one, std::span<const Way> ways,
                                    const ir::Target& target);
 
-/// Per node: every op that it depends on gives the same bits on every target.
-std::vector<bool> exact_nodes(const ir::Graph& graph, bool strict);
+/// What every target gives alike of a value.
+enum class Exactness : std::uint8_t {
+  none,
+  values,  ///< but zeros may have either sign
+  bits     ///< but NaNs may
+};
+/// Per node, as every op that it depends on lets it be.
+std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool strict);
 
 }  // namespace heddle::test

@@ -185,6 +185,36 @@ TEST_CASE("every elementwise op in every dtype is NumPy's, special values and al
   }
 }
 
+/// The sign of what ops give: equality does not tell zeros apart.
+Builder signs(std::span<const Op> ops, DType dtype) {
+  Builder builder(label_of(ops, dtype, "signs"));
+  builder.most_ambiguous = 1;  // the signs of NaNs, of a minimum of zeros, and of what underflows
+  Operands lines(builder, 7);
+  for (const Op op : ops) {
+    std::vector<ValueId> line;
+    for (int k = 0; k < ir::info(op).arity; ++k) {
+      line.push_back(lines.get(ir::info(op), k, dtype, {300}, true));
+    }
+    const ValueId result = builder.add(op, line);
+    if (is_floating(builder.made.graph.dtype(result))) {
+      builder.output(builder.add(Op::signbit, {result}));
+    }
+  }
+  return builder;
+}
+
+TEST_CASE("zeros have NumPy's signs") {
+  Suite suite;
+  for (const DType dtype : {DType::f16, DType::f32}) {
+    const std::vector<Op> ops = elementwise_ops(dtype);
+    for (std::size_t first = 0; first < ops.size(); first += ops_a_program) {
+      suite.add(
+          signs(std::span(ops).subspan(first, std::min(ops_a_program, ops.size() - first)), dtype));
+    }
+  }
+  suite.finish();
+}
+
 TEST_CASE("operands lie in any layout") {
   Suite suite;
   for (const DType dtype : {DType::boolean, DType::i8, DType::u16, DType::f16, DType::bf16,

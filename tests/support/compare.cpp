@@ -55,11 +55,12 @@ bool same_bytes(const ir::HostArray& a, const ir::HostArray& b, std::size_t inde
 }
 
 bool within(const ir::HostArray& actual, const ir::HostArray& expected, std::size_t index,
-            double tolerance) {
+            double tolerance, bool bitwise) {
   if (same_bytes(actual, expected, index) || std::isinf(tolerance)) return true;
   if (!is_floating(actual.type.dtype)) return false;
   const double a = floating_element(actual, index), b = floating_element(expected, index);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (bitwise) return false;
   return a == b || std::abs(a - b) <= tolerance;
 }
 
@@ -75,13 +76,14 @@ std::string index_text(std::size_t flat, const ir::Shape& shape) {
 
 /// Appends what differs to `message`, the first elements of it one by one.
 void compare_values(const ir::HostArray& actual, const ir::HostArray& expected,
-                    std::span<const double> tolerance, std::size_t output, std::string& message) {
+                    std::span<const double> tolerance, bool bitwise, std::size_t output,
+                    std::string& message) {
   const std::size_t count = actual.data.size() / size_of(actual.type.dtype);
   std::size_t different = 0;
   std::string shown;
   for (std::size_t i = 0; i < count; ++i) {
     const double allowed = tolerance.empty() ? 0.0 : tolerance[i];
-    if (within(actual, expected, i, allowed)) continue;
+    if (within(actual, expected, i, allowed, bitwise)) continue;
     if (++different <= shown_differences) {
       shown +=
           fmt::format("  {} is {}, not {} (allowed: {:.3g})\n", index_text(i, actual.type.shape),
@@ -147,8 +149,8 @@ Comparison compare(std::span<const ir::HostArray> actual, const OracleResult& ex
     const Expected& output = expected.outputs[i];
     if (!comparable(actual[i], output.value, i, result.message)) continue;
     const std::span<const double> tolerance(output.tolerance);
-    compare_values(actual[i], output.value, options.bitwise ? tolerance.first(0) : tolerance, i,
-                   result.message);
+    compare_values(actual[i], output.value, options.bitwise ? tolerance.first(0) : tolerance,
+                   options.bitwise, i, result.message);
     result.elements += output.tolerance.size();
     result.ambiguous += options.bitwise ? 0 : output.ambiguous;
   }
@@ -165,7 +167,7 @@ Comparison compare_equal(const ir::HostArray& actual, const ir::HostArray& expec
   Comparison result;
   result.elements = expected.data.size() / size_of(expected.type.dtype);
   if (comparable(actual, expected, 0, result.message)) {
-    compare_values(actual, expected, {}, 0, result.message);
+    compare_values(actual, expected, {}, false, 0, result.message);
   }
   result.equal = result.message.empty();
   return result;

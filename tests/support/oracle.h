@@ -68,7 +68,7 @@ struct Comparison {
 };
 
 struct CompareOptions {
-  bool bitwise = false;          ///< no tolerance; NaNs still count as equal, zeros' signs do not
+  bool bitwise = false;          ///< no tolerance, and zeros have signs; NaNs still count as equal
   double most_ambiguous = 0.05;  ///< the largest share of elements that may go uncompared
 };
 
