@@ -30,6 +30,20 @@ HD_SCALAR To truncate(From x) {
   }
 }
 
+// Told not to care for traps, GCC 12 makes (float)(int)x one rounding towards zero, which leaves -0
+// of -0.5. Adding 0 makes that 0 and changes no other number; in the same expression as the
+// conversion, though, GCC takes it away first.
+template <class To, class From>
+HD_SCALAR To float_of_integer(From x) {
+#ifndef __CUDACC__
+  if constexpr (is_same<From, int> || is_same<From, long long>) {
+    const To value = static_cast<To>(x);
+    return value + static_cast<To>(0);
+  }
+#endif
+  return static_cast<To>(x);
+}
+
 template <class To, class From>
 HD_SCALAR To cast(From x) {
   if constexpr (is_same<To, From>) {
@@ -47,9 +61,11 @@ HD_SCALAR To cast(From x) {
   } else if constexpr (is_soft<To> && is_float<From>) {
     return To::from(x);
   } else if constexpr (is_soft<To>) {
-    return To::from(static_cast<float>(x));
+    return To::from(float_of_integer<float>(x));
   } else if constexpr (is_float<From> && is_integer<To>) {
     return truncate<To>(x);
+  } else if constexpr (is_float<To> && is_integer<From>) {
+    return float_of_integer<To>(x);
   } else {
     return static_cast<To>(x);
   }
