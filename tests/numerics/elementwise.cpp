@@ -215,12 +215,28 @@ TEST_CASE("zeros have NumPy's signs") {
   suite.finish();
 }
 
+/// Threads that take several vectors each, in blocks that are full and not.
+Builder several_blocks(DType dtype) {
+  Builder builder(fmt::format("{}[n] of several blocks", name_of(dtype)));
+  constexpr std::int64_t first = 8193;
+  const OpInfo& info = ir::info(Op::add);
+  Operands lines(builder, 11);
+  const ValueId x = lines.symbolic(info, 0, dtype, first);
+  const ValueId y = lines.symbolic(info, 1, dtype, first);
+  builder.output(builder.add(Op::add, {x, y}));
+  builder.output(builder.add(Op::maximum, {x, y}));
+  builder.made.bindings = {{ir::intern_symbol("n"), first}};
+  for (const std::int64_t size : {8192, 16383, 40002}) builder.run_also(lines.resized(size));
+  return builder;
+}
+
 TEST_CASE("operands lie in any layout") {
   Suite suite;
   for (const DType dtype : {DType::boolean, DType::i8, DType::u16, DType::f16, DType::bf16,
                             DType::f32, DType::i64, DType::f64}) {
     suite.add(layouts(Op::add, dtype));
     suite.add(layouts(Op::select, dtype));
+    suite.add(several_blocks(dtype));
   }
   for (const Op op : {Op::exp, Op::power}) {
     for (const DType dtype : {DType::f32, DType::f64}) suite.add(layouts(op, dtype));
@@ -264,30 +280,6 @@ TEST_CASE("strict programs give the same bits on every target") {
   }
   suite.finish();
   CHECK(suite.bitwise() == outputs);
-}
-
-TEST_CASE("casts between all dtypes are NumPy's") {
-  Suite suite;
-  for (const DType from : dtypes_in(ir::all_dtypes)) {
-    Builder all(fmt::format("casts of {}", name_of(from)));
-    const ValueId line = all.input(sample(ir::Domain::any, 0, from, {1027}, 5), false);
-    const ValueId plane = all.input(sample(ir::Domain::any, 0, from, {40, 24}, 6));
-    const ValueId turned = all.transpose(plane, {1, 0});
-    for (const DType to : dtypes_in(ir::all_dtypes)) {
-      if (from == to) continue;
-      all.output(all.cast(line, to));
-      all.output(all.cast(turned, to));
-      // A kernel of its own, in vectors as wide as the pair of dtypes allows.
-      Builder one(fmt::format("cast of {} to {}", name_of(from), name_of(to)));
-      one.made.options.strict = true;
-      one.output(one.cast(one.input(sample(ir::Domain::any, 0, from, {2048}, 4)), to));
-      suite.add(std::move(one));
-    }
-    suite.add(std::move(all));
-  }
-  suite.finish();
-  // Three outputs for each dtype that it can be cast to.
-  for (const DType from : dtypes_in(ir::all_dtypes)) CHECK(suite.compared(Op::cast, from) == 36);
 }
 
 }  // namespace
