@@ -2,6 +2,7 @@
 
 #include "codegen/cuda_printer.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/launch.h"
 
 namespace heddle::codegen {
 
@@ -9,11 +10,7 @@ using passes::Instruction;
 using passes::Loop;
 using passes::Store;
 
-namespace {
-
-constexpr int tile = 32;
-
-}  // namespace
+using passes::tile_edge;
 
 void CudaPrinter::elements() {
   Stores stores;
@@ -60,30 +57,30 @@ void CudaPrinter::tiles() {
                     across_extent = body_.extent(across.extent);
   const std::string last_name = body_.loop_variable(last.atom),
                     across_name = body_.loop_variable(across.atom);
-  std::vector<Loop> rest;
-  for (std::size_t i = 0; i + 1 < plan_.outer.size(); ++i) {
-    if (static_cast<int>(i) != plan_.tile_loop) rest.push_back(plan_.outer[i]);
-  }
-  out_.line("const Index last_tiles = (Index({}) + {}) / {};", last_extent, tile - 1, tile);
-  out_.line("const Index across_tiles = (Index({}) + {}) / {};", across_extent, tile - 1, tile);
-  out_.line("const Index last_begin = Index(blockIdx.x) % last_tiles * {};", tile);
-  out_.line("const Index across_begin = Index(blockIdx.x) / last_tiles % across_tiles * {};", tile);
+  const std::vector<Loop> rest = passes::untiled_loops(plan_);
+  out_.line("const Index last_tiles = (Index({}) + {}) / {};", last_extent, tile_edge - 1,
+            tile_edge);
+  out_.line("const Index across_tiles = (Index({}) + {}) / {};", across_extent, tile_edge - 1,
+            tile_edge);
+  out_.line("const Index last_begin = Index(blockIdx.x) % last_tiles * {};", tile_edge);
+  out_.line("const Index across_begin = Index(blockIdx.x) / last_tiles % across_tiles * {};",
+            tile_edge);
   if (!rest.empty()) {
     out_.line("const Index batch = Index(blockIdx.x) / (last_tiles * across_tiles);");
     body_.decode(out_, rest, "batch");
   }
   out_.line(
       "const int x = static_cast<int>(threadIdx.x) % {}, y = static_cast<int>(threadIdx.x) / {};",
-      tile, tile);
+      tile_edge, tile_edge);
   std::size_t offset = 0;
   for (const int i : plan_.tiled) {
     const DType dtype = plan_.body[i].dtype;
     out_.line("const auto tile{} = shared_pointer<{}>({});", i, body_.type(dtype), offset);
-    offset += (tile * (tile + 1) * size_of(dtype) + 15) / 16 * 16;
+    offset += (tile_edge * (tile_edge + 1) * size_of(dtype) + 15) / 16 * 16;
   }
   // First the threads of a warp run along the loads' direction, then along the stores'.
   const auto open_tile = [&](const char* along_last, const char* along_across) {
-    out_.open("for (int j = y; j < {}; j += {})", tile, plan_.threads / tile);
+    out_.open("for (int j = y; j < {}; j += {})", tile_edge, plan_.threads / tile_edge);
     out_.line("const Index {} = last_begin + {}, {} = across_begin + {};", last_name, along_last,
               across_name, along_across);
     out_.line("if ({} >= {} || {} >= {}) continue;", last_name, last_extent, across_name,
@@ -92,9 +89,9 @@ void CudaPrinter::tiles() {
   open_tile("j", "x");
   for (const int i : plan_.tiled) {
     const Instruction& load = plan_.body[i];
-    out_.line("shared_store(tile{}, j * {} + x, load(p{}, {}));", i, tile + 1, load.operand,
+    out_.line("shared_store(tile{}, j * {} + x, load(p{}, {}));", i, tile_edge + 1, load.operand,
               body_.index(load.address));
-    lane_of_[i] = fmt::format("shared_load(tile{}, x * {} + j)", i, tile + 1);
+    lane_of_[i] = fmt::format("shared_load(tile{}, x * {} + j)", i, tile_edge + 1);
   }
   out_.close();
   out_.line("block_barrier();");

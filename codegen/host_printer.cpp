@@ -15,6 +15,7 @@ using passes::Loop;
 using passes::Mapping;
 using passes::Reduction;
 using passes::Store;
+using passes::tile_edge;
 
 class HostPrinter {
  public:
@@ -31,8 +32,10 @@ class HostPrinter {
     unpack();
     switch (plan_.mapping) {
       case Mapping::elements:
-      case Mapping::tiles:
         elements();
+        break;
+      case Mapping::tiles:
+        tiles();
         break;
       case Mapping::rows:
         rows();
@@ -48,6 +51,7 @@ class HostPrinter {
  private:
   void unpack();
   void elements();
+  void tiles();
   void rows();
   void row_values(int stage);
   void row_stage(int stage);
@@ -87,6 +91,8 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
   for (const int i : instructions) {
     body_.declare(out_, i, [&](const Instruction& load) {
       // Loops that load bool itself stay scalar in GCC.
+      const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
+      if (staged != plan_.tiled.end()) return fmt::format("tile{}[x][y]", i);
       const std::string element =
           is_boolean(load.dtype)
               ? fmt::format("(reinterpret_cast<const unsigned char*>(p{})[{}] != 0)", load.operand,
@@ -129,6 +135,55 @@ void HostPrinter::elements() {
             body_.loop_variable(plan_.outer.back().atom));
   declare_all(body_.needed_for(roots, false));
   for (const Store& one : plan_.stores) store(one);
+  out_.close();
+  out_.close();
+}
+
+// Tiles are filled along the loads' direction and read along the stores'.
+void HostPrinter::tiles() {
+  const Loop &last = plan_.outer.back(), &across = plan_.outer[plan_.tile_loop];
+  const std::string last_extent = body_.extent(last.extent),
+                    across_extent = body_.extent(across.extent);
+  const std::vector<Loop> rest = passes::untiled_loops(plan_);
+  out_.line("const Index last_tiles = (Index({}) + {}) / {};", last_extent, tile_edge - 1,
+            tile_edge);
+  out_.line("const Index across_tiles = (Index({}) + {}) / {};", across_extent, tile_edge - 1,
+            tile_edge);
+  out_.open("for (Index unit = begin; unit < end; ++unit)");
+  const auto open_span = [&](const char* name, const std::string& unit, const std::string& extent) {
+    out_.line("const Index {}_begin = {} * {};", name, unit, tile_edge);
+    out_.line("const Index {0}_count = {1} - {0}_begin < {2} ? {1} - {0}_begin : {2};", name,
+              extent, tile_edge);
+  };
+  open_span("last", "unit % last_tiles", last_extent);
+  open_span("across", "unit / last_tiles % across_tiles", across_extent);
+  if (!rest.empty()) {
+    out_.line("const Index batch = unit / (last_tiles * across_tiles);");
+    body_.decode(out_, rest, "batch");
+  }
+  const auto open_loops = [&](const char* outer, const char* outer_count, const char* inner,
+                              const char* inner_count) {
+    out_.open("for (Index {0} = 0; {0} < {1}; ++{0})", outer, outer_count);
+    out_.open("for (Index {0} = 0; {0} < {1}; ++{0})", inner, inner_count);
+    out_.line("const Index {} = last_begin + x, {} = across_begin + y;",
+              body_.loop_variable(last.atom), body_.loop_variable(across.atom));
+  };
+  for (const int i : plan_.tiled) {
+    out_.line("{} tile{}[{}][{}];", body_.type(plan_.body[i].dtype), i, tile_edge, tile_edge + 1);
+  }
+  open_loops("x", "last_count", "y", "across_count");
+  for (const int i : plan_.tiled) {
+    const Instruction& load = plan_.body[i];
+    out_.line("tile{}[x][y] = p{}[{}];", i, load.operand, body_.index(load.address));
+  }
+  out_.close();
+  out_.close();
+  open_loops("y", "across_count", "x", "last_count");
+  std::vector<int> roots;
+  for (const Store& one : plan_.stores) roots.push_back(one.value);
+  declare_all(body_.needed_for(roots, false));
+  for (const Store& one : plan_.stores) store(one);
+  out_.close();
   out_.close();
   out_.close();
 }

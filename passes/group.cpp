@@ -5,6 +5,7 @@
 #include "heddle/error.h"
 
 #include "passes/cost.h"
+#include "passes/look_ahead.h"
 #include "passes/matmul.h"
 #include "passes/plan/family.h"
 
@@ -29,13 +30,12 @@ class Grouper {
         accesses_(graph.size()),
         is_output_(graph.size()),
         updated_(graph.size()),
-        uses_(use_counts(graph)),
+        updates_in_place_(find_updates_in_place(graph, options.donated)),
+        toward_reduction_(find_ways_to_reductions(graph)),
         recomputations_(find_recomputations(graph)),
         speed_(speed_of(options.target)) {
     result_.space = std::make_shared<IndexSpace>();
     for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
-    find_reductions();
-    find_updates_in_place();
     for (std::size_t i = 0; i < families().size(); ++i) {
       const bool off = std::find(options.disabled.begin(), options.disabled.end(),
                                  families()[i]->name()) != options.disabled.end();
@@ -65,9 +65,7 @@ class Grouper {
   void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
   void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
   const Access& access(ValueId node, std::uint32_t group) const;
-  void find_reductions();
   bool will_belong_to_rows(ValueId node, const Group& group, IndexMap map);
-  void find_updates_in_place();
   bool updates_in_place(ValueId node) const { return updates_in_place_[index_of(node)]; }
   void cut(ValueId node, std::uint32_t group, std::string family, std::string reason) {
     result_.cuts.push_back({node, group, std::move(family), std::move(reason)});
@@ -79,10 +77,8 @@ class Grouper {
   std::vector<std::vector<Access>> accesses_;
   std::vector<bool> is_output_;
   std::vector<bool> updated_;  ///< bases of updates in place
-  std::vector<bool> updates_in_place_;
-  std::vector<std::uint32_t> uses_;
-  std::vector<int>
-      toward_reduction_;  ///< operand that leads to a reduction of as many elements, or -1
+  const std::vector<bool> updates_in_place_;
+  const std::vector<int> toward_reduction_;
   const std::vector<Recomputation> recomputations_;
   const Speed speed_;
   std::uint32_t enabled_ = 0;
@@ -122,23 +118,6 @@ void Grouper::visit(ValueId node) {
   if (!must_store && groups.size() > 1 && try_duplicate(node, groups)) return;
   if (try_join(node, first_to_run, must_store || groups.size() > 1)) return;
   if (!try_sibling(node, groups)) make_group(node);
-}
-
-// A slice_update whose base nobody else reads, and whose memory the program may write, only stores
-// the region.
-void Grouper::find_updates_in_place() {
-  updates_in_place_.assign(graph_.size(), false);
-  for (std::size_t i = 0; i < graph_.size(); ++i) {
-    const auto node = static_cast<ValueId>(i);
-    if (graph_.op(node) != ir::Op::slice_update) continue;
-    const ValueId base = graph_.operands(node)[0];
-    if (uses_[index_of(base)] != 1 || is_output_[index_of(base)]) continue;
-    if (graph_.operands(node)[1] == base) continue;  // reads where it would write
-    const std::uint32_t index = graph_.attributes(base).index;
-    updates_in_place_[i] = graph_.op(base) == ir::Op::parameter
-                               ? index < options_.donated.size() && options_.donated[index]
-                               : updates_in_place_[index_of(base)];
-  }
 }
 
 void Grouper::make_library_group(ValueId node) {
@@ -468,24 +447,6 @@ void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool feeds_ele
   if (found->maps.size() > max_maps) return;
   if (std::find(found->maps.begin(), found->maps.end(), map) == found->maps.end())
     found->maps.push_back(std::move(map));
-}
-
-void Grouper::find_reductions() {
-  toward_reduction_.assign(graph_.size(), -1);
-  for (std::size_t i = 0; i < graph_.size(); ++i) {
-    const auto node = static_cast<ValueId>(i);
-    if (ir::is_reduction(graph_.op(node))) toward_reduction_[i] = 0;
-    if (!ir::is_elementwise(graph_.op(node)) && graph_.op(node) != ir::Op::cast &&
-        graph_.op(node) != ir::Op::reshape)
-      continue;
-    for (std::size_t k = 0; k < graph_.operands(node).size() && toward_reduction_[i] < 0; ++k) {
-      const ValueId operand = graph_.operands(node)[k];
-      const bool same_size =
-          ir::element_count(graph_.shape(operand)) == ir::element_count(graph_.shape(node));
-      if (same_size && toward_reduction_[index_of(operand)] >= 0)
-        toward_reduction_[i] = static_cast<int>(k);
-    }
-  }
 }
 
 // A value that hangs on a reduction over the loops that it does not vary along: once the reduction

@@ -25,14 +25,13 @@ struct BufferRef {
 struct Parameter {
   enum class Kind : std::uint8_t {
     buffer,  ///< a pointer
-    size,    ///< `value`, evaluated at launch: int64, or int32 when `index_bits` is 32
+    size,    ///< `value`, evaluated at launch, as int64
     scalar   ///< scalar input `scalar` of the program, in `dtype`
   };
   Kind kind = Kind::buffer;
   BufferRef buffer;
   bool written = false;  ///< buffer: the kernel stores to it
   Dim value;
-  int index_bits = 64;
   std::uint32_t scalar = 0;  ///< input index
   DType dtype = DType::f32;
 };
@@ -61,7 +60,6 @@ struct MatmulStep {
   DType dtype = DType::f32;
   Dim rows, columns, depth, batch = 1;
   BufferRef a, b, out;
-  Dim a_offset, b_offset;    ///< elements
   Dim a_leading, b_leading;  ///< elements between rows as stored
   bool a_transposed = false, b_transposed = false;
   Dim a_batch_stride, b_batch_stride, out_batch_stride;

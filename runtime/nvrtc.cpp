@@ -238,6 +238,7 @@ std::vector<std::string> option_list(const Options& options) {
   if (options.approximate) {
     out.emplace_back("--prec-div=false");
     out.emplace_back("--prec-sqrt=false");
+    out.emplace_back("--define-macro=HD_APPROXIMATE");
   }
   if (options.line_info) out.emplace_back("-lineinfo");
   out.insert(out.end(), options.extra.begin(), options.extra.end());

@@ -109,6 +109,20 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
     return narrow<T>(name(widen(x)));                        \
   }                                                          \
   }
+// The same for what `approximate` gives up accuracy for: CUDA's intrinsic of the function.
+#if defined(__CUDACC__) && defined(HD_APPROXIMATE)
+#define HD_APPROXIMATE_MATH_1(name, function)                    \
+  namespace heddle_scalar {                                      \
+  HD_SCALAR float name(float x) { return ::__##function##f(x); } \
+  HD_SCALAR double name(double x) { return ::function(x); }      \
+  template <class T>                                             \
+  HD_SCALAR T name(T x) {                                        \
+    return narrow<T>(name(widen(x)));                            \
+  }                                                              \
+  }
+#else
+#define HD_APPROXIMATE_MATH_1(name, function) HD_MATH_1(name, function)
+#endif
 #define HD_MATH_2(name, function)                                        \
   namespace heddle_scalar {                                              \
   HD_SCALAR float name(float x, float y) { return ::function##f(x, y); } \

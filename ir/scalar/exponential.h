@@ -32,7 +32,7 @@ HD_MATH_1(cbrt, cbrt)
 //! section exp needs math
 //! defines exp
 HD_VECTOR_MATH(exp)
-HD_MATH_1(exp, exp)
+HD_APPROXIMATE_MATH_1(exp, exp)
 
 //! section exp2 needs math
 //! defines exp2
@@ -47,17 +47,17 @@ HD_MATH_1(expm1, expm1)
 //! section log needs math
 //! defines log
 HD_VECTOR_MATH(log)
-HD_MATH_1(log, log)
+HD_APPROXIMATE_MATH_1(log, log)
 
 //! section log2 needs math
 //! defines log2
 HD_VECTOR_MATH(log2)
-HD_MATH_1(log2, log2)
+HD_APPROXIMATE_MATH_1(log2, log2)
 
 //! section log10 needs math
 //! defines log10
 HD_VECTOR_MATH(log10)
-HD_MATH_1(log10, log10)
+HD_APPROXIMATE_MATH_1(log10, log10)
 
 //! section log1p needs math
 //! defines log1p

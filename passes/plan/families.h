@@ -15,7 +15,7 @@ class Pointwise : public Family {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
-/// Pointwise kernels that read across their stores' order, through tiles in shared memory.
+/// Pointwise kernels that read across their stores' order, through tiles.
 class Transpose : public Pointwise {
  public:
   std::string_view name() const override { return "transpose"; }

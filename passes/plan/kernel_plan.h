@@ -85,7 +85,8 @@ struct Store {
 /// How loops are laid over threads.
 enum class Mapping : std::uint8_t {
   elements,  ///< a thread takes `vector` neighbours along the last loop, `unroll` times
-  tiles,     ///< blocks stage 32 x 32 tiles of `tiled` loads in shared memory
+  tiles,     ///< tiles of 32 x 32 of `tiled` loads are staged in shared memory or, on the host, a
+             ///< local array
   rows,      ///< `threads_per_row` threads walk the inner loops of one outer iteration
   columns    ///< neighbouring threads take neighbouring outer iterations, and share the inner loops
 };
@@ -112,7 +113,7 @@ struct KernelPlan {
   std::int64_t held =
       0;  ///< rows mapping: vectors of every load that a thread holds, 0: read again a stage
   int index_bits = 64;
-  std::vector<int> tiled;  ///< tiles mapping: load instructions staged through shared memory
+  std::vector<int> tiled;  ///< tiles mapping: load instructions that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which they are contiguous
 
   /// Shared by all functions that look at addresses.

@@ -9,8 +9,6 @@ namespace heddle::passes {
 
 namespace {
 
-constexpr int tile = 32;
-
 void collect(const Dim& dim, std::vector<ir::SymbolId>& symbols) { dim.collect_symbols(symbols); }
 
 void collect(const IndexSpace& space, const Index& index, std::vector<ir::SymbolId>& symbols) {
@@ -24,6 +22,12 @@ void collect(const IndexSpace& space, const Index& index, std::vector<ir::Symbol
   }
 }
 
+std::vector<GridExtent> tile_grid(const KernelPlan& plan) {
+  return {{plan.outer.back().extent, tile_edge},
+          {plan.outer[plan.tile_loop].extent, tile_edge},
+          {iterations(untiled_loops(plan)), 1}};
+}
+
 KernelStep host_shape(const KernelPlan& plan) {
   KernelStep step;
   const Dim outer = iterations(plan.outer);
@@ -32,6 +36,11 @@ KernelStep host_shape(const KernelPlan& plan) {
   if (plan.mapping == Mapping::elements) {
     step.grid = {{outer, 1}};
     step.host_grain = worthwhile;
+    return step;
+  }
+  if (plan.mapping == Mapping::tiles) {
+    step.grid = tile_grid(plan);
+    step.host_grain = worthwhile / (tile_edge * tile_edge);
     return step;
   }
   const Dim inner = iterations(plan.inner);
@@ -65,6 +74,13 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   return symbols;
 }
 
+std::vector<Loop> untiled_loops(const KernelPlan& plan) {
+  std::vector<Loop> rest = plan.outer;
+  rest.pop_back();
+  rest.erase(rest.begin() + plan.tile_loop);
+  return rest;
+}
+
 std::vector<std::uint32_t> kernel_scalars(const KernelPlan& plan) {
   std::vector<std::uint32_t> scalars;
   for (const Instruction& instruction : plan.body) {
@@ -84,7 +100,7 @@ std::uint32_t shared_bytes(const KernelPlan& plan) {
   std::size_t bytes = 0;
   if (plan.mapping == Mapping::tiles) {
     for (const int load : plan.tiled)
-      bytes += (tile * (tile + 1) * size_of(plan.body[load].dtype) + 15) / 16 * 16;
+      bytes += (tile_edge * (tile_edge + 1) * size_of(plan.body[load].dtype) + 15) / 16 * 16;
   }
   for (const Reduction& reduction : plan.reductions) {
     std::size_t needed = 0;
@@ -106,15 +122,9 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
     case Mapping::elements:
       step.grid = {{outer, std::int64_t{plan.threads} * plan.unroll * plan.vector}};
       break;
-    case Mapping::tiles: {
-      Dim rest = 1;
-      for (std::size_t i = 0; i + 1 < plan.outer.size(); ++i) {
-        if (static_cast<int>(i) != plan.tile_loop) rest *= plan.outer[i].extent;
-      }
-      step.grid = {
-          {plan.outer.back().extent, tile}, {plan.outer[plan.tile_loop].extent, tile}, {rest, 1}};
+    case Mapping::tiles:
+      step.grid = tile_grid(plan);
       break;
-    }
     case Mapping::rows:
       step.grid = {{outer, plan.threads / plan.threads_per_row}};
       break;

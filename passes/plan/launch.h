@@ -8,6 +8,10 @@ namespace heddle::passes {
 
 /// Columns that one host piece of a columns kernel accumulates at once.
 inline constexpr std::int64_t host_columns = 512;
+/// Edge of a tile of the tiles mapping, in elements.
+inline constexpr int tile_edge = 32;
+/// The outer loops that tiles do not cover: all but the last and `tile_loop`.
+std::vector<Loop> untiled_loops(const KernelPlan& plan);
 
 /// Symbols in the order in which the kernel takes their values, after its operands.
 std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan);

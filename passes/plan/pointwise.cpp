@@ -90,9 +90,10 @@ Verdict Piecewise::extend(const Graph& graph, const Group& group, const Candidat
   return Pointwise::extend(graph, group, candidate, target);
 }
 
-// A kernel whose loads run along another loop than its stores goes through shared memory in tiles.
-bool Transpose::schedule(KernelPlan& plan, const ir::Target& target) const {
-  if (target.kind == ir::TargetKind::host || plan.outer.size() < 2) return false;
+// A kernel whose loads run along another loop than its stores goes in tiles, which lie in shared
+// memory on a GPU and in the first-level cache on a CPU.
+bool Transpose::schedule(KernelPlan& plan, const ir::Target&) const {
+  if (plan.outer.size() < 2) return false;
   const int last = static_cast<int>(plan.outer.size()) - 1;
   const auto extent_is_small = [&](int loop) {
     const Dim extent = plan.outer[loop].extent;

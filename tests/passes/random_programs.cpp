@@ -202,7 +202,6 @@ TEST_CASE("programs read back from their text") {
         CHECK(p.buffer == q.buffer);
         CHECK(p.written == q.written);
         CHECK(p.value == q.value);
-        CHECK(p.index_bits == q.index_bits);
         CHECK(p.scalar == q.scalar);
         if (p.kind == Parameter::Kind::scalar) CHECK(p.dtype == q.dtype);
       }

@@ -173,8 +173,7 @@ class Run {
           arguments.push_back(buffer_argument(parameter));
           break;
         case Parameter::Kind::size:
-          arguments.push_back(
-              Argument::scalar(&prepared.sizes[next_size++], parameter.index_bits == 32 ? 4 : 8));
+          arguments.push_back(Argument::scalar(&prepared.sizes[next_size++], 8));
           break;
         case Parameter::Kind::scalar:
           arguments.push_back(
@@ -228,10 +227,10 @@ class Run {
     const std::int64_t depth = value(step.depth);
     const Memory a = memory_of(step.a), b = memory_of(step.b), out = memory_of(step.out);
     for (std::int64_t i = 0; i < value(step.batch); ++i) {
-      const auto left = gather(a, element, value(step.a_offset) + i * value(step.a_batch_stride),
-                               rows, depth, value(step.a_leading), step.a_transposed);
-      const auto right = gather(b, element, value(step.b_offset) + i * value(step.b_batch_stride),
-                                depth, columns, value(step.b_leading), step.b_transposed);
+      const auto left = gather(a, element, i * value(step.a_batch_stride), rows, depth,
+                               value(step.a_leading), step.a_transposed);
+      const auto right = gather(b, element, i * value(step.b_batch_stride), depth, columns,
+                                value(step.b_leading), step.b_transposed);
       const std::size_t at = static_cast<std::size_t>(i * value(step.out_batch_stride)) * element;
       const std::size_t bytes = static_cast<std::size_t>(rows * columns) * element;
       if (at + bytes > out.bytes()) throw EmulationError("matmul writes behind its result");
