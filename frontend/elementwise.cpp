@@ -94,7 +94,7 @@ std::pair<Array, Array> frexp(const Operand& x) { return {frexp_mantissa(x), fre
 Array nan_to_num(const Operand& x, double nan, std::optional<double> posinf,
                  std::optional<double> neginf) {
   const DType dtype = dtype_of_operand("nan_to_num", x);
-  const Array value = Access::make(frontend::node_of("nan_to_num", x, dtype));
+  Array value = Access::make(frontend::node_of("nan_to_num", x, dtype));
   if (!is_floating(dtype)) return value;
   const double largest = dtype == DType::f16    ? 65504.0
                          : dtype == DType::bf16 ? 0x1.fep127

@@ -46,7 +46,7 @@ NodeRef multiply_matrices(const NodeRef& a, const NodeRef& b, const Site& site) 
   return frontend::cast_to(counts, DType::boolean, site);
 }
 
-NodeRef matmul_nodes(std::string_view op, Pair pair, const Site& site) {
+NodeRef matmul_nodes(std::string_view op, const Pair& pair, const Site& site) {
   const auto [a, b] = pair;
   if (a->shape.empty() || b->shape.empty()) {
     fail(op, pair, "operands need at least one axis; use * for a scalar", site);

@@ -177,9 +177,10 @@ class Layout {
     const std::vector<std::int64_t> indices = elements_.shown(axis);
     for (std::size_t k = 0; k < indices.size(); ++k) {
       if (has_gap(axis) && k == static_cast<std::size_t>(elements_.options().edgeitems)) {
-        body += indent + "..." + line_end;
+        body.append(indent).append("...").append(line_end);
       }
-      body += indent + text(axis + 1, offset(axis, base, indices[k]), indent + " ", width - 1);
+      body.append(indent).append(
+          text(axis + 1, offset(axis, base, indices[k]), indent + " ", width - 1));
       if (k + 1 < indices.size()) body += line_end;
     }
     return body;

@@ -281,7 +281,8 @@ bool Grouper::try_duplicate(ValueId node, const std::vector<std::uint32_t>& grou
       static_cast<double>(groups.size() - 1) * again.slots / speed_.slots_per_us;
   const bool pays =
       again.possible && again.bytes <= own_bytes && again_us <= own_bytes / speed_.bytes_per_us;
-  if (!source && (!pays || !(ir::is_elementwise(op) || op == ir::Op::cast))) return false;
+  const bool repeatable = ir::is_elementwise(op) || op == ir::Op::cast;
+  if (!source && !(pays && repeatable)) return false;
   std::vector<Candidate> joined;
   std::string family, reason;
   for (const std::uint32_t id : groups) {

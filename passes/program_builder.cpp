@@ -40,7 +40,7 @@ class Builder {
   void assign_outputs();
   void add_group(const Group& group);
   void add_kernel(KernelPlan plan);
-  void add_split_kernel(KernelPlan plan);
+  void add_split_kernel(const KernelPlan& plan);
   void add_matmul(const Group& group);
   BufferRef buffer_of(ValueId value);
   std::optional<std::uint32_t> input_of(ValueId value) const;
@@ -149,7 +149,7 @@ void Builder::add_group(const Group& group) {
     KernelPlan trial = plan;
     if (!all[i]->schedule(trial, options_.target)) continue;
     trial.family = all[i]->name();
-    return trial.split > 1 ? add_split_kernel(std::move(trial)) : add_kernel(std::move(trial));
+    return trial.split > 1 ? add_split_kernel(trial) : add_kernel(std::move(trial));
   }
   throw InternalError("no family runs the group of " +
                       std::string(info(graph_.op(group.root)).name));
@@ -195,7 +195,7 @@ void Builder::add_kernel(KernelPlan plan) {
 
 // The first kernel leaves a state a part in memory, the second combines them in order and goes on
 // from there.
-void Builder::add_split_kernel(KernelPlan plan) {
+void Builder::add_split_kernel(const KernelPlan& plan) {
   const Dim outer = iterations(plan.outer);
   std::vector<int> partials;
   for (const Reduction& reduction : plan.reductions) {

@@ -6,8 +6,9 @@ namespace heddle::runtime {
 
 std::optional<std::uint64_t> parse_byte_size(std::string_view text) {
   std::uint64_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
+  const char* const first = text.data();
+  const char* const last = first + text.size();
+  const auto [end, error] = std::from_chars(first, last, number);
   if (error != std::errc()) return std::nullopt;
   const std::string_view unit(end, static_cast<std::size_t>(last - end));
   int shift = 0;

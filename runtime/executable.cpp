@@ -28,7 +28,7 @@ struct ExecutableImplementation {
 namespace {
 
 struct CompiledImplementation final : ExecutableImplementation {
-  explicit CompiledImplementation(ProgramImage image, Device device)
+  CompiledImplementation(const ProgramImage& image, Device device)
       : runner(image.program, load_kernels(image, device)) {}
   std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) override {
     return runner.run(arguments, stream);

@@ -13,8 +13,6 @@
 
 #include <fmt/format.h>
 
-extern char** environ;
-
 namespace heddle::runtime {
 
 namespace {

@@ -54,7 +54,7 @@ class Array {
   Array(const Array& other);
   Array(Array&& other) noexcept : cell_(other.cell_) { other.cell_ = nullptr; }
   Array& operator=(const Array& other);
-  Array& operator=(Array&& other);
+  Array& operator=(Array&& other);  // NOLINT(performance-noexcept-move-constructor): may evaluate
   ~Array();
 
   /// False when default-constructed or moved from.

@@ -208,8 +208,8 @@ class JitFunction {
     using Chosen = ChosenFor<Args...>;
     if (frontend::tracing()) return inlined(Chosen{}, std::forward<Args>(args)...);
     frontend::Call call(&frontend::types_tag<Chosen, std::remove_cvref_t<Args>...>);
-    collect(Chosen{}, call, std::forward<Args>(args)...);
     const auto body = body_for(Chosen{}, args...);
+    collect(Chosen{}, call, std::forward<Args>(args)...);
     using Result = ResultOf<Chosen>;
     Result result = *static_cast<const Result*>(frontend::launch(*state_, call, std::cref(body)));
     frontend::Filling filling{call};
@@ -264,8 +264,6 @@ class JitFunction {
   static std::invoke_result_t<F&, C...> result_of(frontend::Types<C...>);
   template <class Chosen>
   using ResultOf = std::remove_cvref_t<decltype(result_of(Chosen{}))>;
-
-  static bool result_of(bool) = delete;
 
   template <class... C, class... Args>
   auto inlined(frontend::Types<C...>, Args&&... args) const {

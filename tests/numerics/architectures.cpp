@@ -1,0 +1,110 @@
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "ir/parse.h"
+#include "tests/cases/programs.h"
+#include "tests/numerics/suite.h"
+
+namespace heddle::test {
+namespace {
+
+/// A program that a family plans. "T" stands for the dtype, "N" for an extent.
+struct FamilyProgram {
+  std::string_view family, text;
+};
+
+constexpr FamilyProgram family_programs[] = {
+    {"pointwise", R"(func @pointwise(%0: T[N,64], %1: T[64]) -> T[N,64] {
+  %2 = maximum %0, %1 : T[N,64]
+  return %2
+})"},
+    {"transpose", R"(func @transpose(%0: T[N,64], %1: T[64,N]) -> T[64,N] {
+  %2 = transpose %0 axes=[1,0] : T[64,N]
+  %3 = maximum %2, %1 : T[64,N]
+  return %3
+})"},
+    {"piecewise", R"(func @piecewise(%0: T[N,64], %1: T[N,32]) -> T[N,96] {
+  %2 = concatenate %0, %1 axes=[1] : T[N,96]
+  return %2
+})"},
+    {"reduction", R"(func @rows(%0: T[N,64]) -> T[N] {
+  %1 = max %0 axes=[1] : T[N]
+  return %1
+})"},
+    {"reduction", R"(func @columns(%0: T[N,64]) -> T[64] {
+  %1 = min %0 axes=[0] : T[64]
+  return %1
+})"},
+    {"reduction", R"(func @whole(%0: T[N,64]) -> i64[] {
+  %1 = argmax %0 axes=[0,1] : i64[]
+  return %1
+})"},
+    {"normalization", R"(func @normalization(%0: T[N,64]) -> T[N,64] {
+  %1 = max %0 axes=[1] keepdims : T[N,1]
+  %2 = minimum %0, %1 : T[N,64]
+  return %2
+})"},
+};
+
+std::string spelled(std::string_view text, DType dtype, std::int64_t extent) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool type = text[i] == 'T' && text[i + 1] == '[';
+    const bool size = text[i] == 'N' && (text[i + 1] == ',' || text[i + 1] == ']');
+    result += type   ? std::string(name_of(dtype))
+              : size ? fmt::to_string(extent)
+                     : std::string(1, text[i]);
+  }
+  return result;
+}
+
+/// All families but generic, which cannot be disabled.
+std::vector<std::string> every_other_family() {
+  std::vector<std::string> names;
+  for (const FamilyProgram& one : family_programs) names.emplace_back(one.family);
+  return names;
+}
+
+/// The different kernels of every program with the families on and off.
+std::vector<codegen::KernelSource> kernels_for(const ir::Target& target) {
+  std::vector<codegen::KernelSource> kernels;
+  std::set<std::string> known;
+  const auto print = [&](const FamilyProgram& one, DType dtype, std::int64_t extent,
+                         std::vector<std::string> disabled) {
+    runtime::CompileOptions options;
+    options.disabled = std::move(disabled);
+    const ir::Graph graph = ir::parse(spelled(one.text, dtype, extent));
+    for (codegen::KernelSource& kernel : runtime::print_program(graph, options, target).kernels) {
+      if (extent > INT32_MAX)
+        CHECK(kernel.body.find("typedef long long Index;") != kernel.body.npos);
+      if (known.insert(kernel.name).second) kernels.push_back(std::move(kernel));
+    }
+  };
+  for (const FamilyProgram& one : family_programs) {
+    for (const DType dtype : dtypes_in(ir::all_dtypes)) {
+      for (const std::int64_t extent : {std::int64_t{4096}, std::int64_t{1} << 32}) {
+        print(one, dtype, extent, {});
+        print(one, dtype, extent, every_other_family());
+      }
+    }
+  }
+  return kernels;
+}
+
+TEST_CASE("every family compiles for sm_80 and sm_120 in every dtype and index width") {
+  for (const char* architecture : {"sm_80", "sm_120"}) {
+    const std::vector<codegen::KernelSource> kernels = kernels_for(ir::parse_target(architecture));
+    fmt::print("{} kernels for {}\n", kernels.size(), architecture);
+    CHECK(kernels.size() > 200);
+    compile_with_nvrtc(kernels, architecture);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test
