@@ -7,7 +7,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "ir/parse.h"
+#include "codegen/printers.h"
+#include "passes/program_builder.h"
 #include "tests/cases/programs.h"
 #include "tests/numerics/suite.h"
 
@@ -71,38 +72,47 @@ std::vector<std::string> every_other_family() {
   return names;
 }
 
-/// The different kernels of every program with the families on and off.
-std::vector<codegen::KernelSource> kernels_for(const ir::Target& target) {
-  std::vector<codegen::KernelSource> kernels;
-  std::set<std::string> known;
-  const auto print = [&](const FamilyProgram& one, DType dtype, std::int64_t extent,
-                         std::vector<std::string> disabled) {
-    runtime::CompileOptions options;
-    options.disabled = std::move(disabled);
+/// Prints the kernels of programs, and keeps each different one.
+class Printer {
+ public:
+  explicit Printer(ir::Target target) : target_(std::move(target)) {}
+
+  void print(const FamilyProgram& one, DType dtype, std::int64_t extent, bool generic) {
     const ir::Graph graph = ir::parse(spelled(one.text, dtype, extent));
-    for (codegen::KernelSource& kernel : runtime::print_program(graph, options, target).kernels) {
-      if (extent > INT32_MAX)
-        CHECK(kernel.body.find("typedef long long Index;") != kernel.body.npos);
-      if (known.insert(kernel.name).second) kernels.push_back(std::move(kernel));
+    passes::PlanOptions options;
+    options.target = target_;
+    if (generic) options.disabled = every_other_family();
+    const passes::PlannedProgram planned = passes::plan_program(graph, options);
+    CHECK(planned.kernels[0].family == (generic ? "generic" : one.family));
+    bool wide = false;
+    for (const passes::KernelPlan& plan : planned.kernels) {
+      wide |= plan.index_bits == 64;
+      codegen::KernelSource kernel = codegen::print_cuda(plan);
+      if (known_.insert(kernel.name).second) kernels.push_back(std::move(kernel));
     }
-  };
-  for (const FamilyProgram& one : family_programs) {
-    for (const DType dtype : dtypes_in(ir::all_dtypes)) {
-      for (const std::int64_t extent : {std::int64_t{4096}, std::int64_t{1} << 32}) {
-        print(one, dtype, extent, {});
-        print(one, dtype, extent, every_other_family());
-      }
-    }
+    CHECK_MESSAGE(wide == (extent > INT32_MAX), ir::print(graph));
   }
-  return kernels;
-}
+
+  std::vector<codegen::KernelSource> kernels;
+
+ private:
+  ir::Target target_;
+  std::set<std::string> known_;
+};
 
 TEST_CASE("every family compiles for sm_80 and sm_120 in every dtype and index width") {
   for (const char* architecture : {"sm_80", "sm_120"}) {
-    const std::vector<codegen::KernelSource> kernels = kernels_for(ir::parse_target(architecture));
-    fmt::print("{} kernels for {}\n", kernels.size(), architecture);
-    CHECK(kernels.size() > 200);
-    compile_with_nvrtc(kernels, architecture);
+    Printer printer(ir::parse_target(architecture));
+    for (const FamilyProgram& one : family_programs) {
+      for (const DType dtype : dtypes_in(ir::all_dtypes)) {
+        for (const std::int64_t extent : {std::int64_t{4096}, std::int64_t{1} << 32}) {
+          printer.print(one, dtype, extent, false);
+          printer.print(one, dtype, extent, true);
+        }
+      }
+    }
+    fmt::print("{} kernels for {}\n", printer.kernels.size(), architecture);
+    compile_with_nvrtc(printer.kernels, architecture);
   }
 }
 
