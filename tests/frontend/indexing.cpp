@@ -96,7 +96,7 @@ TEST_CASE("copies are values") {
   check<int>(a, {2}, {1, 2});
   check<int>(b, {2}, {2, 3});
   hd::Array c = std::move(a);
-  CHECK_FALSE(a.has_value());
+  CHECK_FALSE(a.has_value());  // NOLINT(bugprone-use-after-move)
   check<int>(c, {2}, {1, 2});
 }
 

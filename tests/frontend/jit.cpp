@@ -85,7 +85,7 @@ TEST_CASE("plain double parameters are static") {
 TEST_CASE("captured arrays are read anew at each call") {
   hd::Array w = hd::array({1.0f, 2.0f});
   const auto f = hd::jit([&w](const hd::Array& x) {
-    const hd::Array copy = w;
+    const hd::Array copy = w;  // NOLINT(performance-unnecessary-copy-initialization)
     return x * w + copy;
   });
   const hd::Array x = hd::array({1.0f, 1.0f});
@@ -177,7 +177,7 @@ TEST_CASE("a failing call gives moved arguments back") {
   const auto f = hd::jit([](const hd::Array& x, const hd::Array& y) { return x + y; });
   hd::Array x = hd::array({1.0f, 2.0f});
   CHECK_THROWS_AS(f(std::move(x), hd::zeros<float>({3})), hd::ShapeError);
-  check<float>(x, {2}, {1, 2});
+  check<float>(x, {2}, {1, 2});  // NOLINT(bugprone-use-after-move)
   check<float>(f(x, x), {2}, {2, 4});
 }
 

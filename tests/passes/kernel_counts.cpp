@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
@@ -145,9 +146,9 @@ TEST_CASE("a reduction of few rows is split until it fills the multiprocessors")
     const bool columns = std::string(type).ends_with(",2]");
     const bool flat = std::string(type).find(',') == std::string::npos;
     const std::string result = flat ? "f32[]" : "f32[2]";
-    const std::string text = "func @sum(%0: " + std::string(type) + ") -> " + result +
-                             " {\n %1 = sum %0 axes=[" + (flat || columns ? "0" : "1") +
-                             "] : " + result + "\n return %1\n}\n";
+    const std::string text =
+        fmt::format("func @sum(%0: {0}) -> {1} {{\n %1 = sum %0 axes=[{2}] : {1}\n return %1\n}}\n",
+                    type, result, flat || columns ? 0 : 1);
     const passes::PlannedProgram planned =
         passes::plan_program(ir::parse(text), {target, {}, {}, {}});
     REQUIRE(planned.kernels.size() == 2);

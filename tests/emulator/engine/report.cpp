@@ -76,7 +76,7 @@ std::string Scheduler::describe_other(std::uint32_t global_thread) const {
 }
 
 std::string Scheduler::describe(const Fault& fault) const {
-  const std::string what =
+  std::string what =
       fmt::format("{}, {} {}", describe(*current_), fault.operation, name_place(fault.place));
   const std::string touches = fmt::format("{}: {}", what, fault.write ? "writes " : "reads ");
   switch (fault.kind) {
