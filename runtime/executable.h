@@ -34,7 +34,7 @@ using Argument = std::variant<DeviceArray, ScalarArgument>;
 /// What a program is compiled for beside its graph; all of it is part of the key.
 struct CompileOptions {
   bool strict = false;        ///< no contraction of a*b+c
-  bool approximate = false;   ///< 2 ulp division and square root
+  bool approximate = false;   ///< 2 ulp division and square root, fast exp and log
   std::vector<bool> donated;  ///< per parameter: its memory may become an output's; empty: none
   std::vector<bool> aligned;  ///< per parameter: starts at a multiple of 16 bytes; empty: all
   std::vector<std::string>

@@ -46,7 +46,7 @@ Choice choose_architecture(std::string_view architecture, const std::vector<int>
 struct Options {
   bool contract = true;                 ///< fuse a * b + c
   bool line_info = false;               ///< for profilers
-  bool approximate = false;             ///< 2 ulp division and square root
+  bool approximate = false;             ///< 2 ulp division and square root, fast exp and log
   std::vector<std::string> extra = {};  ///< further options, in order
 };
 /// The options passed for these settings, in order, without --gpu-architecture; part of keys.

@@ -56,7 +56,7 @@ struct JitOptions {
   /// {{"n", hd::fixed}} makes the first array's leading extent a symbol. Absent: none.
   std::vector<SpecShape> dynamic = {};
   bool strict = false;                    ///< no contraction of a*b+c
-  bool approximate = false;               ///< 2 ulp division and square root
+  bool approximate = false;               ///< 2 ulp division and square root, fast exp and log
   std::vector<std::string> disable = {};  ///< passes and families switched off, by name
 };
 
