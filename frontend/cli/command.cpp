@@ -41,7 +41,8 @@ void Modes::add_to(CLI::App& verb) {
       ->delimiter(',')
       ->type_name("INDICES");
   verb.add_flag("--strict", strict, "No contraction of a*b+c");
-  verb.add_flag("--approximate", approximate, "Division and square root within 2 ulp, fast exp and log");
+  verb.add_flag("--approximate", approximate,
+                "Division and square root within 2 ulp, fast exp and log");
 }
 
 runtime::CompileOptions Modes::options(const ir::Graph& graph) const {
