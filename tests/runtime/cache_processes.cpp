@@ -15,8 +15,6 @@
 #include "runtime/cache/store.h"
 #include "tests/runtime/helpers.h"
 
-extern char** environ;
-
 using namespace heddle;
 using namespace heddle::runtime::cache;
 namespace fs = std::filesystem;

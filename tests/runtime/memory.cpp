@@ -40,7 +40,7 @@ TEST_CASE("host blocks are aligned, counted, and go back with the last holder") 
     CHECK(buffer->pooled());
     std::memset(buffer->pointer(), 1, buffer->bytes());
     CHECK(buffer.unique());
-    const BufferRef other = buffer;
+    const BufferRef other = buffer;  // NOLINT(performance-unnecessary-copy-initialization)
     CHECK_FALSE(buffer.unique());
     CHECK(other == buffer);
     buffer = BufferRef();

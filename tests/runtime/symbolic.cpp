@@ -133,7 +133,7 @@ TEST_CASE("sizes that break a fact, or each other, are refused") {
                                   on_device(values({5}, 2), stream)};
   CHECK_THROWS_AS(executable->run(std::move(arguments), stream), ShapeError);
   // What failed has taken nothing.
-  REQUIRE(std::get<DeviceArray>(arguments[0]).buffer);
+  REQUIRE(std::get<DeviceArray>(arguments[0]).buffer);  // NOLINT(bugprone-use-after-move)
   arguments[1] = on_device(values({4}, 2), stream);
   CHECK(executable->run(std::move(arguments), stream).size() == 1);
 }

@@ -170,7 +170,7 @@ int cuStreamQuery(Stream* stream) {
 }
 int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
   const Lock lock(state().mutex);
-  stream->work.push_back([mark = event->mark] { run_until(*mark); });
+  stream->work.emplace_back([mark = event->mark] { run_until(*mark); });
   return success;
 }
 int cuStreamGetCtx(Stream*, Context** context) { return *context = &state().context, success; }
@@ -184,7 +184,7 @@ int cuEventDestroy_v2(Event*) { return success; }
 int cuEventRecord(Event* event, Stream* stream) {
   const Lock lock(state().mutex);
   event->mark = std::make_shared<Mark>(Mark{stream, false});
-  stream->work.push_back([mark = event->mark] { mark->passed = true; });
+  stream->work.emplace_back([mark = event->mark] { mark->passed = true; });
   return success;
 }
 int cuEventQuery(Event* event) {
@@ -237,7 +237,7 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
   if (stream == nullptr || !in_a_block(to, bytes)) return invalid_value;
   // Pageable memory is read before the call returns.
   const std::string staged(static_cast<const char*>(from), bytes);
-  stream->work.push_back([=] { std::memcpy(host(to), staged.data(), bytes); });
+  stream->work.emplace_back([=] { std::memcpy(host(to), staged.data(), bytes); });
   return success;
 }
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, Stream* stream) {
@@ -250,7 +250,7 @@ int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, Stream
 int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, Stream* stream) {
   const Lock lock(state().mutex);
   if (stream == nullptr || !in_a_block(to, bytes) || !in_a_block(from, bytes)) return invalid_value;
-  stream->work.push_back([=] { std::memmove(host(to), host(from), bytes); });
+  stream->work.emplace_back([=] { std::memmove(host(to), host(from), bytes); });
   return success;
 }
 int cuMemcpyPeerAsync(std::uint64_t to, Context*, std::uint64_t from, Context*, std::size_t bytes,
@@ -260,7 +260,7 @@ int cuMemcpyPeerAsync(std::uint64_t to, Context*, std::uint64_t from, Context*, 
 int cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t count, Stream* stream) {
   const Lock lock(state().mutex);
   if (stream == nullptr || !in_a_block(to, count)) return invalid_value;
-  stream->work.push_back([=] { std::memset(host(to), value, count); });
+  stream->work.emplace_back([=] { std::memset(host(to), value, count); });
   return success;
 }
 int cuPointerGetAttribute(void* value, int attribute, std::uint64_t pointer) {
