@@ -144,15 +144,16 @@ void Suite::add(Builder&& builder) {
 void Suite::start() {
   Pending ready;
   if (compiling_.valid()) ready = wait();
-  compiling_ = std::async(std::launch::async, [builders = std::move(collected_), target = target_] {
-    Pending pending{std::move(builders), nullptr};
-    std::vector<Case> cases;
-    for (const Builder& builder : pending.builders) cases.push_back(builder.made);
-    std::vector<std::vector<Way>> all(cases.size(), ways());
-    pending.batch = std::make_unique<CheckedBatch>(std::move(cases), std::move(all), target);
-    compile_with_nvrtc(pending.batch->emulated_kernels(), "sm_90");
-    return pending;
-  });
+  compiling_ = std::async(
+      std::launch::async, [builders = std::move(collected_), target = target_]() mutable {
+        Pending pending{std::move(builders), nullptr};
+        std::vector<Case> cases;
+        for (const Builder& builder : pending.builders) cases.push_back(builder.made);
+        std::vector<std::vector<Way>> all(cases.size(), ways());
+        pending.batch = std::make_unique<CheckedBatch>(std::move(cases), std::move(all), target);
+        compile_with_nvrtc(pending.batch->emulated_kernels(), "sm_90");
+        return pending;
+      });
   collected_.clear();
   if (ready.batch) check(std::move(ready));
 }
