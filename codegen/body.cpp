@@ -151,7 +151,6 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     }
     case Instruction::Kind::index:
       need("cast");
-      for (const std::string& section : sections_of(instruction.dtype)) need(section);
       return fmt::format("op::cast<{}>(static_cast<long long>({}))", type(instruction.dtype),
                          index(instruction.address));
     case Instruction::Kind::within: {
@@ -165,7 +164,6 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     case Instruction::Kind::apply: {
       const DType operand = plan_.body[instruction.arguments.back()].dtype;
       for (const std::string& section : sections_of(instruction.op, operand)) need(section);
-      for (const std::string& section : sections_of(instruction.dtype)) need(section);
       std::string list;
       for (std::size_t k = 0; k < instruction.arguments.size(); ++k)
         list += (k == 0 ? "" : ", ") + argument(k);
@@ -173,7 +171,6 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     }
     case Instruction::Kind::cast:
       need("cast");
-      for (const std::string& section : sections_of(instruction.dtype)) need(section);
       return fmt::format("op::cast<{}>({})", type(instruction.dtype), argument(0));
     case Instruction::Kind::reduced:
       return fmt::format("R{0}::finish(t{0})", instruction.reduction);
@@ -183,6 +180,7 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
 
 void Body::declare(Writer& writer, int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
+  for (const std::string& section : sections_of(one.dtype)) need(section);
   writer.line("const {} v{} = {};", type(one.dtype), instruction, value(one, load));
 }
 

@@ -89,6 +89,7 @@ std::shared_ptr<Programs> emulate(std::span<const Job> jobs, const ir::Target& t
   for (const Job& job : jobs) {
     printed.push_back(runtime::print_program(job.graph, job.options, target));
     for (const codegen::KernelSource& kernel : printed.back().kernels) {
+      check_sections(kernel);
       if (kernels != nullptr && known.insert(kernel.name).second) kernels->push_back(kernel);
     }
   }

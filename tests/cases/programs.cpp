@@ -8,6 +8,7 @@
 #include <exception>
 #include <future>
 #include <map>
+#include <regex>
 #include <set>
 #include <thread>
 
@@ -246,9 +247,28 @@ std::size_t bytes_of(const ir::Type& type) {
   return static_cast<std::size_t>(ir::element_count(type.shape).constant()) * size_of(type.dtype);
 }
 
+void check_sections(const KernelSource& kernel) {
+  static const std::regex names("op::(?:reduce::)?(\\w+)");
+  const auto& table = codegen::library_sections();
+  const auto takes = [&](std::string_view section) {
+    return std::ranges::find(kernel.sections, section) != kernel.sections.end();
+  };
+  for (std::sregex_iterator found(kernel.body.begin(), kernel.body.end(), names), end; found != end;
+       ++found) {
+    const std::string name = (*found)[1];
+    const codegen::Section* section = table.defining(name);
+    const bool type = name == "half" || name == "bfloat16";
+    if (type ? !takes(name) : section != nullptr && !takes(section->name)) {
+      throw InternalError(fmt::format("{} uses op::{} and does not take its section:\n{}",
+                                      kernel.name, name, kernel.body));
+    }
+  }
+}
+
 std::string merged_text(std::span<const KernelSource> kernels) {
   std::vector<std::string> sections;
   for (const KernelSource& kernel : kernels) {
+    check_sections(kernel);
     sections.insert(sections.end(), kernel.sections.begin(), kernel.sections.end());
   }
   std::string text;

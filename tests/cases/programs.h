@@ -43,6 +43,10 @@ std::unique_ptr<Programs> compile_executables(std::span<const Job> jobs, runtime
 /// Whether a machine with a GPU is asked to run the tests on it (HEDDLE_DEVICE).
 bool tests_on_gpu();
 
+/// Throws InternalError where a kernel names a library function or type whose section it does not
+/// take: by itself it would not compile, which a text of many kernels hides.
+void check_sections(const codegen::KernelSource& kernel);
+
 /// Several kernels as one text for either compiler: every library section once, each kernel in a
 /// namespace of its own.
 std::string merged_text(std::span<const codegen::KernelSource> kernels);

@@ -191,6 +191,8 @@ Builder signs(std::span<const Op> ops, DType dtype) {
   builder.most_ambiguous = 1;  // the signs of NaNs, of a minimum of zeros, and of what underflows
   Operands lines(builder, 7);
   for (const Op op : ops) {
+    // Which of two equal zeros it gives differs among NumPy's versions.
+    if (op == Op::nextafter && dtype == DType::f16) continue;
     std::vector<ValueId> line;
     for (int k = 0; k < ir::info(op).arity; ++k) {
       line.push_back(lines.get(ir::info(op), k, dtype, {300}, true));
