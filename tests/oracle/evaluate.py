@@ -19,6 +19,9 @@ MARGIN = 4
 RUNS = 10
 CONTRACTED = {"multiply", "square"}
 ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc"}
+COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+# Outcomes that turn on whether an operand is 0.
+TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not", "cast"}
 # Beside errors of full size all of one sign, errors of any size: where two errors are equal, they
 # cancel in a difference, so that they must not be in every run. With few sizes or few runs they are
 # for some of a thousand elements, which then have no tolerance at all.
@@ -60,8 +63,9 @@ class Evaluation:
         error = self.own_error(node, operands, raw)
         if error is not None:
             self.errors[node.id] = error
+        open_outcomes = self.open_outcomes(node)
         for run in range(RUNS):
-            self.perturb(run, node, error)
+            self.perturb(run, node, error, open_outcomes)
 
     def compute(self, node, operands, widened):
         kinds = [self.nodes[id].dtype for id in node.operands]
@@ -114,11 +118,31 @@ class Evaluation:
         error = np.where(error == 0, 0, error + dtypes.ulp(raw, node.dtype))
         return np.where(may_overflow(raw, error, node.dtype), np.inf, error)
 
-    def perturb(self, run, node, error):
+    def open_outcomes(self, node):
+        """Where a comparison, or a float taken as bool, may go either way: few runs hit just the
+        value at which it turns. None where it does so nowhere."""
+        if node.dtype != "bool" or node.op not in COMPARISONS | TRUTHS:
+            return None
+        if not dtypes.is_floating(self.nodes[node.operands[0]].dtype):
+            return None
+        values = [dtypes.widen(self.values[id], self.nodes[id].dtype) for id in node.operands]
+        tolerances = [self.tolerance(id) for id in node.operands]
+        if not any(tolerance.any() for tolerance in tolerances):
+            return None
+        if node.op in COMPARISONS:
+            values, tolerances = [values[0] - values[1]], [tolerances[0] + tolerances[1]]
+        outcomes = np.zeros(node.shape, bool)
+        for value, tolerance in zip(values, tolerances):
+            outcomes |= (np.abs(value) <= tolerance) & (tolerance > 0)
+        return outcomes
+
+    def perturb(self, run, node, error, open_outcomes):
         value = self.values[node.id]
         if any(id in self.perturbed[run] for id in node.operands):
             operands = [self.perturbed[run].get(id, self.values[id]) for id in node.operands]
             value = self.compute(node, operands, widened=True)
+            if open_outcomes is not None and run % 2 == 1:
+                value = np.where(open_outcomes, ~self.values[node.id], value)
             self.clean[run][node.id] = value
             moved = node.op in op_table.MOVES and dtypes.is_floating(node.dtype)
             self.perturbed[run][node.id] = value if moved else self.finish(node, value)

@@ -85,6 +85,23 @@ TEST_CASE("a discrete outcome that an allowed error flips has no definite value"
   CHECK_FALSE(compare(std::vector{host_array<bool>({3}, {false, true, true})}, result));
 }
 
+TEST_CASE("an equality within the allowed error has no definite value, of a thousand anywhere") {
+  std::vector<float> x, y;
+  for (int i = 0; i < 1000; ++i) {
+    x.push_back(0.1f + 0.001f * static_cast<float>(i));
+    y.push_back(std::nextafter(std::cosh(x.back()), 10.0f));
+  }
+  const OracleResult result =
+      ask(R"(func @f(%0: f32[1000], %1: f32[1000]) -> bool[1000] {
+  %2 = cosh %0 : f32[1000]
+  %3 = not_equal %1, %2 : bool[1000]
+  return %3
+})",
+          {host_array<float>(DType::f32, {1000}, x), host_array<float>(DType::f32, {1000}, y)});
+  REQUIRE(result.error.empty());
+  CHECK(result.outputs[0].ambiguous == 1000);
+}
+
 TEST_CASE("contraction is allowed for, except in the strict mode") {
   const char* graph = R"(func @f(%0: f32[1]) -> f32[1] {
   %1 = multiply %0, %0 : f32[1]
