@@ -190,8 +190,8 @@ class HostPrograms final : public Programs {
 
   std::vector<HostArray> run(std::size_t index, std::span<const HostArray> inputs) override {
     return run_on(options_.at(index), program(index), inputs, Device{},
-                  [&](std::vector<Argument>&& arguments, runtime::Stream& stream) {
-                    return runners_[index]->run(std::move(arguments), stream);
+                  [&](const std::vector<Argument>& arguments, runtime::Stream& stream) {
+                    return runners_[index]->run(arguments, stream);
                   });
   }
 

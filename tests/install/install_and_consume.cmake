@@ -13,10 +13,10 @@ if(TREE_IS_SHARED)
 else()
   set(tree_kind static)
 endif()
+load_cache(${TREE} READ_WITH_PREFIX TREE_
+  CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS CMAKE_GENERATOR HEDDLE_WARNINGS_AS_ERRORS)
 if(NOT KIND STREQUAL tree_kind)
   # The same flags, so that ccache serves what both kinds have in common.
-  load_cache(${TREE} READ_WITH_PREFIX TREE_
-    CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS CMAKE_GENERATOR HEDDLE_WARNINGS_AS_ERRORS)
   list(GET COMPILERS 0 compiler)
   run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${TREE_CMAKE_GENERATOR}
     -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_BUILD_TYPE=${TREE_CMAKE_BUILD_TYPE}
@@ -33,7 +33,7 @@ foreach(compiler IN LISTS COMPILERS)
   cmake_path(GET compiler FILENAME name)
   set(build ${WORK}/consumer-${name})
   file(REMOVE_RECURSE ${build})
-  run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${build}
+  run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${build} -G ${TREE_CMAKE_GENERATOR}
     -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_PREFIX_PATH=${WORK}/moved)
   run(${CMAKE_COMMAND} --build ${build})
   run(${build}/consumer)
