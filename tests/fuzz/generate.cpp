@@ -62,7 +62,7 @@ class Generator {
   void choose_extents();
   Shape any_shape();
   /// Without an extent of 0 that it had, a shape may be of any size; [] is one instead.
-  Shape bounded(Shape shape) const {
+  Shape bounded(const Shape& shape) const {
     return recorder_.elements(shape) > Recorder::most_elements ? Shape() : shape;
   }
   void settle(ValueId id);
@@ -131,7 +131,7 @@ Shape Generator::any_shape() {
   Shape shape = recorder_.any_of(shapes_);
   if (recorder_.chance(0.2) && !shape.empty()) shape[recorder_.below(shape.size())] = 1;
   if (recorder_.chance(0.1) && !shape.empty()) shape.erase(shape.begin());
-  return bounded(std::move(shape));
+  return bounded(shape);
 }
 
 /// Into the pool, but limited first where it has grown too large to say anything.
@@ -181,7 +181,7 @@ ValueId Generator::beside(DType dtype, const Shape& shape, bool exactly_within) 
   for (Dim& extent : other) {
     if (recorder_.chance(0.2)) extent = 1;
   }
-  return recorder_.parameter(dtype, bounded(std::move(other)));
+  return recorder_.parameter(dtype, bounded(other));
 }
 
 void Generator::add_something() {
@@ -197,7 +197,8 @@ void Generator::add_something() {
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));
   for (const auto& [weight, maker] : makers) {
-    if ((place -= weight) < 0) return (this->*maker)();
+    place -= weight;
+    if (place < 0) return (this->*maker)();
   }
 }
 

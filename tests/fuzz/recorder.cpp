@@ -79,7 +79,8 @@ HostArray Recorder::evaluate(Op op, std::span<const ValueId> operands,
   return ir::interpret(single, arguments)[0];
 }
 
-std::optional<ValueId> Recorder::add(Op op, std::vector<ValueId> operands, Attributes attributes) {
+std::optional<ValueId> Recorder::add(Op op, const std::vector<ValueId>& operands,
+                                     const Attributes& attributes) {
   std::vector<ir::Type> types;
   for (const ValueId operand : operands) types.push_back(graph().type(operand));
   try {
@@ -91,12 +92,11 @@ std::optional<ValueId> Recorder::add(Op op, std::vector<ValueId> operands, Attri
     if (graph().size() > before && graph().op(id) != Op::constant) ++operations_;
     keep(id, std::move(array));
     return id;
-  } catch (const ShapeError&) {
-  } catch (const DTypeError&) {
-  } catch (const ValueError&) {
-  } catch (const IndexError&) {
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error&) {
+    return std::nullopt;  // a user's mistake: no such node
   }
-  return std::nullopt;
 }
 
 ValueId Recorder::cast(ValueId id, DType dtype) {

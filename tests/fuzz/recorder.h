@@ -42,8 +42,8 @@ class Recorder {
   ir::ValueId parameter(DType dtype, const ir::Shape& shape, bool scalar = false);
   ir::ValueId constant(DType dtype, double value);
   /// The node, unless the IR refuses it or it has too many elements or axes.
-  std::optional<ir::ValueId> add(ir::Op op, std::vector<ir::ValueId> operands,
-                                 ir::Attributes attributes = {});
+  std::optional<ir::ValueId> add(ir::Op op, const std::vector<ir::ValueId>& operands,
+                                 const ir::Attributes& attributes = {});
   ir::ValueId cast(ir::ValueId id, DType dtype);
 
   /// Smallest and largest element, and whether there are NaNs or infinities.

@@ -1,7 +1,7 @@
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <signal.h>
 #include <spawn.h>
 #include <string>
 #include <sys/wait.h>

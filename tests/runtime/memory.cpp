@@ -40,7 +40,7 @@ TEST_CASE("host blocks are aligned, counted, and go back with the last holder") 
     CHECK(buffer->pooled());
     std::memset(buffer->pointer(), 1, buffer->bytes());
     CHECK(buffer.unique());
-    const BufferRef other = buffer;  // NOLINT(performance-unnecessary-copy-initialization)
+    const BufferRef other = buffer;
     CHECK_FALSE(buffer.unique());
     CHECK(other == buffer);
     buffer = BufferRef();
@@ -64,7 +64,7 @@ TEST_CASE("borrowed memory is given back once and is never pooled") {
   char bytes[16];
   {
     const BufferRef buffer = runtime::borrow(bytes, sizeof bytes, cpu(), [&] { ++released; });
-    const BufferRef other = buffer;
+    const BufferRef other = buffer;  // NOLINT(performance-unnecessary-copy-initialization)
     CHECK(buffer->pointer() == bytes);
     CHECK_FALSE(buffer->pooled());
   }
