@@ -113,8 +113,7 @@ void assignment_point(const NodeRef& value) {
   if (policy.window_from_anchor && pending < patience && !at_anchor(recorder)) return;
 
   remember(anchor_here(recorder));
-  const std::vector<NodeRef> nodes = recorder.pending();
-  if (evaluate_pending(nodes)) ++counters().auto_evaluations;
+  if (evaluate_pending(recorder)) ++counters().auto_evaluations;
   recorder.start_window();
   policy.window_from_anchor = true;
   policy.kept = recorder.pending_count();

@@ -188,11 +188,13 @@ class Run {
   std::vector<runtime::Argument> arguments_;
 };
 
-/// Walks and claims; waits while another thread computes a part.
-std::unique_ptr<Run> claim_graph(std::span<const NodeRef> roots, bool only_escaping) {
+/// Walks from what `roots` answers, asked anew each time, and claims; waits while another thread
+/// computes a part.
+template <class Roots>
+std::unique_ptr<Run> claim_graph(const Roots& roots, bool only_escaping) {
   std::unique_lock lock(graph_mutex());
   for (;;) {
-    GraphWalk walk = walk_graph(roots, only_escaping);
+    GraphWalk walk = walk_graph(roots(), only_escaping);
     if (walk.busy) {
       evaluation_ended().wait(lock);
       continue;
@@ -220,13 +222,21 @@ void evaluate(std::span<const NodeRef> nodes) {
     }
   }
   if (roots.empty()) return;
-  if (const auto run = claim_graph(roots, false)) run->execute();
+  const auto wanted = [&]() -> std::span<const NodeRef> { return roots; };
+  if (const auto run = claim_graph(wanted, false)) run->execute();
 }
 
 void evaluate(const NodeRef& node) { evaluate(std::span(&node, 1)); }
 
-bool evaluate_pending(std::span<const NodeRef> nodes) {
-  const auto run = claim_graph(nodes, true);
+bool evaluate_pending(Recorder& recorder) {
+  // What another run computes is not referred to: that would keep alive what it leaves without
+  // operands.
+  std::vector<NodeRef> nodes;
+  const auto pending = [&]() -> std::span<const NodeRef> {
+    nodes.clear();
+    return nodes = recorder.unclaimed();
+  };
+  const auto run = claim_graph(pending, true);
   if (run) run->execute();
   return run != nullptr;
 }

@@ -12,9 +12,9 @@ namespace heddle::frontend {
 /// When it throws, the graph is as before.
 void evaluate(std::span<const NodeRef> nodes);
 void evaluate(const NodeRef& node);
-/// Computes what somebody but the caller, who holds each node once, refers to: everything that is
-/// alive of the nodes and their graph. False when there was nothing.
-bool evaluate_pending(std::span<const NodeRef> nodes);
+/// Computes all that somebody still refers to of what the recorder's thread has recorded, except
+/// what another thread computes just now. False when there was nothing.
+bool evaluate_pending(Recorder& recorder);
 
 /// Called when `value` has been assigned to an array: the only place where pending work of the
 /// thread is evaluated on its own. In a loop it evaluates at one place of the body, so that the

@@ -1,6 +1,8 @@
 #include "frontend/format_number.h"
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <cmath>
 #include <string_view>
 
@@ -17,8 +19,20 @@ struct Digits {
   int point = 0;
 };
 
+/// Shortest in scientific notation; in fixed notation large numbers have all their digits.
+template <class Float, class Bits>
+std::string scientific_text(Bits bits) {
+  char text[40];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, std::bit_cast<Float>(bits),
+                                          std::chars_format::scientific);
+  return {text, end};
+}
+
 Digits shortest_digits(DType dtype, std::uint64_t bits) {
-  const std::string text = ir::literal_text(dtype, bits);
+  const std::string text = dtype == DType::f32
+                               ? scientific_text<float>(static_cast<std::uint32_t>(bits))
+                           : dtype == DType::f64 ? scientific_text<double>(bits)
+                                                 : ir::literal_text(dtype, bits);
   Digits result;
   bool fraction = false;
   int exponent = 0;

@@ -271,7 +271,12 @@ class Launch {
 }  // namespace
 
 Call::Call(const void* types) : state(std::make_unique<CallState>()) { state->types = types; }
-Call::~Call() = default;
+Call::~Call() {
+  // Of a call that failed; launch() leaves none.
+  for (const CallState::Input& input : state->inputs) {
+    if (input.taken != nullptr) Access::put(*input.taken, input.node);
+  }
+}
 
 bool Call::begin_argument(const JitState& jit, int position) {
   state->argument = position;
@@ -342,16 +347,9 @@ std::shared_ptr<JitState> make_jit_state(JitOptions options) {
 }
 
 const void* launch(JitState& state, Call& call, const TraceBody& body) {
-  try {
-    const void* structure = Launch(state, *call.state).run(body).structure.get();
-    call.state->inputs.clear();
-    return structure;
-  } catch (...) {
-    for (const CallState::Input& input : call.state->inputs) {
-      if (input.taken != nullptr) Access::put(*input.taken, input.node);
-    }
-    throw;
-  }
+  const void* structure = Launch(state, *call.state).run(body).structure.get();
+  call.state->inputs.clear();
+  return structure;
 }
 
 std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const TraceBody& body) {

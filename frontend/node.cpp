@@ -146,12 +146,12 @@ void Recorder::remove(Node& node) {
   recorder->release();
 }
 
-std::vector<NodeRef> Recorder::pending() {
+std::vector<NodeRef> Recorder::unclaimed() {
   std::vector<NodeRef> nodes;
   nodes.reserve(pending_count());
   const std::lock_guard lock(mutex_);
   for (Node* node = first_; node != nullptr; node = node->next_) {
-    if (!node->try_acquire()) continue;
+    if (node->claim != nullptr || !node->try_acquire()) continue;
     NodeRef reference;
     reference.node_ = node;
     nodes.push_back(std::move(reference));

@@ -183,8 +183,9 @@ class Recorder {
   void add(Node& node);
   /// Stops: it has a value, or is being destroyed.
   static void remove(Node& node);
-  /// References to all that are alive, oldest first.
-  std::vector<NodeRef> pending();
+  /// References to all that are alive and that no run computes just now, oldest first.
+  /// graph_mutex() is held.
+  std::vector<NodeRef> unclaimed();
   std::size_t pending_count() const { return count_.load(std::memory_order_relaxed); }
   /// Bytes of the arrays that operations recorded in this window read.
   std::int64_t pinned_bytes() const { return pinned_bytes_; }

@@ -44,6 +44,9 @@ TEST_CASE("arrays print as in NumPy") {
   CHECK(text(hd::array<double>({1.0, INFINITY, NAN})) == "[ 1. inf nan]");
   CHECK(text(hd::array(std::vector<bool>{true, false})) == "[ True False]");
   CHECK(text(hd::array(1.0f / 3)) == "0.33333334");
+  CHECK(text(hd::array({123456789.0f})) == "[1.2345679e+08]");
+  CHECK(text(hd::array({33554433.0f * 3})) == "[1.006633e+08]");
+  CHECK(text(hd::array({1.2e22})) == "[1.2e+22]");
   CHECK(text(hd::array(true)) == "True");
   CHECK(text(hd::arange(2000)) == "[   0    1    2 ... 1997 1998 1999]");
   CHECK(text(hd::zeros({0, 3})) == "[]");

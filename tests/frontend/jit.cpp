@@ -179,6 +179,14 @@ TEST_CASE("a failing call gives moved arguments back") {
   CHECK_THROWS_AS(f(std::move(x), hd::zeros<float>({3})), hd::ShapeError);
   check<float>(x, {2}, {1, 2});  // NOLINT(bugprone-use-after-move)
   check<float>(f(x, x), {2}, {2, 4});
+  // Nor is one lost when a later argument cannot be read.
+  const hd::Array nothing;
+  CHECK_THROWS_AS(f(std::move(x), nothing), hd::ValueError);
+  check<float>(x, {2}, {1, 2});  // NOLINT(bugprone-use-after-move)
+  const auto both =
+      hd::jit([](const hd::Array& a, const hd::Array& b) { return a + b; }, {.donate = {0, 1}});
+  CHECK_THROWS_AS(both(x, x), hd::ValueError);
+  check<float>(x, {2}, {1, 2});
 }
 
 TEST_CASE("asking for a value inside a trace throws and says what to do") {

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "values.h"
@@ -81,4 +82,31 @@ TEST_CASE("arrays are destroyed on other threads than they were recorded on") {
   second.join();
   hd::auto_eval(true);
   CHECK(hd::statistics().pending_ops < 8);
+}
+
+TEST_CASE("a thread goes on recording while another evaluates what it recorded") {
+  for (int round = 0; round < 4; ++round) {
+    CAPTURE(round);
+    hd::Array y;
+    {
+      // Nobody else holds the leaf, so that the program takes its memory.
+      const hd::Array x = hd::array<float>({1, 2, 3, 4});
+      y = hd::sum(hd::sin(x) * 2.0f + hd::full({4}, static_cast<float>(round)));
+      // A new program each round, so that it compiles for a while.
+      for (int i = 0; i <= round; ++i) y = hd::cos(y) + hd::sin(y * 0.5f);
+    }
+    std::atomic<bool> started{false};
+    float value = 0;
+    std::thread other([&, copy = y] {
+      started = true;
+      value = copy.item<float>();
+    });
+    while (!started) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    hd::Array z = hd::zeros<float>({4});
+    for (int i = 0; i < 200; ++i) z = z + 1.5f;
+    CHECK(z(0).item<float>() == 300);
+    other.join();
+    CHECK(value == y.item<float>());
+  }
 }
