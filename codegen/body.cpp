@@ -75,7 +75,12 @@ std::string Body::atom(passes::AtomId id) const {
   const passes::Atom& atom = plan_.space->atom(id);
   if (atom.kind == passes::Atom::Kind::loop) return loop_variable(id);
   const char sign = atom.kind == passes::Atom::Kind::quotient ? '/' : '%';
-  return fmt::format("(({}) {} ({}))", index(atom.numerator), sign, extent(atom.divisor));
+  const std::string divisor = extent(atom.divisor);
+  // What is computed beside a guarded load may divide by an extent that is 0.
+  const bool positive = (atom.divisor - Dim(1)).is_non_negative();
+  return positive ? fmt::format("(({}) {} ({}))", index(atom.numerator), sign, divisor)
+                  : fmt::format("(({0}) {1} (({2}) > 0 ? ({2}) : 1))", index(atom.numerator), sign,
+                                divisor);
 }
 
 std::string Body::term(const passes::IndexTerm& term) const {

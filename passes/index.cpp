@@ -98,6 +98,13 @@ std::optional<IndexSpace::Range> IndexSpace::range(const Index& index) const {
   return range;
 }
 
+namespace {
+
+/// Its coefficient is 0 or less, for any sizes.
+bool decreases(const IndexTerm& term) { return (Dim(0) - term.coefficient).is_non_negative(); }
+
+}  // namespace
+
 bool IndexSpace::in_range(const Index& index, Dim extent) const {
   if (const std::optional<Range> known = range(index); known && extent.is_constant()) {
     return known->minimum >= 0 && known->maximum < extent.constant();
@@ -106,10 +113,12 @@ bool IndexSpace::in_range(const Index& index, Dim extent) const {
   Dim minimum = index.offset;
   for (const IndexTerm& term : index.terms) {
     const Dim reach = term.coefficient * (atom(term.atom).extent - Dim(1));
-    if (term.coefficient.is_constant() && term.coefficient.constant() < 0) {
+    if (term.coefficient.is_non_negative()) {
+      maximum += reach;
+    } else if (decreases(term)) {
       minimum += reach;
     } else {
-      maximum += reach;
+      return false;
     }
   }
   return minimum.is_non_negative() && (extent - Dim(1) - maximum).is_non_negative();
@@ -163,8 +172,9 @@ Index IndexSpace::divide(const Index& a, Dim divisor) {
       extent = known->maximum / divisor.constant() + 1;
     } else {
       Dim reach = numerator.offset + Dim(1);
-      for (const IndexTerm& term : numerator.terms)
-        reach += term.coefficient * atom(term.atom).extent;
+      for (const IndexTerm& term : numerator.terms) {
+        if (!decreases(term)) reach += term.coefficient * atom(term.atom).extent;
+      }
       extent = reach.exact_quotient(divisor).value_or(reach);
     }
     const Index quotient{0, {{intern({Atom::Kind::quotient, extent, numerator, divisor}), 1}}};

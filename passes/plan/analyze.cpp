@@ -1,7 +1,9 @@
 #include "passes/plan/analyze.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <set>
 
 namespace heddle::passes {
 
@@ -102,10 +104,18 @@ int index_bits(const KernelPlan& plan) {
   const auto fits = [&](const Dim& dim) { return dim.is_constant() && dim.constant() < limit; };
   if (!fits(iterations(plan.outer)) || !fits(iterations(plan.inner))) return 64;
   bool result = fits(iterations(plan.outer) * Dim(plan.threads_per_row));
-  for_each_index(plan, [&](const Index& index) {
+  std::set<AtomId> seen;
+  const std::function<void(const Index&)> look_at = [&](const Index& index) {
     const auto range = plan.space->range(index);
     result = result && range && range->minimum > -limit && range->maximum < limit;
-  });
+    for (const IndexTerm& term : index.terms) {
+      const Atom& atom = plan.space->atom(term.atom);
+      if (atom.kind == Atom::Kind::loop || !seen.insert(term.atom).second) continue;
+      result = result && fits(atom.divisor);
+      look_at(atom.numerator);
+    }
+  };
+  for_each_index(plan, look_at);
   return result ? 32 : 64;
 }
 

@@ -75,6 +75,18 @@ TEST_CASE("a transposed read goes through tiles") {
   }
 }
 
+TEST_CASE("indices are of 64 bits where a part of one needs them") {
+  const passes::PlannedProgram planned = plan(R"(func @f(%0: f32[7]) -> f32[1000] {
+  %1 = broadcast_to %0 : f32[1073741824,7]
+  %2 = reshape %1 : f32[7516192768]
+  %3 = slice %2 starts=[0] steps=[5000011] : f32[1000]
+  return %3
+})",
+                                              cuda_target);
+  REQUIRE(planned.kernels.size() == 1);
+  CHECK(planned.kernels[0].index_bits == 64);
+}
+
 TEST_CASE("an update of a donated array writes the region only") {
   for (const char* target : {cuda_target, host_target}) {
     const passes::PlannedProgram planned = plan(update, target, {true, false});
