@@ -35,6 +35,8 @@ HD_SCALAR To truncate(From x) {
 // conversion, though, GCC takes it away first.
 template <class To, class From>
 HD_SCALAR To float_of_integer(From x) {
+  // Of a conversion LLVM makes the negation a signed bit's conversion, which gives 0 for -0.
+  if constexpr (is_same<From, bool>) return x ? static_cast<To>(1) : static_cast<To>(0);
 #ifndef __CUDACC__
   if constexpr (is_same<From, int> || is_same<From, long long>) {
     const To value = static_cast<To>(x);
@@ -64,7 +66,7 @@ HD_SCALAR To cast(From x) {
     return To::from(float_of_integer<float>(x));
   } else if constexpr (is_float<From> && is_integer<To>) {
     return truncate<To>(x);
-  } else if constexpr (is_float<To> && is_integer<From>) {
+  } else if constexpr (is_float<To> && (is_integer<From> || is_same<From, bool>)) {
     return float_of_integer<To>(x);
   } else {
     return static_cast<To>(x);
