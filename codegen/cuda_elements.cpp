@@ -9,7 +9,6 @@ namespace heddle::codegen {
 using passes::Instruction;
 using passes::Loop;
 using passes::Store;
-
 using passes::tile_edge;
 
 void CudaPrinter::elements() {
