@@ -36,11 +36,12 @@ std::string decimal(Float value, const char* suffix) {
 
 }  // namespace
 
-Body::Body(const passes::KernelPlan& plan)
+Body::Body(const passes::KernelPlan& plan, Writer& writer)
     : declared(plan.body.size()),
       symbols(passes::kernel_symbols(plan)),
       scalars(passes::kernel_scalars(plan)),
-      plan_(plan) {
+      plan_(plan),
+      writer_(writer) {
   for (std::size_t i = 0; i < plan.outer.size(); ++i) {
     loop_names_[static_cast<std::uint32_t>(plan.outer[i].atom)] = fmt::format("i{}", i);
   }
@@ -71,26 +72,31 @@ std::string Body::loop_variable(passes::AtomId loop) const {
   return loop_names_.at(static_cast<std::uint32_t>(loop));
 }
 
-std::string Body::atom(passes::AtomId id) const {
+std::string Body::atom(passes::AtomId id) {
   const passes::Atom& atom = plan_.space->atom(id);
   if (atom.kind == passes::Atom::Kind::loop) return loop_variable(id);
+  const auto key = static_cast<std::uint32_t>(id);
+  if (const std::string_view name = writer_.name_of(key); !name.empty()) return std::string(name);
+  const std::string numerator = index(atom.numerator), divisor = extent(atom.divisor);
+  const std::string name =
+      quotient_names_.try_emplace(key, fmt::format("q{}", quotient_names_.size())).first->second;
   const char sign = atom.kind == passes::Atom::Kind::quotient ? '/' : '%';
-  const std::string divisor = extent(atom.divisor);
   // What is computed beside a guarded load may divide by an extent that is 0.
   const bool positive = (atom.divisor - Dim(1)).is_non_negative();
-  return positive ? fmt::format("(({}) {} ({}))", index(atom.numerator), sign, divisor)
-                  : fmt::format("(({0}) {1} (({2}) > 0 ? ({2}) : 1))", index(atom.numerator), sign,
-                                divisor);
+  writer_.line("const Index {} = ({}) {} ({});", name, numerator, sign,
+               positive ? divisor : fmt::format("({0}) > 0 ? ({0}) : 1", divisor));
+  writer_.set_name(key, name);
+  return name;
 }
 
-std::string Body::term(const passes::IndexTerm& term) const {
+std::string Body::term(const passes::IndexTerm& term) {
   if (term.coefficient == Dim(1)) return atom(term.atom);
   const std::string factor = extent(term.coefficient);
   return term.coefficient.is_constant() ? fmt::format("{} * {}", atom(term.atom), factor)
                                         : fmt::format("{} * ({})", atom(term.atom), factor);
 }
 
-std::string Body::index(const Index& index) const {
+std::string Body::index(const Index& index) {
   std::string text;
   for (const passes::IndexTerm& one : index.terms) text += (text.empty() ? "" : " + ") + term(one);
   if (text.empty()) return fmt::format("Index({})", extent(index.offset));
@@ -183,10 +189,10 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
   throw InternalError("unknown kind of instruction");
 }
 
-void Body::declare(Writer& writer, int instruction, const LoadText& load) {
+void Body::declare(int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
   for (const std::string& section : sections_of(one.dtype)) need(section);
-  writer.line("const {} v{} = {};", type(one.dtype), instruction, value(one, load));
+  writer_.line("const {} v{} = {};", type(one.dtype), instruction, value(one, load));
 }
 
 std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {
@@ -214,30 +220,30 @@ std::vector<int> Body::row_values(int stage) const {
   return result;
 }
 
-void Body::declare_reductions(Writer& writer) {
+void Body::declare_reductions() {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     for (const std::string& section : sections_of(reduction.op, reduction.dtype)) need(section);
-    writer.line("using R{} = op::reduce::{}<{}>;", i, ir::info(reduction.op).name,
-                type(reduction.dtype));
+    writer_.line("using R{} = op::reduce::{}<{}>;", i, ir::info(reduction.op).name,
+                 type(reduction.dtype));
   }
 }
 
-void Body::decode(Writer& writer, const std::vector<Loop>& loops, const std::string& flat) const {
+void Body::decode(const std::vector<Loop>& loops, const std::string& flat) {
   if (loops.empty()) return;
   if (loops.size() == 1) {
-    writer.line("const Index {} = {};", loop_variable(loops[0].atom), flat);
+    writer_.line("const Index {} = {};", loop_variable(loops[0].atom), flat);
     return;
   }
   std::string rest = flat;
   for (std::size_t i = loops.size(); i-- > 0;) {
     const std::string name = loop_variable(loops[i].atom), size = extent(loops[i].extent);
     if (i == 0) {
-      writer.line("const Index {} = {};", name, rest);
+      writer_.line("const Index {} = {};", name, rest);
     } else {
-      writer.line("const Index {} = {} % ({});", name, rest, size);
+      writer_.line("const Index {} = {} % ({});", name, rest, size);
       const std::string next = fmt::format("{}_outer", name);
-      writer.line("const Index {} = {} / ({});", next, rest, size);
+      writer_.line("const Index {} = {} / ({});", next, rest, size);
       rest = next;
     }
   }

@@ -14,14 +14,16 @@ namespace heddle::codegen {
 
 /// What both printers share: how indices, constants and instructions are spelled, and which library
 /// sections that takes. Loops are variables i0, i1 ... (outer) and r0, r1 ... (inner); instruction
-/// k is v<k>, operand k is p<k>, symbols n0, n1 ..., scalars s0, s1 ... in order of first use.
+/// k is v<k>, operand k is p<k>; symbols n0, n1 ..., scalars s0, s1 ..., and quotients and
+/// remainders of indices q0, q1 ... are numbered in order of first use.
 class Body {
  public:
-  explicit Body(const passes::KernelPlan& plan);
+  Body(const passes::KernelPlan& plan, Writer& writer);
 
   const passes::KernelPlan& plan() const { return plan_; }
   std::string extent(const passes::Dim& dim) const;
-  std::string index(const passes::Index& index) const;
+  /// Declares the quotients and remainders that it takes in the writer's open block, once each.
+  std::string index(const passes::Index& index);
   std::string loop_variable(passes::AtomId loop) const;
   /// "float", "op::half", or the state type of the reduction whose partials the operand holds.
   std::string operand_type(const passes::KernelOperand& operand) const;
@@ -31,7 +33,7 @@ class Body {
 
   /// "const float v3 = op::add(v1, v2);" with `load` spelling loads.
   using LoadText = std::function<std::string(const passes::Instruction&)>;
-  void declare(Writer& writer, int instruction, const LoadText& load);
+  void declare(int instruction, const LoadText& load);
 
   /// Instructions whose variable is in scope.
   std::vector<bool> declared;
@@ -43,10 +45,9 @@ class Body {
   std::vector<int> row_values(int stage) const;
 
   /// "using R0 = op::reduce::sum<float>;" for every reduction.
-  void declare_reductions(Writer& writer);
+  void declare_reductions();
   /// Names outer or inner loops' variables from the flattened iteration `flat`.
-  void decode(Writer& writer, const std::vector<passes::Loop>& loops,
-              const std::string& flat) const;
+  void decode(const std::vector<passes::Loop>& loops, const std::string& flat);
 
   void need(const std::string& section) { sections_.insert(section); }
   /// The finished source: sections in order, the name with its hash in place of NAME.
@@ -58,11 +59,13 @@ class Body {
 
  private:
   std::string value(const passes::Instruction& instruction, const LoadText& load);
-  std::string term(const passes::IndexTerm& term) const;
-  std::string atom(passes::AtomId id) const;
+  std::string term(const passes::IndexTerm& term);
+  std::string atom(passes::AtomId id);
 
   const passes::KernelPlan& plan_;
+  Writer& writer_;
   std::unordered_map<std::uint32_t, std::string> loop_names_;
+  std::unordered_map<std::uint32_t, std::string> quotient_names_;
   std::set<std::string> sections_;
 };
 

@@ -28,7 +28,7 @@ void CudaPrinter::columns() {
   } else {
     out_.line("const Index batch = outer;");
   }
-  body_.decode(out_, rest, "batch");
+  body_.decode(rest, "batch");
   out_.line("const Index {} = column;", body_.loop_variable(last.atom));
   out_.line("const bool active = column < {};", extent);
   split_range("part", 1);
@@ -62,7 +62,7 @@ void CudaPrinter::column_body() {
     stores.push_back(&store);
     roots.push_back(store.value);
   }
-  body_.decode(out_, plan_.inner, "r");
+  body_.decode(plan_.inner, "r");
   const std::vector<int> wanted = body_.needed_for(roots, false);
   vector_loads(wanted, last, valid);
   declare_stores(stores, last);

@@ -35,7 +35,7 @@ void CudaPrinter::elements() {
               plan_.vector);
   }
   out_.line("if (e >= {}) return;", body_.extent(passes::iterations(plan_.outer)));
-  body_.decode(out_, plan_.outer, "e");
+  body_.decode(plan_.outer, "e");
   const std::string extent = body_.extent(last.extent), position = body_.loop_variable(last.atom);
   const std::string valid = tail ? extent + " - " + position : "";
   vector_loads(body_.needed_for(roots, false), last, valid);
@@ -66,7 +66,7 @@ void CudaPrinter::tiles() {
             tile_edge);
   if (!rest.empty()) {
     out_.line("const Index batch = Index(blockIdx.x) / (last_tiles * across_tiles);");
-    body_.decode(out_, rest, "batch");
+    body_.decode(rest, "batch");
   }
   out_.line(
       "const int x = static_cast<int>(threadIdx.x) % {}, y = static_cast<int>(threadIdx.x) / {};",

@@ -14,12 +14,12 @@ using passes::Mapping;
 using passes::Store;
 
 CudaPrinter::CudaPrinter(const passes::KernelPlan& plan)
-    : plan_(plan), body_(plan), lane_of_(plan.body.size()), held_(plan.body.size()) {}
+    : plan_(plan), body_(plan, out_), lane_of_(plan.body.size()), held_(plan.body.size()) {}
 
 KernelSource CudaPrinter::print() {
   out_.line("namespace op = heddle_scalar;");
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
-  body_.declare_reductions(out_);
+  body_.declare_reductions();
   signature();
   switch (plan_.mapping) {
     case Mapping::elements:
@@ -127,7 +127,7 @@ void CudaPrinter::close_lanes() {
 
 void CudaPrinter::declare_all(const std::vector<int>& instructions) {
   for (const int i : instructions) {
-    body_.declare(out_, i, [&](const Instruction& load) {
+    body_.declare(i, [&](const Instruction& load) {
       return lane_of_[i].empty() ? load_text(load) : lane_of_[i];
     });
   }

@@ -62,8 +62,8 @@ class CudaPrinter {
   void combine_states(int stage, const std::string& position);
 
   const passes::KernelPlan& plan_;
-  Body body_;
   Writer out_;
+  Body body_;
   std::vector<std::string> lane_of_;  ///< loads that are in a vector: what a lane reads, or empty
   std::vector<bool> held_;            ///< loads that stay in registers between stages
 };

@@ -26,7 +26,7 @@ void CudaPrinter::rows() {
   out_.line("const Index wanted = {} * {} + Index(threadIdx.x) / {};", block, rows_a_block, lanes);
   out_.line("const bool active = wanted < rows;");
   out_.line("const Index row = active ? wanted : rows - 1;");
-  body_.decode(out_, plan_.outer, "row");
+  body_.decode(plan_.outer, "row");
   split_range("part", plan_.vector);
   if (plan_.held > 0) hold_loads();
   for (int stage = 0; stage < plan_.stages; ++stage) {
@@ -74,7 +74,7 @@ void CudaPrinter::hold_loads() {
   out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
   out_.line("const Index r = (Index(h) * {} + lane) * {};", plan_.threads_per_row, plan_.vector);
   skip_beyond_end();
-  body_.decode(out_, plan_.inner, "r");
+  body_.decode(plan_.inner, "r");
   for (const int i : held) {
     const Instruction& load = plan_.body[i];
     if (has_tail(last)) {
@@ -145,7 +145,7 @@ void CudaPrinter::row_body(int stage, bool held) {
   }
   const bool tail = has_tail(last);
   const std::string valid = tail ? "end - r" : "";
-  body_.decode(out_, plan_.inner, "r");
+  body_.decode(plan_.inner, "r");
   const std::vector<int> wanted = body_.needed_for(roots, true);
   if (!held) {
     for (const int i : wanted) lane_of_[i].clear();

@@ -19,12 +19,12 @@ using passes::tile_edge;
 
 class HostPrinter {
  public:
-  explicit HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan) {}
+  explicit HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_) {}
 
   KernelSource print() {
     out_.line("namespace op = heddle_scalar;");
     out_.line("typedef long long Index;");
-    body_.declare_reductions(out_);
+    body_.declare_reductions();
     out_.open(
         "extern \"C\" void {}(void* const* buffers, const long long* scalars, long long begin, "
         "long long end)",
@@ -68,8 +68,8 @@ class HostPrinter {
   int lanes(int stage) const;
 
   const KernelPlan& plan_;
-  Body body_;
   Writer out_;
+  Body body_;
 };
 
 void HostPrinter::unpack() {
@@ -89,7 +89,7 @@ void HostPrinter::unpack() {
 
 void HostPrinter::declare_all(const std::vector<int>& instructions) {
   for (const int i : instructions) {
-    body_.declare(out_, i, [&](const Instruction& load) {
+    body_.declare(i, [&](const Instruction& load) {
       // Loops that load bool itself stay scalar in GCC.
       const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
       if (staged != plan_.tiled.end()) return fmt::format("tile{}[x][y]", i);
@@ -117,7 +117,7 @@ void HostPrinter::open_runs(const std::vector<Loop>& loops, const std::string& f
   out_.line("const Index base = at / ({0}), first = at % ({0}), run = at - first;", extent);
   out_.line("const Index stop = first + ({0} - at) < {1} ? first + ({0} - at) : {1};", to, extent);
   out_.line("at += stop - first;");
-  body_.decode(out_, {loops.begin(), loops.end() - 1}, "base");
+  body_.decode({loops.begin(), loops.end() - 1}, "base");
 }
 
 void HostPrinter::elements() {
@@ -159,7 +159,7 @@ void HostPrinter::tiles() {
   open_span("across", "unit / last_tiles % across_tiles", across_extent);
   if (!rest.empty()) {
     out_.line("const Index batch = unit / (last_tiles * across_tiles);");
-    body_.decode(out_, rest, "batch");
+    body_.decode(rest, "batch");
   }
   const auto open_loops = [&](const char* outer, const char* outer_count, const char* inner,
                               const char* inner_count) {
@@ -208,7 +208,7 @@ void HostPrinter::rows() {
     out_.line("const Index row = unit;");
   }
   out_.line("(void)row;");
-  body_.decode(out_, plan_.outer, "row");
+  body_.decode(plan_.outer, "row");
   split_range("part");
   for (int stage = 0; stage < plan_.stages; ++stage) {
     row_values(stage);
@@ -315,7 +315,7 @@ void HostPrinter::columns() {
   const std::string batches = body_.extent(passes::iterations(rest));
   out_.line("const Index batch = outer % ({0}), part = outer / ({0});", batches);
   out_.line("const Index count = {0} - column < {1} ? {0} - column : {1};", extent, width);
-  body_.decode(out_, rest, "batch");
+  body_.decode(rest, "batch");
   split_range("part");
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     out_.line("R{}::State a{}[{}];", i, i, width);
@@ -325,7 +325,7 @@ void HostPrinter::columns() {
   for (const Reduction& reduction : plan_.reductions) walked.push_back(reduction.value);
   for (const Store& one : plan_.stores) (one.element ? walked : finished).push_back(one.value);
   out_.open("for (Index r = walk_begin; r < walk_end; ++r)");
-  body_.decode(out_, plan_.inner, "r");
+  body_.decode(plan_.inner, "r");
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = column + k;", variable);
   declare_all(body_.needed_for(walked, false));

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,7 +16,7 @@ class Writer {
  public:
   template <class... Arguments>
   void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    text_.append(static_cast<std::size_t>(depth_) * 2, ' ');
+    text_.append((names_.size() - 1) * 2, ' ');
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
     text_ += '\n';
   }
@@ -24,17 +28,29 @@ class Writer {
   template <class... Arguments>
   void open(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     line("{} {{", fmt::format(format, std::forward<Arguments>(arguments)...));
-    ++depth_;
+    names_.emplace_back();
   }
   void close() {
-    --depth_;
+    names_.pop_back();
     line("}}");
+  }
+
+  /// A name that was given to `key` in a block that is still open; empty when there is none.
+  std::string_view name_of(std::uint32_t key) const {
+    for (const auto& block : names_) {
+      if (const auto found = block.find(key); found != block.end()) return found->second;
+    }
+    return {};
+  }
+  /// Remembers a name until the innermost block closes.
+  void set_name(std::uint32_t key, std::string name) {
+    names_.back().emplace(key, std::move(name));
   }
   const std::string& text() const { return text_; }
 
  private:
   std::string text_;
-  int depth_ = 0;
+  std::vector<std::unordered_map<std::uint32_t, std::string>> names_{1};  ///< per open block
 };
 
 }  // namespace heddle::codegen

@@ -50,6 +50,7 @@ class Grouper {
 
  private:
   void visit(ValueId node);
+  void place(ValueId node);
   void make_group(ValueId node);
   void make_library_group(ValueId node);
   bool try_join(ValueId node, std::uint32_t group, bool stored);
@@ -85,6 +86,20 @@ class Grouper {
 };
 
 void Grouper::visit(ValueId node) {
+  place(node);
+  const ir::Op op = graph_.op(node);
+  for (const Access& access : accesses_[index_of(node)]) {
+    Group& group = result_.groups[access.group];
+    const bool joined = !group.members.empty() && group.members.back() == node;
+    if (joined || ir::is_view(op) || op == ir::Op::constant) {
+      --group.reads;
+    } else if (op != ir::Op::parameter) {
+      ++group.loads;
+    }
+  }
+}
+
+void Grouper::place(ValueId node) {
   const std::vector<Access>& accesses = accesses_[index_of(node)];
   if (accesses.empty() && !is_output_[index_of(node)] && !updated_[index_of(node)]) return;
   const ir::Op op = graph_.op(node);
@@ -441,6 +456,7 @@ void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool feeds_ele
   if (found == accesses.rend()) {
     accesses.push_back({id, {}, false});
     found = accesses.rbegin();
+    ++result_.groups[id].reads;
     if (graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar)
       ++result_.groups[id].loads;
   }

@@ -26,8 +26,8 @@ struct Group {
   std::vector<IndexMap> stored_maps;  ///< where the loops visit each of them
   std::uint32_t families = 0;         ///< bit i: family i of families() still takes the group
   int instructions = 0;
-  int loads = 0;
-  double recompute = 0;   ///< issue slots spent on values that are computed more than once
+  int loads = 0;          ///< values read from memory, as far as they have been visited
+  int reads = 0;          ///< the same, and those that may still join
   bool in_place = false;  ///< the root is a slice_update that writes into its base's memory
 };
 

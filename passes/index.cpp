@@ -28,7 +28,11 @@ AtomId IndexSpace::intern(Atom atom) {
   std::string key = (atom.kind == Atom::Kind::quotient ? "/" : "%") + atom.divisor.to_string() +
                     ':' + text_of(atom.numerator);
   const auto [entry, is_new] = interned_.try_emplace(std::move(key), AtomId(atoms_.size()));
-  if (is_new) atoms_.push_back(std::move(atom));
+  if (is_new) {
+    collect_loops(atom.numerator, atom.loops);
+    std::sort(atom.loops.begin(), atom.loops.end());
+    atoms_.push_back(std::move(atom));
+  }
   return entry->second;
 }
 
@@ -196,10 +200,10 @@ Index IndexSpace::modulo(const Index& a, Dim divisor) {
 void IndexSpace::collect_loops(const Index& index, std::vector<AtomId>& loops) const {
   for (const IndexTerm& term : index.terms) {
     const Atom& a = atom(term.atom);
-    if (a.kind != Atom::Kind::loop) {
-      collect_loops(a.numerator, loops);
-    } else if (std::find(loops.begin(), loops.end(), term.atom) == loops.end()) {
-      loops.push_back(term.atom);
+    const std::span<const AtomId> own =
+        a.kind == Atom::Kind::loop ? std::span(&term.atom, 1) : std::span(a.loops);
+    for (const AtomId loop : own) {
+      if (std::find(loops.begin(), loops.end(), loop) == loops.end()) loops.push_back(loop);
     }
   }
 }
@@ -213,11 +217,8 @@ Dim IndexSpace::coefficient(const Index& index, AtomId loop) const {
 
 bool IndexSpace::nested(const Index& index, AtomId loop) const {
   for (const IndexTerm& term : index.terms) {
-    const Atom& a = atom(term.atom);
-    if (a.kind == Atom::Kind::loop) continue;
-    std::vector<AtomId> inside;
-    collect_loops(a.numerator, inside);
-    if (std::find(inside.begin(), inside.end(), loop) != inside.end()) return true;
+    const std::vector<AtomId>& inside = atom(term.atom).loops;
+    if (std::binary_search(inside.begin(), inside.end(), loop)) return true;
   }
   return false;
 }

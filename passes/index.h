@@ -43,6 +43,7 @@ struct Atom {
   Dim extent;       ///< values are in [0, extent)
   Index numerator;  ///< quotient and remainder
   Dim divisor;
+  std::vector<AtomId> loops = {};  ///< that the numerator depends on, sorted
 };
 
 /// Owns atoms and does arithmetic that keeps one normal form: what can be proven affine is affine,
@@ -58,10 +59,6 @@ class IndexSpace {
   /// Floor division and modulo of a non-negative Index by a positive extent.
   Index divide(const Index& a, Dim divisor);
   Index modulo(const Index& a, Dim divisor);
-
-  /// Replaces loops; `replacement(loop)` gives the Index that stands for it, or nothing.
-  template <class Replacement>
-  Index substitute(const Index& index, const Replacement& replacement);
 
   /// Largest and smallest values, when the offset and all extents that matter are constants.
   struct Range {
@@ -91,24 +88,5 @@ Index linear_index(IndexSpace& space, const IndexMap& map, const Shape& shape);
 /// The map into `from` of what `map` addresses in `to`, a reshape of it: axes that correspond are
 /// kept apart, so that only axes which are really mixed turn into quotients and remainders.
 IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, const Shape& from);
-
-template <class Replacement>
-Index IndexSpace::substitute(const Index& index, const Replacement& replacement) {
-  Index result{index.offset, {}};
-  for (const IndexTerm& term : index.terms) {
-    Index value;
-    const Atom atom = this->atom(term.atom);
-    if (atom.kind == Atom::Kind::loop) {
-      std::optional<Index> replaced = replacement(term.atom);
-      value = replaced ? *replaced : loop(term.atom);
-    } else {
-      const Index numerator = substitute(atom.numerator, replacement);
-      value = atom.kind == Atom::Kind::quotient ? divide(numerator, atom.divisor)
-                                                : modulo(numerator, atom.divisor);
-    }
-    result = add(result, scale(value, term.coefficient));
-  }
-  return result;
-}
 
 }  // namespace heddle::passes

@@ -1,191 +1,176 @@
 #include "passes/lower.h"
 
-#include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
+#include <map>
 
-#include "heddle/error.h"
+#include "passes/places.h"
 
 namespace heddle::passes {
 
 namespace {
 
-constexpr int no_guard = -1;
-
 class Lowering {
  public:
   Lowering(const LowerContext& context, const Group& group)
-      : context_(context), graph_(context.graph), space_(context.space), group_(group) {
-    for (const ValueId member : group.members) members_.insert(index_of(member));
-  }
+      : graph_(context.graph),
+        space_(context.space),
+        group_(group),
+        places_(context.graph, context.space, group, context.stored) {}
 
   KernelPlan run() {
     for (const AtomId loop : group_.outer) plan_.outer.push_back({loop, space_.atom(loop).extent});
     for (const AtomId loop : group_.inner) plan_.inner.push_back({loop, space_.atom(loop).extent});
     plan_.space = &space_;
+    std::vector<Root> roots;
     for (std::size_t i = 0; i < group_.stored.size(); ++i) {
       const bool is_region = group_.in_place && group_.stored[i] == group_.root;
-      is_region ? store_region() : store(group_.stored[i], group_.stored_maps[i]);
+      roots.push_back(is_region ? region() : whole(group_.stored[i], group_.stored_maps[i]));
+    }
+    places_.settle();
+    for (Root& root : roots) {
+      while (instructions_.size() <= root.place) {
+        const Place& place = places_.all()[instructions_.size()];
+        instructions_.push_back(emit(place));
+      }
+      root.store.value = instructions_[root.place];
+      root.store.operand = operand_slot(root.stored, true);
+      plan_.stores.push_back(std::move(root.store));
     }
     return std::move(plan_);
   }
 
  private:
-  int emit(ValueId node, const IndexMap& map, int guard);
-  int emit_new(ValueId node, const IndexMap& map, int guard);
-  int emit_concatenate(ValueId node, const IndexMap& map, int guard);
-  int emit_slice_update(ValueId node, const IndexMap& map, int guard);
-  int emit_reduction(ValueId node, const IndexMap& map);
-  int emit_load(ValueId value, const IndexMap& map, int guard);
-  int emit_within(const Index& index, Dim begin, Dim end, std::int64_t step, int guard);
+  /// What goes to memory: the value of a place.
+  struct Root {
+    ValueId stored;
+    std::uint32_t place;
+    Store store;
+  };
+
+  Root whole(ValueId node, const IndexMap& map);
+  Root region();
+  int emit(const Place& place);
+  int emit_load(const Place& place);
+  int emit_choice(const Place& place);
+  int emit_reduction(const Place& place);
+  int emit_guard(const Guard& guard);
+  int emit_condition(std::uint32_t id);
   int apply(ir::Op op, DType dtype, std::vector<int> arguments, ValueId source);
   int push(Instruction instruction, ValueId source);
   int operand_slot(ValueId value, bool written);
-  void store(ValueId node, const IndexMap& map);
-  void store_region();
+  std::vector<int> values_of(const Place& place) const;
 
-  const LowerContext& context_;
   const Graph& graph_;
   IndexSpace& space_;
   const Group& group_;
+  Places places_;
   KernelPlan plan_;
-  std::unordered_set<std::uint32_t> members_;
-  std::unordered_map<std::string, int> emitted_;
-  std::unordered_map<std::uint32_t, int> reductions_;
+  std::vector<int> instructions_;  ///< of the places that have been emitted
+  std::map<std::uint32_t, int> conditions_;
+  std::map<Guard, int> guards_;
 };
 
-std::string memo_key(ValueId node, const IndexMap& map, int guard) {
-  std::string key = std::to_string(index_of(node)) + '?' + std::to_string(guard);
-  for (const Index& index : map) {
-    key += ';' + index.offset.to_string();
-    for (const IndexTerm& term : index.terms) {
-      key += '+' + term.coefficient.to_string() + '@' +
-             std::to_string(static_cast<std::uint32_t>(term.atom));
-    }
+Lowering::Root Lowering::whole(ValueId node, const IndexMap& map) {
+  Root root{node, places_.add_root(node, map), {}};
+  root.store.address = linear_index(space_, map, graph_.shape(node));
+  return root;
+}
+
+Lowering::Root Lowering::region() {
+  const ir::Attributes& attributes = graph_.attributes(group_.root);
+  IndexMap region(attributes.shape.size()), target(attributes.shape.size());
+  std::size_t next = 0;
+  for (std::size_t axis = 0; axis < region.size(); ++axis) {
+    if (!(attributes.shape[axis] == Dim(1))) region[axis] = space_.loop(group_.outer[next++]);
+    target[axis] = space_.add({attributes.starts[axis], {}},
+                              space_.scale(region[axis], attributes.steps[axis]));
   }
-  return key;
+  const ValueId value = graph_.operands(group_.root)[1];
+  Root root{
+      group_.root, places_.add_root(value, region_value_map(region, graph_.shape(value))), {}};
+  root.store.address = linear_index(space_, target, graph_.shape(group_.root));
+  return root;
 }
 
-int Lowering::emit(ValueId node, const IndexMap& map, int guard) {
-  std::string key = memo_key(node, map, guard);
-  if (const auto found = emitted_.find(key); found != emitted_.end()) return found->second;
-  const int result = emit_new(node, map, guard);
-  emitted_.emplace(std::move(key), result);
-  return result;
-}
-
-int Lowering::emit_new(ValueId node, const IndexMap& map, int guard) {
+int Lowering::emit(const Place& place) {
+  const ValueId node = place.node;
   const ir::Op op = graph_.op(node);
   const ir::Attributes& attributes = graph_.attributes(node);
-  const bool is_member = members_.count(index_of(node)) != 0;
-  if (op == ir::Op::parameter && attributes.scalar) {
-    Instruction scalar = Instruction::of(Instruction::Kind::scalar, graph_.dtype(node));
-    scalar.scalar = attributes.index;
-    return push(std::move(scalar), node);
+  if (places_.is_load(node)) return emit_load(place);
+  if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
+  if (ir::is_reduction(op)) return emit_reduction(place);
+  Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
+  instruction.op = op;
+  instruction.arguments = values_of(place);
+  if (op == ir::Op::parameter) {
+    instruction.kind = Instruction::Kind::scalar;
+    instruction.scalar = attributes.index;
+  } else if (op == ir::Op::constant) {
+    instruction.kind = Instruction::Kind::constant;
+    instruction.bits = attributes.bits;
+  } else if (op == ir::Op::iota) {
+    instruction.kind = Instruction::Kind::index;
+    instruction.address = place.map[attributes.axes[0]];
+  } else if (op == ir::Op::cast) {
+    instruction.kind = Instruction::Kind::cast;
   }
-  if (op == ir::Op::parameter || (context_.stored[index_of(node)] && !is_member))
-    return emit_load(node, map, guard);
-  if (op == ir::Op::constant) {
-    Instruction constant = Instruction::of(Instruction::Kind::constant, graph_.dtype(node));
-    constant.bits = attributes.bits;
-    return push(std::move(constant), node);
-  }
-  if (ir::is_view(op))
-    return emit(graph_.operands(node)[0], operand_map(space_, graph_, node, 0, map), guard);
-  if (!is_member)
-    throw InternalError("lower: a value is neither stored nor part of the group that uses it");
-  if (op == ir::Op::iota) {
-    Instruction index = Instruction::of(Instruction::Kind::index, graph_.dtype(node));
-    index.address = map[attributes.axes[0]];
-    return push(std::move(index), node);
-  }
-  if (op == ir::Op::concatenate) return emit_concatenate(node, map, guard);
-  if (op == ir::Op::slice_update) return emit_slice_update(node, map, guard);
-  if (ir::is_reduction(op)) return emit_reduction(node, map);
-  std::vector<int> arguments;
-  for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
-    arguments.push_back(
-        emit(graph_.operands(node)[k], operand_map(space_, graph_, node, k, map), guard));
-  }
-  if (op == ir::Op::cast) {
-    Instruction cast = Instruction::of(Instruction::Kind::cast, graph_.dtype(node));
-    cast.arguments = std::move(arguments);
-    return push(std::move(cast), node);
-  }
-  return apply(op, graph_.dtype(node), std::move(arguments), node);
+  return push(std::move(instruction), node);
 }
 
-int Lowering::emit_load(ValueId value, const IndexMap& map, int guard) {
-  Instruction load = Instruction::of(Instruction::Kind::load, graph_.dtype(value));
-  load.operand = operand_slot(value, false);
-  load.address = linear_index(space_, map, graph_.shape(value));
-  if (guard != no_guard) load.arguments = {guard};
-  return push(std::move(load), value);
+std::vector<int> Lowering::values_of(const Place& place) const {
+  std::vector<int> values;
+  for (const Place::Use& use : place.operands) values.push_back(instructions_[use.place]);
+  return values;
 }
 
-int Lowering::emit_within(const Index& index, Dim begin, Dim end, std::int64_t step, int guard) {
-  Instruction within = Instruction::of(Instruction::Kind::within, DType::boolean);
-  within.address = index;
-  within.begin = begin;
-  within.end = end;
-  within.step = step;
-  const int inside = push(std::move(within), {});
-  return guard == no_guard ? inside
-                           : apply(ir::Op::logical_and, DType::boolean, {inside, guard}, {});
+int Lowering::emit_load(const Place& place) {
+  Instruction load = Instruction::of(Instruction::Kind::load, graph_.dtype(place.node));
+  if (!place.guard.empty()) load.arguments = {emit_guard(place.guard)};
+  load.operand = operand_slot(place.node, false);
+  load.address = linear_index(space_, place.map, graph_.shape(place.node));
+  return push(std::move(load), place.node);
 }
 
-// Every part is computed under a guard that lets its loads touch memory only inside it.
-int Lowering::emit_concatenate(ValueId node, const IndexMap& map, int guard) {
-  const auto axis = static_cast<std::size_t>(graph_.attributes(node).axes[0]);
-  Dim begin;
-  int result = -1;
-  for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
-    const ValueId part = graph_.operands(node)[k];
-    const Dim end = begin + graph_.shape(part)[axis];
-    const int inside = emit_within(map[axis], begin, end, 1, guard);
-    const int value = emit(part, operand_map(space_, graph_, node, k, map), inside);
-    result = result < 0 ? value
-                        : apply(ir::Op::select, graph_.dtype(node), {inside, value, result}, node);
-    begin = end;
+// The parts of a concatenation from its last, or a slice_update's value over its base.
+int Lowering::emit_choice(const Place& place) {
+  int result = instructions_[place.operands.back().place];
+  for (std::size_t k = place.operands.size() - 1; k-- > 0;) {
+    const Place::Use& use = place.operands[k];
+    result = apply(ir::Op::select, graph_.dtype(place.node),
+                   {emit_guard(use.inside), instructions_[use.place], result}, place.node);
   }
   return result;
 }
 
-int Lowering::emit_slice_update(ValueId node, const IndexMap& map, int guard) {
-  const ir::Attributes& attributes = graph_.attributes(node);
-  int inside = guard;
-  for (std::size_t axis = 0; axis < map.size(); ++axis) {
-    const std::int64_t step = attributes.steps[axis];
-    const Dim extent = attributes.shape[axis];
-    if (extent == graph_.shape(node)[axis] && (step == 1 || step == -1)) continue;
-    const Dim last = attributes.starts[axis] + (extent - Dim(1)) * Dim(step);
-    const Dim low = step > 0 ? attributes.starts[axis] : last;
-    const Dim high = step > 0 ? last : attributes.starts[axis];
-    inside = emit_within(map[axis], low, high + Dim(1), step > 0 ? step : -step, inside);
-  }
-  const int value =
-      emit(graph_.operands(node)[1], operand_map(space_, graph_, node, 1, map), inside);
-  if (inside == guard) return value;
-  const int base = emit(graph_.operands(node)[0], operand_map(space_, graph_, node, 0, map), guard);
-  return apply(ir::Op::select, graph_.dtype(node), {inside, value, base}, node);
+int Lowering::emit_reduction(const Place& place) {
+  Reduction reduction;
+  reduction.op = graph_.op(place.node);
+  reduction.dtype = graph_.dtype(graph_.operands(place.node)[0]);
+  reduction.source = place.node;
+  reduction.value = values_of(place)[0];
+  Instruction reduced = Instruction::of(Instruction::Kind::reduced, graph_.dtype(place.node));
+  reduced.reduction = static_cast<int>(plan_.reductions.size());
+  plan_.reductions.push_back(reduction);
+  return push(std::move(reduced), place.node);
 }
 
-int Lowering::emit_reduction(ValueId node, const IndexMap& map) {
-  auto [entry, is_new] = reductions_.try_emplace(index_of(node), 0);
-  if (is_new) {
-    Reduction reduction;
-    reduction.op = graph_.op(node);
-    reduction.dtype = graph_.dtype(graph_.operands(node)[0]);
-    reduction.source = node;
-    const IndexMap operand = operand_map(space_, graph_, node, 0, map, group_.inner);
-    reduction.value = emit(graph_.operands(node)[0], operand, no_guard);
-    plan_.reductions.push_back(reduction);
-    entry = reductions_.find(index_of(node));
-    entry->second = static_cast<int>(plan_.reductions.size()) - 1;
-  }
-  Instruction reduced = Instruction::of(Instruction::Kind::reduced, graph_.dtype(node));
-  reduced.reduction = entry->second;
-  return push(std::move(reduced), node);
+// Guards of nested updates extend each other, so the shorter ones are computed once.
+int Lowering::emit_guard(const Guard& guard) {
+  if (guard.size() == 1) return emit_condition(guard[0]);
+  if (const auto found = guards_.find(guard); found != guards_.end()) return found->second;
+  const int shorter = emit_guard({guard.begin(), guard.end() - 1});
+  const int last = emit_condition(guard.back());
+  return guards_[guard] = apply(ir::Op::logical_and, DType::boolean, {shorter, last}, {});
+}
+
+int Lowering::emit_condition(std::uint32_t id) {
+  if (const auto found = conditions_.find(id); found != conditions_.end()) return found->second;
+  const Condition& condition = places_.condition(id);
+  Instruction within = Instruction::of(Instruction::Kind::within, DType::boolean);
+  within.address = condition.index;
+  within.begin = condition.begin;
+  within.end = condition.end;
+  within.step = condition.step;
+  return conditions_[id] = push(std::move(within), {});
 }
 
 int Lowering::apply(ir::Op op, DType dtype, std::vector<int> arguments, ValueId source) {
@@ -212,31 +197,6 @@ int Lowering::operand_slot(ValueId value, bool written) {
   operand.written = written;
   plan_.operands.push_back(operand);
   return static_cast<int>(plan_.operands.size()) - 1;
-}
-
-void Lowering::store(ValueId node, const IndexMap& map) {
-  Store store;
-  store.value = emit(node, map, no_guard);
-  store.operand = operand_slot(node, true);
-  store.address = linear_index(space_, map, graph_.shape(node));
-  plan_.stores.push_back(std::move(store));
-}
-
-void Lowering::store_region() {
-  const ir::Attributes& attributes = graph_.attributes(group_.root);
-  IndexMap region(attributes.shape.size()), target(attributes.shape.size());
-  std::size_t next = 0;
-  for (std::size_t axis = 0; axis < region.size(); ++axis) {
-    if (!(attributes.shape[axis] == Dim(1))) region[axis] = space_.loop(group_.outer[next++]);
-    target[axis] = space_.add({attributes.starts[axis], {}},
-                              space_.scale(region[axis], attributes.steps[axis]));
-  }
-  const ValueId value = graph_.operands(group_.root)[1];
-  Store store;
-  store.value = emit(value, region_value_map(region, graph_.shape(value)), no_guard);
-  store.operand = operand_slot(group_.root, true);
-  store.address = linear_index(space_, target, graph_.shape(group_.root));
-  plan_.stores.push_back(std::move(store));
 }
 
 }  // namespace

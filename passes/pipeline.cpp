@@ -5,6 +5,7 @@
 #include "ir/dump.h"
 #include "passes/matmul.h"
 #include "passes/simplify.h"
+#include "passes/wide_concatenate.h"
 
 namespace heddle::passes {
 
@@ -26,6 +27,9 @@ std::span<const GraphPass> graph_passes() {
        "a lowered product of depth 1 is a sum over one element", true},
       {"simplify_again", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
        "lowering leaves reshapes of reshapes and casts of casts"},
+      {"wide_concatenate",
+       [](const Graph& graph, const PlanOptions&) { return narrow_concatenations(graph); },
+       "once empty parts are gone", true},
   };
   return passes;
 }

@@ -5,7 +5,7 @@
 namespace heddle::passes {
 
 /// Operations and operands that one kernel may hold.
-Verdict within_limits(const Group& group, const Candidate& candidate);
+Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate);
 
 /// Elementwise ops and index sources over one space, in vectors along the last loop.
 class Pointwise : public Family {

@@ -1,6 +1,7 @@
 #include "passes/plan/launch.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ir/constant.h"
 #include "passes/plan/analyze.h"
@@ -9,18 +10,29 @@ namespace heddle::passes {
 
 namespace {
 
-void collect(const Dim& dim, std::vector<ir::SymbolId>& symbols) { dim.collect_symbols(symbols); }
+/// Symbols of what a kernel's text spells, in the order in which it does.
+class Symbols {
+ public:
+  explicit Symbols(const IndexSpace& space) : space_(space) {}
 
-void collect(const IndexSpace& space, const Index& index, std::vector<ir::SymbolId>& symbols) {
-  collect(index.offset, symbols);
-  for (const IndexTerm& term : index.terms) {
-    collect(term.coefficient, symbols);
-    const Atom& atom = space.atom(term.atom);
-    if (atom.kind == Atom::Kind::loop) continue;
-    collect(space, atom.numerator, symbols);
-    collect(atom.divisor, symbols);
+  void add(const Dim& dim) { dim.collect_symbols(found_); }
+  void add(const Index& index) {
+    add(index.offset);
+    for (const IndexTerm& term : index.terms) {
+      add(term.coefficient);
+      const Atom& atom = space_.atom(term.atom);
+      if (atom.kind == Atom::Kind::loop || !seen_.insert(term.atom).second) continue;
+      add(atom.numerator);
+      add(atom.divisor);
+    }
   }
-}
+  std::vector<ir::SymbolId> take() { return std::move(found_); }
+
+ private:
+  const IndexSpace& space_;
+  std::vector<ir::SymbolId> found_;
+  std::set<AtomId> seen_;
+};
 
 std::vector<GridExtent> tile_grid(const KernelPlan& plan) {
   return {{plan.outer.back().extent, tile_edge},
@@ -62,16 +74,16 @@ KernelStep host_shape(const KernelPlan& plan) {
 }  // namespace
 
 std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
-  std::vector<ir::SymbolId> symbols;
-  for (const Loop& loop : plan.outer) collect(loop.extent, symbols);
-  for (const Loop& loop : plan.inner) collect(loop.extent, symbols);
+  Symbols symbols(*plan.space);
+  for (const Loop& loop : plan.outer) symbols.add(loop.extent);
+  for (const Loop& loop : plan.inner) symbols.add(loop.extent);
   for (const Instruction& instruction : plan.body) {
-    collect(*plan.space, instruction.address, symbols);
-    collect(instruction.begin, symbols);
-    collect(instruction.end, symbols);
+    symbols.add(instruction.address);
+    symbols.add(instruction.begin);
+    symbols.add(instruction.end);
   }
-  for (const Store& store : plan.stores) collect(*plan.space, store.address, symbols);
-  return symbols;
+  for (const Store& store : plan.stores) symbols.add(store.address);
+  return symbols.take();
 }
 
 std::vector<Loop> untiled_loops(const KernelPlan& plan) {

@@ -1,3 +1,5 @@
+#include <map>
+
 #include <fmt/format.h>
 
 #include "passes/plan/kernel_plan.h"
@@ -59,23 +61,25 @@ class PlanText {
   void loops(const char* kind, const std::vector<Loop>& loops) {
     text_ += fmt::format("  {}:", kind);
     for (const Loop& loop : loops) {
-      const std::string name = fmt::format("{}{}", kind[0], names_.size());
-      names_.emplace_back(loop.atom, name);
+      const std::string name = fmt::format("{}{}", kind[0], loops_++);
+      names_.emplace(loop.atom, name);
       text_ += fmt::format(" {}<{}", name, loop.extent.to_string());
     }
     text_ += '\n';
   }
 
-  std::string atom(AtomId id) const {
-    for (const auto& [loop, name] : names_) {
-      if (loop == id) return name;
-    }
+  /// Quotients and remainders get a line of their own, before the first that they stand in.
+  std::string atom(AtomId id) {
+    if (const auto found = names_.find(id); found != names_.end()) return found->second;
     const Atom& atom = plan_.space->atom(id);
-    return fmt::format("({} {} {})", index(atom.numerator),
-                       atom.kind == Atom::Kind::quotient ? '/' : '%', atom.divisor.to_string());
+    const std::string numerator = index(atom.numerator);
+    std::string name = fmt::format("q{}", names_.size() - loops_);
+    text_ += fmt::format("  {} = ({}) {} {}\n", name, numerator,
+                         atom.kind == Atom::Kind::quotient ? '/' : '%', atom.divisor.to_string());
+    return names_[id] = std::move(name);
   }
 
-  std::string index(const Index& index) const {
+  std::string index(const Index& index) {
     std::string text;
     for (const IndexTerm& term : index.terms) {
       text += text.empty() ? "" : " + ";
@@ -125,7 +129,8 @@ class PlanText {
 
   const KernelPlan& plan_;
   std::string text_;
-  std::vector<std::pair<AtomId, std::string>> names_;
+  std::map<AtomId, std::string> names_;
+  std::size_t loops_ = 0;
 };
 
 }  // namespace

@@ -9,6 +9,8 @@ namespace {
 
 constexpr int max_operations = 256;
 constexpr int max_operands = 64;
+// Every operand is a pointer among the kernel's parameters, of which any driver takes 4 KB.
+constexpr int max_reads = 384;
 
 bool is_pointwise(ir::Op op) {
   return ir::is_elementwise(op) || ir::is_view(op) || op == ir::Op::cast || op == ir::Op::iota ||
@@ -17,7 +19,7 @@ bool is_pointwise(ir::Op op) {
 
 }  // namespace
 
-Verdict within_limits(const Group& group, const Candidate& candidate) {
+Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate) {
   const int operations = group.instructions + static_cast<int>(candidate.maps.size());
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
@@ -26,6 +28,18 @@ Verdict within_limits(const Group& group, const Candidate& candidate) {
   if (group.loads > max_operands) {
     return Verdict::no(std::to_string(group.loads) + " operands, at most " +
                        std::to_string(max_operands));
+  }
+  // A part is likely a read of its own, whatever is computed of it.
+  const auto parts = graph.op(candidate.node) == ir::Op::concatenate
+                         ? static_cast<int>(graph.operands(candidate.node).size())
+                         : 0;
+  if (parts > 0 && group.reads + parts > max_operands) {
+    return Verdict::no(std::to_string(group.reads + parts) + " parts and operands, at most " +
+                       std::to_string(max_operands));
+  }
+  if (group.reads > max_reads) {
+    return Verdict::no(std::to_string(group.reads) + " values to read or compute, at most " +
+                       std::to_string(max_reads));
   }
   return {};
 }
@@ -37,7 +51,7 @@ Verdict Pointwise::extend(const Graph& graph, const Group& group, const Candidat
   if (!is_pointwise(op) && !in_place_root)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
   if (!group.inner.empty()) return Verdict::no("the group walks rows");
-  return within_limits(group, candidate);
+  return within_limits(graph, group, candidate);
 }
 
 bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
@@ -77,15 +91,9 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
 Verdict Piecewise::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                           const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
-  if (op == ir::Op::concatenate) {
-    const std::size_t parts = graph.operands(candidate.node).size();
-    if (parts > max_operands) {
-      return Verdict::no(std::to_string(parts) + " parts, at most " + std::to_string(max_operands));
-    }
-  }
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) {
     if (!group.inner.empty()) return Verdict::no("the group walks rows");
-    return within_limits(group, candidate);
+    return within_limits(graph, group, candidate);
   }
   return Pointwise::extend(graph, group, candidate, target);
 }

@@ -130,7 +130,7 @@ Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Ca
   if (ir::is_reduction(op) && candidate.feeds_elements && !group.members.empty()) {
     return Verdict::no("its result is used inside the rows that it reduces");
   }
-  return within_limits(group, candidate);
+  return within_limits(graph, group, candidate);
 }
 
 bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const {
@@ -162,7 +162,7 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
       }
     }
   }
-  return within_limits(group, candidate);
+  return within_limits(graph, group, candidate);
 }
 
 bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {

@@ -91,3 +91,33 @@ TEST_CASE("the same graph prints the same bytes") {
     }
   }
 }
+
+TEST_CASE("reshapes within reshapes are spelled in as many lines") {
+  const auto length = [](int depth) {
+    ir::Graph graph;
+    const ir::ValueId other = graph.parameter(DType::f32, {6, 10});
+    ir::ValueId value = graph.parameter(DType::f32, {6, 10});
+    ir::Attributes flat, turned;
+    flat.shape = {10, 6};
+    turned.axes = {1, 0};
+    for (int i = 0; i < depth; ++i)
+      value = graph.add(ir::Op::transpose, {graph.add(ir::Op::reshape, {value}, flat)}, turned);
+    graph.outputs = {graph.add(ir::Op::add, {value, other})};
+    std::size_t printed = 0;
+    for (const char* target : {cuda_target, host_target}) {
+      const passes::PlannedProgram planned =
+          passes::plan_program(graph, {ir::parse_target(target), {}, {}, {}});
+      REQUIRE(planned.kernels.size() == 1);
+      const bool host = ir::parse_target(target).kind == ir::TargetKind::host;
+      const passes::KernelPlan& kernel = planned.kernels[0];
+      printed += (host ? codegen::print_host(kernel) : codegen::print_cuda(kernel)).body.size();
+      printed += to_string(kernel).size();
+    }
+    return printed;
+  };
+  const std::size_t five = length(5), ten = length(10), forty = length(40);
+  CAPTURE(five);
+  CAPTURE(ten);
+  CAPTURE(forty);
+  CHECK(forty - ten <= 7 * (ten - five));
+}

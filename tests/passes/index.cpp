@@ -199,15 +199,3 @@ TEST_CASE("a reshape with a symbol keeps the axes apart that do not mix") {
   const IndexMap back = reshape_map(space, inside, from, to);
   CHECK(back == map);
 }
-
-TEST_CASE("substitution simplifies what it makes") {
-  IndexSpace space;
-  const AtomId i = space.new_loop(24), o = space.new_loop(4), k = space.new_loop(6);
-  const Index quotient = space.divide(space.loop(i), 6), remainder = space.modulo(space.loop(i), 6);
-  const auto split = [&](AtomId loop) -> std::optional<Index> {
-    if (loop != i) return std::nullopt;
-    return space.add(space.scale(space.loop(o), 6), space.loop(k));
-  };
-  CHECK(space.substitute(quotient, split) == space.loop(o));
-  CHECK(space.substitute(remainder, split) == space.loop(k));
-}
