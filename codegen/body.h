@@ -49,6 +49,9 @@ class Body {
   /// Names outer or inner loops' variables from the flattened iteration `flat`.
   void decode(const std::vector<passes::Loop>& loops, const std::string& flat);
 
+  /// "last_tiles" and "across_tiles": how many tiles cover the two tiled loops of a tiles mapping.
+  void count_tiles();
+
   void need(const std::string& section) { sections_.insert(section); }
   /// The finished source: sections in order, the name with its hash in place of NAME.
   KernelSource finish(const std::string& text, const std::vector<std::string>& always) const;

@@ -57,10 +57,7 @@ void CudaPrinter::tiles() {
   const std::string last_name = body_.loop_variable(last.atom),
                     across_name = body_.loop_variable(across.atom);
   const std::vector<Loop> rest = passes::untiled_loops(plan_);
-  out_.line("const Index last_tiles = (Index({}) + {}) / {};", last_extent, tile_edge - 1,
-            tile_edge);
-  out_.line("const Index across_tiles = (Index({}) + {}) / {};", across_extent, tile_edge - 1,
-            tile_edge);
+  body_.count_tiles();
   out_.line("const Index last_begin = Index(blockIdx.x) % last_tiles * {};", tile_edge);
   out_.line("const Index across_begin = Index(blockIdx.x) / last_tiles % across_tiles * {};",
             tile_edge);

@@ -145,10 +145,7 @@ void HostPrinter::tiles() {
   const std::string last_extent = body_.extent(last.extent),
                     across_extent = body_.extent(across.extent);
   const std::vector<Loop> rest = passes::untiled_loops(plan_);
-  out_.line("const Index last_tiles = (Index({}) + {}) / {};", last_extent, tile_edge - 1,
-            tile_edge);
-  out_.line("const Index across_tiles = (Index({}) + {}) / {};", across_extent, tile_edge - 1,
-            tile_edge);
+  body_.count_tiles();
   out_.open("for (Index unit = begin; unit < end; ++unit)");
   const auto open_span = [&](const char* name, const std::string& unit, const std::string& extent) {
     out_.line("const Index {}_begin = {} * {};", name, unit, tile_edge);

@@ -57,6 +57,10 @@ TEST_CASE("contraction is an option, and options stand in a fixed order") {
   CHECK(nvrtc::option_list({.contract = false, .line_info = true, .extra = {"-w"}}) ==
         std::vector<std::string>{"--std=c++17", "-default-device", "--fmad=false", "-lineinfo",
                                  "-w"});
+  CHECK(nvrtc::option_list({.approximate = true}) ==
+        std::vector<std::string>{"--std=c++17", "-default-device", "--fmad=true",
+                                 "--prec-div=false", "--prec-sqrt=false",
+                                 "--define-macro=HD_APPROXIMATE"});
   if (!have_nvrtc()) return;
   const nvrtc::Options strict{.contract = false};
   CHECK(nvrtc::compile(good, "hd_twice", "sm_90", strict).bytes !=
