@@ -69,10 +69,25 @@ struct SymbolFact {
   friend bool operator==(const SymbolFact&, const SymbolFact&) = default;
 };
 
+/// A condition on symbols that inference leaves open, so that a launch checks it: `value` is not
+/// negative, or `unless_zero` is 0.
+struct Requirement {
+  enum class Breach : std::uint8_t { index, shape, value };  ///< which error a launch throws
+  Dim value;
+  Dim unless_zero = 1;
+  Breach breach = Breach::index;
+  std::string text;      ///< "slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 of extent n"
+  std::string location;  ///< of the user's line; not part of a program's serialized form
+  bool holds(std::span<const SymbolBinding> bindings) const;
+  /// Throws the error that its breach is.
+  [[noreturn]] void raise(const std::string& message) const;
+};
+
 /// Checks an op's operands and attributes against its rules and gives the result's type: the one
 /// place that knows them. Throws ShapeError, DTypeError, IndexError or ValueError that name the op,
-/// the shapes and dtypes; the caller adds the location.
-Type infer(Op op, std::span<const Type> operands, const Attributes& attributes);
+/// the shapes and dtypes; the caller adds the location. What symbols decide is appended to `open`.
+Type infer(Op op, std::span<const Type> operands, const Attributes& attributes,
+           std::vector<Requirement>* open = nullptr);
 
 /// A flat SSA program over N-d arrays. Nodes are in topological order, equal ones are one node.
 /// Elementwise operands broadcast as in NumPy; their dtypes are already equal.
@@ -131,6 +146,9 @@ class Graph {
 /// One fact a symbol, sorted by name, those that say nothing left out. Throws ValueError for
 /// multiples that are not positive or whose least common one does not fit 64 bits.
 std::vector<SymbolFact> merge_facts(std::span<const SymbolFact> facts);
+
+/// What a launch of the graph has to check, in the order of its nodes, each condition once.
+std::vector<Requirement> requirements(const Graph& graph);
 
 /// How many of a graph's nodes use each node; one that names it twice counts once, program outputs
 /// do not count.

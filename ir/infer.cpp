@@ -11,10 +11,13 @@
 namespace heddle::ir {
 namespace {
 
+using Breach = Requirement::Breach;
+
 struct Call {
   Op op;
   std::span<const Type> operands;
   const Attributes& attributes;
+  std::vector<Requirement>* open;  ///< conditions that symbols decide; null: not wanted
 
   const Type& operand(std::size_t i) const { return operands[i]; }
   int rank() const { return static_cast<int>(operands[0].shape.size()); }
@@ -86,6 +89,17 @@ Shape broadcast(const Call& call, const Shape& a, const Shape& b) {
 
 bool is_certainly_negative(Dim dim) { return (Dim(-1) - dim).is_non_negative(); }
 
+/// Requires `value` not to be negative: at once where that can be told, else at the launch. `text`
+/// says what is wrong otherwise.
+template <class Text>
+void require(const Call& call, Breach breach, Dim value, Dim unless_zero, const Text& text) {
+  const bool is_broken = is_certainly_negative(value);
+  if (!is_broken && (call.open == nullptr || value.is_non_negative())) return;
+  Requirement requirement{value, unless_zero, breach, describe(call) + ": " + text(), {}};
+  if (is_broken) requirement.raise(requirement.text);
+  call.open->push_back(std::move(requirement));
+}
+
 /// What holds for every array: rank, extents, and a size in bytes that fits 64 bits.
 void check_result(const Call& call, const Type& type) {
   if (type.shape.size() > max_rank) {
@@ -93,10 +107,10 @@ void check_result(const Call& call, const Type& type) {
                      type.shape.size());
   }
   for (Dim extent : type.shape) {
-    if (is_certainly_negative(extent)) {
-      fail<ShapeError>(call, "shape {} has the negative extent {}", to_string(type.shape),
-                       extent.to_string());
-    }
+    require(call, Breach::shape, extent, 1, [&] {
+      return fmt::format("shape {} has the negative extent {}", to_string(type.shape),
+                         extent.to_string());
+    });
   }
   try {
     static_cast<void>(element_count(type.shape) *
@@ -234,20 +248,19 @@ void check_room(const Call& call, std::size_t axis, Dim room) {
     return fmt::format("start {} step {} extent {}", attributes.starts[axis].to_string(), step,
                        attributes.shape[axis].to_string());
   };
-  const std::string extent = call.operand(0).shape[axis].to_string();
-  if (is_certainly_negative(room)) {
-    fail<IndexError>(call, "{} leaves axis {} of extent {}", region(), axis, extent);
-  }
+  const auto extent = [&] { return call.operand(0).shape[axis].to_string(); };
+  require(call, Breach::index, room, attributes.shape[axis],
+          [&] { return fmt::format("{} leaves axis {} of extent {}", region(), axis, extent()); });
   if (step != 1 && step != -1 && !room.is_non_negative()) {
     fail<IndexError>(call,
                      "{} cannot be shown to stay inside axis {} of extent {}; symbolic bounds need "
                      "a step of 1 or -1",
-                     region(), axis, extent);
+                     region(), axis, extent());
   }
 }
 
-/// The region of slice and slice_update: one start, step and extent an axis of operand 0, inside it
-/// as far as that can be told. Symbolic bounds that stay open are facts that the launch checks.
+/// The region of slice and slice_update: one start, step and extent an axis of operand 0, inside
+/// it.
 void check_region(const Call& call) {
   const Attributes& attributes = call.attributes;
   const Shape& shape = call.operand(0).shape;
@@ -262,9 +275,9 @@ void check_region(const Call& call) {
     const Dim start = attributes.starts[axis], extent = attributes.shape[axis];
     if (step == 0) fail<ValueError>(call, "the step of axis {} is 0", axis);
     if (extent == Dim(0)) continue;
-    if (is_certainly_negative(extent)) {
-      fail<ShapeError>(call, "axis {} has the negative extent {}", axis, extent.to_string());
-    }
+    require(call, Breach::shape, extent, 1, [&] {
+      return fmt::format("axis {} has the negative extent {}", axis, extent.to_string());
+    });
     const Dim last = start + (extent - 1) * step;
     check_room(call, axis, step > 0 ? start : last);
     check_room(call, axis, shape[axis] - 1 - (step > 0 ? last : start));
@@ -331,11 +344,11 @@ void check_reduced_axes(const Call& call) {
     if (i > 0 && axes[i - 1] >= axes[i]) {
       fail<ValueError>(call, "axes [{}] must be sorted, each named once", fmt::join(axes, ","));
     }
-    if (needs_elements(call.op) &&
-        call.operand(0).shape[static_cast<std::size_t>(axis)] == Dim(0)) {
-      fail<ValueError>(call, "axis {} has no elements, and {} of none has no value", axis,
-                       info(call.op).name);
-    }
+    if (!needs_elements(call.op)) continue;
+    require(call, Breach::value, call.operand(0).shape[static_cast<std::size_t>(axis)] - 1, 1, [&] {
+      return fmt::format("axis {} has no elements, and {} of none has no value", axis,
+                         info(call.op).name);
+    });
   }
   const bool is_index = reduction_result(call.op) == ReductionResult::index;
   if (is_index && axes.size() != 1 && static_cast<int>(axes.size()) != call.rank()) {
@@ -418,8 +431,9 @@ Type infer_by_kind(const Call& call) {
 
 }  // namespace
 
-Type infer(Op op, std::span<const Type> operands, const Attributes& attributes) {
-  const Call call{op, operands, attributes};
+Type infer(Op op, std::span<const Type> operands, const Attributes& attributes,
+           std::vector<Requirement>* open) {
+  const Call call{op, operands, attributes, open};
   const int arity = info(op).arity;
   if (arity >= 0 && operands.size() != static_cast<std::size_t>(arity)) {
     fail<ValueError>(call, "takes {} operands, not {}", arity, operands.size());

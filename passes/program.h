@@ -107,6 +107,7 @@ struct Program {
   std::vector<ProgramOutput> outputs;
   std::vector<Temporary> temporaries;
   std::vector<ir::SymbolFact> facts;
+  std::vector<ir::Requirement> requirements;  ///< of the graph as it was before the passes
   std::vector<std::string> kernel_names;
   std::vector<Step> steps;
 };

@@ -247,6 +247,8 @@ void Builder::set_lifetimes() {
 
 PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
   PlannedProgram planned;
+  // Passes drop nodes that are not needed, whose conditions hold all the same.
+  planned.program.requirements = ir::requirements(graph);
   planned.graph = run_graph_passes(graph, options);
   planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled});
   Builder(planned, options).run();

@@ -197,6 +197,10 @@ std::string to_json(const Program& program) {
   for (const ir::SymbolFact& fact : program.facts) {
     json["facts"].push_back({symbol_name(fact.symbol), fact.minimum, fact.multiple_of});
   }
+  for (const ir::Requirement& one : program.requirements) {
+    json["requirements"].push_back(
+        {dim_json(one.value), dim_json(one.unless_zero), one.breach, one.text});
+  }
   for (const Step& step : program.steps) json["steps"].push_back(step_json(step));
   return json.dump();
 }
@@ -227,6 +231,13 @@ Program program_from_json(std::string_view text) {
     for (const Json& entry : list("facts")) {
       program.facts.push_back({ir::intern_symbol(entry.at(0).get<std::string>()),
                                entry.at(1).get<std::int64_t>(), entry.at(2).get<std::int64_t>()});
+    }
+    for (const Json& entry : list("requirements")) {
+      program.requirements.push_back({dim_of(entry.at(0)),
+                                      dim_of(entry.at(1)),
+                                      entry.at(2).get<ir::Requirement::Breach>(),
+                                      entry.at(3).get<std::string>(),
+                                      {}});
     }
     for (const Json& step : list("steps")) program.steps.push_back(step_of(step));
     return program;

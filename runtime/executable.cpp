@@ -27,9 +27,15 @@ struct ExecutableImplementation {
 
 namespace {
 
+/// What came from the disk cache has no lines of the user's program.
+passes::Program with_locations(passes::Program program, const ir::Graph& graph) {
+  program.requirements = ir::requirements(graph);
+  return program;
+}
+
 struct CompiledImplementation final : ExecutableImplementation {
-  CompiledImplementation(const ProgramImage& image, Device device)
-      : runner(image.program, load_kernels(image, device)) {}
+  CompiledImplementation(const ProgramImage& image, const ir::Graph& graph, Device device)
+      : runner(with_locations(image.program, graph), load_kernels(image, device)) {}
   std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) override {
     return runner.run(arguments, stream);
   }
@@ -102,7 +108,7 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
                                                const CompileOptions& options, Device device) {
   const ir::Target& target = target_of(device);
   try {
-    return std::make_unique<CompiledImplementation>(compile_program(graph, options, target),
+    return std::make_unique<CompiledImplementation>(compile_program(graph, options, target), graph,
                                                     device);
   } catch (const DeviceError&) {
     if (must_interpret(device)) return std::make_unique<InterpretedImplementation>(graph);
@@ -111,8 +117,8 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
     const cache::Key key = program_key(graph, options, target);
     if (!store.load(key)) throw;
     store.discard(key);
-    ProgramImage image = recompile_program(graph, options, target);
-    return std::make_unique<CompiledImplementation>(std::move(image), device);
+    const ProgramImage image = recompile_program(graph, options, target);
+    return std::make_unique<CompiledImplementation>(image, graph, device);
   }
 }
 

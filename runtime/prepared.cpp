@@ -72,6 +72,22 @@ void check_facts(const Program& program, const ir::SymbolBindings& bindings) {
   }
 }
 
+// Sizes are only evaluated, and code only runs, where all hold.
+void check_requirements(const Program& program, const ir::SymbolBindings& bindings) {
+  for (const ir::Requirement& one : program.requirements) {
+    if (one.holds(bindings)) continue;
+    std::string values;
+    std::vector<ir::SymbolId> symbols;
+    one.value.collect_symbols(symbols);
+    for (const ir::SymbolId symbol : symbols) {
+      values += fmt::format("{}{}={}", values.empty() ? "" : ", ", symbol_name(symbol),
+                            Dim::symbol(symbol).evaluate(bindings));
+    }
+    one.raise(fmt::format("{} with {}: {}{}", program.name, values, one.text,
+                          one.location.empty() ? "" : " (" + one.location + ")"));
+  }
+}
+
 }  // namespace
 
 ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argument> arguments) {
@@ -108,11 +124,12 @@ Prepared prepare(const Program& program, ir::SymbolBindings bindings) {
   Prepared prepared;
   prepared.bindings = std::move(bindings);
   const ir::SymbolBindings& bound = prepared.bindings;
+  check_requirements(program, bound);
   for (const passes::ProgramOutput& output : program.outputs) {
     prepared.output_shapes.push_back(evaluate(output.type.shape, bound));
-    std::int64_t bytes = static_cast<std::int64_t>(size_of(output.type.dtype));
-    for (const Dim extent : prepared.output_shapes.back()) bytes *= extent.constant();
-    prepared.output_bytes.push_back(bytes);
+    const Dim bytes = ir::element_count(prepared.output_shapes.back()) *
+                      Dim(static_cast<std::int64_t>(size_of(output.type.dtype)));
+    prepared.output_bytes.push_back(bytes.constant());
   }
   for (const passes::Temporary& temporary : program.temporaries) {
     prepared.temporary_bytes.push_back(temporary.bytes.evaluate(bound));

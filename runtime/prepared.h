@@ -33,7 +33,8 @@ struct Prepared {
 ir::SymbolBindings bind_arguments(const passes::Program& program,
                                   std::span<const Argument> arguments);
 
-/// Evaluates all sizes of a program.
+/// Evaluates all sizes of a program. Throws IndexError, ShapeError or ValueError when they break
+/// one of its requirements, or do not fit 64 bits.
 Prepared prepare(const passes::Program& program, ir::SymbolBindings bindings);
 
 }  // namespace heddle::runtime

@@ -273,6 +273,18 @@ TEST_CASE("a dynamic extent compiles once for all sizes") {
   CHECK_THROWS_AS(g(hd::ones<float>({2}), hd::ones<float>({3})), hd::ShapeError);
 }
 
+TEST_CASE("what a dynamic extent decides is checked at the call, with the traced line") {
+  const auto f =
+      hd::jit([](const hd::Array& x) { return hd::max(x, 0); }, {.dynamic = {{"n", hd::fixed}}});
+  const std::string line = "jit.cpp:" + std::to_string(__LINE__ - 1);
+  check<float>(f(hd::ones<float>({4, 2})), {2}, {1, 1});
+  const std::string text = message_of<hd::ValueError>([&] { f(hd::ones<float>({0, 2})); });
+  CHECK(contains(text, "axis 0 has no elements"));
+  CHECK(contains(text, "n=0"));
+  CHECK(contains(text, line));
+  check<float>(f(hd::ones<float>({3, 2})), {2}, {1, 1});
+}
+
 TEST_CASE("literals inside a trace are constants") {
   const auto f = hd::jit([](const hd::Array& x) { return x * 2.5; });
   const std::string ir = f.ir(hd::array({1.0f}));

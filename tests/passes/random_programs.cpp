@@ -172,6 +172,24 @@ TEST_CASE("the arena is at most 1.1 times the largest live set") {
   CHECK(counted > program_count / 2);
 }
 
+TEST_CASE("what a launch has to check reads back, of nodes too that passes have removed") {
+  const Program program = plan(R"(func @f(%0: f32[n]) -> f32[n] {
+  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  return %0
+})",
+                               cuda_target)
+                              .program;
+  CHECK(program.steps.empty());
+  const Program again = program_from_json(to_json(program));
+  for (const Program& one : {program, again}) {
+    REQUIRE(one.requirements.size() == 1);
+    CHECK(one.requirements[0].value == ir::Dim::parse("n-5"));
+    CHECK(one.requirements[0].unless_zero == ir::Dim(5));
+    CHECK(one.requirements[0].breach == ir::Requirement::Breach::index);
+    CHECK(one.requirements[0].text == program.requirements[0].text);
+  }
+}
+
 TEST_CASE("programs read back from their text") {
   for (std::uint64_t seed = 0; seed < program_count; ++seed) {
     CAPTURE(seed);

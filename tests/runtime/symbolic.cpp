@@ -42,6 +42,35 @@ std::vector<float> floats(const std::byte* data, std::size_t count) {
   return out;
 }
 
+/// The first output at each n that the program runs for, and the error's text at the others.
+std::vector<std::string> run_at(const char* text, std::initializer_list<std::int64_t> sizes) {
+  const ir::Graph graph = ir::parse(text);
+  const Device device = current_device();
+  Stream stream = Stream::current(device);
+  const auto executable = Executable::get(graph, {}, device);
+  std::vector<std::string> results;
+  for (const std::int64_t n : sizes) {
+    std::vector<Argument> arguments;
+    for (const ir::ValueId parameter : graph.parameters()) {
+      ir::Shape shape = graph.shape(parameter);
+      for (ir::Dim& extent : shape) extent = extent.is_constant() ? extent : ir::Dim(n);
+      arguments.emplace_back(on_device(values(shape, 3), stream));
+    }
+    const std::size_t given = arguments.size();
+    try {
+      results.push_back(to_string(executable->run(std::move(arguments), stream)[0].type));
+    } catch (const IndexError& error) {
+      results.push_back(std::string("IndexError: ") + error.what());
+    } catch (const ShapeError& error) {
+      results.push_back(std::string("ShapeError: ") + error.what());
+    } catch (const ValueError& error) {
+      results.push_back(std::string("ValueError: ") + error.what());
+    }
+    CHECK((arguments.empty() || arguments.size() == given));
+  }
+  return results;
+}
+
 /// Runs the graph, whose first parameter has a leading extent n, for n in [0, 1000) from one
 /// compile, and compares with the interpreter.
 void run_all_sizes(const char* text, double tolerance) {
@@ -136,4 +165,69 @@ TEST_CASE("sizes that break a fact, or each other, are refused") {
   REQUIRE(std::get<DeviceArray>(arguments[0]).buffer);  // NOLINT(bugprone-use-after-move)
   arguments[1] = on_device(values({4}, 2), stream);
   CHECK(executable->run(std::move(arguments), stream).size() == 1);
+}
+
+TEST_CASE("what only symbols decide is checked before anything runs") {
+  using Texts = std::vector<std::string>;
+  CHECK(run_at(R"(func @last(%0: f32[n]) -> f32[5] {
+  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  return %1
+})",
+               {9, 3, 5}) ==
+        Texts{"f32[5]",
+              "IndexError: last with n=3: slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 "
+              "of extent n",
+              "f32[5]"});
+  CHECK(run_at(R"(func @first(%0: f32[n], %1: f32[]) -> f32[n] {
+  %2 = slice_update %0, %1 starts=[0] steps=[1] shape=[5] : f32[n]
+  return %2
+})",
+               {5, 4, 6}) ==
+        Texts{"f32[5]",
+              "IndexError: first with n=4: slice_update(f32[n], f32[]): start 0 step 1 extent 5 "
+              "leaves axis 0 of extent n",
+              "f32[6]"});
+  CHECK(run_at(R"(func @largest(%0: f32[n]) -> f32[] {
+  %1 = max %0 axes=[0] : f32[]
+  return %1
+})",
+               {1, 0, 2}) ==
+        Texts{"f32[]",
+              "ValueError: largest with n=0: max(f32[n]): axis 0 has no elements, and max of none "
+              "has no value",
+              "f32[]"});
+  CHECK(run_at(R"(func @shorter(%0: f32[n], %1: f32[]) -> f32[n-5] {
+  %2 = broadcast_to %1 : f32[n-5]
+  return %2
+})",
+               {5, 3, 9}) ==
+        Texts{"f32[0]",
+              "ShapeError: shorter with n=3: broadcast_to(f32[]): shape [n-5] has the negative "
+              "extent n-5",
+              "f32[4]"});
+}
+
+TEST_CASE("conditions hold of what no output needs, and of what a pass would have removed") {
+  const std::vector<std::string> results = run_at(R"(func @f(%0: f32[n]) -> f32[n] {
+  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  %2 = reshape %0 : f32[n,1]
+  %3 = max %2 axes=[1] : f32[n]
+  %4 = slice %3 starts=[n-1] steps=[-1] : f32[n]
+  %5 = slice %4 starts=[n-1] steps=[-1] : f32[n]
+  return %5
+})",
+                                                  {5, 4, 0});
+  CHECK(results[0] == "f32[5]");
+  CHECK(results[1].starts_with("IndexError: f with n=4: slice(f32[n]): start n-5"));
+  CHECK(results[2].starts_with("IndexError: f with n=0"));
+}
+
+TEST_CASE("an output whose bytes do not fit 64 bits is refused") {
+  const std::vector<std::string> results = run_at(R"(func @f(%0: f32[n]) -> f32[n,n,n,n] {
+  %1 = broadcast_to %0 : f32[n,n,n,n]
+  return %1
+})",
+                                                  {2, 100000});
+  CHECK(results[0] == "f32[2,2,2,2]");
+  CHECK(results[1].find("64 bits") != std::string::npos);
 }

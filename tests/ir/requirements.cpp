@@ -1,0 +1,97 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "heddle/error.h"
+
+#include "ir/graph.h"
+
+using namespace heddle;
+using namespace heddle::ir;
+
+namespace {
+
+std::vector<std::string> texts(std::string_view graph) {
+  std::vector<std::string> result;
+  for (const Requirement& one : requirements(parse(graph)))
+    result.push_back(one.value.to_string() + " >= 0, " + one.text);
+  return result;
+}
+
+bool holds(const Requirement& one, std::int64_t n) {
+  const SymbolBinding binding{intern_symbol("n"), n};
+  return one.holds({&binding, 1});
+}
+
+}  // namespace
+
+TEST_CASE("both ends of a symbolic region are required to be inside, and an extent not negative") {
+  CHECK(texts(R"(func @f(%0: f32[n]) -> (f32[5], f32[n-2]) {
+  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  %2 = slice %0 starts=[3] steps=[-1] : f32[n-2]
+  return %1, %2
+})") == std::vector<std::string>{
+            "n-5 >= 0, slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 of extent n",
+            "n-2 >= 0, slice(f32[n]): axis 0 has the negative extent n-2",
+            "-n+6 >= 0, slice(f32[n]): start 3 step -1 extent n-2 leaves axis 0 of extent n",
+            "n-4 >= 0, slice(f32[n]): start 3 step -1 extent n-2 leaves axis 0 of extent n"});
+  CHECK(texts(R"(func @f(%0: f32[n], %1: f32[]) -> f32[n] {
+  %2 = slice_update %0, %1 starts=[7] steps=[1] shape=[2] : f32[n]
+  return %2
+})") == std::vector<std::string>{"n-9 >= 0, slice_update(f32[n], f32[]): start 7 step 1 extent 2 "
+                                 "leaves axis 0 of extent n"});
+}
+
+TEST_CASE("a region without elements may lie anywhere") {
+  const auto found = requirements(parse(R"(func @f(%0: f32[m], %1: f32[n]) -> f32[n] {
+  %2 = slice %0 starts=[20] steps=[1] : f32[n]
+  return %2
+})"));
+  REQUIRE(found.size() == 1);
+  const auto holds = [&](std::int64_t m, std::int64_t n) {
+    return found[0].holds(SymbolBindings{{intern_symbol("m"), m}, {intern_symbol("n"), n}});
+  };
+  CHECK(holds(3, 0));
+  CHECK_FALSE(holds(3, 1));
+  CHECK_FALSE(holds(29, 10));
+  CHECK(holds(30, 10));
+}
+
+TEST_CASE("reductions without an identity require an element") {
+  CHECK(texts(R"(func @f(%0: f32[n,m,4]) -> (f32[m,4], i64[n,4], f32[n,m], f32[]) {
+  %1 = max %0 axes=[0] : f32[m,4]
+  %2 = argmin %0 axes=[1] : i64[n,4]
+  %3 = min %0 axes=[2] : f32[n,m]
+  %4 = sum %0 axes=[0,1,2] : f32[]
+  return %1, %2, %3, %4
+})") == std::vector<std::string>{
+            "n-1 >= 0, max(f32[n,m,4]): axis 0 has no elements, and max of none has no value",
+            "m-1 >= 0, argmin(f32[n,m,4]): axis 1 has no elements, and argmin of none has no "
+            "value"});
+}
+
+TEST_CASE("a condition is listed once, holds from its bound on, and raises its own error") {
+  const auto found = requirements(parse(R"(func @f(%0: f32[n], %1: f32[n]) -> (f32[5], f32[5]) {
+  %2 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  %3 = slice %1 starts=[n-5] steps=[1] : f32[5]
+  return %2, %3
+})"));
+  REQUIRE(found.size() == 1);
+  CHECK_FALSE(holds(found[0], 4));
+  CHECK(holds(found[0], 5));
+  CHECK(holds(found[0], 50));
+  CHECK_THROWS_AS(found[0].raise("outside"), IndexError);
+  CHECK_THROWS_AS((Requirement{0, 1, Requirement::Breach::shape, "", ""}.raise("")), ShapeError);
+  CHECK_THROWS_AS((Requirement{0, 1, Requirement::Breach::value, "", ""}.raise("")), ValueError);
+}
+
+TEST_CASE("what inference decides is not left to the launch") {
+  CHECK(texts(R"(func @f(%0: f32[n,8], %1: f32[8]) -> (f32[n], f32[n,3]) {
+  %2 = add %0, %1 : f32[n,8]
+  %3 = max %2 axes=[1] : f32[n]
+  %4 = slice %2 starts=[0,5] steps=[1,1] : f32[n,3]
+  return %3, %4
+})")
+            .empty());
+}
