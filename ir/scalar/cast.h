@@ -35,9 +35,12 @@ HD_SCALAR To truncate(From x) {
 // conversion, though, GCC takes it away first.
 template <class To, class From>
 HD_SCALAR To float_of_integer(From x) {
-  // Of a conversion LLVM makes the negation a signed bit's conversion, which gives 0 for -0.
-  if constexpr (is_same<From, bool>) return x ? static_cast<To>(1) : static_cast<To>(0);
-#ifndef __CUDACC__
+#ifdef __CUDACC__
+  // Of the negation of a choice or a plain conversion the compiler makes a signed bit's conversion,
+  // ptxas of a choice between -0 and -1 as well, which gives 0 for -0.
+  if constexpr (is_same<From, bool> && is_same<To, float>) return __uint2float_rn(x);
+  if constexpr (is_same<From, bool> && is_same<To, double>) return __uint2double_rn(x);
+#else
   if constexpr (is_same<From, int> || is_same<From, long long>) {
     const To value = static_cast<To>(x);
     return value + static_cast<To>(0);
@@ -52,12 +55,8 @@ HD_SCALAR To cast(From x) {
     return x;
   } else if constexpr (is_same<To, bool>) {
     return truth(x);
-  } else if constexpr (is_same<From, bool>) {
-    if constexpr (is_integer<To>) {
-      return static_cast<To>(static_cast<unsigned char>(x ? 1 : 0));
-    } else {
-      return x ? cast<To>(1) : cast<To>(0);
-    }
+  } else if constexpr (is_same<From, bool> && is_integer<To>) {
+    return static_cast<To>(static_cast<unsigned char>(x ? 1 : 0));
   } else if constexpr (is_soft<From>) {
     return cast<To>(widen(x));
   } else if constexpr (is_soft<To> && is_float<From>) {
