@@ -9,9 +9,7 @@ namespace heddle::frontend {
 namespace {
 
 /// True for values that a trace can only have as a hidden input.
-bool is_outside(const Node& node) {
-  return node.trace_id == 0 && node.kind != Node::Kind::constant;
-}
+bool is_outside(const Node& node) { return node.trace_id == 0; }
 
 }  // namespace
 
@@ -58,6 +56,18 @@ NodeRef Access::take(Array& array) {
 void Access::put(Array& array, NodeRef node) {
   if (array.cell_ == nullptr) array.cell_ = new Cell;
   array.cell_->node = std::move(node);
+}
+
+Cell* Access::move_cell(Array& from) {
+  Cell* const cell = from.cell_;
+  Trace* const trace = Trace::current();
+  const bool captured =
+      trace != nullptr && cell != nullptr && cell->node && is_outside(*cell->node);
+  if (cell == nullptr || (!captured && !cell->shared())) return std::exchange(from.cell_, nullptr);
+  auto* moved = new Cell;
+  moved->trace_id = captured ? trace->id() : cell->trace_id;
+  moved->node = captured ? trace->capture(cell) : std::exchange(cell->node, NodeRef());
+  return moved;
 }
 
 }  // namespace heddle::frontend

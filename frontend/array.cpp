@@ -77,6 +77,8 @@ Array::Array(const Array& other) {
   std::swap(cell_, copy.cell_);
 }
 
+Array::Array(Array&& other) noexcept : cell_(Access::move_cell(other)) {}
+
 Array& Array::operator=(const Array& other) {
   if (this == &other) return *this;
   if (!other.has_value()) return *this = Array();
@@ -86,17 +88,27 @@ Array& Array::operator=(const Array& other) {
 Array& Array::operator=(Array&& other) {
   if (this == &other) return *this;
   if (cell_ == nullptr) {
-    std::swap(cell_, other.cell_);
+    cell_ = Access::move_cell(other);
   } else {
     check_writable(cell_);
-    NodeRef before = std::exchange(cell_->node, Access::take(other));
-    frontend::CellRef::release(std::exchange(other.cell_, nullptr));
+    NodeRef value;
+    if (Cell* moved = Access::move_cell(other); moved != nullptr) {
+      value = std::move(moved->node);
+      frontend::CellRef::release(moved);
+    }
+    std::swap(cell_->node, value);
   }
   if (cell_ != nullptr && cell_->node) frontend::assignment_point(cell_->node);
   return *this;
 }
 
-Array::~Array() { frontend::CellRef::release(cell_); }
+Array::~Array() {
+  if (cell_ != nullptr && cell_->shared()) {
+    cell_->node = NodeRef();
+    cell_->abandoned.store(true, std::memory_order_relaxed);
+  }
+  frontend::CellRef::release(cell_);
+}
 
 bool Array::has_value() const { return cell_ != nullptr && cell_->node; }
 

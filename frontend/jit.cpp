@@ -64,7 +64,7 @@ std::vector<NodeRef> capture_nodes(const TracedFunction& function) {
 bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeRef& node = nodes[i];
-    if (!node || node->dtype != function.capture_types[i].dtype ||
+    if (node->dtype != function.capture_types[i].dtype ||
         node->shape != function.capture_types[i].shape ||
         is_aligned(node->value) != function.capture_aligned[i]) {
       return false;
@@ -73,11 +73,22 @@ bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& no
   return true;
 }
 
+bool all_hold_something(const std::vector<NodeRef>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](const NodeRef& node) { return bool(node); });
+}
+
+/// No call can fit it again: a captured array is gone.
+bool is_dead(const std::shared_ptr<const TracedFunction>& function) {
+  return std::any_of(function->captures.begin(), function->captures.end(), [](const CellRef& cell) {
+    return cell->abandoned.load(std::memory_order_relaxed);
+  });
+}
+
 class Launch {
  public:
   Launch(JitState& state, CallState& call) : state_(state), call_(call) {}
 
-  const TracedFunction& run(const TraceBody& body) {
+  std::shared_ptr<const TracedFunction> run(const TraceBody& body) {
     evaluate_inputs();
     resolve_types(state_.options, call_);
     const runtime::Device device = choose_device();
@@ -90,7 +101,7 @@ class Launch {
       if (!function) function = make(key, body, device);
     }
     execute(*function, device);
-    return *function;  // kept by the state
+    return function;
   }
 
  private:
@@ -144,6 +155,8 @@ class Launch {
     }
     for (const auto& candidate : candidates) {
       captured_ = capture_nodes(*candidate);
+      // Tracing again finds the array where it is now, or throws at the line that reads it.
+      if (!all_hold_something(captured_)) continue;
       evaluate_captures();
       if (captures_fit(*candidate, captured_)) return candidate;
     }
@@ -151,9 +164,6 @@ class Launch {
   }
 
   void evaluate_captures() {
-    for (const NodeRef& node : captured_) {
-      if (!node) throw ValueError("a captured array holds nothing: it was moved from or donated");
-    }
     if (std::any_of(captured_.begin(), captured_.end(),
                     [](const NodeRef& node) { return !node->evaluated(); })) {
       evaluate(captured_);
@@ -165,6 +175,9 @@ class Launch {
                                              runtime::Device device) {
     auto function = std::make_shared<TracedFunction>(trace_function(state_.options, call_, body));
     captured_ = capture_nodes(*function);
+    if (!all_hold_something(captured_)) {
+      throw ValueError("a jitted function destroys an array from outside that it has read");
+    }
     evaluate_captures();
     for (const NodeRef& node : captured_) {
       function->capture_aligned.push_back(is_aligned(node->value));
@@ -181,7 +194,9 @@ class Launch {
       report_unused_donations(*function);
     }
     const std::lock_guard lock(state_.mutex);
-    state_.functions[key].push_back(function);
+    std::vector<std::shared_ptr<const TracedFunction>>& functions = state_.functions[key];
+    std::erase_if(functions, is_dead);
+    functions.push_back(function);
     return function;
   }
 
@@ -347,9 +362,9 @@ std::shared_ptr<JitState> make_jit_state(JitOptions options) {
 }
 
 const void* launch(JitState& state, Call& call, const TraceBody& body) {
-  const void* structure = Launch(state, *call.state).run(body).structure.get();
+  call.state->function = Launch(state, *call.state).run(body);
   call.state->inputs.clear();
-  return structure;
+  return call.state->function->structure.get();
 }
 
 std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const TraceBody& body) {

@@ -15,6 +15,8 @@
 
 namespace heddle::frontend {
 
+struct TracedFunction;
+
 /// One call's arguments, flattened in order.
 struct CallState {
   struct Input {
@@ -34,6 +36,7 @@ struct CallState {
   bool donate = false;
   std::vector<NodeRef> results;
   std::size_t next_result = 0;
+  std::shared_ptr<const TracedFunction> function;  ///< that was launched
 };
 
 /// A function traced for one signature.

@@ -130,11 +130,15 @@ class Node {
   std::atomic<std::uint64_t> pinned_in_{0};  ///< the window in which a recorder counted its bytes
 };
 
-/// What an Array holds: the current value. Copies of an Array have cells of their own.
+/// What an Array holds: the current value. Copies of an Array have cells of their own. A trace that
+/// meets the Array shares its cell, which then stays with the variable when the value is moved.
 struct Cell {
   NodeRef node;
   std::uint64_t trace_id = 0;  ///< the trace that it was made in; 0: none
   std::atomic<std::uint32_t> references{1};
+  std::atomic<bool> abandoned{false};  ///< shared, and the Array is gone
+
+  bool shared() const { return references.load(std::memory_order_relaxed) > 1; }
 };
 
 class CellRef {

@@ -136,8 +136,9 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
 
 NodeRef record_scalar(DType dtype, std::uint64_t bits, bool constant) {
   NodeRef node(new Node);
-  const bool traced = Trace::current() != nullptr;
-  node->kind = constant || traced ? Node::Kind::constant : Node::Kind::scalar;
+  const Trace* trace = Trace::current();
+  if (trace != nullptr) node->trace_id = trace->id();
+  node->kind = constant || trace != nullptr ? Node::Kind::constant : Node::Kind::scalar;
   node->op = node->kind == Node::Kind::constant ? ir::Op::constant : ir::Op::parameter;
   node->dtype = dtype;
   node->bits = bits;

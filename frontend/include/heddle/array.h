@@ -52,7 +52,7 @@ class Array {
  public:
   Array() = default;
   Array(const Array& other);
-  Array(Array&& other) noexcept : cell_(other.cell_) { other.cell_ = nullptr; }
+  Array(Array&& other) noexcept;
   Array& operator=(const Array& other);
   Array& operator=(Array&& other);  // NOLINT(performance-noexcept-move-constructor): may evaluate
   ~Array();

@@ -313,7 +313,7 @@ class JitFunction {
           [&](const auto&... each) -> std::shared_ptr<const void> {
             using Result = ResultOf<frontend::Types<C...>>;
             static_assert(!std::is_void_v<Result>, "jit: the function must return its results");
-            std::size_t position = 0;
+            [[maybe_unused]] std::size_t position = 0;
             // Braces: evaluated in order.
             std::tuple<C...> values{traced<C>(each, inputs, position)...};
             auto result = std::make_shared<Result>(
@@ -364,7 +364,7 @@ class JitFunction {
 /// donated (those passed by std::move, temporaries included), and all plain values among the
 /// arguments (integers, bool, strings ...). A floating scalar given for a parameter that takes an
 /// Array is a scalar argument: a new value compiles nothing. Arrays that the function captures are
-/// hidden inputs, read anew at each call. Structs declared with HEDDLE_STRUCT, tuples and
+/// hidden inputs: what the variables hold is read anew at each call. Structs declared with HEDDLE_STRUCT, tuples and
 /// containers of arrays pass in and out. Inside, asking for a value (item, bool, printing) throws
 /// TraceError; literals become constants; another jitted function is inlined. May be called from
 /// any thread.
