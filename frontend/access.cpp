@@ -45,7 +45,7 @@ NodeRef Access::node(const Array& array, const SourceLocation& where) {
 }
 
 const NodeRef& Access::raw(const Array& array) {
-  static const NodeRef nothing;
+  static const NodeRef& nothing = *new NodeRef;
   return array.cell_ == nullptr ? nothing : array.cell_->node;
 }
 

@@ -5,6 +5,7 @@
 
 #include "frontend/evaluate.h"
 #include "frontend/trace.h"
+#include "runtime/per_thread.h"
 
 namespace heddle::frontend {
 namespace {
@@ -71,9 +72,10 @@ struct Policy {
   bool window_from_anchor = false;  ///< the last evaluation was at `last`
   std::size_t kept = 0;             ///< views that stayed pending then
 };
-thread_local Policy policy;
 
-bool at_anchor(const Recorder& recorder) {
+Policy& this_policy() { return runtime::per_thread<Policy>(); }
+
+bool at_anchor(const Policy& policy, const Recorder& recorder) {
   if (policy.window_from_anchor && comes_round(policy.last, recorder)) return true;
   return std::any_of(policy.anchors.begin(), policy.anchors.end(), [&](const Anchor& anchor) {
     return anchor.context.size() == context_length &&
@@ -81,7 +83,7 @@ bool at_anchor(const Recorder& recorder) {
   });
 }
 
-void remember(Anchor anchor) {
+void remember(Policy& policy, Anchor anchor) {
   const auto known =
       std::find_if(policy.anchors.begin(), policy.anchors.end(),
                    [&](const Anchor& each) { return each.context == anchor.context; });
@@ -98,6 +100,7 @@ bool set_auto_eval(bool value) { return enabled.exchange(value); }
 
 void note_explicit_evaluation() {
   Recorder& recorder = Recorder::current();
+  Policy& policy = this_policy();
   recorder.start_window();
   policy.window_from_anchor = false;
   policy.kept = std::min(policy.kept, recorder.pending_count());
@@ -107,12 +110,13 @@ void assignment_point(const NodeRef& value) {
   if (!enabled.load(std::memory_order_relaxed) || Trace::current() != nullptr) return;
   if (value->kind != Node::Kind::operation || value->evaluated()) return;
   Recorder& recorder = Recorder::current();
+  Policy& policy = this_policy();
   policy.kept = std::min(policy.kept, recorder.pending_count());
   const std::size_t pending = recorder.pending_count() - policy.kept;
   if (pending == 0 || (pending < pending_limit && recorder.pinned_bytes() < byte_limit)) return;
-  if (policy.window_from_anchor && pending < patience && !at_anchor(recorder)) return;
+  if (policy.window_from_anchor && pending < patience && !at_anchor(policy, recorder)) return;
 
-  remember(anchor_here(recorder));
+  remember(policy, anchor_here(recorder));
   if (evaluate_pending(recorder)) ++counters().auto_evaluations;
   recorder.start_window();
   policy.window_from_anchor = true;

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "frontend/mix.h"
+#include "runtime/per_thread.h"
 
 namespace heddle::frontend {
 namespace {
@@ -94,10 +95,7 @@ struct RecorderHolder {
 
 }  // namespace
 
-Recorder& Recorder::current() {
-  thread_local RecorderHolder holder;
-  return *holder.recorder;
-}
+Recorder& Recorder::current() { return *runtime::per_thread<RecorderHolder>().recorder; }
 
 void Recorder::release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontend/mix.h"
+#include "runtime/per_thread.h"
 
 namespace heddle::frontend {
 namespace {
@@ -16,7 +17,7 @@ struct Seen {
 
 /// Places that one thread has met. Forgotten when they are many: they only save compiling.
 constexpr std::size_t capacity = 4096;
-thread_local std::unordered_map<ir::Hash128, Seen, ir::Hash128Hasher> places;
+using Places = std::unordered_map<ir::Hash128, Seen, ir::Hash128Hasher>;
 
 }  // namespace
 
@@ -27,6 +28,7 @@ std::uint32_t open_starts(ir::Op op, const Site& site, const ir::Attributes& reg
                                 .number((std::uint64_t{site.location.line} << 32) | site.column)
                                 .number(region.starts.size())
                                 .finish();
+  Places& places = runtime::per_thread<Places>();
   if (places.size() >= capacity && !places.contains(place)) places.clear();
   const auto [found, is_new] = places.try_emplace(place, Seen{region.starts, 0});
   if (is_new) return 0;

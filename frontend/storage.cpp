@@ -25,7 +25,8 @@ NodeRef upload(const void* data, ir::Type type) {
   const runtime::Device device = runtime::current_device();
   const runtime::Stream stream = runtime::Stream::current(device);
   const std::size_t bytes = byte_count(type);
-  static const runtime::Label label = std::make_shared<const std::string>("array data");
+  static const runtime::Label& label =
+      *new runtime::Label(std::make_shared<const std::string>("array data"));
   runtime::BufferRef buffer = runtime::allocate(bytes, stream, label);
   if (bytes > 0) {
     runtime::copy(buffer->pointer(), device, data, runtime::Device{}, bytes, stream);

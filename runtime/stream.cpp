@@ -9,6 +9,7 @@
 #include "heddle/error.h"
 
 #include "runtime/fault.h"
+#include "runtime/per_thread.h"
 
 namespace heddle::runtime {
 
@@ -35,23 +36,10 @@ StreamState* cpu_state() {
   return state;
 }
 
-/// The calling thread's current streams by GPU. The pointer outlives the guard that frees what it
-/// points to, so that static destructors may still ask.
+/// The calling thread's current streams by GPU.
 using CurrentStreams = std::vector<std::pair<int, Stream>>;
-thread_local CurrentStreams* current_streams = nullptr;
 
-struct CurrentStreamsGuard {
-  ~CurrentStreamsGuard() {
-    delete current_streams;
-    current_streams = nullptr;
-  }
-};
-
-CurrentStreams& currents() {
-  thread_local CurrentStreamsGuard guard;
-  if (current_streams == nullptr) current_streams = new CurrentStreams;
-  return *current_streams;
-}
+CurrentStreams& currents() { return per_thread<CurrentStreams>(); }
 
 Stream* find_current(Device device) {
   for (auto& [ordinal, stream] : currents()) {

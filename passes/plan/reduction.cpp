@@ -201,14 +201,9 @@ bool Generic::schedule(KernelPlan& plan, const ir::Target&) const {
 }
 
 std::span<const Family* const> families() {
-  static const Transpose transpose;
-  static const Pointwise pointwise;
-  static const Piecewise piecewise;
-  static const ReductionFamily reduction;
-  static const Normalization normalization;
-  static const Generic generic;
-  static const Family* const all[] = {&transpose, &pointwise,     &piecewise,
-                                      &reduction, &normalization, &generic};
+  // Never destroyed: programs may be compiled while the process ends.
+  static const Family* const all[] = {new Transpose,       new Pointwise,     new Piecewise,
+                                      new ReductionFamily, new Normalization, new Generic};
   return all;
 }
 

@@ -54,7 +54,7 @@ int write_all(int file, std::string_view bytes) {
 /// A name that no other thread, process or machine on the same file system makes.
 std::string temporary_beside(const std::string& path) {
   static std::atomic<std::uint64_t> counter{0};
-  thread_local std::random_device random;
+  std::random_device random;
   const fs::path folder = fs::path(path).parent_path();
   const std::uint64_t salt = (std::uint64_t{random()} << 32) | random();
   return fmt::format("{}/{}{}-{}-{:016x}", folder.string(), temporary_prefix, getpid(),
