@@ -73,6 +73,15 @@ bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& no
   return true;
 }
 
+/// An integer may lie on another side of a dtype than when it was traced.
+bool assumptions_hold(const TracedFunction& function, const CallState& call) {
+  return std::all_of(function.assumptions.begin(), function.assumptions.end(),
+                     [&](const Trace::Assumption& assumption) {
+                       const Scalar& scalar = call.inputs[assumption.argument].scalar;
+                       return side_of(scalar, assumption.dtype) == assumption.side;
+                     });
+}
+
 bool all_hold_something(const std::vector<NodeRef>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](const NodeRef& node) { return bool(node); });
 }
@@ -154,6 +163,7 @@ class Launch {
       candidates = found->second;
     }
     for (const auto& candidate : candidates) {
+      if (!assumptions_hold(*candidate, call_)) continue;
       captured_ = capture_nodes(*candidate);
       // Tracing again finds the array where it is now, or throws at the line that reads it.
       if (!all_hold_something(captured_)) continue;
@@ -349,6 +359,7 @@ bool tracing() { return Trace::current() != nullptr; }
 Array weak_array(Scalar value) {
   const DType dtype = value.kind == Scalar::Kind::floating  ? DType::f64
                       : value.kind == Scalar::Kind::boolean ? DType::boolean
+                      : side_of(value, DType::i64) != 0     ? DType::u64
                                                             : DType::i64;
   const NodeRef node = record_scalar(dtype, scalar_bits("jit", value, dtype, Site()), true);
   node->weak = true;

@@ -276,7 +276,12 @@ Array stack(std::initializer_list<Array> arrays, std::int64_t axis, SourceLocati
 }
 
 Array astype(const Operand& x, DType dtype) {
-  return Access::make(frontend::cast_to(frontend::node_of("astype", x), dtype, x.where()));
+  const NodeRef node = frontend::node_of("astype", x);
+  if (!node->weak) return Access::make(frontend::cast_to(node, dtype, x.where()));
+  // Always an op: the result is not weak, and wraps where a weak scalar would have to fit.
+  ir::Attributes attributes;
+  attributes.dtype = dtype;
+  return Access::make(record(Op::cast, {node}, std::move(attributes), x.where()));
 }
 
 }  // namespace heddle

@@ -99,6 +99,8 @@ class Node {
 
   runtime::DeviceArray value;
   void set_value(runtime::DeviceArray array);
+  /// A traced scalar that each call knows, not one that is computed from such.
+  bool is_weak_scalar() const { return weak && kind != Kind::operation; }
   /// Of an evaluated array nobody else refers to.
   bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
   std::uint32_t references() const { return references_.load(std::memory_order_acquire); }

@@ -21,16 +21,16 @@ struct Part {
   bool scalar;  ///< a C++ scalar
 };
 
-Part part_of(const Operand& operand) {
-  if (operand.array() == nullptr) return {operand.scalar().dtype, true, true};
-  const NodeRef node = Access::node(*operand.array(), operand.where());
-  return {node->dtype, node->weak, false};
-}
-
 /// The dtype of a weak value that meets no array: NumPy's for a Python scalar.
 DType default_dtype(DType dtype) {
   if (is_floating(dtype)) return DType::f64;
   return is_boolean(dtype) ? DType::boolean : DType::i64;
+}
+
+Part part_of(const Operand& operand) {
+  if (operand.array() == nullptr) return {operand.scalar().dtype, true, true};
+  const NodeRef node = Access::node(*operand.array(), operand.where());
+  return {node->weak ? default_dtype(node->dtype) : node->dtype, node->weak, false};
 }
 
 /// NEP 50: a weak scalar of a higher kind takes the array to that kind's default.
@@ -64,7 +64,7 @@ bool is_common_constant(double value) {
 
 NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool exponent) {
   if (operand.array() != nullptr) {
-    return cast_to(Access::node(*operand.array(), operand.where()), dtype, operand.where());
+    return cast_to(Access::node(*operand.array(), operand.where()), dtype, operand.where(), op);
   }
   const Scalar& scalar = operand.scalar();
   const std::uint64_t bits = scalar_bits(op, scalar, dtype, operand.where());
@@ -102,12 +102,25 @@ Array record_in(Op op, Operands operands, DType dtype) {
   return finish(record(op, nodes, {}, operands[0]->where()), operands);
 }
 
+/// Where an operand lies that is a scalar and not in a dtype's range: see side_of(). What is traced
+/// for a scalar argument is then for such values only.
+int side_of_operand(const Operand& operand, DType dtype) {
+  if (operand.array() == nullptr) return side_of(operand.scalar(), dtype);
+  const NodeRef node = Access::node(*operand.array(), operand.where());
+  return node->is_weak_scalar() ? Trace::current()->assume_side(*node, dtype) : 0;
+}
+
+Scalar scalar_of(const Operand& operand) {
+  if (operand.array() == nullptr) return operand.scalar();
+  return Trace::current()->value_of(*Access::node(*operand.array(), operand.where()));
+}
+
 void check_integer_power(Operands operands, DType dtype) {
   const Operand& exponent = *operands[1];
-  if (exponent.array() == nullptr && is_integer(dtype) && value_of(exponent.scalar()) < 0) {
+  if (is_integer(dtype) && side_of_operand(exponent, DType::u64) < 0) {
     throw ValueError(at(fmt::format("power: integers to the negative integer power {} are not "
                                     "integers; cast the base to a floating dtype",
-                                    value_of(exponent.scalar())),
+                                    text_of(scalar_of(exponent))),
                         operands[0]->where()));
   }
 }
@@ -123,21 +136,12 @@ DType arithmetic_dtype(Op op, DType dtype, const SourceLocation& where) {
       at(fmt::format("{} is not defined for bool; use {}", info.name, instead), where));
 }
 
-/// Where an integer scalar lies outside of the other operand's dtype, the order is the same for all
-/// elements: -1 when it is below them, 1 when above.
-std::optional<int> side_of_scalar(const Operand& scalar, DType dtype) {
-  if (scalar.array() != nullptr || !is_integer(dtype) || fits(scalar.scalar(), dtype)) {
-    return std::nullopt;
-  }
-  return value_of(scalar.scalar()) < 0 ? -1 : 1;
-}
-
-/// compare(x, y) where `order` is that of x to y everywhere: -1 less, 1 greater.
-Array constant_comparison(Op op, int order, const Operand& x, const Operand& y) {
+/// compare(array, scalar) for an integer beyond the array's dtype, where the order is the same for
+/// all elements.
+Array constant_comparison(Op op, int side, const Operand& array) {
   const bool result =
-      op == Op::not_equal || (order < 0 ? op == Op::less || op == Op::less_equal
-                                        : op == Op::greater || op == Op::greater_equal);
-  const Operand& array = x.array() != nullptr ? x : y;
+      op == Op::not_equal || (side > 0 ? op == Op::less || op == Op::less_equal
+                                       : op == Op::greater || op == Op::greater_equal);
   const NodeRef node = Access::node(*array.array(), array.where());
   return Access::make(broadcast_to_shape(record_scalar(DType::boolean, result ? 1 : 0, true),
                                          node->shape, array.where()));
@@ -178,9 +182,12 @@ Array compare_mixed(Op op, const Operand& x, const Operand& y) {
 Array compare(Op op, Operands operands) {
   const Operand &x = *operands[0], &y = *operands[1];
   const Part a = part_of(x), b = part_of(y);
-  const auto below = side_of_scalar(x, b.dtype), above = side_of_scalar(y, a.dtype);
-  if (below && !b.weak) return constant_comparison(op, *below, x, y);
-  if (above && !a.weak) return constant_comparison(op, -*above, x, y);
+  if (const int side = b.weak ? 0 : side_of_operand(x, b.dtype); side != 0) {
+    return constant_comparison(mirrored(op), side, y);
+  }
+  if (const int side = a.weak ? 0 : side_of_operand(y, a.dtype); side != 0) {
+    return constant_comparison(op, side, x);
+  }
   const bool mixed = !a.weak && !b.weak &&
                      ((is_signed_integer(a.dtype) && b.dtype == DType::u64) ||
                       (is_signed_integer(b.dtype) && a.dtype == DType::u64));

@@ -89,6 +89,8 @@ std::uint64_t bits_in(DType dtype, T value) {
   throw DTypeError(fmt::format("no scalar of dtype {}", name_of(dtype)));
 }
 
+}  // namespace
+
 std::string text_of(const Scalar& scalar) {
   switch (scalar.kind) {
     case Scalar::Kind::boolean:
@@ -102,8 +104,6 @@ std::string text_of(const Scalar& scalar) {
   }
   return fmt::format("{}", scalar.floating);
 }
-
-}  // namespace
 
 std::string at(std::string_view message, const Site& site) {
   const std::string place = site.location.to_string();
@@ -158,11 +158,9 @@ NodeRef array_node(runtime::DeviceArray array) {
   return node;
 }
 
-NodeRef cast_to(const NodeRef& node, DType dtype, Site site) {
+NodeRef cast_to(const NodeRef& node, DType dtype, Site site, std::string_view op) {
+  if (node->is_weak_scalar()) return Trace::current()->scalar_in(node, dtype, site, op);
   if (node->dtype == dtype) return node;
-  if (node->weak && node->kind == Node::Kind::parameter && node->scalar_parameter) {
-    return Trace::current()->scalar_in(*node, dtype);
-  }
   ir::Attributes attributes;
   attributes.dtype = dtype;
   return record(ir::Op::cast, {node}, std::move(attributes), site);
@@ -182,24 +180,20 @@ NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site) {
   return record(ir::Op::broadcast_to, {node}, std::move(attributes), site);
 }
 
-bool fits(const Scalar& scalar, DType dtype) {
-  if (scalar.kind == Scalar::Kind::boolean || scalar.kind == Scalar::Kind::floating) return true;
-  if (is_boolean(dtype) || is_floating(dtype)) return true;
+int side_of(const Scalar& scalar, DType dtype) {
+  if (scalar.kind == Scalar::Kind::boolean || scalar.kind == Scalar::Kind::floating) return 0;
+  if (!is_integer(dtype)) return 0;
   const auto bits = 8 * static_cast<int>(size_of(dtype));
-  if (scalar.kind == Scalar::Kind::unsigned_integer) {
-    const int available = is_signed_integer(dtype) ? bits - 1 : bits;
-    return available >= 64 || scalar.unsigned_integer >> available == 0;
+  const std::uint64_t greatest = ~0ull >> (64 - (is_signed_integer(dtype) ? bits - 1 : bits));
+  if (scalar.kind == Scalar::Kind::unsigned_integer || scalar.integer >= 0) {
+    return scalar.unsigned_integer > greatest ? 1 : 0;
   }
-  if (is_unsigned_integer(dtype)) {
-    if (scalar.integer < 0) return false;
-    return bits >= 64 || static_cast<std::uint64_t>(scalar.integer) >> bits == 0;
-  }
-  const std::int64_t limit = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
-  return scalar.integer <= limit && scalar.integer >= -limit - 1;
+  if (is_unsigned_integer(dtype)) return -1;
+  return scalar.integer < -static_cast<std::int64_t>(greatest) - 1 ? -1 : 0;
 }
 
 std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site) {
-  if (!fits(scalar, dtype)) {
+  if (side_of(scalar, dtype) != 0) {
     throw DTypeError(at(fmt::format("{}: the integer {} does not fit {}; cast the array to a wider "
                                     "dtype first",
                                     op, text_of(scalar), name_of(dtype)),

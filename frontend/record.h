@@ -30,8 +30,9 @@ NodeRef record_constant(DType dtype, double value);
 /// A value that is there.
 NodeRef array_node(runtime::DeviceArray array);
 
-/// The node cast to a dtype; itself when it has it.
-NodeRef cast_to(const NodeRef& node, DType dtype, Site site);
+/// The node cast to a dtype; itself when it has it. A weak scalar is taken in the dtype instead, as
+/// a C++ scalar would be: DTypeError, naming `op`, for an integer that does not fit.
+NodeRef cast_to(const NodeRef& node, DType dtype, Site site, std::string_view op = "cast");
 NodeRef reshape_to(const NodeRef& node, ir::Shape shape, Site site);
 NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
 
@@ -39,7 +40,9 @@ NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
 std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site);
 /// The bits of a number that certainly has a value in the dtype.
 std::uint64_t bits_of(DType dtype, double value);
-bool fits(const Scalar& scalar, DType dtype);
+/// Where an integer lies that an integer dtype does not hold: -1 below, 1 above. 0 for all others.
+int side_of(const Scalar& scalar, DType dtype);
+std::string text_of(const Scalar& scalar);
 
 /// "message (file.cpp:12)"
 std::string at(std::string_view message, const Site& site);

@@ -1,6 +1,8 @@
 #include "frontend/trace.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,15 +40,42 @@ NodeRef Trace::add_input(ir::Type type) {
   return node;
 }
 
-NodeRef Trace::add_scalar(DType dtype) {
+NodeRef Trace::add_scalar(const Scalar& value) {
+  const DType dtype = value.kind == Scalar::Kind::floating  ? DType::f64
+                      : value.kind == Scalar::Kind::boolean ? DType::boolean
+                                                            : DType::i64;
   NodeRef node = parameter(dtype, {}, true);
   node->weak = true;
-  inputs_.push_back({Input::Kind::scalar, scalar_count_++, node});
+  inputs_.push_back({Input::Kind::scalar, static_cast<std::uint32_t>(scalars_.size()), node});
+  scalars_.push_back(value);
   return node;
 }
 
-NodeRef Trace::scalar_in(const Node& node, DType dtype) {
-  const std::uint32_t argument = inputs_[node.index].argument;
+Scalar Trace::value_of(const Node& node) const {
+  if (node.kind == Node::Kind::parameter) return scalars_[inputs_[node.index].argument];
+  if (is_floating(node.dtype)) return std::bit_cast<double>(node.bits);
+  if (is_boolean(node.dtype)) return node.bits != 0;
+  return node.dtype == DType::u64 ? Scalar(node.bits) : static_cast<std::int64_t>(node.bits);
+}
+
+int Trace::assume_side(const Node& node, DType dtype) {
+  const int side = side_of(value_of(node), dtype);
+  if (node.kind == Node::Kind::parameter && is_integer(node.dtype) && is_integer(dtype)) {
+    const Assumption assumption{inputs_[node.index].argument, dtype, side};
+    if (std::find(assumptions_.begin(), assumptions_.end(), assumption) == assumptions_.end()) {
+      assumptions_.push_back(assumption);
+    }
+  }
+  return side;
+}
+
+NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op) {
+  // Throws for a value on another side.
+  const std::uint64_t bits = scalar_bits(op, value_of(*node), dtype, site);
+  assume_side(*node, dtype);
+  if (node->dtype == dtype) return node;
+  if (node->kind == Node::Kind::constant) return record_scalar(dtype, bits, true);
+  const std::uint32_t argument = inputs_[node->index].argument;
   for (const Input& input : inputs_) {
     if (input.kind == Input::Kind::scalar && input.argument == argument &&
         input.node->dtype == dtype && !input.node->weak) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "heddle/array.h"
 
 #include "frontend/node.h"
 #include "ir/graph.h"
@@ -19,9 +21,15 @@ class Trace {
   /// The next array input.
   NodeRef add_input(ir::Type type);
   /// The next scalar argument, as a weak value of float64, int64 or bool.
-  NodeRef add_scalar(DType dtype);
-  /// The scalar argument that `node` is, in a dtype of its own.
-  NodeRef scalar_in(const Node& node, DType dtype);
+  NodeRef add_scalar(const Scalar& value);
+  /// The weak scalar that `node` is, in a dtype. Throws DTypeError, naming `op`, if it is an
+  /// integer that does not fit.
+  NodeRef scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op);
+  /// What a weak scalar is at this call. Nothing may be traced by it that is not assumed.
+  Scalar value_of(const Node& node) const;
+  /// side_of() the value of a weak scalar. What is traced is then only for calls with values on
+  /// that side.
+  int assume_side(const Node& node, DType dtype);
   /// The hidden input for a value from outside that a cell holds.
   NodeRef capture(Cell* cell);
 
@@ -32,6 +40,14 @@ class Trace {
     NodeRef node;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
+  /// That a scalar argument lies on one side of an integer dtype.
+  struct Assumption {
+    std::uint32_t argument;
+    DType dtype;
+    int side;
+    friend bool operator==(const Assumption&, const Assumption&) = default;
+  };
+  const std::vector<Assumption>& assumptions() const { return assumptions_; }
   const std::vector<CellRef>& captures() const { return captures_; }
 
   /// The trace that this thread records into; null outside.
@@ -45,8 +61,9 @@ class Trace {
   std::vector<Input> inputs_;
   std::vector<CellRef> captures_;
   std::unordered_map<Cell*, NodeRef> captured_;
+  std::vector<Scalar> scalars_;
+  std::vector<Assumption> assumptions_;
   std::uint32_t array_count_ = 0;
-  std::uint32_t scalar_count_ = 0;
 };
 
 /// Makes a trace the thread's current one.

@@ -79,6 +79,11 @@ class GraphMaker {
         values_[node] = function.graph.constant(node->dtype, node->bits);
       }
     }
+    const auto scalars = inputs_of_kind(call_, true);
+    for (Trace::Assumption assumption : trace_.assumptions()) {
+      assumption.argument = scalars[assumption.argument];
+      function.assumptions.push_back(assumption);
+    }
     for (const NodeRef& result : results_) function.results.push_back(source_of(*result, function));
   }
 
@@ -131,11 +136,6 @@ class GraphMaker {
   std::unordered_map<Node*, std::uint32_t> places_;  ///< among the parameters
 };
 
-DType weak_dtype(const Scalar& scalar) {
-  if (scalar.kind == Scalar::Kind::boolean) return DType::boolean;
-  return scalar.kind == Scalar::Kind::floating ? DType::f64 : DType::i64;
-}
-
 }  // namespace
 
 void resolve_types(const JitOptions& options, CallState& call) {
@@ -173,7 +173,7 @@ TracedFunction trace_function(const JitOptions& options, const CallState& call,
     std::vector<Array> inputs, outputs;
     for (const CallState::Input& input : call.inputs) {
       inputs.push_back(Access::make(input.kind == CallState::Input::Kind::scalar
-                                        ? trace.add_scalar(weak_dtype(input.scalar))
+                                        ? trace.add_scalar(input.scalar)
                                         : trace.add_input(input.type)));
     }
     function.structure = body(inputs, outputs);

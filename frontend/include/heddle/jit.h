@@ -362,12 +362,13 @@ class JitFunction {
 /// Makes a function of arrays that is traced and compiled once for each signature and then only
 /// launched, at once. The signature is the arrays' dtypes, shapes and alignment, which of them are
 /// donated (those passed by std::move, temporaries included), and all plain values among the
-/// arguments (integers, bool, strings ...). A floating scalar given for a parameter that takes an
-/// Array is a scalar argument: a new value compiles nothing. Arrays that the function captures are
-/// hidden inputs: what the variables hold is read anew at each call. Structs declared with HEDDLE_STRUCT, tuples and
-/// containers of arrays pass in and out. Inside, asking for a value (item, bool, printing) throws
-/// TraceError; literals become constants; another jitted function is inlined. May be called from
-/// any thread.
+/// arguments (integers, bool, strings ...). A scalar given for a parameter that takes an Array,
+/// which is a floating one where both would do, is a scalar argument: a new value compiles nothing,
+/// save an integer that is the first beyond the dtype of an array that it is compared with. Arrays
+/// that the function captures are hidden inputs: what the variables hold is read anew at each call.
+/// Structs declared with HEDDLE_STRUCT, tuples and containers of arrays pass in and out. Inside,
+/// asking for a value (item, bool, printing) throws TraceError; literals become constants; another
+/// jitted function is inlined. May be called from any thread.
 template <class F>
 JitFunction<std::decay_t<F>> jit(F&& function, JitOptions options = {}) {
   return {std::forward<F>(function), std::move(options)};
