@@ -97,7 +97,8 @@ Array ones_like(const Operand& x);
 Array empty_like(const Operand& x);
 Array full_like(const Operand& x, const Operand& value);
 
-/// numpy.arange: start, start + step ... before stop. ValueError for a step of 0.
+/// numpy.arange: start, start + step ... before stop. ValueError for a step of 0, DTypeError when
+/// the first two elements do not fit an integer dtype.
 Array arange(Scalar start, Scalar stop, Scalar step, DType dtype,
              SourceLocation where = SourceLocation::current());
 /// The dtype is int64 where all are integers, float32 where one is a float and none a double, else

@@ -1,0 +1,241 @@
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "heddle/creation.h"
+
+#include "frontend/promote.h"
+#include "frontend/storage.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::at;
+using frontend::cast_to;
+using frontend::NodeRef;
+using frontend::record;
+using frontend::record_constant;
+using frontend::record_scalar;
+using frontend::Site;
+using ir::Op;
+
+namespace {
+
+/// Holds all differences of 64-bit integers.
+__extension__ using Wide = __int128;
+
+double number(const Scalar& scalar) {
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean:
+    case Scalar::Kind::integer:
+      return static_cast<double>(scalar.integer);
+    case Scalar::Kind::unsigned_integer:
+      return static_cast<double>(scalar.unsigned_integer);
+    case Scalar::Kind::floating:
+      break;
+  }
+  return scalar.floating;
+}
+
+Wide whole_number(const Scalar& scalar) {
+  return scalar.kind == Scalar::Kind::unsigned_integer ? Wide{scalar.unsigned_integer}
+                                                       : Wide{scalar.integer};
+}
+
+bool is_whole(const Scalar& scalar) { return scalar.kind != Scalar::Kind::floating; }
+
+/// Of the numbers that a range is made from: NumPy counts in float32 where they are float32.
+bool is_single(const Scalar& scalar) { return is_whole(scalar) || scalar.dtype == DType::f32; }
+
+double rounded(DType dtype, double value) {
+  std::uint64_t element = 0;
+  frontend::convert(&value, DType::f64, &element, dtype, 1);
+  frontend::convert(&element, dtype, &value, DType::f64, 1);
+  return value;
+}
+
+/// What numpy.arange is given.
+struct Range {
+  Scalar start, stop, step;
+  Site site;
+
+  bool whole() const { return is_whole(start) && is_whole(stop) && is_whole(step); }
+  bool single() const { return is_single(start) && is_single(stop) && is_single(step); }
+  /// The element after the first.
+  double second() const {
+    return whole() ? static_cast<double>(whole_number(start) + whole_number(step))
+                   : number(start) + number(step);
+  }
+};
+
+std::int64_t whole_length(const Range& range) {
+  const Wide distance = whole_number(range.stop) - whole_number(range.start);
+  const Wide unit = whole_number(range.step);
+  if (distance == 0 || (distance > 0) != (unit > 0)) return 0;
+  const Wide length = (distance + unit + (unit > 0 ? -1 : 1)) / unit;
+  if (length > std::numeric_limits<std::int64_t>::max()) {
+    throw ValueError(at("arange: the length does not fit 64 bits", range.site));
+  }
+  return static_cast<std::int64_t>(length);
+}
+
+/// How many steps from start reach stop, not included.
+std::int64_t arange_length(const Range& range) {
+  if (number(range.step) == 0) throw ValueError(at("arange: the step is 0", range.site));
+  if (range.whole()) return whole_length(range);
+  const DType dtype = range.single() ? DType::f32 : DType::f64;
+  const double distance = rounded(dtype, number(range.stop) - number(range.start));
+  const double steps = rounded(dtype, distance / number(range.step));
+  // A quotient that is too small for the dtype is still the first element's.
+  if (steps == 0 && distance != 0) return std::signbit(steps) ? 0 : 1;
+  if (!(std::ceil(steps) < 0x1p62)) {
+    throw ValueError(at("arange: the length is not finite", range.site));
+  }
+  return steps > 0 ? static_cast<std::int64_t>(std::ceil(steps)) : 0;
+}
+
+NodeRef iota(std::int64_t length, DType dtype, const Site& site) {
+  ir::Attributes attributes;
+  attributes.shape = {length};
+  attributes.axes = {0};
+  attributes.dtype = dtype;
+  return record(Op::iota, {}, std::move(attributes), site);
+}
+
+NodeRef float_scalar(DType dtype, double value) {
+  return record_scalar(dtype, frontend::bits_of(dtype, value),
+                       value == 0 || value == 1 || value == -1);
+}
+
+/// Whether factor times each index below `length` has no more than `bits` significant bits.
+bool products_are_exact(std::int64_t length, double factor, int bits) {
+  int exponent = 0;
+  double odd = std::abs(std::frexp(factor, &exponent));
+  while (odd != std::floor(odd)) odd *= 2;
+  return odd * static_cast<double>(length) <= std::ldexp(1.0, bits);
+}
+
+/// factor * index in float32 or float64, rounded before anything is added to it, as NumPy does; a
+/// compiler may fuse a plain product with the sum that follows. For float64 that holds up to 2**26
+/// elements.
+NodeRef multiples(std::int64_t length, double factor, DType dtype, const Site& site) {
+  const NodeRef index = iota(length, dtype, site);
+  const auto times = [&](const NodeRef& node, double value) {
+    return record(Op::multiply, {node, float_scalar(node->dtype, value)}, site);
+  };
+  if (factor == 1) return index;
+  if (!std::isfinite(factor) || products_are_exact(length, factor, dtype == DType::f32 ? 24 : 53)) {
+    return times(index, factor);
+  }
+  if (dtype == DType::f32)
+    return cast_to(times(cast_to(index, DType::f64, site), factor), dtype, site);
+  // Both parts have exact products, so that only their sum rounds.
+  const double high = std::bit_cast<double>(std::bit_cast<std::uint64_t>(factor) >> 27 << 27);
+  return record(Op::add, {times(index, high), times(index, factor - high)}, site);
+}
+
+/// first + i * (second - first) in the dtype, half precision in float32; exactly `second` for i
+/// = 1.
+NodeRef float_arange(const Range& range, std::int64_t length, DType dtype) {
+  const DType inside = dtype == DType::f64 ? DType::f64 : DType::f32;
+  const double first = rounded(dtype, number(range.start)), second = rounded(dtype, range.second());
+  const double delta = length > 1 ? rounded(inside, second - first) : 1;
+  NodeRef node = multiples(length, delta, inside, range.site);
+  // 0 * delta may be -0, which is 0 with the first added.
+  if (first != 0 || delta < 0) {
+    node = record(Op::add, {node, float_scalar(inside, first)}, range.site);
+  }
+  if (length > 1 && rounded(inside, first + delta) != second) {
+    const NodeRef is_second =
+        record(Op::equal, {iota(length, DType::i64, range.site), record_constant(DType::i64, 1)},
+               range.site);
+    node = record(Op::select, {is_second, float_scalar(inside, second), node}, range.site);
+  }
+  return cast_to(node, dtype, range.site);
+}
+
+/// A number as an element of an integer dtype, whose fraction goes.
+std::int64_t integer_element(Wide value, DType dtype, const Site& site) {
+  const bool fits = value >= std::numeric_limits<std::int64_t>::min() &&
+                    value <= std::numeric_limits<std::uint64_t>::max();
+  if (!fits) {
+    throw DTypeError(at(fmt::format("arange: an element does not fit {}", name_of(dtype)), site));
+  }
+  const Scalar scalar = value < 0 ? Scalar(static_cast<std::int64_t>(value))
+                                  : Scalar(static_cast<std::uint64_t>(value));
+  static_cast<void>(frontend::scalar_bits("arange", scalar, dtype, site));
+  return static_cast<std::int64_t>(value);
+}
+
+/// As NumPy: the first two elements have to fit the dtype, and those after them wrap.
+NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
+  if (is_boolean(dtype) && length > 2) {
+    throw DTypeError(
+        at(fmt::format("arange: a range of {} elements has no bool values", length), range.site));
+  }
+  const auto element = [&](const Scalar& start, const Scalar* step) {
+    if (is_boolean(dtype)) return std::int64_t{number(start) + (step ? number(*step) : 0) != 0};
+    if (range.whole()) {
+      return integer_element(whole_number(start) + (step ? whole_number(*step) : 0), dtype,
+                             range.site);
+    }
+    const double value = std::trunc(number(start) + (step ? number(*step) : 0));
+    return integer_element(std::abs(value) < 0x1p65 ? static_cast<Wide>(value) : Wide{1} << 65,
+                           dtype, range.site);
+  };
+  const std::int64_t first = length > 0 ? element(range.start, nullptr) : 0;
+  const std::int64_t second = length > 1 ? element(range.start, &range.step) : first;
+  const auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(second) -
+                                               static_cast<std::uint64_t>(first));
+  const auto scalar = [&](std::int64_t value) {
+    return record_scalar(DType::i64, static_cast<std::uint64_t>(value),
+                         value == 0 || value == 1 || value == -1);
+  };
+  NodeRef node = iota(length, DType::i64, range.site);
+  if (delta != 1) node = record(Op::multiply, {node, scalar(delta)}, range.site);
+  if (first != 0) node = record(Op::add, {node, scalar(first)}, range.site);
+  return cast_to(node, dtype, range.site);
+}
+
+}  // namespace
+
+Array arange(Scalar start, Scalar stop, Scalar step, DType dtype, SourceLocation where) {
+  const Range range{start, stop, step, where};
+  const std::int64_t length = arange_length(range);
+  return Access::make(is_floating(dtype) ? float_arange(range, length, dtype)
+                                         : integer_arange(range, length, dtype));
+}
+
+Array arange(Scalar start, Scalar stop, Scalar step, SourceLocation where) {
+  const Range range{start, stop, step, where};
+  const DType dtype = range.whole() ? DType::i64 : range.single() ? DType::f32 : DType::f64;
+  return arange(start, stop, step, dtype, where);
+}
+
+Array arange(Scalar stop, SourceLocation where) { return arange(0, stop, 1, where); }
+
+Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, SourceLocation where) {
+  if (count < 0) {
+    throw ValueError(at(fmt::format("linspace: the count {} is negative", count), where));
+  }
+  const bool floats = !is_whole(start) || !is_whole(stop);
+  const DType dtype = floats && is_single(start) && is_single(stop) ? DType::f32 : DType::f64;
+  const std::int64_t intervals = endpoint ? count - 1 : count;
+  const double first = number(start), last = number(stop);
+  const double distance = rounded(dtype, last - first);
+  const double step = intervals > 0 ? rounded(dtype, distance / static_cast<double>(intervals)) : 0;
+  NodeRef node = multiples(count, step, dtype, where);
+  node = record(Op::add, {node, float_scalar(dtype, first)}, where);
+  if (endpoint && count > 1) {
+    const NodeRef is_last = record(Op::equal,
+                                   {iota(count, DType::i64, where),
+                                    record_constant(DType::i64, static_cast<double>(intervals))},
+                                   where);
+    node = record(Op::select, {is_last, float_scalar(dtype, last), node}, where);
+  }
+  return Access::make(node);
+}
+
+}  // namespace heddle

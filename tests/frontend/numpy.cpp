@@ -1,0 +1,154 @@
+// Creation and printing against NumPy itself, over many values.
+#include <cstring>
+#include <random>
+
+#include "tests/support/oracle.h"
+#include "values.h"
+
+using hd::test::check;
+using hd::test::contains;
+using hd::test::message_of;
+using hd::test::Oracle;
+using hd::test::OracleResult;
+
+namespace {
+
+template <class T>
+hd::ir::HostArray on_host(const std::vector<T>& values, hd::DType dtype = hd::dtype_of<T>) {
+  hd::ir::HostArray array{{dtype, {static_cast<std::int64_t>(values.size())}}, {}};
+  array.data.resize(values.size() * sizeof(T));
+  std::memcpy(array.data.data(), values.data(), array.data.size());
+  return array;
+}
+
+OracleResult numpy(const std::string& code,
+                   const std::vector<std::pair<std::string, hd::ir::HostArray>>& inputs) {
+  OracleResult result = Oracle::instance().python(code, inputs);
+  REQUIRE_MESSAGE(result.error.empty(), result.error);
+  return result;
+}
+
+template <class T>
+std::vector<T> values_of(const hd::ir::HostArray& array) {
+  std::vector<T> values(array.data.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), array.data.data(), array.data.size());
+  return values;
+}
+
+/// start, stop and step of ranges of up to some hundred elements, as three values each.
+std::vector<double> random_ranges(std::size_t count, double magnitude, bool whole) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  std::vector<double> result;
+  while (result.size() < 3 * count) {
+    double step = unit(random) * std::pow(magnitude, unit(random));
+    double start = unit(random) * 10 * std::abs(step) * std::pow(10, unit(random));
+    double stop = start + step * 300 * std::abs(unit(random));
+    if (result.size() % 2 == 0) step = std::round(step * 100) / 100;
+    if (result.size() % 4 == 0) start = std::round(start * 10) / 10;
+    if (whole) step = std::round(step), start = std::round(start), stop = std::round(stop);
+    if (step != 0) result.insert(result.end(), {start + 0.0, stop, step});
+  }
+  return result;
+}
+
+const std::string ranges_code =
+    "rows = [np.arange(s(a), s(b), s(c), dtype=d) for a, b, c in p.reshape(-1, 3)]\n"
+    "result = (np.concatenate(rows), np.array([len(r) for r in rows], np.int64))";
+
+/// Ranges in a dtype, from C++ scalars of type S, have NumPy's bits.
+template <class T, class S>
+void check_ranges(const std::vector<double>& numbers, const std::string& setting) {
+  const OracleResult expected = numpy(setting + ranges_code, {{"p", on_host(numbers)}});
+  const std::vector<T> elements = values_of<T>(expected.outputs[0].value);
+  const auto lengths = values_of<std::int64_t>(expected.outputs[1].value);
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const auto number = [&](std::size_t k) { return static_cast<S>(numbers[3 * i + k]); };
+    CAPTURE(number(0));
+    CAPTURE(number(1));
+    CAPTURE(number(2));
+    const std::vector<T> ours =
+        hd::arange(number(0), number(1), number(2), hd::dtype_of<T>).template to_vector<T>();
+    REQUIRE(static_cast<std::int64_t>(ours.size()) == lengths[i]);
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+      CAPTURE(k);
+      REQUIRE(std::memcmp(&ours[k], &elements[place + k], sizeof(T)) == 0);
+    }
+    place += ours.size();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ranges have NumPy's lengths and bits") {
+  const std::vector<double> numbers = random_ranges(150, 1e3, false);
+  check_ranges<double, double>(numbers, "s = float; d = np.float64\n");
+  check_ranges<float, float>(numbers, "s = np.float32; d = np.float32\n");
+  check_ranges<float, double>(numbers, "s = float; d = np.float32\n");
+  check_ranges<hd::float16_t, double>(random_ranges(100, 4, false), "s = float; d = np.float16\n");
+  check_ranges<std::int32_t, double>(numbers, "s = float; d = np.int32\n");
+  const std::vector<double> whole = random_ranges(100, 1e3, true);
+  check_ranges<std::int64_t, std::int64_t>(whole, "s = int; d = np.int64\n");
+  check_ranges<double, std::int64_t>(whole, "s = int; d = np.float64\n");
+  check_ranges<float, std::int64_t>(whole, "s = int; d = np.float32\n");
+  check_ranges<std::int8_t, int>({0, 900, 100, 1, -3, -2, 100, 300, 20}, "s = int; d = np.int8\n");
+  check_ranges<double, double>({1.0, 2.0, 0.1, 0, 0.7, 0.1, 1e16, 1e16 + 9, 1.5, 0, 3, INFINITY},
+                               "s = float; d = np.float64\n");
+  check_ranges<float, float>({0, 0.6, 0.2, 0, 0.9, 0.3, 0.1, 2, 0.1},
+                             "s = np.float32; d = np.float32\n");
+}
+
+TEST_CASE("jitted ranges have NumPy's bits") {
+  const auto f =
+      hd::jit([] { return std::pair(hd::arange(1.0, 60.0, 0.1), hd::linspace(0.1, 0.7, 999)); });
+  const auto [range, line] = f();
+  const OracleResult expected =
+      numpy("result = (np.arange(1.0, 60.0, 0.1), np.linspace(0.1, 0.7, 999))", {});
+  CHECK(range.to_vector<double>() == values_of<double>(expected.outputs[0].value));
+  CHECK(line.to_vector<double>() == values_of<double>(expected.outputs[1].value));
+}
+
+TEST_CASE("linspace has NumPy's bits") {
+  const std::vector<double> numbers = random_ranges(60, 1e3, false);
+  const OracleResult expected = numpy(
+      "p = p.reshape(-1, 3)\n"
+      "result = tuple(np.concatenate([np.linspace(s(a), s(b), 99, endpoint=c > 0) for a, b, c in "
+      "p])"
+      " for s in (float, np.float32))",
+      {{"p", on_host(numbers)}});
+  const auto wide = values_of<double>(expected.outputs[0].value);
+  const auto narrow = values_of<float>(expected.outputs[1].value);
+  REQUIRE(narrow.size() == numbers.size() * 33);
+  for (std::size_t i = 0; i < numbers.size() / 3; ++i) {
+    const double a = numbers[3 * i], b = numbers[3 * i + 1];
+    const bool endpoint = numbers[3 * i + 2] > 0;
+    const auto doubles = hd::linspace(a, b, 99, endpoint).to_vector<double>();
+    const auto floats =
+        hd::linspace(static_cast<float>(a), static_cast<float>(b), 99, endpoint).to_vector<float>();
+    for (std::size_t k = 0; k < 99; ++k) {
+      CAPTURE(k);
+      REQUIRE(doubles[k] == wide[99 * i + k]);
+      REQUIRE(floats[k] == narrow[99 * i + k]);
+    }
+  }
+}
+
+TEST_CASE("ranges of numbers that are too large or do not fit throw with their place") {
+  CHECK(hd::arange(INT64_MAX - 2, INT64_MAX).to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{INT64_MAX - 2, INT64_MAX - 1});
+  check<std::int64_t>(hd::arange(0, INT64_MAX, std::int64_t{1} << 62), {2},
+                      {0, std::int64_t{1} << 62});
+  check<std::int64_t>(hd::arange(INT64_MIN, INT64_MAX, std::int64_t{1} << 62), {4},
+                      {INT64_MIN, INT64_MIN / 2, 0, std::int64_t{1} << 62});
+  check<std::int64_t>(hd::arange(0, 10, INT64_MAX), {1}, {0});
+  check<std::int64_t>(hd::arange(10, 0, INT64_MIN), {1}, {10});
+  const std::uint64_t half = std::uint64_t{1} << 63;
+  check<std::uint64_t>(hd::arange(half, half + 2, 1, hd::uint64), {2}, {half, half + 1});
+  const auto message = [](auto make) { return message_of<hd::Error>(make); };
+  CHECK(contains(message([] { hd::arange(INT64_MIN, INT64_MAX); }), "numpy.cpp:"));
+  CHECK(contains(message([] { hd::arange(0.0, INFINITY); }), "numpy.cpp:"));
+  CHECK(contains(message([] { hd::arange(-3, 0, 1, hd::uint8); }), "numpy.cpp:"));
+  CHECK(contains(message([] { hd::arange(0, 5, 1, hd::bool_); }), "numpy.cpp:"));
+  check<bool>(hd::arange(0, 2, 1, hd::bool_), {2}, {false, true});
+}
