@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/storage.h"
 #include "ir/literal.h"
 
 namespace heddle::frontend {
@@ -149,9 +150,10 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<FloatElement>& elements,
   }
   if (largest > 0) {
     const double cutoff = std::pow(10.0, std::min(8, decimal_precision(dtype)));
-    // NumPy divides in the array's dtype, which can overflow: that is more than 1000 too.
-    scientific_ = largest >= cutoff ||
-                  (!options.suppress && (smallest < 0.0001 || largest / smallest > 1000.0));
+    // NumPy compares in the array's dtype. A quotient that overflows is more than 1000 too.
+    scientific_ =
+        largest >= cutoff || (!options.suppress && (smallest < rounded(dtype, 0.0001) ||
+                                                    rounded(dtype, largest / smallest) > 1000.0));
   }
   if (!finite.empty()) scientific_ ? measure_scientific(finite) : measure_positional(finite);
   if (finite.size() != elements.size()) {

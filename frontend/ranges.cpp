@@ -18,6 +18,7 @@ using frontend::NodeRef;
 using frontend::record;
 using frontend::record_constant;
 using frontend::record_scalar;
+using frontend::rounded;
 using frontend::Site;
 using ir::Op;
 
@@ -48,13 +49,6 @@ bool is_whole(const Scalar& scalar) { return scalar.kind != Scalar::Kind::floati
 
 /// Of the numbers that a range is made from: NumPy counts in float32 where they are float32.
 bool is_single(const Scalar& scalar) { return is_whole(scalar) || scalar.dtype == DType::f32; }
-
-double rounded(DType dtype, double value) {
-  std::uint64_t element = 0;
-  frontend::convert(&value, DType::f64, &element, dtype, 1);
-  frontend::convert(&element, dtype, &value, DType::f64, 1);
-  return value;
-}
 
 /// What numpy.arange is given.
 struct Range {

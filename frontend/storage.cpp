@@ -66,4 +66,11 @@ void convert(const void* from, DType from_dtype, void* to, DType to_dtype, std::
   });
 }
 
+double rounded(DType dtype, double value) {
+  std::uint64_t element = 0;
+  convert(&value, DType::f64, &element, dtype, 1);
+  convert(&element, dtype, &value, DType::f64, 1);
+  return value;
+}
+
 }  // namespace heddle::frontend

@@ -16,5 +16,7 @@ void download_to(const Node& node, void* out);
 
 /// Converts `count` elements as astype does.
 void convert(const void* from, DType from_dtype, void* to, DType to_dtype, std::size_t count);
+/// A number rounded to a dtype.
+double rounded(DType dtype, double value);
 
 }  // namespace heddle::frontend

@@ -1,6 +1,7 @@
 // Creation and printing against NumPy itself, over many values.
 #include <cstring>
 #include <random>
+#include <sstream>
 
 #include "tests/support/oracle.h"
 #include "values.h"
@@ -151,4 +152,60 @@ TEST_CASE("ranges of numbers that are too large or do not fit throw with their p
   CHECK(contains(message([] { hd::arange(-3, 0, 1, hd::uint8); }), "numpy.cpp:"));
   CHECK(contains(message([] { hd::arange(0, 5, 1, hd::bool_); }), "numpy.cpp:"));
   check<bool>(hd::arange(0, 2, 1, hd::bool_), {2}, {false, true});
+}
+
+namespace {
+
+/// Rows of `width` floats: all magnitudes, and those where NumPy changes its format.
+template <class T>
+std::vector<T> printed_values(std::size_t rows, std::size_t width, double magnitude) {
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  const double edges[] = {0.0001, 0.00011, 0.001, 0.1, 1, 100, 999.5, 1000, 1001, 65504, 1e6, 1e8};
+  std::vector<T> result;
+  while (result.size() < rows * width) {
+    const std::size_t row = result.size() / width;
+    double value = unit(random) * std::pow(magnitude, unit(random));
+    if (row % 3 == 0) value = edges[random() % std::size(edges)];
+    if (row % 3 == 1) value = std::round(value * 100) / 100;
+    T element(static_cast<float>(value));
+    if constexpr (std::is_same_v<T, double>) element = value;
+    if constexpr (!std::is_same_v<T, hd::float16_t>) {
+      if (row % 6 == 0) element = std::nextafter(element, static_cast<T>(unit(random) * 1e9));
+    }
+    result.push_back(element);
+  }
+  return result;
+}
+
+template <class T>
+void check_printing(double magnitude) {
+  constexpr std::size_t rows = 900, width = 3;
+  const std::vector<T> values = printed_values<T>(rows, width, magnitude);
+  const OracleResult expected = numpy(
+      "rows = x.reshape(-1, 3)\n"
+      "result = '\\n'.join([t for r in rows for t in (str(r), repr(r[:2]), str(r[1]))])",
+      {{"x", on_host(values)}});
+  std::istringstream lines(expected.text);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const hd::Array x =
+        hd::array(std::vector<T>(values.begin() + static_cast<std::ptrdiff_t>(row * width),
+                                 values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width)));
+    for (const std::string& ours :
+         {hd::to_string(x), hd::repr(x(hd::slice(0, 2))), hd::to_string(x(1))}) {
+      std::string line;
+      std::getline(lines, line);
+      CHECK(ours == line);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("floats print as in NumPy") {
+  check_printing<double>(1e6);
+  check_printing<double>(1e200);
+  check_printing<float>(1e5);
+  check_printing<float>(1e30);
+  check_printing<hd::float16_t>(1e4);
 }
