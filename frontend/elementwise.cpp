@@ -43,13 +43,17 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
 }
 
 Array clip(const Operand& x, const Operand& low, const Operand& high) {
-  return minimum({maximum(x, low), x.where()}, high);
+  return x.array() != nullptr ? frontend::clip(x, low, high)
+                              : frontend::clip({asarray(x), x.where()}, low, high);
 }
 
 Array round(const Operand& x, int decimals) {
   const DType dtype = dtype_of_operand("round", x);
   const SourceLocation where = x.where();
-  if (!is_floating(dtype) && decimals >= 0) {
+  if (is_boolean(dtype) && decimals != 0) {
+    throw DTypeError(frontend::at("round: bool has no decimals; astype to another dtype", where));
+  }
+  if (is_integer(dtype) && decimals >= 0) {
     return Access::make(frontend::node_of("round", x, dtype));
   }
   if (decimals == 0) return rint(x);

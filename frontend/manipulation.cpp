@@ -52,7 +52,7 @@ ir::Shape resolve_shape(const NodeRef& node, const Shape& shape, const Site& sit
       if (open) fail("only one extent may be -1");
       open = i;
     } else {
-      known *= shape[i];
+      known = frontend::located(site, [&] { return known * ir::Dim(shape[i]); });
     }
     result.emplace_back(shape[i]);
   }

@@ -102,12 +102,16 @@ Array record_in(Op op, Operands operands, DType dtype) {
   return finish(record(op, nodes, {}, operands[0]->where()), operands);
 }
 
-/// Where an operand lies that is a scalar and not in a dtype's range: see side_of(). What is traced
-/// for a scalar argument is then for such values only.
+/// Where an operand lies that is an integer scalar and not in an integer dtype's range: see
+/// side_of(). What is traced for a scalar argument is then for such values only.
 int side_of_operand(const Operand& operand, DType dtype) {
-  if (operand.array() == nullptr) return side_of(operand.scalar(), dtype);
+  if (operand.array() == nullptr) {
+    const Scalar& scalar = operand.scalar();
+    return scalar.kind == Scalar::Kind::floating ? 0 : side_of(scalar, dtype);
+  }
   const NodeRef node = Access::node(*operand.array(), operand.where());
-  return node->is_weak_scalar() ? Trace::current()->assume_side(*node, dtype) : 0;
+  if (!node->is_weak_scalar() || is_floating(node->dtype)) return 0;
+  return Trace::current()->assume_side(*node, dtype);
 }
 
 Scalar scalar_of(const Operand& operand) {
@@ -291,6 +295,22 @@ Array select(const Operand& condition, const Operand& x, const Operand& y, std::
   return finish(record(Op::select, {chosen, node_of(name, x, dtype), node_of(name, y, dtype)},
                        condition.where()),
                 values);
+}
+
+Array clip(const Operand& x, const Operand& low, const Operand& high) {
+  const NodeRef node = node_of("clip", x);
+  // Integers beyond the array's dtype are no bounds.
+  const bool has_low = side_of_operand(low, node->dtype) >= 0;
+  const bool has_high = side_of_operand(high, node->dtype) <= 0;
+  std::vector<const Operand*> operands{&x};
+  if (has_low) operands.push_back(&low);
+  if (has_high) operands.push_back(&high);
+  const Site site = x.where();
+  const DType dtype = common_dtype("clip", operands);
+  NodeRef result = cast_to(node, dtype, site, "clip");
+  if (has_low) result = record(Op::maximum, {result, node_of("clip", low, dtype)}, site);
+  if (has_high) result = record(Op::minimum, {result, node_of("clip", high, dtype)}, site);
+  return finish(result, operands);
 }
 
 bool can_cast_same_kind(DType from, DType to) {

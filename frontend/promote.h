@@ -24,6 +24,9 @@ Array elementwise(ir::Op op, std::initializer_list<const Operand*> operands);
 Array unary(ir::Op op, const Operand& x);
 Array binary(ir::Op op, const Operand& x, const Operand& y);
 Array select(const Operand& condition, const Operand& x, const Operand& y, std::string_view name);
+/// numpy.clip of an array: an integer scalar beyond its integer dtype that changes nothing is no
+/// bound.
+Array clip(const Operand& x, const Operand& low, const Operand& high);
 
 /// The result of an in-place operator: cast back to the array's dtype, if it is of the same kind,
 /// and of the same shape.

@@ -181,10 +181,15 @@ NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site) {
 }
 
 int side_of(const Scalar& scalar, DType dtype) {
-  if (scalar.kind == Scalar::Kind::boolean || scalar.kind == Scalar::Kind::floating) return 0;
-  if (!is_integer(dtype)) return 0;
-  const auto bits = 8 * static_cast<int>(size_of(dtype));
-  const std::uint64_t greatest = ~0ull >> (64 - (is_signed_integer(dtype) ? bits - 1 : bits));
+  if (scalar.kind == Scalar::Kind::boolean || !is_integer(dtype)) return 0;
+  const int size = 8 * static_cast<int>(size_of(dtype));
+  const int bits = is_signed_integer(dtype) ? size - 1 : size;
+  if (scalar.kind == Scalar::Kind::floating) {
+    const double whole = std::trunc(scalar.floating), limit = std::ldexp(1.0, bits);
+    if (whole < (is_signed_integer(dtype) ? -limit : 0)) return -1;
+    return whole < limit ? 0 : 1;
+  }
+  const std::uint64_t greatest = ~0ull >> (64 - bits);
   if (scalar.kind == Scalar::Kind::unsigned_integer || scalar.integer >= 0) {
     return scalar.unsigned_integer > greatest ? 1 : 0;
   }
@@ -194,9 +199,10 @@ int side_of(const Scalar& scalar, DType dtype) {
 
 std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site) {
   if (side_of(scalar, dtype) != 0) {
-    throw DTypeError(at(fmt::format("{}: the integer {} does not fit {}; cast the array to a wider "
+    const char* kind = scalar.kind == Scalar::Kind::floating ? "number" : "integer";
+    throw DTypeError(at(fmt::format("{}: the {} {} does not fit {}; cast the array to a wider "
                                     "dtype first",
-                                    op, text_of(scalar), name_of(dtype)),
+                                    op, kind, text_of(scalar), name_of(dtype)),
                         site));
   }
   switch (scalar.kind) {
@@ -212,13 +218,12 @@ std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype
 }
 
 std::uint64_t bits_of(DType dtype, double value) {
-  if (is_integer(dtype) && !(std::abs(value) < 0x1p64)) {
+  if (!is_integer(dtype)) return bits_in(dtype, value);
+  if (!(value >= -0x1p63 && value < 0x1p64)) {
     throw DTypeError(fmt::format("{} has no value in {}", value, name_of(dtype)));
   }
-  if (is_signed_integer(dtype)) return bits_in(dtype, static_cast<std::int64_t>(value));
-  if (dtype == DType::u64 && value >= 0) return static_cast<std::uint64_t>(value);
-  if (is_integer(dtype)) return bits_in(dtype, static_cast<std::int64_t>(value));
-  return bits_in(dtype, value);
+  return value < 0 ? bits_in(dtype, static_cast<std::int64_t>(value))
+                   : bits_in(dtype, static_cast<std::uint64_t>(value));
 }
 
 ir::Shape to_ir(const Shape& shape) { return {shape.begin(), shape.end()}; }

@@ -36,11 +36,13 @@ NodeRef cast_to(const NodeRef& node, DType dtype, Site site, std::string_view op
 NodeRef reshape_to(const NodeRef& node, ir::Shape shape, Site site);
 NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
 
-/// The bits of a scalar in a dtype. DTypeError, naming `op`, for an integer that does not fit.
+/// The bits of a scalar in a dtype. DTypeError, naming `op`, for a number that does not fit an
+/// integer dtype.
 std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site);
 /// The bits of a number that certainly has a value in the dtype.
 std::uint64_t bits_of(DType dtype, double value);
-/// Where an integer lies that an integer dtype does not hold: -1 below, 1 above. 0 for all others.
+/// Where a number lies that an integer dtype does not hold, its fraction dropped: -1 below, 1 above
+/// and for NaN. 0 for all others.
 int side_of(const Scalar& scalar, DType dtype);
 std::string text_of(const Scalar& scalar);
 

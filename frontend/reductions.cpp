@@ -44,7 +44,10 @@ std::vector<std::int64_t> sorted_axes(const NodeRef& node, const Axes& axes, con
 
 NodeRef reduce(Op op, const NodeRef& node, const Axes& axes, bool keepdims, const Site& site) {
   ir::Attributes attributes;
-  attributes.axes = sorted_axes(node, axes, site);
+  // NumPy's ufuncs, unlike its means, take axis 0 and -1 of a 0-d array.
+  const bool only_element = node->shape.empty() && axes.values().size() == 1 &&
+                            (axes.values()[0] == 0 || axes.values()[0] == -1);
+  if (!only_element) attributes.axes = sorted_axes(node, axes, site);
   attributes.keepdims = keepdims;
   if (attributes.axes.empty()) {
     // A 0-d array: its only element is the result, in the dtype that the op gives.

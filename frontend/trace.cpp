@@ -60,7 +60,7 @@ Scalar Trace::value_of(const Node& node) const {
 
 int Trace::assume_side(const Node& node, DType dtype) {
   const int side = side_of(value_of(node), dtype);
-  if (node.kind == Node::Kind::parameter && is_integer(node.dtype) && is_integer(dtype)) {
+  if (node.kind == Node::Kind::parameter && !is_boolean(node.dtype) && is_integer(dtype)) {
     const Assumption assumption{inputs_[node.index].argument, dtype, side};
     if (std::find(assumptions_.begin(), assumptions_.end(), assumption) == assumptions_.end()) {
       assumptions_.push_back(assumption);

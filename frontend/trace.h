@@ -22,8 +22,8 @@ class Trace {
   NodeRef add_input(ir::Type type);
   /// The next scalar argument, as a weak value of float64, int64 or bool.
   NodeRef add_scalar(const Scalar& value);
-  /// The weak scalar that `node` is, in a dtype. Throws DTypeError, naming `op`, if it is an
-  /// integer that does not fit.
+  /// The weak scalar that `node` is, in a dtype. Throws DTypeError, naming `op`, if it does
+  /// not fit.
   NodeRef scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op);
   /// What a weak scalar is at this call. Nothing may be traced by it that is not assumed.
   Scalar value_of(const Node& node) const;

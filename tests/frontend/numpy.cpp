@@ -209,3 +209,141 @@ TEST_CASE("floats print as in NumPy") {
   check_printing<float>(1e30);
   check_printing<hd::float16_t>(1e4);
 }
+
+namespace {
+
+const std::vector<std::int64_t> clip_bounds{-70000, -129, -128, -1,  0,    5,
+                                            127,    128,  255,  256, 70000};
+
+/// numpy.clip of integers between all pairs of bounds: the values, or an error.
+template <class T>
+void check_clip() {
+  const std::vector<T> values{std::numeric_limits<T>::min(), 0, 1, 100,
+                              std::numeric_limits<T>::max()};
+  const OracleResult expected = numpy(
+      "def clip(low, high):\n"
+      "  try: return ' '.join(str(v) for v in np.clip(x, int(low), int(high)).astype(x.dtype))\n"
+      "  except OverflowError: return 'error'\n"
+      "result = '\\n'.join(clip(low, high) for low in b for high in b)",
+      {{"x", on_host(values)}, {"b", on_host(clip_bounds)}});
+  const auto jitted = hd::jit([](const hd::Array& x, const hd::Array& low, const hd::Array& high) {
+    return hd::clip(x, low, high);
+  });
+  const hd::Array x = hd::array(values);
+  const auto text = [](auto make) -> std::string {
+    try {
+      const hd::Array clipped = make();
+      CHECK(clipped.dtype() == hd::dtype_of<T>);
+      std::string line;
+      for (const T value : clipped.template to_vector<T>()) {
+        line += (line.empty() ? "" : " ") + std::to_string(value);
+      }
+      return line;
+    } catch (const hd::DTypeError&) {
+      return "error";
+    }
+  };
+  std::istringstream lines(expected.text);
+  for (const std::int64_t low : clip_bounds) {
+    for (const std::int64_t high : clip_bounds) {
+      CAPTURE(low);
+      CAPTURE(high);
+      std::string line;
+      std::getline(lines, line);
+      CHECK(text([&] { return hd::clip(x, low, high); }) == line);
+      CHECK(text([&] { return jitted(x, low, high); }) == line);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("clip takes integer bounds beyond the dtype as NumPy does") {
+  check_clip<std::int8_t>();
+  check_clip<std::uint8_t>();
+  check_clip<std::int16_t>();
+  check_clip<std::uint64_t>();
+  check_clip<std::int64_t>();
+  const hd::Array x = hd::array<std::uint8_t>({1, 200});
+  check<double>(x.clip(-1, 2.5), {2}, {1, 2.5});
+  check<std::int64_t>(hd::clip(x, hd::array<std::int64_t>({2, 300}), 1000), {2}, {2, 300});
+  check<std::int16_t>(hd::clip(x.astype(hd::int8), 100, hd::array<std::int16_t>({300, 400})), {2},
+                      {100, 100});
+  check<float>(hd::clip(hd::array({1.5f, 500.0f}), -1, 300), {2}, {1.5f, 300});
+  check<std::int64_t>(hd::clip(hd::array({true, false}), 0, 1), {2}, {1, 0});
+  CHECK(contains(message_of<hd::DTypeError>([&] { x.clip(300, 400); }), "clip: the integer 300"));
+}
+
+TEST_CASE("a bool rounds to float16") {
+  const hd::Array x = hd::array({true, false});
+  CHECK(hd::round(x).dtype() == hd::float16);
+  CHECK(hd::round(x).to_vector<float>() == std::vector<float>{1, 0});
+  CHECK_THROWS_AS(hd::round(x, 1), hd::DTypeError);
+  CHECK_THROWS_AS(hd::round(x, -1), hd::DTypeError);
+}
+
+TEST_CASE("0-d arrays reduce over axis 0 and -1 as in NumPy") {
+  const OracleResult expected = numpy(
+      "def text(f, **options):\n"
+      "  try: r = f(x, **options); return f'{r.dtype} {r.shape} {float(r)}'\n"
+      "  except Exception as e: return 'error'\n"
+      "result = '\\n'.join(text(getattr(np, f), axis=a, keepdims=k)"
+      " for f in 'sum prod min max any all argmin argmax mean var std'.split()"
+      " for a in (0, -1, 1, -2) for k in (False, True))",
+      {{"x", {{hd::int16, {}}, {std::byte{7}, std::byte{0}}}}});
+  std::istringstream lines(expected.text);
+  const hd::Array x = hd::array(std::int16_t{7});
+  const auto check_all = [&](auto reduce) {
+    for (const int axis : {0, -1, 1, -2}) {
+      for (const bool keepdims : {false, true}) {
+        CAPTURE(axis);
+        std::string line, ours = "error";
+        std::getline(lines, line);
+        try {
+          const hd::Array result = reduce(axis, keepdims);
+          CHECK(result.ndim() == 0);
+          const double value = result.template item<double>();
+          ours = std::string(hd::numpy_name_of(result.dtype())) + " () " +
+                 (value == 7   ? "7.0"
+                  : value == 1 ? "1.0"
+                               : "0.0");
+        } catch (const hd::IndexError&) {
+        }
+        CHECK(ours == line);
+      }
+    }
+  };
+  check_all([&](int axis, bool keepdims) { return x.sum(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.prod(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.min(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.max(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.any(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.all(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.argmin(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.argmax(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.mean(axis, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.var(axis, 0, keepdims); });
+  check_all([&](int axis, bool keepdims) { return x.std(axis, 0, keepdims); });
+}
+
+TEST_CASE("numbers that an array cannot hold, and shapes too large, throw with their place") {
+  hd::Array x = hd::zeros<int>({2});
+  const auto message = [](auto make) { return message_of<hd::Error>(make); };
+  CHECK(contains(message([&] { x.at(0) = NAN; }), "numpy.cpp:"));
+  CHECK(contains(message([&] { x.at(0) = INFINITY; }), "numpy.cpp:"));
+  CHECK(contains(message([&] { x.at(0) = 1e10; }), "numpy.cpp:"));
+  CHECK(contains(message([&] { x.astype(hd::uint8).at(0) = -1.5; }), "numpy.cpp:"));
+  CHECK(contains(message([&] { hd::zeros<std::int64_t>({2}).at(0) = 1e19; }), "numpy.cpp:"));
+  x.at(0) = -1.5;
+  check<int>(x, {2}, {-1, 0});
+  const auto set = hd::jit([](hd::Array y, const hd::Array& s) {
+    y.at(0) = s;
+    return y;
+  });
+  check<int>(set(x, 2.5), {2}, {2, 0});
+  CHECK(contains(message([&] { set(x, NAN); }), "numpy.cpp:"));
+  const std::int64_t large = std::int64_t{1} << 40;
+  CHECK(contains(message([&] { x.reshape({large, large}); }), "numpy.cpp:"));
+  CHECK(contains(message([&] { x.reshape({large, large, -1}); }), "numpy.cpp:"));
+  CHECK(contains(message([&] { hd::broadcast_to(x, {large, large, 2}); }), "numpy.cpp:"));
+}
