@@ -52,6 +52,14 @@ cuda::DevicePointer address(const void* pointer) {
   return reinterpret_cast<cuda::DevicePointer>(pointer);
 }
 
+/// Pageable memory is staged before a copy from it returns; what the driver knows, pinned and
+/// managed memory, the device reads itself when the copy's turn comes.
+bool device_reads_itself(const void* from) {
+  unsigned type = 0;
+  return cuda::driver().pointer_get_attribute.attempt(&type, cuda::PointerAttribute::memory_type,
+                                                      address(from)) == cuda::Result::success;
+}
+
 }  // namespace
 
 Stream::Stream(StreamState* state) : state_(state) {
@@ -235,6 +243,7 @@ void copy(void* to, Device to_device, const void* from, Device from_device, std:
   cuda::ContextScope context(stream.device().ordinal);
   if (!from_device.is_cuda()) {
     driver.memcpy_htod_async(address(to), from, bytes, stream.handle());
+    if (device_reads_itself(from) && !stream.capturing()) stream.synchronize();
   } else if (!to_device.is_cuda()) {
     driver.memcpy_dtoh_async(to, address(from), bytes, stream.handle());
   } else if (to_device == from_device) {

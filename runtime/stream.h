@@ -104,8 +104,8 @@ class Event {
 };
 
 /// Copies bytes between any two devices, in the stream's order. Where a GPU takes part the stream
-/// must be a GPU's. From or to pageable host memory the host side is done when this returns; a copy
-/// to pinned host memory has to be waited for. Throws DeviceError.
+/// must be a GPU's. A copy from host memory is done with that memory when this returns, as one to
+/// pageable host memory is; a copy to pinned host memory has to be waited for. Throws DeviceError.
 void copy(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes,
           const Stream& stream);
 /// Sets bytes, in the stream's order. Throws DeviceError.

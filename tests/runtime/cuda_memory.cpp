@@ -89,6 +89,27 @@ void check_copies() {
       InternalError);
 }
 
+/// The GPU itself reads pinned memory, when the copy's turn comes.
+void check_copies_from_pinned_memory() {
+  const Stream stream = Stream::current(gpu);
+  constexpr std::size_t bytes = 64 * mib;
+  void* pinned = nullptr;
+  {
+    const cuda::ContextScope scope(0);
+    cuda::driver().mem_host_alloc(&pinned, bytes, cuda::host_alloc_portable);
+  }
+  const BufferRef a = allocate(bytes, stream);
+  for (const unsigned char value : {1, 2, 3}) {
+    std::memset(pinned, value, bytes);
+    runtime::fill(a->pointer(), 0, bytes, stream);
+    runtime::copy(a->pointer(), gpu, pinned, Device{}, bytes, stream);
+    std::memset(pinned, 0xee, bytes);
+    CHECK(all_are(read_back(a, stream), value));
+  }
+  const cuda::ContextScope scope(0);
+  cuda::driver().mem_free_host(pinned);
+}
+
 void check_reuse_on_one_stream() {
   const Stream stream = Stream::create(gpu);
   BufferRef first = allocate(4 * mib, stream);
@@ -209,6 +230,7 @@ void check_everything() {
   check_target();
   check_context_is_put_back();
   check_copies();
+  check_copies_from_pinned_memory();
   check_reuse_on_one_stream();
   check_use_on_other_streams();
   check_threads();

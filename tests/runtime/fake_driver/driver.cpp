@@ -48,6 +48,7 @@ struct State {
   std::recursive_mutex mutex;
   Context context;
   std::map<std::uint64_t, std::size_t> blocks;
+  std::map<std::uint64_t, std::size_t> pinned;
   std::size_t used = 0;
   std::map<Stream*, bool> streams;
 };
@@ -77,12 +78,17 @@ void run_until(const Mark& mark) {
   }
 }
 
-/// Work needs the device's context, or a stream of it; copies and fills check their range.
-bool in_a_block(std::uint64_t pointer, std::size_t bytes) {
-  const auto after = state().blocks.upper_bound(pointer);
-  if (after == state().blocks.begin()) return false;
+bool in_one_of(const std::map<std::uint64_t, std::size_t>& blocks, std::uint64_t pointer,
+               std::size_t bytes) {
+  const auto after = blocks.upper_bound(pointer);
+  if (after == blocks.begin()) return false;
   const auto block = std::prev(after);
   return pointer + bytes <= block->first + block->second;
+}
+
+/// Work needs the device's context, or a stream of it; copies and fills check their range.
+bool in_a_block(std::uint64_t pointer, std::size_t bytes) {
+  return in_one_of(state().blocks, pointer, bytes);
 }
 
 void* host(std::uint64_t pointer) { return reinterpret_cast<void*>(pointer); }
@@ -228,13 +234,25 @@ int cuMemFree_v2(std::uint64_t pointer) {
   return success;
 }
 int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
-  return *pointer = std::malloc(bytes), success;
+  const Lock lock(state().mutex);
+  *pointer = std::malloc(bytes);
+  state().pinned[reinterpret_cast<std::uint64_t>(*pointer)] = bytes;
+  return success;
 }
-int cuMemFreeHost(void* pointer) { return std::free(pointer), success; }
+int cuMemFreeHost(void* pointer) {
+  const Lock lock(state().mutex);
+  for (const auto& [stream, alive] : state().streams) run_all(stream);
+  state().pinned.erase(reinterpret_cast<std::uint64_t>(pointer));
+  return std::free(pointer), success;
+}
 
 int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, Stream* stream) {
   const Lock lock(state().mutex);
   if (stream == nullptr || !in_a_block(to, bytes)) return invalid_value;
+  if (in_one_of(state().pinned, reinterpret_cast<std::uint64_t>(from), bytes)) {
+    stream->work.emplace_back([=] { std::memcpy(host(to), from, bytes); });
+    return success;
+  }
   // Pageable memory is read before the call returns.
   const std::string staged(static_cast<const char*>(from), bytes);
   stream->work.emplace_back([=] { std::memcpy(host(to), staged.data(), bytes); });
@@ -265,9 +283,10 @@ int cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t count, St
 }
 int cuPointerGetAttribute(void* value, int attribute, std::uint64_t pointer) {
   const Lock lock(state().mutex);
-  if (!in_a_block(pointer, 1)) return invalid_value;
+  const bool pinned = in_one_of(state().pinned, pointer, 1);
+  if (!pinned && !in_a_block(pointer, 1)) return invalid_value;
   if (attribute == 9) *static_cast<int*>(value) = 0;
-  if (attribute == 2) *static_cast<unsigned*>(value) = 2;
+  if (attribute == 2) *static_cast<unsigned*>(value) = pinned ? 1 : 2;
   return success;
 }
 
