@@ -31,6 +31,13 @@ ir::Shape checked_shape(const char* op, const Shape& shape, const Site& site) {
   return result;
 }
 
+/// What an array is filled with: arrays and floats are cast, integers have to fit.
+NodeRef element_node(const char* op, const Operand& value, DType dtype) {
+  const bool integer = value.array() == nullptr && value.scalar().kind != Scalar::Kind::floating;
+  if (integer || is_floating(dtype)) return frontend::node_of(op, value, dtype);
+  return cast_to(frontend::node_of(op, value), dtype, value.where(), op);
+}
+
 Array filled_with(const char* op, const Shape& shape, double value, DType dtype,
                   const SourceLocation& where) {
   return Access::make(frontend::broadcast_to_shape(record_constant(dtype, value),
@@ -65,11 +72,9 @@ Array full(const Shape& shape, const Operand& value) {
 }
 
 Array full(const Shape& shape, const Operand& value, DType dtype) {
-  const NodeRef node = value.array() != nullptr
-                           ? cast_to(frontend::node_of("full", value), dtype, value.where())
-                           : frontend::node_of("full", value, dtype);
-  return Access::make(frontend::broadcast_to_shape(
-      node, checked_shape("full", shape, value.where()), value.where()));
+  return Access::make(frontend::broadcast_to_shape(element_node("full", value, dtype),
+                                                   checked_shape("full", shape, value.where()),
+                                                   value.where()));
 }
 
 Array zeros(const Shape& shape, DType dtype, SourceLocation where) {
@@ -98,7 +103,7 @@ Array empty_like(const Operand& x) { return filled_like("empty_like", x, 0); }
 
 Array full_like(const Operand& x, const Operand& value) {
   const NodeRef node = frontend::node_of("full_like", x);
-  const NodeRef element = frontend::node_of("full_like", value, node->dtype);
+  const NodeRef element = element_node("full_like", value, node->dtype);
   return Access::make(frontend::broadcast_to_shape(element, node->shape, x.where()));
 }
 

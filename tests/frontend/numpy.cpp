@@ -274,6 +274,14 @@ TEST_CASE("clip takes integer bounds beyond the dtype as NumPy does") {
   CHECK(contains(message_of<hd::DTypeError>([&] { x.clip(300, 400); }), "clip: the integer 300"));
 }
 
+TEST_CASE("filling with floats casts them, and with integers checks them") {
+  check<std::uint8_t>(hd::full({1}, 300.7, hd::uint8), {1}, {44});
+  check<std::uint8_t>(hd::full({1}, -1.5, hd::uint8), {1}, {255});
+  check<std::int8_t>(hd::full_like(hd::zeros<std::int8_t>({1}), 130.0), {1}, {-126});
+  CHECK_THROWS_AS(hd::full({1}, 300, hd::uint8), hd::DTypeError);
+  CHECK_THROWS_AS(hd::full_like(hd::zeros<std::int8_t>({1}), 130), hd::DTypeError);
+}
+
 TEST_CASE("a bool rounds to float16") {
   const hd::Array x = hd::array({true, false});
   CHECK(hd::round(x).dtype() == hd::float16);
