@@ -115,7 +115,7 @@ bool products_are_exact(std::int64_t length, double factor, int bits) {
 /// compiler may fuse a plain product with the sum that follows. For float64 that holds up to 2**26
 /// elements.
 NodeRef multiples(std::int64_t length, double factor, DType dtype, const Site& site) {
-  const NodeRef index = iota(length, dtype, site);
+  NodeRef index = iota(length, dtype, site);
   const auto times = [&](const NodeRef& node, double value) {
     return record(Op::multiply, {node, float_scalar(node->dtype, value)}, site);
   };

@@ -219,7 +219,7 @@ std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype
 
 std::uint64_t bits_of(DType dtype, double value) {
   if (!is_integer(dtype)) return bits_in(dtype, value);
-  if (!(value >= -0x1p63 && value < 0x1p64)) {
+  if (value < -0x1p63 || !(value < 0x1p64)) {
     throw DTypeError(fmt::format("{} has no value in {}", value, name_of(dtype)));
   }
   return value < 0 ? bits_in(dtype, static_cast<std::int64_t>(value))

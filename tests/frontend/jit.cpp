@@ -264,7 +264,7 @@ TEST_CASE("moving a captured array inside a trace leaves it as it was") {
   const auto f = hd::jit([&w](const hd::Array& x) {
     const hd::Array mine = std::move(w);
     hd::Array sum = x;
-    sum = std::move(w);
+    sum = std::move(w);  // NOLINT(bugprone-use-after-move)
     return sum + mine;
   });
   const hd::Array x = hd::zeros<float>({2});
