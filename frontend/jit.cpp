@@ -73,13 +73,16 @@ bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& no
   return true;
 }
 
-/// An integer may lie on another side of a dtype than when it was traced.
+/// A number may lie on another side of a dtype than when it was traced.
 bool assumptions_hold(const TracedFunction& function, const CallState& call) {
-  return std::all_of(function.assumptions.begin(), function.assumptions.end(),
-                     [&](const Trace::Assumption& assumption) {
-                       const Scalar& scalar = call.inputs[assumption.argument].scalar;
-                       return side_of(scalar, assumption.dtype) == assumption.side;
-                     });
+  if (function.assumptions.empty()) return true;
+  std::vector<Scalar> scalars;
+  for (const Input& input : call.inputs) {
+    if (input.kind == Input::Kind::scalar) scalars.push_back(input.scalar);
+  }
+  return std::all_of(
+      function.assumptions.begin(), function.assumptions.end(),
+      [&](const Trace::Assumption& assumption) { return assumption.holds(scalars); });
 }
 
 bool all_hold_something(const std::vector<NodeRef>& nodes) {

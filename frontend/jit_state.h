@@ -52,7 +52,7 @@ struct TracedFunction {
   runtime::CompileOptions options;
   std::vector<Source> parameters;
   std::vector<Source> results;
-  std::vector<Trace::Assumption> assumptions;  ///< their arguments are the call's inputs
+  std::vector<Trace::Assumption> assumptions;
   std::vector<CellRef> captures;
   std::vector<ir::Type> capture_types;
   std::vector<bool> capture_aligned;

@@ -81,7 +81,7 @@ class Node {
   bool scalar_parameter = false;
   std::uint32_t index = 0;
   std::uint64_t trace_id = 0;  ///< 0: not of a trace
-  std::uint64_t bits = 0;
+  std::uint64_t bits = 0;      ///< scalar parameters: which scalar argument
   ir::Hash128 hash;  ///< of op, dtype and attributes, not of the operands: made while recording
   ir::Shape shape;
   std::unique_ptr<ir::Attributes> attributes;  ///< null where all are default
@@ -99,8 +99,6 @@ class Node {
 
   runtime::DeviceArray value;
   void set_value(runtime::DeviceArray array);
-  /// A traced scalar that each call knows, not one that is computed from such.
-  bool is_weak_scalar() const { return weak && kind != Kind::operation; }
   /// Of an evaluated array nobody else refers to.
   bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
   std::uint32_t references() const { return references_.load(std::memory_order_acquire); }

@@ -110,13 +110,13 @@ int side_of_operand(const Operand& operand, DType dtype) {
     return scalar.kind == Scalar::Kind::floating ? 0 : side_of(scalar, dtype);
   }
   const NodeRef node = Access::node(*operand.array(), operand.where());
-  if (!node->is_weak_scalar() || is_floating(node->dtype)) return 0;
-  return Trace::current()->assume_side(*node, dtype);
+  if (!node->weak || is_floating(node->dtype)) return 0;
+  return Trace::current()->assume_side(node, dtype);
 }
 
 Scalar scalar_of(const Operand& operand) {
   if (operand.array() == nullptr) return operand.scalar();
-  return Trace::current()->value_of(*Access::node(*operand.array(), operand.where()));
+  return Trace::current()->value_of(*Access::node(*operand.array(), operand.where())).value();
 }
 
 void check_integer_power(Operands operands, DType dtype) {

@@ -159,7 +159,10 @@ NodeRef array_node(runtime::DeviceArray array) {
 }
 
 NodeRef cast_to(const NodeRef& node, DType dtype, Site site, std::string_view op) {
-  if (node->is_weak_scalar()) return Trace::current()->scalar_in(node, dtype, site, op);
+  if (node->weak) {
+    NodeRef scalar = Trace::current()->scalar_in(node, dtype, site, op);
+    if (scalar) return scalar;
+  }
   if (node->dtype == dtype) return node;
   ir::Attributes attributes;
   attributes.dtype = dtype;

@@ -17,7 +17,65 @@ namespace {
 std::atomic<std::uint64_t> next_trace_id{1};
 thread_local Trace* current_trace = nullptr;
 
+Scalar constant_value(const Node& node) {
+  if (is_floating(node.dtype)) return std::bit_cast<double>(node.bits);
+  if (is_boolean(node.dtype)) return node.bits != 0;
+  return node.dtype == DType::u64 ? Scalar(node.bits) : static_cast<std::int64_t>(node.bits);
+}
+
+/// Computes 0-d int64 nodes of a trace on the host: nothing beyond 64 bits, of other ops, or of
+/// more than so many nodes.
+class HostIntegers {
+ public:
+  explicit HostIntegers(std::span<const Scalar> arguments) : arguments_(arguments) {}
+
+  std::optional<std::int64_t> value(const Node& node) {
+    if (left_-- == 0 || node.dtype != DType::i64) return std::nullopt;
+    if (node.kind == Node::Kind::constant) return static_cast<std::int64_t>(node.bits);
+    if (node.kind == Node::Kind::operation) return computed(node);
+    if (!node.scalar_parameter) return std::nullopt;
+    const Scalar& scalar = arguments_[node.bits];
+    if (scalar.kind == Scalar::Kind::floating || frontend::side_of(scalar, DType::i64) != 0) {
+      return std::nullopt;
+    }
+    return scalar.integer;
+  }
+
+ private:
+  std::optional<std::int64_t> computed(const Node& node) {
+    const bool negative = node.op == ir::Op::negative;
+    if (!negative && node.op != ir::Op::add && node.op != ir::Op::subtract &&
+        node.op != ir::Op::multiply) {
+      return std::nullopt;
+    }
+    const auto a = negative ? std::optional<std::int64_t>(0) : value(*node.operands()[0]);
+    if (!a) return std::nullopt;
+    const auto b = value(*node.operands()[negative ? 0 : 1]);
+    if (!b) return std::nullopt;
+    std::int64_t result = 0;
+    const bool overflows = node.op == ir::Op::add        ? __builtin_add_overflow(*a, *b, &result)
+                           : node.op == ir::Op::multiply ? __builtin_mul_overflow(*a, *b, &result)
+                                                         : __builtin_sub_overflow(*a, *b, &result);
+    return overflows ? std::nullopt : std::optional(result);
+  }
+
+  std::span<const Scalar> arguments_;
+  int left_ = 64;
+};
+
+std::optional<int> side_of(const std::optional<Scalar>& value, DType dtype) {
+  return value ? std::optional(frontend::side_of(*value, dtype)) : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> arguments) {
+  if (!node.weak) return std::nullopt;
+  if (node.kind == Node::Kind::constant) return constant_value(node);
+  if (node.kind == Node::Kind::parameter) return arguments[node.bits];
+  const std::optional<std::int64_t> value = HostIntegers(arguments).value(node);
+  return value ? std::optional<Scalar>(*value) : std::nullopt;
+}
 
 Trace::Trace() : id_(next_trace_id.fetch_add(1, std::memory_order_relaxed)) {}
 
@@ -46,36 +104,39 @@ NodeRef Trace::add_scalar(const Scalar& value) {
                                                             : DType::i64;
   NodeRef node = parameter(dtype, {}, true);
   node->weak = true;
+  node->bits = scalars_.size();
   inputs_.push_back({Input::Kind::scalar, static_cast<std::uint32_t>(scalars_.size()), node});
   scalars_.push_back(value);
   return node;
 }
 
-Scalar Trace::value_of(const Node& node) const {
-  if (node.kind == Node::Kind::parameter) return scalars_[inputs_[node.index].argument];
-  if (is_floating(node.dtype)) return std::bit_cast<double>(node.bits);
-  if (is_boolean(node.dtype)) return node.bits != 0;
-  return node.dtype == DType::u64 ? Scalar(node.bits) : static_cast<std::int64_t>(node.bits);
+bool Trace::Assumption::holds(std::span<const Scalar> arguments) const {
+  return side_of(weak_value(*node, arguments), dtype) == side;
 }
 
-int Trace::assume_side(const Node& node, DType dtype) {
-  const int side = side_of(value_of(node), dtype);
-  if (node.kind == Node::Kind::parameter && !is_boolean(node.dtype) && is_integer(dtype)) {
-    const Assumption assumption{inputs_[node.index].argument, dtype, side};
-    if (std::find(assumptions_.begin(), assumptions_.end(), assumption) == assumptions_.end()) {
-      assumptions_.push_back(assumption);
-    }
+std::optional<Scalar> Trace::value_of(const Node& node) const { return weak_value(node, scalars_); }
+
+int Trace::assume_side(const NodeRef& node, DType dtype) {
+  if (!is_integer(dtype)) return 0;
+  const Assumption assumption{node, dtype, side_of(value_of(*node), dtype)};
+  const bool varies = node->kind != Node::Kind::constant && !is_boolean(node->dtype);
+  if (varies &&
+      std::find(assumptions_.begin(), assumptions_.end(), assumption) == assumptions_.end()) {
+    assumptions_.push_back(assumption);
   }
-  return side;
+  return assumption.side.value_or(0);
 }
 
 NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op) {
+  if (node->kind == Node::Kind::operation && node->dtype == dtype) return {};
+  const std::optional<Scalar> value = value_of(*node);
   // Throws for a value on another side.
-  const std::uint64_t bits = scalar_bits(op, value_of(*node), dtype, site);
-  assume_side(*node, dtype);
+  const std::uint64_t bits = value ? scalar_bits(op, *value, dtype, site) : 0;
+  assume_side(node, dtype);
+  if (node->kind == Node::Kind::operation) return {};
   if (node->dtype == dtype) return node;
   if (node->kind == Node::Kind::constant) return record_scalar(dtype, bits, true);
-  const std::uint32_t argument = inputs_[node->index].argument;
+  const auto argument = static_cast<std::uint32_t>(node->bits);
   for (const Input& input : inputs_) {
     if (input.kind == Input::Kind::scalar && input.argument == argument &&
         input.node->dtype == dtype && !input.node->weak) {
@@ -83,6 +144,7 @@ NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::strin
     }
   }
   NodeRef variant = parameter(dtype, {}, true);
+  variant->bits = argument;
   inputs_.push_back({Input::Kind::scalar, argument, variant});
   return variant;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +14,10 @@
 
 namespace heddle::frontend {
 
+/// What a weak node of a trace is for a call with these scalar arguments: one of them, a constant,
+/// or an integer that is computed from few of them.
+std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> arguments);
+
 /// The recording of one function: its inputs, and the arrays from outside that it met.
 class Trace {
  public:
@@ -22,14 +28,14 @@ class Trace {
   NodeRef add_input(ir::Type type);
   /// The next scalar argument, as a weak value of float64, int64 or bool.
   NodeRef add_scalar(const Scalar& value);
-  /// The weak scalar that `node` is, in a dtype. Throws DTypeError, naming `op`, if it does
-  /// not fit.
+  /// The weak scalar that `node` is, in a dtype; null for one that is computed from others. Throws
+  /// DTypeError, naming `op`, if it does not fit.
   NodeRef scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op);
-  /// What a weak scalar is at this call. Nothing may be traced by it that is not assumed.
-  Scalar value_of(const Node& node) const;
-  /// side_of() the value of a weak scalar. What is traced is then only for calls with values on
-  /// that side.
-  int assume_side(const Node& node, DType dtype);
+  /// weak_value() at this call. Nothing may be traced by it that is not assumed.
+  std::optional<Scalar> value_of(const Node& node) const;
+  /// side_of() the value of a weak node, if there is one. What is traced is then only for calls
+  /// with values on that side.
+  int assume_side(const NodeRef& node, DType dtype);
   /// The hidden input for a value from outside that a cell holds.
   NodeRef capture(Cell* cell);
 
@@ -40,11 +46,12 @@ class Trace {
     NodeRef node;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
-  /// That a scalar argument lies on one side of an integer dtype.
+  /// That a weak value lies on one side of an integer dtype, or has no value here.
   struct Assumption {
-    std::uint32_t argument;
+    NodeRef node;
     DType dtype;
-    int side;
+    std::optional<int> side;
+    bool holds(std::span<const Scalar> arguments) const;
     friend bool operator==(const Assumption&, const Assumption&) = default;
   };
   const std::vector<Assumption>& assumptions() const { return assumptions_; }

@@ -79,11 +79,7 @@ class GraphMaker {
         values_[node] = function.graph.constant(node->dtype, node->bits);
       }
     }
-    const auto scalars = inputs_of_kind(call_, true);
-    for (Trace::Assumption assumption : trace_.assumptions()) {
-      assumption.argument = scalars[assumption.argument];
-      function.assumptions.push_back(assumption);
-    }
+    function.assumptions = trace_.assumptions();
     for (const NodeRef& result : results_) function.results.push_back(source_of(*result, function));
   }
 

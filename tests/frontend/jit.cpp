@@ -152,6 +152,37 @@ TEST_CASE("integer scalars given to a jitted function inside another are checked
   check<bool>(outer(hd::array<std::uint8_t>({1, 200})), {2}, {true, true});
 }
 
+TEST_CASE("integers computed from scalar arguments are checked where they meet an array") {
+  const auto f = hd::jit([](const hd::Array& x, const hd::Array& s) {
+    hd::Array twice = s;
+    for (int i = 0; i < 3; ++i) twice = twice + s;
+    return x + (twice - 1);
+  });
+  const int line = __LINE__ - 2;
+  const hd::Array x = hd::array<std::uint8_t>({1, 2});
+  const std::uint64_t before = traces();
+  for (int s = 1; s < 40; ++s) f(x, s);
+  check<std::uint8_t>(f(x, 64), {2}, {0, 1});
+  CHECK(traces() == before + 1);
+  for (const int s : {0, 65, -5}) {
+    CHECK(contains(message_of<hd::DTypeError>([&] { f(x, s); }), line_mark(line)));
+  }
+  const auto compare = hd::jit([](const hd::Array& x, const hd::Array& s) { return x < s * 100; });
+  check<bool>(compare(x, 3), {2}, {true, true});
+  check<bool>(compare(x, 0), {2}, {false, false});
+  check<bool>(compare(x, -1), {2}, {false, false});
+  const auto power =
+      hd::jit([](const hd::Array& x, const hd::Array& s) { return hd::power(x, -s); });
+  check<std::uint8_t>(power(x, -3), {2}, {1, 8});
+  CHECK_THROWS_AS(power(x, 1), hd::ValueError);
+  // Doubling many times has too many paths to follow; such values wrap.
+  const auto doubled = hd::jit([](const hd::Array& x, hd::Array s) {
+    for (int i = 0; i < 100; ++i) s = s + s;
+    return x + s;
+  });
+  check<std::uint8_t>(doubled(x, 1), {2}, {1, 2});
+}
+
 TEST_CASE("integer powers of scalar arguments must not be negative") {
   const auto f = hd::jit([](const hd::Array& x, const hd::Array& s) { return hd::power(x, s); });
   const int line = __LINE__ - 1;
