@@ -277,7 +277,7 @@ class Launch {
       if (function.options.donated[i]) node_of(source)->value.buffer = {};
     }
     try {
-      auto values = function.executable->run(std::move(arguments), stream);
+      auto values = function.executable->run(std::move(arguments), stream, &function.graph);
       ++counters().evaluations;
       return values;
     } catch (...) {

@@ -15,8 +15,8 @@
 namespace heddle::frontend {
 namespace {
 
-std::size_t byte_count(const ir::Type& type) {
-  return static_cast<std::size_t>(ir::element_count(type.shape).constant()) * size_of(type.dtype);
+std::size_t bytes_of(const ir::Type& type) {
+  return static_cast<std::size_t>(byte_count(type).constant());
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::size_t byte_count(const ir::Type& type) {
 NodeRef upload(const void* data, ir::Type type) {
   const runtime::Device device = runtime::current_device();
   const runtime::Stream stream = runtime::Stream::current(device);
-  const std::size_t bytes = byte_count(type);
+  const std::size_t bytes = bytes_of(type);
   static const runtime::Label& label =
       *new runtime::Label(std::make_shared<const std::string>("array data"));
   runtime::BufferRef buffer = runtime::allocate(bytes, stream, label);
@@ -35,7 +35,7 @@ NodeRef upload(const void* data, ir::Type type) {
 }
 
 void download_to(const Node& node, void* out) {
-  const std::size_t bytes = byte_count(node.value.type);
+  const std::size_t bytes = bytes_of(node.value.type);
   if (bytes == 0) return;
   const runtime::Device device = node.value.buffer->device();
   const runtime::Stream stream = runtime::Stream::current(device);
@@ -47,7 +47,7 @@ void download_to(const Node& node, void* out) {
 }
 
 std::vector<std::byte> download(const Node& node) {
-  std::vector<std::byte> bytes(byte_count(node.value.type));
+  std::vector<std::byte> bytes(bytes_of(node.value.type));
   download_to(node, bytes.data());
   return bytes;
 }

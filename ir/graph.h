@@ -26,6 +26,8 @@ struct Type {
 };
 /// "f32[n,64]"
 std::string to_string(const Type& type);
+/// Throws ShapeError when a constant product overflows.
+Dim byte_count(const Type& type);
 
 /// A line of the user's program. Never part of equality, hashes or keys.
 struct Location {
@@ -69,15 +71,16 @@ struct SymbolFact {
   friend bool operator==(const SymbolFact&, const SymbolFact&) = default;
 };
 
-/// A condition on symbols that inference leaves open, so that a launch checks it: `value` is not
-/// negative, or `unless_zero` is 0.
+/// A condition on symbols that inference leaves open, so that a launch checks it: `value` is
+/// neither negative nor beyond 64 bits, or `unless_zero` is 0.
 struct Requirement {
-  enum class Breach : std::uint8_t { index, shape, value };  ///< which error a launch throws
+  /// Which error a launch throws; `bytes` is a ShapeError, of an array whose extents are in order.
+  enum class Breach : std::uint8_t { index, shape, value, bytes };
   Dim value;
   Dim unless_zero = 1;
   Breach breach = Breach::index;
   std::string text;      ///< "slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 of extent n"
-  std::string location;  ///< of the user's line; not part of a program's serialized form
+  std::string location;  ///< of the user's line; not part of a program, which equal graphs share
   bool holds(std::span<const SymbolBinding> bindings) const;
   /// Throws the error that its breach is.
   [[noreturn]] void raise(const std::string& message) const;
@@ -147,7 +150,9 @@ class Graph {
 /// multiples that are not positive or whose least common one does not fit 64 bits.
 std::vector<SymbolFact> merge_facts(std::span<const SymbolFact> facts);
 
-/// What a launch of the graph has to check, in the order of its nodes, each condition once.
+/// What a launch of the graph has to check, in the order of its nodes, each condition once. As for
+/// the hash, what no output needs does not count; nor does what the parameters' arrays show to hold
+/// by being there.
 std::vector<Requirement> requirements(const Graph& graph);
 
 /// How many of a graph's nodes use each node; one that names it twice counts once, program outputs
@@ -159,8 +164,9 @@ struct PrintOptions {
   bool locations = false;  ///< "// file.cpp:12" behind lines whose location is known
 };
 std::string print(const Graph& graph, const PrintOptions& options = {});
-/// Throws ParseError with line and column, and what Graph::add throws.
-Graph parse(std::string_view text);
+/// Throws ParseError with line and column, and what Graph::add throws. Locations are lines of
+/// `file`, when it is given; it must live as long as the process.
+Graph parse(std::string_view text, const char* file = nullptr);
 /// Throws InternalError that names the node and the rule it breaks: operand order, types as infer
 /// says, parameters in order, constants 0-d, outputs present.
 void verify(const Graph& graph);

@@ -112,11 +112,15 @@ void check_result(const Call& call, const Type& type) {
                          extent.to_string());
     });
   }
+  const auto too_large = [&] {
+    return fmt::format("the bytes of {} do not fit 64 bits", to_string(type));
+  };
   try {
-    static_cast<void>(element_count(type.shape) *
-                      Dim(static_cast<std::int64_t>(size_of(type.dtype))));
+    const Dim bytes = byte_count(type);
+    if (bytes.is_constant() || call.open == nullptr) return;
+    call.open->push_back({bytes, 1, Breach::bytes, describe(call) + ": " + too_large(), {}});
   } catch (const ShapeError& error) {
-    fail<ShapeError>(call, "the bytes of {} do not fit 64 bits: {}", to_string(type), error.what());
+    fail<ShapeError>(call, "{}: {}", too_large(), error.what());
   }
 }
 

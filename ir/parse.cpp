@@ -28,7 +28,7 @@ struct Statement {
 /// One function a grammar rule; no rule refers to itself, so depth is bounded.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : scan_(text) {}
+  Parser(std::string_view text, const char* file) : text_(text), file_(file), scan_(text) {}
 
   Graph run() {
     scan_.expect_word("func");
@@ -120,7 +120,8 @@ class Parser {
     Type written = parse_type();
     complete(statement, written);
     const ValueId id = at(statement.position, [&] {
-      return graph_.add(statement.op, statement.operands, std::move(statement.attributes));
+      return graph_.add(statement.op, statement.operands, std::move(statement.attributes),
+                        location_of(statement.position));
     });
     check_type(statement.position, info(statement.op).name, graph_.type(id), written);
     define(name, position, id);
@@ -311,6 +312,19 @@ class Parser {
     }
   }
 
+  /// Positions only grow, so that lines are counted once.
+  Location location_of(std::size_t position) {
+    if (file_ == nullptr) return {};
+    line_ += static_cast<std::uint32_t>(
+        std::ranges::count(text_.substr(counted_, position - counted_), '\n'));
+    counted_ = position;
+    return {file_, line_};
+  }
+
+  std::string_view text_;
+  const char* file_;
+  std::size_t counted_ = 0;  ///< what of the text line_ counts
+  std::uint32_t line_ = 1;
   Scanner scan_;
   Graph graph_;
   std::vector<Result> results_;
@@ -319,6 +333,6 @@ class Parser {
 
 }  // namespace
 
-Graph parse(std::string_view text) { return Parser(text).run(); }
+Graph parse(std::string_view text, const char* file) { return Parser(text, file).run(); }
 
 }  // namespace heddle::ir

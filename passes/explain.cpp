@@ -67,10 +67,7 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
   return bytes;
 }
 
-Dim value_bytes(const Graph& graph, ValueId value) {
-  return ir::element_count(graph.shape(value)) *
-         Dim(static_cast<std::int64_t>(size_of(graph.dtype(value))));
-}
+Dim value_bytes(const Graph& graph, ValueId value) { return byte_count(graph.type(value)); }
 
 Dim matmul_bytes(const Graph& graph, ValueId node) {
   Dim bytes = value_bytes(graph, node);

@@ -61,11 +61,6 @@ bool is_empty(const ir::Shape& shape) {
   return std::any_of(shape.begin(), shape.end(), [](Dim extent) { return extent == Dim(0); });
 }
 
-Dim bytes_of(const Graph& graph, ValueId value) {
-  return ir::element_count(graph.shape(value)) *
-         Dim(static_cast<std::int64_t>(size_of(graph.dtype(value))));
-}
-
 void Builder::declare_inputs() {
   program_.name = graph_.name;
   program_.facts = graph_.facts;
@@ -129,7 +124,7 @@ BufferRef Builder::buffer_of(ValueId value) {
   if (in_memory) return {BufferRef::Kind::input, graph_.attributes(value).index};
   const auto found = buffers_.find(index_of(value));
   if (found != buffers_.end()) return found->second;
-  return buffers_[index_of(value)] = new_temporary(bytes_of(graph_, value));
+  return buffers_[index_of(value)] = new_temporary(byte_count(graph_.type(value)));
 }
 
 void Builder::add_group(const Group& group) {
@@ -249,6 +244,7 @@ PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
   PlannedProgram planned;
   // Passes drop nodes that are not needed, whose conditions hold all the same.
   planned.program.requirements = ir::requirements(graph);
+  for (ir::Requirement& one : planned.program.requirements) one.location.clear();
   planned.graph = run_graph_passes(graph, options);
   planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled});
   Builder(planned, options).run();

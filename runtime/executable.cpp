@@ -21,23 +21,19 @@ namespace heddle::runtime {
 
 struct ExecutableImplementation {
   virtual ~ExecutableImplementation() = default;
-  virtual std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) = 0;
+  virtual std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
+                                       const ir::Graph* lines) = 0;
   virtual const passes::Program& program() const = 0;
 };
 
 namespace {
 
-/// What came from the disk cache has no lines of the user's program.
-passes::Program with_locations(passes::Program program, const ir::Graph& graph) {
-  program.requirements = ir::requirements(graph);
-  return program;
-}
-
 struct CompiledImplementation final : ExecutableImplementation {
-  CompiledImplementation(const ProgramImage& image, const ir::Graph& graph, Device device)
-      : runner(with_locations(image.program, graph), load_kernels(image, device)) {}
-  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) override {
-    return runner.run(arguments, stream);
+  CompiledImplementation(const ProgramImage& image, Device device)
+      : runner(image.program, load_kernels(image, device)) {}
+  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
+                               const ir::Graph* lines) override {
+    return runner.run(arguments, stream, lines);
   }
   const passes::Program& program() const override { return runner.program(); }
   ProgramRunner runner;
@@ -53,17 +49,19 @@ struct InterpretedImplementation final : ExecutableImplementation {
     for (const ir::ValueId output : graph.outputs)
       signature.outputs.push_back({graph.type(output), {}, {}});
     signature.facts = graph.facts;
+    signature.requirements = ir::requirements(graph);
     signature.name = graph.name;
   }
-  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream) override;
+  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
+                               const ir::Graph* lines) override;
   const passes::Program& program() const override { return signature; }
   ir::Graph graph;
   passes::Program signature;
 };
 
 std::vector<DeviceArray> InterpretedImplementation::run(const std::vector<Argument>& arguments,
-                                                        Stream& stream) {
-  bind_arguments(signature, arguments);
+                                                        Stream& stream, const ir::Graph* lines) {
+  check_requirements(signature, bind_arguments(signature, arguments), lines);
   std::vector<ir::HostArray> inputs;
   for (const Argument& argument : arguments) {
     ir::HostArray input;
@@ -108,7 +106,7 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
                                                const CompileOptions& options, Device device) {
   const ir::Target& target = target_of(device);
   try {
-    return std::make_unique<CompiledImplementation>(compile_program(graph, options, target), graph,
+    return std::make_unique<CompiledImplementation>(compile_program(graph, options, target),
                                                     device);
   } catch (const DeviceError&) {
     if (must_interpret(device)) return std::make_unique<InterpretedImplementation>(graph);
@@ -118,7 +116,7 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
     if (!store.load(key)) throw;
     store.discard(key);
     const ProgramImage image = recompile_program(graph, options, target);
-    return std::make_unique<CompiledImplementation>(image, graph, device);
+    return std::make_unique<CompiledImplementation>(image, device);
   }
 }
 
@@ -199,8 +197,9 @@ std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
   });
 }
 
-std::vector<DeviceArray> Executable::run(std::vector<Argument>&& arguments, Stream& stream) const {
-  std::vector<DeviceArray> outputs = implementation_->run(arguments, stream);
+std::vector<DeviceArray> Executable::run(std::vector<Argument>&& arguments, Stream& stream,
+                                         const ir::Graph* graph) const {
+  std::vector<DeviceArray> outputs = implementation_->run(arguments, stream, graph);
   arguments.clear();
   return outputs;
 }

@@ -54,9 +54,12 @@ class Executable {
   /// Enqueues the program on the stream and returns its outputs at once. Arguments in parameter
   /// order. A donated argument's buffer may come back as an output's when nobody else holds it.
   /// Takes from `arguments` only when it succeeds: throws ShapeError when extents do not fit the
-  /// parameters or break a fact, OutOfMemory, DeviceError, and then `arguments` is as before, so
-  /// that the same call may be tried again.
-  std::vector<DeviceArray> run(std::vector<Argument>&& arguments, Stream& stream) const;
+  /// parameters or break a fact, ShapeError, IndexError or ValueError when an op of the program has
+  /// no meaning for them, OutOfMemory, DeviceError, and then `arguments` is as before, so that the
+  /// same call may be tried again. Errors name the lines of `graph`, the caller's own: the program
+  /// may have been made for an equal one that another place recorded.
+  std::vector<DeviceArray> run(std::vector<Argument>&& arguments, Stream& stream,
+                               const ir::Graph* graph = nullptr) const;
 
   const passes::Program& program() const;
   int kernel_count() const;

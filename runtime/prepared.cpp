@@ -42,21 +42,36 @@ std::optional<ir::SymbolBinding> solve(const Dim& extent, std::int64_t value) {
   return ir::SymbolBinding{symbols[0], (value - constant) / slope};
 }
 
-void bind_symbols(const Program& program, std::size_t index, const ir::Type& given,
+/// Whether each of the extents says its symbol's value or is constant.
+bool bind_symbols(const Program& program, std::size_t index, const ir::Type& given,
                   ir::SymbolBindings& bindings) {
   const ir::Shape& expected = program.inputs[index].type.shape;
   if (given.shape.size() != expected.size()) mismatch(program, index, given);
+  bool all_solved = true;
   for (std::size_t axis = 0; axis < expected.size(); ++axis) {
     if (expected[axis].is_constant()) {
       if (!(expected[axis] == given.shape[axis])) mismatch(program, index, given);
       continue;
     }
     const auto solved = solve(expected[axis], given.shape[axis].constant());
-    if (!solved) continue;
+    if (!solved) {
+      all_solved = false;
+      continue;
+    }
+    if (solved->value < 0) mismatch(program, index, given);
     const bool bound = std::any_of(bindings.begin(), bindings.end(),
                                    [&](const auto& one) { return one.symbol == solved->symbol; });
     if (!bound) bindings.push_back(*solved);
   }
+  return all_solved;
+}
+
+bool all_bound(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
+  std::vector<ir::SymbolId> symbols;
+  for (const Dim extent : shape) extent.collect_symbols(symbols);
+  return std::ranges::all_of(symbols, [&](ir::SymbolId symbol) {
+    return std::ranges::find(bindings, symbol, &ir::SymbolBinding::symbol) != bindings.end();
+  });
 }
 
 void check_facts(const Program& program, const ir::SymbolBindings& bindings) {
@@ -72,20 +87,16 @@ void check_facts(const Program& program, const ir::SymbolBindings& bindings) {
   }
 }
 
-// Sizes are only evaluated, and code only runs, where all hold.
-void check_requirements(const Program& program, const ir::SymbolBindings& bindings) {
-  for (const ir::Requirement& one : program.requirements) {
-    if (one.holds(bindings)) continue;
-    std::string values;
-    std::vector<ir::SymbolId> symbols;
-    one.value.collect_symbols(symbols);
-    for (const ir::SymbolId symbol : symbols) {
-      values += fmt::format("{}{}={}", values.empty() ? "" : ", ", symbol_name(symbol),
-                            Dim::symbol(symbol).evaluate(bindings));
+/// " (file.cpp:12)" of the caller's graph, or nothing.
+std::string place_of(const ir::Requirement& broken, const ir::Graph* graph) {
+  if (graph == nullptr) return {};
+  for (const ir::Requirement& one : ir::requirements(*graph)) {
+    if (one.value == broken.value && one.unless_zero == broken.unless_zero &&
+        !one.location.empty()) {
+      return " (" + one.location + ")";
     }
-    one.raise(fmt::format("{} with {}: {}{}", program.name, values, one.text,
-                          one.location.empty() ? "" : " (" + one.location + ")"));
   }
+  return {};
 }
 
 }  // namespace
@@ -96,6 +107,7 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
                                  program.inputs.size(), arguments.size()));
   }
   ir::SymbolBindings bindings;
+  bool all_solved = true;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const passes::ProgramInput& input = program.inputs[i];
     const auto* array = std::get_if<DeviceArray>(&arguments[i]);
@@ -107,24 +119,48 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
     }
     if (input.scalar != (array == nullptr))
       throw InternalError("a scalar argument for an array parameter, or the reverse");
-    if (array != nullptr) bind_symbols(program, i, array->type, bindings);
+    if (array != nullptr) all_solved &= bind_symbols(program, i, array->type, bindings);
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto* array = std::get_if<DeviceArray>(&arguments[i]);
-    if (array != nullptr && !is_constant(program.inputs[i].type.shape) &&
-        evaluate(program.inputs[i].type.shape, bindings) != array->type.shape) {
+    const ir::Shape& expected = program.inputs[i].type.shape;
+    if (array == nullptr || is_constant(expected)) continue;
+    const bool known = all_solved || all_bound(expected, bindings);
+    if (!known || evaluate(expected, bindings) != array->type.shape)
       mismatch(program, i, array->type);
-    }
   }
   check_facts(program, bindings);
   return bindings;
 }
 
-Prepared prepare(const Program& program, ir::SymbolBindings bindings) {
+// Sizes are only evaluated, and code only runs, where all hold.
+void check_requirements(const Program& program, const ir::SymbolBindings& bindings,
+                        const ir::Graph* graph) {
+  for (const ir::Requirement& one : program.requirements) {
+    if (!all_bound({one.value, one.unless_zero}, bindings)) {
+      throw ShapeError(
+          fmt::format("{}: {} has a symbol that no argument's shape says: use each in "
+                      "the shape of a parameter{}",
+                      program.name, one.value.to_string(), place_of(one, graph)));
+    }
+    if (one.holds(bindings)) continue;
+    std::string values;
+    std::vector<ir::SymbolId> symbols;
+    one.value.collect_symbols(symbols);
+    for (const ir::SymbolId symbol : symbols) {
+      values += fmt::format("{}{}={}", values.empty() ? "" : ", ", symbol_name(symbol),
+                            Dim::symbol(symbol).evaluate(bindings));
+    }
+    one.raise(
+        fmt::format("{} with {}: {}{}", program.name, values, one.text, place_of(one, graph)));
+  }
+}
+
+Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::Graph* graph) {
   Prepared prepared;
   prepared.bindings = std::move(bindings);
   const ir::SymbolBindings& bound = prepared.bindings;
-  check_requirements(program, bound);
+  check_requirements(program, bound, graph);
   for (const passes::ProgramOutput& output : program.outputs) {
     prepared.output_shapes.push_back(evaluate(output.type.shape, bound));
     const Dim bytes = ir::element_count(prepared.output_shapes.back()) *

@@ -33,8 +33,14 @@ struct Prepared {
 ir::SymbolBindings bind_arguments(const passes::Program& program,
                                   std::span<const Argument> arguments);
 
-/// Evaluates all sizes of a program. Throws IndexError, ShapeError or ValueError when they break
-/// one of its requirements, or do not fit 64 bits.
-Prepared prepare(const passes::Program& program, ir::SymbolBindings bindings);
+/// Throws IndexError, ShapeError or ValueError when the symbols break one of the program's
+/// requirements. The line that it names is looked up in `graph`, which has the program's hash.
+void check_requirements(const passes::Program& program, const ir::SymbolBindings& bindings,
+                        const ir::Graph* graph);
+
+/// Evaluates all sizes of a program. Throws as check_requirements does, and when sizes do not fit
+/// 64 bits.
+Prepared prepare(const passes::Program& program, ir::SymbolBindings bindings,
+                 const ir::Graph* graph = nullptr);
 
 }  // namespace heddle::runtime

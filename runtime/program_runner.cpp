@@ -187,7 +187,8 @@ void multiply(const passes::MatmulStep& step, const ir::SymbolBindings& bindings
 
 }  // namespace
 
-std::shared_ptr<const Prepared> ProgramRunner::prepared_for(ir::SymbolBindings bindings) {
+std::shared_ptr<const Prepared> ProgramRunner::prepared_for(ir::SymbolBindings bindings,
+                                                            const ir::Graph* graph) {
   const auto same = [&](const std::shared_ptr<const Prepared>& one) {
     return std::equal(
         one->bindings.begin(), one->bindings.end(), bindings.begin(), bindings.end(),
@@ -201,17 +202,17 @@ std::shared_ptr<const Prepared> ProgramRunner::prepared_for(ir::SymbolBindings b
       return prepared_.front();
     }
   }
-  auto made = std::make_shared<const Prepared>(prepare(program_, std::move(bindings)));
+  auto made = std::make_shared<const Prepared>(prepare(program_, std::move(bindings), graph));
   const std::lock_guard lock(mutex_);
   prepared_.insert(prepared_.begin(), made);
   if (prepared_.size() > kept_bindings) prepared_.pop_back();
   return made;
 }
 
-std::vector<DeviceArray> ProgramRunner::run(const std::vector<Argument>& arguments,
-                                            Stream& stream) {
+std::vector<DeviceArray> ProgramRunner::run(const std::vector<Argument>& arguments, Stream& stream,
+                                            const ir::Graph* graph) {
   const std::shared_ptr<const Prepared> prepared =
-      prepared_for(bind_arguments(program_, arguments));
+      prepared_for(bind_arguments(program_, arguments), graph);
   Frame frame(program_, *prepared, arguments, label_, stream);
   for (std::size_t i = 0; i < program_.steps.size(); ++i) {
     const passes::Step& step = program_.steps[i];

@@ -21,10 +21,11 @@ class ProgramRunner {
 
   const passes::Program& program() const { return program_; }
   /// As Executable::run.
-  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream);
+  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
+                               const ir::Graph* graph);
 
  private:
-  std::shared_ptr<const Prepared> prepared_for(ir::SymbolBindings bindings);
+  std::shared_ptr<const Prepared> prepared_for(ir::SymbolBindings bindings, const ir::Graph* graph);
 
   passes::Program program_;
   Label label_;  ///< of its memory, in OutOfMemory's list

@@ -72,7 +72,9 @@ ir::Graph read_program(const std::string& path) {
     if (!file) throw FileError(fmt::format("{}: cannot be read", path));
   }
   try {
-    return ir::parse(text);
+    // Locations hold the name for as long as the process lives.
+    const auto* const file = new std::string(path == "-" ? "standard input" : path);
+    return ir::parse(text, file->c_str());
   } catch (const Error& error) {
     throw ParseError(fmt::format("{}: {}", path == "-" ? "standard input" : path, error.what()));
   }

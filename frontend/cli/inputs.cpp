@@ -12,6 +12,7 @@
 #include "heddle/io.h"
 
 #include "frontend/access.h"
+#include "frontend/record.h"
 #include "ir/constant.h"
 #include "ir/literal.h"
 
@@ -101,17 +102,24 @@ class Arguments {
     return extent.evaluate(bindings_);
   }
 
+  std::int64_t count_of(std::size_t index, const ir::Type& type) const {
+    for (const ir::Dim extent : type.shape) {
+      if (extent.constant() >= 0) continue;
+      throw ShapeError(fmt::format("{} would be {}: give --size other values",
+                                   parameter_text(graph_, index), to_string(type)));
+    }
+    static_cast<void>(byte_count(type));  // throws where they do not fit
+    return element_count(type.shape).constant();
+  }
+
   runtime::Argument random(std::size_t index) {
     const ir::ValueId parameter = graph_.parameters()[index];
     const DType dtype = graph_.dtype(parameter);
     if (graph_.attributes(parameter).scalar)
       return runtime::ScalarArgument{dtype, random_bits(dtype)};
     Shape shape;
-    std::size_t count = 1;
-    for (const ir::Dim extent : graph_.shape(parameter)) {
-      shape.push_back(evaluate(index, extent));
-      count *= static_cast<std::size_t>(shape.back());
-    }
+    for (const ir::Dim extent : graph_.shape(parameter)) shape.push_back(evaluate(index, extent));
+    const auto count = static_cast<std::size_t>(count_of(index, {dtype, frontend::to_ir(shape)}));
     std::vector<std::byte> data(count * size_of(dtype));
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t bits = random_bits(dtype);

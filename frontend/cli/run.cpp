@@ -77,7 +77,7 @@ int run(const RunOptions& wanted) {
   const auto executable = runtime::Executable::get(graph, options, device);
   runtime::Stream stream = runtime::Stream::current(device);
   std::vector<Array> outputs;
-  for (runtime::DeviceArray& value : executable->run(std::vector(arguments), stream)) {
+  for (runtime::DeviceArray& value : executable->run(std::vector(arguments), stream, &graph)) {
     outputs.push_back(frontend::Access::make(frontend::array_node(std::move(value))));
   }
   if (!wanted.out.empty()) {

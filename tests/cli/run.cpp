@@ -97,6 +97,35 @@ TEST_CASE("random inputs are the same for a seed, and runs are timed") {
   CHECK(report.at("microseconds").at("best").get<double>() > 0);
 }
 
+TEST_CASE("run names the line that a size has no meaning for") {
+  const Folder folder;
+  const std::string program = folder.write("last.hd", R"(func @last(%0: f32[n]) -> f32[5] {
+  // five from the end
+  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  return %1
+})");
+  const auto run = [&](const std::string& path, const char* size) {
+    return heddle_command(folder,
+                          {"run", path, "--random", "1", "--size", size, "--device", "cpu"});
+  };
+  CHECK(run(program, "n=5").out.starts_with("f32[5]\n"));
+  const CommandResult short_run = run(program, "n=3");
+  CHECK(short_run.status == 1);
+  CHECK(short_run.out.empty());
+  CHECK(short_run.error ==
+        "heddle: last with n=3: slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 of extent n "
+        "(" +
+            program + ":3)\n");
+
+  const std::string less = folder.write("less.hd", R"(func @less(%0: f32[n-5]) -> f32[n-5] {
+  return %0
+})");
+  const CommandResult negative = run(less, "n=3");
+  CHECK(negative.status == 1);
+  CHECK(negative.error ==
+        "heddle: input 0 (f32[n-5]) would be f32[-2]: give --size other values\n");
+}
+
 TEST_CASE("doctor reports the machine") {
   const Folder folder;
   const CommandResult text = heddle_command(folder, {"doctor"});

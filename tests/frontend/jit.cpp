@@ -500,6 +500,42 @@ TEST_CASE("what a dynamic extent decides is checked at the call, with the traced
   check<float>(f(hd::ones<float>({3, 2})), {2}, {1, 1});
 }
 
+TEST_CASE("a size that an op has no meaning for names the op and the line") {
+  const auto last =
+      hd::jit([](const hd::Array& x) { return x(hd::slice(-2, {})) * 2.0f; }, {.dynamic = {{"n"}}});
+  check<float>(last(hd::array({1.0f, 2.0f, 3.0f})), {2}, {4, 6});
+  const std::string text = message_of<hd::IndexError>([&] { last(hd::array({1.0f})); });
+  CHECK(contains(text, "slice(f32[n]): start n-2 step 1 extent 2 leaves axis 0 of extent n"));
+  CHECK(contains(text, "n=1"));
+  CHECK(contains(text, line_mark(__LINE__ - 5)));
+  check<float>(last(hd::array({1.0f, 2.0f})), {2}, {2, 4});
+
+  // The same program, recorded on another line.
+  const auto again =
+      hd::jit([](const hd::Array& x) { return x(hd::slice(-2, {})) * 2.0f; }, {.dynamic = {{"n"}}});
+  CHECK(contains(message_of<hd::IndexError>([&] { again(hd::array({1.0f})); }),
+                 line_mark(__LINE__ - 2)));
+
+  const auto inner =
+      hd::jit([](const hd::Array& x) { return x(hd::slice(2, -1)) + 1.0f; }, {.dynamic = {{"n"}}});
+  check<float>(inner(hd::zeros<float>({4})), {1}, {1});
+  check<float>(inner(hd::zeros<float>({3})), {0}, {});
+  CHECK(contains(message_of<hd::ShapeError>([&] { inner(hd::zeros<float>({2})); }),
+                 "negative extent n-3"));
+
+  const auto write = hd::jit(
+      [](hd::Array x) {
+        x.at(hd::slice({}, 3)) = 7.0f;
+        return x;
+      },
+      {.donate = {0}, .dynamic = {{"n"}}});
+  hd::Array two = hd::zeros<float>({2});
+  two.eval();
+  CHECK_THROWS_AS(write(std::move(two)), hd::IndexError);
+  check<float>(two, {2}, {0, 0});  // NOLINT(bugprone-use-after-move): taken only on success
+  check<float>(write(hd::zeros<float>({4})), {4}, {7, 7, 7, 0});
+}
+
 TEST_CASE("literals inside a trace are constants") {
   const auto f = hd::jit([](const hd::Array& x) { return x * 2.5; });
   const std::string ir = f.ir(hd::array({1.0f}));

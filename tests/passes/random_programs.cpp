@@ -173,9 +173,10 @@ TEST_CASE("the arena is at most 1.1 times the largest live set") {
 }
 
 TEST_CASE("what a launch has to check reads back, of nodes too that passes have removed") {
-  const Program program = plan(R"(func @f(%0: f32[n]) -> f32[n] {
-  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
-  return %0
+  const Program program = plan(R"(func @f(%0: f32[n], %1: f32[5]) -> f32[5] {
+  %2 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  %3 = slice_update %2, %1 starts=[0] steps=[1] shape=[5] : f32[5]
+  return %3
 })",
                                cuda_target)
                               .program;

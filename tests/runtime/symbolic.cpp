@@ -207,19 +207,31 @@ TEST_CASE("what only symbols decide is checked before anything runs") {
               "f32[4]"});
 }
 
-TEST_CASE("conditions hold of what no output needs, and of what a pass would have removed") {
-  const std::vector<std::string> results = run_at(R"(func @f(%0: f32[n]) -> f32[n] {
-  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
-  %2 = reshape %0 : f32[n,1]
-  %3 = max %2 axes=[1] : f32[n]
-  %4 = slice %3 starts=[n-1] steps=[-1] : f32[n]
-  %5 = slice %4 starts=[n-1] steps=[-1] : f32[n]
-  return %5
+TEST_CASE("conditions hold of what a pass removes, not of what no output needs") {
+  const std::vector<std::string> covered = run_at(R"(func @f(%0: f32[n], %1: f32[5]) -> f32[5] {
+  %2 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  %3 = slice_update %2, %1 starts=[0] steps=[1] shape=[5] : f32[5]
+  %4 = exp %3 : f32[5]
+  return %4
 })",
-                                                  {5, 4, 0});
-  CHECK(results[0] == "f32[5]");
-  CHECK(results[1].starts_with("IndexError: f with n=4: slice(f32[n]): start n-5"));
-  CHECK(results[2].starts_with("IndexError: f with n=0"));
+                                                  {5, 4, 6});
+  CHECK(covered[0] == "f32[5]");
+  CHECK(covered[1].starts_with("IndexError: f with n=4: slice(f32[n]): start n-5"));
+  CHECK(covered[2] == "f32[5]");
+
+  // Equal graphs share a program, so that neither may refuse what the other is fine with.
+  const char* const unused = R"(func @g(%0: f32[n]) -> f32[n] {
+  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  %2 = cos %0 : f32[n]
+  return %2
+})";
+  const char* const without = R"(func @g(%0: f32[n]) -> f32[n] {
+  %2 = cos %0 : f32[n]
+  return %2
+})";
+  REQUIRE(ir::parse(unused).hash() == ir::parse(without).hash());
+  CHECK(run_at(unused, {4})[0] == "f32[4]");
+  CHECK(run_at(without, {4})[0] == "f32[4]");
 }
 
 TEST_CASE("an output whose bytes do not fit 64 bits is refused") {
@@ -230,4 +242,108 @@ TEST_CASE("an output whose bytes do not fit 64 bits is refused") {
                                                   {2, 100000});
   CHECK(results[0] == "f32[2,2,2,2]");
   CHECK(results[1].find("64 bits") != std::string::npos);
+}
+
+namespace {
+
+/// Runs the graph with its array parameters' symbol n, and says what it threw and how many
+/// elements came back.
+std::string outcome(const ir::Graph& graph, std::int64_t n) {
+  const Device device = current_device();
+  Stream stream = Stream::current(device);
+  const ir::SymbolBinding binding{ir::intern_symbol("n"), n};
+  std::vector<Argument> arguments;
+  for (const ir::ValueId parameter : graph.parameters()) {
+    ir::Shape shape = graph.shape(parameter);
+    for (ir::Dim& extent : shape) extent = extent.evaluate({&binding, 1});
+    arguments.emplace_back(on_device(values(shape, 7), stream));
+  }
+  const std::size_t count = arguments.size();
+  try {
+    const auto outputs =
+        Executable::get(graph, {}, device)->run(std::move(arguments), stream, &graph);
+    stream.synchronize();
+    return to_string(outputs.at(0).type);
+  } catch (const IndexError& error) {
+    CHECK(arguments.size() == count);  // NOLINT(bugprone-use-after-move): taken only on success
+    return std::string("IndexError ") + error.what();
+  } catch (const ShapeError& error) {
+    return std::string("ShapeError ") + error.what();
+  } catch (const ValueError& error) {
+    return std::string("ValueError ") + error.what();
+  }
+}
+
+struct Bounds {
+  const char* body;  ///< of @main(%0: f32[n], %1: f32[3])
+  const char* type;
+  std::int64_t least;  ///< the smallest n that is right
+  const char* error;
+};
+
+}  // namespace
+
+TEST_CASE("sizes that an op has no meaning for are refused, and the next call runs") {
+  const Bounds all[] = {
+      {"%2 = slice %0 starts=[n-5] steps=[1] : f32[5]", "f32[5]", 5, "IndexError slice"},
+      {"%2 = slice %0 starts=[2] steps=[1] : f32[5]", "f32[5]", 7, "IndexError slice"},
+      {"%2 = slice %0 starts=[n-1] steps=[-1] : f32[5]", "f32[5]", 5, "IndexError slice"},
+      {"%2 = slice %0 starts=[5] steps=[1] : f32[n-5]", "f32[n-5]", 5, "ShapeError slice"},
+      {"%2 = slice_update %0, %1 starts=[n-3] steps=[1] shape=[3] : f32[n]", "f32[n]", 3,
+       "IndexError slice_update"},
+      {"%2 = slice_update %0, %1 starts=[1] steps=[1] shape=[3] : f32[n]", "f32[n]", 4,
+       "IndexError slice_update"},
+      {"%2 = max %0 axes=[0] : f32[]", "f32[]", 1, "ValueError max"},
+      {"%2 = min %0 axes=[0] keepdims : f32[1]", "f32[1]", 1, "ValueError min"},
+      {"%2 = argmax %0 axes=[0] : i64[]", "i64[]", 1, "ValueError argmax"},
+      {"%2 = argmin %0 axes=[0] : i64[]", "i64[]", 1, "ValueError argmin"},
+      {"%2 = iota axes=[0] : i32[n-2]", "i32[n-2]", 2, "ShapeError iota"},
+  };
+  for (const Bounds& one : all) {
+    CAPTURE(one.body);
+    const std::string text = std::string("func @main(%0: f32[n], %1: f32[3]) -> ") + one.type +
+                             " {\n  " + one.body + "\n  return %2\n}";
+    const ir::Graph graph = ir::parse(text, "bounds.hd");
+    const auto fits = [&](std::int64_t n) {
+      const std::string result = outcome(graph, n);
+      CAPTURE(result);
+      CHECK(result.find("Error") == std::string::npos);
+    };
+    fits(one.least);
+    for (std::int64_t n = 0; n < one.least; ++n) {
+      const std::string result = outcome(graph, n);
+      CAPTURE(result);
+      const std::string start = one.error;
+      const std::size_t space = start.find(' ');
+      CHECK(result.starts_with(start.substr(0, space) + " main with n=" + std::to_string(n) + ": " +
+                               start.substr(space + 1) + "("));
+      CHECK(result.ends_with(" (bounds.hd:2)"));
+    }
+    fits(one.least + 4);
+  }
+}
+
+TEST_CASE("an error names the line of the graph that is run, not of the one compiled first") {
+  const std::string text =
+      "func @main(%0: f32[n]) -> f32[] {\n  %1 = max %0 axes=[0] : f32[]\n  return %1\n}";
+  const ir::Graph first = ir::parse(text, "first.hd"), second = ir::parse("\n" + text, "second.hd");
+  REQUIRE(first.hash() == second.hash());
+  CHECK(outcome(first, 0).ends_with("(first.hd:2)"));
+  CHECK(outcome(second, 0).ends_with("(second.hd:3)"));
+}
+
+TEST_CASE("extents that no value of a symbol gives are refused") {
+  const Device device = current_device();
+  Stream stream = Stream::current(device);
+  for (const char* text : {"func @main(%0: f32[n+5]) -> f32[n+5] { return %0 }",
+                           "func @main(%0: f32[2*n]) -> f32[2*n] { return %0 }",
+                           "func @main(%0: f32[n*m]) -> f32[n*m] { return %0 }"}) {
+    CAPTURE(text);
+    const auto executable = Executable::get(ir::parse(text), {}, device);
+    std::vector<Argument> arguments{on_device(values({3}, 1), stream)};
+    CHECK_THROWS_AS(executable->run(std::move(arguments), stream), ShapeError);
+  }
+  const ir::Graph open =
+      ir::parse("func @main(%0: f32[n]) -> i32[m] { %1 = iota axes=[0] : i32[m] return %1 }");
+  CHECK(outcome(open, 3).starts_with("ShapeError main: 4*m has a symbol that no argument's"));
 }

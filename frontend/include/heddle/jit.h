@@ -53,7 +53,8 @@ struct JitOptions {
   /// The same as passing them by std::move. One that cannot be used is reported once.
   std::vector<int> donate = {};
   /// Per array among the arguments, in order: which extents may change without compiling again.
-  /// {{"n", hd::fixed}} makes the first array's leading extent a symbol. Absent: none.
+  /// {{"n", hd::fixed}} makes the first array's leading extent a symbol. Absent: none. What an op
+  /// needs of it is checked at each call: x(hd::slice(-5, {})) of 3 elements is an IndexError.
   std::vector<SpecShape> dynamic = {};
   bool strict = false;                    ///< no contraction of a*b+c
   bool approximate = false;               ///< 2 ulp division and square root, fast exp and log
