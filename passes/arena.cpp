@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "passes/program.h"
 
@@ -21,6 +23,50 @@ struct Placed {
   std::int64_t begin, end;
 };
 
+/// Temporaries that were placed, found by the steps that they live at.
+class Lifetimes {
+ public:
+  explicit Lifetimes(const Temporaries& temporaries) : temporaries_(temporaries) {
+    std::uint32_t last = 0;
+    for (const Temporary& temporary : temporaries) last = std::max(last, temporary.last_step);
+    while (leaves_ <= last) leaves_ *= 2;
+    ranges_.resize(2 * leaves_);
+  }
+
+  void insert(std::size_t i) {
+    const Temporary& temporary = temporaries_[i];
+    if (temporary.first_step > temporary.last_step) return;
+    by_first_step_.emplace(temporary.first_step, i);
+    // A lifetime is the union of few of the ranges that halving the steps gives.
+    std::size_t begin = leaves_ + temporary.first_step, end = leaves_ + temporary.last_step + 1;
+    for (; begin < end; begin /= 2, end /= 2) {
+      if (begin % 2 != 0) ranges_[begin++].push_back(i);
+      if (end % 2 != 0) ranges_[--end].push_back(i);
+    }
+  }
+
+  /// Calls `visit` once for each that lives at a step at which temporary i does.
+  template <class Visit>
+  void together(std::size_t i, const Visit& visit) const {
+    const Temporary& temporary = temporaries_[i];
+    if (temporary.first_step > temporary.last_step) return;
+    for (std::size_t range = leaves_ + temporary.first_step; range > 0; range /= 2) {
+      for (const std::size_t j : ranges_[range]) visit(j);
+    }
+    const auto end = by_first_step_.upper_bound({temporary.last_step, temporaries_.size()});
+    for (auto later = by_first_step_.upper_bound({temporary.first_step, temporaries_.size()});
+         later != end; ++later) {
+      visit(later->second);
+    }
+  }
+
+ private:
+  const Temporaries& temporaries_;
+  std::size_t leaves_ = 1;
+  std::vector<std::vector<std::size_t>> ranges_;  ///< a binary tree: the children of k are at 2k
+  std::set<std::pair<std::uint32_t, std::size_t>> by_first_step_;
+};
+
 Arena place(const Temporaries& temporaries, const Sizes& sizes, const Priority& priority) {
   Arena arena;
   arena.offsets.assign(temporaries.size(), 0);
@@ -28,16 +74,14 @@ Arena place(const Temporaries& temporaries, const Sizes& sizes, const Priority& 
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return priority(a) > priority(b); });
-  std::vector<std::size_t> placed;
+  Lifetimes placed(temporaries);
   std::vector<Placed> conflicts;
   for (const std::size_t i : order) {
     if (sizes[i] <= 0) continue;
     conflicts.clear();
-    for (const std::size_t j : placed) {
-      const bool together = temporaries[i].first_step <= temporaries[j].last_step &&
-                            temporaries[j].first_step <= temporaries[i].last_step;
-      if (together) conflicts.push_back({arena.offsets[j], arena.offsets[j] + sizes[j]});
-    }
+    placed.together(i, [&](std::size_t j) {
+      conflicts.push_back({arena.offsets[j], arena.offsets[j] + sizes[j]});
+    });
     std::sort(conflicts.begin(), conflicts.end(),
               [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
     std::int64_t offset = 0;
@@ -47,7 +91,7 @@ Arena place(const Temporaries& temporaries, const Sizes& sizes, const Priority& 
     }
     arena.offsets[i] = offset;
     arena.bytes = std::max(arena.bytes, offset + sizes[i]);
-    placed.push_back(i);
+    placed.insert(i);
   }
   return arena;
 }

@@ -1,7 +1,7 @@
 #include "passes/donate.h"
 
 #include <algorithm>
-#include <optional>
+#include <unordered_map>
 
 namespace heddle::passes {
 
@@ -10,97 +10,127 @@ namespace {
 /// Kernels store to outputs in vectors, counting on an address that memory from the pool has.
 constexpr int output_alignment = 16;
 
-Dim bytes_of(const ir::Type& type) {
-  return ir::element_count(type.shape) * Dim(static_cast<std::int64_t>(size_of(type.dtype)));
-}
+struct DimHasher {
+  std::size_t operator()(Dim dim) const { return dim.hash(); }
+};
 
+/// What the last step does with an input or an output.
+struct Uses {
+  std::vector<std::size_t> places;  ///< parameters that are it
+  std::vector<const Instruction*> loads;
+  const Index* stored = nullptr;
+};
+
+/// A run that fails may be repeated, so inputs are only overwritten when nothing can fail any more:
+/// by the last step, which is all that has to be looked at in detail.
 class Donation {
  public:
   explicit Donation(PlannedProgram& planned) : planned_(planned), program_(planned.program) {}
 
   void run() {
+    if (program_.steps.empty() || program_.steps.back().kind != Step::Kind::kernel) return;
+    if (last_plan().mapping != Mapping::elements) return;
+    if (!find_candidates()) return;
+    find_uses();
+    drop_written_before();
     for (std::uint32_t output = 0; output < program_.outputs.size(); ++output) {
       if (program_.outputs[output].input || program_.outputs[output].output) continue;
-      for (std::uint32_t input = 0; input < program_.inputs.size(); ++input) {
-        if (fits(input, output)) {
-          reuse(input, output);
-          break;
-        }
-      }
+      const Uses& uses = outputs_[output];
+      if (uses.stored != nullptr) find_input(output, uses);
     }
   }
 
  private:
-  bool is_taken(std::uint32_t input) const {
-    return std::any_of(program_.outputs.begin(), program_.outputs.end(),
-                       [&](const ProgramOutput& output) { return output.input == input; });
+  KernelStep& last_step() { return program_.steps.back().kernel; }
+  KernelPlan& last_plan() { return planned_.kernels[last_step().kernel]; }
+
+  /// Donated inputs by their bytes, in order, and whether there are any.
+  bool find_candidates() {
+    std::vector<bool> taken(program_.inputs.size());
+    for (const ProgramOutput& output : program_.outputs) {
+      if (output.input) taken[*output.input] = true;
+    }
+    for (std::uint32_t i = 0; i < program_.inputs.size(); ++i) {
+      const ProgramInput& input = program_.inputs[i];
+      if (!input.donated || input.scalar || taken[i] || input.alignment < output_alignment)
+        continue;
+      candidates_[byte_count(input.type)].push_back(i);
+    }
+    return !candidates_.empty();
   }
 
-  std::optional<std::size_t> only_writer(const BufferRef& buffer) const {
-    std::optional<std::size_t> writer;
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+  void find_uses() {
+    inputs_.resize(program_.inputs.size());
+    outputs_.resize(program_.outputs.size());
+    const std::vector<Parameter>& parameters = last_step().parameters;
+    const auto uses_of = [&](const BufferRef& buffer) -> Uses* {
+      if (buffer.kind == BufferRef::Kind::temporary) return nullptr;
+      return buffer.kind == BufferRef::Kind::input ? &inputs_[buffer.index]
+                                                   : &outputs_[buffer.index];
+    };
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (parameters[k].kind != Parameter::Kind::buffer) continue;
+      if (Uses* const uses = uses_of(parameters[k].buffer)) uses->places.push_back(k);
+    }
+    for (const Instruction& instruction : last_plan().body) {
+      if (instruction.kind != Instruction::Kind::load) continue;
+      if (Uses* const uses = uses_of(parameters[instruction.operand].buffer))
+        uses->loads.push_back(&instruction);
+    }
+    for (const Store& store : last_plan().stores) {
+      if (Uses* const uses = uses_of(parameters[store.operand].buffer))
+        uses->stored = &store.address;
+    }
+  }
+
+  /// Outputs that an earlier step writes too are not the last step's alone.
+  void drop_written_before() {
+    const auto drop = [&](const BufferRef& buffer) {
+      if (buffer.kind == BufferRef::Kind::output) outputs_[buffer.index].stored = nullptr;
+    };
+    for (std::size_t i = 0; i + 1 < program_.steps.size(); ++i) {
       const Step& step = program_.steps[i];
-      bool writes = step.kind == Step::Kind::matmul && step.matmul.out == buffer;
-      for (const Parameter& parameter : step.kernel.parameters)
-        writes |= parameter.written && parameter.buffer == buffer;
-      if (!writes) continue;
-      if (writer || step.kind != Step::Kind::kernel) return std::nullopt;
-      writer = i;
+      if (step.kind == Step::Kind::matmul) drop(step.matmul.out);
+      if (step.kind == Step::Kind::copy) drop(step.copy.destination);
+      for (const Parameter& parameter : step.kernel.parameters) {
+        if (parameter.kind == Parameter::Kind::buffer && parameter.written) drop(parameter.buffer);
+      }
     }
-    return writer;
   }
 
-  bool fits(std::uint32_t input, std::uint32_t output) const {
-    const ProgramInput& candidate = program_.inputs[input];
-    if (!candidate.donated || candidate.scalar || is_taken(input)) return false;
-    if (candidate.alignment < output_alignment) return false;
-    if (!(bytes_of(candidate.type) == bytes_of(program_.outputs[output].type))) return false;
-    const BufferRef from{BufferRef::Kind::input, input}, to{BufferRef::Kind::output, output};
-    const std::optional<std::size_t> writer = only_writer(to);
-    // A run that fails may be repeated, so the input is only overwritten when nothing can fail any
-    // more.
-    if (!writer || *writer + 1 != program_.steps.size()) return false;
-    const KernelStep& step = program_.steps[*writer].kernel;
-    const KernelPlan& plan = planned_.kernels[step.kernel];
-    if (plan.mapping != Mapping::elements) return false;
-    std::optional<Index> stored;
-    for (const Store& store : plan.stores) {
-      if (step.parameters[store.operand].buffer == to) stored = store.address;
-    }
-    return stored &&
-           std::all_of(plan.body.begin(), plan.body.end(), [&](const Instruction& instruction) {
-             if (instruction.kind != Instruction::Kind::load ||
-                 !(step.parameters[instruction.operand].buffer == from))
-               return true;
-             return instruction.address == *stored &&
-                    instruction.dtype == program_.outputs[output].type.dtype;
-           });
+  void find_input(std::uint32_t output, const Uses& uses) {
+    const auto found = candidates_.find(byte_count(program_.outputs[output].type));
+    if (found == candidates_.end()) return;
+    std::vector<std::uint32_t>& inputs = found->second;
+    const auto input = std::ranges::find_if(inputs, [&](std::uint32_t candidate) {
+      return is_read_where(*uses.stored, program_.outputs[output].type.dtype, inputs_[candidate]);
+    });
+    if (input == inputs.end()) return;
+    reuse(*input, output, uses);
+    inputs.erase(input);
   }
 
-  void reuse(std::uint32_t input, std::uint32_t output) {
-    const BufferRef from{BufferRef::Kind::input, input}, to{BufferRef::Kind::output, output};
-    for (Step& step : program_.steps) {
-      bool mentions_output = false;
-      for (Parameter& parameter : step.kernel.parameters) {
-        if (parameter.kind != Parameter::Kind::buffer || !(parameter.buffer == to)) continue;
-        parameter.buffer = from;
-        mentions_output = true;
-      }
-      for (BufferRef* buffer : {&step.matmul.a, &step.matmul.b, &step.matmul.out, &step.copy.source,
-                                &step.copy.destination}) {
-        if (*buffer == to) *buffer = from;
-      }
-      if (!mentions_output) continue;
-      KernelPlan& plan = planned_.kernels[step.kernel.kernel];
-      for (std::size_t k = 0; k < plan.operands.size(); ++k) {
-        if (step.kernel.parameters[k].buffer == from) plan.operands[k].aliased = true;
-      }
+  /// Each element is read at most where it is overwritten, by the same thread, and before.
+  static bool is_read_where(const Index& stored, DType dtype, const Uses& input) {
+    return std::ranges::all_of(input.loads, [&](const Instruction* load) {
+      return load->dtype == dtype && load->address == stored;
+    });
+  }
+
+  void reuse(std::uint32_t input, std::uint32_t output, const Uses& uses) {
+    KernelPlan& plan = last_plan();
+    for (const std::size_t place : uses.places) {
+      last_step().parameters[place].buffer = {BufferRef::Kind::input, input};
+      plan.operands[place].aliased = true;
     }
+    for (const std::size_t place : inputs_[input].places) plan.operands[place].aliased = true;
     program_.outputs[output].input = input;
   }
 
   PlannedProgram& planned_;
   Program& program_;
+  std::unordered_map<Dim, std::vector<std::uint32_t>, DimHasher> candidates_;
+  std::vector<Uses> inputs_, outputs_;
 };
 
 }  // namespace

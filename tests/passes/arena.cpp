@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ctime>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -92,4 +93,28 @@ TEST_CASE("arbitrary lifetimes waste a bounded part of the arena") {
   }
   CHECK(worst < 1.25);
   CHECK(sum / cases < 1.01);
+}
+
+TEST_CASE("an arena of ten times the temporaries takes at most fourteen times as long") {
+  const auto seconds = [](std::size_t count) {
+    std::mt19937_64 random(count);
+    Case made;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto first = static_cast<std::uint32_t>(i);
+      made.temporaries.push_back({0, first, first + static_cast<std::uint32_t>(random() % 16)});
+      made.sizes.push_back(static_cast<std::int64_t>(random() % 1000 + 1) << random() % 16);
+    }
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const std::clock_t start = std::clock();
+      CHECK(plan_arena(made.temporaries, made.sizes).bytes > 0);
+      best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  // Both above the number up to which several orders are tried.
+  const double small = seconds(2000), large = seconds(20000);
+  CAPTURE(small);
+  CAPTURE(large);
+  CHECK(large <= 14 * small);
 }

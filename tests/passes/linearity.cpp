@@ -75,6 +75,15 @@ ir::Graph updates(int count) {
   return graph;
 }
 
+/// As many outputs as inputs of their size, each of which could be any's.
+ir::Graph negations(int count) {
+  ir::Graph graph;
+  for (int i = 0; i < count; ++i) graph.parameter(DType::f32, {64});
+  for (int i = 0; i < count; ++i)
+    graph.outputs.push_back(graph.add(ir::Op::negative, {graph.parameters()[i]}));
+  return graph;
+}
+
 /// Of this thread, so that what else runs on the machine counts less.
 double processor_seconds() {
   timespec now{};
@@ -127,4 +136,13 @@ TEST_CASE("thousands of updates in a row are planned in linear time") {
   CAPTURE(large);
   CHECK(large <= 14 * small);
   CHECK(large < 10);
+}
+
+TEST_CASE("thousands of donated inputs find their outputs in linear time") {
+  const double small = seconds_to_plan(negations(400), std::vector<bool>(400, true)),
+               large = seconds_to_plan(negations(4000), std::vector<bool>(4000, true));
+  CAPTURE(small);
+  CAPTURE(large);
+  CHECK(large <= 14 * small);
+  CHECK(large < 5);
 }
