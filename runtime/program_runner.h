@@ -22,7 +22,7 @@ class ProgramRunner {
   const passes::Program& program() const { return program_; }
   /// As Executable::run.
   std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
-                               const ir::Graph* graph);
+                               const ir::Graph* graph = nullptr);
 
  private:
   std::shared_ptr<const Prepared> prepared_for(ir::SymbolBindings bindings, const ir::Graph* graph);
