@@ -150,6 +150,17 @@ void Builder::add_group(const Group& group) {
                       std::string(info(graph_.op(group.root)).name));
 }
 
+/// Operands that share a buffer, which may be one's output and another's input.
+void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parameter>& parameters) {
+  std::unordered_map<std::uint64_t, std::size_t> first;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const BufferRef& buffer = parameters[i].buffer;
+    const std::uint64_t key = static_cast<std::uint64_t>(buffer.kind) << 32 | buffer.index;
+    const auto [earlier, is_new] = first.emplace(key, i);
+    if (!is_new) operands[i].aliased = operands[earlier->second].aliased = true;
+  }
+}
+
 void Builder::add_kernel(KernelPlan plan) {
   plan.index_bits = index_bits(plan);
   plan.name = describe(plan);
@@ -162,12 +173,7 @@ void Builder::add_kernel(KernelPlan plan) {
         operand.partials >= 0 ? partials_[operand.partials] : buffer_of(operand.value);
     step.parameters.push_back(parameter);
   }
-  for (std::size_t i = 0; i < plan.operands.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (step.parameters[i].buffer == step.parameters[j].buffer)
-        plan.operands[i].aliased = plan.operands[j].aliased = true;
-    }
-  }
+  mark_aliased(plan.operands, step.parameters);
   for (const ir::SymbolId symbol : kernel_symbols(plan)) {
     Parameter parameter;
     parameter.kind = Parameter::Kind::size;
