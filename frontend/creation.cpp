@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "heddle/manipulation.h"
+
 #include "frontend/promote.h"
 #include "frontend/storage.h"
 
@@ -33,9 +35,11 @@ ir::Shape checked_shape(const char* op, const Shape& shape, const Site& site) {
 
 /// What an array is filled with: arrays and floats are cast, integers have to fit.
 NodeRef element_node(const char* op, const Operand& value, DType dtype) {
-  const bool integer = value.array() == nullptr && value.scalar().kind != Scalar::Kind::floating;
-  if (integer || is_floating(dtype)) return frontend::node_of(op, value, dtype);
-  return cast_to(frontend::node_of(op, value), dtype, value.where(), op);
+  const NodeRef node = frontend::node_of(op, value);
+  const bool is_number = value.array() == nullptr || node->weak;
+  if (is_number && (!is_floating(node->dtype) || is_floating(dtype)))
+    return frontend::node_of(op, value, dtype);
+  return Access::node(astype(value, dtype), value.where());
 }
 
 Array filled_with(const char* op, const Shape& shape, double value, DType dtype,

@@ -153,8 +153,7 @@ std::vector<IndexItem> present(std::initializer_list<IndexItem> items) {
 
 /// A value in the dtype of the array that it is written to.
 NodeRef value_for(const NodeRef& base, const Operand& value) {
-  if (value.array() == nullptr) return frontend::node_of("at", value, base->dtype);
-  return frontend::cast_to(frontend::node_of("at", value), base->dtype, value.where());
+  return frontend::node_of("at", value, base->dtype);
 }
 
 [[noreturn]] void fail_to_fit(const NodeRef& value, const ir::Shape& place, const NodeRef& base,

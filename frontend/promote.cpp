@@ -30,7 +30,15 @@ DType default_dtype(DType dtype) {
 Part part_of(const Operand& operand) {
   if (operand.array() == nullptr) return {operand.scalar().dtype, true, true};
   const NodeRef node = Access::node(*operand.array(), operand.where());
-  return {node->weak ? default_dtype(node->dtype) : node->dtype, node->weak, false};
+  const bool beyond_default = node->dtype == DType::u64;
+  const DType dtype = node->weak && !beyond_default ? default_dtype(node->dtype) : node->dtype;
+  return {dtype, node->weak, false};
+}
+
+/// A weak integer that int64 does not hold.
+bool is_beyond_default(const Operand& operand, const Part& part) {
+  if (!part.weak || part.dtype != DType::u64) return false;
+  return operand.array() != nullptr || side_of(operand.scalar(), DType::i64) != 0;
 }
 
 /// NEP 50: a weak scalar of a higher kind takes the array to that kind's default.
@@ -228,7 +236,7 @@ Array load_exponent(Op op, Operands operands) {
 
 DType common_dtype(std::string_view op, Operands operands) {
   std::optional<DType> strong, weak;
-  bool only_scalars = true;
+  bool only_scalars = true, beyond_default = false;
   const Site site = operands[0]->where();
   for (const Operand* operand : operands) {
     const Part part = part_of(*operand);
@@ -236,11 +244,16 @@ DType common_dtype(std::string_view op, Operands operands) {
     if (part.dtype >= DType::c64) {
       throw DTypeError(at(fmt::format("{}: {} is not supported", op, name_of(part.dtype)), site));
     }
+    beyond_default |= is_beyond_default(*operand, part);
     std::optional<DType>& slot = part.weak ? weak : strong;
     const DType dtype = part.dtype;
+    const bool integers = slot && is_integer(*slot) && is_integer(dtype);
     slot = slot ? located(site, [&] { return promote_types(*slot, dtype); }) : dtype;
+    // Integers without a common dtype are one kind all the same, as Python's are.
+    if (part.weak && integers && is_floating(*slot)) slot = DType::i64;
   }
-  if (!strong) return only_scalars ? *weak : default_dtype(*weak);
+  if (weak && is_integer(*weak) && beyond_default) weak = DType::u64;
+  if (!strong) return only_scalars || beyond_default ? *weak : default_dtype(*weak);
   return weak ? join_weak(*strong, *weak) : *strong;
 }
 

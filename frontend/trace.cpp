@@ -99,14 +99,17 @@ NodeRef Trace::add_input(ir::Type type) {
 }
 
 NodeRef Trace::add_scalar(const Scalar& value) {
+  const int side = frontend::side_of(value, DType::i64);
   const DType dtype = value.kind == Scalar::Kind::floating  ? DType::f64
                       : value.kind == Scalar::Kind::boolean ? DType::boolean
+                      : side != 0                           ? DType::u64
                                                             : DType::i64;
   NodeRef node = parameter(dtype, {}, true);
   node->weak = true;
   node->bits = scalars_.size();
   inputs_.push_back({Input::Kind::scalar, static_cast<std::uint32_t>(scalars_.size()), node});
   scalars_.push_back(value);
+  if (is_integer(dtype)) assumptions_.push_back({node, DType::i64, side});
   return node;
 }
 

@@ -319,15 +319,17 @@ std::int64_t Dim::evaluate(std::span<const SymbolBinding> bindings) const {
   std::int64_t sum = 0;
   for (const Term& term : polynomial_->terms) {
     std::int64_t product = term.coefficient;
-    bool overflow = false;
+    bool overflow = false, is_zero = false;
     for (SymbolId factor : term.factors) {
       auto bound = std::ranges::find(bindings, factor, &SymbolBinding::symbol);
       if (bound == bindings.end()) {
         throw InternalError(
             fmt::format("symbol {} of extent {} is not bound", symbol_name(factor), to_string()));
       }
+      is_zero |= bound->value == 0;
       overflow |= __builtin_mul_overflow(product, bound->value, &product);
     }
+    if (is_zero) continue;
     if (overflow || __builtin_add_overflow(sum, product, &sum)) {
       throw ValueError(fmt::format("extent {} does not fit 64 bits for these sizes", to_string()));
     }

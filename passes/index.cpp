@@ -6,8 +6,6 @@
 
 namespace heddle::passes {
 
-namespace {
-
 std::string text_of(const Index& index) {
   std::string text = index.offset.to_string();
   for (const IndexTerm& term : index.terms) {
@@ -16,8 +14,6 @@ std::string text_of(const Index& index) {
   }
   return text;
 }
-
-}  // namespace
 
 AtomId IndexSpace::new_loop(Dim extent) {
   atoms_.push_back({Atom::Kind::loop, extent, {}, 1});

@@ -34,6 +34,9 @@ struct Index {
   bool is_constant() const { return terms.empty(); }
 };
 
+/// A text that only equal ones share, within one space.
+std::string text_of(const Index& index);
+
 /// An Index per axis.
 using IndexMap = std::vector<Index>;
 

@@ -9,15 +9,6 @@ namespace heddle::passes {
 
 namespace {
 
-std::string text_of(const Index& index) {
-  std::string text = ';' + index.offset.to_string();
-  for (const IndexTerm& term : index.terms) {
-    text += '+' + term.coefficient.to_string() + '@' +
-            std::to_string(static_cast<std::uint32_t>(term.atom));
-  }
-  return text;
-}
-
 bool is_subset(const Guard& a, const Guard& b) {
   return std::includes(b.begin(), b.end(), a.begin(), a.end());
 }
@@ -52,7 +43,7 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
     node = graph_.operands(node)[0];
   }
   std::string key = std::to_string(index_of(node));
-  for (const Index& index : map) key += text_of(index);
+  for (const Index& index : map) key += ';' + text_of(index);
   if (const auto found = place_ids_.find(key); found != place_ids_.end()) return found->second;
 
   Place place{node, std::move(map), {}, {}};

@@ -117,3 +117,49 @@ TEST_CASE("errors name the op, the shapes, the dtypes and the line") {
   CHECK(contains(message_of<hd::DTypeError>([&] { a << 1; }), "left_shift"));
   CHECK_THROWS_AS(hd::Array() + a, hd::ValueError);
 }
+
+TEST_CASE("integer scalars of different C++ types are one weak kind") {
+  const hd::Array x = hd::array(std::vector<std::uint8_t>{1, 50, 200});
+  check<std::uint8_t>(hd::clip(x, std::size_t{5}, 100), {3}, {5, 50, 100});
+  const hd::Array mask = hd::array({true, false});
+  check<std::int64_t>(hd::where(mask, std::size_t{5}, 100), {2}, {5, 100});
+  CHECK(hd::where(mask, ~std::size_t{0}, 100).dtype() == hd::DType::u64);
+}
+
+TEST_CASE("an unsigned scalar beyond int64 is one in a trace, too") {
+  constexpr std::uint64_t largest = ~std::uint64_t{0};
+  const hd::Array x = hd::zeros<std::uint64_t>({2});
+  const auto filled = hd::jit([](const hd::Array& y, const hd::Array& s) {
+    return std::make_tuple(hd::full_like(y, s), hd::where(y == 0, s, y));
+  });
+  const auto [full, where] = filled(x, largest);
+  check<std::uint64_t>(full, {2}, {largest, largest});
+  check<std::uint64_t>(where, {2}, {largest, largest});
+  const auto [small, chosen] = filled(x, 7);
+  check<std::uint64_t>(small, {2}, {7, 7});
+  check<std::uint64_t>(chosen, {2}, {7, 7});
+
+  const auto set = hd::jit([](const hd::Array& y, const hd::Array& s) {
+    hd::Array result = y;
+    result.at(0) = s;
+    return result;
+  });
+  check<std::uint64_t>(set(x, largest), {2}, {largest, 0});
+  check<float>(set(hd::zeros<float>({2}), largest), {2}, {1.8446744e19F, 0});
+  CHECK_THROWS_AS(set(hd::zeros<std::int64_t>({2}), largest), hd::DTypeError);
+
+  const auto sum = hd::jit([](const hd::Array& y, const hd::Array& s) { return y + (s + 1); });
+  check<std::uint64_t>(sum(x, largest - 1), {2}, {largest, largest});
+  check<std::uint64_t>(sum(x, 1), {2}, {2, 2});
+}
+
+TEST_CASE("a traced float fills an integer array as it would outside") {
+  const auto f =
+      hd::jit([](const hd::Array& y, const hd::Array& s) { return hd::full_like(y, s); });
+  const hd::Array x = hd::zeros<std::uint8_t>({1});
+  for (const double value : {3.7, 300.7, -1.5}) {
+    CAPTURE(value);
+    CHECK(f(x, value).to_vector<std::uint8_t>() ==
+          hd::full_like(x, value).to_vector<std::uint8_t>());
+  }
+}

@@ -212,3 +212,10 @@ TEST_CASE("threads that intern the same polynomials get the same dims") {
   for (std::thread& thread : threads) thread.join();
   for (const std::vector<Dim>& dims : made) CHECK(dims == made[0]);
 }
+
+TEST_CASE("a product with a factor of 0 is 0, however large the others are") {
+  const SymbolBindings bindings{{intern_symbol("n"), 0}, {intern_symbol("m"), 4000000000}};
+  CHECK((Dim::symbol("m") * Dim::symbol("m") * Dim::symbol("n")).evaluate(bindings) == 0);
+  CHECK((Dim::symbol("n") * Dim::symbol("m") * Dim::symbol("m")).evaluate(bindings) == 0);
+  CHECK_THROWS_AS((Dim::symbol("m") * Dim::symbol("m")).evaluate(bindings), ValueError);
+}
