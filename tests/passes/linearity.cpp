@@ -2,6 +2,7 @@
 #include <ctime>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/passes/plans.h"
 
@@ -93,7 +94,7 @@ double processor_seconds() {
 
 double seconds_to_plan(const ir::Graph& graph, const std::vector<bool>& donated = {}) {
   double best = 1e9;
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 5; ++i) {
     const double start = processor_seconds();
     const auto planned =
         passes::plan_program(graph, {ir::parse_target(cuda_target), donated, {}, {}});
@@ -103,46 +104,36 @@ double seconds_to_plan(const ir::Graph& graph, const std::vector<bool>& donated 
   return best;
 }
 
+/// Ten times the nodes: 10 times as long when planning is linear, 100 times when it is quadratic.
+/// The bound lies between, far from both, for caches and neighbours move such a ratio a good deal;
+/// the ratio itself is printed.
+void check_linear(double small, double large, double most_seconds) {
+  MESSAGE(
+      fmt::format("ten times the nodes took {:.1f} times as long, {:.4f} s", large / small, large));
+  CHECK(large <= 36 * small);
+  CHECK(large < most_seconds);
+}
+
 }  // namespace
 
-TEST_CASE("ten times the chain takes at most twelve times as long") {
-  const double small = seconds_to_plan(chain(1000)), large = seconds_to_plan(chain(10000));
-  CAPTURE(small);
-  CAPTURE(large);
-  CHECK(large <= 12 * small);
-  CHECK(large < 5);
+TEST_CASE("a chain of 10,000 is planned in linear time") {
+  check_linear(seconds_to_plan(chain(1000)), seconds_to_plan(chain(10000)), 5);
 }
 
 TEST_CASE("a value with 40,000 users is planned in linear time") {
-  const double small = seconds_to_plan(fan(4000)), large = seconds_to_plan(fan(40000));
-  CAPTURE(small);
-  CAPTURE(large);
-  CHECK(large <= 14 * small);
-  CHECK(large < 20);
+  check_linear(seconds_to_plan(fan(4000)), seconds_to_plan(fan(40000)), 20);
 }
 
 TEST_CASE("views 10,000 deep are planned in linear time") {
-  const double small = seconds_to_plan(views(1000)), large = seconds_to_plan(views(10000));
-  CAPTURE(small);
-  CAPTURE(large);
-  CHECK(large <= 14 * small);
-  CHECK(large < 5);
+  check_linear(seconds_to_plan(views(1000)), seconds_to_plan(views(10000)), 5);
 }
 
 TEST_CASE("thousands of updates in a row are planned in linear time") {
-  const double small = seconds_to_plan(updates(400), {true, false}),
-               large = seconds_to_plan(updates(4000), {true, false});
-  CAPTURE(small);
-  CAPTURE(large);
-  CHECK(large <= 14 * small);
-  CHECK(large < 10);
+  check_linear(seconds_to_plan(updates(400), {true, false}),
+               seconds_to_plan(updates(4000), {true, false}), 10);
 }
 
 TEST_CASE("thousands of donated inputs find their outputs in linear time") {
-  const double small = seconds_to_plan(negations(400), std::vector<bool>(400, true)),
-               large = seconds_to_plan(negations(4000), std::vector<bool>(4000, true));
-  CAPTURE(small);
-  CAPTURE(large);
-  CHECK(large <= 14 * small);
-  CHECK(large < 5);
+  check_linear(seconds_to_plan(negations(400), std::vector<bool>(400, true)),
+               seconds_to_plan(negations(4000), std::vector<bool>(4000, true)), 5);
 }
