@@ -85,7 +85,7 @@ Array& Array::operator=(const Array& other) {
   return *this = Access::make(Access::node(other, SourceLocation()));
 }
 
-Array& Array::operator=(Array&& other) {
+Array& Array::operator=(Array&& other) {  // NOLINT(performance-noexcept-move-constructor)
   if (this == &other) return *this;
   if (cell_ == nullptr) {
     cell_ = Access::move_cell(other);

@@ -72,8 +72,9 @@ Arena place(const Temporaries& temporaries, const Sizes& sizes, const Priority& 
   arena.offsets.assign(temporaries.size(), 0);
   std::vector<std::size_t> order(temporaries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return priority(a) > priority(b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return priority(a) != priority(b) ? priority(a) > priority(b) : a < b;
+  });
   Lifetimes placed(temporaries);
   std::vector<Placed> conflicts;
   for (const std::size_t i : order) {
