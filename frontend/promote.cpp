@@ -53,19 +53,6 @@ bool is_special_exponent(double value) {
   return value == -1 || value == 0 || value == 0.5 || value == 1 || value == 2 || value == 3;
 }
 
-double value_of(const Scalar& scalar) {
-  switch (scalar.kind) {
-    case Scalar::Kind::boolean:
-    case Scalar::Kind::integer:
-      return static_cast<double>(scalar.integer);
-    case Scalar::Kind::unsigned_integer:
-      return static_cast<double>(scalar.unsigned_integer);
-    case Scalar::Kind::floating:
-      break;
-  }
-  return scalar.floating;
-}
-
 bool is_common_constant(double value) {
   return (value == 0 && !std::signbit(value)) || value == 1 || value == -1;
 }

@@ -20,25 +20,13 @@ using frontend::record_constant;
 using frontend::record_scalar;
 using frontend::rounded;
 using frontend::Site;
+using frontend::value_of;
 using ir::Op;
 
 namespace {
 
 /// Holds all differences of 64-bit integers.
 __extension__ using Wide = __int128;
-
-double number(const Scalar& scalar) {
-  switch (scalar.kind) {
-    case Scalar::Kind::boolean:
-    case Scalar::Kind::integer:
-      return static_cast<double>(scalar.integer);
-    case Scalar::Kind::unsigned_integer:
-      return static_cast<double>(scalar.unsigned_integer);
-    case Scalar::Kind::floating:
-      break;
-  }
-  return scalar.floating;
-}
 
 Wide whole_number(const Scalar& scalar) {
   return scalar.kind == Scalar::Kind::unsigned_integer ? Wide{scalar.unsigned_integer}
@@ -60,7 +48,7 @@ struct Range {
   /// The element after the first.
   double second() const {
     return whole() ? static_cast<double>(whole_number(start) + whole_number(step))
-                   : number(start) + number(step);
+                   : value_of(start) + value_of(step);
   }
 };
 
@@ -77,11 +65,11 @@ std::int64_t whole_length(const Range& range) {
 
 /// How many steps from start reach stop, not included.
 std::int64_t arange_length(const Range& range) {
-  if (number(range.step) == 0) throw ValueError(at("arange: the step is 0", range.site));
+  if (value_of(range.step) == 0) throw ValueError(at("arange: the step is 0", range.site));
   if (range.whole()) return whole_length(range);
   const DType dtype = range.single() ? DType::f32 : DType::f64;
-  const double distance = rounded(dtype, number(range.stop) - number(range.start));
-  const double steps = rounded(dtype, distance / number(range.step));
+  const double distance = rounded(dtype, value_of(range.stop) - value_of(range.start));
+  const double steps = rounded(dtype, distance / value_of(range.step));
   // A quotient that is too small for the dtype is still the first element's.
   if (steps == 0 && distance != 0) return std::signbit(steps) ? 0 : 1;
   if (!(std::ceil(steps) < 0x1p62)) {
@@ -134,7 +122,8 @@ NodeRef multiples(std::int64_t length, double factor, DType dtype, const Site& s
 /// = 1.
 NodeRef float_arange(const Range& range, std::int64_t length, DType dtype) {
   const DType inside = dtype == DType::f64 ? DType::f64 : DType::f32;
-  const double first = rounded(dtype, number(range.start)), second = rounded(dtype, range.second());
+  const double first = rounded(dtype, value_of(range.start)),
+               second = rounded(dtype, range.second());
   const double delta = length > 1 ? rounded(inside, second - first) : 1;
   NodeRef node = multiples(length, delta, inside, range.site);
   // 0 * delta may be -0, which is 0 with the first added.
@@ -170,12 +159,12 @@ NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
         at(fmt::format("arange: a range of {} elements has no bool values", length), range.site));
   }
   const auto element = [&](const Scalar& start, const Scalar* step) {
-    if (is_boolean(dtype)) return std::int64_t{number(start) + (step ? number(*step) : 0) != 0};
+    if (is_boolean(dtype)) return std::int64_t{value_of(start) + (step ? value_of(*step) : 0) != 0};
     if (range.whole()) {
       return integer_element(whole_number(start) + (step ? whole_number(*step) : 0), dtype,
                              range.site);
     }
-    const double value = std::trunc(number(start) + (step ? number(*step) : 0));
+    const double value = std::trunc(value_of(start) + (step ? value_of(*step) : 0));
     return integer_element(std::abs(value) < 0x1p65 ? static_cast<Wide>(value) : Wide{1} << 65,
                            dtype, range.site);
   };
@@ -217,7 +206,7 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, Sou
   const bool floats = !is_whole(start) || !is_whole(stop);
   const DType dtype = floats && is_single(start) && is_single(stop) ? DType::f32 : DType::f64;
   const std::int64_t intervals = endpoint ? count - 1 : count;
-  const double first = number(start), last = number(stop);
+  const double first = value_of(start), last = value_of(stop);
   const double distance = rounded(dtype, last - first);
   const double step = intervals > 0 ? rounded(dtype, distance / static_cast<double>(intervals)) : 0;
   NodeRef node = multiples(count, step, dtype, where);

@@ -91,6 +91,19 @@ std::uint64_t bits_in(DType dtype, T value) {
 
 }  // namespace
 
+double value_of(const Scalar& scalar) {
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean:
+    case Scalar::Kind::integer:
+      return static_cast<double>(scalar.integer);
+    case Scalar::Kind::unsigned_integer:
+      return static_cast<double>(scalar.unsigned_integer);
+    case Scalar::Kind::floating:
+      break;
+  }
+  return scalar.floating;
+}
+
 std::string text_of(const Scalar& scalar) {
   switch (scalar.kind) {
     case Scalar::Kind::boolean:

@@ -44,6 +44,8 @@ std::uint64_t bits_of(DType dtype, double value);
 /// Where a number lies that an integer dtype does not hold, its fraction dropped: -1 below, 1 above
 /// and for NaN. 0 for all others.
 int side_of(const Scalar& scalar, DType dtype);
+/// The scalar as float64, rounded where it is an integer beyond 2^53.
+double value_of(const Scalar& scalar);
 std::string text_of(const Scalar& scalar);
 
 /// "message (file.cpp:12)"
