@@ -96,7 +96,7 @@ bool must_interpret(Device device) {
   if (device.is_cuda() || host::find_compiler() != nullptr) return false;
   static std::once_flag warned;
   std::call_once(warned, [] {
-    log().warn("{}; programs are interpreted, which is slow. Install g++, or set HEDDLE_CXX",
+    log().warn("{} Until then programs are interpreted, which is slow.",
                host::unavailable_reason());
   });
   return true;

@@ -35,11 +35,10 @@ std::string version_of(const std::string& output, bool clang) {
 }
 
 Found find() {
-  std::vector<std::string> candidates;
+  std::vector<std::string> candidates = {"c++", "g++", "clang++"};
   if (const char* named = std::getenv("HEDDLE_CXX"); named != nullptr && *named != '\0') {
-    candidates.emplace_back(named);
+    candidates = {named};
   }
-  for (const char* name : {"c++", "g++", "clang++"}) candidates.emplace_back(name);
   Found out;
   for (const std::string& candidate : candidates) {
     const ProcessResult result = run_process({candidate, "--version"});

@@ -17,7 +17,8 @@ struct Compiler {
   bool clang = false;
 };
 
-/// The first that runs of $HEDDLE_CXX, c++, g++, clang++; nullptr when none does. Looks once.
+/// $HEDDLE_CXX where it is set, else the first that runs of c++, g++, clang++; nullptr when none
+/// does. Looks once.
 const Compiler* find_compiler();
 /// Why find_compiler() is null, naming everything tried; empty otherwise.
 const std::string& unavailable_reason();
