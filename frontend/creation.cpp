@@ -16,6 +16,7 @@ using frontend::cast_to;
 using frontend::NodeRef;
 using frontend::record;
 using frontend::record_constant;
+using frontend::record_iota;
 using frontend::Site;
 using ir::Op;
 
@@ -46,14 +47,6 @@ Array filled_with(const char* op, const Shape& shape, double value, DType dtype,
                   const SourceLocation& where) {
   return Access::make(frontend::broadcast_to_shape(record_constant(dtype, value),
                                                    checked_shape(op, shape, where), where));
-}
-
-NodeRef iota(const ir::Shape& shape, std::int64_t axis, DType dtype, const Site& site) {
-  ir::Attributes attributes;
-  attributes.shape = shape;
-  attributes.axes = {axis};
-  attributes.dtype = dtype;
-  return record(Op::iota, {}, std::move(attributes), site);
 }
 
 }  // namespace
@@ -115,11 +108,12 @@ Array eye(std::int64_t rows, std::int64_t columns, std::int64_t k, DType dtype,
           SourceLocation where) {
   if (columns == -1) columns = rows;
   const ir::Shape shape = checked_shape("eye", {rows, columns}, where);
-  NodeRef row = iota(shape, 0, DType::i64, where);
+  NodeRef row = record_iota(shape, 0, DType::i64, where);
   if (k != 0) {
     row = record(Op::add, {row, record_constant(DType::i64, static_cast<double>(k))}, where);
   }
-  const NodeRef diagonal = record(Op::equal, {row, iota(shape, 1, DType::i64, where)}, where);
+  const NodeRef diagonal =
+      record(Op::equal, {row, record_iota(shape, 1, DType::i64, where)}, where);
   return Access::make(cast_to(diagonal, dtype, where));
 }
 

@@ -17,6 +17,7 @@ using frontend::cast_to;
 using frontend::NodeRef;
 using frontend::record;
 using frontend::record_constant;
+using frontend::record_iota;
 using frontend::record_scalar;
 using frontend::rounded;
 using frontend::Site;
@@ -78,14 +79,6 @@ std::int64_t arange_length(const Range& range) {
   return steps > 0 ? static_cast<std::int64_t>(std::ceil(steps)) : 0;
 }
 
-NodeRef iota(std::int64_t length, DType dtype, const Site& site) {
-  ir::Attributes attributes;
-  attributes.shape = {length};
-  attributes.axes = {0};
-  attributes.dtype = dtype;
-  return record(Op::iota, {}, std::move(attributes), site);
-}
-
 NodeRef float_scalar(DType dtype, double value) {
   return record_scalar(dtype, frontend::bits_of(dtype, value),
                        value == 0 || value == 1 || value == -1);
@@ -103,7 +96,7 @@ bool products_are_exact(std::int64_t length, double factor, int bits) {
 /// compiler may fuse a plain product with the sum that follows. For float64 that holds up to 2**26
 /// elements.
 NodeRef multiples(std::int64_t length, double factor, DType dtype, const Site& site) {
-  NodeRef index = iota(length, dtype, site);
+  NodeRef index = record_iota({length}, 0, dtype, site);
   const auto times = [&](const NodeRef& node, double value) {
     return record(Op::multiply, {node, float_scalar(node->dtype, value)}, site);
   };
@@ -132,7 +125,8 @@ NodeRef float_arange(const Range& range, std::int64_t length, DType dtype) {
   }
   if (length > 1 && rounded(inside, first + delta) != second) {
     const NodeRef is_second =
-        record(Op::equal, {iota(length, DType::i64, range.site), record_constant(DType::i64, 1)},
+        record(Op::equal,
+               {record_iota({length}, 0, DType::i64, range.site), record_constant(DType::i64, 1)},
                range.site);
     node = record(Op::select, {is_second, float_scalar(inside, second), node}, range.site);
   }
@@ -176,7 +170,7 @@ NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
     return record_scalar(DType::i64, static_cast<std::uint64_t>(value),
                          value == 0 || value == 1 || value == -1);
   };
-  NodeRef node = iota(length, DType::i64, range.site);
+  NodeRef node = record_iota({length}, 0, DType::i64, range.site);
   if (delta != 1) node = record(Op::multiply, {node, scalar(delta)}, range.site);
   if (first != 0) node = record(Op::add, {node, scalar(first)}, range.site);
   return cast_to(node, dtype, range.site);
@@ -213,7 +207,7 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, Sou
   node = record(Op::add, {node, float_scalar(dtype, first)}, where);
   if (endpoint && count > 1) {
     const NodeRef is_last = record(Op::equal,
-                                   {iota(count, DType::i64, where),
+                                   {record_iota({count}, 0, DType::i64, where),
                                     record_constant(DType::i64, static_cast<double>(intervals))},
                                    where);
     node = record(Op::select, {is_last, float_scalar(dtype, last), node}, where);

@@ -162,6 +162,14 @@ NodeRef record_constant(DType dtype, double value) {
   return record_scalar(dtype, bits_of(dtype, value), true);
 }
 
+NodeRef record_iota(ir::Shape shape, std::int64_t axis, DType dtype, Site site) {
+  ir::Attributes attributes;
+  attributes.shape = std::move(shape);
+  attributes.axes = {axis};
+  attributes.dtype = dtype;
+  return record(ir::Op::iota, {}, std::move(attributes), site);
+}
+
 NodeRef array_node(runtime::DeviceArray array) {
   NodeRef node(new Node);
   node->kind = Node::Kind::array;

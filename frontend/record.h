@@ -30,6 +30,9 @@ NodeRef record_constant(DType dtype, double value);
 /// A value that is there.
 NodeRef array_node(runtime::DeviceArray array);
 
+/// The indices along an axis of an array of that shape.
+NodeRef record_iota(ir::Shape shape, std::int64_t axis, DType dtype, Site site);
+
 /// The node cast to a dtype; itself when it has it. A weak scalar is taken in the dtype instead, as
 /// a C++ scalar would be: DTypeError, naming `op`, for an integer that does not fit.
 NodeRef cast_to(const NodeRef& node, DType dtype, Site site, std::string_view op = "cast");

@@ -163,9 +163,8 @@ Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::
   check_requirements(program, bound, graph);
   for (const passes::ProgramOutput& output : program.outputs) {
     prepared.output_shapes.push_back(evaluate(output.type.shape, bound));
-    const Dim bytes = ir::element_count(prepared.output_shapes.back()) *
-                      Dim(static_cast<std::int64_t>(size_of(output.type.dtype)));
-    prepared.output_bytes.push_back(bytes.constant());
+    prepared.output_bytes.push_back(
+        ir::byte_count({output.type.dtype, prepared.output_shapes.back()}).constant());
   }
   for (const passes::Temporary& temporary : program.temporaries) {
     prepared.temporary_bytes.push_back(temporary.bytes.evaluate(bound));

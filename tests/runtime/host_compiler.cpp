@@ -182,6 +182,7 @@ TEST_CASE("the identity names the compiler's version and options, and no path") 
 
 TEST_CASE("no compiler, and no folder for its files, are errors that say what to do") {
   CHECK(test::run_child("child: no compiler", {"HEDDLE_CXX=/nowhere/cc"}).status == 0);
+  CHECK(test::run_child("child: none of the usual", {"PATH=/nowhere", "HEDDLE_CXX="}).status == 0);
   CHECK(test::run_child("child: no folder", {"TMPDIR=/nowhere"}).status == 0);
 }
 
@@ -189,6 +190,13 @@ TEST_CASE("child: no compiler" * doctest::skip()) {
   CHECK(host::find_compiler() == nullptr);
   CHECK(host::unavailable_reason().find("/nowhere/cc") != std::string::npos);
   CHECK(host::unavailable_reason().find("HEDDLE_CXX") != std::string::npos);
+  CHECK_THROWS_AS(host::compile({}, target(), {}), DeviceError);
+}
+
+TEST_CASE("child: none of the usual" * doctest::skip()) {
+  CHECK(host::find_compiler() == nullptr);
+  for (const char* tried : {"c++", "g++", "clang++"})
+    CHECK(host::unavailable_reason().find(tried) != std::string::npos);
   CHECK_THROWS_AS(host::compile({}, target(), {}), DeviceError);
 }
 

@@ -365,8 +365,9 @@ class JitFunction {
 /// donated (those passed by std::move, temporaries included), and all plain values among the
 /// arguments (integers, bool, strings ...). A scalar given for a parameter that takes an Array,
 /// which is a floating one where both would do, is a scalar argument: a new value compiles nothing,
-/// save an integer that is the first beyond the dtype of an array that it is compared with. Arrays
-/// that the function captures are hidden inputs: what the variables hold is read anew at each call.
+/// save an integer that is the first beyond int64, or beyond the dtype of an array that it is
+/// compared with. Arrays that the function captures are hidden inputs: what the variables hold is
+/// read anew at each call.
 /// Structs declared with HEDDLE_STRUCT, tuples and containers of arrays pass in and out. Inside,
 /// asking for a value (item, bool, printing) throws TraceError; literals become constants; another
 /// jitted function is inlined. May be called from any thread.
