@@ -13,6 +13,7 @@ namespace heddle {
 using frontend::Access;
 using frontend::at;
 using frontend::cast_to;
+using frontend::element_node;
 using frontend::NodeRef;
 using frontend::record;
 using frontend::record_constant;
@@ -32,15 +33,6 @@ ir::Shape checked_shape(const char* op, const Shape& shape, const Site& site) {
   ir::Shape result = frontend::to_ir(shape);
   frontend::located(site, [&] { static_cast<void>(ir::element_count(result)); });
   return result;
-}
-
-/// What an array is filled with: arrays and floats are cast, integers have to fit.
-NodeRef element_node(const char* op, const Operand& value, DType dtype) {
-  const NodeRef node = frontend::node_of(op, value);
-  const bool is_number = value.array() == nullptr || node->weak;
-  if (is_number && (!is_floating(node->dtype) || is_floating(dtype)))
-    return frontend::node_of(op, value, dtype);
-  return Access::node(astype(value, dtype), value.where());
 }
 
 Array filled_with(const char* op, const Shape& shape, double value, DType dtype,
@@ -86,22 +78,28 @@ Array empty(const Shape& shape, DType dtype, SourceLocation where) {
 
 namespace {
 
-Array filled_like(const char* op, const Operand& x, double value) {
+Array filled_like(const char* op, const Operand& x, const Operand& value,
+                  std::optional<DType> dtype, const std::optional<Shape>& shape) {
   const NodeRef node = frontend::node_of(op, x);
-  return Access::make(
-      frontend::broadcast_to_shape(record_constant(node->dtype, value), node->shape, x.where()));
+  const NodeRef element = element_node(op, value, dtype.value_or(node->dtype));
+  ir::Shape extents = shape ? checked_shape(op, *shape, x.where()) : node->shape;
+  return Access::make(frontend::broadcast_to_shape(element, std::move(extents), x.where()));
 }
 
 }  // namespace
 
-Array zeros_like(const Operand& x) { return filled_like("zeros_like", x, 0); }
-Array ones_like(const Operand& x) { return filled_like("ones_like", x, 1); }
-Array empty_like(const Operand& x) { return filled_like("empty_like", x, 0); }
-
-Array full_like(const Operand& x, const Operand& value) {
-  const NodeRef node = frontend::node_of("full_like", x);
-  const NodeRef element = element_node("full_like", value, node->dtype);
-  return Access::make(frontend::broadcast_to_shape(element, node->shape, x.where()));
+Array zeros_like(const Operand& x, std::optional<DType> dtype, const std::optional<Shape>& shape) {
+  return filled_like("zeros_like", x, {0, x.where()}, dtype, shape);
+}
+Array ones_like(const Operand& x, std::optional<DType> dtype, const std::optional<Shape>& shape) {
+  return filled_like("ones_like", x, {1, x.where()}, dtype, shape);
+}
+Array empty_like(const Operand& x, std::optional<DType> dtype, const std::optional<Shape>& shape) {
+  return filled_like("empty_like", x, {0, x.where()}, dtype, shape);
+}
+Array full_like(const Operand& x, const Operand& value, std::optional<DType> dtype,
+                const std::optional<Shape>& shape) {
+  return filled_like("full_like", x, value, dtype, shape);
 }
 
 Array eye(std::int64_t rows, std::int64_t columns, std::int64_t k, DType dtype,

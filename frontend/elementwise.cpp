@@ -7,12 +7,14 @@
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
 
+#include "frontend/here.h"
 #include "frontend/promote.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::binary;
+using frontend::Here;
 using frontend::NodeRef;
 using frontend::unary;
 using ir::Op;
@@ -140,11 +142,62 @@ bool allclose(const Operand& x, const Operand& y, double rtol, double atol, bool
   return all({isclose(x, y, rtol, atol, equal_nan), x.where()}).item<bool>(x.where());
 }
 
-bool array_equal(const Operand& x, const Operand& y) {
+bool array_equal(const Operand& x, const Operand& y, bool equal_nan) {
   const NodeRef a = frontend::node_of("array_equal", x), b = frontend::node_of("array_equal", y);
   if (a->shape != b->shape) return false;
+  const Here here(x);
+  Array same = equal(x, y);
+  if (equal_nan) {
+    const Array both = logical_and(here(isnan(x)), here(isnan(y)));
+    same = logical_or(here(same), here(both));
+  }
+  return all(here(same)).item<bool>(x.where());
+}
+
+bool array_equiv(const Operand& x, const Operand& y) {
+  const NodeRef a = frontend::node_of("array_equiv", x), b = frontend::node_of("array_equiv", y);
+  try {
+    static_cast<void>(ir::broadcast_shapes(a->shape, b->shape));
+  } catch (const ShapeError&) {
+    return false;
+  }
   return all({equal(x, y), x.where()}).item<bool>(x.where());
 }
+
+namespace {
+
+/// Whether x is that infinity; false for dtypes that have none.
+Array is_infinity(const char* op, const Operand& x, double infinity) {
+  const NodeRef node = frontend::node_of(op, x);
+  const Here here(x);
+  if (!is_floating(node->dtype)) return zeros_like(x, DType::boolean);
+  return equal(x, here(Scalar(infinity)));
+}
+
+}  // namespace
+
+Array isposinf(const Operand& x) {
+  return is_infinity("isposinf", x, std::numeric_limits<double>::infinity());
+}
+Array isneginf(const Operand& x) {
+  return is_infinity("isneginf", x, -std::numeric_limits<double>::infinity());
+}
+Array fix(const Operand& x) { return trunc(x); }
+Array deg2rad(const Operand& x) { return radians(x); }
+Array rad2deg(const Operand& x) { return degrees(x); }
+
+Array abs(const Operand& x) { return absolute(x); }
+Array acos(const Operand& x) { return arccos(x); }
+Array acosh(const Operand& x) { return arccosh(x); }
+Array asin(const Operand& x) { return arcsin(x); }
+Array asinh(const Operand& x) { return arcsinh(x); }
+Array atan(const Operand& x) { return arctan(x); }
+Array atan2(const Operand& x, const Operand& y) { return arctan2(x, y); }
+Array atanh(const Operand& x) { return arctanh(x); }
+Array bitwise_invert(const Operand& x) { return invert(x); }
+Array bitwise_left_shift(const Operand& x, const Operand& y) { return left_shift(x, y); }
+Array bitwise_right_shift(const Operand& x, const Operand& y) { return right_shift(x, y); }
+Array pow(const Operand& x, const Operand& y) { return power(x, y); }
 
 Array operator+(const Operand& a, const Operand& b) { return add(a, b); }
 Array operator-(const Operand& a, const Operand& b) { return subtract(a, b); }

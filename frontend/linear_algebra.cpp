@@ -1,19 +1,29 @@
 #include "heddle/linear_algebra.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "heddle/elementwise.h"
+#include "heddle/joining.h"
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
 
+#include "frontend/contraction.h"
+#include "frontend/here.h"
 #include "frontend/promote.h"
+#include "frontend/views.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
 using frontend::describe;
+using frontend::Here;
+using frontend::Label;
+using frontend::Labelled;
 using frontend::NodeRef;
+using frontend::rank_of;
 using frontend::record;
 using frontend::reshape_to;
 using frontend::Site;
@@ -37,15 +47,6 @@ Pair promoted(std::string_view op, const Operand& a, const Operand& b) {
       at(fmt::format("{}({}, {}): {}", op, describe(*pair.a), describe(*pair.b), why), site));
 }
 
-/// The product of matrices; that of bool is computed as "any of both" is.
-NodeRef multiply_matrices(const NodeRef& a, const NodeRef& b, const Site& site) {
-  if (!is_boolean(a->dtype)) return record(Op::matmul, {a, b}, site);
-  const NodeRef counts = record(
-      Op::matmul, {frontend::cast_to(a, DType::i32, site), frontend::cast_to(b, DType::i32, site)},
-      site);
-  return frontend::cast_to(counts, DType::boolean, site);
-}
-
 NodeRef matmul_nodes(std::string_view op, const Pair& pair, const Site& site) {
   const auto [a, b] = pair;
   if (a->shape.empty() || b->shape.empty()) {
@@ -62,7 +63,7 @@ NodeRef matmul_nodes(std::string_view op, const Pair& pair, const Site& site) {
   }
   const NodeRef left = row ? reshape_to(a, {1, inner_a}, site) : a;
   const NodeRef right = column ? reshape_to(b, {inner_b, 1}, site) : b;
-  const NodeRef product = multiply_matrices(left, right, site);
+  const NodeRef product = frontend::multiply_matrices(left, right, site);
   ir::Shape shape = product->shape;
   if (column) shape.pop_back();
   if (row) shape.erase(shape.end() - (column ? 1 : 2));
@@ -91,7 +92,7 @@ NodeRef dot_general(const Pair& pair, const Site& site) {
   const NodeRef moved =
       b->shape.size() == 2 ? b : record(Op::transpose, {b}, std::move(order), site);
   const NodeRef right = reshape_to(moved, {b->shape[place], columns}, site);
-  return reshape_to(multiply_matrices(left, right, site), std::move(result), site);
+  return reshape_to(frontend::multiply_matrices(left, right, site), std::move(result), site);
 }
 
 }  // namespace
@@ -110,20 +111,150 @@ Array dot(const Operand& a, const Operand& b) {
   return Access::make(dot_general(pair, a.where()));
 }
 
-Array vecdot(const Operand& a, const Operand& b) {
-  const Pair pair = promoted("vecdot", a, b);
-  if (pair.a->shape.empty() || pair.b->shape.empty() ||
-      pair.a->shape.back() != pair.b->shape.back()) {
-    fail("vecdot", pair, "the last extents must be equal", a.where());
+Array matvec(const Operand& a, const Operand& b) {
+  const Pair pair = promoted("matvec", a, b);
+  if (pair.a->shape.size() < 2 || pair.b->shape.empty()) {
+    fail("matvec", pair, "takes matrices and vectors", a.where());
   }
-  const DType dtype = pair.a->dtype;
-  return astype({sum({multiply(a, b), a.where()}, -1), a.where()}, dtype);
+  const Here here(a);
+  const Array column = expand_dims(b, -1);
+  return squeeze(here(matmul(a, here(column))), -1);
+}
+
+Array vecmat(const Operand& a, const Operand& b) {
+  const Pair pair = promoted("vecmat", a, b);
+  if (pair.a->shape.empty() || pair.b->shape.size() < 2) {
+    fail("vecmat", pair, "takes vectors and matrices", a.where());
+  }
+  const Here here(a);
+  const Array row = expand_dims(a, -2);
+  return squeeze(here(matmul(here(row), b)), -2);
+}
+
+Array vdot(const Operand& a, const Operand& b) {
+  const Here here(a);
+  return dot(here(ravel(a)), here(ravel(b)));
+}
+
+Array vecdot(const Operand& a, const Operand& b, std::int64_t axis) {
+  const Pair pair = promoted("vecdot", a, b);
+  if (pair.a->shape.empty() || pair.b->shape.empty()) {
+    fail("vecdot", pair, "operands need at least one axis", a.where());
+  }
+  const Here here(a);
+  const Array x = moveaxis(a, axis, -1), y = moveaxis(b, axis, -1);
+  if (Access::node(x, a.where())->shape.back() != Access::node(y, a.where())->shape.back()) {
+    fail("vecdot", pair, "the extents that are summed over differ", a.where());
+  }
+  return sum(here(multiply(here(x), here(y))), -1, false, pair.a->dtype);
+}
+
+Array inner(const Operand& a, const Operand& b) {
+  const Pair pair = promoted("inner", a, b);
+  if (pair.a->shape.empty() || pair.b->shape.empty()) return multiply(a, b);
+  return tensordot(a, b, {-1}, {-1});
 }
 
 Array outer(const Operand& a, const Operand& b) {
   const Array column = expand_dims({ravel(a), a.where()}, -1);
   const Array row = expand_dims({ravel(b), b.where()}, 0);
   return multiply({column, a.where()}, {row, b.where()});
+}
+
+Array tensordot(const Operand& a, const Operand& b, const std::vector<std::int64_t>& axes_a,
+                const std::vector<std::int64_t>& axes_b) {
+  const Pair pair = promoted("tensordot", a, b);
+  const Site site = a.where();
+  const auto left = frontend::axes_of("tensordot", axes_a, rank_of(pair.a), site);
+  const auto right = frontend::axes_of("tensordot", axes_b, rank_of(pair.b), site);
+  if (left.size() != right.size()) {
+    throw ValueError(at(
+        fmt::format("tensordot: {} axes of one array, {} of the other", left.size(), right.size()),
+        site));
+  }
+  Labelled x{pair.a, {}}, y{pair.b, {}};
+  std::vector<Label> result;
+  for (std::int64_t axis : frontend::all_axes(rank_of(pair.a))) {
+    x.labels.push_back(static_cast<Label>(axis));
+    if (std::find(left.begin(), left.end(), axis) == left.end()) result.push_back(x.labels.back());
+  }
+  for (std::int64_t axis : frontend::all_axes(rank_of(pair.b))) {
+    const auto place = std::find(right.begin(), right.end(), axis) - right.begin();
+    const bool summed = place < static_cast<std::ptrdiff_t>(right.size());
+    const std::int64_t partner = summed ? left[static_cast<std::size_t>(place)] : 0;
+    if (summed && frontend::extent_of(pair.a, partner) != frontend::extent_of(pair.b, axis)) {
+      fail("tensordot", pair, fmt::format("axes {} and {} differ in extent", partner, axis), site);
+    }
+    y.labels.push_back(static_cast<Label>(summed ? partner : axis + rank_of(pair.a)));
+    if (!summed) result.push_back(y.labels.back());
+  }
+  return Access::make(frontend::contract("tensordot", {x, y}, result, site));
+}
+
+Array tensordot(const Operand& a, const Operand& b, std::int64_t axes) {
+  const int rank = rank_of(frontend::node_of("tensordot", a));
+  if (axes < 0 || axes > rank || axes > rank_of(frontend::node_of("tensordot", b))) {
+    throw ValueError(
+        at(fmt::format("tensordot: the operands do not have {} axes", axes), a.where()));
+  }
+  std::vector<std::int64_t> last, first;
+  for (std::int64_t i = 0; i < axes; ++i) {
+    last.push_back(rank - axes + i);
+    first.push_back(i);
+  }
+  return tensordot(a, b, last, first);
+}
+
+Array kron(const Operand& a, const Operand& b) {
+  const Pair pair = promoted("kron", a, b);
+  const std::size_t rank = std::max(pair.a->shape.size(), pair.b->shape.size());
+  ir::Shape left(rank - pair.a->shape.size(), 1), right(rank - pair.b->shape.size(), 1);
+  left.insert(left.end(), pair.a->shape.begin(), pair.a->shape.end());
+  right.insert(right.end(), pair.b->shape.begin(), pair.b->shape.end());
+  ir::Shape spread_left, spread_right, joined;
+  for (std::size_t i = 0; i < rank; ++i) {
+    spread_left.insert(spread_left.end(), {left[i], ir::Dim(1)});
+    spread_right.insert(spread_right.end(), {ir::Dim(1), right[i]});
+    joined.push_back(left[i] * right[i]);
+  }
+  const Site site = a.where();
+  const NodeRef product =
+      record(Op::multiply,
+             {reshape_to(pair.a, spread_left, site), reshape_to(pair.b, spread_right, site)}, site);
+  return Access::make(reshape_to(product, joined, site));
+}
+
+namespace {
+
+/// The elements of the vectors along the last axis, as arrays without it.
+std::vector<Array> components(const Operand& x, std::int64_t axis, const Pair& pair) {
+  const NodeRef node = frontend::node_of("cross", x);
+  const std::int64_t place = frontend::axis_of("cross", axis, rank_of(node), x.where());
+  const std::int64_t extent = frontend::constant_extent("cross", node, place, x.where());
+  if (extent != 2 && extent != 3) {
+    fail("cross", pair, "vectors have 2 or 3 elements", x.where());
+  }
+  return unstack(x, place);
+}
+
+}  // namespace
+
+Array cross(const Operand& a, const Operand& b, std::int64_t axis_a, std::int64_t axis_b,
+            std::int64_t axis_c) {
+  const Pair pair = promoted("cross", a, b);
+  const Here here(a);
+  const std::vector<Array> x = components(a, axis_a, pair), y = components(b, axis_b, pair);
+  const auto product = [&](std::size_t i, std::size_t j) -> Array {
+    return multiply(here(x[i]), here(y[j]));
+  };
+  const auto minor = [&](std::size_t i, std::size_t j) {
+    // What is not there counts as 0.
+    const bool first = i < x.size() && j < y.size(), second = j < x.size() && i < y.size();
+    if (first && second) return subtract(here(product(i, j)), here(product(j, i)));
+    return first ? product(i, j) : negative(here(product(j, i)));
+  };
+  if (x.size() == 2 && y.size() == 2) return minor(0, 1);
+  return stack({minor(1, 2), minor(2, 0), minor(0, 1)}, axis_c, a.where());
 }
 
 }  // namespace heddle

@@ -1,40 +1,29 @@
 #include "heddle/manipulation.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "frontend/axes.h"
 #include "frontend/promote.h"
+#include "frontend/views.h"
 
 namespace heddle {
 
 using frontend::Access;
+using frontend::all_axes;
 using frontend::at;
+using frontend::axes_of;
+using frontend::axis_of;
 using frontend::NodeRef;
+using frontend::rank_of;
 using frontend::record;
 using frontend::Site;
 using ir::Op;
 
 namespace {
-
-int rank_of(const NodeRef& node) { return static_cast<int>(node->shape.size()); }
-
-/// Axes in [0, rank), each once. IndexError, ValueError.
-std::vector<std::int64_t> distinct_axes(std::string_view op, std::span<const std::int64_t> axes,
-                                        int rank, const Site& site) {
-  std::vector<std::int64_t> result;
-  for (std::int64_t axis : axes) {
-    const int place = frontend::located(site, [&] { return ir::normalize_axis(axis, rank); });
-    if (std::find(result.begin(), result.end(), place) != result.end()) {
-      throw ValueError(at(fmt::format("{}: axis {} is given twice", op, axis), site));
-    }
-    result.push_back(place);
-  }
-  return result;
-}
 
 /// Puts the extent in the place of a -1.
 ir::Shape resolve_shape(const NodeRef& node, const Shape& shape, const Site& site) {
@@ -65,38 +54,12 @@ ir::Shape resolve_shape(const NodeRef& node, const Shape& shape, const Site& sit
   return result;
 }
 
-Array permute(const NodeRef& node, std::vector<std::int64_t> axes, const Site& site) {
-  if (std::is_sorted(axes.begin(), axes.end())) return Access::make(node);
-  ir::Attributes attributes;
-  attributes.axes = std::move(axes);
-  return Access::make(record(Op::transpose, {node}, std::move(attributes), site));
+Array permuted(const NodeRef& node, std::vector<std::int64_t> axes, const Site& site) {
+  return Access::make(frontend::permute(node, std::move(axes), site));
 }
 
-std::vector<std::int64_t> all_axes(int rank) {
-  std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
-/// All in their common dtype.
-std::vector<NodeRef> promoted(std::string_view op, std::span<const Array> arrays,
-                              const SourceLocation& where) {
-  if (arrays.empty()) throw ValueError(at(fmt::format("{}: needs at least one array", op), where));
-  std::vector<Operand> operands;
-  for (const Array& array : arrays) operands.emplace_back(array, where);
-  std::vector<const Operand*> pointers;
-  for (const Operand& operand : operands) pointers.push_back(&operand);
-  const DType dtype = frontend::common_dtype(op, pointers);
-  std::vector<NodeRef> nodes;
-  for (const Operand& operand : operands) nodes.push_back(frontend::node_of(op, operand, dtype));
-  return nodes;
-}
-
-Array join(std::span<const NodeRef> nodes, std::int64_t axis, const Site& site) {
-  if (nodes.size() == 1) return Access::make(nodes[0]);
-  ir::Attributes attributes;
-  attributes.axes = {axis};
-  return Access::make(record(Op::concatenate, nodes, std::move(attributes), site));
+Array joined(std::span<const NodeRef> nodes, std::int64_t axis, const Site& site) {
+  return Access::make(frontend::join_along(nodes, axis, site));
 }
 
 }  // namespace
@@ -117,14 +80,14 @@ Array transpose(const Operand& x, const std::vector<std::int64_t>& axes) {
   if (axes.empty()) {
     std::vector<std::int64_t> reversed = all_axes(rank);
     std::reverse(reversed.begin(), reversed.end());
-    return permute(node, std::move(reversed), x.where());
+    return permuted(node, std::move(reversed), x.where());
   }
   if (static_cast<int>(axes.size()) != rank) {
     throw ValueError(at(fmt::format("transpose({}): axes [{}] must name each of the {} axes once",
                                     frontend::describe(*node), fmt::join(axes, ","), rank),
                         x.where()));
   }
-  return permute(node, distinct_axes("transpose", axes, rank, x.where()), x.where());
+  return permuted(node, axes_of("transpose", axes, rank, x.where()), x.where());
 }
 
 Array permute_dims(const Operand& x, const std::vector<std::int64_t>& axes) {
@@ -134,12 +97,10 @@ Array permute_dims(const Operand& x, const std::vector<std::int64_t>& axes) {
 Array swapaxes(const Operand& x, std::int64_t a, std::int64_t b) {
   const NodeRef node = frontend::node_of("swapaxes", x);
   std::vector<std::int64_t> axes = all_axes(rank_of(node));
-  frontend::located(x.where(), [&] {
-    const int first = ir::normalize_axis(a, rank_of(node));
-    const int second = ir::normalize_axis(b, rank_of(node));
-    std::swap(axes[static_cast<std::size_t>(first)], axes[static_cast<std::size_t>(second)]);
-  });
-  return permute(node, std::move(axes), x.where());
+  const auto first = axis_of("swapaxes", a, rank_of(node), x.where());
+  const auto second = axis_of("swapaxes", b, rank_of(node), x.where());
+  std::swap(axes[static_cast<std::size_t>(first)], axes[static_cast<std::size_t>(second)]);
+  return permuted(node, std::move(axes), x.where());
 }
 
 Array moveaxis(const Operand& x, const std::vector<std::int64_t>& source,
@@ -151,8 +112,8 @@ Array moveaxis(const Operand& x, const std::vector<std::int64_t>& source,
         x.where()));
   }
   const int rank = rank_of(node);
-  const auto from = distinct_axes("moveaxis", source, rank, x.where());
-  const auto to = distinct_axes("moveaxis", destination, rank, x.where());
+  const auto from = axes_of("moveaxis", source, rank, x.where());
+  const auto to = axes_of("moveaxis", destination, rank, x.where());
   std::vector<std::int64_t> rest;
   for (std::int64_t axis : all_axes(rank)) {
     if (std::find(from.begin(), from.end(), axis) == from.end()) rest.push_back(axis);
@@ -164,7 +125,7 @@ Array moveaxis(const Operand& x, const std::vector<std::int64_t>& source,
     axes.push_back(moved == to.end() ? *next++
                                      : from[static_cast<std::size_t>(moved - to.begin())]);
   }
-  return permute(node, std::move(axes), x.where());
+  return permuted(node, std::move(axes), x.where());
 }
 
 Array moveaxis(const Operand& x, std::int64_t source, std::int64_t destination) {
@@ -174,7 +135,7 @@ Array moveaxis(const Operand& x, std::int64_t source, std::int64_t destination) 
 Array expand_dims(const Operand& x, const Axes& axes) {
   const NodeRef node = frontend::node_of("expand_dims", x);
   const int rank = rank_of(node) + static_cast<int>(axes.values().size());
-  const auto places = distinct_axes("expand_dims", axes.values(), rank, x.where());
+  const auto places = axes_of("expand_dims", axes.values(), rank, x.where());
   ir::Shape shape;
   auto extent = node->shape.begin();
   for (std::int64_t axis = 0; axis < rank; ++axis) {
@@ -184,40 +145,74 @@ Array expand_dims(const Operand& x, const Axes& axes) {
   return Access::make(frontend::reshape_to(node, std::move(shape), x.where()));
 }
 
+Array rollaxis(const Operand& x, std::int64_t axis, std::int64_t start) {
+  const int rank = rank_of(frontend::node_of("rollaxis", x));
+  const std::int64_t from = axis_of("rollaxis", axis, rank, x.where());
+  std::int64_t to = start == rank ? start : axis_of("rollaxis", start, rank, x.where());
+  if (from < to) --to;
+  return moveaxis(x, from, to);
+}
+
+Array matrix_transpose(const Operand& x) {
+  const NodeRef node = frontend::node_of("matrix_transpose", x);
+  frontend::require_rank("matrix_transpose", node, 2, x.where());
+  return swapaxes(x, -1, -2);
+}
+
+namespace {
+
+/// With axes of extent 1 before and behind.
+Array surrounded(const NodeRef& node, std::size_t before, std::size_t behind, const Site& site) {
+  ir::Shape shape(before, ir::Dim(1));
+  shape.insert(shape.end(), node->shape.begin(), node->shape.end());
+  shape.insert(shape.end(), behind, ir::Dim(1));
+  return Access::make(frontend::reshape_to(node, std::move(shape), site));
+}
+
+}  // namespace
+
+Array atleast_1d(const Operand& x) {
+  const NodeRef node = frontend::node_of("atleast_1d", x);
+  return surrounded(node, rank_of(node) == 0 ? 1 : 0, 0, x.where());
+}
+
+Array atleast_2d(const Operand& x) {
+  const NodeRef node = frontend::node_of("atleast_2d", x);
+  return surrounded(node, static_cast<std::size_t>(std::max(0, 2 - rank_of(node))), 0, x.where());
+}
+
+Array atleast_3d(const Operand& x) {
+  const NodeRef node = frontend::node_of("atleast_3d", x);
+  const int rank = rank_of(node);
+  return surrounded(node, rank == 0 || rank == 1 ? 1 : 0,
+                    rank == 0  ? 2
+                    : rank < 3 ? 1
+                               : 0,
+                    x.where());
+}
+
 Array squeeze(const Operand& x, const Axes& axes) {
   const NodeRef node = frontend::node_of("squeeze", x);
-  const auto places = distinct_axes("squeeze", axes.values(), rank_of(node), x.where());
+  const auto places = axes_of("squeeze", axes, rank_of(node), x.where());
   ir::Shape shape;
   for (std::size_t i = 0; i < node->shape.size(); ++i) {
     const bool one = node->shape[i] == ir::Dim(1);
     const bool named =
         std::find(places.begin(), places.end(), static_cast<std::int64_t>(i)) != places.end();
-    if (named && !one) {
+    if (named && !one && !axes.all()) {
       throw ShapeError(at(fmt::format("squeeze({}): axis {} has extent {}, not 1",
                                       frontend::describe(*node), i, node->shape[i].to_string()),
                           x.where()));
     }
-    if (!(one && (named || axes.all()))) shape.push_back(node->shape[i]);
+    if (!(one && named)) shape.push_back(node->shape[i]);
   }
   return Access::make(frontend::reshape_to(node, std::move(shape), x.where()));
 }
 
 Array flip(const Operand& x, const Axes& axes) {
   const NodeRef node = frontend::node_of("flip", x);
-  const auto places = axes.all() ? all_axes(rank_of(node))
-                                 : distinct_axes("flip", axes.values(), rank_of(node), x.where());
-  if (places.empty()) return Access::make(node);
-  ir::Attributes attributes;
-  attributes.shape = node->shape;
-  attributes.starts.assign(node->shape.size(), 0);
-  attributes.steps.assign(node->shape.size(), 1);
-  for (std::int64_t axis : places) {
-    const auto place = static_cast<std::size_t>(axis);
-    if (node->shape[place] == ir::Dim(0)) continue;
-    attributes.starts[place] = node->shape[place] - 1;
-    attributes.steps[place] = -1;
-  }
-  return Access::make(record(Op::slice, {node}, std::move(attributes), x.where()));
+  const auto places = axes_of("flip", axes, rank_of(node), x.where());
+  return Access::make(frontend::reverse_along(node, places, x.where()));
 }
 
 Array broadcast_to(const Operand& x, const Shape& shape) {
@@ -225,11 +220,22 @@ Array broadcast_to(const Operand& x, const Shape& shape) {
   return Access::make(frontend::broadcast_to_shape(node, frontend::to_ir(shape), x.where()));
 }
 
-std::vector<Array> broadcast_arrays(std::span<const Array> arrays) {
-  const SourceLocation where = SourceLocation::current();
+Shape broadcast_shapes(std::span<const Shape> shapes, SourceLocation where) {
+  ir::Shape common;
+  for (const Shape& shape : shapes) {
+    common = frontend::located(
+        where, [&] { return ir::broadcast_shapes(common, frontend::to_ir(shape)); });
+  }
+  Shape result;
+  for (ir::Dim extent : common) result.push_back(extent.constant());
+  return result;
+}
+
+std::vector<Array> broadcast_arrays(std::span<const Array> arrays, SourceLocation where) {
   ir::Shape shape;
   for (const Array& array : arrays) {
-    shape = ir::broadcast_shapes(shape, Access::node(array, where)->shape);
+    const NodeRef node = Access::node(array, where);
+    shape = frontend::located(where, [&] { return ir::broadcast_shapes(shape, node->shape); });
   }
   std::vector<Array> result;
   for (const Array& array : arrays) {
@@ -240,13 +246,12 @@ std::vector<Array> broadcast_arrays(std::span<const Array> arrays) {
 }
 
 Array concatenate(std::span<const Array> arrays, std::int64_t axis, SourceLocation where) {
-  const std::vector<NodeRef> nodes = promoted("concatenate", arrays, where);
+  const std::vector<NodeRef> nodes = frontend::promoted("concatenate", arrays, where);
   const int rank = rank_of(nodes[0]);
   if (rank == 0) {
     throw ShapeError(at("concatenate: 0-d arrays cannot be concatenated; stack them", where));
   }
-  return join(nodes, frontend::located(where, [&] { return ir::normalize_axis(axis, rank); }),
-              where);
+  return joined(nodes, axis_of("concatenate", axis, rank, where), where);
 }
 
 Array concatenate(std::initializer_list<Array> arrays, std::int64_t axis, SourceLocation where) {
@@ -254,10 +259,9 @@ Array concatenate(std::initializer_list<Array> arrays, std::int64_t axis, Source
 }
 
 Array stack(std::span<const Array> arrays, std::int64_t axis, SourceLocation where) {
-  std::vector<NodeRef> nodes = promoted("stack", arrays, where);
+  std::vector<NodeRef> nodes = frontend::promoted("stack", arrays, where);
   const ir::Shape shape = nodes[0]->shape;
-  const int place = frontend::located(
-      where, [&] { return ir::normalize_axis(axis, static_cast<int>(shape.size()) + 1); });
+  const std::int64_t place = axis_of("stack", axis, static_cast<int>(shape.size()) + 1, where);
   ir::Shape expanded = shape;
   expanded.insert(expanded.begin() + place, ir::Dim(1));
   for (NodeRef& node : nodes) {
@@ -268,7 +272,7 @@ Array stack(std::span<const Array> arrays, std::int64_t axis, SourceLocation whe
     }
     node = frontend::reshape_to(node, expanded, where);
   }
-  return join(nodes, place, where);
+  return joined(nodes, place, where);
 }
 
 Array stack(std::initializer_list<Array> arrays, std::int64_t axis, SourceLocation where) {

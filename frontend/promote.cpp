@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/manipulation.h"
+
 #include "frontend/trace.h"
 
 namespace heddle::frontend {
@@ -250,6 +252,15 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype) {
 
 NodeRef node_of(std::string_view op, const Operand& operand) {
   return node_of(op, operand, part_of(operand).dtype, false);
+}
+
+NodeRef element_node(std::string_view op, const Operand& value, DType dtype) {
+  const NodeRef node = node_of(op, value);
+  const bool is_number = value.array() == nullptr || node->weak;
+  if (is_number && (!is_floating(node->dtype) || is_floating(dtype))) {
+    return node_of(op, value, dtype);
+  }
+  return Access::node(astype(value, dtype), value.where());
 }
 
 Array elementwise(Op op, std::initializer_list<const Operand*> list) {

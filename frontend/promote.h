@@ -19,6 +19,10 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype);
 /// The operand as it is; a scalar takes its C++ type.
 NodeRef node_of(std::string_view op, const Operand& operand);
 
+/// What an array is filled with or a reduction starts from: arrays and floats are cast, integers
+/// have to fit (DTypeError).
+NodeRef element_node(std::string_view op, const Operand& value, DType dtype);
+
 /// Records an elementwise op with NumPy's promotion. The result is weak when all operands are.
 Array elementwise(ir::Op op, std::initializer_list<const Operand*> operands);
 Array unary(ir::Op op, const Operand& x);

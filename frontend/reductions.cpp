@@ -1,13 +1,13 @@
 #include "heddle/reductions.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "heddle/elementwise.h"
-#include "heddle/manipulation.h"
 
+#include "frontend/axes.h"
+#include "frontend/here.h"
 #include "frontend/promote.h"
 
 namespace heddle {
@@ -22,35 +22,27 @@ using ir::Op;
 
 namespace {
 
-/// Sorted, non-negative, each once; all axes when none are given.
-std::vector<std::int64_t> sorted_axes(const NodeRef& node, const Axes& axes, const Site& site) {
-  const int rank = static_cast<int>(node->shape.size());
-  std::vector<std::int64_t> result(axes.values());
-  if (axes.all()) {
-    result.resize(static_cast<std::size_t>(rank));
-    std::iota(result.begin(), result.end(), 0);
-    return result;
-  }
-  frontend::located(site, [&] {
-    for (std::int64_t& axis : result) axis = ir::normalize_axis(axis, rank);
-  });
+/// NumPy's ufuncs, unlike its means, take axis 0 and -1 of a 0-d array.
+bool is_only_element(const NodeRef& node, const Axes& axes) {
+  return node->shape.empty() && axes.values().size() == 1 &&
+         (axes.values()[0] == 0 || axes.values()[0] == -1);
+}
+
+std::vector<std::int64_t> sorted_axes(std::string_view op, const NodeRef& node, const Axes& axes,
+                                      const Site& site) {
+  std::vector<std::int64_t> result = frontend::axes_of(op, axes, frontend::rank_of(node), site);
   std::sort(result.begin(), result.end());
-  if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
-    throw ValueError(
-        at(fmt::format("an axis is given twice for {}", frontend::describe(*node)), site));
-  }
   return result;
 }
 
 NodeRef reduce(Op op, const NodeRef& node, const Axes& axes, bool keepdims, const Site& site) {
   ir::Attributes attributes;
-  // NumPy's ufuncs, unlike its means, take axis 0 and -1 of a 0-d array.
-  const bool only_element = node->shape.empty() && axes.values().size() == 1 &&
-                            (axes.values()[0] == 0 || axes.values()[0] == -1);
-  if (!only_element) attributes.axes = sorted_axes(node, axes, site);
+  if (!is_only_element(node, axes)) {
+    attributes.axes = sorted_axes(ir::info(op).name, node, axes, site);
+  }
   attributes.keepdims = keepdims;
   if (attributes.axes.empty()) {
-    // A 0-d array: its only element is the result, in the dtype that the op gives.
+    // Each element is a result, in the dtype that the op gives.
     if (op == Op::any || op == Op::all) {
       return record(Op::not_equal, {node, frontend::record_constant(node->dtype, 0)}, site);
     }
@@ -60,6 +52,50 @@ NodeRef reduce(Op op, const NodeRef& node, const Axes& axes, bool keepdims, cons
   return record(op, {node}, std::move(attributes), site);
 }
 
+/// The bool array that says which elements of `node` count.
+NodeRef mask_of(std::string_view op, const NodeRef& node, const Array& mask, const Site& site,
+                const SourceLocation& where) {
+  NodeRef chosen = Access::node(mask, where);
+  if (!is_boolean(chosen->dtype)) {
+    throw DTypeError(
+        at(fmt::format("{}: a mask must be bool, not {}", op, frontend::describe(*chosen)), site));
+  }
+  const ir::Shape shape =
+      frontend::located(site, [&] { return ir::broadcast_shapes(node->shape, chosen->shape); });
+  if (shape != node->shape) {
+    throw ShapeError(at(fmt::format("{}: the mask {} does not broadcast to {}", op,
+                                    frontend::describe(*chosen), frontend::describe(*node)),
+                        site));
+  }
+  return chosen;
+}
+
+/// What a reduction is besides its operand.
+struct Reduction {
+  Op op;
+  Op combine;      ///< of two results
+  double neutral;  ///< for elements that do not count
+  const Axes& axes;
+  bool keepdims;
+  const std::optional<Scalar>& initial;
+  const Array& mask;
+};
+
+/// What NumPy's reductions do before and after: leave elements out, start from a value.
+NodeRef reduce_from(const Reduction& reduction, NodeRef node, const Operand& x) {
+  const Site site = x.where();
+  const std::string_view name = ir::info(reduction.op).name;
+  if (reduction.mask.has_value()) {
+    const NodeRef chosen = mask_of(name, node, reduction.mask, site, x.where());
+    const NodeRef neutral = frontend::record_constant(node->dtype, reduction.neutral);
+    node = record(Op::select, {chosen, node, neutral}, site);
+  }
+  NodeRef result = reduce(reduction.op, node, reduction.axes, reduction.keepdims, site);
+  if (!reduction.initial) return result;
+  const NodeRef start = frontend::element_node(name, {*reduction.initial, x.where()}, node->dtype);
+  return record(reduction.combine, {result, start}, site);
+}
+
 /// What NumPy accumulates sums and products in.
 DType accumulator_dtype(DType dtype) {
   if (is_unsigned_integer(dtype)) return DType::u64;
@@ -67,23 +103,61 @@ DType accumulator_dtype(DType dtype) {
   return dtype;
 }
 
-Array accumulate(Op op, const Operand& x, const Axes& axes, bool keepdims) {
-  const NodeRef node = frontend::node_of(ir::info(op).name, x);
-  const NodeRef wide = cast_to(node, accumulator_dtype(node->dtype), x.where());
-  return Access::make(reduce(op, wide, axes, keepdims, x.where()));
+Array accumulate(Reduction reduction, const Operand& x, std::optional<DType> dtype) {
+  const NodeRef node = frontend::node_of(ir::info(reduction.op).name, x);
+  const DType inside = dtype.value_or(accumulator_dtype(node->dtype));
+  if (is_boolean(inside)) {
+    const bool sum = reduction.op == Op::sum;
+    reduction.op = sum ? Op::any : Op::all;
+    reduction.combine = sum ? Op::logical_or : Op::logical_and;
+    reduction.neutral = sum ? 0 : 1;
+  }
+  return Access::make(reduce_from(reduction, cast_to(node, inside, x.where()), x));
 }
 
-Array plain(Op op, const Operand& x, const Axes& axes, bool keepdims) {
-  return Access::make(
-      reduce(op, frontend::node_of(ir::info(op).name, x), axes, keepdims, x.where()));
+/// Whether a reduction over the axes is over no elements at all.
+bool is_over_nothing(const NodeRef& node, const Axes& axes, const Site& site) {
+  if (is_only_element(node, axes)) return false;
+  for (std::int64_t axis : sorted_axes("min", node, axes, site)) {
+    if (frontend::extent_of(node, axis) == ir::Dim(0)) return true;
+  }
+  return false;
+}
+
+/// min and max, which have no neutral element: what does not count is the initial value instead.
+Array extremum(Op op, Op combine, const Operand& x, const Axes& axes, bool keepdims,
+               const std::optional<Scalar>& initial, const Array& mask) {
+  const Site site = x.where();
+  const std::string_view name = ir::info(op).name;
+  NodeRef node = frontend::node_of(name, x);
+  if (!initial) {
+    if (mask.has_value()) {
+      throw ValueError(
+          at(fmt::format("{}({}): a mask needs an initial value", name, frontend::describe(*node)),
+             site));
+    }
+    return Access::make(reduce(op, node, axes, keepdims, site));
+  }
+  const NodeRef start = frontend::element_node(name, {*initial, x.where()}, node->dtype);
+  if (mask.has_value()) {
+    node = record(Op::select, {mask_of(name, node, mask, site, x.where()), node, start}, site);
+  }
+  if (is_over_nothing(node, axes, site)) {
+    // The shape that any reduction gives.
+    const NodeRef shape =
+        reduce(Op::sum, cast_to(node, accumulator_dtype(node->dtype), site), axes, keepdims, site);
+    return Access::make(frontend::broadcast_to_shape(start, shape->shape, site));
+  }
+  return Access::make(record(combine, {reduce(op, node, axes, keepdims, site), start}, site));
 }
 
 /// How many elements each result of a reduction stands for, in a floating dtype.
-NodeRef count_over(const NodeRef& node, const Axes& axes, DType dtype, const Site& site) {
+NodeRef count_over(std::string_view op, const NodeRef& node, const Axes& axes, DType dtype,
+                   const Site& site) {
   ir::Dim count = 1;
   ir::Shape extents;
-  for (std::int64_t axis : sorted_axes(node, axes, site)) {
-    extents.push_back(node->shape[static_cast<std::size_t>(axis)]);
+  for (std::int64_t axis : sorted_axes(op, node, axes, site)) {
+    extents.push_back(frontend::extent_of(node, axis));
     count *= extents.back();
   }
   if (count.is_constant()) {
@@ -95,29 +169,64 @@ NodeRef count_over(const NodeRef& node, const Axes& axes, DType dtype, const Sit
   return cast_to(reduce(Op::sum, ones, {}, false, site), dtype, site);
 }
 
+/// The elements that means and variances are of.
+struct Sample {
+  std::string_view op;
+  NodeRef node;  ///< in the dtype that is computed in
+  NodeRef mask;  ///< null where all count
+  const Axes& axes;
+  Site site;
+
+  NodeRef total(const NodeRef& values, bool keepdims) const {
+    const NodeRef counted =
+        !mask
+            ? values
+            : record(Op::select, {mask, values, frontend::record_constant(values->dtype, 0)}, site);
+    return reduce(Op::sum, counted, axes, keepdims, site);
+  }
+  NodeRef count(bool keepdims) const {
+    if (!mask) return count_over(op, node, axes, node->dtype, site);
+    const NodeRef each =
+        frontend::broadcast_to_shape(cast_to(mask, DType::i64, site), node->shape, site);
+    return cast_to(reduce(Op::sum, each, axes, keepdims, site), node->dtype, site);
+  }
+  NodeRef mean(bool keepdims) const {
+    return record(Op::divide, {total(node, keepdims), count(keepdims)}, site);
+  }
+};
+
 /// What means and variances are computed in, and come out in.
 struct MeanDTypes {
   DType inside, result;
 };
-MeanDTypes mean_dtypes(DType dtype) {
-  if (!is_floating(dtype)) return {DType::f64, DType::f64};
-  const bool small = dtype == DType::f16 || dtype == DType::bf16;
-  return {small ? DType::f32 : dtype, dtype};
+MeanDTypes mean_dtypes(DType dtype, std::optional<DType> wanted) {
+  const DType result = wanted.value_or(is_floating(dtype) ? dtype : DType::f64);
+  const bool small = result == DType::f16 || result == DType::bf16;
+  // Sums of integers, where they are asked for, are exact in float64 up to 2^53.
+  return {small ? DType::f32 : is_floating(result) ? result : DType::f64, result};
 }
 
-NodeRef mean_node(const NodeRef& node, const Axes& axes, bool keepdims, const Site& site) {
-  const NodeRef total = reduce(Op::sum, node, axes, keepdims, site);
-  return record(Op::divide, {total, count_over(node, axes, node->dtype, site)}, site);
-}
-
-NodeRef variance_node(const Operand& x, const Axes& axes, double correction, bool keepdims,
-                      DType inside, std::string_view op) {
+Sample sample_of(std::string_view op, const Operand& x, const Axes& axes, DType inside,
+                 std::optional<DType> wanted, const Array& mask) {
   const Site site = x.where();
-  const NodeRef node = cast_to(frontend::node_of(op, x), inside, site);
-  const NodeRef centred = record(Op::subtract, {node, mean_node(node, axes, true, site)}, site);
-  const NodeRef squares = record(Op::multiply, {centred, centred}, site);
-  const NodeRef total = reduce(Op::sum, squares, axes, keepdims, site);
-  NodeRef count = count_over(node, axes, inside, site);
+  NodeRef node = frontend::node_of(op, x);
+  if (wanted && !is_floating(*wanted)) node = cast_to(node, *wanted, site);
+  node = cast_to(node, inside, site);
+  NodeRef chosen;
+  if (mask.has_value()) chosen = mask_of(op, node, mask, site, x.where());
+  return {op, node, chosen, axes, site};
+}
+
+NodeRef variance_node(const Sample& sample, double correction, bool keepdims, const Array& mean) {
+  const Site& site = sample.site;
+  const NodeRef& node = sample.node;
+  const DType inside = node->dtype;
+  const NodeRef centre = mean.has_value()
+                             ? cast_to(Access::node(mean, SourceLocation()), inside, site)
+                             : sample.mean(true);
+  const NodeRef centred = record(Op::subtract, {node, centre}, site);
+  const NodeRef total = sample.total(record(Op::multiply, {centred, centred}, site), keepdims);
+  NodeRef count = sample.count(keepdims);
   if (correction != 0) {
     count = record(Op::subtract, {count, frontend::record_constant(inside, correction)}, site);
     count = record(Op::maximum, {count, frontend::record_constant(inside, 0)}, site);
@@ -129,7 +238,7 @@ Array index_of_extremum(Op op, const Operand& x, const Axes& axis, bool keepdims
   const std::string_view name = ir::info(op).name;
   const Site site = x.where();
   NodeRef node = frontend::node_of(name, x);
-  if (axis.values().size() > 1) {
+  if (!axis.all() && axis.values().size() != 1) {
     throw ValueError(at(fmt::format("{}({}): takes one axis, or none for the flattened array", name,
                                     frontend::describe(*node)),
                         site));
@@ -144,42 +253,65 @@ Array index_of_extremum(Op op, const Operand& x, const Axes& axis, bool keepdims
 
 }  // namespace
 
-Array sum(const Operand& x, const Axes& axes, bool keepdims) {
-  return accumulate(Op::sum, x, axes, keepdims);
+Array sum(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
+          std::optional<Scalar> initial, const Array& mask) {
+  // -0 is what changes no sum of floats.
+  return accumulate({Op::sum, Op::add, -0.0, axes, keepdims, initial, mask}, x, dtype);
 }
-Array prod(const Operand& x, const Axes& axes, bool keepdims) {
-  return accumulate(Op::prod, x, axes, keepdims);
+Array prod(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
+           std::optional<Scalar> initial, const Array& mask) {
+  return accumulate({Op::prod, Op::multiply, 1, axes, keepdims, initial, mask}, x, dtype);
 }
-Array min(const Operand& x, const Axes& axes, bool keepdims) {
-  return plain(Op::min, x, axes, keepdims);
+Array min(const Operand& x, const Axes& axes, bool keepdims, std::optional<Scalar> initial,
+          const Array& mask) {
+  return extremum(Op::min, Op::minimum, x, axes, keepdims, initial, mask);
 }
-Array max(const Operand& x, const Axes& axes, bool keepdims) {
-  return plain(Op::max, x, axes, keepdims);
+Array max(const Operand& x, const Axes& axes, bool keepdims, std::optional<Scalar> initial,
+          const Array& mask) {
+  return extremum(Op::max, Op::maximum, x, axes, keepdims, initial, mask);
 }
-Array any(const Operand& x, const Axes& axes, bool keepdims) {
-  return plain(Op::any, x, axes, keepdims);
+Array amin(const Operand& x, const Axes& axes, bool keepdims, std::optional<Scalar> initial,
+           const Array& mask) {
+  return min(x, axes, keepdims, initial, mask);
 }
-Array all(const Operand& x, const Axes& axes, bool keepdims) {
-  return plain(Op::all, x, axes, keepdims);
+Array amax(const Operand& x, const Axes& axes, bool keepdims, std::optional<Scalar> initial,
+           const Array& mask) {
+  return max(x, axes, keepdims, initial, mask);
+}
+Array any(const Operand& x, const Axes& axes, bool keepdims, const Array& mask) {
+  const Reduction reduction{Op::any, Op::logical_or, 0, axes, keepdims, {}, mask};
+  return Access::make(reduce_from(reduction, frontend::node_of("any", x), x));
+}
+Array all(const Operand& x, const Axes& axes, bool keepdims, const Array& mask) {
+  const Reduction reduction{Op::all, Op::logical_and, 1, axes, keepdims, {}, mask};
+  return Access::make(reduce_from(reduction, frontend::node_of("all", x), x));
 }
 
-Array mean(const Operand& x, const Axes& axes, bool keepdims) {
-  const Site site = x.where();
-  const NodeRef node = frontend::node_of("mean", x);
-  const auto [inside, result] = mean_dtypes(node->dtype);
-  const NodeRef mean = mean_node(cast_to(node, inside, site), axes, keepdims, site);
-  return Access::make(cast_to(mean, result, site));
+Array ptp(const Operand& x, const Axes& axes, bool keepdims) {
+  const frontend::Here here(x);
+  return subtract(here(max(x, axes, keepdims)), here(min(x, axes, keepdims)));
 }
 
-Array var(const Operand& x, const Axes& axes, double correction, bool keepdims) {
-  const auto [inside, result] = mean_dtypes(frontend::node_of("var", x)->dtype);
+Array mean(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
+           const Array& mask) {
+  const auto [inside, result] = mean_dtypes(frontend::node_of("mean", x)->dtype, dtype);
+  const Sample sample = sample_of("mean", x, axes, inside, dtype, mask);
+  return Access::make(cast_to(sample.mean(keepdims), result, x.where()));
+}
+
+Array var(const Operand& x, const Axes& axes, double correction, bool keepdims,
+          std::optional<DType> dtype, const Array& mask, const Array& mean) {
+  const auto [inside, result] = mean_dtypes(frontend::node_of("var", x)->dtype, dtype);
+  const Sample sample = sample_of("var", x, axes, inside, dtype, mask);
   return Access::make(
-      cast_to(variance_node(x, axes, correction, keepdims, inside, "var"), result, x.where()));
+      cast_to(variance_node(sample, correction, keepdims, mean), result, x.where()));
 }
 
-Array std(const Operand& x, const Axes& axes, double correction, bool keepdims) {
-  const auto [inside, result] = mean_dtypes(frontend::node_of("std", x)->dtype);
-  const NodeRef variance = variance_node(x, axes, correction, keepdims, inside, "std");
+Array std(const Operand& x, const Axes& axes, double correction, bool keepdims,
+          std::optional<DType> dtype, const Array& mask, const Array& mean) {
+  const auto [inside, result] = mean_dtypes(frontend::node_of("std", x)->dtype, dtype);
+  const Sample sample = sample_of("std", x, axes, inside, dtype, mask);
+  const NodeRef variance = variance_node(sample, correction, keepdims, mean);
   return Access::make(cast_to(record(Op::sqrt, {variance}, x.where()), result, x.where()));
 }
 

@@ -29,19 +29,22 @@ struct Cell;
 /// Extents, outermost first; {} is a scalar.
 using Shape = std::vector<std::int64_t>;
 
-/// The axes that a reduction runs over. None given means all of them; negative ones count from the
-/// end.
+/// NumPy's `axis`: the axes that a function runs over. Axes{} is None, which is all of them; a list
+/// without entries, as NumPy's (), is none of them. Negative ones count from the end.
 class Axes {
  public:
   Axes() = default;
-  Axes(std::int64_t axis) : values_{axis} {}                          // NOLINT: sum(x, -1)
-  Axes(std::initializer_list<std::int64_t> axes) : values_(axes) {}   // NOLINT: sum(x, {0, 1})
-  Axes(std::vector<std::int64_t> axes) : values_(std::move(axes)) {}  // NOLINT
-  bool all() const { return values_.empty(); }
+  // NOLINTBEGIN: sum(x, -1), sum(x, {0, 1})
+  Axes(std::int64_t axis) : values_{axis}, all_(false) {}
+  Axes(std::initializer_list<std::int64_t> axes) : values_(axes), all_(false) {}
+  Axes(std::vector<std::int64_t> axes) : values_(std::move(axes)), all_(false) {}
+  // NOLINTEND
+  bool all() const { return all_; }
   const std::vector<std::int64_t>& values() const { return values_; }
 
  private:
   std::vector<std::int64_t> values_;
+  bool all_ = true;
 };
 
 /// An N-dimensional array: a handle to a value that is recorded, and computed when somebody looks

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -91,11 +92,15 @@ template <Element T>
 Array full(const Shape& shape, const Operand& value) {
   return full(shape, value, dtype_of<T>);
 }
-/// numpy.zeros_like and its kin: shape and dtype of x.
-Array zeros_like(const Operand& x);
-Array ones_like(const Operand& x);
-Array empty_like(const Operand& x);
-Array full_like(const Operand& x, const Operand& value);
+/// numpy.zeros_like and its kin: shape and dtype of x, but for those that are given.
+Array zeros_like(const Operand& x, std::optional<DType> dtype = {},
+                 const std::optional<Shape>& shape = {});
+Array ones_like(const Operand& x, std::optional<DType> dtype = {},
+                const std::optional<Shape>& shape = {});
+Array empty_like(const Operand& x, std::optional<DType> dtype = {},
+                 const std::optional<Shape>& shape = {});
+Array full_like(const Operand& x, const Operand& value, std::optional<DType> dtype = {},
+                const std::optional<Shape>& shape = {});
 
 /// numpy.arange: start, start + step ... before stop. ValueError for a step of 0, DTypeError when
 /// the first two elements do not fit an integer dtype.

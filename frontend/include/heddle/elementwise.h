@@ -44,7 +44,31 @@ Array isclose(const Operand& x, const Operand& y, double rtol = 1e-5, double ato
 /// all(isclose(...)), evaluated.
 bool allclose(const Operand& x, const Operand& y, double rtol = 1e-5, double atol = 1e-8,
               bool equal_nan = false);
-/// Same shape and elements, evaluated.
-bool array_equal(const Operand& x, const Operand& y);
+/// numpy.array_equal: same shape and elements, evaluated; with equal_nan NaNs are equal.
+bool array_equal(const Operand& x, const Operand& y, bool equal_nan = false);
+/// numpy.array_equiv: equal once broadcast, evaluated; false where shapes do not broadcast.
+bool array_equiv(const Operand& x, const Operand& y);
+/// numpy.isposinf and numpy.isneginf.
+Array isposinf(const Operand& x);
+Array isneginf(const Operand& x);
+/// numpy.fix: trunc.
+Array fix(const Operand& x);
+/// numpy.deg2rad and numpy.rad2deg: radians and degrees.
+Array deg2rad(const Operand& x);
+Array rad2deg(const Operand& x);
+
+// The array API's names.
+Array abs(const Operand& x);
+Array acos(const Operand& x);
+Array acosh(const Operand& x);
+Array asin(const Operand& x);
+Array asinh(const Operand& x);
+Array atan(const Operand& x);
+Array atan2(const Operand& x, const Operand& y);
+Array atanh(const Operand& x);
+Array bitwise_invert(const Operand& x);
+Array bitwise_left_shift(const Operand& x, const Operand& y);
+Array bitwise_right_shift(const Operand& x, const Operand& y);
+Array pow(const Operand& x, const Operand& y);
 
 }  // namespace heddle

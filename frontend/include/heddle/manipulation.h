@@ -19,6 +19,14 @@ Array swapaxes(const Operand& x, std::int64_t a, std::int64_t b);
 Array moveaxis(const Operand& x, const std::vector<std::int64_t>& source,
                const std::vector<std::int64_t>& destination);
 Array moveaxis(const Operand& x, std::int64_t source, std::int64_t destination);
+/// numpy.rollaxis: axis `axis` moves before axis `start`.
+Array rollaxis(const Operand& x, std::int64_t axis, std::int64_t start = 0);
+/// numpy.matrix_transpose: the last two axes exchanged. ShapeError for less than two.
+Array matrix_transpose(const Operand& x);
+/// numpy.atleast_1d and its kin: axes of extent 1 where there are fewer, for 3 around them.
+Array atleast_1d(const Operand& x);
+Array atleast_2d(const Operand& x);
+Array atleast_3d(const Operand& x);
 /// numpy.expand_dims: the axes are positions in the result.
 Array expand_dims(const Operand& x, const Axes& axes);
 /// numpy.squeeze: drops the axes, which must be of extent 1; none given drops all of extent 1.
@@ -27,7 +35,11 @@ Array squeeze(const Operand& x, const Axes& axes = {});
 Array flip(const Operand& x, const Axes& axes = {});
 Array broadcast_to(const Operand& x, const Shape& shape);
 /// The arrays broadcast against each other.
-std::vector<Array> broadcast_arrays(std::span<const Array> arrays);
+std::vector<Array> broadcast_arrays(std::span<const Array> arrays,
+                                    SourceLocation where = SourceLocation::current());
+/// numpy.broadcast_shapes. ShapeError where they do not broadcast.
+Shape broadcast_shapes(std::span<const Shape> shapes,
+                       SourceLocation where = SourceLocation::current());
 /// numpy.concatenate along an axis; dtypes promote. ShapeError when other extents differ.
 Array concatenate(std::span<const Array> arrays, std::int64_t axis = 0,
                   SourceLocation where = SourceLocation::current());

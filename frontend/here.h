@@ -1,0 +1,18 @@
+#pragma once
+
+#include "heddle/array.h"
+
+namespace heddle::frontend {
+
+/// Makes operands that carry the user's place, for functions that are composed of others:
+/// `add(here(a), here(b))` fails and is told apart as if the user had written it.
+struct Here {
+  SourceLocation where;
+  explicit Here(const Operand& x) : where(x.where()) {}
+  explicit Here(const SourceLocation& place) : where(place) {}
+
+  Operand operator()(const Array& x) const { return {x, where}; }
+  Operand operator()(const Scalar& x) const { return {x, where}; }
+};
+
+}  // namespace heddle::frontend

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "heddle/array.h"
+
+namespace heddle {
+
+/// numpy.select: each element from the first choice whose condition holds there, else `fallback`.
+/// Choices and fallback promote, all broadcast. ValueError unless there are as many conditions as
+/// choices and at least one, DTypeError for conditions that are not bool.
+Array select(std::span<const Array> conditions, std::span<const Array> choices,
+             const Operand& fallback = 0);
+/// numpy.choose: choices[index] elementwise, all broadcast. `mode` says what indices beyond them
+/// do: "wrap" around, or "clip" to the last and the first. For "raise" they clip, too: NumPy throws
+/// where a value is out of range. ValueError without choices or for another mode, DTypeError for
+/// indices that are no integers.
+Array choose(const Operand& index, std::span<const Array> choices, std::string_view mode = "raise");
+/// numpy.copyto: writes the source, broadcast to the destination's shape, where the mask holds,
+/// everywhere without one. DTypeError unless the source's dtype is of a kind that the destination's
+/// holds, ShapeError where source or mask do not broadcast.
+void copyto(Array& destination, const Operand& source, const Array& mask = {});
+/// numpy.putmask: element i of the flattened array becomes element i of the values, which repeat,
+/// where the mask holds. ShapeError for a mask of another shape.
+void putmask(Array& x, const Array& mask, const Operand& values);
+
+}  // namespace heddle

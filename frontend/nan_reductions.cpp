@@ -1,0 +1,123 @@
+#include <limits>
+
+#include "heddle/elementwise.h"
+#include "heddle/manipulation.h"
+#include "heddle/reductions.h"
+
+#include "frontend/axes.h"
+#include "frontend/here.h"
+#include "frontend/promote.h"
+
+namespace heddle {
+
+using frontend::Here;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Which elements count: those of the mask that are not NaN. Without value where all do.
+Array numbers(const Operand& x, const Array& mask) {
+  if (!is_floating(frontend::node_of("isnan", x)->dtype)) return mask;
+  const Here here(x);
+  const Array valid = logical_not(here(isnan(x)));
+  return mask.has_value() ? logical_and(here(valid), here(mask)) : valid;
+}
+
+using Extremum = Array (*)(const Operand&, const Axes&, bool, std::optional<Scalar>, const Array&);
+
+/// `neutral` is what loses against every number.
+Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Axes& axes,
+                   bool keepdims, std::optional<Scalar> initial, const Array& mask) {
+  if (!is_floating(frontend::node_of("nanmin", x)->dtype) || (mask.has_value() && !initial)) {
+    return extremum(x, axes, keepdims, initial, mask);
+  }
+  const Here here(x);
+  const Array valid = numbers(x, mask);
+  const Array filled = where(here(valid), x, here(Scalar(neutral)));
+  const Array result = extremum(here(filled), axes, keepdims, initial, {});
+  if (initial) return result;
+  return where(here(any(here(valid), axes, keepdims)), here(result),
+               here(Scalar(std::numeric_limits<double>::quiet_NaN())));
+}
+
+using IndexOf = Array (*)(const Operand&, const Axes&, bool);
+
+Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& axis,
+                bool keepdims) {
+  if (!is_floating(frontend::node_of("nanargmin", x)->dtype)) return index_of(x, axis, keepdims);
+  const Here here(x);
+  const Array valid = numbers(x, {});
+  const Array index = index_of(here(where(here(valid), x, here(Scalar(neutral)))), axis, keepdims);
+  return where(here(any(here(valid), axis, keepdims)), here(index), here(Scalar(-1)));
+}
+
+using Variance = Array (*)(const Operand&, const Axes&, double, bool, std::optional<DType>,
+                           const Array&, const Array&);
+
+Array nan_variance(Variance variance, const Operand& x, const Axes& axes, double correction,
+                   bool keepdims, std::optional<DType> dtype, const Array& mask,
+                   const Array& mean) {
+  const Array valid = numbers(x, mask);
+  const Array result = variance(x, axes, correction, keepdims, dtype, valid, mean);
+  if (!is_floating(frontend::node_of("nanvar", x)->dtype)) return result;
+  const Here here(x);
+  const Array count = sum(here(valid), axes, keepdims, DType::f64);
+  return where(here(greater(here(count), here(Scalar(correction)))), here(result),
+               here(Scalar(std::numeric_limits<double>::quiet_NaN())));
+}
+
+}  // namespace
+
+Array nansum(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
+             std::optional<Scalar> initial, const Array& mask) {
+  return sum(x, axes, keepdims, dtype, initial, numbers(x, mask));
+}
+Array nanprod(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
+              std::optional<Scalar> initial, const Array& mask) {
+  return prod(x, axes, keepdims, dtype, initial, numbers(x, mask));
+}
+Array nanmin(const Operand& x, const Axes& axes, bool keepdims, std::optional<Scalar> initial,
+             const Array& mask) {
+  return nan_extremum(min, infinity, x, axes, keepdims, initial, mask);
+}
+Array nanmax(const Operand& x, const Axes& axes, bool keepdims, std::optional<Scalar> initial,
+             const Array& mask) {
+  return nan_extremum(max, -infinity, x, axes, keepdims, initial, mask);
+}
+Array nanargmin(const Operand& x, const Axes& axis, bool keepdims) {
+  return nan_index(argmin, infinity, x, axis, keepdims);
+}
+Array nanargmax(const Operand& x, const Axes& axis, bool keepdims) {
+  return nan_index(argmax, -infinity, x, axis, keepdims);
+}
+Array nanmean(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
+              const Array& mask) {
+  return mean(x, axes, keepdims, dtype, numbers(x, mask));
+}
+Array nanvar(const Operand& x, const Axes& axes, double correction, bool keepdims,
+             std::optional<DType> dtype, const Array& mask, const Array& mean) {
+  return nan_variance(var, x, axes, correction, keepdims, dtype, mask, mean);
+}
+Array nanstd(const Operand& x, const Axes& axes, double correction, bool keepdims,
+             std::optional<DType> dtype, const Array& mask, const Array& mean) {
+  return nan_variance(std, x, axes, correction, keepdims, dtype, mask, mean);
+}
+
+Array logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
+  const Here here(x);
+  const frontend::NodeRef node = frontend::node_of("logsumexp", x);
+  const DType result = is_floating(node->dtype) ? node->dtype : DType::f64;
+  const bool small = result == DType::f16 || result == DType::bf16;
+  const Array wide = astype(x, small ? DType::f32 : result);
+  const Array peak = max(here(wide), axes, true, Scalar(-infinity));
+  const Array shift = where(here(isfinite(here(peak))), here(peak), here(Scalar(0)));
+  const Array total = sum(here(exp(here(subtract(here(wide), here(shift))))), axes, keepdims);
+  const std::vector<std::int64_t> gone =
+      frontend::axes_of("logsumexp", keepdims ? Axes(std::vector<std::int64_t>{}) : axes,
+                        frontend::rank_of(node), x.where());
+  const Array offset = squeeze(here(shift), gone);
+  return astype(here(add(here(log(here(total))), here(offset))), result);
+}
+
+}  // namespace heddle

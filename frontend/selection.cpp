@@ -1,0 +1,137 @@
+#include "heddle/selection.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "heddle/elementwise.h"
+#include "heddle/manipulation.h"
+
+#include "frontend/here.h"
+#include "frontend/promote.h"
+#include "frontend/views.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::at;
+using frontend::Here;
+using frontend::NodeRef;
+using frontend::record;
+using frontend::Site;
+using ir::Op;
+
+Array select(std::span<const Array> conditions, std::span<const Array> choices,
+             const Operand& fallback) {
+  const SourceLocation place = fallback.where();
+  if (conditions.size() != choices.size() || conditions.empty()) {
+    throw ValueError(
+        at(fmt::format("select: {} conditions for {} choices", conditions.size(), choices.size()),
+           place));
+  }
+  std::vector<Operand> operands;
+  for (const Array& choice : choices) operands.emplace_back(choice, place);
+  std::vector<const Operand*> all{&fallback};
+  for (const Operand& operand : operands) all.push_back(&operand);
+  const DType dtype = frontend::common_dtype("select", all);
+  NodeRef result = frontend::node_of("select", fallback, dtype);
+  for (std::size_t i = choices.size(); i-- > 0;) {
+    const NodeRef condition = Access::node(conditions[i], place);
+    if (!is_boolean(condition->dtype)) {
+      throw DTypeError(
+          at(fmt::format("select: a condition is {}, not bool", frontend::describe(*condition)),
+             place));
+    }
+    result = record(Op::select,
+                    {condition, frontend::node_of("select", operands[i], dtype), result}, place);
+  }
+  return Access::make(result);
+}
+
+Array choose(const Operand& index, std::span<const Array> choices, std::string_view mode) {
+  const SourceLocation place = index.where();
+  const Here here(index);
+  if (mode != "raise" && mode != "wrap" && mode != "clip") {
+    throw ValueError(at(fmt::format("choose: there is no mode '{}'", mode), place));
+  }
+  std::vector<NodeRef> nodes = frontend::promoted("choose", choices, place);
+  NodeRef which = frontend::node_of("choose", index);
+  if (is_floating(which->dtype)) {
+    throw DTypeError(at(
+        fmt::format("choose: the indices {} are no integers", frontend::describe(*which)), place));
+  }
+  const auto count = static_cast<std::int64_t>(choices.size());
+  if (mode == "wrap") {
+    const Array wide = astype(index, DType::i64);
+    which = Access::node(remainder(here(wide), here(Scalar(count))), place);
+  }
+  NodeRef result = nodes.back();
+  for (std::size_t i = nodes.size() - 1; i-- > 0;) {
+    const Array below =
+        less_equal(here(Access::make(which)), here(Scalar(static_cast<std::int64_t>(i))));
+    result = record(Op::select, {Access::node(below, place), nodes[i], result}, place);
+  }
+  ir::Shape shape = which->shape;
+  for (const NodeRef& node : nodes) {
+    shape = frontend::located(place, [&] { return ir::broadcast_shapes(shape, node->shape); });
+  }
+  return Access::make(frontend::broadcast_to_shape(result, std::move(shape), place));
+}
+
+namespace {
+
+/// What an array becomes where values are written through a mask.
+Array overwritten(const char* op, const Array& before, NodeRef values, const Array& mask,
+                  const Site& site) {
+  const NodeRef node = Access::node(before, SourceLocation());
+  values = frontend::broadcast_to_shape(values, node->shape, site);
+  if (!mask.has_value()) return Access::make(values);
+  NodeRef chosen = Access::node(mask, SourceLocation());
+  if (!is_boolean(chosen->dtype)) {
+    throw DTypeError(
+        at(fmt::format("{}: the mask {} is not bool", op, frontend::describe(*chosen)), site));
+  }
+  chosen = frontend::broadcast_to_shape(chosen, node->shape, site);
+  return Access::make(record(Op::select, {chosen, values, node}, site));
+}
+
+}  // namespace
+
+void copyto(Array& destination, const Operand& source, const Array& mask) {
+  const DType dtype = Access::node(destination, source.where())->dtype;
+  const NodeRef node = frontend::node_of("copyto", source);
+  NodeRef values;
+  if (source.array() == nullptr) {
+    values = frontend::element_node("copyto", source, dtype);
+  } else if (frontend::can_cast_same_kind(node->dtype, dtype)) {
+    values = frontend::cast_to(node, dtype, source.where());
+  } else {
+    throw DTypeError(at(fmt::format("copyto: {} cannot be written to an array of {}; cast it first",
+                                    frontend::describe(*node), name_of(dtype)),
+                        source.where()));
+  }
+  destination = overwritten("copyto", destination, values, mask, source.where());
+}
+
+void putmask(Array& x, const Array& mask, const Operand& values) {
+  const Site site = values.where();
+  const NodeRef node = Access::node(x, values.where());
+  const NodeRef chosen = Access::node(mask, values.where());
+  if (chosen->shape != node->shape) {
+    throw ShapeError(at(fmt::format("putmask: the mask {} is not of the shape of {}",
+                                    frontend::describe(*chosen), frontend::describe(*node)),
+                        site));
+  }
+  const NodeRef flat =
+      frontend::flatten(frontend::element_node("putmask", values, node->dtype), site);
+  if (frontend::constant_extent("putmask", flat, 0, site) == 0) return;
+  const std::int64_t count =
+      frontend::constant_extent("putmask", frontend::flatten(node, site), 0, site);
+  const NodeRef repeated =
+      frontend::reshape_to(frontend::periodic(flat, 0, 0, count, site), node->shape, site);
+  const Array bools = astype({mask, values.where()}, DType::boolean);
+  x = overwritten("putmask", x, repeated, bools, site);
+}
+
+}  // namespace heddle
