@@ -58,6 +58,21 @@ void Access::put(Array& array, NodeRef node) {
   array.cell_->node = std::move(node);
 }
 
+void Access::check_assignable(const Array& array) {
+  const Trace* trace = Trace::current();
+  const Cell* cell = array.cell_;
+  if (trace != nullptr && cell != nullptr && cell->trace_id != trace->id() && cell->node) {
+    throw TraceError(
+        "a jitted function assigns to an array that it captured; return the new value instead");
+  }
+}
+
+void Access::assign(Array& array, NodeRef node) {
+  check_assignable(array);
+  if (array.cell_ == nullptr) array.cell_ = new Cell;
+  std::swap(array.cell_->node, node);
+}
+
 Cell* Access::move_cell(Array& from) {
   Cell* const cell = from.cell_;
   Trace* const trace = Trace::current();

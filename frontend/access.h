@@ -22,6 +22,11 @@ struct Access {
   /// Takes the value out; the array holds nothing afterwards.
   static NodeRef take(Array& array);
   static void put(Array& array, NodeRef node);
+  /// TraceError for a variable that the traced function only captured.
+  static void check_assignable(const Array& array);
+  /// Makes a value that of the variable, as assignment does, without evaluating. TraceError as
+  /// above.
+  static void assign(Array& array, NodeRef node);
   /// A cell with the value, which leaves the array: its own unless a trace shares that. Inside a
   /// trace arrays from outside are only read, and keep their value.
   static Cell* move_cell(Array& from);

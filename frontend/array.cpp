@@ -35,15 +35,6 @@ bool waiting_forbidden() {
   return forbidden;
 }
 
-/// The cell is an array that the traced function only captured.
-void check_writable(const Cell* cell) {
-  const Trace* trace = Trace::current();
-  if (trace != nullptr && cell->trace_id != trace->id() && cell->node) {
-    throw TraceError(
-        "a jitted function assigns to an array that it captured; return the new value instead");
-  }
-}
-
 std::int64_t known_extent(const frontend::Node& node, std::size_t axis, const Site& site) {
   const ir::Dim extent = node.shape[axis];
   if (extent.is_constant()) return extent.constant();
@@ -54,9 +45,11 @@ std::int64_t known_extent(const frontend::Node& node, std::size_t axis, const Si
          site));
 }
 
-const NodeRef& evaluated_node(const Array& array, const char* what, const SourceLocation& where) {
+}  // namespace
+
+const NodeRef& frontend::evaluated_node(const Array& array, const char* what, const Site& where) {
   if (Trace::current() != nullptr) frontend::value_in_trace(what, where);
-  static_cast<void>(Access::node(array, where));
+  static_cast<void>(Access::node(array, SourceLocation()));
   const NodeRef& node = Access::raw(array);
   if (waiting_forbidden()) {
     throw ValueError(
@@ -68,8 +61,6 @@ const NodeRef& evaluated_node(const Array& array, const char* what, const Source
   }
   return node;
 }
-
-}  // namespace
 
 Array::Array(const Array& other) {
   if (!other.has_value()) return;
@@ -90,13 +81,13 @@ Array& Array::operator=(Array&& other) {  // NOLINT(performance-noexcept-move-co
   if (cell_ == nullptr) {
     cell_ = Access::move_cell(other);
   } else {
-    check_writable(cell_);
+    Access::check_assignable(*this);
     NodeRef value;
     if (Cell* moved = Access::move_cell(other); moved != nullptr) {
       value = std::move(moved->node);
       frontend::CellRef::release(moved);
     }
-    std::swap(cell_->node, value);
+    Access::assign(*this, std::move(value));
   }
   if (cell_ != nullptr && cell_->node) frontend::assignment_point(cell_->node);
   return *this;
@@ -161,7 +152,7 @@ void eval(std::span<const Array> arrays) {
 }
 
 void Array::read_item(void* out, DType dtype, SourceLocation where) const {
-  const NodeRef& node = evaluated_node(*this, "item", where);
+  const NodeRef& node = frontend::evaluated_node(*this, "item", where);
   if (size() != 1) {
     throw ValueError(
         frontend::at(fmt::format("item: the array {} has {} elements, not 1; index it first",
@@ -180,7 +171,7 @@ std::size_t Array::read_size(SourceLocation where) const {
 }
 
 void Array::read_elements(void* out, DType dtype, SourceLocation where) const {
-  const NodeRef& node = evaluated_node(*this, "to_vector", where);
+  const NodeRef& node = frontend::evaluated_node(*this, "to_vector", where);
   if (node->dtype == dtype) return frontend::download_to(*node, out);
   const std::vector<std::byte> bytes = frontend::download(*node);
   frontend::convert(bytes.data(), node->dtype, out, dtype, static_cast<std::size_t>(size()));

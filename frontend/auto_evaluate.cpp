@@ -106,21 +106,31 @@ void note_explicit_evaluation() {
   policy.kept = std::min(policy.kept, recorder.pending_count());
 }
 
-void assignment_point(const NodeRef& value) {
-  if (!enabled.load(std::memory_order_relaxed) || Trace::current() != nullptr) return;
-  if (value->kind != Node::Kind::operation || value->evaluated()) return;
+bool evaluation_due() {
+  if (!enabled.load(std::memory_order_relaxed) || Trace::current() != nullptr) return false;
   Recorder& recorder = Recorder::current();
   Policy& policy = this_policy();
   policy.kept = std::min(policy.kept, recorder.pending_count());
   const std::size_t pending = recorder.pending_count() - policy.kept;
-  if (pending == 0 || (pending < pending_limit && recorder.pinned_bytes() < byte_limit)) return;
-  if (policy.window_from_anchor && pending < patience && !at_anchor(policy, recorder)) return;
+  if (pending == 0 || (pending < pending_limit && recorder.pinned_bytes() < byte_limit)) {
+    return false;
+  }
+  return !policy.window_from_anchor || pending >= patience || at_anchor(policy, recorder);
+}
 
+void evaluate_here() {
+  Recorder& recorder = Recorder::current();
+  Policy& policy = this_policy();
   remember(policy, anchor_here(recorder));
   if (evaluate_pending(recorder)) ++counters().auto_evaluations;
   recorder.start_window();
   policy.window_from_anchor = true;
   policy.kept = recorder.pending_count();
+}
+
+void assignment_point(const NodeRef& value) {
+  if (value->kind != Node::Kind::operation || value->evaluated()) return;
+  if (evaluation_due()) evaluate_here();
 }
 
 }  // namespace heddle::frontend

@@ -8,6 +8,7 @@ C++ compiler|has_command c++|g++
 CMake|has_command cmake|cmake
 Ninja|has_command ninja|ninja-build
 Python 3|has_command python3|python3
+Python's headers|has_python_headers|python3-dev
 fmt|has_header fmt/format.h|libfmt-dev
 spdlog|has_header spdlog/spdlog.h|libspdlog-dev
 nlohmann-json|has_header nlohmann/json.hpp|nlohmann-json3-dev
@@ -21,6 +22,10 @@ TXT
 has_command() { command -v "$1" >/dev/null; }
 has_header() { printf '#include <%s>\n' "$1" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1; }
 has_library() { ldconfig -p 2>/dev/null | grep -qF "$1" || /sbin/ldconfig -p | grep -qF "$1"; }
+has_python_headers() {
+  python3 -c 'import os, sysconfig
+os.stat(sysconfig.get_paths()["include"] + "/Python.h")' 2>/dev/null
+}
 # cmake/Findxxhash.cmake also takes the header from pyarrow.
 has_xxhash() { has_header xxhash.h || python3 -c 'import pyarrow' 2>/dev/null; }
 
@@ -81,6 +86,15 @@ setup_python() {
   fi
 }
 
+# The Python module is built with nanobind and tested with pytest, both of .venv.
+setup_python_module() {
+  .venv/bin/python -c 'import nanobind, pytest, numpy, ml_dtypes' 2>/dev/null && return
+  make_venv
+  say "Installing what the Python module is built and tested with into .venv"
+  .venv/bin/pip install --quiet --disable-pip-version-check \
+    -r tests/python/requirements.txt -r tests/oracle/requirements.txt
+}
+
 has_nvrtc() {
   has_library libnvrtc.so ||
     compgen -G '/usr/local/cuda*/lib*/libnvrtc.so*' >/dev/null ||
@@ -100,6 +114,7 @@ setup() {
   say "Looking for what the build needs"
   setup_packages
   setup_python
+  setup_python_module
   setup_nvrtc
   # Heddle looks for CUDA's libraries in the active virtual environment too.
   if [ -d .venv ]; then export VIRTUAL_ENV=$PWD/.venv; fi

@@ -22,6 +22,11 @@ class SourceLocation {
   }
 #endif
   constexpr SourceLocation() noexcept = default;
+  /// A place of a program in another language. `file` must live as long as what is recorded there.
+  static constexpr SourceLocation at(const char* file, std::uint_least32_t line,
+                                     std::uint_least32_t column) noexcept {
+    return {file, line, column};
+  }
   constexpr const char* file_name() const noexcept { return file_; }
   constexpr std::uint_least32_t line() const noexcept { return line_; }
   constexpr std::uint_least32_t column() const noexcept { return column_; }

@@ -1,0 +1,144 @@
+#include "frontend/python/arguments.h"
+
+#include <fmt/format.h>
+
+#include "frontend/python/dtypes.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+
+ArrayObject* as_array(nb::handle value) {
+  static const nb::handle type = nb::type<ArrayObject>();
+  if (value.type().is(type) || nb::isinstance<ArrayObject>(value)) {
+    return nb::inst_ptr<ArrayObject>(value);
+  }
+  return nullptr;
+}
+
+std::optional<Scalar> as_scalar(nb::handle value) {
+  PyObject* object = value.ptr();
+  if (PyBool_Check(object)) return Scalar(object == Py_True);
+  if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object));
+  if (!PyLong_Check(object)) return std::nullopt;
+  int overflow = 0;
+  const std::int64_t integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) return Scalar(integer);
+  if (overflow > 0) {
+    const std::uint64_t large = PyLong_AsUnsignedLongLong(object);
+    if (PyErr_Occurred() == nullptr) return Scalar(large);
+    PyErr_Clear();
+  }
+  raise(PyExc_OverflowError,
+        fmt::format("the Python integer {} is beyond 64 bits", nb::str(value).c_str()));
+}
+
+std::int64_t to_integer(nb::handle value) {
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  const std::int64_t result = PyLong_AsLongLong(index.ptr());
+  if (result == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return result;
+}
+
+std::string describe_foreign(nb::handle value) {
+  const std::string type = nb::str(nb::handle(value.type()).attr("__name__")).c_str();
+  const bool convertible = nb::hasattr(value, "__array__") || nb::hasattr(value, "__dlpack__") ||
+                           nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
+  const std::string module = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
+  return module == "builtins"
+             ? type + (convertible ? "; convert it with heddle.asarray" : "")
+             : module + "." + type + (convertible ? "; convert it with heddle.asarray" : "");
+}
+
+void Arguments::mistyped(std::size_t i, const char* wanted) const {
+  raise(PyExc_TypeError,
+        fmt::format("{}: {} must be {}, not {} ({}:{})", signature_.name,
+                    signature_.parameters[i].name, wanted, describe_foreign(values_[i]),
+                    where_.file_name(), where_.line()));
+}
+
+Operand Arguments::operand(std::size_t i) const {
+  if (const ArrayObject* array = as_array(values_[i])) return {array->read(where_), where_};
+  if (const auto scalar = as_scalar(values_[i])) return {*scalar, where_};
+  mistyped(i, "an Array or a number");
+}
+
+ArrayObject& Arguments::object(std::size_t i) const {
+  if (ArrayObject* array = as_array(values_[i])) return *array;
+  mistyped(i, "an Array");
+}
+
+std::vector<Array> Arguments::arrays(std::size_t i) const {
+  const nb::object sequence = nb::steal(PySequence_Fast(values_[i], ""));
+  if (!sequence.is_valid() || as_array(values_[i]) != nullptr) {
+    PyErr_Clear();
+    mistyped(i, "a sequence of Arrays");
+  }
+  std::vector<Array> result;
+  for (nb::handle each : sequence) {
+    const ArrayObject* array = as_array(each);
+    if (array == nullptr) {
+      raise(PyExc_TypeError, fmt::format("{}: {} must be Arrays, not {}", signature_.name,
+                                         signature_.parameters[i].name, describe_foreign(each)));
+    }
+    result.push_back(array->read(where_));
+  }
+  return result;
+}
+
+std::vector<std::int64_t> Arguments::integers(std::size_t i) const {
+  PyObject* value = values_[i];
+  std::vector<std::int64_t> result;
+  if (PyTuple_Check(value) || PyList_Check(value)) {
+    for (nb::handle each : nb::borrow(value)) result.push_back(to_integer(each));
+  } else {
+    if (PyIndex_Check(value) == 0) mistyped(i, "an integer or a tuple of integers");
+    result.push_back(to_integer(value));
+  }
+  return result;
+}
+
+Axes Arguments::axes(std::size_t i) const { return is_none(i) ? Axes() : Axes(integers(i)); }
+
+std::int64_t Arguments::integer(std::size_t i) const {
+  if (PyIndex_Check(values_[i]) == 0) mistyped(i, "an integer");
+  return to_integer(values_[i]);
+}
+
+std::optional<std::int64_t> Arguments::optional_integer(std::size_t i) const {
+  if (is_none(i)) return std::nullopt;
+  return integer(i);
+}
+
+double Arguments::number(std::size_t i) const {
+  const double value = PyFloat_AsDouble(values_[i]);
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    mistyped(i, "a number");
+  }
+  return value;
+}
+
+Scalar Arguments::scalar(std::size_t i) const {
+  if (const auto scalar = as_scalar(values_[i])) return *scalar;
+  if (PyIndex_Check(values_[i]) != 0) return to_integer(values_[i]);
+  return number(i);
+}
+
+bool Arguments::flag(std::size_t i) const {
+  const int truth = PyObject_IsTrue(values_[i]);
+  if (truth < 0) throw nb::python_error();
+  return truth != 0;
+}
+
+std::string Arguments::text(std::size_t i) const {
+  if (!nb::isinstance<nb::str>(values_[i])) mistyped(i, "a string");
+  return nb::borrow<nb::str>(values_[i]).c_str();
+}
+
+std::optional<DType> Arguments::dtype(std::size_t i) const {
+  if (is_none(i)) return std::nullopt;
+  return to_dtype(values_[i]);
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "heddle/array.h"
+
+#include "frontend/python/array_object.h"
+#include "frontend/python/signature.h"
+
+namespace heddle::python {
+
+/// The arguments of one call, in the order of the function's declaration, with its defaults. Each
+/// accessor converts one, and raises TypeError or ValueError that names function and parameter.
+class Arguments {
+ public:
+  Arguments(const Signature& signature, PyObject* const* values, SourceLocation where)
+      : signature_(signature), values_(values), where_(where) {}
+
+  nb::handle operator[](std::size_t i) const { return values_[i]; }
+  bool is_none(std::size_t i) const { return values_[i] == Py_None; }
+  const SourceLocation& where() const { return where_; }
+
+  /// An Array, or a Python number, which is weak.
+  Operand operand(std::size_t i) const;
+  ArrayObject& object(std::size_t i) const;
+  const Array& array(std::size_t i) const { return object(i).read(where_); }
+  /// A sequence of Arrays.
+  std::vector<Array> arrays(std::size_t i) const;
+  /// None, an integer or several: the axes of a reduction.
+  Axes axes(std::size_t i) const;
+  /// An integer or several.
+  std::vector<std::int64_t> integers(std::size_t i) const;
+  std::int64_t integer(std::size_t i) const;
+  std::optional<std::int64_t> optional_integer(std::size_t i) const;
+  double number(std::size_t i) const;
+  Scalar scalar(std::size_t i) const;
+  bool flag(std::size_t i) const;
+  std::string text(std::size_t i) const;
+  std::optional<DType> dtype(std::size_t i) const;
+  DType dtype(std::size_t i, DType fallback) const { return dtype(i).value_or(fallback); }
+
+  /// Raises TypeError: "name: parameter must be `wanted`, not ...".
+  [[noreturn]] void mistyped(std::size_t i, const char* wanted) const;
+
+ private:
+  const Signature& signature_;
+  PyObject* const* values_;
+  SourceLocation where_;
+};
+
+/// The ArrayObject behind heddle.Array; null for anything else.
+ArrayObject* as_array(nb::handle value);
+/// A Python number; nullopt for anything else. OverflowError for an integer beyond 64 bits.
+std::optional<Scalar> as_scalar(nb::handle value);
+/// An integer by __index__; TypeError for anything else.
+std::int64_t to_integer(nb::handle value);
+/// What to say about a value that is no operand; names asarray where that helps.
+std::string describe_foreign(nb::handle value);
+
+}  // namespace heddle::python

@@ -1,0 +1,231 @@
+#include "frontend/python/array_object.h"
+
+#include <algorithm>
+
+#include "heddle/error.h"
+
+#include "frontend/access.h"
+#include "frontend/python/evaluation.h"
+#include "frontend/python/strides.h"
+#include "frontend/record.h"
+#include "frontend/trace.h"
+
+namespace heddle::python {
+namespace {
+
+using frontend::Access;
+using frontend::NodeRef;
+using frontend::Site;
+using ir::Op;
+
+std::uint64_t current_trace_id() {
+  const frontend::Trace* trace = frontend::Trace::current();
+  return trace == nullptr ? 0 : trace->id();
+}
+
+/// The extents, where all of them are numbers.
+std::optional<Shape> known_shape(const ir::Shape& shape) {
+  Shape result;
+  for (const ir::Dim& extent : shape) {
+    if (!extent.is_constant()) return std::nullopt;
+    result.push_back(extent.constant());
+  }
+  return result;
+}
+
+/// The strides behind a step; nullopt for a reshape that has to copy.
+std::optional<Strides> strides_after(const ViewStep& step, const Strides& strides) {
+  Strides result;
+  switch (step.op) {
+    case Op::slice:
+      for (std::size_t i = 0; i < strides.size(); ++i) {
+        result.push_back(strides[i] * step.attributes.steps[i]);
+      }
+      return result;
+    case Op::transpose:
+      for (std::int64_t axis : step.attributes.axes) {
+        result.push_back(strides[static_cast<std::size_t>(axis)]);
+      }
+      return result;
+    case Op::broadcast_to: {
+      const std::size_t added = step.attributes.shape.size() - step.operand.size();
+      result.assign(added, 0);
+      for (std::size_t i = 0; i < strides.size(); ++i) {
+        const bool spread = step.operand[i] != step.attributes.shape[added + i];
+        result.push_back(spread ? 0 : strides[i]);
+      }
+      return result;
+    }
+    default:
+      return reshaped_strides(known_shape(step.operand).value(), strides,
+                              known_shape(step.attributes.shape).value());
+  }
+}
+
+std::optional<Strides> strides_through(const ir::Shape& base, const std::vector<ViewStep>& steps) {
+  const std::optional<Shape> shape = known_shape(base);
+  if (!shape) return std::nullopt;
+  std::optional<Strides> strides = c_strides(*shape);
+  for (const ViewStep& step : steps) {
+    if (strides) strides = strides_after(step, *strides);
+  }
+  return strides;
+}
+
+bool all_known(const ir::Shape& base, const std::vector<ViewStep>& steps) {
+  return known_shape(base) && std::all_of(steps.begin(), steps.end(), [](const ViewStep& step) {
+           return known_shape(step.operand) && known_shape(step.attributes.shape);
+         });
+}
+
+/// Two steps of one op as one, so that views of views do not grow; false where they are of two.
+bool merge(ViewStep& first, const ViewStep& second) {
+  if (first.op != second.op || first.op == Op::broadcast_to) return false;
+  ir::Attributes& into = first.attributes;
+  const ir::Attributes& next = second.attributes;
+  if (first.op == Op::slice) {
+    for (std::size_t i = 0; i < into.starts.size(); ++i) {
+      into.starts[i] = into.starts[i] + next.starts[i] * into.steps[i];
+      into.steps[i] *= next.steps[i];
+    }
+    into.shape = next.shape;
+  } else if (first.op == Op::transpose) {
+    std::vector<std::int64_t> axes;
+    for (std::int64_t axis : next.axes) axes.push_back(into.axes[static_cast<std::size_t>(axis)]);
+    into.axes.assign(axes.begin(), axes.end());
+  } else {
+    into.shape = next.shape;
+  }
+  return true;
+}
+
+/// The views that lead from one node to another, first to last; nullopt where something else does.
+std::optional<std::vector<ViewStep>> steps_between(const NodeRef& from, NodeRef to) {
+  std::vector<ViewStep> steps;
+  while (!(to == from)) {
+    if (to->kind != frontend::Node::Kind::operation || to->evaluated() || !ir::is_view(to->op)) {
+      return std::nullopt;
+    }
+    const NodeRef operand = to->operands()[0];
+    steps.push_back({to->op, to->attributes ? *to->attributes : ir::Attributes{}, operand->shape});
+    to = operand;
+  }
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+NodeRef replay(const ViewStep& step, const NodeRef& operand, const Site& site) {
+  return frontend::record(step.op, {operand}, step.attributes, site);
+}
+
+/// Puts an element back through a step: what its operand becomes.
+NodeRef put_back(const ViewStep& step, const NodeRef& operand, const NodeRef& element,
+                 const Site& site) {
+  if (step.op == Op::slice) {
+    return frontend::record(Op::slice_update, {operand, element}, step.attributes, site);
+  }
+  if (step.op == Op::reshape) return frontend::reshape_to(element, step.operand, site);
+  ir::Attributes inverse;
+  inverse.axes.resize(step.attributes.axes.size());
+  for (std::size_t i = 0; i < inverse.axes.size(); ++i) {
+    inverse.axes[static_cast<std::size_t>(step.attributes.axes[i])] = static_cast<std::int64_t>(i);
+  }
+  return frontend::record(Op::transpose, {element}, std::move(inverse), site);
+}
+
+void assign(Base& base, const NodeRef& node) {
+  for (View* view : base.views) view->forget();
+  if (base.pinned) {
+    copy_into(base.pinned, node);
+  } else {
+    Access::assign(base.value, node);
+  }
+}
+
+}  // namespace
+
+View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable)
+    : base_(std::move(base)), steps_(std::move(steps)), writable_(writable) {
+  base_->views.insert(this);
+}
+
+View::~View() { base_->views.erase(this); }
+
+void View::remember(const Array& value) {
+  cached_ = value;
+  cached_in_ = current_trace_id();
+}
+
+const Array& View::read(const SourceLocation& where) {
+  if (cached_ && cached_in_ == current_trace_id()) return *cached_;
+  NodeRef node = Access::node(base_->value, where);
+  for (const ViewStep& step : steps_) node = replay(step, node, where);
+  remember(Access::make(std::move(node)));
+  return *cached_;
+}
+
+void View::write(const Array& value, const SourceLocation& where) {
+  std::vector<NodeRef> operands{Access::node(base_->value, where)};
+  for (std::size_t i = 0; i + 1 < steps_.size(); ++i) {
+    operands.push_back(replay(steps_[i], operands.back(), where));
+  }
+  NodeRef element = Access::node(value, where);
+  for (std::size_t i = steps_.size(); i-- > 0;) {
+    element = put_back(steps_[i], operands[i], element, where);
+  }
+  operands.clear();
+  assign(*base_, element);
+}
+
+ArrayObject::ArrayObject(Array value) : base_(std::make_shared<Base>()) {
+  base_->value = std::move(value);
+}
+
+const Array& ArrayObject::read(const SourceLocation& where) const {
+  if (base_->pinned) note_pinned_read();
+  return view_ == nullptr ? base_->value : view_->read(where);
+}
+
+void ArrayObject::write(const Array& value, const SourceLocation& where) {
+  if (read_only()) {
+    throw ValueError(
+        frontend::at("the array is read-only: it was made by broadcast_to or from "
+                     "read-only memory; write to a copy()",
+                     where));
+  }
+  if (view_ != nullptr) return view_->write(value, where);
+  assign(*base_, Access::node(value, where));
+}
+
+ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& where) const {
+  const NodeRef from = Access::node(read(where), where);
+  auto added = steps_between(from, Access::node(result, where));
+  if (!added) return ArrayObject(result);
+  if (added->empty()) return *this;
+  const NodeRef base = Access::node(base_->value, where);
+  std::vector<ViewStep> steps = view_ == nullptr ? std::vector<ViewStep>{} : view_->steps();
+  bool writable = !read_only();
+  for (ViewStep& step : *added) {
+    writable &= step.op != Op::broadcast_to;
+    if (steps.empty() || !merge(steps.back(), step)) steps.push_back(std::move(step));
+  }
+  if (all_known(base->shape, steps) && !strides_through(base->shape, steps)) {
+    return ArrayObject(result);
+  }
+  auto view = std::make_shared<View>(base_, std::move(steps), writable);
+  view->remember(result);
+  return ArrayObject(std::move(view));
+}
+
+const std::vector<ViewStep>& ArrayObject::steps() const {
+  static const std::vector<ViewStep>& none = *new std::vector<ViewStep>;
+  return view_ == nullptr ? none : view_->steps();
+}
+
+std::vector<std::int64_t> ArrayObject::strides() const {
+  if (view_ == nullptr) return c_strides(base_->value.shape());
+  const NodeRef base = Access::node(base_->value, SourceLocation());
+  return strides_through(base->shape, view_->steps()).value();
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "heddle/array.h"
+
+#include "frontend/node.h"
+#include "ir/graph.h"
+
+namespace heddle::python {
+
+class View;
+
+/// A variable that arrays of Python share: what they all see when one of them writes.
+struct Base {
+  Array value;
+  /// Memory that others see too, because it was exported or imported: writes go into it, and what
+  /// reads it is computed at once, before it may change. Null for all other arrays.
+  frontend::NodeRef pinned;
+  std::unordered_set<View*> views;  ///< those that are alive, to forget what they have cached
+};
+
+/// One op that only changes how its operand is addressed.
+struct ViewStep {
+  ir::Op op;  ///< slice, transpose, reshape or broadcast_to
+  ir::Attributes attributes;
+  ir::Shape operand;  ///< its operand's shape
+};
+
+/// How an array sees its base: as the ops that the C++ functions recorded for it. Reading replays
+/// them, writing goes through them backwards, so that aliasing is NumPy's while values stay
+/// immutable underneath and fuse.
+class View {
+ public:
+  View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable);
+  ~View();
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
+  const Array& read(const SourceLocation& where);
+  void write(const Array& value, const SourceLocation& where);
+  /// What read() answers as long as nobody writes.
+  void remember(const Array& value);
+  void forget() { cached_.reset(); }
+
+  const std::shared_ptr<Base>& base() const { return base_; }
+  const std::vector<ViewStep>& steps() const { return steps_; }
+  bool writable() const { return writable_; }
+
+ private:
+  std::shared_ptr<Base> base_;
+  std::vector<ViewStep> steps_;
+  bool writable_;
+  std::optional<Array> cached_;
+  std::uint64_t cached_in_ = 0;  ///< the trace that it is a value of
+};
+
+/// What stands behind heddle.Array: a variable of its own, or a view of one.
+class ArrayObject {
+ public:
+  explicit ArrayObject(Array value);
+  explicit ArrayObject(std::shared_ptr<Base> base) : base_(std::move(base)) {}
+  explicit ArrayObject(std::shared_ptr<View> view) : base_(view->base()), view_(std::move(view)) {}
+
+  /// The value as it is now. Valid until the array is written, or read in another trace.
+  const Array& read(const SourceLocation& where = SourceLocation()) const;
+  /// Replaces the elements, for everybody who sees them; `value` has the array's shape and dtype.
+  /// ValueError for a read-only array.
+  void write(const Array& value, const SourceLocation& where);
+
+  /// An array that sees through `result`, which a function of views made of read().
+  ArrayObject view_of(const Array& result, const SourceLocation& where) const;
+
+  /// Distances in elements that NumPy's array of the same history would have.
+  std::vector<std::int64_t> strides() const;
+  bool read_only() const { return view_ != nullptr && !view_->writable(); }
+  const std::vector<ViewStep>& steps() const;
+  bool is_view() const { return view_ != nullptr; }
+  Base& base() const { return *base_; }
+
+ private:
+  std::shared_ptr<Base> base_;
+  std::shared_ptr<View> view_;  ///< null: all of the base
+};
+
+}  // namespace heddle::python

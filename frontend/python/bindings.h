@@ -1,0 +1,38 @@
+#pragma once
+
+#include "frontend/python/function.h"
+
+namespace heddle::python {
+
+// Each binds the functions of a header of the C++ library.
+void bind_creation(Functions& functions);
+void bind_elementwise(Functions& functions);
+void bind_linear_algebra(Functions& functions);
+void bind_manipulation(Functions& functions);
+void bind_reductions(Functions& functions);
+void bind_settings(Functions& functions);
+
+/// The class heddle.Array, without the methods that functions of the module also are.
+void bind_array(nb::module_& module);
+void bind_array_methods(Functions& functions);
+/// What exchanges elements with Python objects and NumPy.
+void bind_host(Functions& functions);
+/// What depends on dtypes only: result_type, can_cast, isdtype ...
+void bind_promotion(Functions& functions);
+
+/// The only element as a Python bool. Evaluates and waits with the GIL released.
+bool truth(const Array& array, const SourceLocation& where);
+/// The only element as a Python number of its kind.
+nb::object item(const Array& array, const SourceLocation& where);
+/// All elements in nested lists.
+nb::object to_list(const Array& array, const SourceLocation& where);
+/// A NumPy array with a copy of the elements.
+nb::object to_numpy(const Array& array, const SourceLocation& where);
+/// numpy.asarray of anything that is not an Array; nullopt for the dtype that NumPy gives it.
+Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLocation& where);
+
+// x[key] and x[key] = value.
+nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where);
+void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where);
+
+}  // namespace heddle::python

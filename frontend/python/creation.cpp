@@ -1,0 +1,188 @@
+#include "heddle/creation.h"
+
+#include <fmt/format.h>
+
+#include "heddle/manipulation.h"
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/device.h"
+#include "frontend/python/dtypes.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+namespace {
+
+/// The dtype that NumPy gives Python numbers.
+DType default_dtype(const Scalar& scalar) {
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean:
+      return DType::boolean;
+    case Scalar::Kind::integer:
+      return DType::i64;
+    case Scalar::Kind::unsigned_integer:
+      return scalar.unsigned_integer <= INT64_MAX ? DType::i64 : DType::u64;
+    default:
+      return scalar.dtype;
+  }
+}
+
+DType default_dtype(const Operand& operand) {
+  return operand.array() != nullptr ? operand.array()->dtype() : default_dtype(operand.scalar());
+}
+
+using Fill = Array (*)(const Shape&, DType, SourceLocation);
+using FillLike = Array (*)(const Operand&);
+
+template <Fill fill>
+nb::object filled(const Arguments& a) {
+  return on_device(fill(a.integers(0), a.dtype(1, DType::f64), a.where()), a[2]);
+}
+
+template <FillLike fill>
+nb::object filled_like(const Arguments& a) {
+  const Array like = fill(a.operand(0));
+  return on_device(a.is_none(1) ? like : astype({like, a.where()}, *a.dtype(1)), a[2]);
+}
+
+void bind_fills(Functions& functions) {
+  const std::string parameters =
+      "(shape: int | tuple[int, ...], dtype: DTypeLike | None = None, *, device: Device | None = "
+      "None) -> Array";
+  const std::string like =
+      "(x: Array, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array";
+  const auto text = [](const char* what, const char* name) {
+    return fmt::format(
+        "An array of {}, float64 by default: numpy.{}. Raises ShapeError for a "
+        "negative extent.\n\nExample: hd.{}((2, 3), dtype=hd.float32)",
+        what, name, name);
+  };
+  const auto like_text = [](const char* what) {
+    return fmt::format("An array of {}, with the shape of x, and its dtype unless one is given.",
+                       what);
+  };
+  functions.def("zeros" + parameters, text("zeros", "zeros"),
+                [](const Arguments& a) { return filled<zeros>(a); });
+  functions.def("ones" + parameters, text("ones", "ones"),
+                [](const Arguments& a) { return filled<ones>(a); });
+  functions.def("empty" + parameters, text("zeros", "empty"),
+                [](const Arguments& a) { return filled<empty>(a); });
+  functions.def("zeros_like" + like, like_text("zeros"),
+                [](const Arguments& a) { return filled_like<zeros_like>(a); });
+  functions.def("ones_like" + like, like_text("ones"),
+                [](const Arguments& a) { return filled_like<ones_like>(a); });
+  functions.def("empty_like" + like, like_text("zeros"),
+                [](const Arguments& a) { return filled_like<empty_like>(a); });
+  functions.def(
+      "full(shape: int | tuple[int, ...], fill_value: Operand, dtype: DTypeLike | None = None, *, "
+      "device: Device | None = None) -> Array",
+      "An array of one value; the dtype is NumPy's for it by default: numpy.full. Raises "
+      "ShapeError, and DTypeError for an integer that does not fit the dtype.\n\n"
+      "Example: hd.full((2, 3), 0.5)",
+      [](const Arguments& a) {
+        const Operand value = a.operand(1);
+        return on_device(full(a.integers(0), value, a.dtype(2, default_dtype(value))), a[3]);
+      });
+  functions.def(
+      "full_like(x: Array, /, fill_value: Operand, *, dtype: DTypeLike | None = None, device: "
+      "Device | None = None) -> Array",
+      "An array of one value with the shape of x, and its dtype unless one is given: "
+      "numpy.full_like.",
+      [](const Arguments& a) {
+        const Array& x = a.array(0);
+        return on_device(full(x.shape(), a.operand(1), a.dtype(2, x.dtype())), a[3]);
+      });
+}
+
+/// arange(stop) or arange(start, stop), as Python's range.
+nb::object range(const Arguments& a) {
+  const Scalar first = a.scalar(0), step = a.scalar(2);
+  const Scalar start = a.is_none(1) ? Scalar(std::int64_t{0}) : first;
+  const Scalar stop = a.is_none(1) ? first : a.scalar(1);
+  const auto floats = [](const Scalar& s) { return s.kind == Scalar::Kind::floating; };
+  const DType natural = floats(start) || floats(stop) || floats(step) ? DType::f64 : DType::i64;
+  return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
+}
+
+Array line(const Arguments& a, std::int64_t count) {
+  // In float64, whatever the numbers' types are.
+  const Array values = linspace(a.number(0), a.number(1), count, a.flag(5), a.where());
+  const DType dtype = a.dtype(3, DType::f64);
+  return dtype == DType::f64 ? values : astype({values, a.where()}, dtype);
+}
+
+void bind_ranges(Functions& functions) {
+  functions.def(
+      "arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | "
+      "None = None, device: Device | None = None) -> Array",
+      "start, start + step ... before stop; with one argument from 0: numpy.arange.\n\nint64 where "
+      "all are integers, else float64. Raises ValueError for a step of 0.\n\nExample: "
+      "hd.arange(0, 1, 0.1)",
+      [](const Arguments& a) { return range(a); });
+  functions.def(
+      "linspace(start: float, stop: float, /, num: int = 50, *, dtype: DTypeLike | None = None, "
+      "device: Device | None = None, endpoint: bool = True) -> Array",
+      "`num` evenly spaced values from start to stop, in float64 by default: numpy.linspace. "
+      "Raises ValueError for a negative number.\n\nExample: hd.linspace(0, 1, 5)",
+      [](const Arguments& a) { return on_device(line(a, a.integer(2)), a[4]); });
+  functions.def(
+      "eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = "
+      "None, device: Device | None = None) -> Array",
+      "Ones on the k-th diagonal of a matrix of zeros: numpy.eye.", [](const Arguments& a) {
+        return on_device(eye(a.integer(0), a.optional_integer(1).value_or(a.integer(0)),
+                             a.integer(2), a.dtype(3, DType::f64), a.where()),
+                         a[4]);
+      });
+}
+
+/// asarray(obj) for whatever obj is.
+nb::object converted(nb::handle value, std::optional<DType> dtype, nb::handle copy,
+                     const SourceLocation& where) {
+  const bool must = !copy.is_none() && PyObject_IsTrue(copy.ptr()) == 1;
+  const bool must_not = !copy.is_none() && !must;
+  if (const ArrayObject* array = as_array(value)) {
+    const Array& x = array->read(where);
+    const bool same = !dtype || *dtype == x.dtype();
+    if (same && !must) return nb::borrow(value);
+    if (must_not) {
+      raise(PyExc_ValueError, fmt::format("asarray: copy=False, but {} as {} needs a copy",
+                                          numpy_name_of(x.dtype()), numpy_name_of(*dtype)));
+    }
+    return wrap(same ? x : astype({x, where}, *dtype));
+  }
+  if (must_not) {
+    raise(PyExc_ValueError,
+          "asarray: copy=False is for Arrays; from_dlpack shares the memory of other libraries");
+  }
+  return wrap(from_python(value, dtype, where));
+}
+
+}  // namespace
+
+void bind_creation(Functions& functions) {
+  functions.def(
+      "asarray(obj: Any, /, dtype: DTypeLike | None = None, *, device: Device | None = None, copy: "
+      "bool | None = None) -> Array",
+      "An Array of what obj holds: numbers, nested sequences of them, NumPy arrays, buffers, and "
+      "arrays of other libraries by DLPack or the CUDA array interface: numpy.asarray.\n\n"
+      "An Array of that dtype is returned as it is unless copy=True. The dtype of numbers is "
+      "NumPy's: bool, int64, float64 or complex128. Raises ShapeError for ragged sequences, "
+      "TypeError for objects that are none of these, ValueError where copy=False needs a "
+      "copy.\n\nExample: hd.asarray([[1, 2], [3, 4]], dtype=hd.float32)",
+      [](const Arguments& a) {
+        return to_device(converted(a[0], a.dtype(1), a[3], a.where()), a[2], a.where());
+      });
+  functions.def(
+      "array(obj: Any, /, dtype: DTypeLike | None = None, *, device: Device | None = None, copy: "
+      "bool | None = True) -> Array",
+      "As asarray, but copies an Array by default: numpy.array.", [](const Arguments& a) {
+        return to_device(converted(a[0], a.dtype(1), a[3], a.where()), a[2], a.where());
+      });
+  functions.def_with_method("copy(x: Array, /) -> Array",
+                            "A new Array of the same elements, which no longer follow x: "
+                            "numpy.copy.",
+                            [](const Arguments& a) { return a.array(0); });
+  bind_fills(functions);
+  bind_ranges(functions);
+}
+
+}  // namespace heddle::python

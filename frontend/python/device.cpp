@@ -1,0 +1,84 @@
+#include "frontend/python/device.h"
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "frontend/access.h"
+#include "frontend/evaluate.h"
+#include "frontend/python/arguments.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/evaluation.h"
+#include "frontend/record.h"
+#include "runtime/memory.h"
+
+namespace heddle::python {
+
+using frontend::Access;
+using frontend::NodeRef;
+using runtime::Device;
+
+Device device_of(const Array& array) {
+  const NodeRef& root = Access::raw(array);
+  const std::lock_guard lock(frontend::graph_mutex());
+  std::vector<const frontend::Node*> stack{root.get()};
+  std::unordered_set<const frontend::Node*> seen;
+  while (!stack.empty()) {
+    const frontend::Node* node = stack.back();
+    stack.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (node->evaluated()) return node->value.buffer->device();
+    for (const NodeRef& operand : node->operands()) stack.push_back(operand.get());
+  }
+  return runtime::current_device();
+}
+
+Device to_device_name(nb::handle value) {
+  if (!nb::isinstance<nb::str>(value)) {
+    raise(PyExc_TypeError,
+          std::string("a device is a string, 'cpu' or 'cuda:0', not ") + nb::repr(value).c_str());
+  }
+  const Device device = runtime::parse_device(nb::borrow<nb::str>(value).c_str());
+  runtime::require_device(device);
+  return device;
+}
+
+nb::object on_device(Array array, nb::handle device) {
+  if (!device.is_none()) {
+    const Device wanted = to_device_name(device);
+    if (!(wanted == runtime::current_device())) {
+      const runtime::DeviceScope scope(wanted);
+      compute(array);
+    }
+  }
+  return wrap(std::move(array));
+}
+
+nb::object to_device(nb::object array, nb::handle device, const SourceLocation& where) {
+  if (device.is_none()) return array;
+  const Device wanted = to_device_name(device);
+  const Array& value = as_array(array)->read(where);
+  if (device_of(value) == wanted) return array;
+  compute(value);
+  const NodeRef node = Access::node(value, where);
+  const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*node));
+  const runtime::DeviceArray& from = node->value;
+  const nb::gil_scoped_release release;
+  const runtime::Stream stream = runtime::Stream::current(wanted);
+  const Device source = from.buffer->device();
+  const runtime::Stream copying = wanted.is_cuda() ? stream : runtime::Stream::current(source);
+  runtime::BufferRef buffer = runtime::allocate(bytes, stream);
+  if (bytes > 0) {
+    const runtime::Stream maker = from.buffer->stream();
+    if (source.is_cuda() && !(maker == copying)) copying.wait(runtime::Event(maker));
+    runtime::copy(buffer->pointer(), wanted,
+                  static_cast<const std::byte*>(from.buffer->pointer()) + from.offset, source,
+                  bytes, copying);
+    if (!wanted.is_cuda()) copying.synchronize();
+  }
+  Array result = Access::make(frontend::array_node({from.type, std::move(buffer), 0}));
+  const nb::gil_scoped_acquire acquire;
+  return wrap(std::move(result));
+}
+
+}  // namespace heddle::python

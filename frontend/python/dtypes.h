@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+
+#include <nanobind/nanobind.h>
+
+#include "heddle/dtype.h"
+
+namespace heddle::python {
+
+namespace nb = nanobind;
+
+/// heddle.float32 and its like: one object a dtype.
+struct DTypeObject {
+  DType dtype;
+};
+
+void bind_dtypes(nb::module_& module);
+
+nb::object to_python(DType dtype);
+/// What a dtype= argument names: a heddle dtype, one of Python's types, a NumPy dtype or scalar
+/// type, or a name. TypeError for anything else.
+DType to_dtype(nb::handle value);
+/// The same for the objects that certainly are dtypes; nullopt for others, strings among them.
+std::optional<DType> as_dtype(nb::handle value);
+
+}  // namespace heddle::python

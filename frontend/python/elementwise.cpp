@@ -1,0 +1,192 @@
+#include "heddle/elementwise.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "heddle/creation.h"
+#include "heddle/reductions.h"
+
+#include "frontend/python/bindings.h"
+#include "ir/op.h"
+
+namespace heddle::python {
+namespace {
+
+using ir::Op;
+using ir::TypeRule;
+
+const char* dtype_rule(const ir::OpInfo& info) {
+  switch (info.rule) {
+    case TypeRule::floating:
+      return "Integers and bool are computed in the floating dtype that holds them: 8 bits in "
+             "float16, 16 in float32, others in float64.";
+    case TypeRule::divide:
+      return "Integers and bool are computed in float64.";
+    case TypeRule::comparison:
+    case TypeRule::predicate:
+    case TypeRule::logical:
+      return "The result is bool.";
+    case TypeRule::exponent:
+      return "The result is int32.";
+    case TypeRule::bit_count:
+      return "The result is uint8.";
+    case TypeRule::load_exponent:
+      return "x1 is floating or computed in a floating dtype, x2 is an integer.";
+    default:
+      return "The result has the operands' common dtype (heddle.result_type).";
+  }
+}
+
+std::string documentation(const ir::OpInfo& info) {
+  const std::string arguments = info.arity == 1 ? "x" : info.arity == 2 ? "x1, x2" : "x1, x2, x3";
+  std::string text = fmt::format("{}({}), elementwise: {}.\n\n", info.name, arguments, info.numpy);
+  if (info.arity > 1) {
+    text +=
+        "The operands broadcast against each other; Python numbers take the arrays' dtype "
+        "within their kind. ";
+  } else {
+    text += "The result has the shape of x. ";
+  }
+  text += dtype_rule(info);
+  if (info.ulp > 0) text += fmt::format(" Right within {} ulp.", info.ulp);
+  text += "\n\nRaises DTypeError for dtypes that it is not defined for";
+  if (info.arity > 1) text += ", ShapeError for shapes that do not broadcast";
+  text += fmt::format(".\n\nExample: y = hd.{}({})", info.name, arguments);
+  return text;
+}
+
+std::string declaration(const ir::OpInfo& info) {
+  const char* parameters = info.arity == 1   ? "x: Operand, /"
+                           : info.arity == 2 ? "x1: Operand, x2: Operand, /"
+                                             : "x1: Operand, x2: Operand, x3: Operand, /";
+  return fmt::format("{}({}, *, out: Array | None = None) -> Array", info.name, parameters);
+}
+
+#define HEDDLE_CALL_1(name) heddle::name(a.operand(0))
+#define HEDDLE_CALL_2(name) heddle::name(a.operand(0), a.operand(1))
+#define HEDDLE_CALL_3(name) heddle::name(a.operand(0), a.operand(1), a.operand(2))
+
+void bind_table(Functions& functions) {
+#define HD_OP(name, arity, ...)                                                     \
+  functions.def(declaration(ir::info(Op::name)), documentation(ir::info(Op::name)), \
+                [](const Arguments& a) { return HEDDLE_CALL_##arity(name); });
+#include "heddle/ops.def"
+#undef HD_OP
+}
+
+/// The standard's names for functions of the table.
+constexpr std::pair<const char*, const char*> aliases[] = {
+    {"abs", "absolute"},
+    {"acos", "arccos"},
+    {"acosh", "arccosh"},
+    {"asin", "arcsin"},
+    {"asinh", "arcsinh"},
+    {"atan", "arctan"},
+    {"atan2", "arctan2"},
+    {"atanh", "arctanh"},
+    {"bitwise_invert", "invert"},
+    {"bitwise_not", "invert"},
+    {"bitwise_left_shift", "left_shift"},
+    {"bitwise_right_shift", "right_shift"},
+    {"pow", "power"},
+    {"true_divide", "divide"},
+    {"mod", "remainder"},
+    {"deg2rad", "radians"},
+    {"rad2deg", "degrees"},
+};
+
+/// A bound that leaves every value of the dtype as it is.
+Scalar unbounded(DType dtype, bool upper) {
+  if (is_boolean(dtype)) return upper;
+  if (is_integer(dtype)) return upper ? Scalar(~std::uint64_t{0}) : Scalar(INT64_MIN);
+  return upper ? HUGE_VAL : -HUGE_VAL;
+}
+
+}  // namespace
+
+void bind_elementwise(Functions& functions) {
+  bind_table(functions);
+  for (const auto& [name, of] : aliases) functions.alias(name, of);
+  functions.def("where(condition: Operand, x1: Operand, x2: Operand, /) -> Array",
+                "x1 where condition holds, else x2, elementwise: numpy.where of three operands.\n\n"
+                "All three broadcast; a condition that is not bool is taken as != 0. Raises "
+                "ShapeError.\n\nExample: hd.where(x < 0, 0, x)",
+                [](const Arguments& a) { return where(a.operand(0), a.operand(1), a.operand(2)); });
+  functions.def_with_method(
+      "clip(x: Operand, /, min: Operand | None = None, max: Operand | None = None, *, out: Array "
+      "| None = None) -> Array",
+      "x bounded by min and max, which broadcast against it: numpy.clip. NaN stays.\n\n"
+      "The dtype is the common one of x and the arrays among the bounds. Raises ShapeError.\n\n"
+      "Example: hd.clip(x, 0, 1)",
+      [](const Arguments& a) {
+        const DType dtype = asarray(a.operand(0)).dtype();
+        const auto bound = [&](std::size_t i, bool upper) {
+          return a.is_none(i) ? Operand(unbounded(dtype, upper), a.where()) : a.operand(i);
+        };
+        return clip(a.operand(0), bound(1, false), bound(2, true));
+      });
+  functions.def_with_method(
+      "round(x: Operand, /, decimals: int = 0, *, out: Array | None = None) -> Array",
+      "x rounded to `decimals` places, halves to even: numpy.round.\n\nThe shape and dtype are "
+      "x's. Example: hd.round(x, 2)",
+      [](const Arguments& a) { return round(a.operand(0), static_cast<int>(a.integer(1))); });
+  functions.alias("around", "round");
+  functions.def("positive(x: Operand, /, *, out: Array | None = None) -> Array",
+                "+x: numpy.positive. Raises DTypeError for bool.",
+                [](const Arguments& a) { return positive(a.operand(0)); });
+  functions.def("float_power(x1: Operand, x2: Operand, /, *, out: Array | None = None) -> Array",
+                "x1 to the power x2 in float64: numpy.float_power.",
+                [](const Arguments& a) { return float_power(a.operand(0), a.operand(1)); });
+  functions.def("divmod(x1: Operand, x2: Operand, /) -> tuple[Array, Array]",
+                "(x1 // x2, x1 % x2): numpy.divmod.",
+                [](const Arguments& a) { return heddle::divmod(a.operand(0), a.operand(1)); });
+  functions.def("modf(x: Operand, /) -> tuple[Array, Array]",
+                "(fractional part, integral part), both with the sign of x: numpy.modf.",
+                [](const Arguments& a) { return heddle::modf(a.operand(0)); });
+  functions.def("frexp(x: Operand, /) -> tuple[Array, Array]",
+                "(mantissa in [0.5, 1), int32 exponent): numpy.frexp.",
+                [](const Arguments& a) { return heddle::frexp(a.operand(0)); });
+  functions.def(
+      "nan_to_num(x: Operand, /, copy: bool = True, nan: float = 0.0, posinf: float | None = None, "
+      "neginf: float | None = None) -> Array",
+      "x with NaN and infinities replaced, by default by 0 and the largest finite numbers of the "
+      "dtype; in x itself with copy=False: numpy.nan_to_num.",
+      [](const Arguments& a) {
+        const auto optional = [&](std::size_t i) {
+          return a.is_none(i) ? std::nullopt : std::optional(a.number(i));
+        };
+        const Array result = nan_to_num(a.operand(0), a.number(2), optional(3), optional(4));
+        if (a.flag(1)) return wrap(result);
+        store(a.object(0), result, "nan_to_num", a.where());
+        return nb::borrow(a[0]);
+      });
+  functions.def(
+      "isclose(x1: Operand, x2: Operand, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: "
+      "bool = False) -> Array",
+      "|x1 - x2| <= atol + rtol * |x2|, elementwise: numpy.isclose.", [](const Arguments& a) {
+        return isclose(a.operand(0), a.operand(1), a.number(2), a.number(3), a.flag(4));
+      });
+  functions.def(
+      "allclose(x1: Operand, x2: Operand, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: "
+      "bool = False) -> bool",
+      "all(isclose(...)) as a Python bool: numpy.allclose. Evaluates and waits; TraceError inside "
+      "a trace.",
+      [](const Arguments& a) {
+        const Array close =
+            isclose(a.operand(0), a.operand(1), a.number(2), a.number(3), a.flag(4));
+        return truth(all({close, a.where()}), a.where());
+      });
+  functions.def(
+      "array_equal(x1: Operand, x2: Operand, /) -> bool",
+      "Whether shapes and elements are equal, as a Python bool: numpy.array_equal. Evaluates and "
+      "waits; TraceError inside a trace.",
+      [](const Arguments& a) {
+        const Array x = asarray(a.operand(0)), y = asarray(a.operand(1));
+        if (x.shape() != y.shape()) return false;
+        return truth(all({equal({x, a.where()}, {y, a.where()}), a.where()}), a.where());
+      });
+}
+
+}  // namespace heddle::python

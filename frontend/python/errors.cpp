@@ -1,0 +1,115 @@
+#include "frontend/python/errors.h"
+
+#include <new>
+#include <stdexcept>
+
+#include "heddle/error.h"
+
+namespace heddle::python {
+namespace {
+
+/// The Python class of each C++ exception, in the order of heddle/error.h.
+struct Classes {
+  PyObject *base, *shape, *dtype, *index, *value, *trace, *device, *memory, *compile, *file, *parse,
+      *internal;
+} classes;
+
+PyObject* make_class(nb::module_& module, const char* name, const char* documentation,
+                     PyObject* builtin) {
+  const std::string full = std::string("heddle.") + name;
+  const nb::object bases =
+      classes.base == nullptr
+          ? nb::borrow(builtin)
+          : nb::object(nb::make_tuple(nb::handle(classes.base), nb::handle(builtin)));
+  PyObject* made = PyErr_NewExceptionWithDoc(full.c_str(), documentation, bases.ptr(), nullptr);
+  if (made == nullptr) throw nb::python_error();
+  module.attr(name) = nb::handle(made);
+  return made;
+}
+
+void set(PyObject* type, const std::exception& error) { PyErr_SetString(type, error.what()); }
+
+}  // namespace
+
+void bind_errors(nb::module_& module) {
+  classes.base =
+      make_class(module, "Error", "Base of everything that Heddle raises.", PyExc_Exception);
+  classes.shape =
+      make_class(module, "ShapeError", "Shapes that do not broadcast, reshape, or fit an axis.",
+                 PyExc_ValueError);
+  classes.dtype = make_class(module, "DTypeError",
+                             "An op that has no meaning for a dtype, or a Python number that does "
+                             "not fit one.",
+                             PyExc_TypeError);
+  classes.index =
+      make_class(module, "IndexError", "An index, slice or axis out of range.", PyExc_IndexError);
+  classes.value =
+      make_class(module, "ValueError", "An argument that is out of its range.", PyExc_ValueError);
+  classes.trace =
+      make_class(module, "TraceError", "A value was asked for while tracing.", PyExc_RuntimeError);
+  classes.device = make_class(module, "DeviceError",
+                              "A device, driver or library is missing, or a call to it failed.",
+                              PyExc_RuntimeError);
+  classes.memory =
+      make_class(module, "OutOfMemory", "An allocation failed after the pools were trimmed.",
+                 PyExc_MemoryError);
+  classes.compile = make_class(module, "CompileError",
+                               "Generated source did not compile; the message carries log and "
+                               "source.",
+                               PyExc_RuntimeError);
+  classes.file = make_class(module, "FileError",
+                            "A file that the user named cannot be read or written.", PyExc_OSError);
+  classes.parse = make_class(module, "ParseError", "Text that is not a graph.", PyExc_ValueError);
+  classes.internal = make_class(module, "InternalError",
+                                "A bug in Heddle, never the user's mistake.", PyExc_RuntimeError);
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const Error&) {
+      set_python_error();
+    }
+  });
+}
+
+void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
+void set_python_error() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const ShapeError& error) {
+    set(classes.shape, error);
+  } catch (const DTypeError& error) {
+    set(classes.dtype, error);
+  } catch (const IndexError& error) {
+    set(classes.index, error);
+  } catch (const ValueError& error) {
+    set(classes.value, error);
+  } catch (const TraceError& error) {
+    set(classes.trace, error);
+  } catch (const DeviceError& error) {
+    set(classes.device, error);
+  } catch (const OutOfMemory& error) {
+    set(classes.memory, error);
+  } catch (const CompileError& error) {
+    set(classes.compile, error);
+  } catch (const FileError& error) {
+    set(classes.file, error);
+  } catch (const ParseError& error) {
+    set(classes.parse, error);
+  } catch (const InternalError& error) {
+    set(classes.internal, error);
+  } catch (const Error& error) {
+    set(classes.base, error);
+  } catch (const std::bad_alloc& error) {
+    set(PyExc_MemoryError, error);
+  } catch (const std::exception& error) {
+    set(PyExc_RuntimeError, error);
+  }
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,100 @@
+#include "frontend/python/evaluation.h"
+
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "heddle/jit.h"
+
+#include "frontend/access.h"
+#include "frontend/evaluate.h"
+#include "frontend/python/array_object.h"
+#include "frontend/record.h"
+#include "runtime/memory.h"
+
+namespace heddle::python {
+namespace {
+
+/// A string that lives as long as the process: locations refer to it.
+const char* interned(const char* text) {
+  static auto& texts = *new std::unordered_set<std::string>;  // under the GIL
+  return texts.insert(text).first->c_str();
+}
+
+/// The place of the op that was recorded last on this thread.
+struct Place {
+  const void* code = nullptr;
+  std::uint_least32_t line = 0, instruction = 0;
+};
+thread_local Place last_place;
+thread_local bool statement_began = false;
+thread_local bool pinned_read = false;
+
+}  // namespace
+
+SourceLocation python_location() {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr) return {};
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const int line = PyFrame_GetLineNumber(frame);
+#if PY_VERSION_HEX >= 0x030B0000
+  const int instruction = PyFrame_GetLasti(frame);
+#else
+  const int instruction = 0;
+#endif
+  const Place here{code.ptr(), static_cast<std::uint_least32_t>(std::max(line, 0)),
+                   static_cast<std::uint_least32_t>(std::max(instruction, 0))};
+  statement_began = here.code != last_place.code || here.line != last_place.line ||
+                    here.instruction <= last_place.instruction;
+  last_place = here;
+  const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename);
+  if (file == nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  return SourceLocation::at(interned(file), here.line, here.instruction + 1);
+}
+
+void statement_point() {
+  if (!std::exchange(statement_began, false) || !frontend::evaluation_due()) return;
+  const nb::gil_scoped_release release;
+  frontend::evaluate_here();
+}
+
+void compute(const Array& array) {
+  const Array value = array;  // the variable may change while other threads run
+  {
+    const nb::gil_scoped_release release;
+    value.eval();
+  }
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value) {
+  const nb::gil_scoped_release release;
+  frontend::evaluate(value);
+  const runtime::DeviceArray &to = pinned->value, &from = value->value;
+  const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*pinned));
+  if (bytes == 0) return;
+  const runtime::Device device = to.buffer->device();
+  const runtime::Stream stream = runtime::Stream::current(device);
+  for (const runtime::Buffer* buffer : {to.buffer.get(), from.buffer.get()}) {
+    if (device.is_cuda() && !(buffer->stream() == stream)) {
+      stream.wait(runtime::Event(buffer->stream()));
+    }
+  }
+  runtime::copy(static_cast<std::byte*>(to.buffer->pointer()) + to.offset, device,
+                static_cast<const std::byte*>(from.buffer->pointer()) + from.offset,
+                from.buffer->device(), bytes, stream);
+}
+
+void note_pinned_read() { pinned_read = true; }
+bool take_pinned_read() { return std::exchange(pinned_read, false); }
+
+nb::object wrap(Array array) {
+  if (take_pinned_read() && !frontend::tracing()) compute(array);
+  return nb::cast(ArrayObject(std::move(array)));
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "heddle/array.h"
+
+#include "frontend/node.h"
+
+namespace heddle::python {
+
+namespace nb = nanobind;
+
+/// Where the Python code stands that called: file and line of the innermost frame, and the
+/// instruction as its column, so that two ops of a line differ.
+SourceLocation python_location();
+
+/// To be called before an op is recorded. In Python a value is bound to a name without the library
+/// being told, so the assignment points of lazy evaluation are where a new statement begins: on
+/// another line, or earlier in the code than the op before. Releases the GIL while it evaluates.
+void statement_point();
+
+/// Computes the array with the GIL released; raises KeyboardInterrupt if it was asked for
+/// meanwhile.
+void compute(const Array& array);
+
+/// Copies a value into memory that others see, in stream order.
+void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value);
+/// A read of memory that others may write: what is recorded from it has to be computed at once.
+void note_pinned_read();
+/// Whether there was one on this thread since the last call.
+bool take_pinned_read();
+
+/// The array as Python gets it. Computed already if it was recorded from pinned memory.
+nb::object wrap(Array array);
+
+}  // namespace heddle::python

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "frontend/python/arguments.h"
+#include "frontend/python/evaluation.h"
+#include "frontend/python/signature.h"
+
+namespace heddle::python {
+
+// What a binding's function may return.
+inline nb::object to_result(nb::object value) { return value; }
+inline nb::object to_result(Array array) { return wrap(std::move(array)); }
+inline nb::object to_result(bool value) { return nb::bool_(value); }
+inline nb::object to_result(ArrayObject array) { return nb::cast(std::move(array)); }
+nb::object to_result(std::vector<Array> arrays);
+nb::object to_result(std::pair<Array, Array> arrays);
+
+/// A function or method that Python sees.
+struct Function {
+  using Implementation = nb::object (*)(const Arguments&);
+  Signature signature;
+  std::string documentation;
+  Implementation implementation;
+};
+
+/// Puts functions into the module and methods into the Array class. They match their arguments by
+/// their declaration, and have __text_signature__, so that inspect.signature shows it; a function
+/// with a parameter `out` gets its meaning here.
+class Functions {
+ public:
+  explicit Functions(nb::module_ module) : module_(std::move(module)) {}
+
+  /// def("sum(x: Array, /, axis: int | None = None) -> Array", "What it does.",
+  ///     [](const Arguments& a) { return sum(a.operand(0), a.axes(1)); });
+  /// `implement` captures nothing.
+  template <class Implement>
+  void def(std::string_view declaration, std::string documentation, Implement) {
+    add(module_, declaration, std::move(documentation), erase<Implement>());
+  }
+  /// The same, and as a method of Array, whose first parameter is self.
+  template <class Implement>
+  void def_with_method(std::string_view declaration, std::string documentation, Implement) {
+    add(module_, declaration, documentation, erase<Implement>());
+    add(array_class(), as_method(declaration), std::move(documentation), erase<Implement>());
+  }
+  /// A method only: the first parameter is self.
+  template <class Implement>
+  void def_method(std::string_view declaration, std::string documentation, Implement) {
+    add(array_class(), declaration, std::move(documentation), erase<Implement>());
+  }
+  /// Another name for a function of the module.
+  void alias(const char* name, const char* of) { module_.attr(name) = module_.attr(of); }
+
+  nb::module_& module() { return module_; }
+
+ private:
+  template <class Implement>
+  static Function::Implementation erase() {
+    return [](const Arguments& arguments) { return to_result(Implement{}(arguments)); };
+  }
+  static std::string as_method(std::string_view declaration);
+  static nb::handle array_class();
+  static void add(nb::handle owner, std::string_view declaration, std::string documentation,
+                  Function::Implementation implementation);
+
+  nb::module_ module_;
+};
+
+/// Python's type of such functions.
+void bind_function_type(nb::module_& module);
+
+/// Stores a result in an array that is there, as NumPy's out= does: cast within its kind, equal
+/// shapes. ShapeError, DTypeError.
+void store(ArrayObject& target, const Array& result, const char* op, const SourceLocation& where);
+
+}  // namespace heddle::python

@@ -1,0 +1,24 @@
+"""Heddle: a JIT tracing array compiler with NumPy's vocabulary.
+
+Operations are recorded, not run; what is asked for is compiled into as few kernels as its memory
+traffic allows, for a GPU or the host, and kept in a cache.
+
+>>> import heddle as hd
+>>> x = hd.linspace(0.0, 1.0, 5)
+>>> hd.sum(hd.sin(x) * 2)
+"""
+
+from heddle import _heddle
+from heddle._heddle import *  # noqa: F401,F403
+from heddle._namespace import __array_namespace_info__, get_array_module
+
+e = 2.718281828459045
+inf = float("inf")
+nan = float("nan")
+newaxis = None
+pi = 3.141592653589793
+
+__array_api_version__ = "2024.12"
+__version__ = "0.1.0"
+__all__ = [name for name in _heddle.__dict__ if not name.startswith("_")]
+__all__ += ["e", "get_array_module", "inf", "nan", "newaxis", "pi"]

@@ -1,0 +1,303 @@
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "heddle/creation.h"
+#include "heddle/io.h"
+#include "heddle/jit.h"
+#include "heddle/manipulation.h"
+
+#include "frontend/access.h"
+#include "frontend/evaluate.h"
+#include "frontend/python/bindings.h"
+#include "frontend/python/dtypes.h"
+#include "frontend/python/errors.h"
+#include "frontend/record.h"
+#include "frontend/storage.h"
+
+namespace heddle::python {
+namespace {
+
+/// The elements in C order, computed and copied with the GIL released.
+void read_bytes(const Array& array, const char* what, const SourceLocation& where, void* out) {
+  const Array value = array;  // the variable may change while other threads run
+  {
+    const nb::gil_scoped_release release;
+    frontend::download_to(*frontend::evaluated_node(value, what, where), out);
+  }
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+template <class T>
+T loaded(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+nb::object number(const std::byte* bytes, DType dtype) {
+  if (is_boolean(dtype)) return nb::bool_(loaded<std::uint8_t>(bytes) != 0);
+  if (is_signed_integer(dtype)) {
+    std::int64_t value = 0;
+    frontend::convert(bytes, dtype, &value, DType::i64, 1);
+    return nb::int_(value);
+  }
+  if (is_integer(dtype)) {
+    std::uint64_t value = 0;
+    frontend::convert(bytes, dtype, &value, DType::u64, 1);
+    return nb::int_(value);
+  }
+  double value = 0;
+  frontend::convert(bytes, dtype, &value, DType::f64, 1);
+  return nb::float_(value);
+}
+
+nb::object nested(const std::byte*& bytes, DType dtype, const Shape& shape, std::size_t axis) {
+  if (axis == shape.size()) {
+    nb::object value = number(bytes, dtype);
+    bytes += size_of(dtype);
+    return value;
+  }
+  nb::list list;
+  for (std::int64_t i = 0; i < shape[axis]; ++i) list.append(nested(bytes, dtype, shape, axis + 1));
+  return list;
+}
+
+/// NumPy's dtype; ml_dtypes has the one that NumPy lacks.
+nb::object numpy_dtype(DType dtype) {
+  if (dtype == DType::bf16) return nb::module_::import_("ml_dtypes").attr("bfloat16");
+  return nb::module_::import_("numpy").attr("dtype")(numpy_name_of(dtype).data());
+}
+
+/// Nested sequences of Python numbers, flattened.
+class Sequence {
+ public:
+  explicit Sequence(const SourceLocation& where) : where_(where) {}
+
+  /// False when there is something else in it than numbers.
+  bool read(nb::handle value) { return read(value, 0); }
+
+  Array finish(std::optional<DType> wanted) const {
+    const DType dtype = natural_dtype();
+    std::vector<std::byte> bytes(leaves_.size() * size_of(dtype));
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      store(leaves_[i], dtype, &bytes[i * size_of(dtype)]);
+    if (!wanted || *wanted == dtype) {
+      return from_memory(bytes.data(), leaves_.size(), dtype, shape_, where_);
+    }
+    if (is_integer(*wanted)) check_fit(*wanted);
+    std::vector<std::byte> cast(leaves_.size() * size_of(*wanted));
+    frontend::convert(bytes.data(), dtype, cast.data(), *wanted, leaves_.size());
+    return from_memory(cast.data(), leaves_.size(), *wanted, shape_, where_);
+  }
+
+ private:
+  bool read(nb::handle value, std::size_t depth) {
+    if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+      const auto length = PySequence_Fast_GET_SIZE(value.ptr());
+      extent(depth, length);
+      PyObject** items = PySequence_Fast_ITEMS(value.ptr());
+      for (Py_ssize_t i = 0; i < length; ++i) {
+        if (!read(items[i], depth + 1)) return false;
+      }
+      return true;
+    }
+    const auto scalar = as_scalar(value);
+    if (!scalar) return false;
+    if (!leaf_depth_) leaf_depth_ = depth;
+    if (*leaf_depth_ != depth || depth != shape_.size()) ragged();
+    leaves_.push_back(*scalar);
+    return true;
+  }
+
+  void extent(std::size_t depth, std::int64_t length) {
+    if (leaf_depth_ && depth >= *leaf_depth_) ragged();
+    if (depth == shape_.size()) {
+      shape_.push_back(length);
+    } else if (shape_[depth] != length) {
+      ragged();
+    }
+  }
+
+  [[noreturn]] void ragged() const {
+    throw ShapeError(fmt::format("asarray: the nested sequences differ in length or depth ({}:{})",
+                                 where_.file_name(), where_.line()));
+  }
+
+  DType natural_dtype() const {
+    bool floats = false, integers = false, large = false, negative = false;
+    for (const Scalar& leaf : leaves_) {
+      floats |= leaf.kind == Scalar::Kind::floating;
+      integers |= leaf.kind != Scalar::Kind::boolean;
+      large |= leaf.kind == Scalar::Kind::unsigned_integer && leaf.unsigned_integer > INT64_MAX;
+      negative |= leaf.kind == Scalar::Kind::integer && leaf.integer < 0;
+    }
+    if (floats || leaves_.empty()) return DType::f64;
+    if (!integers) return DType::boolean;
+    if (!large) return DType::i64;
+    if (!negative) return DType::u64;
+    raise(PyExc_OverflowError, "asarray: no integer dtype holds all of these integers");
+  }
+
+  static void store(const Scalar& leaf, DType dtype, std::byte* out) {
+    if (dtype == DType::f64) {
+      const double value = leaf.kind == Scalar::Kind::floating ? leaf.floating
+                           : leaf.kind == Scalar::Kind::unsigned_integer
+                               ? static_cast<double>(leaf.unsigned_integer)
+                               : static_cast<double>(leaf.integer);
+      std::memcpy(out, &value, sizeof(value));
+    } else {
+      std::memcpy(out, &leaf.unsigned_integer, size_of(dtype));
+    }
+  }
+
+  void check_fit(DType dtype) const {
+    for (const Scalar& leaf : leaves_) {
+      if (leaf.kind == Scalar::Kind::floating || frontend::side_of(leaf, dtype) == 0) continue;
+      raise(PyExc_OverflowError, fmt::format("asarray: the Python integer {} does not fit {}",
+                                             frontend::text_of(leaf), numpy_name_of(dtype)));
+    }
+  }
+
+  SourceLocation where_;
+  Shape shape_;
+  std::optional<std::size_t> leaf_depth_;
+  std::vector<Scalar> leaves_;
+};
+
+/// The elements of a NumPy array of any layout and byte order.
+Array from_numpy(nb::object array, const SourceLocation& where) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const auto dtype = as_dtype(array.attr("dtype"));
+  if (!dtype) {
+    raise(PyExc_TypeError, fmt::format("asarray: heddle has no dtype like NumPy's {}",
+                                       nb::str(array.attr("dtype")).c_str()));
+  }
+  Shape shape;
+  for (nb::handle extent : array.attr("shape")) shape.push_back(to_integer(extent));
+  const nb::object ordered =
+      numpy.attr("ascontiguousarray")(array, nb::arg("dtype") = numpy_dtype(*dtype));
+  const auto count = static_cast<std::size_t>(to_integer(ordered.attr("size")));
+  const auto address =
+      static_cast<std::uintptr_t>(nb::cast<std::uintptr_t>(ordered.attr("ctypes").attr("data")));
+  return from_memory(reinterpret_cast<const void*>(address), count, *dtype, shape, where);
+}
+
+/// A sequence with Arrays in it, which are taken along an axis of their own.
+std::optional<Array> from_arrays(nb::handle value, const SourceLocation& where) {
+  if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) return std::nullopt;
+  std::vector<Array> parts;
+  bool any = false;
+  for (nb::handle each : nb::borrow(value)) {
+    const ArrayObject* array = as_array(each);
+    any |= array != nullptr;
+    parts.push_back(array != nullptr ? array->read(where) : from_python(each, std::nullopt, where));
+  }
+  return any ? std::optional(stack(parts, 0, where)) : std::nullopt;
+}
+
+bool contains_array(nb::handle value) {
+  if (as_array(value) != nullptr) return true;
+  if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) return false;
+  for (nb::handle each : nb::borrow(value)) {
+    if (contains_array(each)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLocation& where) {
+  Sequence sequence(where);
+  if (sequence.read(value)) return sequence.finish(dtype);
+  const auto cast = [&](Array array) {
+    return dtype && *dtype != array.dtype() ? astype({array, where}, *dtype) : array;
+  };
+  if (contains_array(value)) return cast(from_arrays(value, where).value());
+  const bool exchanges = nb::hasattr(value, "__array__") || PyObject_CheckBuffer(value.ptr()) ||
+                         PySequence_Check(value.ptr());
+  if (!exchanges || nb::isinstance<nb::str>(value)) {
+    raise(PyExc_TypeError, "asarray: cannot make an Array of " + describe_foreign(value));
+  }
+  return cast(from_numpy(nb::module_::import_("numpy").attr("asarray")(value), where));
+}
+
+bool truth(const Array& array, const SourceLocation& where) {
+  if (array.size() != 1) {
+    throw ValueError(
+        fmt::format("the truth value of an array of {} elements is ambiguous; use any() "
+                    "or all() ({}:{})",
+                    array.size(), where.file_name(), where.line()));
+  }
+  return PyObject_IsTrue(item(array, where).ptr()) == 1;
+}
+
+nb::object item(const Array& array, const SourceLocation& where) {
+  if (!frontend::tracing() && array.size() != 1) {
+    throw ValueError(fmt::format("item: the array has {} elements, not 1; index it first ({}:{})",
+                                 array.size(), where.file_name(), where.line()));
+  }
+  std::byte element[16]{};
+  read_bytes(array, "item", where, element);
+  return number(element, array.dtype());
+}
+
+nb::object to_list(const Array& array, const SourceLocation& where) {
+  const Shape shape = array.shape();
+  std::vector<std::byte> bytes(static_cast<std::size_t>(array.nbytes()) + 1);
+  read_bytes(array, "tolist", where, bytes.data());
+  const std::byte* next = bytes.data();
+  return nested(next, array.dtype(), shape, 0);
+}
+
+nb::object to_numpy(const Array& array, const SourceLocation& where) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const DType dtype = array.dtype();
+  nb::list shape;
+  for (std::int64_t extent : array.shape()) shape.append(extent);
+  const nb::object result = numpy.attr("empty")(nb::tuple(shape), numpy_dtype(dtype));
+  const auto address = nb::cast<std::uintptr_t>(result.attr("ctypes").attr("data"));
+  read_bytes(array, "asnumpy", where, reinterpret_cast<void*>(address));
+  return result;
+}
+
+void bind_host(Functions& functions) {
+  functions.def("asnumpy(x: Any, /) -> numpy.ndarray",
+                "A NumPy array with a copy of the elements; what is no Array goes to "
+                "numpy.asarray.\n\nEvaluates and waits; TraceError inside a trace. Example: "
+                "hd.asnumpy(hd.ones(3))",
+                [](const Arguments& a) {
+                  if (as_array(a[0]) != nullptr) return to_numpy(a.array(0), a.where());
+                  return nb::object(nb::module_::import_("numpy").attr("asarray")(a[0]));
+                });
+  functions.def_method(
+      "__array__(self, dtype: numpy.dtype | None = None, *, copy: bool | None = None) -> "
+      "numpy.ndarray",
+      "A NumPy array with a copy of the elements, for numpy.asarray.", [](const Arguments& a) {
+        if (!a.is_none(2) && !a.flag(2)) {
+          raise(PyExc_ValueError, "heddle.Array needs a copy to become a NumPy array");
+        }
+        const nb::object array = to_numpy(a.array(0), a.where());
+        return a.is_none(1) ? array
+                            : nb::object(array.attr("astype")(a[1], nb::arg("copy") = false));
+      });
+  functions.def_method("item(self) -> bool | int | float | complex",
+                       "The only element as a Python number: numpy.ndarray.item. Evaluates and "
+                       "waits. Raises ValueError unless the size is 1, TraceError inside a trace.",
+                       [](const Arguments& a) { return item(a.array(0), a.where()); });
+  functions.def_method("tolist(self) -> Any",
+                       "All elements in nested lists: numpy.ndarray.tolist. Evaluates and waits.",
+                       [](const Arguments& a) { return to_list(a.array(0), a.where()); });
+  functions.def("save(file: str, x: Array, /) -> None",
+                "Writes a .npy file, whole or not at all: numpy.save. Raises FileError.",
+                [](const Arguments& a) {
+                  compute(a.array(1));
+                  heddle::save(a.text(0), a.array(1), a.where());
+                  return nb::none();
+                });
+  functions.def("load(file: str, /) -> Array", "Reads a .npy file: numpy.load. Raises FileError.",
+                [](const Arguments& a) { return heddle::load(a.text(0), a.where()); });
+}
+
+}  // namespace heddle::python

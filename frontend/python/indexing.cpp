@@ -1,0 +1,146 @@
+#include "heddle/indexing.h"
+
+#include <fmt/format.h>
+
+#include "heddle/manipulation.h"
+
+#include "frontend/promote.h"
+#include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+namespace {
+
+std::optional<std::int64_t> bound(nb::handle value) {
+  if (value.is_none()) return std::nullopt;
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const std::int64_t result = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  // Bounds are clipped to the axis, whatever their size.
+  return overflow == 0 ? result : overflow > 0 ? INT64_MAX : INT64_MIN / 2;
+}
+
+/// One basic subscript; nullopt for what selects by values.
+std::optional<IndexItem> to_item(nb::handle key, const SourceLocation& where) {
+  PyObject* object = key.ptr();
+  if (object == Py_None) return IndexItem(newaxis, where);
+  if (object == Py_Ellipsis) return IndexItem(ellipsis, where);
+  if (PySlice_Check(object)) {
+    return IndexItem(
+        Slice{bound(key.attr("start")), bound(key.attr("stop")), bound(key.attr("step"))}, where);
+  }
+  if (PyBool_Check(object) || as_array(key) != nullptr || PyIndex_Check(object) == 0) {
+    return std::nullopt;
+  }
+  return IndexItem(to_integer(key), where);
+}
+
+[[noreturn]] void no_subscript(nb::handle key) {
+  raise(PyExc_IndexError,
+        "a subscript is an integer, a slice, None, an ellipsis or an Array, not " +
+            describe_foreign(key));
+}
+
+/// The subscripts of a key; nullopt when one of them selects by values.
+std::optional<std::vector<IndexItem>> to_items(nb::handle key, const SourceLocation& where) {
+  std::vector<IndexItem> items;
+  const auto add = [&](nb::handle each) {
+    const auto item = to_item(each, where);
+    if (item) items.push_back(*item);
+    return item.has_value();
+  };
+  if (!PyTuple_Check(key.ptr())) return add(key) ? std::optional(items) : std::nullopt;
+  for (nb::handle each : nb::borrow<nb::tuple>(key)) {
+    if (!add(each)) return std::nullopt;
+  }
+  return items;
+}
+
+/// An element by its place, which NumPy gives as a value rather than as a view.
+bool is_element(const std::vector<IndexItem>& items, const Array& array) {
+  if (static_cast<int>(items.size()) != array.ndim()) return false;
+  return std::all_of(items.begin(), items.end(),
+                     [](const IndexItem& item) { return item.kind == IndexItem::Kind::integer; });
+}
+
+/// A value in the dtype and shape of the place that it is written to. NumPy drops leading axes of
+/// extent 1 that the place does not have.
+Array fitted(const Operand& value, const Array& place, const SourceLocation& where) {
+  const frontend::NodeRef element = frontend::node_of("setitem", value, place.dtype());
+  Array fitting = frontend::Access::make(element);
+  const auto rank = static_cast<std::size_t>(place.ndim());
+  const ir::Shape& shape = element->shape;
+  std::size_t surplus = 0;
+  while (shape.size() - surplus > rank && shape[surplus] == ir::Dim(1)) ++surplus;
+  if (surplus > 0) {
+    const ir::Shape kept(shape.begin() + static_cast<std::ptrdiff_t>(surplus), shape.end());
+    fitting = frontend::Access::make(frontend::reshape_to(element, kept, where));
+  }
+  const ir::Shape wanted = frontend::Access::node(place, where)->shape;
+  return frontend::Access::make(
+      frontend::broadcast_to_shape(frontend::Access::node(fitting, where), wanted, where));
+}
+
+/// x[place] += y ends in x[place] = x[place], where there is nothing left to do.
+bool is_same_place(const ArrayObject& a, const ArrayObject& b) {
+  if (&a.base() != &b.base() || a.steps().size() != b.steps().size()) return false;
+  for (std::size_t i = 0; i < a.steps().size(); ++i) {
+    const ViewStep &x = a.steps()[i], &y = b.steps()[i];
+    if (x.op != y.op || !(x.attributes == y.attributes) || x.operand != y.operand) return false;
+  }
+  return true;
+}
+
+void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
+                 const SourceLocation& where) {
+  ArrayObject place = array.view_of(array.read(where).index(items, where), where);
+  if (const ArrayObject* source = as_array(value)) {
+    if (is_same_place(place, *source)) return;
+    const Array element = source->read(where);
+    return place.write(fitted({element, where}, place.read(where), where), where);
+  }
+  if (const auto scalar = as_scalar(value)) {
+    return place.write(fitted({*scalar, where}, place.read(where), where), where);
+  }
+  const bool list = nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
+  if (!list) {
+    raise(PyExc_TypeError, "setitem: the value must be an Array, a number or a list of them, not " +
+                               describe_foreign(value));
+  }
+  const Array element = from_python(value, std::nullopt, where);
+  place.write(fitted({element, where}, place.read(where), where), where);
+}
+
+void write_mask(ArrayObject& array, const Array& mask, nb::handle value,
+                const SourceLocation& where) {
+  Array result = array.read(where);
+  const ArrayObject* source = as_array(value);
+  const auto scalar = source == nullptr ? as_scalar(value) : std::nullopt;
+  if (source == nullptr && !scalar) {
+    raise(PyExc_TypeError,
+          "setitem: the value must be an Array or a number, not " + describe_foreign(value));
+  }
+  result.at(mask, where) =
+      source != nullptr ? Operand(source->read(where), where) : Operand(*scalar, where);
+  array.write(result, where);
+}
+
+}  // namespace
+
+nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where) {
+  const auto items = to_items(key, where);
+  if (!items) no_subscript(key);
+  const Array result = array.read(where).index(*items, where);
+  if (is_element(*items, array.read(where))) return wrap(result);
+  return nb::cast(array.view_of(result, where));
+}
+
+void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {
+  if (const auto items = to_items(key, where)) return write_place(array, *items, value, where);
+  const ArrayObject* mask = as_array(key);
+  if (mask == nullptr) no_subscript(key);
+  write_mask(array, mask->read(where), value, where);
+}
+
+}  // namespace heddle::python

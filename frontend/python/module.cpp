@@ -1,0 +1,25 @@
+#include <nanobind/nanobind.h>
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/dtypes.h"
+#include "frontend/python/errors.h"
+
+NB_MODULE(_heddle, module) {
+  using namespace heddle::python;
+  // Arrays may outlive the interpreter: nothing of the library is torn down before them.
+  nanobind::set_leak_warnings(false);
+  bind_errors(module);
+  bind_dtypes(module);
+  bind_array(module);
+  bind_function_type(module);
+  Functions functions(module);
+  bind_array_methods(functions);
+  bind_host(functions);
+  bind_promotion(functions);
+  bind_settings(functions);
+  bind_creation(functions);
+  bind_elementwise(functions);
+  bind_reductions(functions);
+  bind_manipulation(functions);
+  bind_linear_algebra(functions);
+}

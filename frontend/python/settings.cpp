@@ -1,0 +1,83 @@
+#include "heddle/settings.h"
+
+#include "heddle/io.h"
+
+#include "frontend/python/bindings.h"
+#include "runtime/device.h"
+
+namespace heddle::python {
+
+void bind_settings(Functions& functions) {
+  functions.def("set_device(device: Device, /) -> None",
+                "Where this thread's arrays are made and programs run: 'cpu' or 'cuda:0'. Raises "
+                "DeviceError when there is no such device.",
+                [](const Arguments& a) {
+                  set_device(a.text(0));
+                  return nb::none();
+                });
+  functions.def("devices() -> list[Device]", "All devices of this machine.", [](const Arguments&) {
+    nb::list result;
+    for (int i = 0; i < runtime::device_count(runtime::DeviceKind::cuda); ++i) {
+      result.append(nb::str(to_string(runtime::Device{runtime::DeviceKind::cuda, i}).c_str()));
+    }
+    result.append(nb::str(to_string(runtime::Device{}).c_str()));
+    return nb::object(result);
+  });
+  functions.def("device() -> Device", "The device of this thread: 'cpu' or 'cuda:0'.",
+                [](const Arguments&) { return nb::object(nb::str(device().c_str())); });
+  functions.def("synchronize() -> None", "Waits for everything that this thread has launched.",
+                [](const Arguments&) {
+                  {
+                    const nb::gil_scoped_release release;
+                    synchronize();
+                  }
+                  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                  return nb::none();
+                });
+  functions.def("eval(*arrays: Array) -> None",
+                "Computes several arrays in one program, without waiting for the device.",
+                [](const Arguments& a) {
+                  const std::vector<Array> arrays = a.arrays(0);
+                  {
+                    const nb::gil_scoped_release release;
+                    heddle::eval(arrays);
+                  }
+                  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                  return nb::none();
+                });
+  functions.def("auto_eval(enabled: bool, /) -> bool",
+                "Whether recorded work is evaluated on its own after 64 pending ops (default) or "
+                "only when a value is asked for. Returns what was set before.",
+                [](const Arguments& a) { return auto_eval(a.flag(0)); });
+  functions.def("statistics() -> dict[str, int]",
+                "What the process has done so far: traces, programs, compiled, evaluations, "
+                "auto_evaluations, kernels_launched, pending_ops, pinned_bytes.",
+                [](const Arguments&) {
+                  const Statistics s = statistics();
+                  nb::dict result;
+                  result["traces"] = s.traces;
+                  result["programs"] = s.programs;
+                  result["compiled"] = s.compiled;
+                  result["evaluations"] = s.evaluations;
+                  result["auto_evaluations"] = s.auto_evaluations;
+                  result["kernels_launched"] = s.kernels_launched;
+                  result["pending_ops"] = s.pending_ops;
+                  result["pinned_bytes"] = s.pinned_bytes;
+                  return nb::object(result);
+                });
+  functions.def(
+      "set_printoptions(*, precision: int | None = None, threshold: int | None = None, edgeitems: "
+      "int | None = None, linewidth: int | None = None, suppress: bool | None = None) -> None",
+      "How arrays print; what is None stays: numpy.set_printoptions.", [](const Arguments& a) {
+        PrintOptions options = print_options();
+        options.precision = static_cast<int>(a.optional_integer(0).value_or(options.precision));
+        options.threshold = a.optional_integer(1).value_or(options.threshold);
+        options.edgeitems = static_cast<int>(a.optional_integer(2).value_or(options.edgeitems));
+        options.linewidth = static_cast<int>(a.optional_integer(3).value_or(options.linewidth));
+        if (!a.is_none(4)) options.suppress = a.flag(4);
+        set_print_options(options);
+        return nb::none();
+      });
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,56 @@
+#include "frontend/python/strides.h"
+
+#include <algorithm>
+
+namespace heddle::python {
+
+Strides c_strides(const Shape& shape) {
+  Strides strides(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= std::max<std::int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+std::optional<Strides> reshaped_strides(const Shape& from, const Strides& strides,
+                                        const Shape& to) {
+  if (std::find(from.begin(), from.end(), 0) != from.end()) return c_strides(to);
+  Shape old_shape;
+  Strides old_strides;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 1) continue;
+    old_shape.push_back(from[i]);
+    old_strides.push_back(strides[i]);
+  }
+  Strides result(to.size());
+  std::size_t old_axis = 0, new_axis = 0;
+  // Runs of axes of equal size on both sides: the old ones must walk as one.
+  while (new_axis < to.size()) {
+    std::size_t new_end = new_axis;
+    std::int64_t new_size = to[new_end++];
+    std::size_t old_end = old_axis;
+    std::int64_t old_size = old_end < old_shape.size() ? old_shape[old_end++] : 1;
+    while (new_size != old_size) {
+      if (new_size < old_size) {
+        new_size *= to[new_end++];
+      } else {
+        old_size *= old_shape[old_end++];
+      }
+    }
+    for (std::size_t i = old_axis; i + 1 < old_end; ++i) {
+      if (old_strides[i] != old_shape[i + 1] * old_strides[i + 1]) return std::nullopt;
+    }
+    std::int64_t step = old_end > old_axis ? old_strides[old_end - 1] : 1;
+    for (std::size_t i = new_end; i-- > new_axis;) {
+      result[i] = step;
+      step *= to[i];
+    }
+    old_axis = old_end;
+    new_axis = new_end;
+  }
+  return result;
+}
+
+}  // namespace heddle::python

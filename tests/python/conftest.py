@@ -1,0 +1,47 @@
+"""What the tests of the Python module share: NumPy says what is right."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import heddle as hd
+
+DTYPES = [dtype for dtype in (getattr(hd, name, None) for name in (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+    "complex64 complex128").split()) if dtype is not None]
+
+
+def numpy_dtype(dtype):
+    return np.dtype(ml_dtypes.bfloat16 if dtype == hd.bfloat16 else dtype.name)
+
+
+def sample(dtype, shape, seed=0):
+    """Small numbers that every dtype holds, zeros and repetitions among them."""
+    values = np.random.default_rng(seed).integers(0, 5, shape)
+    if dtype.kind in "fci":
+        values = values - 2
+    if dtype.kind in "fc":
+        values = values / 2
+    return values.astype(numpy_dtype(dtype))
+
+
+def check(got, expected, ulp=0):
+    """Equal shape, dtype and elements, NaN and the signs of zeros included; floats within ulp."""
+    expected = np.asarray(expected)
+    assert isinstance(got, hd.Array)
+    assert got.shape == expected.shape
+    assert numpy_dtype(got.dtype) == expected.dtype
+    found = hd.asnumpy(got)
+    if ulp == 0 or got.dtype.kind not in "fc":
+        np.testing.assert_array_equal(found, expected)
+        if got.dtype.kind == "f":
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+        return
+    eps = ml_dtypes.finfo(expected.dtype).eps
+    np.testing.assert_allclose(found.astype(np.complex128), expected.astype(np.complex128),
+                               rtol=float(eps) * ulp, atol=float(eps) * ulp)
+
+
+@pytest.fixture(params=DTYPES, ids=str)
+def dtype(request):
+    return request.param

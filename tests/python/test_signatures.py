@@ -1,0 +1,56 @@
+"""Functions say what they take, and take what they say."""
+
+import inspect
+import pickle
+
+import pytest
+
+import heddle as hd
+
+
+def functions():
+    return {name: f for name, f in vars(hd).items() if isinstance(f, hd.Function)}
+
+
+def test_all_functions_are_inspectable_and_documented():
+    for name, function in functions().items():
+        signature = inspect.signature(function)
+        assert function.__declaration__.split("(")[0] == function.__name__
+        assert all(p.name for p in signature.parameters.values())
+        assert len(function.__doc__) > 15, name
+        assert function.__module__ == "heddle"
+
+
+def test_methods_are_bound_functions():
+    x = hd.ones(3)
+    assert list(inspect.signature(x.sum).parameters) == ["axis", "dtype", "out", "keepdims"]
+    assert list(inspect.signature(hd.Array.sum).parameters)[0] == "self"
+    assert x.sum().item() == 3 and hd.Array.sum(x, axis=0).item() == 3
+
+
+def test_kinds_of_parameters():
+    def kinds(function):
+        return [p.kind.name for p in inspect.signature(function).parameters.values()]
+
+    assert kinds(hd.add) == ["POSITIONAL_ONLY", "POSITIONAL_ONLY", "KEYWORD_ONLY"]
+    assert kinds(hd.broadcast_arrays) == ["VAR_POSITIONAL"]
+    assert inspect.signature(hd.isclose).parameters["rtol"].default == 1e-5
+
+
+def test_arguments_that_do_not_fit():
+    x = hd.ones(3)
+    for call in (lambda: hd.sin(), lambda: hd.sin(x, x), lambda: hd.sin(x=x),
+                 lambda: hd.sin(x, nothing=1), lambda: hd.sum(x, 0, axis=0),
+                 lambda: hd.sum(x, axis="a"), lambda: hd.sum(x, dtype=3),
+                 lambda: hd.zeros((1.5,)), lambda: hd.add(x, "a"), lambda: hd.sin(x, out=3)):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(TypeError):
+        hd.Array()
+    with pytest.raises(TypeError):
+        hd.Function()
+
+
+def test_functions_and_dtypes_pickle():
+    assert pickle.loads(pickle.dumps(hd.sin)) is hd.sin
+    assert pickle.loads(pickle.dumps(hd.float32)) is hd.float32
