@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 
@@ -84,6 +85,18 @@ std::vector<Array> Arguments::arrays(std::size_t i) const {
     result.push_back(array->read(where_));
   }
   return result;
+}
+
+Array Arguments::mask(std::size_t i) const {
+  return is_none(i) || values_[i] == Py_True ? Array() : array(i);
+}
+
+std::optional<Scalar> Arguments::optional_scalar(std::size_t i) const {
+  if (is_none(i)) return std::nullopt;
+  if (const ArrayObject* array = as_array(values_[i])) {
+    return as_scalar(item(array->read(where_), where_));
+  }
+  return scalar(i);
 }
 
 std::vector<std::int64_t> Arguments::integers(std::size_t i) const {

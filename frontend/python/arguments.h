@@ -30,6 +30,11 @@ class Arguments {
   const Array& array(std::size_t i) const { return object(i).read(where_); }
   /// A sequence of Arrays.
   std::vector<Array> arrays(std::size_t i) const;
+  /// An Array without value for None.
+  Array optional_array(std::size_t i) const { return is_none(i) ? Array() : array(i); }
+  /// NumPy's where= of a reduction: None or True for every element.
+  Array mask(std::size_t i) const;
+  std::optional<Scalar> optional_scalar(std::size_t i) const;
   /// None, an integer or several: the axes of a reduction.
   Axes axes(std::size_t i) const;
   /// An integer or several.

@@ -6,10 +6,16 @@ namespace heddle::python {
 
 // Each binds the functions of a header of the C++ library.
 void bind_creation(Functions& functions);
+void bind_differences(Functions& functions);
 void bind_elementwise(Functions& functions);
+void bind_grids(Functions& functions);
+void bind_joining(Functions& functions);
 void bind_linear_algebra(Functions& functions);
 void bind_manipulation(Functions& functions);
+void bind_matrices(Functions& functions);
+void bind_rearranging(Functions& functions);
 void bind_reductions(Functions& functions);
+void bind_selection(Functions& functions);
 void bind_settings(Functions& functions);
 
 /// The class heddle.Array, without the methods that functions of the module also are.

@@ -31,7 +31,7 @@ DType default_dtype(const Operand& operand) {
 }
 
 using Fill = Array (*)(const Shape&, DType, SourceLocation);
-using FillLike = Array (*)(const Operand&);
+using FillLike = Array (*)(const Operand&, std::optional<DType>, const std::optional<Shape>&);
 
 template <Fill fill>
 nb::object filled(const Arguments& a) {
@@ -40,8 +40,7 @@ nb::object filled(const Arguments& a) {
 
 template <FillLike fill>
 nb::object filled_like(const Arguments& a) {
-  const Array like = fill(a.operand(0));
-  return on_device(a.is_none(1) ? like : astype({like, a.where()}, *a.dtype(1)), a[2]);
+  return on_device(fill(a.operand(0), a.dtype(1), std::nullopt), a[2]);
 }
 
 void bind_fills(Functions& functions) {
@@ -88,8 +87,7 @@ void bind_fills(Functions& functions) {
       "An array of one value with the shape of x, and its dtype unless one is given: "
       "numpy.full_like.",
       [](const Arguments& a) {
-        const Array& x = a.array(0);
-        return on_device(full(x.shape(), a.operand(1), a.dtype(2, x.dtype())), a[3]);
+        return on_device(full_like(a.operand(0), a.operand(1), a.dtype(2)), a[3]);
       });
 }
 
@@ -103,13 +101,6 @@ nb::object range(const Arguments& a) {
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
 }
 
-Array line(const Arguments& a, std::int64_t count) {
-  // In float64, whatever the numbers' types are.
-  const Array values = linspace(a.number(0), a.number(1), count, a.flag(5), a.where());
-  const DType dtype = a.dtype(3, DType::f64);
-  return dtype == DType::f64 ? values : astype({values, a.where()}, dtype);
-}
-
 void bind_ranges(Functions& functions) {
   functions.def(
       "arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | "
@@ -118,12 +109,6 @@ void bind_ranges(Functions& functions) {
       "all are integers, else float64. Raises ValueError for a step of 0.\n\nExample: "
       "hd.arange(0, 1, 0.1)",
       [](const Arguments& a) { return range(a); });
-  functions.def(
-      "linspace(start: float, stop: float, /, num: int = 50, *, dtype: DTypeLike | None = None, "
-      "device: Device | None = None, endpoint: bool = True) -> Array",
-      "`num` evenly spaced values from start to stop, in float64 by default: numpy.linspace. "
-      "Raises ValueError for a negative number.\n\nExample: hd.linspace(0, 1, 5)",
-      [](const Arguments& a) { return on_device(line(a, a.integer(2)), a[4]); });
   functions.def(
       "eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = "
       "None, device: Device | None = None) -> Array",

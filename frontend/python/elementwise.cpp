@@ -136,6 +136,12 @@ void bind_elementwise(Functions& functions) {
   functions.def("positive(x: Operand, /, *, out: Array | None = None) -> Array",
                 "+x: numpy.positive. Raises DTypeError for bool.",
                 [](const Arguments& a) { return positive(a.operand(0)); });
+  functions.def("isposinf(x: Operand, /) -> Array", "Whether x is inf: numpy.isposinf.",
+                [](const Arguments& a) { return isposinf(a.operand(0)); });
+  functions.def("isneginf(x: Operand, /) -> Array", "Whether x is -inf: numpy.isneginf.",
+                [](const Arguments& a) { return isneginf(a.operand(0)); });
+  functions.def("fix(x: Operand, /) -> Array", "x rounded towards 0: numpy.fix.",
+                [](const Arguments& a) { return fix(a.operand(0)); });
   functions.def("float_power(x1: Operand, x2: Operand, /, *, out: Array | None = None) -> Array",
                 "x1 to the power x2 in float64: numpy.float_power.",
                 [](const Arguments& a) { return float_power(a.operand(0), a.operand(1)); });

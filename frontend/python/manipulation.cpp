@@ -71,11 +71,12 @@ void bind_shapes(Functions& functions) {
       "A read-only view of x in a shape that it broadcasts to: numpy.broadcast_to. "
       "Raises ShapeError.",
       [](const Arguments& a) { return view(a, broadcast_to(a.operand(0), a.integers(1))); });
-  functions.def(
-      "broadcast_arrays(*arrays: Array) -> list[Array]",
-      "The arrays broadcast against each other: numpy.broadcast_arrays. Raises "
-      "ShapeError.",
-      [](const Arguments& a) { return nb::list(to_result(broadcast_arrays(a.arrays(0)))); });
+  functions.def("broadcast_arrays(*arrays: Array) -> list[Array]",
+                "The arrays broadcast against each other: numpy.broadcast_arrays. Raises "
+                "ShapeError.",
+                [](const Arguments& a) {
+                  return nb::list(to_result(broadcast_arrays(a.arrays(0), a.where())));
+                });
 }
 
 void bind_axes(Functions& functions) {
@@ -95,8 +96,8 @@ void bind_axes(Functions& functions) {
       [](const Arguments& a) { return view(a, transpose(a.operand(0), variadic_integers(a, 1))); });
   functions.def("matrix_transpose(x: Array, /) -> Array",
                 "A view with the last two axes exchanged: numpy.matrix_transpose. Raises "
-                "IndexError for fewer than two.",
-                [](const Arguments& a) { return view(a, swapaxes(a.operand(0), -2, -1)); });
+                "ShapeError for fewer than two.",
+                [](const Arguments& a) { return view(a, matrix_transpose(a.operand(0))); });
   functions.def_with_method("swapaxes(x: Array, axis1: int, axis2: int, /) -> Array",
                             "A view with two axes exchanged: numpy.swapaxes.",
                             [](const Arguments& a) {
@@ -109,6 +110,20 @@ void bind_axes(Functions& functions) {
       [](const Arguments& a) {
         return view(a, moveaxis(a.operand(0), a.integers(1), a.integers(2)));
       });
+  functions.def("rollaxis(x: Array, axis: int, /, start: int = 0) -> Array",
+                "A view with an axis moved before another: numpy.rollaxis.",
+                [](const Arguments& a) {
+                  return view(a, rollaxis(a.operand(0), a.integer(1), a.integer(2)));
+                });
+  functions.def("atleast_1d(x: Array, /) -> Array",
+                "A view of at least one axis: numpy.atleast_1d.",
+                [](const Arguments& a) { return view(a, atleast_1d(a.operand(0))); });
+  functions.def("atleast_2d(x: Array, /) -> Array",
+                "A view of at least two axes: numpy.atleast_2d.",
+                [](const Arguments& a) { return view(a, atleast_2d(a.operand(0))); });
+  functions.def("atleast_3d(x: Array, /) -> Array",
+                "A view of at least three axes: numpy.atleast_3d.",
+                [](const Arguments& a) { return view(a, atleast_3d(a.operand(0))); });
   functions.def("flip(x: Array, /, axis: int | tuple[int, ...] | None = None) -> Array",
                 "A view with the order reversed along the axes, all by default: numpy.flip.",
                 [](const Arguments& a) { return view(a, flip(a.operand(0), a.axes(1))); });

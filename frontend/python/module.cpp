@@ -18,8 +18,14 @@ NB_MODULE(_heddle, module) {
   bind_promotion(functions);
   bind_settings(functions);
   bind_creation(functions);
+  bind_grids(functions);
   bind_elementwise(functions);
+  bind_selection(functions);
   bind_reductions(functions);
   bind_manipulation(functions);
+  bind_rearranging(functions);
+  bind_joining(functions);
+  bind_matrices(functions);
+  bind_differences(functions);
   bind_linear_algebra(functions);
 }
