@@ -75,6 +75,7 @@ std::string Body::loop_variable(passes::AtomId loop) const {
 std::string Body::atom(passes::AtomId id) {
   const passes::Atom& atom = plan_.space->atom(id);
   if (atom.kind == passes::Atom::Kind::loop) return loop_variable(id);
+  if (atom.kind == passes::Atom::Kind::computed) return fmt::format("Index(v{})", atom.value);
   const auto key = static_cast<std::uint32_t>(id);
   if (const std::string_view name = writer_.name_of(key); !name.empty()) return std::string(name);
   const std::string numerator = index(atom.numerator), divisor = extent(atom.divisor);
@@ -183,6 +184,14 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     case Instruction::Kind::cast:
       need("cast");
       return fmt::format("op::cast<{}>({})", type(instruction.dtype), argument(0));
+    case Instruction::Kind::position:
+    case Instruction::Kind::inside: {
+      need("position");
+      const bool is_position = instruction.kind == Instruction::Kind::position;
+      return fmt::format("op::{}(static_cast<long long>({}), {})",
+                         is_position ? "position" : "is_position", argument(0),
+                         extent(instruction.end));
+    }
     case Instruction::Kind::reduced:
       return fmt::format("R{0}::finish(t{0})", instruction.reduction);
   }

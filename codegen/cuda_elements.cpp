@@ -14,12 +14,19 @@ using passes::tile_edge;
 void CudaPrinter::elements() {
   Stores stores;
   std::vector<int> roots;
-  for (const Store& store : plan_.stores) stores.push_back(&store), roots.push_back(store.value);
+  for (const Store& store : plan_.stores) {
+    stores.push_back(&store);
+    for (const int needed : passes::needs_of(store)) roots.push_back(needed);
+  }
   if (plan_.outer.empty()) {
     out_.line("if (threadIdx.x != 0) return;");
     declare_all(body_.needed_for(roots, false));
     for (const Store& store : plan_.stores) {
-      out_.line("store(p{}, {}, v{});", store.operand, body_.index(store.address), store.value);
+      if (store.combine) {
+        combine_in_memory(store, "");
+      } else {
+        out_.line("store(p{}, {}, v{});", store.operand, body_.index(store.address), store.value);
+      }
     }
     return;
   }

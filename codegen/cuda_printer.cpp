@@ -84,7 +84,7 @@ Access CudaPrinter::access_of(const passes::Index& address, const KernelOperand&
 
 std::string CudaPrinter::load_text(const Instruction& load) {
   const std::string address = body_.index(load.address);
-  if (load.arguments.empty()) return fmt::format("load(p{}, {})", load.operand, address);
+  if (!load.guarded) return fmt::format("load(p{}, {})", load.operand, address);
   body_.need("guarded");
   return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);
 }
@@ -146,12 +146,22 @@ void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std:
     const Store& store = *stores[i];
     if (access_of(store.address, plan_.operands[store.operand], loop) == Access::vector) {
       out_.line("y{}.v[k] = v{};", i, store.value);
+    } else if (store.combine) {
+      combine_in_memory(store, guard);
     } else {
       const std::string condition = guard.empty() ? "" : fmt::format("if ({}) ", guard);
       out_.line("{}store(p{}, {}, v{});", condition, store.operand, body_.index(store.address),
                 store.value);
     }
   }
+}
+
+void CudaPrinter::combine_in_memory(const Store& store, const std::string& guard) {
+  body_.need("atomic");
+  const bool adds = *store.combine == ir::Op::scatter_add;
+  out_.line("if ({}v{}) {}(p{}, {}, v{});", guard.empty() ? "" : guard + " && ", store.guard,
+            adds ? "atomic_add" : "atomic_max", store.operand, body_.index(store.address),
+            store.value);
 }
 
 void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const std::string& valid) {

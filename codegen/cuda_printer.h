@@ -57,6 +57,7 @@ class CudaPrinter {
   void declare_all(const std::vector<int>& instructions);
   void declare_stores(const Stores& stores, const passes::Loop& loop);
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
+  void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
   void define_states();
   void combine_states(int stage, const std::string& position);

@@ -62,9 +62,7 @@ class HostPrinter {
   /// `first` and `stop`.
   void open_runs(const std::vector<Loop>& loops, const std::string& from, const std::string& to);
   void declare_all(const std::vector<int>& instructions);
-  void store(const Store& store) {
-    out_.line("p{}[{}] = v{};", store.operand, body_.index(store.address), store.value);
-  }
+  void store(const Store& store);
   int lanes(int stage) const;
 
   const KernelPlan& plan_;
@@ -98,11 +96,22 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
               ? fmt::format("(reinterpret_cast<const unsigned char*>(p{})[{}] != 0)", load.operand,
                             body_.index(load.address))
               : fmt::format("p{}[{}]", load.operand, body_.index(load.address));
-      if (load.arguments.empty()) return element;
+      if (!load.guarded) return element;
       return fmt::format("v{} ? {} : {}", load.arguments[0], element,
                          body_.constant(load.dtype, 0));
     });
   }
+}
+
+void HostPrinter::store(const Store& store) {
+  if (!store.combine) {
+    out_.line("p{}[{}] = v{};", store.operand, body_.index(store.address), store.value);
+    return;
+  }
+  body_.need("host_atomic");
+  const bool adds = *store.combine == ir::Op::scatter_add;
+  out_.line("if (v{}) {}(p{} + ({}), v{});", store.guard, adds ? "atomic_add" : "atomic_max",
+            store.operand, body_.index(store.address), store.value);
 }
 
 void HostPrinter::open_runs(const std::vector<Loop>& loops, const std::string& from,
@@ -122,7 +131,9 @@ void HostPrinter::open_runs(const std::vector<Loop>& loops, const std::string& f
 
 void HostPrinter::elements() {
   std::vector<int> roots;
-  for (const Store& one : plan_.stores) roots.push_back(one.value);
+  for (const Store& one : plan_.stores) {
+    for (const int needed : passes::needs_of(one)) roots.push_back(needed);
+  }
   if (plan_.outer.empty()) {
     out_.line("if (begin >= end) return;");
     declare_all(body_.needed_for(roots, false));

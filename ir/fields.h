@@ -34,6 +34,11 @@ constexpr AttributeFields fields_of(Op op, OpKind kind) {
     case Op::slice:
     case Op::slice_update:
       return {.shape = true, .region = true};
+    case Op::gather:
+      return {.axes = true};
+    case Op::scatter_add:
+    case Op::scatter_max:
+      return {.axes = true, .shape = true};
     default:
       break;
   }

@@ -92,6 +92,9 @@ struct Requirement {
 Type infer(Op op, std::span<const Type> operands, const Attributes& attributes,
            std::vector<Requirement>* open = nullptr);
 
+/// What a scatter's operands broadcast to: one write for each element.
+Shape scatter_region(std::span<const Type> operands);
+
 /// A flat SSA program over N-d arrays. Nodes are in topological order, equal ones are one node.
 /// Elementwise operands broadcast as in NumPy; their dtypes are already equal.
 class Graph {

@@ -13,6 +13,10 @@ Type infer_by_kind(const Call& call) {
       return infer_view(call);
     case OpKind::piecewise:
       return infer_piecewise(call);
+    case OpKind::gather:
+      return infer_gather(call);
+    case OpKind::scatter:
+      return infer_scatter(call);
     case OpKind::reduction:
       return infer_reduction(call);
     case OpKind::library:

@@ -10,6 +10,7 @@
 #include "ir/graph.h"
 #include "ir/interpreter/arrays.h"
 #include "ir/interpreter/functions.h"
+#include "ir/interpreter/indexed.h"
 
 namespace heddle::ir {
 namespace {
@@ -46,8 +47,8 @@ StridedBytes target(HostArray& array, Extents strides, std::int64_t offset = 0) 
 }
 
 /// A new C-ordered array of `shape` read from `array` by strides and offset.
-HostArray gather(const HostArray& array, const Shape& shape, Extents strides,
-                 std::int64_t offset = 0) {
+HostArray strided(const HostArray& array, const Shape& shape, Extents strides,
+                  std::int64_t offset = 0) {
   HostArray result = allocate({array.type.dtype, shape});
   const Extents extents = extents_of(shape);
   copy_elements(source(array, std::move(strides), offset), target(result, c_strides(extents)),
@@ -67,7 +68,7 @@ Extents broadcast_strides(const HostArray& array, std::size_t rank) {
 }
 
 HostArray broadcast(const HostArray& array, const Shape& shape) {
-  return gather(array, shape, broadcast_strides(array, shape.size()));
+  return strided(array, shape, broadcast_strides(array, shape.size()));
 }
 
 HostArray transpose(const HostArray& array, std::span<const std::int64_t> axes) {
@@ -78,7 +79,7 @@ HostArray transpose(const HostArray& array, std::span<const std::int64_t> axes) 
     shape.push_back(array.type.shape[static_cast<std::size_t>(axis)]);
     strides.push_back(own[static_cast<std::size_t>(axis)]);
   }
-  return gather(array, shape, std::move(strides));
+  return strided(array, shape, std::move(strides));
 }
 
 /// Where a region of an array with these strides starts, and its own strides.
@@ -94,7 +95,7 @@ std::pair<std::int64_t, Extents> region(const Extents& own, const Attributes& at
 
 HostArray slice(const HostArray& array, const Attributes& attributes) {
   auto [offset, strides] = region(c_strides(extents_of(array.type.shape)), attributes);
-  return gather(array, attributes.shape, std::move(strides), offset);
+  return strided(array, attributes.shape, std::move(strides), offset);
 }
 
 HostArray slice_update(const HostArray& array, const HostArray& value,
@@ -126,7 +127,7 @@ HostArray iota(const Type& type, std::size_t axis) {
   interpreter::iota_function(type.dtype)(nullptr, row.data.data(), count_of(row.type));
   Extents strides(type.shape.size(), 0);
   strides[axis] = 1;
-  return gather(row, type.shape, std::move(strides));
+  return strided(row, type.shape, std::move(strides));
 }
 
 HostArray constant(const Type& type, std::uint64_t bits) {
@@ -175,6 +176,43 @@ HostArray reduce(Op op, const HostArray& operand, const Type& type,
   return result;
 }
 
+std::vector<interpreter::AxisIndex> indices_of(std::span<const HostArray* const> operands,
+                                               std::span<const std::int64_t> axes,
+                                               const Shape& region) {
+  std::vector<interpreter::AxisIndex> indices;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const HostArray index = broadcast(*operands[k + 1], region);
+    interpreter::AxisIndex& one = indices.emplace_back(
+        static_cast<std::size_t>(axes[k]), std::vector<std::int64_t>(count_of(index.type)));
+    const std::byte* const data = index.data.data();
+    interpreter::cast_function(index.type.dtype, DType::i64)(
+        &data, reinterpret_cast<std::byte*>(one.values.data()), one.values.size());
+  }
+  return indices;
+}
+
+HostArray gather_at(std::span<const HostArray* const> operands, const Type& type,
+                    std::span<const std::int64_t> axes) {
+  const HostArray& operand = *operands[0];
+  HostArray result = allocate(type);
+  interpreter::gather(source(operand, broadcast_strides(operand, type.shape.size())),
+                      extents_of(operand.type.shape), indices_of(operands, axes, type.shape),
+                      result.data.data(), extents_of(type.shape), size_of(type.dtype));
+  return result;
+}
+
+HostArray scatter(Op op, std::span<const HostArray* const> operands, const Type& type,
+                  std::span<const std::int64_t> axes) {
+  std::vector<Type> types;
+  for (const HostArray* operand : operands) types.push_back(operand->type);
+  const Shape region = scatter_region(types);
+  HostArray result = allocate(type);
+  interpreter::scatter(op, type.dtype, broadcast(*operands[0], region).data.data(),
+                       indices_of(operands, axes, region), extents_of(region), result.data.data(),
+                       extents_of(type.shape));
+  return result;
+}
+
 HostArray matmul(const HostArray& a, const HostArray& b, const Type& type) {
   const std::size_t rank = type.shape.size();
   const auto whole = [&](const HostArray& operand) {
@@ -200,6 +238,7 @@ HostArray matmul(const HostArray& a, const HostArray& b, const Type& type) {
 HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attributes& attributes,
                    Type type) {
   if (is_elementwise(op)) return elementwise(op, operands, type);
+  if (is_scatter(op)) return scatter(op, operands, type, attributes.axes);
   if (is_reduction(op)) return reduce(op, *operands[0], type, attributes.axes);
   switch (op) {
     case Op::constant:
@@ -218,6 +257,8 @@ HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attr
       return concatenate(operands, type, static_cast<std::size_t>(attributes.axes[0]));
     case Op::slice_update:
       return slice_update(*operands[0], *operands[1], attributes);
+    case Op::gather:
+      return gather_at(operands, type, attributes.axes);
     case Op::matmul:
       return matmul(*operands[0], *operands[1], type);
     default:

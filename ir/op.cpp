@@ -46,6 +46,10 @@ constexpr OpInfo table[] = {
              "numpy.concatenate"),
     fixed_op(Op::slice_update, "slice_update", OpKind::piecewise, 2, all_dtypes,
              "numpy.ndarray.__setitem__"),
+    fixed_op(Op::gather, "gather", OpKind::gather, -1, all_dtypes, "numpy.take_along_axis"),
+    fixed_op(Op::scatter_add, "scatter_add", OpKind::scatter, -1, wide_integers, "numpy.add.at"),
+    fixed_op(Op::scatter_max, "scatter_max", OpKind::scatter, -1, wide_unsigned_integers,
+             "numpy.maximum.at"),
 #define HD_REDUCTION(name, result, dtypes, numpy) reduction_op(Op::name, #name, dtypes, numpy),
 #include "heddle/reductions.def"
 #undef HD_REDUCTION

@@ -23,13 +23,25 @@ enum class Op : std::uint16_t {
   slice,         ///< result[i] = operand[starts + i * steps], of `shape`; steps may be negative
   concatenate,   ///< of any number of operands along axes[0]
   slice_update,  ///< operand 0 with operand 1 written at starts + i * steps, i in `shape`
+  gather,        ///< operand 0 at, along each of `axes`, the place that a further operand names
+  scatter_add,   ///< of `shape`: sums of the elements of operand 0 that name the same place
+  scatter_max,   ///< of `shape`: their largest, at least 0
 #define HD_REDUCTION(name, ...) name,
 #include "heddle/reductions.def"
 #undef HD_REDUCTION
   matmul,  ///< NumPy's matmul of operands of rank >= 2, batch axes broadcast
 };
 
-enum class OpKind : std::uint8_t { source, elementwise, view, piecewise, reduction, library };
+enum class OpKind : std::uint8_t {
+  source,
+  elementwise,
+  view,
+  piecewise,
+  gather,   ///< reads where values say
+  scatter,  ///< writes where values say
+  reduction,
+  library
+};
 
 /// How operand dtypes give the result's, and how the builders promote before.
 enum class TypeRule : std::uint8_t {
@@ -55,6 +67,10 @@ inline constexpr DTypeSet signed_integers =
 inline constexpr DTypeSet unsigned_integers =
     set_of(DType::u8) | set_of(DType::u16) | set_of(DType::u32) | set_of(DType::u64);
 inline constexpr DTypeSet integers = signed_integers | unsigned_integers;
+/// Those that every device updates atomically.
+inline constexpr DTypeSet wide_unsigned_integers = set_of(DType::u32) | set_of(DType::u64);
+inline constexpr DTypeSet wide_integers =
+    set_of(DType::i32) | set_of(DType::i64) | wide_unsigned_integers;
 inline constexpr DTypeSet floats =
     set_of(DType::f16) | set_of(DType::bf16) | set_of(DType::f32) | set_of(DType::f64);
 inline constexpr DTypeSet reals = integers | floats;
@@ -116,6 +132,7 @@ inline constexpr int op_count = static_cast<int>(Op::matmul) + 1;
 inline OpKind kind_of(Op op) { return info(op).kind; }
 inline bool is_elementwise(Op op) { return kind_of(op) == OpKind::elementwise; }
 inline bool is_view(Op op) { return kind_of(op) == OpKind::view; }
+inline bool is_scatter(Op op) { return kind_of(op) == OpKind::scatter; }
 inline bool is_reduction(Op op) { return kind_of(op) == OpKind::reduction; }
 
 }  // namespace heddle::ir

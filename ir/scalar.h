@@ -10,6 +10,7 @@
 #include "ir/scalar/bfloat16.h"
 #include "ir/scalar/cast.h"
 #include "ir/scalar/arithmetic.h"
+#include "ir/scalar/position.h"
 #include "ir/scalar/floating.h"
 #include "ir/scalar/division.h"
 #include "ir/scalar/bitwise.h"

@@ -30,6 +30,23 @@ IndexMap slice_update_value_map(IndexSpace& space, const ir::Attributes& attribu
   return broadcast_map(inside, value);
 }
 
+// Along an axis that is indexed by value, the place that the index names; else as elementwise.
+IndexMap gather_map(IndexSpace& space, const Graph& graph, ValueId node, const IndexMap& map) {
+  const std::span<const ValueId> operands = graph.operands(node);
+  const ir::Shape& shape = graph.shape(operands[0]);
+  IndexMap result = broadcast_map(map, shape);
+  const std::vector<std::int64_t>& axes = graph.attributes(node).axes;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const auto axis = static_cast<std::size_t>(axes[k]);
+    const ValueId index = operands[k + 1];
+    result[axis] =
+        shape[axis] == Dim(1)
+            ? Index{}
+            : space.gathered(index_of(index), broadcast_map(map, graph.shape(index)), shape[axis]);
+  }
+  return result;
+}
+
 IndexMap reduction_map(IndexSpace& space, const ir::Attributes& attributes, const IndexMap& map,
                        const ir::Shape& operand, const std::vector<AtomId>& inner) {
   IndexMap result(operand.size());
@@ -81,6 +98,8 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
       if (shape[axis] == Dim(1)) result[axis] = {};
       return result;
     }
+    case ir::Op::gather:
+      return k == 0 ? gather_map(space, graph, node, map) : broadcast_map(map, shape);
     case ir::Op::slice_update:
       return k == 0 ? map : slice_update_value_map(space, attributes, map, shape);
     default:
@@ -116,6 +135,12 @@ bool is_bijective(IndexSpace& space, const IndexMap& map, const ir::Shape& shape
   }
   // The first part of a concatenation is asked for all along the result, and lies in its beginning.
   return stride == ir::element_count(shape);
+}
+
+ir::Shape scatter_region(const Graph& graph, ValueId node) {
+  std::vector<ir::Type> operands;
+  for (const ValueId operand : graph.operands(node)) operands.push_back(graph.type(operand));
+  return ir::scatter_region(operands);
 }
 
 std::vector<AtomId> loops_over(IndexSpace& space, const ir::Shape& shape, IndexMap& map) {

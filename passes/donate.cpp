@@ -91,7 +91,7 @@ class Donation {
     for (std::size_t i = 0; i + 1 < program_.steps.size(); ++i) {
       const Step& step = program_.steps[i];
       if (step.kind == Step::Kind::matmul) drop(step.matmul.out);
-      if (step.kind == Step::Kind::copy) drop(step.copy.destination);
+      if (step.kind == Step::Kind::zero) drop(step.zero.buffer);
       for (const Parameter& parameter : step.kernel.parameters) {
         if (parameter.kind == Parameter::Kind::buffer && parameter.written) drop(parameter.buffer);
       }

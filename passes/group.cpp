@@ -108,6 +108,7 @@ void Grouper::place(ValueId node) {
   if (scalar_output) return make_group(node);
   if (op == ir::Op::parameter) return;
   if (op == ir::Op::matmul) return make_library_group(node);
+  if (ir::is_scatter(op)) return make_group(node);
 
   std::vector<std::uint32_t> groups;
   bool library_reads = false;
@@ -163,6 +164,8 @@ void Grouper::make_group(ValueId node) {
     IndexMap region;
     group.outer = loops_over(space, graph_.attributes(node).shape, region);
     candidate.maps[0] = std::move(region);
+  } else if (ir::is_scatter(graph_.op(node))) {
+    group.outer = loops_over(space, scatter_region(graph_, node), candidate.maps[0]);
   } else {
     group.outer = loops_over(space, graph_.shape(node), candidate.maps[0]);
   }

@@ -77,6 +77,8 @@ IndexMap region_value_map(const IndexMap& region, const ir::Shape& value);
 /// The map visits every element of `shape` exactly once as `loops` run.
 bool is_bijective(IndexSpace& space, const IndexMap& map, const ir::Shape& shape,
                   const std::vector<AtomId>& loops);
+/// What the operands of a scatter broadcast to.
+ir::Shape scatter_region(const Graph& graph, ValueId node);
 /// Loops for the axes of a shape, and the map that they make.
 std::vector<AtomId> loops_over(IndexSpace& space, const ir::Shape& shape, IndexMap& map);
 

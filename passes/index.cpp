@@ -20,13 +20,40 @@ AtomId IndexSpace::new_loop(Dim extent) {
   return AtomId(atoms_.size() - 1);
 }
 
+Index IndexSpace::gathered(std::uint32_t node, IndexMap map, Dim extent) {
+  Atom atom{Atom::Kind::gathered, extent, {}, 1, node, std::move(map)};
+  atom.by_value = true;
+  return {0, {{intern(std::move(atom)), 1}}};
+}
+
+Index IndexSpace::computed(std::uint32_t instruction, Dim extent) {
+  Atom atom{Atom::Kind::computed, extent, {}, 1, instruction};
+  atom.by_value = true;
+  atoms_.push_back(std::move(atom));
+  return {0, {{AtomId(atoms_.size() - 1), 1}}};
+}
+
+namespace {
+
+std::string key_of(const Atom& atom) {
+  if (atom.kind != Atom::Kind::gathered) {
+    const char* sign = atom.kind == Atom::Kind::quotient ? "/" : "%";
+    return sign + atom.divisor.to_string() + ':' + text_of(atom.numerator);
+  }
+  std::string key = 'v' + std::to_string(atom.value) + '<' + atom.extent.to_string();
+  for (const Index& index : atom.map) key += ';' + text_of(index);
+  return key;
+}
+
+}  // namespace
+
 AtomId IndexSpace::intern(Atom atom) {
-  std::string key = (atom.kind == Atom::Kind::quotient ? "/" : "%") + atom.divisor.to_string() +
-                    ':' + text_of(atom.numerator);
-  const auto [entry, is_new] = interned_.try_emplace(std::move(key), AtomId(atoms_.size()));
+  const auto [entry, is_new] = interned_.try_emplace(key_of(atom), AtomId(atoms_.size()));
   if (is_new) {
     collect_loops(atom.numerator, atom.loops);
+    for (const Index& index : atom.map) collect_loops(index, atom.loops);
     std::sort(atom.loops.begin(), atom.loops.end());
+    atom.by_value |= is_by_value(atom.numerator);
     atoms_.push_back(std::move(atom));
   }
   return entry->second;
@@ -217,6 +244,11 @@ bool IndexSpace::nested(const Index& index, AtomId loop) const {
     if (std::binary_search(inside.begin(), inside.end(), loop)) return true;
   }
   return false;
+}
+
+bool IndexSpace::is_by_value(const Index& index) const {
+  return std::any_of(index.terms.begin(), index.terms.end(),
+                     [&](const IndexTerm& term) { return atom(term.atom).by_value; });
 }
 
 Index linear_index(IndexSpace& space, const IndexMap& map, const Shape& shape) {

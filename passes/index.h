@@ -25,8 +25,8 @@ struct IndexTerm {
 };
 
 /// Which element of an array a loop iteration touches, along one axis or in memory: a constant plus
-/// a sum of terms, sorted by atom. Atoms are loops, or quotients and remainders of an Index where a
-/// reshape is not affine.
+/// a sum of terms, sorted by atom. Atoms are loops, quotients and remainders of an Index where a
+/// reshape is not affine, or values of the program where an array is read by index.
 struct Index {
   Dim offset;
   std::vector<IndexTerm> terms;
@@ -41,12 +41,21 @@ std::string text_of(const Index& index);
 using IndexMap = std::vector<Index>;
 
 struct Atom {
-  enum class Kind : std::uint8_t { loop, quotient, remainder };
+  enum class Kind : std::uint8_t {
+    loop,
+    quotient,
+    remainder,
+    gathered,  ///< the position that the value of node `value` names where it is evaluated at `map`
+    computed   ///< the result of a kernel's instruction `value`
+  };
   Kind kind = Kind::loop;
   Dim extent;       ///< values are in [0, extent)
   Index numerator;  ///< quotient and remainder
   Dim divisor;
-  std::vector<AtomId> loops = {};  ///< that the numerator depends on, sorted
+  std::uint32_t value = 0;
+  IndexMap map = {};
+  std::vector<AtomId> loops = {};  ///< that it depends on, sorted; of `computed` unknown
+  bool by_value = false;           ///< is, or depends on, `gathered` or `computed`
 };
 
 /// Owns atoms and does arithmetic that keeps one normal form: what can be proven affine is affine,
@@ -57,6 +66,10 @@ class IndexSpace {
   const Atom& atom(AtomId id) const { return atoms_[static_cast<std::uint32_t>(id)]; }
 
   Index loop(AtomId id) const;
+  /// The position along an axis of `extent` elements that a node's value names.
+  Index gathered(std::uint32_t node, IndexMap map, Dim extent);
+  /// A position that an instruction of a kernel computes.
+  Index computed(std::uint32_t instruction, Dim extent);
   Index add(const Index& a, const Index& b) const;
   Index scale(const Index& a, Dim factor) const;
   /// Floor division and modulo of a non-negative Index by a positive extent.
@@ -77,6 +90,8 @@ class IndexSpace {
   Dim coefficient(const Index& index, AtomId loop) const;
   /// The loop occurs inside a quotient or remainder.
   bool nested(const Index& index, AtomId loop) const;
+  /// Depends on values of the program.
+  bool is_by_value(const Index& index) const;
 
  private:
   Index normalized(Index index) const;

@@ -1,5 +1,6 @@
 #include "passes/lower.h"
 
+#include <algorithm>
 #include <map>
 
 #include "passes/places.h"
@@ -22,16 +23,17 @@ class Lowering {
     plan_.space = &space_;
     std::vector<Root> roots;
     for (std::size_t i = 0; i < group_.stored.size(); ++i) {
-      const bool is_region = group_.in_place && group_.stored[i] == group_.root;
-      roots.push_back(is_region ? region() : whole(group_.stored[i], group_.stored_maps[i]));
+      const ValueId stored = group_.stored[i];
+      const bool is_region = group_.in_place && stored == group_.root;
+      roots.push_back(is_region                           ? region()
+                      : ir::is_scatter(graph_.op(stored)) ? scattered(stored)
+                                                          : whole(stored, group_.stored_maps[i]));
     }
     places_.settle();
     for (Root& root : roots) {
-      while (instructions_.size() <= root.place) {
-        const Place& place = places_.all()[instructions_.size()];
-        instructions_.push_back(emit(place));
-      }
+      emit_up_to(root.place);
       root.store.value = instructions_[root.place];
+      if (root.store.combine) aim(root);
       root.store.operand = operand_slot(root.stored, true);
       plan_.stores.push_back(std::move(root.store));
     }
@@ -44,14 +46,20 @@ class Lowering {
     ValueId stored;
     std::uint32_t place;
     Store store;
+    std::vector<std::uint32_t> indices = {};  ///< places that say where
   };
 
   Root whole(ValueId node, const IndexMap& map);
   Root region();
+  Root scattered(ValueId node);
+  void emit_up_to(std::uint32_t place);
+  void aim(Root& root);
   int emit(const Place& place);
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
   int emit_reduction(const Place& place);
+  Index addressed(const Index& index, std::vector<int>& needed);
+  int emit_position(AtomId gathered);
   int emit_guard(const Guard& guard);
   int emit_condition(std::uint32_t id);
   int apply(ir::Op op, DType dtype, std::vector<int> arguments, ValueId source);
@@ -66,6 +74,7 @@ class Lowering {
   KernelPlan plan_;
   std::vector<int> instructions_;  ///< of the places that have been emitted
   std::map<std::uint32_t, int> conditions_;
+  std::map<AtomId, Index> positions_;
   std::map<Guard, int> guards_;
 };
 
@@ -91,6 +100,49 @@ Lowering::Root Lowering::region() {
   return root;
 }
 
+// Every value of the operands' common shape goes where the indices beside it say.
+Lowering::Root Lowering::scattered(ValueId node) {
+  const std::span<const ValueId> operands = graph_.operands(node);
+  const IndexMap& map = group_.stored_maps[0];
+  const auto place_of = [&](std::size_t k) {
+    return places_.add_root(operands[k], operand_map(space_, graph_, node, k, map));
+  };
+  Root root{node, place_of(0), {}};
+  root.store.combine = graph_.op(node);
+  for (std::size_t k = 1; k < operands.size(); ++k) root.indices.push_back(place_of(k));
+  return root;
+}
+
+void Lowering::aim(Root& root) {
+  const ir::Shape& shape = graph_.shape(root.stored);
+  const std::vector<std::int64_t>& axes = graph_.attributes(root.stored).axes;
+  IndexMap target = group_.stored_maps[0];
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    emit_up_to(root.indices[k]);
+    const auto axis = static_cast<std::size_t>(axes[k]);
+    const int index = instructions_[root.indices[k]];
+    const auto of_index = [&](Instruction::Kind kind, DType dtype) {
+      Instruction instruction = Instruction::of(kind, dtype);
+      instruction.arguments = {index};
+      instruction.end = shape[axis];
+      return push(std::move(instruction), root.stored);
+    };
+    const int inside = of_index(Instruction::Kind::inside, DType::boolean);
+    root.store.guard = root.store.guard < 0 ? inside
+                                            : apply(ir::Op::logical_and, DType::boolean,
+                                                    {root.store.guard, inside}, root.stored);
+    root.store.positions.push_back(of_index(Instruction::Kind::position, DType::i64));
+    target[axis] =
+        space_.computed(static_cast<std::uint32_t>(root.store.positions.back()), shape[axis]);
+  }
+  root.store.address = linear_index(space_, target, shape);
+}
+
+void Lowering::emit_up_to(std::uint32_t place) {
+  while (instructions_.size() <= place)
+    instructions_.push_back(emit(places_.all()[instructions_.size()]));
+}
+
 int Lowering::emit(const Place& place) {
   const ValueId node = place.node;
   const ir::Op op = graph_.op(node);
@@ -109,7 +161,7 @@ int Lowering::emit(const Place& place) {
     instruction.bits = attributes.bits;
   } else if (op == ir::Op::iota) {
     instruction.kind = Instruction::Kind::index;
-    instruction.address = place.map[attributes.axes[0]];
+    instruction.address = addressed(place.map[attributes.axes[0]], instruction.arguments);
   } else if (op == ir::Op::cast) {
     instruction.kind = Instruction::Kind::cast;
   }
@@ -124,9 +176,11 @@ std::vector<int> Lowering::values_of(const Place& place) const {
 
 int Lowering::emit_load(const Place& place) {
   Instruction load = Instruction::of(Instruction::Kind::load, graph_.dtype(place.node));
-  if (!place.guard.empty()) load.arguments = {emit_guard(place.guard)};
+  load.guarded = !place.guard.empty();
+  if (load.guarded) load.arguments = {emit_guard(place.guard)};
   load.operand = operand_slot(place.node, false);
-  load.address = linear_index(space_, place.map, graph_.shape(place.node));
+  load.address =
+      addressed(linear_index(space_, place.map, graph_.shape(place.node)), load.arguments);
   return push(std::move(load), place.node);
 }
 
@@ -153,6 +207,41 @@ int Lowering::emit_reduction(const Place& place) {
   return push(std::move(reduced), place.node);
 }
 
+/// The index with instructions in the place of the program's values, which join `needed`.
+Index Lowering::addressed(const Index& index, std::vector<int>& needed) {
+  if (!space_.is_by_value(index)) return index;
+  Index result{index.offset, {}};
+  for (const IndexTerm& term : index.terms) {
+    const Atom atom = space_.atom(term.atom);
+    Index one{0, {{term.atom, 1}}};
+    if (atom.by_value && atom.kind == Atom::Kind::gathered) {
+      const int position = emit_position(term.atom);
+      if (std::find(needed.begin(), needed.end(), position) == needed.end())
+        needed.push_back(position);
+      one = positions_.at(term.atom);
+    } else if (atom.by_value) {
+      const Index numerator = addressed(atom.numerator, needed);
+      one = atom.kind == Atom::Kind::quotient ? space_.divide(numerator, atom.divisor)
+                                              : space_.modulo(numerator, atom.divisor);
+    }
+    result = space_.add(result, space_.scale(one, term.coefficient));
+  }
+  return result;
+}
+
+int Lowering::emit_position(AtomId gathered) {
+  const auto found = positions_.find(gathered);
+  if (found != positions_.end())
+    return static_cast<int>(space_.atom(found->second.terms[0].atom).value);
+  Instruction position = Instruction::of(Instruction::Kind::position, DType::i64);
+  position.arguments = {instructions_[places_.index_place(gathered)]};
+  position.end = space_.atom(gathered).extent;
+  const int result = push(std::move(position), {});
+  positions_[gathered] =
+      space_.computed(static_cast<std::uint32_t>(result), space_.atom(gathered).extent);
+  return result;
+}
+
 // Guards of nested updates extend each other, so the shorter ones are computed once.
 int Lowering::emit_guard(const Guard& guard) {
   if (guard.size() == 1) return emit_condition(guard[0]);
@@ -166,7 +255,7 @@ int Lowering::emit_condition(std::uint32_t id) {
   if (const auto found = conditions_.find(id); found != conditions_.end()) return found->second;
   const Condition& condition = places_.condition(id);
   Instruction within = Instruction::of(Instruction::Kind::within, DType::boolean);
-  within.address = condition.index;
+  within.address = addressed(condition.index, within.arguments);
   within.begin = condition.begin;
   within.end = condition.end;
   within.step = condition.step;

@@ -38,15 +38,18 @@ std::uint32_t Places::add_root(ValueId node, const IndexMap& map) {
 }
 
 std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
-  while (ir::is_view(graph_.op(node)) && !is_load(node)) {
+  while ((ir::is_view(graph_.op(node)) || graph_.op(node) == ir::Op::gather) && !is_load(node)) {
     map = operand_map(space_, graph_, node, 0, map);
     node = graph_.operands(node)[0];
   }
+  // What addresses and guards are computed from stands before whatever has them.
+  std::vector<std::uint32_t> indices;
+  for (const Index& index : map) add_indices(index, indices);
   std::string key = std::to_string(index_of(node));
   for (const Index& index : map) key += ';' + text_of(index);
   if (const auto found = place_ids_.find(key); found != place_ids_.end()) return found->second;
 
-  Place place{node, std::move(map), {}, {}};
+  Place place{node, std::move(map), {}, std::move(indices), {}};
   const ir::Op op = graph_.op(node);
   const bool computed = !is_load(node) && op != ir::Op::parameter && op != ir::Op::constant;
   if (computed && !members_.contains(index_of(node)))
@@ -63,6 +66,20 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
   places_.push_back(std::move(place));
   place_ids_.emplace(std::move(key), id);
   return id;
+}
+
+void Places::add_indices(const Index& index, std::vector<std::uint32_t>& places) {
+  for (const IndexTerm& term : index.terms) {
+    const Atom atom = space_.atom(term.atom);
+    if (!atom.by_value) continue;
+    if (atom.kind != Atom::Kind::gathered) {
+      add_indices(atom.numerator, places);
+      continue;
+    }
+    if (!index_places_.contains(term.atom))
+      index_places_.emplace(term.atom, find_or_add(ValueId(atom.value), atom.map));
+    places.push_back(index_places_.at(term.atom));
+  }
 }
 
 std::uint32_t Places::use(ValueId node, std::size_t k, const IndexMap& map) {
@@ -134,6 +151,8 @@ void Places::settle() {
       meet(demands[use.place], both(everywhere ? Guard{} : demand.guard, use.inside),
            demand.loosened && !everywhere);
     }
+    for (const std::uint32_t index : place.indices)
+      meet(demands[index], demand.guard, demand.loosened);
     place.guard = std::move(demand.guard);
     if (demand.loosened && is_load(place.node)) place.guard = both(place.guard, bounds(place));
   }

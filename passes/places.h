@@ -32,7 +32,8 @@ struct Place {
   ValueId node{};
   IndexMap map;
   std::vector<Use> operands;
-  Guard guard;  ///< where the value is used, or more
+  std::vector<std::uint32_t> indices;  ///< places of the values that `map` depends on
+  Guard guard;                         ///< where the value is used, or more
 };
 
 /// All places of a group, operands before their users, and where each of them is used. Arithmetic
@@ -53,6 +54,8 @@ class Places {
   bool is_load(ValueId node) const;
   const std::vector<Place>& all() const { return places_; }
   const Condition& condition(std::uint32_t id) const { return conditions_[id]; }
+  /// The place of the index that a `gathered` atom of some place's map stands for.
+  std::uint32_t index_place(AtomId gathered) const { return index_places_.at(gathered); }
 
  private:
   /// Where a place is used. When two guards of which neither implies the other have met, what they
@@ -64,6 +67,7 @@ class Places {
 
   std::uint32_t find_or_add(ValueId node, IndexMap map);
   std::uint32_t use(ValueId node, std::size_t k, const IndexMap& map);
+  void add_indices(const Index& index, std::vector<std::uint32_t>& places);
   void add_concatenate(Place& place);
   void add_slice_update(Place& place);
   std::uint32_t intern(Condition condition);
@@ -79,6 +83,7 @@ class Places {
   std::vector<std::uint32_t> roots_;
   std::vector<Condition> conditions_;
   std::unordered_map<std::string, std::uint32_t> place_ids_, condition_ids_;
+  std::unordered_map<AtomId, std::uint32_t> index_places_;
 };
 
 }  // namespace heddle::passes

@@ -65,17 +65,18 @@ struct MatmulStep {
   Dim a_batch_stride, b_batch_stride, out_batch_stride;
 };
 
-struct CopyStep {
-  BufferRef source, destination;
+/// Fills a buffer with bytes of 0, for kernels that add to what is there.
+struct ZeroStep {
+  BufferRef buffer;
   Dim bytes;
 };
 
 struct Step {
-  enum class Kind : std::uint8_t { kernel, matmul, copy };
+  enum class Kind : std::uint8_t { kernel, matmul, zero };
   Kind kind = Kind::kernel;
   KernelStep kernel;
   MatmulStep matmul;
-  CopyStep copy;
+  ZeroStep zero;
 };
 
 /// A temporary lives from its first step to its last, both included. All share one arena.

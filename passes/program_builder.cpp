@@ -42,6 +42,7 @@ class Builder {
   void add_kernel(KernelPlan plan);
   void add_split_kernel(const KernelPlan& plan);
   void add_matmul(const Group& group);
+  void add_zeros(ValueId value);
   BufferRef buffer_of(ValueId value);
   std::optional<std::uint32_t> input_of(ValueId value) const;
   bool is_aligned(ValueId value) const;
@@ -130,6 +131,7 @@ BufferRef Builder::buffer_of(ValueId value) {
 void Builder::add_group(const Group& group) {
   if (is_empty(graph_.shape(group.root))) return;
   if (group.library) return add_matmul(group);
+  if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
   KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
   for (KernelOperand& operand : plan.operands) operand.aligned = is_aligned(operand.value);
   collapse_loops(plan, *planned_.grouping.space);
@@ -219,6 +221,14 @@ void Builder::add_matmul(const Group& group) {
   program_.steps.push_back(std::move(step));
 }
 
+// What a scatter adds to.
+void Builder::add_zeros(ValueId value) {
+  Step step;
+  step.kind = Step::Kind::zero;
+  step.zero = {buffer_of(value), byte_count(graph_.type(value))};
+  program_.steps.push_back(std::move(step));
+}
+
 void Builder::set_lifetimes() {
   for (Temporary& temporary : program_.temporaries) temporary.first_step = ~0u;
   const auto touch = [&](const BufferRef& buffer, std::uint32_t step) {
@@ -237,10 +247,7 @@ void Builder::set_lifetimes() {
       touch(step.matmul.b, i);
       touch(step.matmul.out, i);
     }
-    if (step.kind == Step::Kind::copy) {
-      touch(step.copy.source, i);
-      touch(step.copy.destination, i);
-    }
+    if (step.kind == Step::Kind::zero) touch(step.zero.buffer, i);
   }
 }
 

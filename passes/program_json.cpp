@@ -149,13 +149,11 @@ Json step_json(const Step& step) {
       return {{"launch", kernel_json(step.kernel)}};
     case Step::Kind::matmul:
       return {{"matmul", matmul_json(step.matmul)}};
-    case Step::Kind::copy:
+    case Step::Kind::zero:
       break;
   }
-  return {{"copy",
-           {{"source", buffer_json(step.copy.source)},
-            {"destination", buffer_json(step.copy.destination)},
-            {"bytes", dim_json(step.copy.bytes)}}}};
+  return {
+      {"zero", {{"buffer", buffer_json(step.zero.buffer)}, {"bytes", dim_json(step.zero.bytes)}}}};
 }
 
 Step step_of(const Json& json) {
@@ -166,10 +164,9 @@ Step step_of(const Json& json) {
     step.kind = Step::Kind::matmul;
     step.matmul = matmul_of(json.at("matmul"));
   } else {
-    step.kind = Step::Kind::copy;
-    const Json& copy = json.at("copy");
-    step.copy = {buffer_of(copy.at("source")), buffer_of(copy.at("destination")),
-                 dim_of(copy.at("bytes"))};
+    step.kind = Step::Kind::zero;
+    const Json& zero = json.at("zero");
+    step.zero = {buffer_of(zero.at("buffer")), dim_of(zero.at("bytes"))};
   }
   return step;
 }

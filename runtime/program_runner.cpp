@@ -223,10 +223,9 @@ std::vector<DeviceArray> ProgramRunner::run(const std::vector<Argument>& argumen
       case passes::Step::Kind::matmul:
         multiply(step.matmul, prepared->bindings, frame, stream);
         break;
-      case passes::Step::Kind::copy:
-        copy(frame.memory(step.copy.destination).pointer, stream.device(),
-             frame.memory(step.copy.source).pointer, stream.device(),
-             static_cast<std::size_t>(step.copy.bytes.evaluate(prepared->bindings)), stream);
+      case passes::Step::Kind::zero:
+        fill(frame.memory(step.zero.buffer).pointer, 0,
+             static_cast<std::size_t>(step.zero.bytes.evaluate(prepared->bindings)), stream);
         break;
     }
   }

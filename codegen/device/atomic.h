@@ -15,6 +15,19 @@ __device__ __forceinline__ unsigned long long atomic_add(unsigned long long* p, 
 __device__ __forceinline__ float atomic_add(float* p, long long i, float value) {
   return atomicAdd(p + i, value);
 }
+__device__ __forceinline__ unsigned int atomic_max(unsigned int* p, long long i,
+                                                   unsigned int value) {
+  return atomicMax(p + i, value);
+}
+__device__ __forceinline__ unsigned long long atomic_max(unsigned long long* p, long long i,
+                                                         unsigned long long value) {
+  return atomicMax(p + i, value);
+}
+// Sums of signed integers wrap as those of unsigned ones do.
+__device__ __forceinline__ long long atomic_add(long long* p, long long i, long long value) {
+  return static_cast<long long>(atomicAdd(reinterpret_cast<unsigned long long*>(p) + i,
+                                          static_cast<unsigned long long>(value)));
+}
 
 // What this thread wrote or saw before is ordered, for the whole device, before what it does after.
 __device__ __forceinline__ void device_fence() { __threadfence(); }

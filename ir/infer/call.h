@@ -67,6 +67,8 @@ Type infer_source(const Call& call);
 Type infer_elementwise(const Call& call);
 Type infer_view(const Call& call);
 Type infer_piecewise(const Call& call);
+Type infer_gather(const Call& call);
+Type infer_scatter(const Call& call);
 Type infer_reduction(const Call& call);
 Type infer_matmul(const Call& call);
 

@@ -125,7 +125,15 @@ Dim iterations(const std::vector<Loop>& loops) {
   return product;
 }
 
+std::vector<int> needs_of(const Store& store) {
+  std::vector<int> needs = {store.value};
+  if (store.guard >= 0) needs.push_back(store.guard);
+  needs.insert(needs.end(), store.positions.begin(), store.positions.end());
+  return needs;
+}
+
 std::optional<Dim> step_along(const KernelPlan& plan, const Index& address, const Loop& loop) {
+  if (plan.space->is_by_value(address)) return std::nullopt;
   if (plan.space->nested(address, loop.atom)) return std::nullopt;
   return plan.space->coefficient(address, loop.atom);
 }

@@ -5,6 +5,8 @@
 namespace heddle::passes {
 
 /// Operations and operands that one kernel may hold.
+Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate);
+/// The same, for families that do not scatter.
 Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate);
 
 /// Elementwise ops and index sources over one space, in vectors along the last loop.
@@ -26,6 +28,13 @@ class Transpose : public Pointwise {
 class Piecewise : public Pointwise {
  public:
   std::string_view name() const override { return "piecewise"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+};
+
+/// Values that are combined, atomically, with what is at the place that their indices name.
+class Scatter : public Pointwise {
+ public:
+  std::string_view name() const override { return "scatter"; }
   Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
 };
 

@@ -31,19 +31,23 @@ struct KernelOperand {
 /// on.
 struct Instruction {
   enum class Kind : std::uint8_t {
-    load,      ///< operands[operand][address], or 0 where `arguments[0]` (a guard) is false
+    load,      ///< operands[operand][address], or 0 where it is guarded and `arguments[0]` is false
     constant,  ///< bits
     scalar,    ///< scalar input of the program
     index,     ///< address, as a number
     within,    ///< begin <= address < end and (address - begin) % step == 0
     apply,     ///< op(arguments)
     cast,      ///< arguments[0] to dtype
+    position,  ///< where index arguments[0] lies on an axis of `end` elements, the nearest if
+               ///< outside
+    inside,    ///< whether index arguments[0] names one of `end` elements
     reduced    ///< the result of reductions[reduction]
   };
   Kind kind = Kind::constant;
   DType dtype = DType::f32;
   ir::Op op{};
-  std::vector<int> arguments;
+  std::vector<int> arguments;  ///< all that it needs: the guard, then what its address is made of
+  bool guarded = false;        ///< load: waits for arguments[0]
   int operand = -1;
   Index address;
   Dim begin, end;
@@ -78,9 +82,16 @@ struct Store {
   int value = -1;
   int operand = -1;
   Index address;
+  /// scatter_add or scatter_max: how the value is combined, atomically, with what is there.
+  std::optional<ir::Op> combine;
+  int guard = -1;              ///< the instruction that says whether to, or -1
+  std::vector<int> positions;  ///< instructions that the address is made of
   bool element = false;
   int stage = 0;
 };
+
+/// The instructions that a store needs.
+std::vector<int> needs_of(const Store& store);
 
 /// How loops are laid over threads.
 enum class Mapping : std::uint8_t {

@@ -99,7 +99,7 @@ class PlanText {
     switch (one.kind) {
       case Instruction::Kind::load:
         what = fmt::format("load p{}[{}]{}", one.operand, index(one.address),
-                           arguments.empty() ? "" : " if" + arguments);
+                           one.guarded ? fmt::format(" if v{}", one.arguments[0]) : "");
         break;
       case Instruction::Kind::constant:
         what = fmt::format("constant {:#x}", one.bits);
@@ -119,6 +119,12 @@ class PlanText {
         break;
       case Instruction::Kind::cast:
         what = "cast" + arguments;
+        break;
+      case Instruction::Kind::position:
+      case Instruction::Kind::inside:
+        what = fmt::format("{}{} of {}",
+                           one.kind == Instruction::Kind::position ? "position" : "inside",
+                           arguments, one.end.to_string());
         break;
       case Instruction::Kind::reduced:
         what = fmt::format("t{}", one.reduction);

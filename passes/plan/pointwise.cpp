@@ -14,12 +14,17 @@ constexpr int max_reads = 384;
 
 bool is_pointwise(ir::Op op) {
   return ir::is_elementwise(op) || ir::is_view(op) || op == ir::Op::cast || op == ir::Op::iota ||
-         op == ir::Op::constant || op == ir::Op::parameter;
+         op == ir::Op::constant || op == ir::Op::parameter || op == ir::Op::gather;
 }
 
 }  // namespace
 
 Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate) {
+  if (ir::is_scatter(graph.op(group.root))) return Verdict::no("the group scatters");
+  return within_sizes(graph, group, candidate);
+}
+
+Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate) {
   const int operations = group.instructions + static_cast<int>(candidate.maps.size());
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
@@ -96,6 +101,16 @@ Verdict Piecewise::extend(const Graph& graph, const Group& group, const Candidat
     return within_limits(graph, group, candidate);
   }
   return Pointwise::extend(graph, group, candidate, target);
+}
+
+Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate& candidate,
+                        const ir::Target&) const {
+  const ir::Op op = graph.op(candidate.node);
+  if (!ir::is_scatter(graph.op(group.root))) return Verdict::no("the group does not scatter");
+  const bool is_root = candidate.node == group.root;
+  if (!is_root && !is_pointwise(op) && op != ir::Op::concatenate && op != ir::Op::slice_update)
+    return Verdict::no(std::string(info(op).name) + " is not elementwise");
+  return within_sizes(graph, group, candidate);
 }
 
 // A kernel whose loads run along another loop than its stores goes in tiles, which lie in shared

@@ -202,8 +202,9 @@ bool Generic::schedule(KernelPlan& plan, const ir::Target&) const {
 
 std::span<const Family* const> families() {
   // Never destroyed: programs may be compiled while the process ends.
-  static const Family* const all[] = {new Transpose,       new Pointwise,     new Piecewise,
-                                      new ReductionFamily, new Normalization, new Generic};
+  static const Family* const all[] = {new Transpose, new Pointwise,       new Piecewise,
+                                      new Scatter,   new ReductionFamily, new Normalization,
+                                      new Generic};
   return all;
 }
 

@@ -141,7 +141,8 @@ std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool strict) {
     }
     exact[i] = exact[i] && is_exact_op(graph, id, strict);
     // Any floating op may make a NaN.
-    const bool moves = ir::is_view(op) || op == Op::concatenate || op == Op::slice_update;
+    const bool moves =
+        ir::is_view(op) || op == Op::concatenate || op == Op::slice_update || op == Op::gather;
     const bool floating = is_floating(graph.dtype(id));
     zero_open[i] = floating && (zero_open[i] || leaves_zero_open(op));
     nan_open[i] = floating && (nan_open[i] || (!operands.empty() && !moves));

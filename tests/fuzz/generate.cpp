@@ -83,6 +83,9 @@ class Generator {
   void add_slice();
   void add_concatenate();
   void add_slice_update();
+  std::vector<ValueId> any_indices(Shape shape, Attributes& attributes);
+  void add_gather();
+  void add_scatter();
   void add_reduction();
   void add_matmul();
   void choose_outputs();
@@ -192,7 +195,8 @@ void Generator::add_something() {
       {6, &Generator::add_transpose},    {4, &Generator::add_broadcast},
       {6, &Generator::add_slice},        {5, &Generator::add_concatenate},
       {6, &Generator::add_slice_update}, {14, &Generator::add_reduction},
-      {3, &Generator::add_matmul}};
+      {3, &Generator::add_matmul},       {6, &Generator::add_gather},
+      {4, &Generator::add_scatter}};
   int total = 0;
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));
@@ -358,6 +362,52 @@ void Generator::add_slice_update() {
   const Attributes attributes = any_region(recorder_.shape(base));
   const ValueId value = beside(recorder_.dtype(base), attributes.shape, true);
   settle(recorder_.add(Op::slice_update, {base, value}, attributes));
+}
+
+/// Indices along some axes of `shape`, which `attributes` names: most of them inside, and negative
+/// ones among them.
+std::vector<ValueId> Generator::any_indices(Shape shape, Attributes& attributes) {
+  std::vector<ValueId> indices;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis + 1 < shape.size() && recorder_.chance(0.6)) continue;
+    if (!indices.empty() && recorder_.chance(0.5)) continue;
+    const DType dtype = recorder_.any_dtype(ir::signed_integers);
+    ValueId index = beside(dtype, shape, true);
+    const std::int64_t extent = recorder_.extent(shape[axis]);
+    if (extent > 0 && extent < 128 && recorder_.chance(0.9)) {
+      const ValueId count = recorder_.constant(dtype, static_cast<double>(extent));
+      index =
+          recorder_.add(recorder_.chance(0.5) ? Op::remainder : Op::fmod, {index, count}).value();
+    }
+    attributes.axes.push_back(static_cast<std::int64_t>(axis));
+    indices.push_back(index);
+  }
+  return indices;
+}
+
+void Generator::add_gather() {
+  const ValueId value = pick();
+  Attributes attributes;
+  std::vector<ValueId> operands = any_indices(recorder_.shape(value), attributes);
+  if (operands.empty()) return;
+  operands.insert(operands.begin(), value);
+  settle(recorder_.add(Op::gather, operands, attributes));
+}
+
+void Generator::add_scatter() {
+  static const std::vector<Op> ops = ops_of(OpKind::scatter);
+  const OpInfo& info = ir::info(recorder_.any_of(ops));
+  const ValueId value = recorder_.cast(pick(), recorder_.any_dtype(info.dtypes));
+  Attributes attributes;
+  attributes.shape = recorder_.shape(value);
+  std::vector<ValueId> operands = any_indices(recorder_.shape(value), attributes);
+  if (operands.empty()) return;
+  operands.insert(operands.begin(), value);
+  for (const std::int64_t axis : attributes.axes) {
+    if (recorder_.chance(0.5))
+      attributes.shape[static_cast<std::size_t>(axis)] = recorder_.any_of(extents_);
+  }
+  settle(recorder_.add(info.op, operands, attributes));
 }
 
 void Generator::add_reduction() {

@@ -87,7 +87,7 @@ class Generator {
       add_elementwise();
       return;
     }
-    switch (below(10)) {
+    switch (below(12)) {
       case 0:
         graph_.constant(any_dtype(all_dtypes), random_());
         break;
@@ -114,6 +114,12 @@ class Generator {
         break;
       case 8:
         add_reduction();
+        break;
+      case 9:
+        add_gather();
+        break;
+      case 10:
+        add_scatter();
         break;
       default:
         add_matmul();
@@ -246,6 +252,43 @@ class Generator {
     graph_.add(Op::slice_update, {base, value}, attributes);
   }
 
+  /// Integers to index `count` axes by, and the axes.
+  std::vector<ValueId> any_indices(Shape shape, Attributes& attributes) {
+    std::vector<ValueId> indices;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (!indices.empty() && coin()) continue;
+      attributes.axes.push_back(static_cast<std::int64_t>(axis));
+      indices.push_back(cast(pick_beside(shape), any_dtype(integers)));
+    }
+    return indices;
+  }
+
+  void add_gather() {
+    const ValueId value = pick();
+    if (graph_.shape(value).empty() || has_empty_axis(graph_.shape(value))) return;
+    Attributes attributes;
+    std::vector<ValueId> operands = any_indices(graph_.shape(value), attributes);
+    operands.insert(operands.begin(), value);
+    graph_.add(Op::gather, operands, attributes);
+  }
+
+  void add_scatter() {
+    const Op op = any_op(OpKind::scatter);
+    const ValueId value = cast(pick(), any_dtype(info(op).dtypes));
+    if (graph_.shape(value).empty()) return;
+    Attributes attributes;
+    std::vector<ValueId> operands = any_indices(graph_.shape(value), attributes);
+    operands.insert(operands.begin(), value);
+    attributes.shape = graph_.shape(value);
+    for (const std::int64_t axis : attributes.axes)
+      attributes.shape[static_cast<std::size_t>(axis)] = any_extent();
+    graph_.add(op, operands, attributes);
+  }
+
+  static bool has_empty_axis(const Shape& shape) {
+    return std::ranges::any_of(shape, [](Dim extent) { return extent == Dim(0); });
+  }
+
   void add_concatenate() {
     const ValueId value = pick();
     if (graph_.shape(value).empty()) return;
@@ -264,8 +307,7 @@ class Generator {
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (is_index || coin()) attributes.axes.push_back(static_cast<std::int64_t>(i));
     }
-    const bool empty = std::ranges::any_of(shape, [](Dim extent) { return extent == Dim(0); });
-    if (!empty) graph_.add(op, {value}, attributes);
+    if (!has_empty_axis(shape)) graph_.add(op, {value}, attributes);
   }
 
   void add_matmul() {

@@ -217,7 +217,8 @@ void Suite::count(const ir::Graph& graph, ValueId output) {
     const auto id = static_cast<ValueId>(i);
     const std::span<const ValueId> operands = graph.operands(id);
     // select's dtype is that of what it selects.
-    ++compared_[{graph.op(id), graph.dtype(operands.empty() ? id : operands[operands.size() > 2])}];
+    const bool selects = ir::info(graph.op(id)).rule == ir::TypeRule::select;
+    ++compared_[{graph.op(id), graph.dtype(operands.empty() ? id : operands[selects ? 1 : 0])}];
   }
 }
 

@@ -79,6 +79,8 @@ class Evaluation:
             return semantics.reduction(node, operands[0], kinds[0])
         if node.op == "matmul":
             return semantics.matmul(operands, node.dtype)
+        if node.op in op_table.SCATTERS:
+            return semantics.scatter(node, operands)
         if node.op == "constant":
             return semantics.literal(node.attributes["literal"], node.dtype)
         if node.op == "iota":
@@ -189,6 +191,12 @@ class Evaluation:
         return self.tolerances[id]
 
     def compute_tolerance(self, node):
+        if node.op == "gather":
+            indices = [self.values[id] for id in node.operands[1:]]
+            result = semantics.gather(node, self.tolerance(node.operands[0]), indices)
+            for id in node.operands[1:]:
+                result = np.where(self.tolerance(id) > 0, np.inf, result)
+            return result
         if node.op in op_table.MOVES:
             return semantics.move(node, [self.tolerance(id) for id in node.operands])
         reference = self.values[node.id]

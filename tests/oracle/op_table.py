@@ -76,4 +76,5 @@ def load_reductions():
 ELEMENTWISE = load_elementwise()
 REDUCTIONS = load_reductions()
 VIEWS = {"reshape", "transpose", "broadcast_to", "slice"}
-MOVES = VIEWS | {"concatenate", "slice_update"}  # carry values without changing them
+SCATTERS = {"scatter_add", "scatter_max"}
+MOVES = VIEWS | {"concatenate", "slice_update", "gather"}  # carry values without changing them

@@ -88,9 +88,44 @@ def slice_index(node, shape):
     return np.ix_(*[s + d * np.arange(n) for s, d, n in zip(starts, steps, shape)])
 
 
+def positions(node, indices, shape, region):
+    """Where each element of a region lies along the axes of `shape`, and whether it does: indices
+    along the indexed axes, its own coordinates along all others."""
+    places = list(np.indices(region, sparse=True))
+    inside = np.ones(region, bool)
+    for axis, index in zip(node.attributes["axes"], indices):
+        index = np.broadcast_to(index.astype(np.int64), region)
+        inside &= (index >= -shape[axis]) & (index < shape[axis])
+        index = np.where(index < 0, index + shape[axis], index)
+        places[axis] = np.clip(index, 0, max(shape[axis] - 1, 0))
+    return tuple(places), inside
+
+
+def gather(node, operand, indices):
+    """The nearest element for indices that are outside."""
+    shape = tuple(n if axis in node.attributes["axes"] else m
+                  for axis, (n, m) in enumerate(zip(operand.shape, node.shape)))
+    if 0 in node.shape:
+        return np.zeros(node.shape, operand.dtype)
+    return np.broadcast_to(operand, shape)[positions(node, indices, shape, node.shape)[0]]
+
+
+def scatter(node, operands):
+    """Values whose index is outside are left out."""
+    region = np.broadcast_shapes(*[x.shape for x in operands])
+    places, inside = positions(node, operands[1:], node.shape, region)
+    places = tuple(np.broadcast_to(place, region)[inside] for place in places)
+    values = np.broadcast_to(operands[0], region)[inside]
+    result = np.zeros(node.shape, operands[0].dtype)
+    (np.add if node.op == "scatter_add" else np.maximum).at(result, places, values)
+    return result
+
+
 def move(node, operands):
-    """Views, concatenation and slice updates: of any array, values or tolerances."""
+    """Views, concatenation, gathers and slice updates: of any array, values or tolerances."""
     first = operands[0]
+    if node.op == "gather":
+        return gather(node, first, operands[1:])
     if node.op == "reshape":
         return first.reshape(node.shape)
     if node.op == "transpose":

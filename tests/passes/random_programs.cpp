@@ -71,9 +71,8 @@ Uses uses_of(const Step& step) {
       uses.read = {step.matmul.a, step.matmul.b};
       uses.written = {step.matmul.out};
       break;
-    case Step::Kind::copy:
-      uses.read = {step.copy.source};
-      uses.written = {step.copy.destination};
+    case Step::Kind::zero:
+      uses.written = {step.zero.buffer};
       break;
   }
   return uses;

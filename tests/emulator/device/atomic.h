@@ -6,9 +6,10 @@
 
 namespace heddle_emulator {
 
-template <class T>
-__attribute__((noinline)) static T atomic_add_at(T* p, long long i, T value, Place place) {
-  const GlobalAccess access = global_access<T, T>("atomic_add", true);
+template <class T, class Combine>
+__attribute__((noinline)) static T atomic_at(const char* name, T* p, long long i, T value,
+                                             Place place, const Combine& combine) {
+  const GlobalAccess access = global_access<T, T>(name, true);
   unsigned long long offset;
   GlobalBuffer& buffer = find_global(p, i, access, place, offset);
   machine.note_atomic();
@@ -22,10 +23,20 @@ __attribute__((noinline)) static T atomic_add_at(T* p, long long i, T value, Pla
   }
   T old;
   __builtin_memcpy(&old, buffer.memory + offset, sizeof(T));
-  const T sum = old + value;
+  const T sum = combine(old, value);
   __builtin_memcpy(buffer.memory + offset, &sum, sizeof(T));
   buffer.stored_bytes += sizeof(T);
   return old;
+}
+
+template <class T>
+static T atomic_add_at(T* p, long long i, T value, Place place) {
+  return atomic_at("atomic_add", p, i, value, place, [](T a, T b) { return a + b; });
+}
+
+template <class T>
+static T atomic_max_at(T* p, long long i, T value, Place place) {
+  return atomic_at("atomic_max", p, i, value, place, [](T a, T b) { return a < b ? b : a; });
 }
 
 }  // namespace heddle_emulator
@@ -43,6 +54,21 @@ __forceinline__ unsigned long long atomic_add(unsigned long long* p, long long i
 }
 __forceinline__ float atomic_add(float* p, long long i, float value, HEDDLE_EMULATOR_PLACE) {
   return heddle_emulator::atomic_add_at(p, i, value, {file, line});
+}
+__forceinline__ long long atomic_add(long long* p, long long i, long long value,
+                                     HEDDLE_EMULATOR_PLACE) {
+  // Sums wrap.
+  return static_cast<long long>(
+      heddle_emulator::atomic_add_at(reinterpret_cast<unsigned long long*>(p), i,
+                                     static_cast<unsigned long long>(value), {file, line}));
+}
+__forceinline__ unsigned int atomic_max(unsigned int* p, long long i, unsigned int value,
+                                        HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::atomic_max_at(p, i, value, {file, line});
+}
+__forceinline__ unsigned long long atomic_max(unsigned long long* p, long long i,
+                                              unsigned long long value, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::atomic_max_at(p, i, value, {file, line});
 }
 
 __forceinline__ void device_fence() { heddle_emulator::machine.device_fence(); }

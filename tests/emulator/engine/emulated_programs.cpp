@@ -158,8 +158,8 @@ class Run {
         return launch(step.kernel, prepared_.kernels[index]);
       case Step::Kind::matmul:
         return multiply(step.matmul);
-      case Step::Kind::copy:
-        return copy(step.copy);
+      case Step::Kind::zero:
+        return zero(step.zero);
     }
   }
 
@@ -241,16 +241,14 @@ class Run {
     }
   }
 
-  void copy(const passes::CopyStep& step) {
-    const Memory source = memory_of(step.source), destination = memory_of(step.destination);
+  void zero(const passes::ZeroStep& step) {
+    const Memory memory = memory_of(step.buffer);
     const auto bytes = static_cast<std::size_t>(step.bytes.evaluate(prepared_.bindings));
-    if (bytes > source.bytes() || bytes > destination.bytes()) {
-      throw EmulationError(fmt::format("copy of {} bytes from {} to {}", bytes, source.bytes(),
-                                       destination.bytes()));
-    }
+    if (bytes > memory.bytes())
+      throw EmulationError(fmt::format("{} bytes of {} are zeroed", bytes, memory.bytes()));
     if (bytes == 0) return;
-    std::memmove(destination.data, source.data, bytes);
-    std::memmove(destination.defined.data(), source.defined.data(), bytes);
+    std::memset(memory.data, 0, bytes);
+    std::ranges::fill(memory.defined.first(bytes), std::uint8_t{1});
   }
 
   ir::HostArray take_output(std::size_t index) {
