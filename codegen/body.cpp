@@ -188,9 +188,10 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     case Instruction::Kind::inside: {
       need("position");
       const bool is_position = instruction.kind == Instruction::Kind::position;
+      const auto named = axis_names.find(extent(instruction.end));
       return fmt::format("op::{}(static_cast<long long>({}), {})",
                          is_position ? "position" : "is_position", argument(0),
-                         extent(instruction.end));
+                         named != axis_names.end() ? named->second : extent(instruction.end));
     }
     case Instruction::Kind::reduced:
       return fmt::format("R{0}::finish(t{0})", instruction.reduction);

@@ -56,6 +56,8 @@ class Body {
   /// The finished source: sections in order, the name with its hash in place of NAME.
   KernelSource finish(const std::string& text, const std::vector<std::string>& always) const;
 
+  /// Variables that stand for extents of indexed axes; those without one are spelled out.
+  std::unordered_map<std::string, std::string> axis_names;
   std::vector<ir::SymbolId> symbols;
   std::vector<std::uint32_t> scalars;
   std::vector<DType> scalar_dtypes;

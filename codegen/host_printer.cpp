@@ -30,6 +30,7 @@ class HostPrinter {
         "long long end)",
         name_placeholder);
     unpack();
+    hide_extents();
     switch (plan_.mapping) {
       case Mapping::elements:
         elements();
@@ -50,6 +51,7 @@ class HostPrinter {
 
  private:
   void unpack();
+  void hide_extents();
   void elements();
   void tiles();
   void rows();
@@ -82,6 +84,19 @@ void HostPrinter::unpack() {
   for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
     out_.line("{} s{};", body_.type(body_.scalar_dtypes[i]), i);
     out_.line("__builtin_memcpy(&s{0}, scalars + {1}, sizeof s{0});", i, symbols + i);
+  }
+}
+
+// GCC 12 reads wrong elements with AVX-512 where it can tell that an index is but a bool in another
+// type. It cannot where it does not know the extent that the index is held inside of.
+void HostPrinter::hide_extents() {
+  for (const Instruction& instruction : plan_.body) {
+    if (instruction.kind != Instruction::Kind::position) continue;
+    const std::string extent = body_.extent(instruction.end);
+    const std::string name = fmt::format("axis{}", body_.axis_names.size());
+    if (!body_.axis_names.try_emplace(extent, name).second) continue;
+    out_.line("long long {} = {};", name, extent);
+    out_.line("asm(\"\" : \"+r\"({}));", name);
   }
 }
 
