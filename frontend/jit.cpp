@@ -320,6 +320,11 @@ void Call::array(const Array& array) {
   input.argument = state->argument;
 }
 
+void Call::hidden(const Array& array) {
+  Call::array(array);
+  state->inputs.back().hidden = Access::cell(array);
+}
+
 void Call::take(Array& array) {
   Call::array(array);
   CallState::Input& input = state->inputs.back();

@@ -24,6 +24,7 @@ struct CallState {
     Kind kind = Kind::array;
     bool donate = false;     ///< asked for
     Array* taken = nullptr;  ///< where the value came from, when it was taken
+    Cell* hidden = nullptr;  ///< the variable of an array that is no argument
     int argument = 0;        ///< position, for messages
     NodeRef node;            ///< array
     Scalar scalar = 0;       ///< scalar

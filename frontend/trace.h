@@ -36,6 +36,8 @@ class Trace {
   /// side_of() the value of a weak node, if there is one. What is traced is then only for calls
   /// with values on that side.
   int assume_side(const NodeRef& node, DType dtype);
+  /// From here on the cell's value is that input.
+  void know(Cell* cell, NodeRef input) { captured_[cell] = std::move(input); }
   /// The hidden input for a value from outside that a cell holds.
   NodeRef capture(Cell* cell);
 

@@ -92,6 +92,7 @@ class GraphMaker {
       Node& node = *input.node;
       const bool used = used_.contains(&node);
       if (input.kind == Trace::Input::Kind::array) {
+        if (!used && call_.inputs[arrays[input.argument]].hidden != nullptr) continue;
         function.parameters.push_back({Source::Kind::input, arrays[input.argument], node.dtype});
         values_[&node] = function.graph.parameter(node.dtype, node.shape, node.site.location);
       } else if (used && input.kind == Trace::Input::Kind::scalar) {
@@ -168,9 +169,10 @@ TracedFunction trace_function(const JitOptions& options, const CallState& call,
     const TraceScope scope(trace);
     std::vector<Array> inputs, outputs;
     for (const CallState::Input& input : call.inputs) {
-      inputs.push_back(Access::make(input.kind == CallState::Input::Kind::scalar
-                                        ? trace.add_scalar(input.scalar)
-                                        : trace.add_input(input.type)));
+      const bool scalar = input.kind == CallState::Input::Kind::scalar;
+      const NodeRef node = scalar ? trace.add_scalar(input.scalar) : trace.add_input(input.type);
+      if (input.hidden != nullptr) trace.know(input.hidden, node);
+      inputs.push_back(Access::make(node));
     }
     function.structure = body(inputs, outputs);
     for (const Array& output : outputs) {

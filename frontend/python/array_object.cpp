@@ -152,7 +152,7 @@ View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writabl
 View::~View() { base_->views.erase(this); }
 
 void View::remember(const Array& value) {
-  cached_ = value;
+  cached_.emplace(value);  // no assignment, which a trace would refuse
   cached_in_ = current_trace_id();
 }
 

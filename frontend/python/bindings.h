@@ -21,6 +21,9 @@ void bind_settings(Functions& functions);
 /// The class heddle.Array, without the methods that functions of the module also are.
 void bind_array(nb::module_& module);
 void bind_array_methods(Functions& functions);
+/// jit, its functions and what they lower to.
+void bind_jit_classes(nb::module_& module);
+void bind_jit(Functions& functions);
 /// What exchanges elements with Python objects and NumPy.
 void bind_host(Functions& functions);
 /// What depends on dtypes only: result_type, can_cast, isdtype ...

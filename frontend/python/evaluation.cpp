@@ -34,6 +34,7 @@ thread_local bool pinned_read = false;
 }  // namespace
 
 SourceLocation python_location() {
+  pinned_read = false;  // one whose op was never recorded
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr) return {};
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));

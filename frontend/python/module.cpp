@@ -12,6 +12,7 @@ NB_MODULE(_heddle, module) {
   bind_dtypes(module);
   bind_array(module);
   bind_function_type(module);
+  bind_jit_classes(module);
   Functions functions(module);
   bind_array_methods(functions);
   bind_host(functions);
@@ -28,4 +29,5 @@ NB_MODULE(_heddle, module) {
   bind_matrices(functions);
   bind_differences(functions);
   bind_linear_algebra(functions);
+  bind_jit(functions);
 }

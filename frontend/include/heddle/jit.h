@@ -107,6 +107,8 @@ class Call {
   /// From here on arrays belong to argument `position`; true when JitOptions donates it.
   bool begin_argument(const JitState& state, int position);
   void array(const Array& array);
+  /// An array that is no argument, which the function may reach by itself: an input where it does.
+  void hidden(const Array& array);
   /// Takes the array's value; it comes back when the call fails.
   void take(Array& array);
   void scalar(Scalar value);

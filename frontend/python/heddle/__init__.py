@@ -10,6 +10,7 @@ traffic allows, for a GPU or the host, and kept in a cache.
 
 from heddle import _heddle
 from heddle._heddle import *  # noqa: F401,F403
+from heddle._jit import jit
 from heddle._namespace import __array_namespace_info__, get_array_module
 
 e = 2.718281828459045
@@ -21,4 +22,4 @@ pi = 3.141592653589793
 __array_api_version__ = "2024.12"
 __version__ = "0.1.0"
 __all__ = [name for name in _heddle.__dict__ if not name.startswith("_")]
-__all__ += ["e", "get_array_module", "inf", "nan", "newaxis", "pi"]
+__all__ += ["e", "get_array_module", "inf", "jit", "nan", "newaxis", "pi"]

@@ -1,0 +1,116 @@
+#include "frontend/python/captures.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "frontend/python/arguments.h"
+
+namespace heddle::python {
+namespace {
+
+/// Objects within objects further down than this are not looked at.
+constexpr int deepest = 6;
+
+class Finder {
+ public:
+  Captures finish() && { return std::move(found_); }
+
+  void visit_callable(nb::handle callable, int depth) {
+    if (PyMethod_Check(callable.ptr())) {
+      visit(PyMethod_GET_SELF(callable.ptr()), depth);
+      return visit_callable(PyMethod_GET_FUNCTION(callable.ptr()), depth);
+    }
+    if (!PyFunction_Check(callable.ptr())) return visit_object(callable, depth);
+    if (!seen_.insert(callable.ptr()).second) return;
+    note("f");
+    visit_names(PyFunction_GET_CODE(callable.ptr()), PyFunction_GET_GLOBALS(callable.ptr()), depth);
+    if (PyObject* cells = PyFunction_GET_CLOSURE(callable.ptr()); cells != nullptr) {
+      for (nb::handle cell : nb::borrow<nb::tuple>(cells)) {
+        if (PyObject* held = PyCell_GET(cell.ptr()); held != nullptr) visit(held, depth);
+      }
+    }
+    if (PyObject* defaults = PyFunction_GET_DEFAULTS(callable.ptr()); defaults != nullptr) {
+      visit(defaults, depth);
+    }
+  }
+
+  void visit(nb::handle value, int depth) {
+    if (depth > deepest) return;
+    PyObject* object = value.ptr();
+    if (const ArrayObject* array = as_array(value)) return add(*array);
+    if (PyFunction_Check(object) || PyMethod_Check(object)) return visit_callable(value, depth + 1);
+    if (PyList_Check(object) || PyTuple_Check(object)) {
+      if (!seen_.insert(object).second) return;
+      note("l");
+      for (nb::handle each : nb::borrow(value)) visit(each, depth + 1);
+    } else if (PyDict_Check(object)) {
+      visit_dict(nb::borrow<nb::dict>(value), depth);
+    } else {
+      visit_object(value, depth);
+    }
+  }
+
+ private:
+  void note(std::string_view text) { found_.key += text; }
+
+  /// The globals that the code mentions, and the code inside of it.
+  void visit_names(nb::handle code, PyObject* globals, int depth) {
+    for (nb::handle name : code.attr("co_names")) {
+      if (PyObject* value = PyDict_GetItem(globals, name.ptr()); value != nullptr) {
+        visit(value, depth);
+      }
+    }
+    for (nb::handle constant : code.attr("co_consts")) {
+      if (PyCode_Check(constant.ptr())) visit_names(constant, globals, depth);
+    }
+  }
+
+  void visit_dict(const nb::dict& dict, int depth) {
+    if (!seen_.insert(dict.ptr()).second) return;
+    for (auto [key, value] : dict) {
+      if (nb::isinstance<nb::str>(key)) note(nb::borrow<nb::str>(key).c_str());
+      note("=");
+      visit(value, depth + 1);
+    }
+  }
+
+  /// What an instance of a class written in Python holds; modules and classes are left alone.
+  void visit_object(nb::handle value, int depth) {
+    if (PyModule_Check(value.ptr()) || PyType_Check(value.ptr())) return;
+    if ((Py_TYPE(value.ptr())->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return;
+    if (!nb::hasattr(value, "__dict__")) return;
+    if (!seen_.insert(value.ptr()).second) return;
+    const nb::object fields = value.attr("__dict__");
+    if (PyDict_Check(fields.ptr())) visit_dict(nb::borrow<nb::dict>(fields), depth);
+  }
+
+  void add(const ArrayObject& array) {
+    const auto [place, is_new] = order_.try_emplace(&array.base(), found_.arrays.size());
+    note(fmt::format("a{}", place->second));
+    for (const ViewStep& step : array.steps()) {
+      note(fmt::format("{}", static_cast<int>(step.op)));
+      for (const ir::Dim& extent : step.attributes.shape) note("," + extent.to_string());
+      for (const ir::Dim& start : step.attributes.starts) note("+" + start.to_string());
+      for (std::int64_t stride : step.attributes.steps) note(fmt::format("*{}", stride));
+      for (std::int64_t axis : step.attributes.axes) note(fmt::format("/{}", axis));
+    }
+    if (is_new) found_.arrays.push_back(&array);
+  }
+
+  Captures found_;
+  std::unordered_set<PyObject*> seen_;
+  std::unordered_map<const Base*, std::size_t> order_;
+};
+
+}  // namespace
+
+Captures find_captures(nb::handle function, const std::vector<nb::handle>& arguments) {
+  Finder finder;
+  finder.visit_callable(function, 0);
+  for (nb::handle argument : arguments) finder.visit(argument, 0);
+  return std::move(finder).finish();
+}
+
+}  // namespace heddle::python

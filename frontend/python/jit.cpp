@@ -1,0 +1,342 @@
+#include "heddle/jit.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/captures.h"
+#include "frontend/python/dtypes.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/tree.h"
+
+namespace heddle::python {
+namespace {
+
+/// An object that C++ threads may drop: with the GIL, and not after the interpreter.
+using Held = std::shared_ptr<const nb::object>;
+Held hold(nb::object object) {
+  return {new nb::object(std::move(object)), [](const nb::object* held) {
+            if (Py_IsInitialized() == 0) return;
+            const nb::gil_scoped_acquire acquire;
+            delete held;
+          }};
+}
+
+struct JitObject {
+  nb::object function;
+  std::vector<int> donate;
+  std::shared_ptr<frontend::JitState> state;
+  nb::dict statics;  ///< (type, value) of a static argument -> its number in keys
+};
+
+struct LoweredObject {
+  Lowered lowered;
+};
+
+struct SpecObject {
+  Spec spec;
+};
+
+/// One call: its arguments flattened, and put together again for the trace.
+class PythonCall {
+ public:
+  PythonCall(JitObject& jit, nb::handle args, nb::handle kwargs, bool lowering)
+      : jit_(jit), args_(args), kwargs_(kwargs), lowering_(lowering), call_(&tag) {
+    int position = 0;
+    for (nb::handle arg : nb::borrow<nb::tuple>(args)) {
+      donates_ = call_.begin_argument(*jit.state, position++);
+      collect(arg);
+    }
+    call_.begin_argument(*jit.state, -1);
+    donates_ = false;
+    collect(kwargs);
+    collect_captures();
+  }
+
+  nb::object run() {
+    const void* structure = nullptr;
+    {
+      const nb::gil_scoped_release release;
+      structure = frontend::launch(*jit_.state, call_, body());
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    const auto leaf = [&](nb::handle value) -> nb::object {
+      return value.is(placeholder()) ? nb::cast(ArrayObject(call_.next_result()))
+                                     : nb::borrow(value);
+    };
+    return map_tree(*static_cast<const nb::object*>(structure), leaf, ignore_);
+  }
+
+  Lowered lower() {
+    const nb::gil_scoped_release release;
+    return Lowered(frontend::lower(*jit_.state, call_, body()));
+  }
+
+ private:
+  static constexpr char tag = 0;
+
+  /// Stands for an Array in the structure of a result.
+  static nb::handle placeholder() {
+    static const nb::handle object =
+        PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+    return object;
+  }
+
+  void plain(const std::string& text) { call_.plain(text.data(), text.size()); }
+
+  void collect(nb::handle tree) {
+    const auto leaf = [&](nb::handle value) {
+      collect_leaf(value);
+      return nb::borrow(value);
+    };
+    const auto note = [&](const std::string& text) { plain(text); };
+    map_tree(tree, leaf, note);
+  }
+
+  void collect_leaf(nb::handle value) {
+    if (ArrayObject* array = as_array(value)) {
+      plain("array");
+      take_pinned_read();
+      if (donates_ && !array->is_view() && !array->base().pinned && !lowering_) {
+        return call_.take(array->base().value);
+      }
+      return call_.array(array->read());
+    }
+    if (PyFloat_Check(value.ptr()) || PyComplex_Check(value.ptr())) {
+      plain("scalar");
+      return call_.scalar(*as_scalar(value));
+    }
+    if (const auto* spec =
+            nb::isinstance<SpecObject>(value) ? nb::inst_ptr<SpecObject>(value) : nullptr) {
+      plain("array");
+      return call_.spec(spec->spec);
+    }
+    plain(fmt::format("static{}", number_of(value)));
+    statics_.push_back(value);
+  }
+
+  /// A number that equal static values of one type share.
+  std::size_t number_of(nb::handle value) {
+    const nb::tuple key = nb::make_tuple(nb::handle(value.type()), value);
+    if (PyObject_Hash(key.ptr()) == -1) {
+      PyErr_Clear();
+      raise(PyExc_TypeError,
+            fmt::format("a jitted function's arguments are Arrays, numbers, hashable values, and "
+                        "lists, tuples, dicts and dataclasses of them, not {}",
+                        describe_foreign(value)));
+    }
+    if (!jit_.statics.contains(key)) jit_.statics[key] = jit_.statics.size();
+    return nb::cast<std::size_t>(jit_.statics[key]);
+  }
+
+  void collect_captures() {
+    captures_ = find_captures(jit_.function, statics_);
+    plain(captures_.key);
+    for (const ArrayObject* array : captures_.arrays) {
+      if (array->base().value.has_value()) call_.hidden(array->base().value);
+    }
+  }
+
+  /// Runs the function on the trace's arrays. Called without the GIL, on this thread.
+  frontend::TraceBody body() {
+    return [this](const std::vector<Array>& inputs, std::vector<Array>& outputs) {
+      const nb::gil_scoped_acquire acquire;
+      std::size_t next = 0;
+      const auto argument = [&](nb::handle value) -> nb::object {
+        const bool traced = as_array(value) != nullptr || PyFloat_Check(value.ptr()) ||
+                            PyComplex_Check(value.ptr()) || nb::isinstance<SpecObject>(value);
+        return traced ? nb::cast(ArrayObject(inputs.at(next++))) : nb::borrow(value);
+      };
+      const nb::object args = map_tree(args_, argument, ignore_);
+      const nb::object kwargs = map_tree(kwargs_, argument, ignore_);
+      const nb::object result =
+          jit_.function(*nb::borrow<nb::args>(args), **nb::borrow<nb::kwargs>(kwargs));
+      const auto extract = [&](nb::handle value) -> nb::object {
+        const ArrayObject* array = as_array(value);
+        if (array == nullptr) return nb::borrow(value);
+        outputs.push_back(array->read());
+        return nb::borrow(placeholder());
+      };
+      return std::static_pointer_cast<const void>(hold(map_tree(result, extract, ignore_)));
+    };
+  }
+
+  struct Ignore {
+    void operator()(const std::string&) const {}
+  };
+
+  JitObject& jit_;
+  nb::handle args_, kwargs_;
+  bool lowering_;
+  bool donates_ = false;
+  frontend::Call call_;
+  std::vector<nb::handle> statics_;
+  Captures captures_;
+  Ignore ignore_;
+};
+
+nb::object call(JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+  if (frontend::tracing()) return jit.function(*args, **kwargs);
+  static_cast<void>(python_location());
+  statement_point();
+  return PythonCall(jit, args, kwargs, false).run();
+}
+
+Lowered lower(JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+  return PythonCall(jit, args, kwargs, true).lower();
+}
+
+SpecDim spec_dim(nb::handle extent) {
+  if (extent.is_none()) return fixed;
+  if (nb::isinstance<nb::str>(extent)) return SpecDim(nb::borrow<nb::str>(extent).c_str());
+  return SpecDim(to_integer(extent));
+}
+
+SpecShape spec_shape(nb::handle extents) {
+  SpecShape shape;
+  for (nb::handle extent : nb::borrow(extents)) shape.push_back(spec_dim(extent));
+  return shape;
+}
+
+nb::object make(const Arguments& a) {
+  JitOptions options;
+  const nb::object name = nb::getattr(a[0], "__name__", nb::str("main"));
+  options.name = a.is_none(1) ? std::string(nb::str(name).c_str()) : a.text(1);
+  for (std::int64_t position : a.integers(2)) options.donate.push_back(static_cast<int>(position));
+  if (!a.is_none(3)) {
+    for (nb::handle shape : nb::borrow(a[3])) {
+      options.dynamic.push_back(shape.is_none() ? SpecShape{} : spec_shape(shape));
+    }
+  }
+  options.strict = a.flag(4);
+  options.approximate = a.flag(5);
+  for (nb::handle pass : nb::borrow(a[6])) options.disable.emplace_back(nb::str(pass).c_str());
+  const std::vector<int> donate = options.donate;
+  return nb::cast(JitObject{nb::borrow(a[0]), donate, frontend::make_jit_state(std::move(options)),
+                            nb::dict()});
+}
+
+void bind_lowered(nb::module_& module) {
+  const auto target = nb::arg("target") = "";
+  nb::class_<LoweredObject>(module, "Lowered",
+                            "A traced function as a program: its texts and facts. Nothing has to "
+                            "be compiled or run.")
+      .def(
+          "ir", [](const LoweredObject& l) { return nb::str(l.lowered.ir().c_str()); },
+          "The traced graph in text form.")
+      .def(
+          "cuda",
+          [](const LoweredObject& l, const char* target) {
+            return nb::str(l.lowered.cuda(target).c_str());
+          },
+          target, "The CUDA C++ for a target ('sm_90'); for the GPU at hand by default.")
+      .def(
+          "host", [](const LoweredObject& l) { return nb::str(l.lowered.host().c_str()); },
+          "The C++ for the host.")
+      .def(
+          "explain",
+          [](const LoweredObject& l, const char* target) {
+            return nb::str(l.lowered.explain(target).c_str());
+          },
+          target, "Groups, their families, the cuts and why, and bytes moved.")
+      .def(
+          "kernel_count",
+          [](const LoweredObject& l) {
+            const nb::gil_scoped_release release;
+            return l.lowered.kernel_count();
+          },
+          "Kernels of the program on the current device; compiles it.")
+      .def(
+          "warm",
+          [](const LoweredObject& l, const char* target) {
+            const nb::gil_scoped_release release;
+            return l.lowered.warm(target);
+          },
+          nb::arg("target"),
+          "Compiles for a target that need not be here into the disk cache; returns how many "
+          "kernels were compiled.");
+}
+
+constexpr const char* jit_documentation =
+    "jit(function): a function that is traced and compiled once for each signature, then only "
+    "launched. Also a decorator, @hd.jit or @hd.jit(approximate=True).\n\n"
+    "Arguments and results are Arrays, and lists, tuples, dicts and dataclasses of them. The "
+    "signature is the dtypes and shapes of the Arrays and every other value (integers, bools, "
+    "strings ...), which must be hashable; floats are scalar arguments, whose new values compile "
+    "nothing. Arrays that the function reaches by its globals, closure and objects are hidden "
+    "inputs, looked up at each call. Inside, arguments are values: writing to one changes nothing "
+    "outside. Asking for a value there (item, bool, printing) raises TraceError.\n\n"
+    "donate: positions of arguments whose memory the call may take over. dynamic: for each Array, "
+    "its extents as names where they may change, None where not: [('n', None)]. strict: no "
+    "contraction of a*b+c. approximate: division and square root within 2 ulp, fast exp and log. "
+    "disable: passes that are switched off.";
+
+}  // namespace
+
+void bind_jit_classes(nb::module_& module) {
+  bind_lowered(module);
+  nb::class_<SpecObject>(module, "Spec", "An array without data, for lower(). See heddle.spec.");
+  nb::class_<JitObject>(module, "JitFunction", nb::dynamic_attr(),
+                        "A function that is traced once for each signature. See heddle.jit.")
+      .def("__call__", call, "Launches the program for the arguments, compiling it when it is new.")
+      .def(
+          "__get__",
+          [](nb::handle self, nb::handle instance, nb::handle /*owner*/) {
+            if (instance.is_none()) return nb::borrow(self);
+            return nb::steal(PyMethod_New(self.ptr(), instance.ptr()));
+          },
+          nb::arg("instance").none(), nb::arg("owner").none() = nb::none())
+      .def(
+          "lower",
+          [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+            return LoweredObject{lower(jit, args, kwargs)};
+          },
+          "The program for these arguments: Arrays, or specs in their place.")
+      .def(
+          "ir",
+          [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+            return nb::str(lower(jit, args, kwargs).ir().c_str());
+          },
+          "The traced graph for these arguments, in text form.")
+      .def(
+          "cuda",
+          [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+            return nb::str(lower(jit, args, kwargs).cuda().c_str());
+          },
+          "The CUDA C++ for these arguments.")
+      .def(
+          "host",
+          [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+            return nb::str(lower(jit, args, kwargs).host().c_str());
+          },
+          "The C++ for the host for these arguments.")
+      .def(
+          "explain",
+          [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+            return nb::str(lower(jit, args, kwargs).explain().c_str());
+          },
+          "Groups, their families, the cuts and why, and bytes moved, for these arguments.")
+      .def(
+          "kernel_count",
+          [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+            const Lowered lowered = lower(jit, args, kwargs);
+            const nb::gil_scoped_release release;
+            return lowered.kernel_count();
+          },
+          "Kernels of the program for these arguments; compiles it.");
+}
+
+void bind_jit(Functions& functions) {
+  functions.def(
+      "_make_jit(function: Callable, name: str | None, donate: tuple[int, ...], dynamic: "
+      "Any, strict: bool, approximate: bool, disable: tuple[str, ...], /) -> JitFunction",
+      jit_documentation, [](const Arguments& a) { return make(a); });
+  functions.def(
+      "spec(shape: tuple[int | str, ...], dtype: DTypeLike) -> Spec",
+      "An array without data, whose extents are numbers or names: f.lower(hd.spec(('n', "
+      "64), hd.float32)). Equal names are equal extents.",
+      [](const Arguments& a) { return nb::cast(SpecObject{Spec{*a.dtype(1), spec_shape(a[0])}}); });
+}
+
+}  // namespace heddle::python
