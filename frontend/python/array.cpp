@@ -244,7 +244,7 @@ ArrayObject transposed(ArrayObject& x, bool matrix) {
 }
 
 nb::object strides(const ArrayObject& x) {
-  std::vector<std::int64_t> bytes = x.strides();
+  std::vector<std::int64_t> bytes = x.layout().strides;
   for (std::int64_t& stride : bytes) stride *= static_cast<std::int64_t>(size_of(x.read().dtype()));
   return tuple_of(bytes);
 }

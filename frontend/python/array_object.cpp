@@ -33,43 +33,49 @@ std::optional<Shape> known_shape(const ir::Shape& shape) {
   return result;
 }
 
-/// The strides behind a step; nullopt for a reshape that has to copy.
-std::optional<Strides> strides_after(const ViewStep& step, const Strides& strides) {
-  Strides result;
+/// The layout behind a step; nullopt for a reshape that has to copy.
+std::optional<Layout> layout_after(const ViewStep& step, const Layout& layout) {
+  const Strides& strides = layout.strides;
+  Layout result{layout.offset, {}};
   switch (step.op) {
     case Op::slice:
       for (std::size_t i = 0; i < strides.size(); ++i) {
-        result.push_back(strides[i] * step.attributes.steps[i]);
+        result.offset += step.attributes.starts[i].constant() * strides[i];
+        result.strides.push_back(strides[i] * step.attributes.steps[i]);
       }
       return result;
     case Op::transpose:
       for (std::int64_t axis : step.attributes.axes) {
-        result.push_back(strides[static_cast<std::size_t>(axis)]);
+        result.strides.push_back(strides[static_cast<std::size_t>(axis)]);
       }
       return result;
     case Op::broadcast_to: {
       const std::size_t added = step.attributes.shape.size() - step.operand.size();
-      result.assign(added, 0);
+      result.strides.assign(added, 0);
       for (std::size_t i = 0; i < strides.size(); ++i) {
         const bool spread = step.operand[i] != step.attributes.shape[added + i];
-        result.push_back(spread ? 0 : strides[i]);
+        result.strides.push_back(spread ? 0 : strides[i]);
       }
       return result;
     }
-    default:
-      return reshaped_strides(known_shape(step.operand).value(), strides,
-                              known_shape(step.attributes.shape).value());
+    default: {
+      auto reshaped = reshaped_strides(known_shape(step.operand).value(), strides,
+                                       known_shape(step.attributes.shape).value());
+      if (!reshaped) return std::nullopt;
+      result.strides = std::move(*reshaped);
+      return result;
+    }
   }
 }
 
-std::optional<Strides> strides_through(const ir::Shape& base, const std::vector<ViewStep>& steps) {
+std::optional<Layout> layout_through(const ir::Shape& base, const std::vector<ViewStep>& steps) {
   const std::optional<Shape> shape = known_shape(base);
   if (!shape) return std::nullopt;
-  std::optional<Strides> strides = c_strides(*shape);
+  std::optional<Layout> layout = Layout{0, c_strides(*shape)};
   for (const ViewStep& step : steps) {
-    if (strides) strides = strides_after(step, *strides);
+    if (layout) layout = layout_after(step, *layout);
   }
-  return strides;
+  return layout;
 }
 
 bool all_known(const ir::Shape& base, const std::vector<ViewStep>& steps) {
@@ -144,6 +150,10 @@ void assign(Base& base, const NodeRef& node) {
 
 }  // namespace
 
+Base::~Base() {
+  if (pinned) unregister_pinned(pinned);
+}
+
 View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable)
     : base_(std::move(base)), steps_(std::move(steps)), writable_(writable) {
   base_->views.insert(this);
@@ -209,7 +219,7 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
     writable &= step.op != Op::broadcast_to;
     if (steps.empty() || !merge(steps.back(), step)) steps.push_back(std::move(step));
   }
-  if (all_known(base->shape, steps) && !strides_through(base->shape, steps)) {
+  if (all_known(base->shape, steps) && !layout_through(base->shape, steps)) {
     return ArrayObject(result);
   }
   auto view = std::make_shared<View>(base_, std::move(steps), writable);
@@ -222,10 +232,9 @@ const std::vector<ViewStep>& ArrayObject::steps() const {
   return view_ == nullptr ? none : view_->steps();
 }
 
-std::vector<std::int64_t> ArrayObject::strides() const {
-  if (view_ == nullptr) return c_strides(base_->value.shape());
+Layout ArrayObject::layout() const {
   const NodeRef base = Access::node(base_->value, SourceLocation());
-  return strides_through(base->shape, view_->steps()).value();
+  return layout_through(base->shape, steps()).value();
 }
 
 }  // namespace heddle::python

@@ -9,6 +9,7 @@
 #include "heddle/array.h"
 
 #include "frontend/node.h"
+#include "frontend/python/strides.h"
 #include "ir/graph.h"
 
 namespace heddle::python {
@@ -17,10 +18,16 @@ class View;
 
 /// A variable that arrays of Python share: what they all see when one of them writes.
 struct Base {
+  Base() = default;
+  Base(const Base&) = delete;
+  Base& operator=(const Base&) = delete;
+  ~Base();
+
   Array value;
   /// Memory that others see too, because it was exported or imported: writes go into it, and what
   /// reads it is computed at once, before it may change. Null for all other arrays.
   frontend::NodeRef pinned;
+  bool read_only = false;           ///< memory that others do not let us write
   std::unordered_set<View*> views;  ///< those that are alive, to forget what they have cached
 };
 
@@ -75,9 +82,9 @@ class ArrayObject {
   /// An array that sees through `result`, which a function of views made of read().
   ArrayObject view_of(const Array& result, const SourceLocation& where) const;
 
-  /// Distances in elements that NumPy's array of the same history would have.
-  std::vector<std::int64_t> strides() const;
-  bool read_only() const { return view_ != nullptr && !view_->writable(); }
+  /// Where the elements lie in the base's memory, as in NumPy's array of the same history.
+  Layout layout() const;
+  bool read_only() const { return base_->read_only || (view_ != nullptr && !view_->writable()); }
   const std::vector<ViewStep>& steps() const;
   bool is_view() const { return view_ != nullptr; }
   Base& base() const { return *base_; }

@@ -40,6 +40,14 @@ nb::object to_numpy(const Array& array, const SourceLocation& where);
 /// numpy.asarray of anything that is not an Array; nullopt for the dtype that NumPy gives it.
 Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLocation& where);
 
+/// Sharing memory with other libraries.
+void bind_export(Functions& functions);
+void bind_import(Functions& functions);
+nb::object from_dlpack(nb::handle producer, nb::handle device, nb::handle copy,
+                       const SourceLocation& where);
+/// A copy of what has __cuda_array_interface__ or __dlpack__; nullopt for anything else.
+std::optional<nb::object> from_exchange(nb::handle value, const SourceLocation& where);
+
 // x[key] and x[key] = value.
 nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where);
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where);

@@ -14,6 +14,9 @@
 #include "runtime/memory.h"
 
 namespace heddle::python {
+
+using frontend::Access;
+
 namespace {
 
 /// A string that lives as long as the process: locations refer to it.
@@ -30,6 +33,12 @@ struct Place {
 thread_local Place last_place;
 thread_local bool statement_began = false;
 thread_local bool pinned_read = false;
+
+/// Under the GIL.
+std::unordered_set<const runtime::Buffer*>& pinned_buffers() {
+  static auto& buffers = *new std::unordered_set<const runtime::Buffer*>;
+  return buffers;
+}
 
 }  // namespace
 
@@ -90,11 +99,52 @@ void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value) 
                 from.buffer->device(), bytes, stream);
 }
 
+frontend::NodeRef copied(const frontend::NodeRef& node) {
+  const runtime::DeviceArray& from = node->value;
+  const runtime::Stream stream = runtime::Stream::current(from.buffer->device());
+  const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*node));
+  frontend::NodeRef result = frontend::array_node({from.type, runtime::allocate(bytes, stream), 0});
+  copy_into(result, node);
+  return result;
+}
+
+void register_pinned(const frontend::NodeRef& node) {
+  pinned_buffers().insert(node->value.buffer.get());
+}
+void unregister_pinned(const frontend::NodeRef& node) {
+  pinned_buffers().erase(node->value.buffer.get());
+}
+
+void pin(ArrayObject& array) {
+  Base& base = array.base();
+  if (base.pinned) return;
+  compute(base.value);
+  for (View* view : base.views) view->forget();
+  frontend::NodeRef node = Access::raw(base.value);
+  // Others who hold the value, pending ops among them, keep what it is now: one reference is the
+  // variable's, one is ours.
+  if (node->references() > 2 || !node->value.buffer.unique() || !node->value.buffer->pooled()) {
+    node = copied(node);
+    Access::assign(base.value, node);
+  }
+  base.pinned = node;
+  register_pinned(node);
+}
+
 void note_pinned_read() { pinned_read = true; }
 bool take_pinned_read() { return std::exchange(pinned_read, false); }
 
 nb::object wrap(Array array) {
-  if (take_pinned_read() && !frontend::tracing()) compute(array);
+  if (frontend::tracing()) {
+    take_pinned_read();
+  } else {
+    if (take_pinned_read()) compute(array);
+    const frontend::NodeRef& node = Access::raw(array);
+    if (!pinned_buffers().empty() && node->evaluated() &&
+        pinned_buffers().contains(node->value.buffer.get())) {
+      array = Access::make(copied(node));
+    }
+  }
   return nb::cast(ArrayObject(std::move(array)));
 }
 

@@ -5,6 +5,7 @@
 #include "heddle/array.h"
 
 #include "frontend/node.h"
+#include "frontend/python/array_object.h"
 
 namespace heddle::python {
 
@@ -25,6 +26,13 @@ void compute(const Array& array);
 
 /// Copies a value into memory that others see, in stream order.
 void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value);
+/// Pinned memory is known by its buffer, so that no other array ever shares it.
+void register_pinned(const frontend::NodeRef& node);
+void unregister_pinned(const frontend::NodeRef& node);
+/// A copy of an evaluated value in memory of its own.
+frontend::NodeRef copied(const frontend::NodeRef& node);
+/// Makes the memory of an array's base one that others may see, for as long as the base lives.
+void pin(ArrayObject& array);
 /// A read of memory that others may write: what is recorded from it has to be computed at once.
 void note_pinned_read();
 /// Whether there was one on this thread since the last call.

@@ -215,6 +215,13 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
     return dtype && *dtype != array.dtype() ? astype({array, where}, *dtype) : array;
   };
   if (contains_array(value)) return cast(from_arrays(value, where).value());
+  // NumPy's own arrays are read by NumPy, which knows more dtypes and byte orders.
+  const std::string library = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
+  if (!library.starts_with("numpy")) {
+    if (const auto shared = from_exchange(value, where)) {
+      return cast(as_array(*shared)->read(where));
+    }
+  }
   const bool exchanges = nb::hasattr(value, "__array__") || PyObject_CheckBuffer(value.ptr()) ||
                          PySequence_Check(value.ptr());
   if (!exchanges || nb::isinstance<nb::str>(value)) {

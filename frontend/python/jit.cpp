@@ -62,8 +62,7 @@ class PythonCall {
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     const auto leaf = [&](nb::handle value) -> nb::object {
-      return value.is(placeholder()) ? nb::cast(ArrayObject(call_.next_result()))
-                                     : nb::borrow(value);
+      return value.is(placeholder()) ? wrap(call_.next_result()) : nb::borrow(value);
     };
     return map_tree(*static_cast<const nb::object*>(structure), leaf, ignore_);
   }

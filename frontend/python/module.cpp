@@ -16,6 +16,8 @@ NB_MODULE(_heddle, module) {
   Functions functions(module);
   bind_array_methods(functions);
   bind_host(functions);
+  bind_export(functions);
+  bind_import(functions);
   bind_promotion(functions);
   bind_settings(functions);
   bind_creation(functions);

@@ -10,6 +10,12 @@ namespace heddle::python {
 
 using Strides = std::vector<std::int64_t>;
 
+/// Where the elements of a view lie in memory, counted in elements.
+struct Layout {
+  std::int64_t offset = 0;
+  Strides strides;
+};
+
 /// Distances in elements between neighbours of a C-ordered array.
 Strides c_strides(const Shape& shape);
 /// The strides of the same elements in another shape; nullopt where NumPy has to copy.

@@ -22,7 +22,7 @@ def sample(dtype, shape, seed=0):
         values = values - 2
     if dtype.kind in "fc":
         values = values / 2
-    return values.astype(numpy_dtype(dtype))
+    return np.asarray(values).astype(numpy_dtype(dtype))
 
 
 def check(got, expected, ulp=0):

@@ -180,8 +180,8 @@ CASES = {
     "vstack": [(([x(3), x((2, 3))],), {})],
     # Tested elsewhere, or of the library's own.
     "asnumpy": [], "auto_eval": [], "broadcast_arrays": [], "device": [], "devices": [], "eval": [],
-    "finfo": [], "iinfo": [], "isdtype": [], "load": [], "save": [], "set_device": [],
-    "set_printoptions": [], "statistics": [], "synchronize": [],
+    "finfo": [], "from_dlpack": [], "iinfo": [], "isdtype": [], "load": [], "save": [], "set_device": [],
+    "set_printoptions": [], "spec": [], "statistics": [], "synchronize": [],
 }
 
 

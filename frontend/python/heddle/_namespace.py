@@ -27,12 +27,15 @@ class _Info:
 
     def default_dtypes(self, *, device=None):
         """The dtypes that creation functions use when none is given."""
-        return {"real floating": _heddle.float64, "complex floating": _heddle.complex128,
-                "integral": _heddle.int64, "indexing": _heddle.int64}
+        dtypes = {"real floating": _heddle.float64, "complex floating": "complex128",
+                  "integral": _heddle.int64, "indexing": _heddle.int64}
+        name = dtypes["complex floating"]
+        dtypes["complex floating"] = getattr(_heddle, name, None)
+        return dtypes
 
     def dtypes(self, *, device=None, kind=None):
         """The standard's dtypes by name; those of a kind, or of several kinds, if any is given."""
-        found = {name: getattr(_heddle, name) for name in _STANDARD}
+        found = {name: getattr(_heddle, name) for name in _STANDARD if hasattr(_heddle, name)}
         if kind is None:
             return found
         return {name: dtype for name, dtype in found.items() if _heddle.isdtype(dtype, kind)}

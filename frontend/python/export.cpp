@@ -1,0 +1,230 @@
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "heddle/jit.h"
+
+#include "frontend/access.h"
+#include "frontend/python/bindings.h"
+#include "frontend/python/device.h"
+#include "frontend/python/dlpack.h"
+#include "frontend/python/errors.h"
+#include "frontend/record.h"
+#include "frontend/trace.h"
+#include "runtime/memory.h"
+
+// Arrays handed to other libraries, without copies: DLPack and the CUDA array interface.
+
+namespace heddle::python {
+namespace {
+
+using frontend::Access;
+using frontend::NodeRef;
+
+dlpack::Type type_of(DType dtype) {
+  const auto bits = static_cast<std::uint8_t>(8 * size_of(dtype));
+  if (is_boolean(dtype)) return {dlpack::boolean, 8, 1};
+  if (is_signed_integer(dtype)) return {dlpack::integer, bits, 1};
+  if (is_integer(dtype)) return {dlpack::unsigned_integer, bits, 1};
+  if (dtype == DType::bf16) return {dlpack::bfloat, bits, 1};
+  return {is_complex(dtype) ? dlpack::complex : dlpack::floating, bits, 1};
+}
+
+dlpack::DeviceOf device_of_buffer(const runtime::Device& device) {
+  return {device.is_cuda() ? dlpack::cuda : dlpack::cpu, device.ordinal};
+}
+
+/// What an exported array keeps alive. It may be dropped on any thread, without the GIL.
+struct Exported {
+  runtime::BufferRef buffer;
+  Shape shape;
+  Strides strides;
+  dlpack::Tensor tensor{};
+  std::uint64_t flags = 0;
+};
+
+/// The memory that an array and its consumer will share, or a copy.
+std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocation& where) {
+  if (frontend::tracing()) frontend::value_in_trace("__dlpack__", where);
+  auto exported = std::make_unique<Exported>();
+  NodeRef node;
+  if (copy) {
+    compute(array.read(where));
+    node = copied(Access::raw(array.read(where)));
+    take_pinned_read();
+    exported->strides = c_strides(array.read(where).shape());
+    exported->flags = dlpack::copied_flag;
+  } else {
+    pin(array);
+    node = array.base().pinned;
+    Layout layout = array.layout();
+    exported->strides = std::move(layout.strides);
+    exported->tensor.byte_offset = static_cast<std::uint64_t>(layout.offset) * size_of(node->dtype);
+    exported->flags = array.read_only() ? dlpack::read_only_flag : 0;
+  }
+  exported->buffer = node->value.buffer;
+  exported->shape = array.read(where).shape();
+  dlpack::Tensor& tensor = exported->tensor;
+  // Some libraries ignore the offset, so the pointer has it.
+  auto* start = static_cast<std::byte*>(exported->buffer->pointer());
+  tensor.data = start == nullptr ? nullptr : start + node->value.offset + tensor.byte_offset;
+  tensor.byte_offset = 0;
+  tensor.device = device_of_buffer(exported->buffer->device());
+  tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
+  tensor.dtype = type_of(node->dtype);
+  tensor.shape = exported->shape.data();
+  tensor.strides = exported->strides.data();
+  return exported;
+}
+
+template <class M>
+void drop(M* managed) {
+  delete static_cast<Exported*>(managed->context);
+  delete managed;
+}
+
+/// The destructor of a capsule that nobody has taken.
+template <class M>
+void drop_capsule(PyObject* capsule, const char* name) {
+  if (PyCapsule_IsValid(capsule, name) == 0) return;
+  auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, name));
+  if (managed != nullptr && managed->deleter != nullptr) managed->deleter(managed);
+}
+void drop_versioned(PyObject* capsule) {
+  drop_capsule<dlpack::VersionedManaged>(capsule, "dltensor_versioned");
+}
+void drop_legacy(PyObject* capsule) { drop_capsule<dlpack::Managed>(capsule, "dltensor"); }
+
+nb::object capsule(std::unique_ptr<Exported> exported, bool versioned) {
+  const dlpack::Tensor tensor = exported->tensor;
+  const std::uint64_t flags = exported->flags;
+  if (!versioned) {
+    if ((flags & dlpack::read_only_flag) != 0) {
+      raise(PyExc_BufferError,
+            "__dlpack__: a read-only array needs a consumer that asks with "
+            "max_version=(1, 0), or copy=True");
+    }
+    auto* managed = new dlpack::Managed{tensor, exported.release(), drop<dlpack::Managed>};
+    return nb::steal(PyCapsule_New(managed, "dltensor", drop_legacy));
+  }
+  auto* managed = new dlpack::VersionedManaged{
+      1, 0, exported.release(), drop<dlpack::VersionedManaged>, flags, tensor};
+  return nb::steal(PyCapsule_New(managed, "dltensor_versioned", drop_versioned));
+}
+
+/// Makes the consumer's stream wait for what writes the buffer. None is the legacy default stream,
+/// -1 asks for nothing.
+void order(const runtime::BufferRef& buffer, nb::handle stream) {
+  const runtime::Device device = buffer->device();
+  if (!device.is_cuda()) {
+    if (!stream.is_none() && to_integer(stream) != -1) {
+      raise(PyExc_ValueError, "__dlpack__: there are no streams on the CPU");
+    }
+    return;
+  }
+  const std::int64_t number = stream.is_none() ? 1 : to_integer(stream);
+  if (number == -1) return;
+  if (number == 0) raise(PyExc_ValueError, "__dlpack__: stream 0 is ambiguous; pass 1 or 2");
+  const auto consumer =
+      runtime::Stream::borrow(device, reinterpret_cast<runtime::cuda::StreamHandle>(number));
+  consumer.wait(runtime::Event(runtime::Stream::current(device)));
+  if (!(buffer->stream() == consumer)) {
+    consumer.wait(runtime::Event(buffer->stream()));
+    buffer->used_on(consumer);
+  }
+}
+
+bool wants_versioned(nb::handle max_version) {
+  return !max_version.is_none() && to_integer(nb::borrow(max_version)[0]) >= 1;
+}
+
+/// The array where the consumer wants it; the same array when it is there.
+nb::object placed(const Arguments& a) {
+  if (a.is_none(3)) return nb::borrow(a[0]);
+  const nb::object pair = nb::borrow(a[3]);
+  const std::int64_t type = to_integer(pair[0]), ordinal = to_integer(pair[1]);
+  const runtime::Device here = device_of(a.array(0));
+  const dlpack::DeviceOf device = device_of_buffer(here);
+  if (device.type == type && (device.ordinal == ordinal || type == dlpack::cpu)) {
+    return nb::borrow(a[0]);
+  }
+  if (!a.is_none(4) && !a.flag(4)) {
+    raise(PyExc_BufferError,
+          fmt::format("__dlpack__: copy=False, but the array is on {}", runtime::to_string(here)));
+  }
+  if (type != dlpack::cpu && type != dlpack::cuda) {
+    raise(PyExc_BufferError, fmt::format("__dlpack__: no way to a device of type {}", type));
+  }
+  const std::string name = type == dlpack::cpu ? "cpu" : fmt::format("cuda:{}", ordinal);
+  return to_device(nb::borrow(a[0]), nb::str(name.c_str()), a.where());
+}
+
+nb::object exported_capsule(const Arguments& a) {
+  const nb::object array = placed(a);
+  const bool moved = !array.is(a[0]);
+  auto exported = share(*as_array(array), !moved && !a.is_none(4) && a.flag(4), a.where());
+  if (moved) exported->flags |= dlpack::copied_flag;
+  order(exported->buffer, a[1]);
+  return capsule(std::move(exported), wants_versioned(a[2]));
+}
+
+const char* numpy_kind(DType dtype) {
+  if (is_boolean(dtype)) return "b";
+  if (is_integer(dtype)) return is_signed_integer(dtype) ? "i" : "u";
+  return is_complex(dtype) ? "c" : "f";
+}
+
+/// The CUDA array interface, version 3.
+nb::object cuda_interface(ArrayObject& array) {
+  const Array& value = array.read();
+  const DType dtype = value.dtype();
+  if (!device_of(value).is_cuda() || dtype == DType::bf16) {
+    raise(PyExc_AttributeError,
+          fmt::format("__cuda_array_interface__: an array of {} on {} has none",
+                      numpy_name_of(dtype), runtime::to_string(device_of(value))));
+  }
+  const auto exported = share(array, false, python_location());
+  nb::list shape, strides;
+  for (std::int64_t extent : exported->shape) shape.append(extent);
+  for (std::int64_t stride : exported->strides) {
+    strides.append(stride * static_cast<std::int64_t>(size_of(dtype)));
+  }
+  // Work of this thread's stream may still write it; consumers order themselves behind it.
+  const runtime::Stream stream = runtime::Stream::current(exported->buffer->device());
+  nb::dict result;
+  result["shape"] = nb::tuple(shape);
+  result["strides"] = nb::tuple(strides);
+  result["typestr"] = nb::str(
+      fmt::format("{}{}{}", size_of(dtype) == 1 ? '|' : '<', numpy_kind(dtype), size_of(dtype))
+          .c_str());
+  result["data"] =
+      nb::make_tuple(reinterpret_cast<std::uintptr_t>(exported->tensor.data), array.read_only());
+  result["version"] = 3;
+  result["stream"] = reinterpret_cast<std::uintptr_t>(stream.handle());
+  return result;
+}
+
+}  // namespace
+
+void bind_export(Functions& functions) {
+  functions.def_method(
+      "__dlpack__(self, /, *, stream: int | Any | None = None, max_version: tuple[int, int] | None "
+      "= None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any",
+      "A DLPack capsule of the elements' memory, or with copy=True of a copy. Evaluates.\n\nOther "
+      "libraries then see later writes to the array, and the array theirs. Raises BufferError "
+      "where copy=False needs a copy.",
+      [](const Arguments& a) { return exported_capsule(a); });
+  functions.def_method("__dlpack_device__(self, /) -> tuple[int, int]",
+                       "DLPack's device type and number.", [](const Arguments& a) {
+                         const auto device = device_of_buffer(device_of(a.array(0)));
+                         return nb::object(nb::make_tuple(device.type, device.ordinal));
+                       });
+  const nb::object property = nb::module_::import_("builtins").attr("property");
+  functions.def_method("_cuda_array_interface(self) -> dict[str, Any]",
+                       "The CUDA array interface of the elements' memory.",
+                       [](const Arguments& a) { return cuda_interface(a.object(0)); });
+  const nb::handle type = nb::type<ArrayObject>();
+  nb::setattr(type, "__cuda_array_interface__", property(type.attr("_cuda_array_interface")));
+}
+
+}  // namespace heddle::python

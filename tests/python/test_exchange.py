@@ -1,0 +1,194 @@
+"""Memory shared with other libraries: DLPack both ways, NumPy here, others where they are."""
+
+import ctypes
+import gc
+
+import numpy as np
+import pytest
+from conftest import check, numpy_dtype, sample
+
+import heddle as hd
+
+HAS_DLPACK_DTYPE = [hd.bool, hd.int8, hd.int16, hd.int32, hd.int64, hd.uint8, hd.uint16, hd.uint32,
+                    hd.uint64, hd.float16, hd.float32, hd.float64]
+
+
+def on_cpu(x):
+    return hd.asarray(x, device="cpu")
+
+
+@pytest.mark.parametrize("dtype", HAS_DLPACK_DTYPE, ids=str)
+@pytest.mark.parametrize("shape", [(3, 4), (), (0, 3), (1, 5)], ids=str)
+def test_numpy_round_trip(dtype, shape):
+    a = sample(dtype, shape)
+    check(hd.from_dlpack(a), a)
+    b = np.from_dlpack(on_cpu(a))
+    assert b.dtype == numpy_dtype(dtype)
+    np.testing.assert_array_equal(b, a)
+
+
+def test_writes_are_seen_on_both_sides():
+    a = np.arange(6.0)
+    x = hd.from_dlpack(a)
+    before = x + 1
+    a[0] = 10
+    check(before, np.arange(6.0) + 1)  # computed when it was written down
+    check(x, a)
+    x[1] = 20
+    x += 1
+    np.testing.assert_array_equal(a, [11, 21, 3, 4, 5, 6])
+
+    y = on_cpu(np.zeros(4))
+    pending = y + 1
+    b = np.from_dlpack(y)
+    b[2] = 5
+    check(y, np.array([0, 0, 5.0, 0]))
+    check(pending, np.ones(4))
+    y[0] = 3
+    np.testing.assert_array_equal(b, [3, 0, 5, 0])
+
+
+def test_shared_memory_is_never_another_arrays():
+    y = on_cpu(np.zeros(4))
+    early = y.copy()
+    b = np.from_dlpack(y)
+    late, same, inside = y.copy(), hd.asarray(y, copy=True), hd.jit(lambda x: x)(y)
+    b[...] = 1
+    for copy in (early, late, same, inside):
+        check(copy, np.zeros(4))
+    check(y, np.ones(4))
+
+
+VIEWS = [lambda x: x.T, lambda x: x[1:, ::2], lambda x: x[::-1], lambda x: x[:, 1],
+         lambda x: x.reshape(-1)[2:9:3], lambda x: x[None, :, None]]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_are_shared(view):
+    a = np.arange(12, dtype=np.int32).reshape(3, 4)
+    x = on_cpu(a)
+    v, w = np.from_dlpack(view(x)), view(a)
+    np.testing.assert_array_equal(v, w)
+    assert [s for s, n in zip(v.strides, v.shape) if n > 1] == [
+        s for s, n in zip(w.strides, w.shape) if n > 1]
+    v[...] = 7
+    w[...] = 7
+    check(x, a)
+    got = hd.from_dlpack(view(np.arange(12).reshape(3, 4)))
+    check(got, view(np.arange(12).reshape(3, 4)))
+
+
+def test_layouts_that_need_a_copy():
+    a = np.arange(12).reshape(3, 4)
+    check(hd.from_dlpack(a.T, copy=False), a.T)
+    check(hd.from_dlpack(np.broadcast_to(a[0], (2, 4)).copy()[:, ::2]), a[[0, 0], ::2])
+    with pytest.raises(BufferError):
+        hd.from_dlpack(a[:, ::2], copy=False)
+    x = hd.from_dlpack(a, copy=True)
+    a[0, 0] = 99
+    assert x[0, 0].item() == 0
+
+
+def test_broadcast_views_are_read_only():
+    x = on_cpu(np.arange(3))
+    shared = np.from_dlpack(hd.broadcast_to(x, (2, 3)))
+    np.testing.assert_array_equal(shared, [[0, 1, 2]] * 2)
+    assert not shared.flags.writeable and shared.strides[0] == 0
+    with pytest.raises(BufferError):
+        hd.broadcast_to(x, (2, 3)).__dlpack__()
+    a = np.arange(3)
+    a.flags.writeable = False
+    y = hd.from_dlpack(a)
+    with pytest.raises(ValueError, match="read-only"):
+        y[0] = 1
+
+
+class Struct(ctypes.Structure):
+    """DLManagedTensorVersioned."""
+
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("data", ctypes.c_void_p),
+                ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
+
+
+def opened(capsule):
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = Struct.from_address(get(capsule, b"dltensor_versioned"))
+    tensor.capsule = capsule  # which owns it
+    return tensor
+
+
+def test_capsules(dtype):
+    x = on_cpu(sample(dtype, (2, 3)))
+    tensor = opened(x.T.__dlpack__(max_version=(1, 0)))
+    codes = {"bool": 6, "bfloat16": 4}
+    code = codes.get(dtype.name, {"i": 0, "u": 1, "f": 2, "c": 5}.get(dtype.kind))
+    assert (tensor.major, tensor.code, tensor.bits, tensor.lanes) == (1, code, 8 * dtype.itemsize, 1)
+    assert tensor.shape[:2] == [3, 2] and tensor.strides[:2] == [1, 3] and tensor.flags == 0
+    assert opened(x.__dlpack__(max_version=(1, 1), copy=True)).flags == 2
+    assert 'capsule object "dltensor" at' in repr(x.__dlpack__())
+    assert x.__dlpack_device__() == (1, 0)
+    check(hd.from_dlpack(x), hd.asnumpy(x))
+
+
+def test_capsule_arguments():
+    x = on_cpu([1.0, 2.0])
+    x.__dlpack__(stream=None, dl_device=(1, 0), copy=False)
+    with pytest.raises(ValueError):
+        x.__dlpack__(stream=2)
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(8, 0))
+    with pytest.raises(TypeError):
+        hd.from_dlpack([1, 2])
+    with pytest.raises(hd.TraceError):
+        hd.jit(lambda x: np.from_dlpack(x))(x)
+    with pytest.raises(AttributeError):
+        x.__cuda_array_interface__
+
+
+def test_memory_lives_as_long_as_it_is_shared():
+    b = np.from_dlpack(on_cpu(np.arange(100000)))
+    gc.collect()
+    assert b[-1] == 99999
+    x = hd.from_dlpack(np.arange(100000))
+    gc.collect()
+    assert hd.sum(x).item() == 4999950000
+    capsule = hd.ones(3).__dlpack__()
+    del capsule  # never taken
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    tensors = [torch.arange(6.0).reshape(2, 3).t(), torch.ones(3, dtype=torch.bfloat16)]
+    if torch.cuda.is_available():
+        tensors += [tensor.cuda() for tensor in tensors]
+    for tensor in tensors:
+        x = hd.from_dlpack(tensor)
+        assert x.shape == tuple(tensor.shape)
+        back = torch.from_dlpack(x)
+        assert torch.equal(back, tensor) and back.data_ptr() == tensor.data_ptr()
+        x += 1
+        assert torch.equal(back, tensor)
+        check(hd.asarray(tensor.float()), tensor.float().cpu().numpy())
+
+
+def test_cupy():
+    cupy = pytest.importorskip("cupy")
+    a = cupy.arange(6.0).reshape(2, 3)
+    x = hd.from_dlpack(a)
+    x[0, 0] = 5
+    assert float(a[0, 0]) == 5
+    np.testing.assert_array_equal(cupy.asarray(x).get(), a.get())
+    check(hd.asarray(a.T), a.T.get())
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    a = jax.numpy.arange(6.0)
+    check(hd.from_dlpack(a), np.asarray(a))
+    np.testing.assert_array_equal(jax.numpy.from_dlpack(hd.arange(5.0, dtype=hd.float32)),
+                                  np.arange(5.0))
