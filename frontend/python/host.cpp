@@ -184,17 +184,14 @@ Array from_numpy(nb::object array, const SourceLocation& where) {
   return from_memory(reinterpret_cast<const void*>(address), count, *dtype, shape, where);
 }
 
-/// A sequence with Arrays in it, which are taken along an axis of their own.
-std::optional<Array> from_arrays(nb::handle value, const SourceLocation& where) {
-  if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) return std::nullopt;
+/// A sequence with Arrays somewhere in it: its entries, along an axis of their own.
+Array from_arrays(nb::handle sequence, const SourceLocation& where) {
   std::vector<Array> parts;
-  bool any = false;
-  for (nb::handle each : nb::borrow(value)) {
+  for (nb::handle each : nb::borrow(sequence)) {
     const ArrayObject* array = as_array(each);
-    any |= array != nullptr;
     parts.push_back(array != nullptr ? array->read(where) : from_python(each, std::nullopt, where));
   }
-  return any ? std::optional(stack(parts, 0, where)) : std::nullopt;
+  return stack(parts, 0, where);
 }
 
 bool contains_array(nb::handle value) {
@@ -214,7 +211,7 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
   const auto cast = [&](Array array) {
     return dtype && *dtype != array.dtype() ? astype({array, where}, *dtype) : array;
   };
-  if (contains_array(value)) return cast(from_arrays(value, where).value());
+  if (contains_array(value)) return cast(from_arrays(value, where));
   // NumPy's own arrays are read by NumPy, which knows more dtypes and byte orders.
   const std::string library = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
   if (!library.starts_with("numpy")) {

@@ -8,6 +8,7 @@ NB_MODULE(_heddle, module) {
   using namespace heddle::python;
   // Arrays may outlive the interpreter: nothing of the library is torn down before them.
   nanobind::set_leak_warnings(false);
+  module.attr("__version__") = HEDDLE_VERSION;
   bind_errors(module);
   bind_dtypes(module);
   bind_array(module);

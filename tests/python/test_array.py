@@ -231,6 +231,8 @@ def test_asarray_of_python_objects():
                   ((1, 2), [3, 4])):
         check(hd.asarray(value), np.asarray(value))
     check(hd.asarray([hd.asarray(1), 2]), np.asarray([1, 2]))
+    check(hd.asarray([[hd.asarray(1.0), 2], [3, hd.asarray(4)]]), np.asarray([[1.0, 2], [3, 4]]))
+    check(hd.asarray([hd.ones(2), [3, 4]]), np.asarray([[1.0, 1], [3, 4]]))
     check(hd.asarray([np.float32(1), 2]), np.asarray([np.float32(1), 2]))
     check(hd.asarray([1.7, -1.7], dtype="int32"), np.asarray([1, -1], dtype=np.int32))
     check(hd.asarray(memoryview(b"abc")), np.asarray(memoryview(b"abc")))

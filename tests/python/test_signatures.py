@@ -1,6 +1,8 @@
 """Functions say what they take, and take what they say."""
 
+import ast
 import inspect
+import pathlib
 import pickle
 
 import pytest
@@ -54,3 +56,10 @@ def test_arguments_that_do_not_fit():
 def test_functions_and_dtypes_pickle():
     assert pickle.loads(pickle.dumps(hd.sin)) is hd.sin
     assert pickle.loads(pickle.dumps(hd.float32)) is hd.float32
+
+
+def test_the_stub_names_everything():
+    stub = ast.parse(pathlib.Path(hd.__file__).with_name("__init__.pyi").read_text())
+    named = {node.name for node in stub.body if hasattr(node, "name")}
+    named |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+    assert not {name for name in hd.__all__ if not name.startswith("_")} - named

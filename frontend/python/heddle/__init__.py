@@ -20,6 +20,6 @@ newaxis = None
 pi = 3.141592653589793
 
 __array_api_version__ = "2024.12"
-__version__ = "0.1.0"
+__version__ = _heddle.__version__
 __all__ = [name for name in _heddle.__dict__ if not name.startswith("_")]
 __all__ += ["e", "get_array_module", "inf", "jit", "nan", "newaxis", "pi"]

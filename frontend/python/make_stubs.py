@@ -1,0 +1,134 @@
+"""Writes the typed stub of the package: make_stubs.py FILE. Run by the build on the built module.
+
+Functions and methods say their own declarations; what nanobind has made says its signatures."""
+
+import inspect
+import re
+import sys
+import textwrap
+
+sys.path.pop(0)  # this folder, whose heddle/ lacks the extension
+
+import heddle as hd  # noqa: E402
+from heddle import _heddle  # noqa: E402
+
+HEAD = '''"""{doc}"""
+
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from types import EllipsisType
+from typing import Any, TypeAlias
+
+import numpy
+
+Device: TypeAlias = str
+Axis: TypeAlias = int | tuple[int, ...] | None
+DTypeLike: TypeAlias = "DType | str | type | numpy.dtype"
+Operand: TypeAlias = "Array | int | float | complex"
+Index: TypeAlias = "int | slice | EllipsisType | None | Array | Sequence[Any]"
+
+__array_api_version__: str
+__version__: str
+e: float
+inf: float
+nan: float
+newaxis: None
+pi: float
+'''
+
+BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+          "lshift", "rshift"]
+COMPARISONS = ["lt", "le", "eq", "ne", "gt", "ge"]
+OPERATORS = [f"def __{p}{name}__(self, other: Operand, /) -> Array: ..."
+             for name in BINARY for p in ("", "r", "i")]
+OPERATORS += [f"def __{name}__(self, other: Operand, /) -> Array: ...  # type: ignore[override]"
+              for name in COMPARISONS]
+OPERATORS += [f"def __{name}__(self, /) -> Array: ..." for name in ("neg", "pos", "abs", "invert")]
+OPERATORS += [f"def __{name}__(self, /) -> {result}: ..." for name, result in
+              {"bool": "bool", "int": "int", "float": "float", "index": "int", "len": "int",
+               "iter": "Iterator[Array]"}.items()]
+OPERATORS += ["def __divmod__(self, other: Operand, /) -> tuple[Array, Array]: ...",
+              "def __getitem__(self, key: Index | tuple[Index, ...], /) -> Array: ...",
+              "def __setitem__(self, key: Index | tuple[Index, ...], value: Operand | "
+              "Sequence[Any], /) -> None: ...",
+              "def __contains__(self, value: Operand, /) -> bool: ..."]
+PROPERTIES = {"dtype": "DType", "device": "Device", "shape": "tuple[int, ...]",
+              "strides": "tuple[int, ...]", "T": "Array", "mT": "Array", "name": "str",
+              "kind": "str", "real": "Array", "imag": "Array",
+              "__cuda_array_interface__": "dict[str, Any]"}
+
+
+def typed(text):
+    """The module has names of its own that hide Python's: bool above all."""
+    return re.sub(r"(?<![.\w])bool(?!\w)", "builtins.bool", text)
+
+
+def indented(documentation, indent):
+    # A class whose instances have a __doc__ of their own has none.
+    text = documentation if isinstance(documentation, str) else ""
+    return textwrap.indent(inspect.cleandoc(text), indent).strip().replace("\\", "\\\\")
+
+
+def documented(line, documentation, indent=""):
+    body = indented(documentation, indent + "    ")
+    lines = f'"""{body}"""' if body else "..."
+    return f"{indent}{typed(line)}:\n{indent}    {lines}\n"
+
+
+def function(value, name, indent=""):
+    declaration = name + value.__declaration__[len(value.__name__):]
+    return documented("def " + declaration, value.__doc__, indent)
+
+
+def methods_of(cls):
+    for name, value in sorted(vars(cls).items()):
+        if isinstance(value, _heddle.Function) and not name.startswith("_cuda"):
+            yield function(value, name, "    ")
+        elif isinstance(value, property):
+            kind = PROPERTIES.get(name, "int")
+            text = documented(f"def {name}(self) -> {kind}", value.__doc__, "    ")
+            yield "    @property\n" + text
+        elif hasattr(value, "__nb_signature__") and name not in ("__get__",):
+            signature, documentation, defaults = value.__nb_signature__[0]
+            for place, default in enumerate(defaults or ()):
+                signature = signature.replace(f"\\{place}", repr(default))
+            yield documented(signature.replace("heddle._heddle.", ""), documentation, "    ")
+
+
+def class_of(cls):
+    bases = ", ".join(base.__name__ if base.__module__ != "builtins" else f"builtins.{base.__name__}"
+                      for base in cls.__bases__ if base is not object)
+    text = f"class {cls.__name__}({bases}):\n" if bases else f"class {cls.__name__}:\n"
+    text += f'    """{indented(cls.__doc__, "    ")}"""\n\n'
+    text += "\n".join(methods_of(cls))
+    if cls is hd.Array:
+        text += "\n" + "\n".join("    " + typed(line) for line in OPERATORS) + "\n"
+    return text
+
+
+def main():
+    parts = [HEAD.format(doc=inspect.cleandoc(hd.__doc__))]
+    names = sorted(name for name in vars(hd) if not name.startswith("_"))
+    for name in names:
+        value = getattr(hd, name)
+        if inspect.isclass(value):
+            parts.append(class_of(value))
+    for name in names:
+        value = getattr(hd, name)
+        if isinstance(value, hd.DType):
+            parts.append(f"{name}: DType\n")
+        elif isinstance(value, _heddle.Function):
+            parts.append(function(value, name))
+    for value in (hd.get_array_module, hd.__array_namespace_info__):
+        parts.append(documented(f"def {value.__name__}{inspect.signature(value)} -> Any",
+                                value.__doc__))
+    jit = hd.jit.__doc__
+    options = ("function: Callable | None = None, /, *, name: str | None = None, donate: Sequence[int]"
+               " = (), dynamic: Any = None, strict: bool = False, approximate: bool = False, disable: "
+               "Sequence[str] = ()")
+    parts.append(documented(f"def jit({options}) -> Any", jit))
+    with open(sys.argv[1], "w") as stub:
+        stub.write("\n".join(parts))
+
+
+main()
