@@ -24,8 +24,14 @@ std::size_t reduction_state_bytes(Op reduction, DType dtype) {
   case Op::name:                \
     return sizeof(typename heddle_scalar::reduce::name<T>::State);
 #include "heddle/reductions.def"
+#undef HD_REDUCTION
+#define HD_SCAN(name, ...) \
+  case Op::name:           \
+    return sizeof(typename heddle_scalar::scan::name<T>::State);
+#include "heddle/scans.def"
+#undef HD_SCAN
       default:
-        throw InternalError("not a reduction");
+        throw InternalError("neither a reduction nor a scan");
     }
   });
 }

@@ -42,6 +42,7 @@ constexpr AttributeFields fields_of(Op op, OpKind kind) {
     default:
       break;
   }
+  if (kind == OpKind::scan) return {.axes = true};
   if (kind == OpKind::reduction) return {.axes = true, .keepdims = true};
   return {};
 }

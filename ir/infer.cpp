@@ -19,6 +19,8 @@ Type infer_by_kind(const Call& call) {
       return infer_scatter(call);
     case OpKind::reduction:
       return infer_reduction(call);
+    case OpKind::scan:
+      return infer_scan(call);
     case OpKind::library:
       return infer_matmul(call);
   }

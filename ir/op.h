@@ -8,7 +8,7 @@
 
 namespace heddle::ir {
 
-/// Every op of the IR. Elementwise ops and reductions come from their tables.
+/// Every op of the IR. Elementwise ops, reductions and scans come from their tables.
 enum class Op : std::uint16_t {
   parameter,  ///< input `index` of the graph: an array, or a scalar passed by value
   constant,   ///< 0-d, `bits` in `dtype`
@@ -29,6 +29,9 @@ enum class Op : std::uint16_t {
 #define HD_REDUCTION(name, ...) name,
 #include "heddle/reductions.def"
 #undef HD_REDUCTION
+#define HD_SCAN(name, ...) name,
+#include "heddle/scans.def"
+#undef HD_SCAN
   matmul,  ///< NumPy's matmul of operands of rank >= 2, batch axes broadcast
 };
 
@@ -40,6 +43,7 @@ enum class OpKind : std::uint8_t {
   gather,   ///< reads where values say
   scatter,  ///< writes where values say
   reduction,
+  scan,
   library
 };
 
@@ -134,5 +138,6 @@ inline bool is_elementwise(Op op) { return kind_of(op) == OpKind::elementwise; }
 inline bool is_view(Op op) { return kind_of(op) == OpKind::view; }
 inline bool is_scatter(Op op) { return kind_of(op) == OpKind::scatter; }
 inline bool is_reduction(Op op) { return kind_of(op) == OpKind::reduction; }
+inline bool is_scan(Op op) { return kind_of(op) == OpKind::scan; }
 
 }  // namespace heddle::ir

@@ -18,4 +18,5 @@
 #include "ir/scalar/exponential.h"
 #include "ir/scalar/trigonometric.h"
 #include "ir/scalar/reduce.h"
+#include "ir/scalar/scan.h"
 // clang-format on

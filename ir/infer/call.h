@@ -70,6 +70,7 @@ Type infer_piecewise(const Call& call);
 Type infer_gather(const Call& call);
 Type infer_scatter(const Call& call);
 Type infer_reduction(const Call& call);
+Type infer_scan(const Call& call);
 Type infer_matmul(const Call& call);
 
 }  // namespace heddle::ir

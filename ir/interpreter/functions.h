@@ -14,6 +14,8 @@ using ElementwiseFunction = void (*)(const std::byte* const* operands, std::byte
 /// Reduces each of `rows` runs of `length` elements.
 using ReduceFunction = void (*)(const std::byte* operand, std::byte* result, std::size_t rows,
                                 std::size_t length);
+/// Element i of each of `rows` runs of `length` becomes what elements 0 .. i combine to.
+using ScanFunction = ReduceFunction;
 /// result[m, n] = a[m, k] b[k, n], all C-ordered.
 using MatmulFunction = void (*)(const std::byte* a, const std::byte* b, std::byte* result,
                                 std::size_t m, std::size_t k, std::size_t n);
@@ -26,6 +28,8 @@ ElementwiseFunction cast_function(DType from, DType to);
 ElementwiseFunction iota_function(DType dtype);
 /// Combines in a fixed tree: pairs of neighbours, then pairs of pairs.
 ReduceFunction reduce_function(Op op, DType dtype);
+/// Combines as reduce_function does the elements so far.
+ScanFunction scan_function(Op op, DType dtype);
 /// Floats accumulate in f64, integers wrap.
 MatmulFunction matmul_function(DType dtype);
 

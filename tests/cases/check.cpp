@@ -25,6 +25,8 @@ bool leaves_zero_open(Op op) {
     case Op::fmin:
     case Op::max:
     case Op::min:
+    case Op::cummax:
+    case Op::cummin:
       return true;
     default:
       return false;
@@ -48,7 +50,8 @@ bool is_exact_op(const ir::Graph& graph, ValueId id, bool strict) {
                             (graph.dtype(id) == DType::f32 || graph.dtype(id) == DType::f64);
     return !contracted && (ir::info(op).ulp == 0 || !floating);
   }
-  return !floating || (op != Op::sum && op != Op::prod && op != Op::matmul);
+  return !floating || (op != Op::sum && op != Op::prod && op != Op::cumsum && op != Op::cumprod &&
+                       op != Op::logcumsumexp && op != Op::matmul);
 }
 
 /// Of two runs' outputs those that are alike, and how they differ all the same.

@@ -301,6 +301,17 @@ TEST_CASE("reductions drop or keep their axes") {
   CHECK(infer_text(Op::max, {"f32[0,3]"}) == "f32[0,3]");
 }
 
+TEST_CASE("scans keep their operand's type") {
+  CHECK(infer_text(Op::cumsum, {"f32[n,3]"}, with_axes({0})) == "f32[n,3]");
+  CHECK(infer_text(Op::cumprod, {"i8[2,0]"}, with_axes({1})) == "i8[2,0]");
+  CHECK(infer_text(Op::cummax, {"bool[3]"}, with_axes({0})) == "bool[3]");
+  CHECK(infer_text(Op::cumsum, {"bool[3]"}, with_axes({0})).starts_with("DTypeError: cumsum("));
+  CHECK(infer_text(Op::cumsum, {"f32[]"}, with_axes({0})) ==
+        "IndexError: cumsum(f32[]): axis 0 is out of bounds for an array of 0 dimensions");
+  CHECK(infer_text(Op::cummin, {"f32[2,3]"}, with_axes({0, 1})) ==
+        "ValueError: cummin(f32[2,3]): takes one axis, not 2");
+}
+
 TEST_CASE("reductions: errors") {
   CHECK(infer_text(Op::sum, {"f32[2,3]"}, with_axes({2})) ==
         "IndexError: sum(f32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");

@@ -32,5 +32,6 @@ TEST_CASE("kinds of the ops that stand in no table") {
   CHECK(is_view(Op::slice));
   CHECK(kind_of(Op::slice_update) == OpKind::piecewise);
   CHECK(is_reduction(Op::argmax));
+  CHECK(is_scan(Op::cumsum));
   CHECK(kind_of(Op::matmul) == OpKind::library);
 }

@@ -87,7 +87,7 @@ class Generator {
       add_elementwise();
       return;
     }
-    switch (below(12)) {
+    switch (below(13)) {
       case 0:
         graph_.constant(any_dtype(all_dtypes), random_());
         break;
@@ -120,6 +120,9 @@ class Generator {
         break;
       case 10:
         add_scatter();
+        break;
+      case 11:
+        add_scan();
         break;
       default:
         add_matmul();
@@ -308,6 +311,15 @@ class Generator {
       if (is_index || coin()) attributes.axes.push_back(static_cast<std::int64_t>(i));
     }
     if (!has_empty_axis(shape)) graph_.add(op, {value}, attributes);
+  }
+
+  void add_scan() {
+    const Op op = any_op(OpKind::scan);
+    const ValueId value = cast(pick(), any_dtype(info(op).dtypes));
+    if (graph_.shape(value).empty()) return;
+    Attributes attributes;
+    attributes.axes = {static_cast<std::int64_t>(below(graph_.shape(value).size()))};
+    graph_.add(op, {value}, attributes);
   }
 
   void add_matmul() {

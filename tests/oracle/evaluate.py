@@ -18,7 +18,8 @@ from graph_text import GraphError
 MARGIN = 4
 RUNS = 10
 CONTRACTED = {"multiply", "square"}
-ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc"}
+ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc",
+                       "cumsum", "cummax", "cummin", "logcumsumexp"}
 COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 # Outcomes that turn on whether an operand is 0.
 TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not", "cast"}
@@ -77,6 +78,8 @@ class Evaluation:
             return semantics.cast(operands[0], kinds[0], node.dtype)
         if node.op in op_table.REDUCTIONS:
             return semantics.reduction(node, operands[0], kinds[0])
+        if node.op in op_table.SCANS:
+            return semantics.scan(node, operands[0], kinds[0])
         if node.op == "matmul":
             return semantics.matmul(operands, node.dtype)
         if node.op in op_table.SCATTERS:
@@ -112,6 +115,8 @@ class Evaluation:
             error = np.where(raw == 0, 0, entry.ulp * unit)
         elif node.op in ("sum", "prod"):
             error = semantics.reduction_error(node, operands[0], node.dtype, raw)
+        elif node.op in ("cumsum", "cumprod", "logcumsumexp"):
+            error = semantics.scan_error(node, operands[0], node.dtype, raw)
         elif node.op == "matmul":
             error = semantics.matmul_error(operands, node.dtype)
         else:

@@ -104,6 +104,23 @@ TEST_CASE("the interpreter and NumPy agree on every reduction in every dtype") {
   }
 }
 
+TEST_CASE("the interpreter and NumPy agree on every scan in every dtype") {
+  const Shape shape = {3, 5, 7};
+  for (int i = 0; i < ir::op_count; ++i) {
+    const OpInfo& info = ir::info(static_cast<Op>(i));
+    if (info.kind != OpKind::scan) continue;
+    for (DType dtype : dtypes_in(info.dtypes)) {
+      Graph graph;
+      const ValueId x = graph.parameter(dtype, shape);
+      for (const std::int64_t axis : {0, 1, 2}) {
+        graph.outputs.push_back(graph.add(info.op, {x}, over({axis}, false)));
+      }
+      check(graph, {moderate_sample(dtype, shape, 5)});
+      check(graph, {sample(ir::Domain::any, 0, dtype, shape, 5)}, 1.0);
+    }
+  }
+}
+
 TEST_CASE("the interpreter and NumPy agree on a softmax in every floating dtype") {
   for (DType dtype : dtypes_in(ir::floats)) {
     Graph graph;

@@ -1,6 +1,7 @@
 """The op tables of the IR, read from the very files that the library is built from."""
 
 import dataclasses
+import functools
 import math
 import pathlib
 import re
@@ -55,8 +56,8 @@ def resolve(field):
     text = field.strip('"')
     if text == "math.erf":
         return erf
-    if re.fullmatch(r"numpy\.\w+", text):
-        return getattr(np, text.removeprefix("numpy."))
+    if re.fullmatch(r"numpy(\.\w+)+", text):
+        return functools.reduce(getattr, text.split(".")[1:], np)
     return eval(f"lambda x, y=None: {text}", {"numpy": np})
 
 
@@ -73,8 +74,13 @@ def load_reductions():
     return {fields[0] for fields in lines_of("reductions.def", "HD_REDUCTION")}
 
 
+def load_scans():
+    return {fields[0]: resolve(fields[2]) for fields in lines_of("scans.def", "HD_SCAN")}
+
+
 ELEMENTWISE = load_elementwise()
 REDUCTIONS = load_reductions()
+SCANS = load_scans()
 VIEWS = {"reshape", "transpose", "broadcast_to", "slice"}
 SCATTERS = {"scatter_add", "scatter_max"}
 MOVES = VIEWS | {"concatenate", "slice_update", "gather"}  # carry values without changing them

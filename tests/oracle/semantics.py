@@ -200,6 +200,44 @@ def reduction_error(node, operand, dtype, result):
     return with_kept_axes(node, error, operand)
 
 
+def scan(node, operand, dtype):
+    """The scan's value, widened for the sums and products of floats."""
+    function = op_table.SCANS[node.op]
+    if node.op not in ("cumsum", "cumprod", "logcumsumexp"):
+        operand = operand.astype(np.float32) if dtype == "bf16" else operand
+        return function(operand, axis=node.attributes["axes"][0])
+    wide = dtypes.widen(operand, dtype)
+    return function(wide, axis=node.attributes["axes"][0], dtype=wide.dtype)
+
+
+def scan_error(node, operand, dtype, result):
+    """As reduction_error, of every prefix."""
+    axis = node.attributes["axes"][0]
+    wide = dtypes.widen(operand, dtype)
+    count = np.maximum(np.arange(1, wide.shape[axis] + 1), 2.0)
+    count = count.reshape([-1 if i == axis else 1 for i in range(wide.ndim)])
+    epsilon = dtypes.epsilon(dtypes.accumulator(dtype))
+    largest, smallest = dtypes.widest_exponent(dtype)
+    finite = np.where(np.isfinite(wide), wide, 0)
+    if node.op == "cumsum":
+        size = np.abs(finite).cumsum(axis)
+        error = np.log2(count) * epsilon * size
+        ambiguous = size >= 2.0**largest
+    elif node.op == "logcumsumexp":
+        # Each level of a tree, of which there are at most twice the logarithm and one, scales by an
+        # exponential of 2 ulp, multiplies and adds. The logarithm of the sum is at most log(count).
+        finite_result = np.abs(np.where(np.isfinite(result), result, 0))
+        error = epsilon * (4 * (2 * np.log2(count) + 1) + 2 * np.log(count) + finite_result)
+        ambiguous = np.zeros(wide.shape, bool)
+    else:
+        relative = np.minimum(count, 4 * np.sqrt(count) + np.log2(count)) / 2
+        error = relative * epsilon * np.abs(np.where(np.isfinite(result), result, 0))
+        logs = np.log2(np.abs(np.where(finite == 0, 1, finite)))
+        ambiguous = (np.where(logs > 0, logs, 0).cumsum(axis) >= largest) | (
+            np.where(logs < 0, logs, 0).cumsum(axis) <= smallest)
+    return np.where(ambiguous, np.inf, error.astype(np.float64))
+
+
 def matmul(operands, dtype):
     return np.matmul(*[dtypes.widen(x, dtype) for x in operands])
 

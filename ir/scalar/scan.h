@@ -1,0 +1,131 @@
+#pragma once
+//! section scan_cumsum needs reduce_sum
+//! defines cumsum
+namespace heddle_scalar::scan {
+// A reduction whose identity leaves the bits of what it meets. `in_sequence` says that combining
+// one element after another is as accurate as in a tree.
+template <class T>
+struct cumsum : reduce::sum<T> {
+  using State = typename reduce::sum<T>::State;
+  static constexpr bool in_sequence = !is_float<State>;
+  static HD_SCALAR State identity() { return static_cast<State>(-0.0f); }
+};
+}  // namespace heddle_scalar::scan
+
+//! section scan_cumprod needs reduce_prod
+//! defines cumprod
+namespace heddle_scalar::scan {
+template <class T>
+struct cumprod : reduce::prod<T> {
+  static constexpr bool in_sequence = true;
+};
+}  // namespace heddle_scalar::scan
+
+//! section scan_cummin needs reduce_min
+//! defines cummin
+namespace heddle_scalar::scan {
+template <class T>
+struct cummin : reduce::min<T> {
+  static constexpr bool in_sequence = true;
+};
+}  // namespace heddle_scalar::scan
+
+//! section scan_cummax needs reduce_max
+//! defines cummax
+namespace heddle_scalar::scan {
+template <class T>
+struct cummax : reduce::max<T> {
+  static constexpr bool in_sequence = true;
+};
+}  // namespace heddle_scalar::scan
+
+//! section scan_logcumsumexp needs limits maximum exp log
+//! defines logcumsumexp
+namespace heddle_scalar::scan {
+// The logarithm of the sum of exponentials, as that of exponentials of what is less than the
+// greatest element, so that none overflows.
+template <class X>
+struct Exponentials {
+  X greatest, sum;
+};
+template <class T>
+struct logcumsumexp {
+  using X = decltype(widen(T()));
+  using State = Exponentials<X>;
+  using Result = T;
+  static constexpr bool in_sequence = false;
+  static HD_SCALAR State identity() { return {least<X>(), 0}; }
+  static HD_SCALAR State lift(T value, long long) { return {widen(value), 1}; }
+  static HD_SCALAR State combine(State a, State b) {
+    const X greatest = maximum(a.greatest, b.greatest);
+    // Of equal infinities the distance is NaN.
+    const X scale =
+        a.greatest == b.greatest ? X(1) : exp(minimum(a.greatest, b.greatest) - greatest);
+    const bool a_first = a.greatest > b.greatest;
+    return {greatest, a_first ? a.sum + b.sum * scale : a.sum * scale + b.sum};
+  }
+  static HD_SCALAR Result finish(State s) { return narrow<T>(s.greatest + log(s.sum)); }
+};
+}  // namespace heddle_scalar::scan
+
+//! section scan_running needs core
+namespace heddle_scalar::scan {
+// What the elements so far of `Width` runs beside each other combine to. Where accuracy asks for a
+// tree it grows like a binary number: part_[d] stands for 2^k elements, each k at most once, the
+// larger ones below, and before_[d] for all up to it.
+template <class R, int Width = 1>
+class Running {
+ public:
+  using State = typename R::State;
+
+  // The first `width` of s, the next element of each run, become the scans up to them.
+  HD_SCALAR void add(State* s, int width = Width) {
+    if constexpr (R::in_sequence) {
+      if (depth_ > 0) combine_with(before_[0], s, width);
+      depth_ = 1;
+      for (int k = 0; k < width; ++k) before_[0][k] = s[k];
+    } else {
+      for (unsigned long long carry = count_++; (carry & 1) != 0; carry >>= 1) {
+        combine_with(part_[--depth_], s, width);
+      }
+      for (int k = 0; k < width; ++k) part_[depth_][k] = s[k];
+      if (depth_ > 0) combine_with(before_[depth_ - 1], s, width);
+      for (int k = 0; k < width; ++k) before_[depth_][k] = s[k];
+      ++depth_;
+    }
+  }
+
+  // The next `Length` elements of the only run become the scans up to them.
+  template <int Length>
+  HD_SCALAR void add_run(State (&s)[Length]) {
+    if constexpr (R::in_sequence) {
+      State last = depth_ > 0 ? before_[0][0] : R::identity();
+      for (int k = 0; k < Length; ++k) s[k] = last = R::combine(last, s[k]);
+      before_[0][0] = last;
+      depth_ = 1;
+    } else {
+      State shifted[Length];
+      for (int step = 1; step < Length; step *= 2) {
+        for (int k = step; k < Length; ++k) shifted[k] = s[k - step];
+        for (int k = step; k < Length; ++k) s[k] = R::combine(shifted[k], s[k]);
+      }
+      State total = s[Length - 1];
+      if (depth_ > 0) {
+        const State last = before_[depth_ - 1][0];
+        for (int k = 0; k < Length; ++k) s[k] = R::combine(last, s[k]);
+      }
+      add(&total);
+    }
+  }
+
+ private:
+  static HD_SCALAR void combine_with(const State* earlier, State* s, int width) {
+    for (int k = 0; k < width; ++k) s[k] = R::combine(earlier[k], s[k]);
+  }
+
+  static constexpr int levels = R::in_sequence ? 1 : 62;
+  State part_[levels][Width], before_[levels][Width];
+  int depth_ = 0;
+  unsigned long long count_ = 0;
+};
+}  // namespace heddle_scalar::scan
