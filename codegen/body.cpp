@@ -111,7 +111,7 @@ std::string Body::type(DType dtype) const {
 }
 
 std::string Body::operand_type(const passes::KernelOperand& operand) const {
-  if (operand.partials < 0) return type(operand.dtype);
+  if (operand.partials < 0 || operand.flags) return type(operand.dtype);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.reductions[i].source == operand.value) return fmt::format("R{}::State", i);
   }
@@ -195,6 +195,8 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     }
     case Instruction::Kind::reduced:
       return fmt::format("R{0}::finish(t{0})", instruction.reduction);
+    case Instruction::Kind::scanned:
+      return fmt::format("R{0}::finish(c{0})", instruction.reduction);
   }
   throw InternalError("unknown kind of instruction");
 }
@@ -234,8 +236,8 @@ void Body::declare_reductions() {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     for (const std::string& section : sections_of(reduction.op, reduction.dtype)) need(section);
-    writer_.line("using R{} = op::reduce::{}<{}>;", i, ir::info(reduction.op).name,
-                 type(reduction.dtype));
+    writer_.line("using R{} = op::{}::{}<{}>;", i, reduction.scan ? "scan" : "reduce",
+                 ir::info(reduction.op).name, type(reduction.dtype));
   }
 }
 

@@ -44,7 +44,7 @@ class Body {
   /// on.
   std::vector<int> row_values(int stage) const;
 
-  /// "using R0 = op::reduce::sum<float>;" for every reduction.
+  /// "using R0 = op::reduce::sum<float>;" for every reduction and scan.
   void declare_reductions();
   /// Names outer or inner loops' variables from the flattened iteration `flat`.
   void decode(const std::vector<passes::Loop>& loops, const std::string& flat);

@@ -34,6 +34,12 @@ KernelSource CudaPrinter::print() {
     case Mapping::columns:
       columns();
       break;
+    case Mapping::scan_rows:
+      scan_rows();
+      break;
+    case Mapping::scan_columns:
+      scan_columns();
+      break;
   }
   out_.close();
   return body_.finish(out_.text(), {"core", "memory"});

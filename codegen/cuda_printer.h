@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ enum class Access : std::uint8_t {
   lanes     ///< an access a lane
 };
 
-/// Prints one plan. cuda_elements.cpp, cuda_rows.cpp and cuda_columns.cpp hold a mapping each.
+/// Prints one plan. cuda_elements.cpp, cuda_rows.cpp, cuda_columns.cpp and cuda_scan.cpp hold
+/// the mappings.
 class CudaPrinter {
  public:
   explicit CudaPrinter(const passes::KernelPlan& plan);
@@ -32,10 +34,29 @@ class CudaPrinter {
   void rows();
   void row_values(int stage);
   void row_stage(int stage);
-  void hold_loads();
-  void skip_beyond_end();
+  /// Loads that more than one of the walks needs, each given by what it computes, are made once,
+  /// all before the first is used. `open` opens the loop over h of such a walk.
+  void hold_loads(const std::vector<std::vector<int>>& walks, const passes::Loop& along,
+                  const std::string& valid, const std::function<void()>& open);
+  std::vector<std::vector<int>> row_walks() const;
+  void open_held();
   void row_body(int stage, bool held);
   void row_results();
+
+  void scan_rows();
+  void scan_columns();
+  /// The block's number, or its ticket; with look-back also "tile" and how many "tiles".
+  void scan_block(const std::string& rows_a_tile);
+  /// Both walks over what a thread holds: into states, and from scans to what is stored.
+  void scan_walks(const passes::Loop& along, const std::string& valid, const std::string& inside,
+                  const std::function<void()>& open, const std::function<void()>& combine);
+  void scan_states(const passes::Loop& along, const std::string& valid, const std::string& inside,
+                   const std::function<void()>& open);
+  void scan_results(const passes::Loop& along, const std::string& valid, const std::string& inside,
+                    const std::function<void()>& open);
+  void scan_row_values(const std::string& leads);
+  std::string tile_place(std::size_t scan, const std::string& row, const std::string& slot,
+                         const std::string& rows) const;
 
   void columns();
   void column_body();

@@ -28,7 +28,13 @@ void CudaPrinter::rows() {
   out_.line("const Index row = active ? wanted : rows - 1;");
   body_.decode(plan_.outer, "row");
   split_range("part", plan_.vector);
-  if (plan_.held > 0) hold_loads();
+  if (plan_.held > 0) {
+    const Loop& last = plan_.inner.back();
+    hold_loads(row_walks(), last, has_tail(last) ? "end - r" : "", [&] {
+      open_held();
+      body_.decode(plan_.inner, "r");
+    });
+  }
   for (int stage = 0; stage < plan_.stages; ++stage) {
     row_values(stage);
     row_stage(stage);
@@ -45,57 +51,61 @@ void CudaPrinter::row_values(int stage) {
   }
 }
 
-// Loads that more than one stage needs are made once, all before the first is used.
-void CudaPrinter::hold_loads() {
-  std::vector<int> uses(plan_.body.size());
+// What each stage needs of the row's elements.
+std::vector<std::vector<int>> CudaPrinter::row_walks() const {
+  std::vector<std::vector<int>> walks(static_cast<std::size_t>(plan_.stages));
   for (int stage = 0; stage < plan_.stages; ++stage) {
-    std::vector<int> roots;
+    std::vector<int>& roots = walks[static_cast<std::size_t>(stage)];
     for (const Reduction& reduction : plan_.reductions) {
       if (reduction.stage == stage) roots.push_back(reduction.value);
     }
     for (const Store& store : plan_.stores) {
       if (store.element && store.stage == stage) roots.push_back(store.value);
     }
+  }
+  return walks;
+}
+
+void CudaPrinter::hold_loads(const std::vector<std::vector<int>>& walks, const Loop& along,
+                             const std::string& valid, const std::function<void()>& open) {
+  std::vector<int> uses(plan_.body.size()), held;
+  for (const std::vector<int>& roots : walks) {
     for (const int i : body_.needed_for(roots, true)) ++uses[i];
   }
-  const Loop& last = plan_.inner.back();
-  std::vector<int> held;
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
     const Instruction& load = plan_.body[i];
     if (load.kind != Instruction::Kind::load || !load.arguments.empty() || uses[i] < 2) continue;
     const bool whole =
-        access_of(load.address, plan_.operands[load.operand], last) == Access::vector;
+        access_of(load.address, plan_.operands[load.operand], along) == Access::vector;
     if (plan_.vector > 1 && !whole) continue;
     held.push_back(static_cast<int>(i));
     out_.line("Vector<{}, {}> h{}[{}];", body_.type(load.dtype), plan_.vector, i, plan_.held);
   }
   if (held.empty()) return;
-  out_.directive("#pragma unroll");
-  out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
-  out_.line("const Index r = (Index(h) * {} + lane) * {};", plan_.threads_per_row, plan_.vector);
-  skip_beyond_end();
-  body_.decode(plan_.inner, "r");
+  open();
   for (const int i : held) {
     const Instruction& load = plan_.body[i];
-    if (has_tail(last)) {
+    const std::string address = body_.index(load.address);
+    lane_of_[i] = fmt::format("h{}[h].v[{}]", i, plan_.vector > 1 ? "k" : "0");
+    if (plan_.vector > 1 && !valid.empty()) {
       body_.need("part");
-      out_.line("h{}[h] = load_part<{}>(p{}, {}, Index(end - r));", i, plan_.vector, load.operand,
-                body_.index(load.address));
-      lane_of_[i] = fmt::format("h{}[h].v[k]", i);
+      out_.line("h{}[h] = load_part<{}>(p{}, {}, Index({}));", i, plan_.vector, load.operand,
+                address, valid);
     } else if (plan_.vector > 1) {
-      out_.line("h{}[h] = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand,
-                body_.index(load.address));
-      lane_of_[i] = fmt::format("h{}[h].v[k]", i);
+      out_.line("h{}[h] = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand, address);
     } else {
-      out_.line("h{}[h].v[0] = load(p{}, {});", i, load.operand, body_.index(load.address));
-      lane_of_[i] = fmt::format("h{}[h].v[0]", i);
+      out_.line("h{}[h].v[0] = load(p{}, {});", i, load.operand, address);
     }
     held_[i] = true;
   }
   out_.close();
 }
 
-void CudaPrinter::skip_beyond_end() {
+// Opens the loop over the vectors that a thread holds.
+void CudaPrinter::open_held() {
+  out_.directive("#pragma unroll");
+  out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
+  out_.line("const Index r = (Index(h) * {} + lane) * {};", plan_.threads_per_row, plan_.vector);
   const passes::Dim held = plan_.held * plan_.threads_per_row * plan_.vector;
   if (!(passes::iterations(plan_.inner) == held)) out_.line("if (r >= end) continue;");
 }
@@ -109,10 +119,7 @@ void CudaPrinter::row_stage(int stage) {
     out_.line("for (int k = 0; k < {}; ++k) a{}[k] = R{}::identity();", plan_.vector, i, i);
   }
   if (plan_.held > 0) {
-    out_.directive("#pragma unroll");
-    out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
-    out_.line("const Index r = (Index(h) * {} + lane) * {};", plan_.threads_per_row, plan_.vector);
-    skip_beyond_end();
+    open_held();
   } else {
     out_.directive("#pragma unroll 4");
     out_.open("for (Index r = begin + lane * {}; r < end; r += {})", plan_.vector, stride);

@@ -1,13 +1,11 @@
+#include "codegen/host_printer.h"
+
 #include <algorithm>
 
-#include "codegen/body.h"
-#include "codegen/printers.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
 
 namespace heddle::codegen {
-
-namespace {
 
 using passes::Instruction;
 using passes::KernelPlan;
@@ -16,61 +14,6 @@ using passes::Mapping;
 using passes::Reduction;
 using passes::Store;
 using passes::tile_edge;
-
-class HostPrinter {
- public:
-  explicit HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_) {}
-
-  KernelSource print() {
-    out_.line("namespace op = heddle_scalar;");
-    out_.line("typedef long long Index;");
-    body_.declare_reductions();
-    out_.open(
-        "extern \"C\" void {}(void* const* buffers, const long long* scalars, long long begin, "
-        "long long end)",
-        name_placeholder);
-    unpack();
-    hide_extents();
-    switch (plan_.mapping) {
-      case Mapping::elements:
-        elements();
-        break;
-      case Mapping::tiles:
-        tiles();
-        break;
-      case Mapping::rows:
-        rows();
-        break;
-      case Mapping::columns:
-        columns();
-        break;
-    }
-    out_.close();
-    return body_.finish(out_.text(), {"core"});
-  }
-
- private:
-  void unpack();
-  void hide_extents();
-  void elements();
-  void tiles();
-  void rows();
-  void row_values(int stage);
-  void row_stage(int stage);
-  void row_results();
-  void columns();
-  void split_range(const char* part);
-  /// Runs over the last loop: opens a loop over its runs within [from, to), its variable between
-  /// `first` and `stop`.
-  void open_runs(const std::vector<Loop>& loops, const std::string& from, const std::string& to);
-  void declare_all(const std::vector<int>& instructions);
-  void store(const Store& store);
-  int lanes(int stage) const;
-
-  const KernelPlan& plan_;
-  Writer out_;
-  Body body_;
-};
 
 void HostPrinter::unpack() {
   for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
@@ -379,7 +322,39 @@ void HostPrinter::columns() {
   out_.line("(void)rows;");
 }
 
-}  // namespace
+KernelSource HostPrinter::print() {
+  out_.line("namespace op = heddle_scalar;");
+  out_.line("typedef long long Index;");
+  body_.declare_reductions();
+  out_.open(
+      "extern \"C\" void {}(void* const* buffers, const long long* scalars, long long begin, "
+      "long long end)",
+      name_placeholder);
+  unpack();
+  hide_extents();
+  switch (plan_.mapping) {
+    case Mapping::elements:
+      elements();
+      break;
+    case Mapping::tiles:
+      tiles();
+      break;
+    case Mapping::rows:
+      rows();
+      break;
+    case Mapping::columns:
+      columns();
+      break;
+    case Mapping::scan_rows:
+      scan_rows();
+      break;
+    case Mapping::scan_columns:
+      scan_columns();
+      break;
+  }
+  out_.close();
+  return body_.finish(out_.text(), {"core"});
+}
 
 KernelSource print_host(const KernelPlan& plan) { return HostPrinter(plan).print(); }
 

@@ -82,6 +82,9 @@ Graph remove_degenerate(const Graph& graph) {
     const Op op = graph.op(id);
     if (is_empty(graph.shape(id)) && op != Op::constant) return filled(result, graph.type(id), 0);
     if (ir::is_reduction(op)) return reduction(result, graph, id, operands);
+    // A single element is all that there is up to it.
+    if (ir::is_scan(op) && graph.shape(id)[graph.attributes(id).axes[0]] == Dim(1))
+      return operands[0];
     if (op == Op::concatenate) return concatenation(result, graph, id, operands);
     if (op == Op::slice_update && is_empty(graph.attributes(id).shape)) return operands[0];
     if (op == Op::matmul && is_empty(result.shape(operands[0])))

@@ -59,7 +59,8 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
              Dim(static_cast<std::int64_t>(size_of(plan.operands[i].dtype)));
   }
   for (const Reduction& reduction : plan.reductions) {
-    if (reduction.partials < 0) continue;
+    // What tiles tell each other is a state for thousands of elements.
+    if (reduction.partials < 0 || plan.look_back) continue;
     const Dim parts = reduction.value >= 0 ? Dim(plan.split) : iterations(plan.inner);
     bytes +=
         iterations(plan.outer) * parts * Dim(static_cast<std::int64_t>(state_bytes(reduction)));

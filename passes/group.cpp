@@ -5,6 +5,7 @@
 #include "heddle/error.h"
 
 #include "passes/cost.h"
+#include "passes/fit.h"
 #include "passes/look_ahead.h"
 #include "passes/matmul.h"
 #include "passes/plan/family.h"
@@ -58,8 +59,7 @@ class Grouper {
   bool try_sibling(ValueId node, const std::vector<std::uint32_t>& groups);
   std::optional<Candidate> sibling_candidate(ValueId node, const Group& group);
   std::optional<Candidate> candidate(ValueId node, std::uint32_t group, std::string& reason);
-  std::optional<Candidate> reduction_candidate(Candidate base, const Group& group,
-                                               std::string& reason);
+  std::optional<Candidate> fit(Candidate candidate, const Group& group, std::string& reason);
   bool ask_families(Group& group, const Candidate& candidate, std::string& family,
                     std::string& reason);
   void add_member(std::uint32_t group, const Candidate& candidate, bool stored);
@@ -169,12 +169,13 @@ void Grouper::make_group(ValueId node) {
   } else {
     group.outer = loops_over(space, graph_.shape(node), candidate.maps[0]);
   }
-  if (ir::is_reduction(graph_.op(node))) {
-    std::string reason;
-    candidate.first_reduction = true;
-    candidate = *reduction_candidate(std::move(candidate), group, reason);
-  }
   std::string family, reason;
+  std::optional<Candidate> fitted = fit(std::move(candidate), group, reason);
+  if (!fitted) {
+    throw InternalError(std::string(info(graph_.op(node)).name) +
+                        " does not fit its own loops: " + reason);
+  }
+  candidate = std::move(*fitted);
   if (!ask_families(group, candidate, family, reason)) {
     throw InternalError("no family takes " + std::string(info(graph_.op(node)).name) + ": " +
                         reason);
@@ -196,12 +197,15 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
     return false;
   }
   if (stored) {
-    std::vector<AtomId> loops = joined->new_outer.empty() ? group.outer : joined->new_outer;
+    const bool scans = ir::is_scan(graph_.op(node));
+    std::vector<AtomId> loops =
+        scans || !joined->new_outer.empty() ? joined->new_outer : group.outer;
+    const std::vector<AtomId>& inner = scans ? joined->new_inner : group.inner;
     const bool row_level = ir::is_reduction(graph_.op(node));
     bool visits_all = joined->maps.size() == 1 &&
                       is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
-    if (!visits_all && !row_level && !group.inner.empty()) {
-      loops.insert(loops.end(), group.inner.begin(), group.inner.end());
+    if (!visits_all && !row_level && !inner.empty()) {
+      loops.insert(loops.end(), inner.begin(), inner.end());
       visits_all = joined->maps.size() == 1 &&
                    is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
     }
@@ -253,28 +257,28 @@ bool Grouper::try_sibling(ValueId node, const std::vector<std::uint32_t>& users)
 }
 
 std::optional<Candidate> Grouper::sibling_candidate(ValueId node, const Group& group) {
-  const bool reduces = ir::is_reduction(graph_.op(node));
-  if (reduces == group.inner.empty()) return std::nullopt;
+  const bool scans = ir::is_scan(graph_.op(node));
+  const bool walks = scans || ir::is_reduction(graph_.op(node));
+  if (walks == group.inner.empty()) return std::nullopt;
+  const std::vector<AtomId>& loops = scans ? group.scanned : group.outer;
   IndexSpace& space = *result_.space;
   const ir::Shape& shape = graph_.shape(node);
   IndexMap map(shape.size());
   std::size_t next = 0;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == Dim(1)) continue;
-    if (next == group.outer.size() || !(space.atom(group.outer[next]).extent == shape[axis]))
+    if (next == loops.size() || !(space.atom(loops[next]).extent == shape[axis]))
       return std::nullopt;
-    map[axis] = space.loop(group.outer[next++]);
+    map[axis] = space.loop(loops[next++]);
   }
-  if (next != group.outer.size()) return std::nullopt;
+  if (next != loops.size()) return std::nullopt;
   Candidate result;
   result.node = node;
   result.maps = {map};
-  if (reduces) {
-    std::string reason;
-    std::optional<Candidate> fitted = reduction_candidate(std::move(result), group, reason);
-    if (!fitted) return std::nullopt;
-    result = std::move(*fitted);
-  }
+  std::string reason;
+  std::optional<Candidate> fitted = fit(std::move(result), group, reason);
+  if (!fitted) return std::nullopt;
+  result = std::move(*fitted);
   // Worth it only where both read the same elements in the same order.
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
     const ValueId operand = graph_.operands(node)[k];
@@ -329,65 +333,16 @@ std::optional<Candidate> Grouper::candidate(ValueId node, std::uint32_t id, std:
     reason = "more different places of it are used than " + std::to_string(max_maps);
     return std::nullopt;
   }
-  if (!ir::is_reduction(graph_.op(node))) return result;
-  if (result.maps.size() > 1) {
-    reason = "the reduction's result is used at " + std::to_string(result.maps.size()) +
-             " different places, at most 1";
-    return std::nullopt;
-  }
-  result.first_reduction = group.inner.empty();
-  return reduction_candidate(std::move(result), group, reason);
+  return fit(std::move(result), group, reason);
 }
 
-// Fits a reduction into the group's loops: its result belongs to the rows, its reduced axes are the
-// inner loops, either new ones or those over which the row is walked anyway.
-std::optional<Candidate> Grouper::reduction_candidate(Candidate result, const Group& group,
-                                                      std::string& reason) {
+std::optional<Candidate> Grouper::fit(Candidate candidate, const Group& group,
+                                      std::string& reason) {
+  const ir::Op op = graph_.op(candidate.node);
   IndexSpace& space = *result_.space;
-  const ir::Attributes& attributes = graph_.attributes(result.node);
-  const ir::Shape& operand = graph_.shape(graph_.operands(result.node)[0]);
-  std::vector<Dim> reduced;
-  for (const std::int64_t axis : attributes.axes) {
-    if (!(operand[axis] == Dim(1))) reduced.push_back(operand[axis]);
-  }
-  std::vector<AtomId> used;
-  for (const Index& index : result.maps[0]) space.collect_loops(index, used);
-  const auto is_used = [&](AtomId loop) {
-    return std::find(used.begin(), used.end(), loop) != used.end();
-  };
-
-  result.new_outer = group.outer;
-  result.new_inner = group.inner;
-  if (group.inner.empty()) {
-    std::vector<AtomId> rest;
-    for (const AtomId loop : group.outer) {
-      if (!is_used(loop)) rest.push_back(loop);
-    }
-    if (rest.empty()) {
-      for (const Dim extent : reduced) result.new_inner.push_back(space.new_loop(extent));
-    } else {
-      result.feeds_elements = true;
-      result.new_inner = rest;
-      std::erase_if(result.new_outer, [&](AtomId loop) { return !is_used(loop); });
-    }
-  }
-  std::vector<Dim> inner;
-  for (const AtomId loop : result.new_inner) inner.push_back(space.atom(loop).extent);
-  if (inner != reduced) {
-    reason = "it reduces over " + ir::to_string(reduced) + ", and the kernel walks " +
-             ir::to_string(inner);
-    return std::nullopt;
-  }
-  if (!is_bijective(space, result.maps[0], graph_.shape(result.node), result.new_outer)) {
-    reason = "its result is not used once a row";
-    return std::nullopt;
-  }
-  const IndexMap read =
-      operand_map(space, graph_, result.node, 0, result.maps[0], result.new_inner);
-  result.contiguous =
-      result.new_inner.empty() ||
-      space.coefficient(linear_index(space, read, operand), result.new_inner.back()) == Dim(1);
-  return result;
+  if (ir::is_scan(op)) return fit_scan(graph_, space, group, std::move(candidate), reason);
+  if (!ir::is_reduction(op)) return candidate;
+  return fit_reduction(graph_, space, group, std::move(candidate), reason);
 }
 
 bool Grouper::ask_families(Group& group, const Candidate& candidate, std::string& family,
@@ -416,7 +371,9 @@ void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool stor
     group.stored.push_back(node);
     group.stored_maps.push_back(candidate.maps[0]);
   }
-  if (ir::is_reduction(graph_.op(node))) {
+  const ir::Op op = graph_.op(node);
+  if (ir::is_scan(op) && group.scanned.empty()) group.scanned = group.outer;
+  if (ir::is_scan(op) || ir::is_reduction(op)) {
     group.outer = candidate.new_outer;
     group.inner = candidate.new_inner;
   }
@@ -482,7 +439,7 @@ bool Grouper::will_belong_to_rows(ValueId node, const Group& group, IndexMap map
   reduction.node = node;
   reduction.maps = {std::move(map)};
   std::string family, reason;
-  const std::optional<Candidate> fitted = reduction_candidate(std::move(reduction), group, reason);
+  const std::optional<Candidate> fitted = fit(std::move(reduction), group, reason);
   Group trial = group;
   return fitted && ask_families(trial, *fitted, family, reason);
 }

@@ -16,11 +16,12 @@ using ir::Graph;
 using ir::ValueId;
 
 /// Nodes that become one kernel, or one library call. Loops start as the axes of the root; the
-/// first reduction splits them into rows (outer) and what is walked within a row (inner).
+/// first reduction or scan splits them into rows (outer) and what is walked within a row (inner).
 struct Group {
   ValueId root{};
   bool library = false;
   std::vector<AtomId> outer, inner;
+  std::vector<AtomId> scanned;        ///< of a group that scans: all loops, in their order
   std::vector<ValueId> members;       ///< root first, producers after their users
   std::vector<ValueId> stored;        ///< members whose values go to memory
   std::vector<IndexMap> stored_maps;  ///< where the loops visit each of them
@@ -35,9 +36,8 @@ struct Group {
 struct Candidate {
   ValueId node{};
   std::vector<IndexMap> maps;     ///< into the node's shape, one for each distinct use
-  std::vector<AtomId> new_inner;  ///< reductions: the inner loops that the group would get
+  std::vector<AtomId> new_inner;  ///< reductions, scans: the inner loops that the group would get
   std::vector<AtomId> new_outer;
-  bool first_reduction = false;
   bool feeds_elements = false;  ///< its value is used, however indirectly, inside the inner loops
   bool contiguous = true;       ///< reductions: the last inner loop runs through memory
 };

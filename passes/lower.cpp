@@ -57,7 +57,7 @@ class Lowering {
   int emit(const Place& place);
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
-  int emit_reduction(const Place& place);
+  int emit_reduction(const Place& place);  ///< or scan
   Index addressed(const Index& index, std::vector<int>& needed);
   int emit_position(AtomId gathered);
   int emit_guard(const Guard& guard);
@@ -86,10 +86,11 @@ Lowering::Root Lowering::whole(ValueId node, const IndexMap& map) {
 
 Lowering::Root Lowering::region() {
   const ir::Attributes& attributes = graph_.attributes(group_.root);
+  const std::vector<AtomId>& loops = group_.scanned.empty() ? group_.outer : group_.scanned;
   IndexMap region(attributes.shape.size()), target(attributes.shape.size());
   std::size_t next = 0;
   for (std::size_t axis = 0; axis < region.size(); ++axis) {
-    if (!(attributes.shape[axis] == Dim(1))) region[axis] = space_.loop(group_.outer[next++]);
+    if (!(attributes.shape[axis] == Dim(1))) region[axis] = space_.loop(loops[next++]);
     target[axis] = space_.add({attributes.starts[axis], {}},
                               space_.scale(region[axis], attributes.steps[axis]));
   }
@@ -149,7 +150,7 @@ int Lowering::emit(const Place& place) {
   const ir::Attributes& attributes = graph_.attributes(node);
   if (places_.is_load(node)) return emit_load(place);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
-  if (ir::is_reduction(op)) return emit_reduction(place);
+  if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
   Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
   instruction.op = op;
   instruction.arguments = values_of(place);
@@ -198,10 +199,12 @@ int Lowering::emit_choice(const Place& place) {
 int Lowering::emit_reduction(const Place& place) {
   Reduction reduction;
   reduction.op = graph_.op(place.node);
+  reduction.scan = ir::is_scan(reduction.op);
   reduction.dtype = graph_.dtype(graph_.operands(place.node)[0]);
   reduction.source = place.node;
   reduction.value = values_of(place)[0];
-  Instruction reduced = Instruction::of(Instruction::Kind::reduced, graph_.dtype(place.node));
+  const auto kind = reduction.scan ? Instruction::Kind::scanned : Instruction::Kind::reduced;
+  Instruction reduced = Instruction::of(kind, graph_.dtype(place.node));
   reduced.reduction = static_cast<int>(plan_.reductions.size());
   plan_.reductions.push_back(reduction);
   return push(std::move(reduced), place.node);

@@ -13,7 +13,8 @@ std::span<const GraphPass> graph_passes() {
   static const GraphPass passes[] = {
       {"degenerate",
        [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
-       "first, so that nothing after it meets reductions over no or one element, or empty parts",
+       "first, so that nothing after it meets reductions and scans over no or one element, or "
+       "empty parts",
        true},
       {"simplify", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
        "before matmul is lowered, so that transposes next to it have been composed"},

@@ -145,8 +145,9 @@ void Places::settle() {
   for (std::size_t i = places_.size(); i-- > 0;) {
     Place& place = places_[i];
     Demand& demand = demands[i];
-    // A reduction walks all of its row whatever it is used for.
-    const bool everywhere = ir::is_reduction(graph_.op(place.node));
+    // A reduction or scan walks all of its row whatever it is used for.
+    const ir::Op op = graph_.op(place.node);
+    const bool everywhere = ir::is_reduction(op) || ir::is_scan(op);
     for (const Place::Use& use : place.operands) {
       meet(demands[use.place], both(everywhere ? Guard{} : demand.guard, use.inside),
            demand.loosened && !everywhere);

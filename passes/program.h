@@ -30,7 +30,8 @@ struct Parameter {
   };
   Kind kind = Kind::buffer;
   BufferRef buffer;
-  bool written = false;  ///< buffer: the kernel stores to it
+  bool written = false;      ///< buffer: the kernel stores to it
+  std::int64_t cleared = 0;  ///< buffer: so many bytes for each block of the launch are 0 before it
   Dim value;
   std::uint32_t scalar = 0;  ///< input index
   DType dtype = DType::f32;

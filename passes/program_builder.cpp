@@ -41,6 +41,7 @@ class Builder {
   void add_group(const Group& group);
   void add_kernel(KernelPlan plan);
   void add_split_kernel(const KernelPlan& plan);
+  void add_look_back_kernel(KernelPlan plan);
   void add_matmul(const Group& group);
   void add_zeros(ValueId value);
   BufferRef buffer_of(ValueId value);
@@ -146,6 +147,7 @@ void Builder::add_group(const Group& group) {
     KernelPlan trial = plan;
     if (!all[i]->schedule(trial, options_.target)) continue;
     trial.family = all[i]->name();
+    if (trial.look_back) return add_look_back_kernel(std::move(trial));
     return trial.split > 1 ? add_split_kernel(trial) : add_kernel(std::move(trial));
   }
   throw InternalError("no family runs the group of " +
@@ -167,10 +169,12 @@ void Builder::add_kernel(KernelPlan plan) {
   plan.index_bits = index_bits(plan);
   plan.name = describe(plan);
   KernelStep step = launch_shape(plan, options_.target);
+  const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_a_block : 0;
   step.kernel = static_cast<std::uint32_t>(planned_.kernels.size());
   for (KernelOperand& operand : plan.operands) {
     Parameter parameter;
     parameter.written = operand.written;
+    if (operand.flags) parameter.cleared = cleared;
     parameter.buffer =
         operand.partials >= 0 ? partials_[operand.partials] : buffer_of(operand.value);
     step.parameters.push_back(parameter);
@@ -209,6 +213,26 @@ void Builder::add_split_kernel(const KernelPlan& plan) {
   SplitPlans plans = split_plan(plan, *planned_.grouping.space, partials, options_.target);
   add_kernel(std::move(plans.parts));
   add_kernel(std::move(plans.combine));
+}
+
+// Tiles tell each other what they come to through memory, in one launch.
+void Builder::add_look_back_kernel(KernelPlan plan) {
+  const LookBackBytes bytes = look_back_bytes(plan);
+  const auto add = [&](const Reduction& reduction, Dim size, bool flags) {
+    KernelOperand operand;
+    operand.value = reduction.source;
+    operand.dtype = flags ? DType::u32 : reduction.dtype;
+    operand.written = operand.aliased = true;
+    operand.flags = flags;
+    operand.partials = static_cast<int>(partials_.size());
+    partials_.push_back(new_temporary(size));
+    plan.operands.push_back(operand);
+    return static_cast<int>(plan.operands.size()) - 1;
+  };
+  for (std::size_t i = 0; i < plan.reductions.size(); ++i)
+    plan.reductions[i].partials = add(plan.reductions[i], bytes.states[i], false);
+  add(plan.reductions.front(), bytes.flags, true);
+  add_kernel(std::move(plan));
 }
 
 void Builder::add_matmul(const Group& group) {

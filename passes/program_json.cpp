@@ -46,6 +46,7 @@ Json parameter_json(const Parameter& parameter) {
     case Parameter::Kind::buffer:
       json["buffer"] = buffer_json(parameter.buffer);
       json["written"] = parameter.written;
+      json["cleared"] = parameter.cleared;
       break;
     case Parameter::Kind::size:
       json["value"] = dim_json(parameter.value);
@@ -65,6 +66,7 @@ Parameter parameter_of(const Json& json) {
     case Parameter::Kind::buffer:
       parameter.buffer = buffer_of(json.at("buffer"));
       parameter.written = json.at("written");
+      parameter.cleared = json.at("cleared");
       break;
     case Parameter::Kind::size:
       parameter.value = dim_of(json.at("value"));

@@ -149,6 +149,10 @@ void launch_kernel(const passes::KernelStep& step, const PreparedKernel& prepare
         const Frame::Memory memory = frame.memory(parameter.buffer);
         arguments.slots.push_back(reinterpret_cast<std::uint64_t>(memory.pointer));
         bytes = memory.bytes;
+        if (parameter.cleared > 0) {
+          const auto cleared = static_cast<std::size_t>(parameter.cleared * prepared.blocks);
+          fill(memory.pointer, 0, cleared, stream);
+        }
         break;
       }
       case passes::Parameter::Kind::size:

@@ -80,10 +80,12 @@ void assign_stages(KernelPlan& plan) {
       instruction.element |= plan.body[argument].element;
       instruction.stage = std::max(instruction.stage, plan.body[argument].stage);
     }
-    if (instruction.kind != Instruction::Kind::reduced) continue;
+    if (instruction.reduction < 0) continue;
     Reduction& reduction = plan.reductions[instruction.reduction];
     reduction.stage = reduction.value < 0 ? 0 : plan.body[reduction.value].stage;
-    instruction.stage = reduction.stage + 1;
+    // A scan is known in the walk that makes it.
+    instruction.element = reduction.scan;
+    instruction.stage = reduction.stage + (reduction.scan ? 0 : 1);
     plan.stages = std::max(plan.stages, instruction.stage);
   }
   for (Store& store : plan.stores) {
@@ -162,8 +164,7 @@ std::string describe(const KernelPlan& plan) {
     std::string word;
     if (instruction.kind == Instruction::Kind::apply) word = ir::info(instruction.op).name;
     if (instruction.kind == Instruction::Kind::cast) word = "cast";
-    if (instruction.kind == Instruction::Kind::reduced)
-      word = ir::info(plan.reductions[instruction.reduction].op).name;
+    if (instruction.reduction >= 0) word = ir::info(plan.reductions[instruction.reduction].op).name;
     if (word.empty() || word == last) continue;
     last = word;
     if (++words <= 5) name += '_' + word;

@@ -54,6 +54,18 @@ class Normalization : public ReductionFamily {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
+/// Scans along one loop, with what is computed before and after them over the same loops. Rows that
+/// one block cannot hold are cut in tiles, each of which waits for what the earlier ones come to.
+class Scan : public Piecewise {
+ public:
+  std::string_view name() const override { return "scan"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+  bool schedule(KernelPlan&, const ir::Target&) const override;
+};
+bool scans(const KernelPlan& plan);
+/// Any plan that scans.
+void schedule_scan(KernelPlan& plan, const ir::Target& target);
+
 /// One op, one thread an outer iteration, no assumption about anything.
 class Generic : public Family {
  public:

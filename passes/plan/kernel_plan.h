@@ -24,7 +24,8 @@ struct KernelOperand {
   bool written = false;
   bool aligned = true;   ///< starts at a multiple of 16 bytes
   bool aliased = false;  ///< shares memory with another operand, so it is not __restrict__
-  int partials = -1;     ///< index of the reduction whose split states it holds, or -1
+  int partials = -1;     ///< index of the scratch that it is, states of a reduction or flags, or -1
+  bool flags = false;    ///< says which states of a look-back are there, and counts its tickets
 };
 
 /// A scalar value of the kernel's body, computed once per iteration of the loops that it depends
@@ -41,7 +42,8 @@ struct Instruction {
     position,  ///< where index arguments[0] lies on an axis of `end` elements, the nearest if
                ///< outside
     inside,    ///< whether index arguments[0] names one of `end` elements
-    reduced    ///< the result of reductions[reduction]
+    reduced,   ///< the result of reductions[reduction]
+    scanned    ///< what reductions[reduction], a scan, has come to at this element
   };
   Kind kind = Kind::constant;
   DType dtype = DType::f32;
@@ -71,6 +73,7 @@ struct Instruction {
 
 struct Reduction {
   ir::Op op{};
+  bool scan = false;
   DType dtype = DType::f32;  ///< of the operand
   int value = -1;            ///< instruction, unless the states come from `partials`
   int partials = -1;         ///< operand that holds states, or -1
@@ -99,7 +102,9 @@ enum class Mapping : std::uint8_t {
   tiles,     ///< tiles of 32 x 32 of `tiled` loads are staged in shared memory or, on the host, a
              ///< local array
   rows,      ///< `threads_per_row` threads walk the inner loops of one outer iteration
-  columns    ///< neighbouring threads take neighbouring outer iterations, and share the inner loops
+  columns,   ///< neighbouring threads take neighbouring outer iterations, and share the inner loops
+  scan_rows,    ///< as rows, each thread with `held` vectors of the row or of a tile of it
+  scan_columns  ///< as columns, each thread with `held` inner iterations of a tile
 };
 
 /// One kernel, decided down to the last detail: the printers only spell it. The outer loops run
@@ -121,8 +126,10 @@ struct KernelPlan {
   int threads = 256;        ///< a block
   int threads_per_row = 1;  ///< rows mapping
   int split = 1;            ///< parts of the inner loops, each to its own block; results are states
-  std::int64_t held =
-      0;  ///< rows mapping: vectors of every load that a thread holds, 0: read again a stage
+  std::int64_t held = 0;    ///< rows mapping: vectors of every load that a thread holds, 0: read
+                            ///< again a stage; scans: vectors or inner iterations a thread
+  bool look_back =
+      false;  ///< scans: a row is cut in tiles, a block each, that wait for the earlier
   int index_bits = 64;
   std::vector<int> tiled;  ///< tiles mapping: load instructions that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which they are contiguous

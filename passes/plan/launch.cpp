@@ -40,6 +40,49 @@ std::vector<GridExtent> tile_grid(const KernelPlan& plan) {
           {iterations(untiled_loops(plan)), 1}};
 }
 
+/// An upper bound of `bytes` for each of the blocks, exact where extents are known.
+Dim bytes_of_blocks(std::vector<GridExtent> grid, std::int64_t bytes) {
+  // Sizes do not divide: an unknown extent counts a byte or few for each of its elements, the first
+  // of them, and each other all of them.
+  std::ranges::stable_sort(grid, std::ranges::greater(), [](const GridExtent& extent) {
+    return std::pair(extent.elements.is_constant(), extent.per_block);
+  });
+  Dim total = bytes;
+  for (const auto& [elements, per_block] : grid) {
+    if (elements.is_constant()) {
+      total *= Dim((elements.constant() + per_block - 1) / per_block);
+    } else if (total.is_constant() && per_block > 1) {
+      total = elements * Dim((total.constant() + per_block - 1) / per_block) + total;
+    } else {
+      total *= elements;
+    }
+  }
+  return total;
+}
+
+std::vector<GridExtent> scan_grid(const KernelPlan& plan) {
+  std::vector<GridExtent> grid;
+  if (plan.mapping == Mapping::scan_rows) {
+    grid = {{iterations(plan.outer), plan.threads / plan.threads_per_row}};
+  } else {
+    const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);
+    grid = {{plan.outer.back().extent, std::int64_t{plan.threads_per_row} * plan.vector},
+            {iterations(rest), 1}};
+  }
+  if (plan.look_back) grid.push_back({iterations(plan.inner), scan_tile(plan)});
+  return grid;
+}
+
+/// Shared memory of one scan: within a tile, then among tiles.
+std::size_t scan_shared_bytes(const KernelPlan& plan, std::size_t state) {
+  const auto warps = static_cast<std::size_t>(plan.threads) / 32;
+  if (plan.mapping == Mapping::scan_columns)
+    return static_cast<std::size_t>(plan.threads) * static_cast<std::size_t>(plan.vector) * state;
+  if (plan.threads_per_row <= 32) return 0;
+  const auto rows = static_cast<std::size_t>(plan.threads / plan.threads_per_row);
+  return (warps * static_cast<std::size_t>(plan.held) + rows) * state;
+}
+
 KernelStep host_shape(const KernelPlan& plan) {
   KernelStep step;
   const Dim outer = iterations(plan.outer);
@@ -58,14 +101,15 @@ KernelStep host_shape(const KernelPlan& plan) {
   const Dim inner = iterations(plan.inner);
   const std::int64_t walk =
       inner.is_constant() ? std::max<std::int64_t>(inner.constant() / plan.split, 1) : worthwhile;
-  if (plan.mapping == Mapping::rows) {
+  if (plan.mapping == Mapping::rows || plan.mapping == Mapping::scan_rows) {
     step.grid = {{outer, 1}};
     step.host_grain = std::max<std::int64_t>(worthwhile / walk, 1);
   } else {
     const Dim columns = plan.outer.back().extent;
+    const std::int64_t width = plan.mapping == Mapping::columns ? host_columns : host_scan_columns;
     const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);
-    step.grid = {{columns, host_columns}, {iterations(rest), 1}};
-    step.host_grain = std::max<std::int64_t>(worthwhile / (walk * host_columns), 1);
+    step.grid = {{columns, width}, {iterations(rest), 1}};
+    step.host_grain = std::max<std::int64_t>(worthwhile / (walk * width), 1);
   }
   if (plan.split > 1) step.grid.push_back({plan.split, 1});
   return step;
@@ -104,6 +148,26 @@ std::vector<std::uint32_t> kernel_scalars(const KernelPlan& plan) {
   return scalars;
 }
 
+std::int64_t scan_tile(const KernelPlan& plan) {
+  return plan.mapping == Mapping::scan_rows
+             ? std::int64_t{plan.threads_per_row} * plan.vector * plan.held
+             : plan.threads / plan.threads_per_row * plan.held;
+}
+
+LookBackBytes look_back_bytes(const KernelPlan& plan) {
+  LookBackBytes result;
+  std::vector<GridExtent> grid = scan_grid(plan);
+  constexpr std::int64_t word = 4;
+  result.flags_a_block = word * (1 + 2 * static_cast<std::int64_t>(plan.reductions.size()));
+  result.flags = bytes_of_blocks(grid, result.flags_a_block);
+  grid = {{iterations(plan.outer), 1}, grid.back()};
+  for (const Reduction& reduction : plan.reductions) {
+    const auto state = static_cast<std::int64_t>(state_bytes(reduction));
+    result.states.push_back(bytes_of_blocks(grid, 2 * state));
+  }
+  return result;
+}
+
 std::size_t state_bytes(const Reduction& reduction) {
   return ir::reduction_state_bytes(reduction.op, reduction.dtype);
 }
@@ -119,6 +183,7 @@ std::uint32_t shared_bytes(const KernelPlan& plan) {
     if (plan.mapping == Mapping::rows && plan.threads_per_row > 32)
       needed = plan.threads / 32 * state_bytes(reduction);
     if (plan.mapping == Mapping::columns) needed = plan.threads * state_bytes(reduction);
+    if (reduction.scan) needed = scan_shared_bytes(plan, state_bytes(reduction));
     bytes = std::max(bytes, needed);
   }
   return static_cast<std::uint32_t>((bytes + 15) / 16 * 16);
@@ -139,6 +204,14 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
       break;
     case Mapping::rows:
       step.grid = {{outer, plan.threads / plan.threads_per_row}};
+      break;
+    case Mapping::scan_rows:
+      step.grid = scan_grid(plan);
+      break;
+    case Mapping::scan_columns:
+      step.grid = scan_grid(plan);
+      step.block[0] = static_cast<std::uint32_t>(plan.threads_per_row);
+      step.block[1] = static_cast<std::uint32_t>(plan.threads / plan.threads_per_row);
       break;
     case Mapping::columns: {
       const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);

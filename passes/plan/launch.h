@@ -8,6 +8,8 @@ namespace heddle::passes {
 
 /// Columns that one host piece of a columns kernel accumulates at once.
 inline constexpr std::int64_t host_columns = 512;
+/// The same of a kernel that scans them.
+inline constexpr std::int64_t host_scan_columns = 128;
 /// Edge of a tile of the tiles mapping, in elements.
 inline constexpr int tile_edge = 32;
 /// The outer loops that tiles do not cover: all but the last and `tile_loop`.
@@ -17,10 +19,20 @@ std::vector<Loop> untiled_loops(const KernelPlan& plan);
 std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan);
 /// Scalar inputs in the order in which the kernel takes them, last.
 std::vector<std::uint32_t> kernel_scalars(const KernelPlan& plan);
-/// Bytes of one reduction state of `reduction`, as ir/scalar/reduce.h lays it out.
+/// Inner iterations that a block of a scan holds at once.
+std::int64_t scan_tile(const KernelPlan& plan);
+/// Bytes of one reduction state of `reduction`, as ir/scalar/ lays it out.
 std::size_t state_bytes(const Reduction& reduction);
 /// Shared memory that a block needs, in bytes.
 std::uint32_t shared_bytes(const KernelPlan& plan);
+/// What the tiles of a look-back tell each other. Tiles are the leaves of a tree, whose nodes are
+/// numbered within twice as many as there are tiles.
+struct LookBackBytes {
+  std::vector<Dim> states;       ///< of each reduction
+  Dim flags;                     ///< at least `flags_a_block` for each block
+  std::int64_t flags_a_block{};  ///< a ticket, and a flag a node and reduction
+};
+LookBackBytes look_back_bytes(const KernelPlan& plan);
 /// Blocks, threads and shared memory of a launch; parameters are left empty.
 KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target);
 

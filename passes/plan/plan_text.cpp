@@ -18,10 +18,9 @@ class PlanText {
     loops("inner", plan_.inner);
     for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
       const KernelOperand& operand = plan_.operands[i];
-      text_ +=
-          fmt::format("  p{}: {} {}{}{}{}\n", i, name_of(operand.dtype),
-                      operand.written ? "out" : "in", operand.aligned ? "" : " unaligned",
-                      operand.aliased ? " aliased" : "", operand.partials < 0 ? "" : " partials");
+      text_ += fmt::format("  p{}: {} {}{}{}{}\n", i, name_of(operand.dtype),
+                           operand.written ? "out" : "in", operand.aligned ? "" : " unaligned",
+                           operand.aliased ? " aliased" : "", scratch(operand));
     }
     for (std::size_t i = 0; i < plan_.body.size(); ++i) instruction(i);
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
@@ -51,11 +50,29 @@ class PlanText {
         return fmt::format("rows vector={} lanes={} threads={} held={} split={} i{}", plan_.vector,
                            plan_.threads_per_row, plan_.threads, plan_.held, plan_.split,
                            plan_.index_bits);
+      case Mapping::scan_rows:
+      case Mapping::scan_columns:
+        return scan_mapping();
       case Mapping::columns:
         break;
     }
     return fmt::format("columns vector={} columns={} threads={} split={} i{}", plan_.vector,
                        plan_.threads_per_row, plan_.threads, plan_.split, plan_.index_bits);
+  }
+
+  std::string scan_mapping() const {
+    const bool rows = plan_.mapping == Mapping::scan_rows;
+    return fmt::format("scan along {} vector={} {}={} threads={} held={}{} i{}",
+                       rows ? "rows" : "columns", plan_.vector, rows ? "lanes" : "columns",
+                       plan_.threads_per_row, plan_.threads, plan_.held,
+                       plan_.look_back   ? " in tiles"
+                       : plan_.split > 1 ? fmt::format(" split={}", plan_.split)
+                                         : "",
+                       plan_.index_bits);
+  }
+
+  static const char* scratch(const KernelOperand& operand) {
+    return operand.partials < 0 ? "" : operand.flags ? " flags" : " partials";
   }
 
   void loops(const char* kind, const std::vector<Loop>& loops) {
@@ -127,6 +144,7 @@ class PlanText {
                            arguments, one.end.to_string());
         break;
       case Instruction::Kind::reduced:
+      case Instruction::Kind::scanned:
         what = fmt::format("t{}", one.reduction);
         break;
     }

@@ -3,6 +3,7 @@
 
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
+#include "passes/plan/walk.h"
 
 namespace heddle::passes {
 
@@ -10,60 +11,15 @@ namespace {
 
 constexpr std::int64_t max_row = 16384;  // elements that one block holds in registers
 
-std::int64_t known(Dim dim, std::int64_t otherwise) {
-  return dim.is_constant() ? dim.constant() : otherwise;
-}
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-/// Loads inside the inner loops, which are nearly all of the traffic.
-std::vector<const Instruction*> element_loads(const KernelPlan& plan) {
-  std::vector<const Instruction*> loads;
-  for (const Instruction& instruction : plan.body) {
-    if (instruction.kind == Instruction::Kind::load && instruction.element)
-      loads.push_back(&instruction);
-  }
-  return loads;
-}
-
-bool runs_along(const KernelPlan& plan, const Instruction& load, const Loop& loop) {
-  const auto step = step_along(plan, load.address, loop);
-  return step && *step == Dim(1);
-}
-
 /// Neighbouring outer iterations are neighbours in memory, and neighbouring inner ones are not.
 bool is_columnwise(const KernelPlan& plan) {
   if (plan.outer.empty()) return false;
   int votes = 0;
   for (const Instruction* load : element_loads(plan)) {
-    if (runs_along(plan, *load, plan.inner.back())) --votes;
-    if (runs_along(plan, *load, plan.outer.back())) ++votes;
+    if (runs_along(plan, load->address, plan.inner.back())) --votes;
+    if (runs_along(plan, load->address, plan.outer.back())) ++votes;
   }
   return votes > 0;
-}
-
-int widest_access(const KernelPlan& plan, const Loop& loop, bool whole_vectors,
-                  const ir::Target& target) {
-  int width = 16;
-  bool any = false;
-  for (const Instruction* load : element_loads(plan)) {
-    const int limit =
-        std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(load->dtype)));
-    const int own = vector_width(plan, plan.operands[load->operand], load->address, loop, limit);
-    if (own == 1 && !runs_along(plan, *load, loop)) continue;
-    any = true;
-    width = std::min(width, own);
-  }
-  for (const Store& store : plan.stores) {
-    if (!store.element && plan.mapping == Mapping::rows) continue;
-    const KernelOperand& operand = plan.operands[store.operand];
-    const int limit =
-        std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(operand.dtype)));
-    width = std::min(width, vector_width(plan, operand, store.address, loop, limit));
-  }
-  if (!any) return 1;
-  while (width > 1 && whole_vectors && !loop.extent.divisible_by(width)) width /= 2;
-  return width;
 }
 
 /// As many parts of the inner loops as give every multiprocessor several blocks, each with enough
@@ -127,6 +83,7 @@ void schedule_host(KernelPlan& plan, bool columnwise) {
 Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                                 const ir::Target&) const {
   const ir::Op op = graph.op(candidate.node);
+  if (ir::is_scan(op)) return Verdict::no("a kernel that reduces does not scan");
   if (ir::is_reduction(op) && candidate.feeds_elements && !group.members.empty()) {
     return Verdict::no("its result is used inside the rows that it reduces");
   }
@@ -148,6 +105,8 @@ bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const
 
 Verdict Normalization::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                               const ir::Target& target) const {
+  if (ir::is_scan(graph.op(candidate.node)))
+    return Verdict::no("a kernel that reduces does not scan");
   if (ir::is_reduction(graph.op(candidate.node)) && candidate.feeds_elements) {
     Dim row = 1;
     const ir::Shape& operand = graph.shape(graph.operands(candidate.node)[0]);
@@ -195,16 +154,20 @@ Verdict Generic::extend(const Graph& graph, const Group& group, const Candidate&
   return {};
 }
 
-bool Generic::schedule(KernelPlan& plan, const ir::Target&) const {
+bool Generic::schedule(KernelPlan& plan, const ir::Target& target) const {
+  if (scans(plan)) {
+    schedule_scan(plan, target);
+    return true;
+  }
   plan.mapping = plan.reductions.empty() ? Mapping::elements : Mapping::rows;
   return true;
 }
 
 std::span<const Family* const> families() {
   // Never destroyed: programs may be compiled while the process ends.
-  static const Family* const all[] = {new Transpose, new Pointwise,       new Piecewise,
-                                      new Scatter,   new ReductionFamily, new Normalization,
-                                      new Generic};
+  static const Family* const all[] = {new Transpose,     new Pointwise, new Piecewise,
+                                      new Scatter,       new Scan,      new ReductionFamily,
+                                      new Normalization, new Generic};
   return all;
 }
 

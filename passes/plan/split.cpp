@@ -1,6 +1,7 @@
 #include "passes/plan/split.h"
 
 #include "passes/plan/analyze.h"
+#include "passes/plan/families.h"
 
 namespace heddle::passes {
 
@@ -62,11 +63,16 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
                       const ir::Target& target) {
   SplitPlans plans{plan, plan};
   KernelPlan& parts = plans.parts;
-  std::erase_if(parts.stores, [](const Store& store) { return !store.element; });
+  std::erase_if(parts.stores, [&](const Store& store) { return scans(plan) || !store.element; });
   add_partials(parts, partials, true);
   prune(parts);
-
   KernelPlan& combine = plans.combine;
+  if (scans(plan)) {
+    parts.mapping = plan.mapping == Mapping::scan_rows ? Mapping::rows : Mapping::columns;
+    add_partials(combine, partials, false);
+    return plans;
+  }
+
   combine.split = 1;
   combine.vector = 1;
   combine.mapping = Mapping::rows;

@@ -13,10 +13,10 @@
 namespace heddle::codegen {
 namespace {
 
-TEST_CASE("every elementwise op and reduction is defined by a section") {
+TEST_CASE("every elementwise op, reduction and scan is defined by a section") {
   for (int i = 0; i < ir::op_count; ++i) {
     const auto op = static_cast<ir::Op>(i);
-    if (!ir::is_elementwise(op) && !ir::is_reduction(op)) continue;
+    if (!ir::is_elementwise(op) && !ir::is_reduction(op) && !ir::is_scan(op)) continue;
     CAPTURE(ir::info(op).name);
     const auto sections = sections_of(op, DType::f32);
     REQUIRE(sections.size() == 1);

@@ -87,6 +87,7 @@ class Generator {
   void add_gather();
   void add_scatter();
   void add_reduction();
+  void add_scan();
   void add_matmul();
   void choose_outputs();
   void choose_options();
@@ -196,7 +197,7 @@ void Generator::add_something() {
       {6, &Generator::add_slice},        {5, &Generator::add_concatenate},
       {6, &Generator::add_slice_update}, {14, &Generator::add_reduction},
       {3, &Generator::add_matmul},       {6, &Generator::add_gather},
-      {4, &Generator::add_scatter}};
+      {4, &Generator::add_scatter},      {7, &Generator::add_scan}};
   int total = 0;
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));
@@ -434,6 +435,20 @@ void Generator::add_reduction() {
   settle(recorder_.add(info.op, {value}, attributes));
 }
 
+void Generator::add_scan() {
+  static const std::vector<Op> ops = ops_of(OpKind::scan);
+  const OpInfo& info = ir::info(recorder_.any_of(ops));
+  ValueId value = pick();
+  const std::size_t rank = recorder_.shape(value).size();
+  if (rank == 0) return;
+  if ((info.dtypes & ir::set_of(recorder_.dtype(value))) == 0) {
+    value = recorder_.cast(value, recorder_.any_dtype(info.dtypes));
+  }
+  Attributes attributes;
+  attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
+  settle(recorder_.add(info.op, {value}, attributes));
+}
+
 void Generator::add_matmul() {
   const ValueId picked = pick();
   if (recorder_.shape(picked).size() < 2) return;
@@ -498,11 +513,12 @@ void Generator::choose_options() {
   }
   static const std::vector<std::vector<std::string>> switches = {
       {"simplify", "simplify_again", "transpose", "pointwise", "piecewise", "reduction",
-       "normalization"},
+       "normalization", "scan"},
       {"simplify", "simplify_again"},
       {"transpose", "pointwise"},
       {"piecewise"},
       {"normalization"},
+      {"scan"},
       {"reduction", "normalization"}};
   options.disabled = recorder_.chance(0.4) ? switches[0] : recorder_.any_of(switches);
 }

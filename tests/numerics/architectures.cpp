@@ -46,6 +46,14 @@ constexpr FamilyProgram family_programs[] = {
   %1 = argmax %0 axes=[0,1] : i64[]
   return %1
 })"},
+    {"scan", R"(func @scan_of_rows(%0: T[64,N]) -> T[64,N] {
+  %1 = cummax %0 axes=[1] : T[64,N]
+  return %1
+})"},
+    {"scan", R"(func @scan_of_columns(%0: T[N,64]) -> T[N,64] {
+  %1 = cummin %0 axes=[0] : T[N,64]
+  return %1
+})"},
     {"normalization", R"(func @normalization(%0: T[N,64]) -> T[N,64] {
   %1 = max %0 axes=[1] keepdims : T[N,1]
   %2 = minimum %0, %1 : T[N,64]

@@ -117,6 +117,12 @@ ValueId Builder::concatenate(std::vector<ValueId> parts, std::int64_t axis) {
   return add(Op::concatenate, std::move(parts), attributes);
 }
 
+ValueId Builder::scan(Op op, ValueId value, std::int64_t axis) {
+  Attributes attributes;
+  attributes.axes = {axis};
+  return add(op, {value}, attributes);
+}
+
 ValueId Builder::reduce(Op op, ValueId value, std::vector<std::int64_t> axes, bool keepdims) {
   Attributes attributes;
   attributes.axes = std::move(axes);

@@ -38,6 +38,10 @@ TEST_CASE("programs take as many kernels on both targets") {
       {"siblings over the same data", min_and_max, 1, 1, "reduction"},
       {"norms of rows", row_norms, 1, 1, "reduction"},
       {"a product by a library, and what follows it", dense_layer, 2, 1, "pointwise"},
+      {"exp, cumsum and a product", scan_in_company, 1, 1, "scan"},
+      {"a scan of columns, what it scans and what follows it", scan_of_columns, 1, 1, "scan"},
+      {"scans of the same data along the same axis", scan_siblings, 1, 1, "scan"},
+      {"a scan of a scan", scan_of_scan, 2, 2, "scan"},
       {"five shifted reads inside an update", jacobi, 1, 1, "piecewise"},
   };
   for (const Count& count : counts) {
@@ -117,8 +121,9 @@ TEST_CASE("a family that is switched off gives way to the next") {
   CHECK(without.kernels.size() > 1);
   for (const std::string& family : families_of(without)) CHECK(family != "normalization");
   // Generic alone takes everything, one op a kernel.
-  const auto generic = plan(softmax, cuda_target, {},
-                            {"transpose", "pointwise", "piecewise", "reduction", "normalization"});
+  const auto generic =
+      plan(softmax, cuda_target, {},
+           {"transpose", "pointwise", "piecewise", "scan", "reduction", "normalization"});
   CHECK(generic.kernels.size() == 5);
   for (const std::string& family : families_of(generic)) CHECK(family == "generic");
 }

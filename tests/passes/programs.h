@@ -55,6 +55,46 @@ inline constexpr const char* sum_of_all = R"(func @sum_of_all(%0: f32[67108864])
   return %1
 })";
 
+inline constexpr const char* scan_in_company =
+    R"(func @scan_in_company(%0: f32[512,1000]) -> f32[512,1000] {
+  %1 = exp %0 : f32[512,1000]
+  %2 = cumsum %1 axes=[1] : f32[512,1000]
+  %3 = constant 2 : f32[]
+  %4 = multiply %2, %3 : f32[512,1000]
+  return %4
+})";
+
+inline constexpr const char* scan_of_columns =
+    R"(func @scan_of_columns(%0: f32[4096,1024]) -> (f32[4096,1024], f32[4096,1024]) {
+  %1 = exp %0 : f32[4096,1024]
+  %2 = cumsum %1 axes=[0] : f32[4096,1024]
+  %3 = subtract %2, %0 : f32[4096,1024]
+  return %1, %3
+})";
+
+inline constexpr const char* scan_siblings =
+    R"(func @scan_siblings(%0: f32[512,100]) -> (f32[512,100], f32[512,100], f32[512,100]) {
+  %1 = cumsum %0 axes=[1] : f32[512,100]
+  %2 = cummax %0 axes=[1] : f32[512,100]
+  %3 = cumprod %0 axes=[1] : f32[512,100]
+  return %1, %2, %3
+})";
+
+inline constexpr const char* scan_of_scan =
+    R"(func @scan_of_scan(%0: f32[512,100]) -> f32[512,100] {
+  %1 = cumsum %0 axes=[1] : f32[512,100]
+  %2 = negative %1 : f32[512,100]
+  %3 = cummax %2 axes=[1] : f32[512,100]
+  return %3
+})";
+
+inline constexpr const char* long_scan =
+    R"(func @long_scan(%0: f32[1000000], %1: scalar f32) -> f32[1000000] {
+  %2 = multiply %0, %1 : f32[1000000]
+  %3 = cumsum %2 axes=[0] : f32[1000000]
+  return %3
+})";
+
 inline constexpr const char* digits =
     R"(func @digits(%0: f32[897,64], %1: f32[900,64]) -> i64[897] {
   %2 = reshape %0 : f32[897,1,64]

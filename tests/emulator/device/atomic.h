@@ -39,8 +39,34 @@ static T atomic_max_at(T* p, long long i, T value, Place place) {
   return atomic_at("atomic_max", p, i, value, place, [](T a, T b) { return a < b ? b : a; });
 }
 
+/// Blocks run one after another, so a flag that is not set belongs to a block that may begin later.
+__attribute__((noinline)) static void wait_until_set_at(const unsigned int* flags, long long i,
+                                                        Place place) {
+  const GlobalAccess access = global_access<unsigned int, unsigned int>("wait_until_set", false);
+  unsigned long long offset;
+  GlobalBuffer& buffer = find_global(flags, i, access, place, offset);
+  const unsigned int k = static_cast<unsigned int>(&buffer - machine.buffers);
+  machine.note_wait();
+  if (buffer.stamps != nullptr) {
+    const GlobalStamp& stamp = buffer.stamps[offset >> buffer.stamp_shift];
+    const bool by_atomic = stamp.writer == atomic_writer || stamp.writer == written_before_launch;
+    if (stamp.writer == 0 && buffer.undefined) {
+      fail_global(FaultKind::global_undefined, access, buffer.base + offset, k, place);
+    }
+    if (stamp.writer != 0 && !by_atomic) {
+      fail_global(FaultKind::global_race, access, buffer.base + offset, k, place, stamp.writer);
+    }
+  }
+  unsigned int flag;
+  __builtin_memcpy(&flag, buffer.memory + offset, sizeof(flag));
+  if (flag == 0) fail_global(FaultKind::never_set, access, buffer.base + offset, k, place);
+}
+
 }  // namespace heddle_emulator
 
+__forceinline__ void wait_until_set(const unsigned int* flags, long long i, HEDDLE_EMULATOR_PLACE) {
+  heddle_emulator::wait_until_set_at(flags, i, {file, line});
+}
 __forceinline__ int atomic_add(int* p, long long i, int value, HEDDLE_EMULATOR_PLACE) {
   return heddle_emulator::atomic_add_at(p, i, value, {file, line});
 }

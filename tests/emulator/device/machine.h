@@ -77,7 +77,8 @@ enum class FaultKind : int {
   shared_misaligned,
   shared_undefined,
   shared_race,
-  cluster_rank
+  cluster_rank,
+  never_set
 };
 
 struct Fault {
@@ -117,6 +118,7 @@ struct Machine {
   bool (*shared_ordered)(unsigned long long stamp);
   SharedMemory (*shared_of_rank)(int rank, Place);
   void (*note_atomic)();
+  void (*note_wait)();  ///< a flag was seen that another block set
   void (*device_fence)();
   unsigned int (*merge_readers)(unsigned int reader);
   void (*fail)(const Fault&);  ///< does not return

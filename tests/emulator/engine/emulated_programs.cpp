@@ -170,6 +170,7 @@ class Run {
     for (const Parameter& parameter : step.parameters) {
       switch (parameter.kind) {
         case Parameter::Kind::buffer:
+          clear(parameter, prepared.blocks);
           arguments.push_back(buffer_argument(parameter));
           break;
         case Parameter::Kind::size:
@@ -188,6 +189,15 @@ class Run {
     shape.cluster = step.cluster;
     shape.shuffle_seed = options_.shuffle_seed;
     module_.launch(program_.kernel_names[step.kernel], shape, arguments);
+  }
+
+  void clear(const Parameter& parameter, std::int64_t blocks) {
+    if (parameter.cleared == 0) return;
+    const Memory memory = memory_of(parameter.buffer);
+    const auto bytes = static_cast<std::size_t>(parameter.cleared * blocks);
+    if (bytes > memory.bytes()) throw EmulationError("more is cleared than a buffer has");
+    std::memset(memory.data, 0, bytes);
+    std::ranges::fill(memory.defined.first(bytes), std::uint8_t{1});
   }
 
   Argument buffer_argument(const Parameter& parameter) {

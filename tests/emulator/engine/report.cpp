@@ -103,6 +103,9 @@ std::string Scheduler::describe(const Fault& fault) const {
                          name_memory(fault, machine_),
                          several ? "several threads" : describe(threads_[fault.other - 1]));
     }
+    case FaultKind::never_set:
+      return fmt::format("{}: waits for {}, which no block that began before has set: a deadlock",
+                         what, name_memory(fault, machine_));
     case FaultKind::cluster_rank:
       return fmt::format("{}: rank {} of a cluster of {} blocks", what, fault.address,
                          shape_.cluster);

@@ -39,6 +39,9 @@ struct Hooks {
       fences.release = fences.fence;
       fences.acquired = true;
     };
+    machine.note_wait = [] {
+      active->fences_[active->block_number(active->current_->block->index)].acquired = true;
+    };
     machine.device_fence = [] {
       active->fences_[active->block_number(active->current_->block->index)].fence = active->step();
     };

@@ -1,0 +1,180 @@
+//! section look_back needs block_reduce atomic memory
+// Tiles of a scan, each a block's, that wait for what the tiles before them come to. Tiles are the
+// leaves of a tree: a node of level l + 1 stands for `Children` neighbours of level l, and is
+// published by the last tile below it. A tile combines the earlier siblings of all nodes above it:
+// the same ones in the same order whatever comes first, and none waits for a chain of others.
+// Levels lie one behind another, from the leaves, and take less than twice as many nodes as tiles.
+
+// Blocks draw numbers in the order in which they begin, so that a block with a smaller one is
+// running or done. `counter` is 0 before the launch.
+__device__ __forceinline__ unsigned int take_ticket(unsigned int* counter) {
+  const SharedArray<unsigned int> ticket = shared_pointer<unsigned int>(0);
+  if (linear_thread() == 0) shared_store(ticket, 0, atomic_add(counter, 0, 1u));
+  block_barrier();
+  return shared_load(ticket, 0);
+}
+
+// Where the state of node 0 of a row's tree stands, and its flag.
+struct TilePlace {
+  long long state, flag, tiles, tile;
+};
+
+// A level of the tree as a tile sees it: its node there, and how many siblings stand before that.
+template <int Children>
+struct TileLevel {
+  long long base, count, node;
+  __device__ __forceinline__ explicit TileLevel(TilePlace place)
+      : base(0), count(place.tiles), node(place.tile) {}
+  __device__ __forceinline__ int siblings() const { return static_cast<int>(node % Children); }
+  __device__ __forceinline__ bool closes() const {
+    return siblings() == Children - 1 && count > Children;
+  }
+  __device__ __forceinline__ void up() {
+    base += count;
+    count = (count + Children - 1) / Children;
+    node /= Children;
+  }
+  __device__ __forceinline__ long long sibling(int i) const { return base + node - siblings() + i; }
+};
+
+template <class State>
+__device__ __forceinline__ void publish(State* states, unsigned int* flags, TilePlace place,
+                                        long long node, State state) {
+  store(states, place.state + node, state);
+  device_fence();
+  atomic_add(flags, place.flag + node, 1u);
+}
+
+// The combination of all tiles of the row before this one, to every thread of the block; `own` is
+// this tile's. A warp looks at a level, and a block has 256 threads: enough for 32^8 tiles. Uses 8
+// * sizeof(State) bytes of shared memory, under the rules of reduce_lanes.
+template <class R>
+__device__ __forceinline__ typename R::State look_back(typename R::State own,
+                                                       typename R::State* states,
+                                                       unsigned int* flags, TilePlace place) {
+  using State = typename R::State;
+  const int thread = linear_thread(), lane = thread % 32, warp = thread / 32;
+  if (thread == 0) publish(states, flags, place, place.tile, own);
+  TileLevel<32> level(place);
+  for (int l = 0; l < warp && level.count > 1; ++l) level.up();
+  State sum = R::identity();
+  if (level.count > 1) {
+    if (lane < level.siblings()) {
+      wait_until_set(flags, place.flag + level.sibling(lane));
+      device_fence();
+      sum = load(states, place.state + level.sibling(lane));
+    }
+    sum = reduce_within_warp<R, 32>(sum);
+    if (thread == 0 && level.closes()) {
+      const State node = R::combine(sum, own);
+      level.up();
+      publish(states, flags, place, level.base + level.node, node);
+    }
+  }
+  const SharedArray<State> sums = shared_pointer<State>(0);
+  block_barrier();
+  if (lane == 0) shared_store(sums, warp, sum);
+  block_barrier();
+  State before = R::identity(), node = own;
+  level = TileLevel<32>(place);
+  bool closes = true;
+  for (int l = 0; level.count > 1; ++l) {
+    const State earlier = shared_load(sums, l);
+    before = R::combine(earlier, before);
+    node = R::combine(earlier, node);
+    closes = closes && level.closes();
+    level.up();
+    if (thread == 0 && closes && l > 0) {
+      publish(states, flags, place, level.base + level.node, node);
+    }
+  }
+  return before;
+}
+
+//! section look_back_columns needs look_back
+// The same of a block of (blockDim.x, 256 / blockDim.x) threads, of which each x has `valid` of
+// `Width` columns: before[k] goes to all threads of an x, own[k] is known to them. States of a node
+// lie `stride` apart from those of the next, and a flag stands for those of the block. Eight
+// siblings a node are looked at by as many threads. Uses 8 * blockDim.x * Width * sizeof(State)
+// bytes of shared memory, under the rules of reduce_lanes.
+template <class State, int Width>
+__device__ __forceinline__ void publish_columns(State* states, unsigned int* flags, TilePlace place,
+                                                long long stride, int valid, long long node,
+                                                const State (&own)[Width]) {
+  if (threadIdx.y == 0) {
+#pragma unroll
+    for (int k = 0; k < Width; ++k) {
+      if (k < valid) store(states, place.state + node * stride + k, own[k]);
+    }
+    device_fence();
+  }
+  block_barrier();
+  if (threadIdx.x == 0 && threadIdx.y == 0) atomic_add(flags, place.flag + node, 1u);
+}
+
+// Combines what threads y = 0 .. 7 hold, for all.
+template <class R, int Width>
+__device__ __forceinline__ void combine_siblings(typename R::State (&s)[Width]) {
+  const SharedArray<typename R::State> sums = shared_pointer<typename R::State>(0);
+  const int x = static_cast<int>(threadIdx.x) * Width, row = static_cast<int>(blockDim.x) * Width;
+  block_barrier();
+  if (threadIdx.y < 8) {
+#pragma unroll
+    for (int k = 0; k < Width; ++k)
+      shared_store(sums, static_cast<int>(threadIdx.y) * row + x + k, s[k]);
+  }
+  block_barrier();
+#pragma unroll
+  for (int k = 0; k < Width; ++k) {
+    s[k] = shared_load(sums, x + k);
+#pragma unroll
+    for (int y = 1; y < 8; ++y) s[k] = R::combine(s[k], shared_load(sums, y * row + x + k));
+  }
+}
+
+template <class R, int Width>
+__device__ __forceinline__ void look_back_columns(const typename R::State (&own)[Width],
+                                                  typename R::State (&before)[Width],
+                                                  typename R::State* states, unsigned int* flags,
+                                                  TilePlace place, long long stride, int valid) {
+  using State = typename R::State;
+  publish_columns(states, flags, place, stride, valid, place.tile, own);
+  State node[Width], rest[Width];
+#pragma unroll
+  for (int k = 0; k < Width; ++k) {
+    node[k] = own[k];
+    before[k] = rest[k] = R::identity();
+  }
+  const int y = static_cast<int>(threadIdx.y);
+  bool closes = true;
+  for (TileLevel<8> level(place); level.count > 1;) {
+    State sum[Width];
+    if (y < level.siblings()) {
+      wait_until_set(flags, place.flag + level.sibling(y));
+      device_fence();
+    }
+#pragma unroll
+    for (int k = 0; k < Width; ++k) {
+      sum[k] = R::identity();
+      if (y < level.siblings() && k < valid)
+        sum[k] = load(states, place.state + level.sibling(y) * stride + k);
+    }
+    closes = closes && level.closes();
+    level.up();
+    if (closes) {
+      combine_siblings<R>(sum);
+#pragma unroll
+      for (int k = 0; k < Width; ++k) {
+        before[k] = R::combine(sum[k], before[k]);
+        node[k] = R::combine(sum[k], node[k]);
+      }
+      publish_columns(states, flags, place, stride, valid, level.base + level.node, node);
+    } else {
+#pragma unroll
+      for (int k = 0; k < Width; ++k) rest[k] = R::combine(sum[k], rest[k]);
+    }
+  }
+  combine_siblings<R>(rest);
+#pragma unroll
+  for (int k = 0; k < Width; ++k) before[k] = R::combine(rest[k], before[k]);
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codegen/body.h"
+#include "codegen/printers.h"
+
+namespace heddle::codegen {
+
+/// Prints one plan for the host. host_scan.cpp holds the mappings of scans.
+class HostPrinter {
+ public:
+  explicit HostPrinter(const passes::KernelPlan& plan) : plan_(plan), body_(plan, out_) {}
+  KernelSource print();
+
+ private:
+  void unpack();
+  void hide_extents();
+  void elements();
+  void tiles();
+  void rows();
+  void row_values(int stage);
+  void row_stage(int stage);
+  void row_results();
+  void columns();
+  void scan_rows();
+  void scan_columns();
+  void scan_run(const std::string& variable, const std::string& first,
+                const std::function<void(std::size_t)>& scan);
+  void scan_earlier_parts(const std::string& element, const std::string& count);
+  void scan_row_stores();
+  void split_range(const char* part);
+  /// Runs over the last loop: opens a loop over its runs within [from, to), its variable between
+  /// `first` and `stop`.
+  void open_runs(const std::vector<passes::Loop>& loops, const std::string& from,
+                 const std::string& to);
+  void declare_all(const std::vector<int>& instructions);
+  void store(const passes::Store& store);
+  int lanes(int stage) const;
+
+  const passes::KernelPlan& plan_;
+  Writer out_;
+  Body body_;
+};
+
+}  // namespace heddle::codegen

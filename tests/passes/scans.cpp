@@ -1,0 +1,124 @@
+#include <doctest/doctest.h>
+
+#include "passes/explain.h"
+#include "passes/plan/analyze.h"
+#include "passes/plan/launch.h"
+#include "tests/passes/plans.h"
+#include "tests/passes/programs.h"
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+using passes::KernelPlan;
+using passes::KernelStep;
+using passes::Parameter;
+using passes::PlannedProgram;
+
+std::string explained(std::string_view text) { return passes::explain(plan(text, cuda_target)); }
+
+std::int64_t blocks_of(const KernelStep& step, const ir::SymbolBindings& bindings) {
+  std::int64_t blocks = 1;
+  for (const passes::GridExtent& extent : step.grid)
+    blocks *= (extent.elements.evaluate(bindings) + extent.per_block - 1) / extent.per_block;
+  return blocks;
+}
+
+}  // namespace
+
+TEST_CASE("a scan reads once and writes once, with all that it is computed from and into") {
+  for (const char* text : {scan_in_company, scan_of_columns, scan_siblings, long_scan}) {
+    CAPTURE(text);
+    const PlannedProgram planned = plan(text, cuda_target);
+    REQUIRE(planned.kernels.size() == 1);
+    const passes::Traffic bytes = passes::traffic(planned);
+    CHECK(bytes.moved == bytes.fewest);
+    CHECK(contains(explained(text), "(1.00 times)"));
+  }
+}
+
+TEST_CASE("rows that fit a block are scanned by it; longer ones and columns go in tiles") {
+  const KernelPlan row = plan(scan_in_company, cuda_target).kernels[0];
+  CHECK(row.mapping == passes::Mapping::scan_rows);
+  CHECK_FALSE(row.look_back);
+  CHECK(row.vector == 4);
+  const PlannedProgram planned = plan(long_scan, cuda_target);
+  const KernelPlan& line = planned.kernels[0];
+  CHECK(line.look_back);
+  CHECK(passes::scan_tile(line) == 4096);
+  CHECK(
+      contains(to_string(line), "scan along rows vector=4 lanes=256 threads=256 held=4 in tiles"));
+  const KernelPlan columns = plan(scan_of_columns, cuda_target).kernels[0];
+  CHECK(columns.mapping == passes::Mapping::scan_columns);
+  CHECK(columns.look_back);
+  CHECK(columns.threads_per_row == 32);
+}
+
+TEST_CASE("on the host a long line is summed in parts, and scanned from what these come to") {
+  const PlannedProgram planned = plan(long_scan, host_target);
+  REQUIRE(planned.kernels.size() == 2);
+  CHECK(planned.kernels[0].mapping == passes::Mapping::rows);
+  CHECK(planned.kernels[1].mapping == passes::Mapping::scan_rows);
+  CHECK(planned.kernels[0].split == 1000000 / 65536);
+  CHECK(planned.kernels[1].split == planned.kernels[0].split);
+}
+
+TEST_CASE("why a scan is a kernel of its own") {
+  CHECK(contains(explained(scan_of_scan), "its result is scanned again"));
+  CHECK(contains(explained(R"(func @main(%0: f32[64,32]) -> f32[32,64] {
+  %1 = cumsum %0 axes=[1] : f32[64,32]
+  %2 = transpose %1 axes=[1,0] : f32[32,64]
+  %3 = exp %2 : f32[32,64]
+  return %3
+})"),
+                 "its result is not used element by element, in the order of its axes"));
+  CHECK(contains(explained(R"(func @main(%0: f32[64,32]) -> f32[64] {
+  %1 = cumsum %0 axes=[1] : f32[64,32]
+  %2 = sum %1 axes=[1] : f32[64]
+  return %2
+})"),
+                 "the kernel reduces rows"));
+  CHECK(contains(explained(R"(func @main(%0: f32[64,32]) -> f32[64,32] {
+  %1 = cumsum %0 axes=[1] : f32[64,32]
+  %2 = cumsum %0 axes=[0] : f32[64,32]
+  %3 = add %1, %2 : f32[64,32]
+  return %3
+})"),
+                 "the kernel scans another axis than axis"));
+}
+
+TEST_CASE("what tiles tell each other has room, whatever symbols turn out to be") {
+  const PlannedProgram planned = plan(R"(func @main(%0: f64[m,n]) -> (f64[m,n], f64[m,n]) {
+  %1 = cumsum %0 axes=[1] : f64[m,n]
+  %2 = cumsum %0 axes=[0] : f64[m,n]
+  return %1, %2
+})",
+                                      cuda_target);
+  REQUIRE(planned.program.steps.size() == 2);
+  for (const std::int64_t m : {1, 7, 200, 100000}) {
+    for (const std::int64_t n : {1, 64, 4097, 3000000}) {
+      CAPTURE(m);
+      CAPTURE(n);
+      const ir::SymbolBindings bindings{{ir::intern_symbol("m"), m}, {ir::intern_symbol("n"), n}};
+      for (const passes::Step& step : planned.program.steps) {
+        const KernelPlan& kernel = planned.kernels[step.kernel.kernel];
+        REQUIRE(kernel.look_back);
+        const std::int64_t length = passes::iterations(kernel.inner).evaluate(bindings);
+        const std::int64_t tiles =
+            (length + passes::scan_tile(kernel) - 1) / passes::scan_tile(kernel);
+        const std::int64_t states = m * n / length * 2 * tiles;
+        for (std::size_t i = 0; i < step.kernel.parameters.size(); ++i) {
+          const Parameter& parameter = step.kernel.parameters[i];
+          if (parameter.buffer.kind != passes::BufferRef::Kind::temporary) continue;
+          const std::int64_t bytes =
+              planned.program.temporaries[parameter.buffer.index].bytes.evaluate(bindings);
+          CHECK((parameter.cleared > 0) == kernel.operands[i].flags);
+          CHECK(bytes >= parameter.cleared * blocks_of(step.kernel, bindings));
+          if (!kernel.operands[i].flags) CHECK(bytes >= states * 8);
+          CHECK(bytes <= m * n * 8 / 2 + (m + n) * 64);
+        }
+      }
+    }
+  }
+}
