@@ -324,6 +324,12 @@ Array clip(const Operand& x, const Operand& low, const Operand& high) {
   return finish(result, operands);
 }
 
+DType accumulator_dtype(DType dtype) {
+  if (is_unsigned_integer(dtype)) return DType::u64;
+  if (is_boolean(dtype) || is_signed_integer(dtype)) return DType::i64;
+  return dtype;
+}
+
 bool can_cast_same_kind(DType from, DType to) {
   const auto kind = [](DType dtype) {
     if (is_boolean(dtype)) return 0;

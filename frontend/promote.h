@@ -35,6 +35,8 @@ Array clip(const Operand& x, const Operand& low, const Operand& high);
 /// The result of an in-place operator: cast back to the array's dtype, if it is of the same kind,
 /// and of the same shape.
 Array in_place(std::string_view op, const Array& before, const Array& after, const Site& site);
+/// What NumPy accumulates sums and products of a dtype in.
+DType accumulator_dtype(DType dtype);
 /// Whether numpy.can_cast(from, to, "same_kind").
 bool can_cast_same_kind(DType from, DType to);
 

@@ -96,16 +96,9 @@ NodeRef reduce_from(const Reduction& reduction, NodeRef node, const Operand& x) 
   return record(reduction.combine, {result, start}, site);
 }
 
-/// What NumPy accumulates sums and products in.
-DType accumulator_dtype(DType dtype) {
-  if (is_unsigned_integer(dtype)) return DType::u64;
-  if (is_boolean(dtype) || is_signed_integer(dtype)) return DType::i64;
-  return dtype;
-}
-
 Array accumulate(Reduction reduction, const Operand& x, std::optional<DType> dtype) {
   const NodeRef node = frontend::node_of(ir::info(reduction.op).name, x);
-  const DType inside = dtype.value_or(accumulator_dtype(node->dtype));
+  const DType inside = dtype.value_or(frontend::accumulator_dtype(node->dtype));
   if (is_boolean(inside)) {
     const bool sum = reduction.op == Op::sum;
     reduction.op = sum ? Op::any : Op::all;
@@ -145,7 +138,8 @@ Array extremum(Op op, Op combine, const Operand& x, const Axes& axes, bool keepd
   if (is_over_nothing(node, axes, site)) {
     // The shape that any reduction gives.
     const NodeRef shape =
-        reduce(Op::sum, cast_to(node, accumulator_dtype(node->dtype), site), axes, keepdims, site);
+        reduce(Op::sum, cast_to(node, frontend::accumulator_dtype(node->dtype), site), axes,
+               keepdims, site);
     return Access::make(frontend::broadcast_to_shape(start, shape->shape, site));
   }
   return Access::make(record(combine, {reduce(op, node, axes, keepdims, site), start}, site));

@@ -145,6 +145,33 @@ Case sum_of_all(std::int64_t n) {
   return made;
 }
 
+Case scan_of_all(std::int64_t n) {
+  const auto f = jit([](const Array& x) { return cumsum(x); });
+  Case made = make(
+      "cumsum of all", {{{n}}}, {n}, [f](const std::vector<Array>& x) { return f(x[0]); },
+      [](const Inputs& in, std::int64_t last) {
+        double total = 0;
+        for (std::int64_t i = 0; i <= last; ++i) total += in[0][i];
+        return total;
+      });
+  made.samples = 9;
+  return made;
+}
+
+Case scan_of_lines(std::int64_t n, int axis) {
+  const auto f = jit([axis](const Array& x) { return cumsum(x, axis); });
+  return make(
+      axis == 0 ? "cumsum of columns" : "cumsum of rows", {{{n, n}}}, {n, n},
+      [f](const std::vector<Array>& x) { return f(x[0]); },
+      [n, axis](const Inputs& in, std::int64_t flat) {
+        const std::int64_t step = axis == 0 ? n : 1;
+        double total = 0;
+        for (std::int64_t i = axis == 0 ? flat % n : flat / n * n; i <= flat; i += step)
+          total += in[0][i];
+        return total;
+      });
+}
+
 Case sum_of_lines(std::int64_t n, int axis) {
   const auto f = jit([axis](const Array& x) { return sum(x, axis); });
   Case made = make(
@@ -283,6 +310,9 @@ std::vector<Case> all_cases(bool small) {
           sum_of_all(n),
           sum_of_lines(side, 1),
           sum_of_lines(side, 0),
+          scan_of_all(n),
+          scan_of_lines(side, 1),
+          scan_of_lines(side, 0),
           transposed(side),
           jacobi(side),
           standardize(side),

@@ -15,6 +15,7 @@ void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
 void bind_rearranging(Functions& functions);
 void bind_reductions(Functions& functions);
+void bind_scans(Functions& functions);
 void bind_selection(Functions& functions);
 void bind_settings(Functions& functions);
 

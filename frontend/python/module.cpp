@@ -26,6 +26,7 @@ NB_MODULE(_heddle, module) {
   bind_elementwise(functions);
   bind_selection(functions);
   bind_reductions(functions);
+  bind_scans(functions);
   bind_manipulation(functions);
   bind_rearranging(functions);
   bind_joining(functions);

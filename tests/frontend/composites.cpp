@@ -278,3 +278,68 @@ TEST_CASE("choices, writes and polynomials") {
   CHECK(hd::array_equal(holes(), holes(), true));
   CHECK_FALSE(hd::array_equal(holes(), holes()));
 }
+
+TEST_CASE("scans along an axis, of the flattened array, and in other dtypes") {
+  const hd::Array i = ints(), f = floats(), h = holes();
+  agree("np.cumsum(i), np.cumsum(f, 1), np.cumsum(f, -1), np.cumsum(i > 3, 0)",
+        {hd::cumsum(i), hd::cumsum(f, 1), hd::cumsum(f, -1), hd::cumsum(i > 3, 0)});
+  agree("np.cumprod(f, 0), np.cumprod(i, 1), np.cumprod(i > 3)",
+        {hd::cumprod(f, 0), hd::cumprod(i, 1), hd::cumprod(i > 3)});
+  agree("np.cumsum(f * 10, 1, dtype=int), np.cumsum(i, 0, dtype=np.float32)",
+        {hd::cumsum(f * 10.0, 1, hd::int64), hd::cumsum(i, 0, hd::float32)});
+  agree("np.cumsum(i - 3, 1, dtype=bool), np.cumprod(i - 3, 1, dtype=bool)",
+        {hd::cumsum(i - 3, 1, hd::bool_), hd::cumprod(i - 3, 1, hd::bool_)});
+  agree("np.cumsum(f[0, 0, 0]), np.cumsum(f[0, 0, 0], 0), np.cumsum(f[:0], 0), np.cumsum(f[:0])",
+        {hd::cumsum(f(0, 0, 0)), hd::cumsum(f(0, 0, 0), 0), hd::cumsum(f(hd::slice(0)), 0),
+         hd::cumsum(f(hd::slice(0)))});
+  agree("np.nancumsum(h, 0), np.nancumprod(h, 1), np.nancumsum(i)",
+        {hd::nancumsum(h, 0), hd::nancumprod(h, 1), hd::nancumsum(i)});
+  agree("np.maximum.accumulate(f, 1), np.minimum.accumulate(h), np.maximum.accumulate(i > 3)",
+        {hd::cummax(f, 1), hd::cummin(h), hd::cummax(i > 3)});
+  agree("np.logaddexp.accumulate(f, 1), np.logaddexp.accumulate(i.astype(float) * 99, 1)",
+        {hd::logcumsumexp(f, 1), hd::logcumsumexp(i * 99, 1)});
+  CHECK_THROWS_AS(hd::cumsum(f, {0, 1}), hd::ValueError);
+  CHECK_THROWS_AS(hd::cumsum(f, std::vector<std::int64_t>{}), hd::ValueError);
+  CHECK_THROWS_AS(hd::cumsum(f, 3), hd::IndexError);
+  CHECK_THROWS_AS(hd::cummax(f(0, 0, 0)), hd::IndexError);
+}
+
+TEST_CASE("cumulative sums and products of the array API start from nothing if asked") {
+  const hd::Array i = ints(), f = floats();
+  agree("np.cumulative_sum(f[0, 0]), np.cumulative_sum(i, axis=1, dtype=np.float64)",
+        {hd::cumulative_sum(f(0, 0)), hd::cumulative_sum(i, 1, hd::float64)});
+  agree("np.cumulative_sum(f, axis=1, include_initial=True)", hd::cumulative_sum(f, 1, {}, true));
+  agree("np.cumulative_prod(i, axis=0, include_initial=True)", hd::cumulative_prod(i, 0, {}, true));
+  agree("np.cumulative_prod(f[:, :0], axis=1, include_initial=True)",
+        hd::cumulative_prod(f(hd::_, hd::slice(0)), 1, {}, true));
+  const hd::Array zeros =
+      hd::signbit(hd::cumulative_sum(hd::full<float>({3}, -0.0f), {}, {}, true));
+  CHECK(zeros.to_vector<bool>() == std::vector<bool>{false, true, true, true});
+  CHECK(hd::signbit(hd::cumsum(hd::full<float>({2}, -0.0f))).to_vector<bool>() ==
+        std::vector<bool>{true, true});
+  CHECK_THROWS_AS(hd::cumulative_sum(f), hd::ValueError);
+}
+
+TEST_CASE("angles are unwrapped") {
+  const hd::Array f = floats(), i = ints();
+  agree("np.unwrap(f * 20), np.unwrap(f * 20, axis=0), np.unwrap(f * 20, 5.0, 1)",
+        {hd::unwrap(f * 20.0), hd::unwrap(f * 20.0, {}, 0), hd::unwrap(f * 20.0, 5.0, 1)});
+  agree("np.unwrap(i, period=4), np.unwrap(i, period=5), np.unwrap(i, axis=0, period=2.5)",
+        {hd::unwrap(i, {}, -1, 4), hd::unwrap(i, {}, -1, 5), hd::unwrap(i, {}, 0, 2.5)});
+  agree("np.unwrap(f[:, :, :1]), np.unwrap(f[:, :, :0])",
+        {hd::unwrap(f(hd::_, hd::_, hd::slice(1))), hd::unwrap(f(hd::_, hd::_, hd::slice(0)))});
+}
+
+TEST_CASE("what comes before and after a scan is one kernel with it") {
+  const auto f = hd::jit([](const hd::Array& x) { return hd::cumsum(hd::exp(x), 1) * 2.0f; });
+  const auto with_initial =
+      hd::jit([](const hd::Array& x) { return hd::cumulative_sum(x, 1, {}, true); });
+  const auto angles = hd::jit([](const hd::Array& x) { return hd::unwrap(x); });
+  const hd::Array x = hd::ones<float>({8, 100}).eval();
+  for (const std::string& text : {f.explain(x), with_initial.explain(x), angles.explain(x)}) {
+    CAPTURE(text);
+    CHECK(hd::test::contains(text, "1 groups, 1 kernels"));
+    CHECK(hd::test::contains(text, "[scan]"));
+  }
+  CHECK(hd::test::contains(f.explain(x), "(1.00 times)"));
+}

@@ -53,6 +53,11 @@ CASES = {
     "concatenate": [(([x(), x()], 1), {})],
     "copy": [((x(),), {})],
     "count_nonzero": [((x(),), {}), ((x(),), {"axis": 0, "keepdims": True})],
+    "cumprod": [((x(),), {"axis": 0}), ((x(dtype=np.int8),), {})],
+    "cumsum": [((x(),), {}), ((x(dtype=np.uint8),), {"axis": -1}), ((x(), 0, "float64"), {})],
+    "cumulative_prod": [((x(),), {"axis": 1, "include_initial": True})],
+    "cumulative_sum": [((x(4),), {}), ((x(dtype=np.int8),), {"axis": 0, "dtype": "int8"}),
+                       ((x(),), {"axis": 0, "include_initial": True})],
     "divmod": [((x(), 1.5), {})],
     "dot": [((x((2, 3)), x((3, 2))), {}), ((x(3), x(3)), {})],
     "empty": [],
@@ -77,6 +82,8 @@ CASES = {
     "moveaxis": [((x((2, 3, 4)), 0, -1), {}), ((x((2, 3, 4)), (0, 1), (1, 2)), {})],
     "nan_to_num": [((np.array([np.nan, np.inf, -np.inf, 1]),), {}),
                    ((np.array([np.nan, np.inf], np.float32),), {"nan": 1.0, "posinf": 9.0})],
+    "nancumprod": [((np.array([2, np.nan, 3]),), {})],
+    "nancumsum": [((np.array([[2, np.nan], [1, 3]]),), {"axis": 1})],
     "ones": [((3,), {}), (((2, 0),), {"dtype": "bool"})],
     "ones_like": [((x(),), {}), ((x(),), {"dtype": "uint8"})],
     "outer": [((x(3), x(2)), {})],
@@ -97,6 +104,8 @@ CASES = {
             ((x(),), {"initial": 5.0, "where": x() > 0})],
     "swapaxes": [((x((2, 3, 4)), 0, -1), {})],
     "transpose": [((x((2, 3, 4)),), {}), ((x((2, 3)), (1, 0)), {})],
+    "unwrap": [((x() * 9,), {}), ((x() * 9, 4.0, 0), {"period": 3.0}),
+               ((x(dtype=np.int8),), {"period": 7})],
     "var": [((x(),), {"axis": 1, "keepdims": True}), ((x(dtype=np.int8),), {"correction": 1.0})],
     "where": [((x() > 0, x(), 2), {}), ((x(), 1, 0), {})],
     "zeros": [(((2, 3),), {}), ((4,), {"dtype": "int16"})],
@@ -179,8 +188,9 @@ CASES = {
     "vsplit": [((x((4, 2)), 2), {})],
     "vstack": [(([x(3), x((2, 3))],), {})],
     # Tested elsewhere, or of the library's own.
-    "asnumpy": [], "auto_eval": [], "broadcast_arrays": [], "device": [], "devices": [], "eval": [],
-    "finfo": [], "from_dlpack": [], "iinfo": [], "isdtype": [], "load": [], "save": [], "set_device": [],
+    "asnumpy": [], "auto_eval": [], "broadcast_arrays": [], "cummax": [], "cummin": [],
+    "device": [], "devices": [], "eval": [], "finfo": [], "from_dlpack": [], "iinfo": [],
+    "isdtype": [], "load": [], "logcumsumexp": [], "save": [], "set_device": [],
     "set_printoptions": [], "spec": [], "statistics": [], "synchronize": [],
 }
 
@@ -251,6 +261,13 @@ def test_elementwise(dtype):
     assert len(pairs) > 40
     for got, expected in pairs:
         check(got, expected, ulp=6)
+
+
+def test_accumulated_functions():
+    for name, ufunc in (("cummax", np.maximum), ("cummin", np.minimum),
+                        ("logcumsumexp", np.logaddexp)):
+        check(FUNCTIONS[name](hd.asarray(x())), ufunc.accumulate(x()), ulp=4)
+        check(FUNCTIONS[name](hd.asarray(x()), axis=1), ufunc.accumulate(x(), axis=1), ulp=4)
 
 
 def test_writing_functions():

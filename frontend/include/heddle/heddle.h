@@ -18,6 +18,7 @@
 #include "heddle/polynomials.h"
 #include "heddle/rearranging.h"
 #include "heddle/reductions.h"
+#include "heddle/scans.h"
 #include "heddle/selection.h"
 #include "heddle/settings.h"
 #include "heddle/statistics.h"
