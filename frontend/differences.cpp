@@ -28,8 +28,9 @@ namespace {
 /// Elements [from, extent - but) of an axis.
 Array part(const Operand& x, std::int64_t axis, std::int64_t from, std::int64_t but) {
   const NodeRef node = frontend::node_of("diff", x);
-  return Access::make(frontend::slice_along(
-      node, axis, from, frontend::extent_of(node, axis) - (from + but), 1, x.where()));
+  ir::Dim count = frontend::extent_of(node, axis) - (from + but);
+  if (count.is_constant() && count.constant() < 0) count = 0;
+  return Access::make(frontend::slice_along(node, axis, from, count, 1, x.where()));
 }
 
 /// What is joined to an array along an axis: a 0-d one becomes a slab of extent 1.

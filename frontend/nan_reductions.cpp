@@ -45,8 +45,15 @@ using IndexOf = Array (*)(const Operand&, const Axes&, bool);
 
 Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& axis,
                 bool keepdims) {
-  if (!is_floating(frontend::node_of("nanargmin", x)->dtype)) return index_of(x, axis, keepdims);
+  const frontend::NodeRef node = frontend::node_of("nanargmin", x);
+  if (!is_floating(node->dtype)) return index_of(x, axis, keepdims);
   const Here here(x);
+  const std::size_t rank = node->shape.size();
+  if (axis.all() && rank != 1) {
+    // Flat, so that both reductions walk the elements in the same way.
+    const Array index = nan_index(index_of, neutral, here(ravel(x)), 0, false);
+    return keepdims ? reshape(here(index), Shape(rank, 1)) : index;
+  }
   const Array valid = numbers(x, {});
   const Array index = index_of(here(where(here(valid), x, here(Scalar(neutral)))), axis, keepdims);
   return where(here(any(here(valid), axis, keepdims)), here(index), here(Scalar(-1)));
@@ -104,6 +111,15 @@ Array nanstd(const Operand& x, const Axes& axes, double correction, bool keepdim
   return nan_variance(std, x, axes, correction, keepdims, dtype, mask, mean);
 }
 
+namespace {
+
+std::vector<std::int64_t> reduced_axes(const frontend::NodeRef& node, const Axes& axes,
+                                       const Operand& x) {
+  return frontend::axes_of("logsumexp", axes, frontend::rank_of(node), x.where());
+}
+
+}  // namespace
+
 Array logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
   const Here here(x);
   const frontend::NodeRef node = frontend::node_of("logsumexp", x);
@@ -113,10 +129,8 @@ Array logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
   const Array peak = max(here(wide), axes, true, Scalar(-infinity));
   const Array shift = where(here(isfinite(here(peak))), here(peak), here(Scalar(0)));
   const Array total = sum(here(exp(here(subtract(here(wide), here(shift))))), axes, keepdims);
-  const std::vector<std::int64_t> gone =
-      frontend::axes_of("logsumexp", keepdims ? Axes(std::vector<std::int64_t>{}) : axes,
-                        frontend::rank_of(node), x.where());
-  const Array offset = squeeze(here(shift), gone);
+  const bool same_axes = keepdims || node->shape.empty();
+  const Array offset = same_axes ? shift : squeeze(here(shift), reduced_axes(node, axes, x));
   return astype(here(add(here(log(here(total))), here(offset))), result);
 }
 

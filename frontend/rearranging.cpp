@@ -103,7 +103,8 @@ Array repeat(const Operand& x, std::int64_t count, std::optional<std::int64_t> a
   NodeRef node = frontend::node_of("repeat", x);
   const Site site = x.where();
   require_count("repeat", count, site);
-  if (!axis) node = frontend::flatten(node, site);
+  // NumPy takes a 0-d array as a vector of one element.
+  if (!axis || node->shape.empty()) node = frontend::flatten(node, site);
   const std::int64_t place = axis ? axis_of("repeat", *axis, rank_of(node), site) : 0;
   return Access::make(frontend::tile_along(node, place, count, true, site));
 }

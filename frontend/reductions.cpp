@@ -249,8 +249,7 @@ Array index_of_extremum(Op op, const Operand& x, const Axes& axis, bool keepdims
 
 Array sum(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
           std::optional<Scalar> initial, const Array& mask) {
-  // -0 is what changes no sum of floats.
-  return accumulate({Op::sum, Op::add, -0.0, axes, keepdims, initial, mask}, x, dtype);
+  return accumulate({Op::sum, Op::add, 0, axes, keepdims, initial, mask}, x, dtype);
 }
 Array prod(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
            std::optional<Scalar> initial, const Array& mask) {

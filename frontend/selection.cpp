@@ -101,16 +101,18 @@ Array overwritten(const char* op, const Array& before, NodeRef values, const Arr
 void copyto(Array& destination, const Operand& source, const Array& mask) {
   const DType dtype = Access::node(destination, source.where())->dtype;
   const NodeRef node = frontend::node_of("copyto", source);
-  NodeRef values;
-  if (source.array() == nullptr) {
-    values = frontend::element_node("copyto", source, dtype);
-  } else if (frontend::can_cast_same_kind(node->dtype, dtype)) {
-    values = frontend::cast_to(node, dtype, source.where());
-  } else {
+  // A scalar is of a kind, whatever its C++ type is; whether it fits is asked later.
+  const bool is_number = source.array() == nullptr;
+  const bool fits = is_number ? (is_floating(dtype) || !is_floating(node->dtype)) &&
+                                    (!is_boolean(dtype) || is_boolean(node->dtype))
+                              : frontend::can_cast_same_kind(node->dtype, dtype);
+  if (!fits) {
     throw DTypeError(at(fmt::format("copyto: {} cannot be written to an array of {}; cast it first",
                                     frontend::describe(*node), name_of(dtype)),
                         source.where()));
   }
+  const NodeRef values = is_number ? frontend::element_node("copyto", source, dtype)
+                                   : frontend::cast_to(node, dtype, source.where());
   destination = overwritten("copyto", destination, values, mask, source.where());
 }
 

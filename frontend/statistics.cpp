@@ -61,6 +61,7 @@ std::pair<Array, Array> average_returned(const Operand& x, const Axes& axes, con
                                          bool keepdims) {
   const NodeRef node = frontend::node_of("average", x);
   const Here here(x);
+  static_cast<void>(frontend::axes_of("average", axes, rank_of(node), x.where()));
   if (!weights.has_value()) {
     const Array result = mean(x, axes, keepdims);
     const DType dtype = Access::node(result, x.where())->dtype;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/creation.h"
+
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
@@ -87,18 +89,6 @@ std::vector<Array> Arguments::arrays(std::size_t i) const {
   return result;
 }
 
-Array Arguments::mask(std::size_t i) const {
-  return is_none(i) || values_[i] == Py_True ? Array() : array(i);
-}
-
-std::optional<Scalar> Arguments::optional_scalar(std::size_t i) const {
-  if (is_none(i)) return std::nullopt;
-  if (const ArrayObject* array = as_array(values_[i])) {
-    return as_scalar(item(array->read(where_), where_));
-  }
-  return scalar(i);
-}
-
 std::vector<std::int64_t> Arguments::integers(std::size_t i) const {
   PyObject* value = values_[i];
   std::vector<std::int64_t> result;
@@ -147,6 +137,31 @@ bool Arguments::flag(std::size_t i) const {
 std::string Arguments::text(std::size_t i) const {
   if (!nb::isinstance<nb::str>(values_[i])) mistyped(i, "a string");
   return nb::borrow<nb::str>(values_[i]).c_str();
+}
+
+Array Arguments::optional_array(std::size_t i) const { return is_none(i) ? Array() : array(i); }
+
+Array Arguments::optional_values(std::size_t i) const {
+  return is_none(i) ? Array() : asarray(operand(i));
+}
+
+std::optional<Scalar> Arguments::optional_scalar(std::size_t i) const {
+  if (is_none(i)) return std::nullopt;
+  if (const ArrayObject* array = as_array(values_[i])) {
+    return as_scalar(item(array->read(where_), where_));
+  }
+  return scalar(i);
+}
+
+Array Arguments::mask(std::size_t i) const {
+  if (values_[i] == Py_True || is_none(i)) return {};
+  if (values_[i] == Py_False) return zeros({}, DType::boolean, where_);
+  return array(i);
+}
+
+Places Arguments::places(std::size_t i) const {
+  if (PyIndex_Check(values_[i]) != 0) return to_integer(values_[i]);
+  return integers(i);
 }
 
 std::optional<DType> Arguments::dtype(std::size_t i) const {

@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 
 #include "heddle/array.h"
+#include "heddle/joining.h"
 
 #include "frontend/python/array_object.h"
 #include "frontend/python/signature.h"
@@ -30,11 +31,6 @@ class Arguments {
   const Array& array(std::size_t i) const { return object(i).read(where_); }
   /// A sequence of Arrays.
   std::vector<Array> arrays(std::size_t i) const;
-  /// An Array without value for None.
-  Array optional_array(std::size_t i) const { return is_none(i) ? Array() : array(i); }
-  /// NumPy's where= of a reduction: None or True for every element.
-  Array mask(std::size_t i) const;
-  std::optional<Scalar> optional_scalar(std::size_t i) const;
   /// None, an integer or several: the axes of a reduction.
   Axes axes(std::size_t i) const;
   /// An integer or several.
@@ -45,6 +41,15 @@ class Arguments {
   Scalar scalar(std::size_t i) const;
   bool flag(std::size_t i) const;
   std::string text(std::size_t i) const;
+  /// An Array; without value for None.
+  Array optional_array(std::size_t i) const;
+  /// An Array or a number, which becomes 0-d; without value for None.
+  Array optional_values(std::size_t i) const;
+  std::optional<Scalar> optional_scalar(std::size_t i) const;
+  /// NumPy's `where`: an Array, or a bool; without value for True, which is all elements.
+  Array mask(std::size_t i) const;
+  /// An integer, or a sequence of them.
+  Places places(std::size_t i) const;
   std::optional<DType> dtype(std::size_t i) const;
   DType dtype(std::size_t i, DType fallback) const { return dtype(i).value_or(fallback); }
 

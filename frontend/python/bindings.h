@@ -13,10 +13,12 @@ void bind_joining(Functions& functions);
 void bind_linear_algebra(Functions& functions);
 void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
+void bind_polynomials(Functions& functions);
 void bind_rearranging(Functions& functions);
 void bind_reductions(Functions& functions);
 void bind_scans(Functions& functions);
 void bind_selection(Functions& functions);
+void bind_statistics(Functions& functions);
 void bind_settings(Functions& functions);
 
 /// The class heddle.Array, without the methods that functions of the module also are.

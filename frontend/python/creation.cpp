@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/grids.h"
 #include "heddle/manipulation.h"
 
 #include "frontend/python/bindings.h"
@@ -33,6 +34,10 @@ DType default_dtype(const Operand& operand) {
 using Fill = Array (*)(const Shape&, DType, SourceLocation);
 using FillLike = Array (*)(const Operand&, std::optional<DType>, const std::optional<Shape>&);
 
+std::optional<Shape> optional_shape(const Arguments& a, std::size_t i) {
+  return a.is_none(i) ? std::nullopt : std::optional(a.integers(i));
+}
+
 template <Fill fill>
 nb::object filled(const Arguments& a) {
   return on_device(fill(a.integers(0), a.dtype(1, DType::f64), a.where()), a[2]);
@@ -40,7 +45,7 @@ nb::object filled(const Arguments& a) {
 
 template <FillLike fill>
 nb::object filled_like(const Arguments& a) {
-  return on_device(fill(a.operand(0), a.dtype(1), std::nullopt), a[2]);
+  return on_device(fill(a.operand(0), a.dtype(1), optional_shape(a, 2)), a[3]);
 }
 
 void bind_fills(Functions& functions) {
@@ -48,7 +53,9 @@ void bind_fills(Functions& functions) {
       "(shape: int | tuple[int, ...], dtype: DTypeLike | None = None, *, device: Device | None = "
       "None) -> Array";
   const std::string like =
-      "(x: Array, /, *, dtype: DTypeLike | None = None, device: Device | None = None) -> Array";
+      "(x: Array, /, dtype: DTypeLike | None = None, *, shape: int | tuple[int, ...] | None = "
+      "None, "
+      "device: Device | None = None) -> Array";
   const auto text = [](const char* what, const char* name) {
     return fmt::format(
         "An array of {}, float64 by default: numpy.{}. Raises ShapeError for a "
@@ -82,12 +89,13 @@ void bind_fills(Functions& functions) {
         return on_device(full(a.integers(0), value, a.dtype(2, default_dtype(value))), a[3]);
       });
   functions.def(
-      "full_like(x: Array, /, fill_value: Operand, *, dtype: DTypeLike | None = None, device: "
-      "Device | None = None) -> Array",
-      "An array of one value with the shape of x, and its dtype unless one is given: "
+      "full_like(x: Array, /, fill_value: Operand, dtype: DTypeLike | None = None, *, shape: int | "
+      "tuple[int, ...] | None = None, device: Device | None = None) -> Array",
+      "An array of one value with the shape and dtype of x unless others are given: "
       "numpy.full_like.",
       [](const Arguments& a) {
-        return on_device(full_like(a.operand(0), a.operand(1), a.dtype(2)), a[3]);
+        const Array like = full_like(a.operand(0), a.operand(1), a.dtype(2), optional_shape(a, 3));
+        return on_device(like, a[4]);
       });
 }
 
@@ -101,6 +109,11 @@ nb::object range(const Arguments& a) {
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
 }
 
+Array line(const Arguments& a, std::int64_t count) {
+  // In float64, whatever the numbers' types are.
+  return linspace(a.number(0), a.number(1), count, a.flag(5), a.dtype(3, DType::f64), a.where());
+}
+
 void bind_ranges(Functions& functions) {
   functions.def(
       "arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | "
@@ -109,6 +122,12 @@ void bind_ranges(Functions& functions) {
       "all are integers, else float64. Raises ValueError for a step of 0.\n\nExample: "
       "hd.arange(0, 1, 0.1)",
       [](const Arguments& a) { return range(a); });
+  functions.def(
+      "linspace(start: float, stop: float, /, num: int = 50, *, dtype: DTypeLike | None = None, "
+      "device: Device | None = None, endpoint: bool = True) -> Array",
+      "`num` evenly spaced values from start to stop, in float64 by default: numpy.linspace. "
+      "Raises ValueError for a negative number.\n\nExample: hd.linspace(0, 1, 5)",
+      [](const Arguments& a) { return on_device(line(a, a.integer(2)), a[4]); });
   functions.def(
       "eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = "
       "None, device: Device | None = None) -> Array",

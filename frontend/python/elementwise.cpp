@@ -1,11 +1,13 @@
 #include "heddle/elementwise.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
+#include "heddle/manipulation.h"
 #include "heddle/reductions.h"
 
 #include "frontend/python/bindings.h"
@@ -69,9 +71,12 @@ std::string declaration(const ir::OpInfo& info) {
 #define HEDDLE_CALL_3(name) heddle::name(a.operand(0), a.operand(1), a.operand(2))
 
 void bind_table(Functions& functions) {
-#define HD_OP(name, arity, ...)                                                     \
-  functions.def(declaration(ir::info(Op::name)), documentation(ir::info(Op::name)), \
-                [](const Arguments& a) { return HEDDLE_CALL_##arity(name); });
+  // The op `select` is numpy.where; numpy.select is another function.
+#define HD_OP(name, arity, ...)                                                       \
+  if (Op::name != Op::select) {                                                       \
+    functions.def(declaration(ir::info(Op::name)), documentation(ir::info(Op::name)), \
+                  [](const Arguments& a) { return HEDDLE_CALL_##arity(name); });      \
+  }
 #include "heddle/ops.def"
 #undef HD_OP
 }
@@ -95,6 +100,7 @@ constexpr std::pair<const char*, const char*> aliases[] = {
     {"mod", "remainder"},
     {"deg2rad", "radians"},
     {"rad2deg", "degrees"},
+    {"fix", "trunc"},
 };
 
 /// A bound that leaves every value of the dtype as it is.
@@ -136,12 +142,6 @@ void bind_elementwise(Functions& functions) {
   functions.def("positive(x: Operand, /, *, out: Array | None = None) -> Array",
                 "+x: numpy.positive. Raises DTypeError for bool.",
                 [](const Arguments& a) { return positive(a.operand(0)); });
-  functions.def("isposinf(x: Operand, /) -> Array", "Whether x is inf: numpy.isposinf.",
-                [](const Arguments& a) { return isposinf(a.operand(0)); });
-  functions.def("isneginf(x: Operand, /) -> Array", "Whether x is -inf: numpy.isneginf.",
-                [](const Arguments& a) { return isneginf(a.operand(0)); });
-  functions.def("fix(x: Operand, /) -> Array", "x rounded towards 0: numpy.fix.",
-                [](const Arguments& a) { return fix(a.operand(0)); });
   functions.def("float_power(x1: Operand, x2: Operand, /, *, out: Array | None = None) -> Array",
                 "x1 to the power x2 in float64: numpy.float_power.",
                 [](const Arguments& a) { return float_power(a.operand(0), a.operand(1)); });
@@ -185,14 +185,39 @@ void bind_elementwise(Functions& functions) {
         return truth(all({close, a.where()}), a.where());
       });
   functions.def(
-      "array_equal(x1: Operand, x2: Operand, /) -> bool",
-      "Whether shapes and elements are equal, as a Python bool: numpy.array_equal. Evaluates and "
-      "waits; TraceError inside a trace.",
+      "array_equal(x1: Operand, x2: Operand, /, equal_nan: bool = False) -> bool",
+      "Whether shapes and elements are equal, as a Python bool: numpy.array_equal; with equal_nan "
+      "NaNs are. Evaluates and waits; TraceError inside a trace.",
       [](const Arguments& a) {
         const Array x = asarray(a.operand(0)), y = asarray(a.operand(1));
         if (x.shape() != y.shape()) return false;
+        Array same = equal({x, a.where()}, {y, a.where()});
+        if (a.flag(2)) {
+          const Array number_x = isnan({x, a.where()}), number_y = isnan({y, a.where()});
+          const Array both = logical_and({number_x, a.where()}, {number_y, a.where()});
+          same = logical_or({same, a.where()}, {both, a.where()});
+        }
+        return truth(all({same, a.where()}), a.where());
+      });
+  functions.def(
+      "array_equiv(x1: Operand, x2: Operand, /) -> bool",
+      "Whether elements are equal once broadcast, as a Python bool: numpy.array_equiv. Evaluates "
+      "and waits; TraceError inside a trace.",
+      [](const Arguments& a) {
+        const Array x = asarray(a.operand(0)), y = asarray(a.operand(1));
+        try {
+          static_cast<void>(broadcast_shapes(std::array{x.shape(), y.shape()}));
+        } catch (const ShapeError&) {
+          return false;
+        }
         return truth(all({equal({x, a.where()}, {y, a.where()}), a.where()}), a.where());
       });
+  functions.def("isposinf(x: Operand, /, *, out: Array | None = None) -> Array",
+                "Whether x is positive infinity, elementwise: numpy.isposinf.",
+                [](const Arguments& a) { return isposinf(a.operand(0)); });
+  functions.def("isneginf(x: Operand, /, *, out: Array | None = None) -> Array",
+                "Whether x is negative infinity, elementwise: numpy.isneginf.",
+                [](const Arguments& a) { return isneginf(a.operand(0)); });
 }
 
 }  // namespace heddle::python

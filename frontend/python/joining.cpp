@@ -1,89 +1,117 @@
 #include "heddle/joining.h"
 
+#include "heddle/creation.h"
+
 #include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
 
 namespace heddle::python {
 namespace {
 
-/// One number, or several.
-Places places(const Arguments& a, std::size_t i) {
-  if (PyIndex_Check(a[i].ptr()) != 0) return a.integer(i);
-  return a.integers(i);
-}
-
-/// Parts of the first argument, as views of it.
-nb::object views(const Arguments& a, const std::vector<Array>& parts, bool tuple) {
+/// Parts of the first argument, as views that write through.
+nb::object views(const Arguments& a, const std::vector<Array>& parts) {
   nb::list result;
-  for (const Array& part : parts) result.append(nb::cast(a.object(0).view_of(part, a.where())));
-  return tuple ? nb::object(nb::tuple(result)) : result;
+  for (const Array& part : parts) result.append(to_result(a.object(0).view_of(part, a.where())));
+  return result;
 }
 
-void bind_parts(Functions& functions) {
+void bind_joins_of_rank(Functions& functions) {
+  functions.def("hstack(tup: Sequence[Array], /) -> Array",
+                "The arrays joined along their second axis, vectors along their only one: "
+                "numpy.hstack. Raises ShapeError when other extents differ.",
+                [](const Arguments& a) { return hstack(a.arrays(0), a.where()); });
+  functions.def("vstack(tup: Sequence[Array], /) -> Array",
+                "The arrays joined along their first axis, vectors as rows: numpy.vstack.",
+                [](const Arguments& a) { return vstack(a.arrays(0), a.where()); });
+  functions.def("dstack(tup: Sequence[Array], /) -> Array",
+                "The arrays joined along their third axis: numpy.dstack.",
+                [](const Arguments& a) { return dstack(a.arrays(0), a.where()); });
+  functions.def("column_stack(tup: Sequence[Array], /) -> Array",
+                "Vectors as columns beside each other: numpy.column_stack.",
+                [](const Arguments& a) { return column_stack(a.arrays(0), a.where()); });
   functions.def(
-      "split(x: Array, indices_or_sections: int | tuple[int, ...], /, axis: int = 0) -> "
-      "list[Array]",
-      "Views of equal sections, or of what lies between indices: numpy.split. ValueError where the "
-      "extent does not divide.",
-      [](const Arguments& a) {
-        return views(a, split(a.operand(0), places(a, 1), a.integer(2)), false);
-      });
+      "append(x: Operand, values: Operand, /, axis: int | None = None) -> Array",
+      "x and the values joined along an axis, both flattened where it is None: "
+      "numpy.append.",
+      [](const Arguments& a) { return append(a.operand(0), a.operand(1), a.optional_integer(2)); });
+}
+
+void bind_splits(Functions& functions) {
   functions.def(
-      "array_split(x: Array, indices_or_sections: int | tuple[int, ...], /, axis: int = 0) -> "
+      "split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> list[Array]",
+      "Views of equal sections of an axis, or of those before each index: numpy.split.\n\n"
+      "Raises ValueError where the extent does not divide.\n\nExample: hd.split(x, 3)",
+      [](const Arguments& a) { return views(a, split(a.operand(0), a.places(1), a.integer(2))); });
+  functions.def(
+      "array_split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> "
       "list[Array]",
-      "As split; the first sections are one longer where the extent does not divide: "
+      "As split, but the first sections are one longer where the extent does not divide: "
       "numpy.array_split.",
       [](const Arguments& a) {
-        return views(a, array_split(a.operand(0), places(a, 1), a.integer(2)), false);
+        return views(a, array_split(a.operand(0), a.places(1), a.integer(2)));
       });
-  const char* rest = "(x: Array, indices_or_sections: int | tuple[int, ...], /) -> list[Array]";
+  functions.def("hsplit(x: Array, indices_or_sections: int | Sequence[int], /) -> list[Array]",
+                "split along the second axis, of a vector along its only one: numpy.hsplit.",
+                [](const Arguments& a) { return views(a, hsplit(a.operand(0), a.places(1))); });
+  functions.def("vsplit(x: Array, indices_or_sections: int | Sequence[int], /) -> list[Array]",
+                "split along the first of at least two axes: numpy.vsplit.",
+                [](const Arguments& a) { return views(a, vsplit(a.operand(0), a.places(1))); });
+  functions.def("dsplit(x: Array, indices_or_sections: int | Sequence[int], /) -> list[Array]",
+                "split along the third axis: numpy.dsplit.",
+                [](const Arguments& a) { return views(a, dsplit(a.operand(0), a.places(1))); });
+  functions.def("unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]",
+                "Views of x at each index of an axis, without it: numpy.unstack.",
+                [](const Arguments& a) {
+                  return nb::object(nb::tuple(views(a, unstack(a.operand(0), a.integer(1)))));
+                });
+}
+
+/// The indices that an int, a sequence of them, or a slice of an extent stands for.
+Places indices_of(const Arguments& a, std::size_t i, std::int64_t extent) {
+  if (!PySlice_Check(a[i].ptr())) return a.places(i);
+  Py_ssize_t start = 0, stop = 0, step = 0;
+  if (PySlice_Unpack(a[i].ptr(), &start, &stop, &step) < 0) throw nb::python_error();
+  const Py_ssize_t count = PySlice_AdjustIndices(extent, &start, &stop, step);
+  std::vector<std::int64_t> result;
+  for (Py_ssize_t k = 0; k < count; ++k) result.push_back(start + k * step);
+  return result;
+}
+
+/// Of the axis that indices count along.
+std::int64_t extent_along(const Array& x, std::optional<std::int64_t> axis,
+                          const SourceLocation& where) {
+  return axis ? x.shape(static_cast<int>(*axis), where) : x.size();
+}
+
+void bind_edits(Functions& functions) {
   functions.def(
-      std::string("hsplit") + rest, "split along the second axis: numpy.hsplit.",
-      [](const Arguments& a) { return views(a, hsplit(a.operand(0), places(a, 1)), false); });
+      "delete(x: Array, obj: int | slice | Sequence[int], /, axis: int | None = None) -> Array",
+      "x without those indices along an axis, of the flattened array where it is None: "
+      "numpy.delete. Raises IndexError for an index out of range.\n\nExample: hd.delete(x, 0, 1)",
+      [](const Arguments& a) {
+        const auto axis = a.optional_integer(2);
+        const std::int64_t extent = extent_along(a.array(0), axis, a.where());
+        return delete_(a.operand(0), indices_of(a, 1, extent), axis);
+      });
   functions.def(
-      std::string("vsplit") + rest, "split along the first axis: numpy.vsplit.",
-      [](const Arguments& a) { return views(a, vsplit(a.operand(0), places(a, 1)), false); });
-  functions.def(
-      std::string("dsplit") + rest, "split along the third axis: numpy.dsplit.",
-      [](const Arguments& a) { return views(a, dsplit(a.operand(0), places(a, 1)), false); });
-  functions.def(
-      "unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]",
-      "A view for each index of an axis, without it: numpy.unstack.",
-      [](const Arguments& a) { return views(a, unstack(a.operand(0), a.integer(1)), true); });
+      "insert(x: Array, obj: int | slice | Sequence[int], values: Operand, /, axis: int | None = "
+      "None) -> Array",
+      "x with values before those indices along an axis, of the flattened array where it is None: "
+      "numpy.insert. They are cast to the dtype of x. Raises IndexError for an index out of range."
+      "\n\nExample: hd.insert(x, 1, 0)",
+      [](const Arguments& a) {
+        const auto axis = a.optional_integer(3);
+        const std::int64_t extent = extent_along(a.array(0), axis, a.where());
+        return insert(a.operand(0), indices_of(a, 1, extent), a.operand(2), axis);
+      });
 }
 
 }  // namespace
 
 void bind_joining(Functions& functions) {
-  functions.def("hstack(arrays: Sequence[Array], /) -> Array",
-                "Joined along the second axis, vectors along their only one: numpy.hstack.",
-                [](const Arguments& a) { return hstack(a.arrays(0), a.where()); });
-  functions.def("vstack(arrays: Sequence[Array], /) -> Array",
-                "Joined along the first axis, vectors as rows: numpy.vstack.",
-                [](const Arguments& a) { return vstack(a.arrays(0), a.where()); });
-  functions.def("dstack(arrays: Sequence[Array], /) -> Array",
-                "Joined along the third axis: numpy.dstack.",
-                [](const Arguments& a) { return dstack(a.arrays(0), a.where()); });
-  functions.def("column_stack(arrays: Sequence[Array], /) -> Array",
-                "Joined as columns: numpy.column_stack.",
-                [](const Arguments& a) { return column_stack(a.arrays(0), a.where()); });
-  functions.def(
-      "append(x: Array, values: Operand, /, axis: int | None = None) -> Array",
-      "values behind x along an axis; both flattened where there is none: numpy.append.",
-      [](const Arguments& a) { return append(a.operand(0), a.operand(1), a.optional_integer(2)); });
-  functions.def("delete(x: Array, obj: int | tuple[int, ...], /, axis: int | None = None) -> Array",
-                "x without the indices along an axis; of the flattened array where there is none: "
-                "numpy.delete. Raises IndexError.",
-                [](const Arguments& a) {
-                  return delete_(a.operand(0), places(a, 1), a.optional_integer(2));
-                });
-  functions.def(
-      "insert(x: Array, obj: int | tuple[int, ...], values: Operand, /, axis: int | None "
-      "= None) -> Array",
-      "x with values before the indices along an axis: numpy.insert. Raises IndexError.",
-      [](const Arguments& a) {
-        return insert(a.operand(0), places(a, 1), a.operand(2), a.optional_integer(3));
-      });
-  bind_parts(functions);
+  bind_joins_of_rank(functions);
+  bind_splits(functions);
+  bind_edits(functions);
 }
 
 }  // namespace heddle::python

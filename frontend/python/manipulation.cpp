@@ -62,20 +62,64 @@ void bind_shapes(Functions& functions) {
       "squeeze(x: Array, /, axis: int | tuple[int, ...] | None = None) -> Array",
       "A view without the axes of extent 1 that `axis` names, all by default: numpy.squeeze. "
       "Raises ShapeError for another extent.",
-      [](const Arguments& a) {
-        if (!a.is_none(1) && a.integers(1).empty()) return view(a, a.array(0));
-        return view(a, squeeze(a.operand(0), a.axes(1)));
-      });
+      [](const Arguments& a) { return view(a, squeeze(a.operand(0), a.axes(1))); });
   functions.def(
       "broadcast_to(x: Array, /, shape: int | tuple[int, ...]) -> Array",
       "A read-only view of x in a shape that it broadcasts to: numpy.broadcast_to. "
       "Raises ShapeError.",
       [](const Arguments& a) { return view(a, broadcast_to(a.operand(0), a.integers(1))); });
-  functions.def("broadcast_arrays(*arrays: Array) -> list[Array]",
-                "The arrays broadcast against each other: numpy.broadcast_arrays. Raises "
-                "ShapeError.",
+  functions.def(
+      "broadcast_arrays(*arrays: Array) -> list[Array]",
+      "The arrays broadcast against each other: numpy.broadcast_arrays. Raises "
+      "ShapeError.",
+      [](const Arguments& a) { return nb::list(to_result(broadcast_arrays(a.arrays(0)))); });
+}
+
+/// atleast_nd(*arrays): one array for one, a tuple for several.
+template <Array (*grow)(const Operand&)>
+nb::object grown(const Arguments& a) {
+  nb::list result;
+  for (nb::handle each : nb::borrow<nb::tuple>(a[0])) {
+    if (const ArrayObject* array = as_array(each)) {
+      const Array value = grow({array->read(a.where()), a.where()});
+      result.append(to_result(array->view_of(value, a.where())));
+    } else if (const auto scalar = as_scalar(each)) {
+      result.append(wrap(grow({*scalar, a.where()})));
+    } else {
+      a.mistyped(0, "Arrays or numbers");
+    }
+  }
+  return nb::len(result) == 1 ? nb::object(result[0]) : nb::object(nb::tuple(result));
+}
+
+void bind_ranks(Functions& functions) {
+  functions.def("atleast_1d(*arrays: Operand) -> Array | tuple[Array, ...]",
+                "Views with at least one axis: numpy.atleast_1d.",
+                [](const Arguments& a) { return grown<atleast_1d>(a); });
+  functions.def("atleast_2d(*arrays: Operand) -> Array | tuple[Array, ...]",
+                "Views with at least two axes, new ones first: numpy.atleast_2d.",
+                [](const Arguments& a) { return grown<atleast_2d>(a); });
+  functions.def("atleast_3d(*arrays: Operand) -> Array | tuple[Array, ...]",
+                "Views with at least three axes, new ones around: numpy.atleast_3d.",
+                [](const Arguments& a) { return grown<atleast_3d>(a); });
+  functions.def("broadcast_shapes(*shapes: int | tuple[int, ...]) -> tuple[int, ...]",
+                "The shape that shapes broadcast to: numpy.broadcast_shapes. Raises ShapeError.",
                 [](const Arguments& a) {
-                  return nb::list(to_result(broadcast_arrays(a.arrays(0), a.where())));
+                  std::vector<Shape> shapes;
+                  for (nb::handle each : nb::borrow<nb::tuple>(a[0])) {
+                    Shape shape;
+                    if (PyIndex_Check(each.ptr()) != 0) {
+                      shape.push_back(to_integer(each));
+                    } else {
+                      for (nb::handle extent : each) shape.push_back(to_integer(extent));
+                    }
+                    shapes.push_back(shape);
+                  }
+                  nb::list result;
+                  for (std::int64_t extent : broadcast_shapes(shapes, a.where())) {
+                    result.append(extent);
+                  }
+                  return nb::object(nb::tuple(result));
                 });
 }
 
@@ -98,6 +142,11 @@ void bind_axes(Functions& functions) {
                 "A view with the last two axes exchanged: numpy.matrix_transpose. Raises "
                 "ShapeError for fewer than two.",
                 [](const Arguments& a) { return view(a, matrix_transpose(a.operand(0))); });
+  functions.def("rollaxis(x: Array, axis: int, /, start: int = 0) -> Array",
+                "A view whose axis `axis` moved before axis `start`: numpy.rollaxis.",
+                [](const Arguments& a) {
+                  return view(a, rollaxis(a.operand(0), a.integer(1), a.integer(2)));
+                });
   functions.def_with_method("swapaxes(x: Array, axis1: int, axis2: int, /) -> Array",
                             "A view with two axes exchanged: numpy.swapaxes.",
                             [](const Arguments& a) {
@@ -110,20 +159,6 @@ void bind_axes(Functions& functions) {
       [](const Arguments& a) {
         return view(a, moveaxis(a.operand(0), a.integers(1), a.integers(2)));
       });
-  functions.def("rollaxis(x: Array, axis: int, /, start: int = 0) -> Array",
-                "A view with an axis moved before another: numpy.rollaxis.",
-                [](const Arguments& a) {
-                  return view(a, rollaxis(a.operand(0), a.integer(1), a.integer(2)));
-                });
-  functions.def("atleast_1d(x: Array, /) -> Array",
-                "A view of at least one axis: numpy.atleast_1d.",
-                [](const Arguments& a) { return view(a, atleast_1d(a.operand(0))); });
-  functions.def("atleast_2d(x: Array, /) -> Array",
-                "A view of at least two axes: numpy.atleast_2d.",
-                [](const Arguments& a) { return view(a, atleast_2d(a.operand(0))); });
-  functions.def("atleast_3d(x: Array, /) -> Array",
-                "A view of at least three axes: numpy.atleast_3d.",
-                [](const Arguments& a) { return view(a, atleast_3d(a.operand(0))); });
   functions.def("flip(x: Array, /, axis: int | tuple[int, ...] | None = None) -> Array",
                 "A view with the order reversed along the axes, all by default: numpy.flip.",
                 [](const Arguments& a) { return view(a, flip(a.operand(0), a.axes(1))); });
@@ -155,6 +190,7 @@ void bind_joins(Functions& functions) {
 
 void bind_manipulation(Functions& functions) {
   bind_shapes(functions);
+  bind_ranks(functions);
   bind_axes(functions);
   bind_joins(functions);
   functions.def(

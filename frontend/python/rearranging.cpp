@@ -1,5 +1,7 @@
 #include "heddle/rearranging.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "frontend/python/bindings.h"
@@ -16,75 +18,91 @@ bool is_sequence(nb::handle value) {
   return PyTuple_Check(value.ptr()) || PyList_Check(value.ptr());
 }
 
-/// What pad takes for each axis: a number, a pair, or a pair for each axis.
-template <class Number, class Convert>
-std::vector<std::array<Number, 2>> pairs(nb::handle value, Convert convert) {
-  if (!is_sequence(value)) return {{convert(value), convert(value)}};
-  const nb::tuple given = nb::steal<nb::tuple>(PySequence_Tuple(value.ptr()));
-  if (given.size() > 0 && is_sequence(given[0])) {
-    std::vector<std::array<Number, 2>> result;
-    for (nb::handle each : given) result.push_back(pairs<Number>(each, convert).front());
-    return result;
-  }
-  if (given.size() == 1) return {{convert(given[0]), convert(given[0])}};
-  if (given.size() != 2) raise(PyExc_ValueError, "pad: widths and values are numbers or pairs");
-  return {{convert(given[0]), convert(given[1])}};
+/// NumPy's pairs: a number for all; (before, behind) for all axes; such pairs, one for each axis.
+template <class T, class Convert>
+std::vector<std::array<T, 2>> pairs(const Arguments& a, std::size_t i, Convert convert) {
+  const auto pair = [&](nb::handle value) -> std::array<T, 2> {
+    if (!is_sequence(value)) return {convert(value), convert(value)};
+    const nb::object both = nb::borrow(value);
+    const std::size_t count = nb::len(both);
+    if (count != 1 && count != 2) {
+      raise(PyExc_ValueError, fmt::format("pad: {} values where two belong", count));
+    }
+    return {convert(both[0]), convert(both[count - 1])};
+  };
+  std::vector<std::array<T, 2>> result;
+  if (a.is_none(i)) return result;
+  const bool nested = is_sequence(a[i]) && nb::len(a[i]) > 0 && is_sequence(a[i][0]);
+  if (!nested) return {pair(a[i])};
+  for (nb::handle each : nb::borrow(a[i])) result.push_back(pair(each));
+  return result;
 }
 
-Scalar number(nb::handle value) {
-  const auto scalar = as_scalar(value);
-  if (!scalar)
-    raise(PyExc_TypeError, "pad: a value must be a number, not " + describe_foreign(value));
-  return *scalar;
+Scalar to_scalar(nb::handle value) {
+  if (const auto scalar = as_scalar(value)) return *scalar;
+  raise(PyExc_TypeError, "pad: a value is not a number");
 }
 
 Array padded(const Arguments& a) {
+  const std::string kind = a.text(6);
+  if (kind != "even" && kind != "odd") {
+    raise(PyExc_ValueError, fmt::format("pad: reflect_type is 'even' or 'odd', not '{}'", kind));
+  }
   PadOptions options;
-  const std::string mode = a.text(2);
-  if (!a.is_none(3)) options.constant_values = pairs<Scalar>(a[3], number);
-  if (!a.is_none(4)) options.end_values = pairs<Scalar>(a[4], number);
-  if (!a.is_none(5)) options.stat_length = pairs<std::int64_t>(a[5], to_integer);
-  if (!a.is_none(6)) options.odd = a.text(6) == "odd";
-  return pad(a.operand(0), pairs<std::int64_t>(a[1], to_integer), mode, options);
+  options.constant_values = pairs<Scalar>(a, 3, to_scalar);
+  options.end_values = pairs<Scalar>(a, 4, to_scalar);
+  options.stat_length = pairs<std::int64_t>(a, 5, to_integer);
+  options.odd = kind == "odd";
+  return pad(a.operand(0), pairs<std::int64_t>(a, 1, to_integer), a.text(2), options);
 }
 
-}  // namespace
-
-void bind_rearranging(Functions& functions) {
+void bind_turns(Functions& functions) {
   functions.def(
-      "roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = "
-      "None) -> Array",
-      "Element i at i + shift, around the end; of the flattened array where there is no axis: "
-      "numpy.roll. Raises IndexError, ValueError.",
+      "roll(x: Array, /, shift: int | tuple[int, ...], axis: Axis = None) -> Array",
+      "Elements moved along axes, around the end: numpy.roll; of the flattened array where axis is "
+      "None. Several shifts go with several axes.\n\nExample: hd.roll(x, (1, -1), axis=(0, 1))",
       [](const Arguments& a) { return roll(a.operand(0), a.integers(1), a.axes(2)); });
   functions.def("fliplr(x: Array, /) -> Array",
-                "A view with the second axis reversed: numpy.fliplr.",
+                "A view with the second axis reversed: numpy.fliplr. Raises ShapeError.",
                 [](const Arguments& a) { return view(a, fliplr(a.operand(0))); });
   functions.def("flipud(x: Array, /) -> Array",
-                "A view with the first axis reversed: numpy.flipud.",
+                "A view with the first axis reversed: numpy.flipud. Raises ShapeError.",
                 [](const Arguments& a) { return view(a, flipud(a.operand(0))); });
   functions.def(
       "rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array",
-      "A view turned by k quarters from the first of two axes to the second: "
-      "numpy.rot90.",
+      "A view turned by k quarters from the first of the axes to the second: numpy.rot90.",
       [](const Arguments& a) { return view(a, rot90(a.operand(0), a.integer(1), a.axes(2))); });
-  functions.def(
-      "repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array",
-      "Each element `repeats` times along an axis; of the flattened array where there is none: "
-      "numpy.repeat. Raises ValueError for a negative number.",
+}
+
+void bind_repetitions(Functions& functions) {
+  functions.def_with_method(
+      "repeat(x: Array, repeats: int, /, axis: int | None = None) -> Array",
+      "Each element `repeats` times along an axis, of the flattened array where it is None: "
+      "numpy.repeat. Raises ValueError for a negative count.",
       [](const Arguments& a) { return repeat(a.operand(0), a.integer(1), a.optional_integer(2)); });
   functions.def("tile(x: Array, repetitions: int | tuple[int, ...], /) -> Array",
                 "The array side by side, that often along each axis: numpy.tile.",
                 [](const Arguments& a) { return tile(a.operand(0), a.integers(1)); });
   functions.def("resize(x: Array, new_shape: int | tuple[int, ...], /) -> Array",
-                "The elements over and over, in a new shape: numpy.resize.",
+                "The elements over and over in a new shape: numpy.resize.",
                 [](const Arguments& a) { return resize(a.operand(0), a.integers(1)); });
   functions.def(
-      "pad(x: Array, pad_width: Any, /, mode: str = \"constant\", *, constant_values: Any = None, "
-      "end_values: Any = None, stat_length: Any = None, reflect_type: str | None = None) -> Array",
-      "x with more elements before and behind each axis: numpy.pad, with its modes.\n\nRaises "
-      "ValueError for a negative width, another mode, or an option of another mode.",
+      "pad(x: Array, pad_width: int | Sequence, /, mode: str = 'constant', *, constant_values: "
+      "float | Sequence | None = None, end_values: float | Sequence | None = None, stat_length: "
+      "int "
+      "| Sequence | None = None, reflect_type: str = 'even') -> Array",
+      "x with more elements before and behind each axis: numpy.pad. `mode` is \"constant\", "
+      "\"edge\", \"linear_ramp\", \"maximum\", \"mean\", \"minimum\", \"reflect\", \"symmetric\", "
+      "\"wrap\" or \"empty\" (zeros). Raises ValueError for a negative width, another mode, and an "
+      "option of another mode.\n\nExample: hd.pad(x, ((1, 1), (0, 2)), mode=\"edge\")",
       [](const Arguments& a) { return padded(a); });
+}
+
+}  // namespace
+
+void bind_rearranging(Functions& functions) {
+  bind_turns(functions);
+  bind_repetitions(functions);
 }
 
 }  // namespace heddle::python

@@ -187,6 +187,7 @@ TEST_CASE("matrices and grids are made") {
   agree("np.meshgrid(i[0], f[0, 0, :3])", hd::meshgrid(vectors));
   agree("np.meshgrid(i[0], f[0, 0, :3], indexing='ij', sparse=True)",
         hd::meshgrid(vectors, "ij", true));
+  agree("np.indices((2, 3), sparse=True)", hd::sparse_indices({2, 3}));
   agree("np.indices((2, 3)), np.fromfunction(lambda a, b: a * b, (3, 2))",
         {hd::indices({2, 3}), hd::fromfunction([](auto p) { return p[0] * p[1]; }, {3, 2})});
   agree("np.linspace(-1, -5, 4, dtype=np.int32), np.logspace(0, 3, 4), np.geomspace(-1, -1000, 4)",
@@ -238,6 +239,8 @@ TEST_CASE("differences and statistics") {
         {hd::trapezoid(i), hd::trapezoid(f, 0.5, 1), hd::trapezoid(i, hd::power(i(0), 2))});
   agree("np.average(i, 1, i[0]), np.average(f, (2, 0), f[:, 0].T + 2), np.average(i)",
         {hd::average(i, 1, i(0)), hd::average(f, {2, 0}, f(hd::_, 0).T() + 2.0f), hd::average(i)});
+  const auto [average, weight] = hd::average_returned(i, 1, i(0));
+  agree("np.average(i, 1, i[0], returned=True)", std::vector{average, weight});
   agree(
       "np.cov(i), np.cov(i, bias=True, rowvar=False), np.cov(i[0], i[1], aweights=i[2] + 1), "
       "np.corrcoef(i)",

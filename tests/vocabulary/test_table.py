@@ -1,0 +1,50 @@
+"""The table of functions names what the headers declare and what the module has, both ways, says
+how each is tested, and is what the README shows."""
+
+import re
+
+import function_table
+
+import heddle as hd
+
+ROOT, ROWS = function_table.ROOT, function_table.rows()
+MODULE = {name for name, f in vars(hd).items()
+          if isinstance(f, hd.Function) and not name.startswith("_")}
+# Settings and facts about the process rather than functions of arrays.
+NOT_VOCABULARY = {"auto_eval", "devices", "eval", "jit", "set_device", "spec", "statistics",
+                  "synchronize"}
+
+
+def aliases():
+    """Other names of a function that has a row: they need none."""
+    return {name for name in MODULE - set(ROWS) if getattr(hd, name).__name__ in ROWS}
+
+
+def test_headers_and_table_agree():
+    declared = set(function_table.declarations())
+    listed = {row.cpp_name for row in ROWS.values() if row.cpp_name}
+    listed_aliases = {name for name in declared - listed if name in aliases()}
+    assert declared - listed - listed_aliases == set(), "declared, but in no row"
+    assert listed - declared == set(), "in the table, but declared nowhere"
+
+
+def test_module_and_table_agree():
+    listed = {row.python_name for row in ROWS.values() if row.python_name}
+    assert MODULE - listed - aliases() - NOT_VOCABULARY == set(), "in the module, but in no row"
+    assert {name for name in listed if not hasattr(hd, name)} == set(), "in no module"
+
+
+def test_every_row_is_tested():
+    for row in ROWS.values():
+        assert bool(row.calls) != bool(row.tested), row.name
+        if row.tested:
+            path = ROOT / row.tested
+            files = [*path.rglob("*.py"), *path.rglob("*.cpp")] if path.is_dir() else [path]
+            text = "".join(file.read_text() for file in files)
+            names = "|".join(name for name in (row.cpp_name, row.python_name) if name)
+            assert re.search(rf"\b({names})\b", text), row.name
+
+
+def test_readme_is_fresh():
+    wanted = function_table.readme_with(function_table.table(hd))
+    assert function_table.README.read_text() == wanted, "run tools/function_table.py"

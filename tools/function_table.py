@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""The table of functions: what frontend/functions.toml and ir/include/heddle/ops.def say, what the
+public headers declare, and the README's table, which is generated from both and the Python module.
+
+    tools/function_table.py [--check]   writes the README's table, or fails when it is stale
+"""
+
+import argparse
+import re
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = ROOT / "frontend/include/heddle"
+# Headers of classes, settings and tools rather than of functions of arrays.
+NOT_VOCABULARY = {"array", "fields", "half", "heddle", "indexing", "jit", "settings",
+                  "source_location"}
+README = ROOT / "README.md"
+BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"
+
+
+@dataclass
+class Row:
+    """One function. The fields are those of frontend/functions.toml."""
+
+    name: str
+    calls: list = field(default_factory=list)
+    bad: list = field(default_factory=list)
+    dtypes: str = "all"
+    complex: bool = False
+    domain: str = "small"
+    shapes: list = None
+    ulp: float = 0
+    spread: float = 0
+    signs: bool = True
+    numpy: str = None
+    kernel: str = None
+    deviates: str = ""
+    python: object = True
+    cpp: object = True
+    tested: str = None
+    op: bool = False  # of ops.def
+
+    @property
+    def python_name(self):
+        return self.name if self.python is True else self.python or None
+
+    @property
+    def cpp_name(self):
+        return self.name if self.cpp is True else self.cpp or None
+
+
+def op_rows():
+    """The rows of ops.def."""
+    text = (ROOT / "ir/include/heddle/ops.def").read_text()
+    pattern = r'^HD_OP\((\w+), (\d), (\w+), ([^,]+), ([^,]+), "([^"]+)", (\w+), ([\d.]+), \d+\)'
+    rows = {}
+    for name, arity, rule, dtypes, _, numpy, domain, ulp in re.findall(pattern, text, re.M):
+        operands = ["x", "y", "z"][:int(arity)]
+        if rule == "load_exponent":
+            operands[1] = "c"
+        rows[name] = Row(name, [", ".join(operands)], numpy=numpy, domain=domain, ulp=float(ulp),
+                         complex="numbers" in dtypes or "complex" in dtypes, op=True)
+    return rows
+
+
+def rows():
+    """All rows by name. An entry of functions.toml replaces a line of ops.def."""
+    result = op_rows()
+    with open(ROOT / "frontend/functions.toml", "rb") as file:
+        for name, fields in tomllib.load(file).items():
+            result[name] = Row(name, **fields)
+    return result
+
+
+def declarations():
+    """What the public headers declare: {name: [(parameters, header)]}."""
+    result = {}
+    for path in sorted(HEADERS.glob("*.h")):
+        if path.stem in NOT_VOCABULARY:
+            continue
+        text = re.sub(r"//[^\n]*|^#[^\n]*(?:\\\n[^\n]*)*", "", path.read_text(), flags=re.M)
+        returned = r"^(?:[A-Z]\w*|bool|void|std::pair<.*>|std::vector<.*>)\s+"
+        for match in re.finditer(returned + r"(\w+)\(", text, re.M):
+            parameters = until_closed(text[match.end():])
+            result.setdefault(match.group(1), []).append((parameters, path.stem))
+    for name, row in op_rows().items():
+        parameters = ["x", "y", "z"][:len(row.calls[0].split(","))]
+        result.setdefault(name, []).insert(0, (", ".join(parameters), "elementwise"))
+    return result
+
+
+def until_closed(text):
+    """The text before the parenthesis that closes one before it."""
+    depth = 1
+    for i, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if depth == 0:
+            return text[:i]
+    return text
+
+
+def split_parameters(text):
+    """The text between commas that no bracket holds."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "([{<") - (c in ")]}>")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [part.strip() for part in parts if part.strip()]
+
+
+def short_parameters(text):
+    """Names and defaults only, without the place that every function takes."""
+    result = []
+    for part in split_parameters(" ".join(text.split())):
+        declared, _, default = part.partition("=")
+        name = re.search(r"(\w+)$", declared.strip()).group(1)
+        if "SourceLocation" not in declared:
+            result.append(name + (" = " + default.strip() if default else ""))
+    return "(" + ", ".join(result) + ")"
+
+
+def table(module):
+    """The README's table, in Markdown."""
+    declared = declarations()
+    by_header = {}
+    for row in sorted(rows().values(), key=lambda row: row.name):
+        places = declared.get(row.cpp_name, [])
+        header = places[0][1] if places else "python"
+        by_header.setdefault(header, []).append((row, places))
+    lines = []
+    for header in sorted(by_header):
+        title = f"`heddle/{header}.h`" if header != "python" else "Python only"
+        lines += ["", f"| {title} | Python | kernel | deviates from NumPy |",
+                  "| --- | --- | --- | --- |"]
+        for row, places in by_header[header]:
+            cpp = row.cpp_name + short_parameters(places[0][0]) if places else ""
+            python = ""
+            if row.python_name is not None:
+                function = getattr(module, row.python_name)
+                python = row.python_name + (function.__text_signature__ or "(...)")
+            cells = [f"`{cell}`" if cell else "" for cell in (cpp, python)]
+            kernel = ("fuses" if row.calls else "") if row.kernel is None else row.kernel
+            lines.append("| " + " | ".join([*cells, kernel, row.deviates]) + " |")
+    return "\n".join(lines) + "\n\n"
+
+
+def readme_with(text):
+    """The README with that table in its place."""
+    readme = README.read_text()
+    begin, end = readme.index(BEGIN) + len(BEGIN), readme.index(END)
+    return readme[:begin] + text + readme[end:]
+
+
+def main():
+    """Writes the README's table, or checks it."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="fail when the README is stale")
+    arguments = parser.parse_args()
+    import heddle
+
+    wanted = readme_with(table(heddle))
+    if arguments.check:
+        return 0 if README.read_text() == wanted else 1
+    README.write_text(wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
