@@ -107,7 +107,7 @@ std::string Body::index(const Index& index) {
 
 std::string Body::type(DType dtype) const {
   const std::string name(element_type(dtype));
-  return dtype == DType::f16 || dtype == DType::bf16 ? "op::" + name : name;
+  return is_library_type(dtype) ? "op::" + name : name;
 }
 
 std::string Body::operand_type(const passes::KernelOperand& operand) const {
@@ -118,7 +118,15 @@ std::string Body::operand_type(const passes::KernelOperand& operand) const {
   throw InternalError("partials of a reduction that the kernel does not have");
 }
 
-std::string Body::constant(DType dtype, std::uint64_t bits) {
+std::string Body::constant(DType dtype, ir::ElementBits bits) {
+  if (!is_complex(dtype)) return real_constant(dtype, bits.low);
+  const DType part = real_dtype(dtype);
+  const auto [real, imaginary] = ir::complex_parts(dtype, bits);
+  return fmt::format("{}({}, {})", type(dtype), real_constant(part, real),
+                     real_constant(part, imaginary));
+}
+
+std::string Body::real_constant(DType dtype, std::uint64_t bits) {
   if (dtype == DType::f32) {
     float value = 0;
     std::memcpy(&value, &bits, sizeof value);

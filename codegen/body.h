@@ -28,8 +28,9 @@ class Body {
   /// "float", "op::half", or the state type of the reduction whose partials the operand holds.
   std::string operand_type(const passes::KernelOperand& operand) const;
   std::string type(DType dtype) const;
-  /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)"; needs what its spelling needs.
-  std::string constant(DType dtype, std::uint64_t bits);
+  /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)";
+  /// needs what its spelling needs.
+  std::string constant(DType dtype, ir::ElementBits bits);
 
   /// "const float v3 = op::add(v1, v2);" with `load` spelling loads.
   using LoadText = std::function<std::string(const passes::Instruction&)>;
@@ -63,6 +64,7 @@ class Body {
   std::vector<DType> scalar_dtypes;
 
  private:
+  std::string real_constant(DType dtype, std::uint64_t bits);
   std::string value(const passes::Instruction& instruction, const LoadText& load);
   std::string term(const passes::IndexTerm& term);
   std::string atom(passes::AtomId id);

@@ -24,9 +24,11 @@ void HostPrinter::unpack() {
   }
   const std::size_t symbols = body_.symbols.size();
   for (std::size_t i = 0; i < symbols; ++i) out_.line("const long long n{0} = scalars[{0}];", i);
+  std::size_t word = symbols;
   for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
     out_.line("{} s{};", body_.type(body_.scalar_dtypes[i]), i);
-    out_.line("__builtin_memcpy(&s{0}, scalars + {1}, sizeof s{0});", i, symbols + i);
+    out_.line("__builtin_memcpy(&s{0}, scalars + {1}, sizeof s{0});", i, word);
+    word += (size_of(body_.scalar_dtypes[i]) + 7) / 8;
   }
 }
 

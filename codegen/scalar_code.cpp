@@ -37,8 +37,9 @@ std::string_view element_type(DType dtype) {
     case DType::f64:
       return "double";
     case DType::c64:
+      return "complex64";
     case DType::c128:
-      break;
+      return "complex128";
   }
   throw InternalError(fmt::format("kernels have no element type for {}", name_of(dtype)));
 }
@@ -46,13 +47,19 @@ std::string_view element_type(DType dtype) {
 std::vector<std::string> sections_of(DType dtype) {
   if (dtype == DType::f16) return {"half"};
   if (dtype == DType::bf16) return {"bfloat16"};
+  if (is_complex(dtype)) return {"complex"};
   return {};
 }
 
+bool is_library_type(DType dtype) { return !sections_of(dtype).empty(); }
+
 std::vector<std::string> sections_of(ir::Op op, DType operand_dtype) {
-  const Section* definition = library_sections().defining(ir::info(op).name);
+  const std::string_view name = ir::info(op).name;
+  const Section* definition = nullptr;
+  if (is_complex(operand_dtype)) definition = library_sections().defining(name, true);
+  if (definition == nullptr) definition = library_sections().defining(name);
   if (definition == nullptr) {
-    throw InternalError(fmt::format("no library section defines {}", ir::info(op).name));
+    throw InternalError(fmt::format("no library section defines {}", name));
   }
   std::vector<std::string> names = sections_of(operand_dtype);
   names.emplace_back(definition->name);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view section_mark = "//! section ";
 constexpr std::string_view defines_mark = "//! defines ";
+constexpr std::string_view defines_complex_mark = "//! defines_complex ";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -36,11 +37,13 @@ Section parse_section(std::string_view text) {
   Section result;
   result.name = heading.at(0);
   if (heading.size() > 1) result.needs.assign(heading.begin() + 2, heading.end());
-  while (text.starts_with(defines_mark)) {
-    for (auto op : words_of(take_line(text).substr(defines_mark.size()))) {
-      result.defines.push_back(op);
+  const auto take_names = [&](std::string_view mark, std::vector<std::string_view>& names) {
+    while (text.starts_with(mark)) {
+      for (auto op : words_of(take_line(text).substr(mark.size()))) names.push_back(op);
     }
-  }
+  };
+  take_names(defines_mark, result.defines);
+  take_names(defines_complex_mark, result.defines_complex);
   while (text.ends_with("\n\n")) text.remove_suffix(1);
   result.text = text;
   return result;
@@ -95,19 +98,24 @@ SectionTable::SectionTable(std::span<const EmbeddedText> files) {
   sections_ = sorted_by_needs(std::move(sections));
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     by_name_.emplace(sections_[i].name, i);
-    for (auto op : sections_[i].defines) {
-      if (!by_definition_.emplace(op, i).second) {
-        throw InternalError(fmt::format("two library sections define {}", op));
+    const auto define = [&](const std::vector<std::string_view>& ops, auto& table) {
+      for (auto op : ops) {
+        if (!table.emplace(op, i).second) {
+          throw InternalError(fmt::format("two library sections define {}", op));
+        }
       }
-    }
+    };
+    define(sections_[i].defines, by_definition_);
+    define(sections_[i].defines_complex, by_complex_definition_);
   }
 }
 
 const Section& SectionTable::find(std::string_view name) const { return sections_[index_of(name)]; }
 
-const Section* SectionTable::defining(std::string_view op) const {
-  const auto found = by_definition_.find(op);
-  return found == by_definition_.end() ? nullptr : &sections_[found->second];
+const Section* SectionTable::defining(std::string_view op, bool of_complex) const {
+  const auto& table = of_complex ? by_complex_definition_ : by_definition_;
+  const auto found = table.find(op);
+  return found == table.end() ? nullptr : &sections_[found->second];
 }
 
 std::size_t SectionTable::index_of(std::string_view name) const {

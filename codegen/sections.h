@@ -14,12 +14,15 @@ namespace heddle::codegen {
 /// Scalar and device code that generated kernels are printed over, embedded when Heddle is built.
 /// A file of ir/scalar/ or codegen/device/ is split at lines `//! section NAME [needs A B ...]`;
 /// what stands before the first such line is left out. A line `//! defines X Y ...` below it names
-/// the ops and reductions whose meaning the section is.
+/// the ops and reductions whose meaning the section is; `//! defines_complex X Y ...` those whose
+/// meaning it is for complex operands, where that takes more than the arithmetic of section
+/// complex.
 struct Section {
   std::string_view name;
   std::string_view text;
-  std::vector<std::string_view> needs;    ///< sections that must stand before
-  std::vector<std::string_view> defines;  ///< ops and reductions
+  std::vector<std::string_view> needs;            ///< sections that must stand before
+  std::vector<std::string_view> defines;          ///< ops and reductions
+  std::vector<std::string_view> defines_complex;  ///< those of complex operands
 };
 
 /// The sections of some files, each after those that it needs.
@@ -33,7 +36,7 @@ class SectionTable {
   /// Throws InternalError for a name that does not exist.
   const Section& find(std::string_view name) const;
   /// The section that defines an op or reduction; null where none does.
-  const Section* defining(std::string_view op) const;
+  const Section* defining(std::string_view op, bool of_complex = false) const;
   /// The names with everything that they need, each once, in the table's order.
   std::vector<std::string> close_over_needs(std::span<const std::string> names) const;
 
@@ -42,7 +45,7 @@ class SectionTable {
 
   std::vector<Section> sections_;
   std::unordered_map<std::string_view, std::size_t> by_name_;
-  std::unordered_map<std::string_view, std::size_t> by_definition_;
+  std::unordered_map<std::string_view, std::size_t> by_definition_, by_complex_definition_;
 };
 
 /// The sections of ir/scalar/ and codegen/device/.

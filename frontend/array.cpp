@@ -159,9 +159,9 @@ void Array::read_item(void* out, DType dtype, SourceLocation where) const {
                                  frontend::describe(*node), size()),
                      where));
   }
-  std::uint64_t element = 0;
-  frontend::download_to(*node, &element);
-  frontend::convert(&element, node->dtype, out, dtype, 1);
+  ir::ElementBits element;
+  frontend::download_to(*node, element.bytes());
+  frontend::convert(element.bytes(), node->dtype, out, dtype, 1);
 }
 
 std::size_t Array::read_size(SourceLocation where) const {
@@ -224,6 +224,9 @@ Array Array::round(int decimals, SourceLocation where) const {
   return heddle::round({*this, where}, decimals);
 }
 Array Array::dot(const Operand& other) const { return heddle::dot({*this, other.where()}, other); }
+Array Array::real(SourceLocation where) const { return heddle::real({*this, where}); }
+Array Array::imag(SourceLocation where) const { return heddle::imag({*this, where}); }
+Array Array::conj(SourceLocation where) const { return heddle::conj({*this, where}); }
 
 #define HEDDLE_IN_PLACE(symbol, function)                                                      \
   Array& Array::operator symbol(const Operand & other) {                                       \

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "heddle/creation.h"
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
@@ -33,9 +35,9 @@ using ir::Op;
 
 namespace {
 
-DType dtype_of_operand(const char* op, const Operand& x) {
+DType dtype_of_operand(const Operand& x) {
   const Operand* operands[] = {&x};
-  return frontend::common_dtype(op, operands);
+  return frontend::common_dtype(operands);
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ Array clip(const Operand& x, const Operand& low, const Operand& high) {
 }
 
 Array round(const Operand& x, int decimals) {
-  const DType dtype = dtype_of_operand("round", x);
+  const DType dtype = dtype_of_operand(x);
   const SourceLocation where = x.where();
   if (is_boolean(dtype) && decimals != 0) {
     throw DTypeError(frontend::at("round: bool has no decimals; astype to another dtype", where));
@@ -59,6 +61,10 @@ Array round(const Operand& x, int decimals) {
     return Access::make(frontend::node_of("round", x, dtype));
   }
   if (decimals == 0) return rint(x);
+  if (is_complex(dtype)) {
+    return make_complex({round({real(x), where}, decimals), where},
+                        {round({imag(x), where}, decimals), where});
+  }
   const double scale = std::pow(10.0, std::abs(decimals));
   if (!is_floating(dtype)) {
     const Array scaled = rint({divide(x, {scale, where}), where});
@@ -73,7 +79,7 @@ Array round(const Operand& x, int decimals) {
 Array around(const Operand& x, int decimals) { return round(x, decimals); }
 
 Array positive(const Operand& x) {
-  const DType dtype = dtype_of_operand("positive", x);
+  const DType dtype = dtype_of_operand(x);
   if (is_boolean(dtype)) {
     throw DTypeError(
         frontend::at("positive is not defined for bool; astype to an integer dtype", x.where()));
@@ -81,10 +87,23 @@ Array positive(const Operand& x) {
   return Access::make(frontend::node_of("positive", x, dtype));
 }
 
+Array conj(const Operand& x) { return conjugate(x); }
+
+Array angle(const Operand& x, bool degrees) {
+  const SourceLocation where = x.where();
+  const Array radians = arctan2({imag(x), where}, {real(x), where});
+  return degrees ? heddle::degrees({radians, where}) : radians;
+}
+
+Array iscomplex(const Operand& x) { return not_equal({imag(x), x.where()}, {0, x.where()}); }
+Array isreal(const Operand& x) { return equal({imag(x), x.where()}, {0, x.where()}); }
+
 Array float_power(const Operand& x, const Operand& y) {
-  const Array base = astype(x, DType::f64);
+  const Operand* operands[] = {&x, &y};
+  const DType dtype = is_complex(frontend::common_dtype(operands)) ? DType::c128 : DType::f64;
+  const Array base = astype(x, dtype);
   if (y.array() == nullptr) return power({base, x.where()}, y);
-  return power({base, x.where()}, {astype(y, DType::f64), y.where()});
+  return power({base, x.where()}, {astype(y, dtype), y.where()});
 }
 
 Array true_divide(const Operand& x, const Operand& y) { return divide(x, y); }
@@ -99,8 +118,14 @@ std::pair<Array, Array> frexp(const Operand& x) { return {frexp_mantissa(x), fre
 
 Array nan_to_num(const Operand& x, double nan, std::optional<double> posinf,
                  std::optional<double> neginf) {
-  const DType dtype = dtype_of_operand("nan_to_num", x);
+  const DType dtype = dtype_of_operand(x);
   Array value = Access::make(frontend::node_of("nan_to_num", x, dtype));
+  if (is_complex(dtype)) {
+    const SourceLocation where = x.where();
+    const Array real_part = nan_to_num({real(x), where}, nan, posinf, neginf);
+    const Array imaginary = nan_to_num({imag(x), where}, nan, posinf, neginf);
+    return make_complex({real_part, where}, {imaginary, where});
+  }
   if (!is_floating(dtype)) return value;
   const double largest = dtype == DType::f16    ? 65504.0
                          : dtype == DType::bf16 ? 0x1.fep127
@@ -122,9 +147,9 @@ Array nan_to_num(const Operand& x, double nan, std::optional<double> posinf,
 Array isclose(const Operand& x, const Operand& y, double rtol, double atol, bool equal_nan) {
   const SourceLocation place = x.where();
   const auto floating = [&](const Operand& operand) {
-    const DType dtype = dtype_of_operand("isclose", operand);
+    const DType dtype = dtype_of_operand(operand);
     return Access::make(
-        frontend::node_of("isclose", operand, is_floating(dtype) ? dtype : DType::f64));
+        frontend::node_of("isclose", operand, is_inexact(dtype) ? dtype : DType::f64));
   };
   const Array a = floating(x), b = floating(y);
   const Array tolerance = absolute({b, place}) * Operand(rtol, place) + Operand(atol, place);
@@ -170,6 +195,12 @@ namespace {
 Array is_infinity(const char* op, const Operand& x, double infinity) {
   const NodeRef node = frontend::node_of(op, x);
   const Here here(x);
+  if (is_complex(node->dtype)) {
+    throw DTypeError(
+        frontend::at(fmt::format("{}({}): complex numbers have no sign; take the real part", op,
+                                 frontend::describe(*node)),
+                     x.where()));
+  }
   if (!is_floating(node->dtype)) return zeros_like(x, DType::boolean);
   return equal(x, here(Scalar(infinity)));
 }

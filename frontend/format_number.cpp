@@ -66,23 +66,26 @@ struct Scientific {
   std::string integer, fraction, exponent;  ///< exponent with its sign, two digits at least
 };
 
-std::string sign_of(double value) { return std::signbit(value) ? "-" : ""; }
+std::string sign_of(double value, Plus plus = Plus::hidden) {
+  return std::signbit(value) ? "-" : plus == Plus::shown ? "+" : "";
+}
 
 void trim_zeros(std::string& digits) { digits.erase(digits.find_last_not_of('0') + 1); }
 
 /// At most `precision` digits behind the point, fewer where fewer identify the value.
-Positional positional(DType dtype, const FloatElement& element, int precision) {
+Positional positional(DType dtype, const FloatElement& element, int precision,
+                      Plus plus = Plus::hidden) {
   const Digits shortest = shortest_digits(dtype, element.bits);
   const int count = static_cast<int>(shortest.digits.size());
   if (count - shortest.point > precision) {
     const std::string text = fmt::format("{:.{}f}", std::abs(element.value), precision);
     const std::size_t point = std::min(text.find('.'), text.size());
-    Positional result{sign_of(element.value) + text.substr(0, point),
+    Positional result{sign_of(element.value, plus) + text.substr(0, point),
                       point < text.size() ? text.substr(point + 1) : ""};
     trim_zeros(result.fraction);
     return result;
   }
-  Positional result{sign_of(element.value), ""};
+  Positional result{sign_of(element.value, plus), ""};
   for (int i = 0; i < shortest.point; ++i) {
     result.integer += i < count ? shortest.digits[static_cast<std::size_t>(i)] : '0';
   }
@@ -96,7 +99,8 @@ Positional positional(DType dtype, const FloatElement& element, int precision) {
 }
 
 /// Between `least` and `most` digits behind the point.
-Scientific scientific(DType dtype, const FloatElement& element, int least, int most) {
+Scientific scientific(DType dtype, const FloatElement& element, int least, int most,
+                      Plus plus = Plus::hidden) {
   const Digits shortest = shortest_digits(dtype, element.bits);
   const int behind = std::max(0, static_cast<int>(shortest.digits.size()) - 1);
   Scientific result;
@@ -105,13 +109,13 @@ Scientific scientific(DType dtype, const FloatElement& element, int least, int m
     const std::string text =
         fmt::format("{:.{}e}", std::abs(element.value), std::clamp(behind, least, most));
     const std::size_t e = text.find('e');
-    result.integer = sign_of(element.value) + text.substr(0, 1);
+    result.integer = sign_of(element.value, plus) + text.substr(0, 1);
     if (e > 1) result.fraction = text.substr(2, e - 2);
     exponent = std::stoi(text.substr(e + 1));
     if (least == 0) trim_zeros(result.fraction);
   } else {
-    result.integer =
-        sign_of(element.value) + (shortest.digits.empty() ? "0" : shortest.digits.substr(0, 1));
+    result.integer = sign_of(element.value, plus) +
+                     (shortest.digits.empty() ? "0" : shortest.digits.substr(0, 1));
     if (behind > 0) result.fraction = shortest.digits.substr(1);
     exponent = shortest.digits.empty() ? 0 : shortest.point - 1;
   }
@@ -132,11 +136,11 @@ int decimal_precision(DType dtype) {
 }  // namespace
 
 FloatFormat::FloatFormat(DType dtype, const std::vector<FloatElement>& elements,
-                         const PrintOptions& options)
-    : dtype_(dtype), precision_(options.precision) {
+                         const PrintOptions& options, Plus plus)
+    : dtype_(dtype), plus_(plus), precision_(options.precision) {
   std::vector<FloatElement> finite;
   double largest = 0, smallest = HUGE_VAL;
-  bool negative_infinity = false;
+  bool negative_infinity = plus == Plus::shown;
   for (const FloatElement& element : elements) {
     if (!std::isfinite(element.value)) {
       negative_infinity |= std::isinf(element.value) && element.value < 0;
@@ -166,7 +170,7 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<FloatElement>& elements,
 void FloatFormat::measure_scientific(const std::vector<FloatElement>& finite) {
   std::size_t fraction = 0;
   for (const FloatElement& element : finite) {
-    const Scientific parts = scientific(dtype_, element, 0, precision_);
+    const Scientific parts = scientific(dtype_, element, 0, precision_, plus_);
     pad_left_ = std::max(pad_left_, parts.integer.size());
     fraction = std::max(fraction, parts.fraction.size());
     exponent_digits_ = std::max(exponent_digits_, parts.exponent.size() - 1);
@@ -177,7 +181,7 @@ void FloatFormat::measure_scientific(const std::vector<FloatElement>& finite) {
 
 void FloatFormat::measure_positional(const std::vector<FloatElement>& finite) {
   for (const FloatElement& element : finite) {
-    const Positional parts = positional(dtype_, element, precision_);
+    const Positional parts = positional(dtype_, element, precision_, plus_);
     pad_left_ = std::max(pad_left_, parts.integer.size());
     pad_right_ = std::max(pad_right_, parts.fraction.size());
   }
@@ -185,18 +189,19 @@ void FloatFormat::measure_positional(const std::vector<FloatElement>& finite) {
 
 std::string FloatFormat::operator()(const FloatElement& element) const {
   if (!std::isfinite(element.value)) {
-    const std::string text = std::isnan(element.value) ? "nan" : sign_of(element.value) + "inf";
+    const std::string text = std::isnan(element.value) ? (plus_ == Plus::shown ? "+nan" : "nan")
+                                                       : sign_of(element.value, plus_) + "inf";
     return pad(pad_left_ + pad_right_ + 1, text);
   }
   if (scientific_) {
-    const Scientific parts = scientific(dtype_, element, precision_, precision_);
+    const Scientific parts = scientific(dtype_, element, precision_, precision_, plus_);
     const std::string digits = parts.exponent.substr(1);
     const std::string zeros(exponent_digits_ > digits.size() ? exponent_digits_ - digits.size() : 0,
                             '0');
     return pad(pad_left_, parts.integer) + "." + parts.fraction + "e" + parts.exponent[0] + zeros +
            digits;
   }
-  const Positional parts = positional(dtype_, element, precision_);
+  const Positional parts = positional(dtype_, element, precision_, plus_);
   std::string text = pad(pad_left_, parts.integer) + "." + parts.fraction;
   text.append(pad_right_ - std::min(pad_right_, parts.fraction.size()), ' ');
   return text;
@@ -214,6 +219,18 @@ std::string scalar_text(DType dtype, const FloatElement& element) {
   const Scientific parts = scientific(dtype, element, 0, 1100);
   return parts.integer + (parts.fraction.empty() ? "" : "." + parts.fraction) + "e" +
          parts.exponent;
+}
+
+std::string complex_scalar_text(DType part, const FloatElement& real,
+                                const FloatElement& imaginary) {
+  const auto text = [&](const FloatElement& element) {
+    std::string digits = scalar_text(part, element);
+    if (digits.ends_with(".0")) digits.resize(digits.size() - 2);
+    return digits;
+  };
+  if (real.value == 0 && !std::signbit(real.value)) return text(imaginary) + "j";
+  const std::string second = text(imaginary);
+  return "(" + text(real) + (second.starts_with('-') ? "" : "+") + second + "j)";
 }
 
 }  // namespace heddle::frontend

@@ -15,11 +15,15 @@ struct FloatElement {
   std::uint64_t bits;
 };
 
+/// Whether positive numbers have a sign too.
+enum class Plus : bool { hidden, shown };
+
 /// Formats the floats of one array alike, as numpy's FloatingFormat with floatmode "maxprec".
 class FloatFormat {
  public:
   /// `elements` are those that will be shown.
-  FloatFormat(DType dtype, const std::vector<FloatElement>& elements, const PrintOptions& options);
+  FloatFormat(DType dtype, const std::vector<FloatElement>& elements, const PrintOptions& options,
+              Plus plus = Plus::hidden);
   std::string operator()(const FloatElement& element) const;
 
  private:
@@ -27,6 +31,7 @@ class FloatFormat {
   void measure_positional(const std::vector<FloatElement>& finite);
 
   DType dtype_;
+  Plus plus_;
   int precision_;
   bool scientific_ = false;
   std::size_t pad_left_ = 0, pad_right_ = 0;
@@ -35,5 +40,8 @@ class FloatFormat {
 
 /// str() of a NumPy scalar: the fewest digits that read back to the value.
 std::string scalar_text(DType dtype, const FloatElement& element);
+/// str() of a NumPy complex scalar whose parts are of `part`: "(1-2.5j)", "2j".
+std::string complex_scalar_text(DType part, const FloatElement& real,
+                                const FloatElement& imaginary);
 
 }  // namespace heddle::frontend

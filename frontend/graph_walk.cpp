@@ -162,7 +162,7 @@ class Walker {
       }
       mix.number(static_cast<std::uint64_t>(node->dtype));
       if (kind == Node::Kind::constant) {
-        mix.number(node->bits);
+        mix.number(node->bits.low).number(node->bits.high);
         continue;
       }
       mix.number(node->shape.size());

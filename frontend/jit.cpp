@@ -249,7 +249,7 @@ class Launch {
       if (source.kind == Source::Kind::output) {
         call_.results.push_back(nodes[source.index]);
       } else if (source.kind == Source::Kind::scalar) {
-        const std::uint64_t bits = scalar_of(source).bits;
+        const ir::ElementBits bits = scalar_of(source).bits;
         call_.results.push_back(upload(&bits, {source.dtype, {}}));
       } else {
         call_.results.push_back(node_of(source));
@@ -365,10 +365,7 @@ Array Call::next_result() { return Access::make(state->results.at(state->next_re
 bool tracing() { return Trace::current() != nullptr; }
 
 Array weak_array(Scalar value) {
-  const DType dtype = value.kind == Scalar::Kind::floating  ? DType::f64
-                      : value.kind == Scalar::Kind::boolean ? DType::boolean
-                      : side_of(value, DType::i64) != 0     ? DType::u64
-                                                            : DType::i64;
+  const DType dtype = default_dtype(value);
   const NodeRef node = record_scalar(dtype, scalar_bits("jit", value, dtype, Site()), true);
   node->weak = true;
   return Access::make(node);

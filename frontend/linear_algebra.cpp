@@ -37,7 +37,7 @@ struct Pair {
 
 Pair promoted(std::string_view op, const Operand& a, const Operand& b) {
   const Operand* operands[] = {&a, &b};
-  const DType dtype = frontend::common_dtype(op, operands);
+  const DType dtype = frontend::common_dtype(operands);
   return {frontend::node_of(op, a, dtype), frontend::node_of(op, b, dtype)};
 }
 
@@ -133,7 +133,7 @@ Array vecmat(const Operand& a, const Operand& b) {
 
 Array vdot(const Operand& a, const Operand& b) {
   const Here here(a);
-  return dot(here(ravel(a)), here(ravel(b)));
+  return dot(here(conj(here(ravel(a)))), here(ravel(b)));
 }
 
 Array vecdot(const Operand& a, const Operand& b, std::int64_t axis) {
@@ -146,7 +146,7 @@ Array vecdot(const Operand& a, const Operand& b, std::int64_t axis) {
   if (Access::node(x, a.where())->shape.back() != Access::node(y, a.where())->shape.back()) {
     fail("vecdot", pair, "the extents that are summed over differ", a.where());
   }
-  return sum(here(multiply(here(x), here(y))), -1, false, pair.a->dtype);
+  return sum(here(multiply(here(conj(here(x))), here(y))), -1, false, pair.a->dtype);
 }
 
 Array inner(const Operand& a, const Operand& b) {

@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Which elements count: those of the mask that are not NaN. Without value where all do.
 Array numbers(const Operand& x, const Array& mask) {
-  if (!is_floating(frontend::node_of("isnan", x)->dtype)) return mask;
+  if (!is_inexact(frontend::node_of("isnan", x)->dtype)) return mask;
   const Here here(x);
   const Array valid = logical_not(here(isnan(x)));
   return mask.has_value() ? logical_and(here(valid), here(mask)) : valid;
@@ -29,7 +29,7 @@ using Extremum = Array (*)(const Operand&, const Axes&, bool, std::optional<Scal
 /// `neutral` is what loses against every number.
 Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Axes& axes,
                    bool keepdims, std::optional<Scalar> initial, const Array& mask) {
-  if (!is_floating(frontend::node_of("nanmin", x)->dtype) || (mask.has_value() && !initial)) {
+  if (!is_inexact(frontend::node_of("nanmin", x)->dtype) || (mask.has_value() && !initial)) {
     return extremum(x, axes, keepdims, initial, mask);
   }
   const Here here(x);
@@ -46,7 +46,7 @@ using IndexOf = Array (*)(const Operand&, const Axes&, bool);
 Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& axis,
                 bool keepdims) {
   const frontend::NodeRef node = frontend::node_of("nanargmin", x);
-  if (!is_floating(node->dtype)) return index_of(x, axis, keepdims);
+  if (!is_inexact(node->dtype)) return index_of(x, axis, keepdims);
   const Here here(x);
   const std::size_t rank = node->shape.size();
   if (axis.all() && rank != 1) {
@@ -67,7 +67,7 @@ Array nan_variance(Variance variance, const Operand& x, const Axes& axes, double
                    const Array& mean) {
   const Array valid = numbers(x, mask);
   const Array result = variance(x, axes, correction, keepdims, dtype, valid, mean);
-  if (!is_floating(frontend::node_of("nanvar", x)->dtype)) return result;
+  if (!is_inexact(frontend::node_of("nanvar", x)->dtype)) return result;
   const Here here(x);
   const Array count = sum(here(valid), axes, keepdims, DType::f64);
   return where(here(greater(here(count), here(Scalar(correction)))), here(result),
@@ -123,7 +123,7 @@ std::vector<std::int64_t> reduced_axes(const frontend::NodeRef& node, const Axes
 Array logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
   const Here here(x);
   const frontend::NodeRef node = frontend::node_of("logsumexp", x);
-  const DType result = is_floating(node->dtype) ? node->dtype : DType::f64;
+  const DType result = is_inexact(node->dtype) ? node->dtype : DType::f64;
   const bool small = result == DType::f16 || result == DType::bf16;
   const Array wide = astype(x, small ? DType::f32 : result);
   const Array peak = max(here(wide), axes, true, Scalar(-infinity));

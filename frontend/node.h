@@ -81,7 +81,7 @@ class Node {
   bool scalar_parameter = false;
   std::uint32_t index = 0;
   std::uint64_t trace_id = 0;  ///< 0: not of a trace
-  std::uint64_t bits = 0;      ///< scalar parameters: which scalar argument
+  ir::ElementBits bits;        ///< scalar parameters: which scalar argument
   ir::Hash128 hash;  ///< of op, dtype and attributes, not of the operands: made while recording
   ir::Shape shape;
   std::unique_ptr<ir::Attributes> attributes;  ///< null where all are default

@@ -37,10 +37,10 @@ struct Code {
   std::string_view code;
 };
 constexpr Code codes[] = {
-    {DType::boolean, "b1"}, {DType::i8, "i1"},  {DType::i16, "i2"}, {DType::i32, "i4"},
-    {DType::i64, "i8"},     {DType::u8, "u1"},  {DType::u16, "u2"}, {DType::u32, "u4"},
-    {DType::u64, "u8"},     {DType::f16, "f2"}, {DType::f32, "f4"}, {DType::f64, "f8"},
-    {DType::bf16, "V2"},
+    {DType::boolean, "b1"}, {DType::i8, "i1"},    {DType::i16, "i2"},  {DType::i32, "i4"},
+    {DType::i64, "i8"},     {DType::u8, "u1"},    {DType::u16, "u2"},  {DType::u32, "u4"},
+    {DType::u64, "u8"},     {DType::f16, "f2"},   {DType::f32, "f4"},  {DType::f64, "f8"},
+    {DType::c64, "c8"},     {DType::c128, "c16"}, {DType::bf16, "V2"},
 };
 
 class Reader {
@@ -189,9 +189,10 @@ Array load(const std::string& path, SourceLocation where) {
   const std::size_t unit = size_of(header.dtype);
   std::string data = reader.data(count * unit);
   if (header.swapped) {
-    for (std::size_t i = 0; i < data.size(); i += unit) {
+    const std::size_t part = size_of(real_dtype(header.dtype));
+    for (std::size_t i = 0; i < data.size(); i += part) {
       std::reverse(data.begin() + static_cast<std::ptrdiff_t>(i),
-                   data.begin() + static_cast<std::ptrdiff_t>(i + unit));
+                   data.begin() + static_cast<std::ptrdiff_t>(i + part));
     }
   }
   Shape shape = header.shape;

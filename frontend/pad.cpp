@@ -107,7 +107,7 @@ Array mean_along(const Operand& x, std::int64_t axis) {
   const DType dtype = frontend::node_of("pad", x)->dtype;
   const Here here(x);
   const Array average = mean(x, axis, true);
-  return is_floating(dtype) ? average : astype(here(rint(here(average))), dtype);
+  return is_inexact(dtype) ? average : astype(here(rint(here(average))), dtype);
 }
 Array max_along(const Operand& x, std::int64_t axis) { return max(x, axis, true); }
 Array min_along(const Operand& x, std::int64_t axis) { return min(x, axis, true); }

@@ -78,7 +78,7 @@ struct Vectors {
 
 Vectors vectors_of(std::string_view op, const Operand& a, const Operand& v) {
   const Operand* operands[] = {&a, &v};
-  const DType dtype = frontend::common_dtype(op, operands);
+  const DType dtype = frontend::common_dtype(operands);
   Vectors result{frontend::node_of(op, a, dtype), frontend::node_of(op, v, dtype), 0, 0};
   const auto length = [&](NodeRef& node) {
     if (rank_of(node) == 0) node = frontend::reshape_to(node, {1}, a.where());

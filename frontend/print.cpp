@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -37,15 +38,26 @@ class Elements {
   }
   const PrintOptions& options() const { return options_; }
 
+  /// Of bool and integers.
   std::uint64_t bits(std::size_t index) const {
     std::uint64_t bits = 0;
     std::memcpy(&bits, bytes_.data() + index * size_of(dtype_), size_of(dtype_));
     return bits;
   }
-  frontend::FloatElement floating(std::size_t index) const {
-    double value = 0;
-    frontend::convert(bytes_.data() + index * size_of(dtype_), dtype_, &value, DType::f64, 1);
-    return {value, bits(index)};
+  /// A float, or a part of a complex number.
+  frontend::FloatElement floating(std::size_t index, bool imaginary = false) const {
+    const DType part = real_dtype(dtype_);
+    const std::byte* const element =
+        bytes_.data() + index * size_of(dtype_) + (imaginary ? size_of(part) : 0);
+    frontend::FloatElement result{0, 0};
+    frontend::convert(element, part, &result.value, DType::f64, 1);
+    std::memcpy(&result.bits, element, size_of(part));
+    return result;
+  }
+  std::vector<frontend::FloatElement> shown_floats(bool imaginary) const {
+    std::vector<frontend::FloatElement> shown;
+    visit_shown([&](std::size_t i) { shown.push_back(floating(i, imaginary)); });
+    return shown;
   }
 
   /// The indices along an axis that are shown.
@@ -93,7 +105,10 @@ void Elements::read(const Array& array, const SourceLocation& where) {
     case 4:
       if (dtype_ == DType::f32) return into(float{});
       return dtype_ == DType::u32 ? into(std::uint32_t{}) : into(std::int32_t{});
+    case 16:
+      return into(std::complex<double>());
     default:
+      if (dtype_ == DType::c64) return into(std::complex<float>());
       if (dtype_ == DType::f64) return into(double{});
       return dtype_ == DType::u64 ? into(std::uint64_t{}) : into(std::int64_t{});
   }
@@ -107,11 +122,19 @@ Format format_for(const Elements& elements) {
       return std::string(elements.bits(i) != 0 ? " True" : "False");
     };
   }
-  if (is_floating(elements.dtype())) {
-    std::vector<frontend::FloatElement> shown;
-    elements.visit_shown([&](std::size_t i) { shown.push_back(elements.floating(i)); });
-    return [&elements, format = frontend::FloatFormat(elements.dtype(), shown, elements.options())](
-               std::size_t i) { return format(elements.floating(i)); };
+  if (is_inexact(elements.dtype())) {
+    const DType part = real_dtype(elements.dtype());
+    const frontend::FloatFormat real(part, elements.shown_floats(false), elements.options());
+    if (!is_complex(elements.dtype())) {
+      return [&elements, real](std::size_t i) { return real(elements.floating(i)); };
+    }
+    const frontend::FloatFormat imaginary(part, elements.shown_floats(true), elements.options(),
+                                          frontend::Plus::shown);
+    return [&elements, real, imaginary](std::size_t i) {
+      std::string text = imaginary(elements.floating(i, true));
+      text.insert(text.find_last_not_of(' ') + 1, "j");
+      return real(elements.floating(i)) + text;
+    };
   }
   const auto text = [&elements](std::size_t i) {
     return ir::literal_text(elements.dtype(), elements.bits(i));
@@ -201,6 +224,10 @@ std::string layout(const Elements& elements, std::string_view separator, std::si
 }
 
 std::string text_of_scalar(const Elements& elements) {
+  if (is_complex(elements.dtype())) {
+    return frontend::complex_scalar_text(real_dtype(elements.dtype()), elements.floating(0),
+                                         elements.floating(0, true));
+  }
   if (is_floating(elements.dtype())) {
     return frontend::scalar_text(elements.dtype(), elements.floating(0));
   }
@@ -234,13 +261,12 @@ std::string repr(const Array& array, SourceLocation where) {
   const bool empty = array.size() == 0;
   std::string text;
   if (elements.shape().empty()) {
-    text = is_floating(dtype)
-               ? frontend::FloatFormat(dtype, {elements.floating(0)}, options)(elements.floating(0))
-               : text_of_scalar(elements);
+    text = is_inexact(dtype) ? format_for(elements)(0) : text_of_scalar(elements);
   } else {
     text = layout(elements, ", ", 6, options.linewidth - 1);
   }
-  const bool implied = !empty && (is_boolean(dtype) || dtype == DType::i64 || dtype == DType::f64);
+  const bool implied = !empty && (is_boolean(dtype) || dtype == DType::i64 || dtype == DType::f64 ||
+                                  dtype == DType::c128);
   const bool show_shape = elements.summarised() || (empty && elements.shape() != Shape{0});
   std::string tail;
   if (show_shape) {

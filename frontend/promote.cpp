@@ -25,6 +25,7 @@ struct Part {
 
 /// The dtype of a weak value that meets no array: NumPy's for a Python scalar.
 DType default_dtype(DType dtype) {
+  if (is_complex(dtype)) return DType::c128;
   if (is_floating(dtype)) return DType::f64;
   return is_boolean(dtype) ? DType::boolean : DType::i64;
 }
@@ -45,14 +46,17 @@ bool is_beyond_default(const Operand& operand, const Part& part) {
 
 /// NEP 50: a weak scalar of a higher kind takes the array to that kind's default.
 DType join_weak(DType strong, DType weak) {
-  if (is_floating(weak) && !is_floating(strong)) return DType::f64;
+  if (is_complex(weak)) return is_inexact(strong) ? complex_dtype(strong) : DType::c128;
+  if (is_floating(weak) && !is_inexact(strong)) return DType::f64;
   if (is_integer(weak) && is_boolean(strong)) return DType::i64;
   return strong;
 }
 
 /// Powers that have kernels of their own.
-bool is_special_exponent(double value) {
-  return value == -1 || value == 0 || value == 0.5 || value == 1 || value == 2 || value == 3;
+bool is_special_exponent(const Scalar& scalar) {
+  const double value = value_of(scalar);
+  return scalar.imaginary == 0 &&
+         (value == -1 || value == 0 || value == 0.5 || value == 1 || value == 2 || value == 3);
 }
 
 bool is_common_constant(double value) {
@@ -64,9 +68,10 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool e
     return cast_to(Access::node(*operand.array(), operand.where()), dtype, operand.where(), op);
   }
   const Scalar& scalar = operand.scalar();
-  const std::uint64_t bits = scalar_bits(op, scalar, dtype, operand.where());
-  const double value = value_of(scalar);
-  const bool constant = exponent ? is_special_exponent(value) : is_common_constant(value);
+  const ir::ElementBits bits = scalar_bits(op, scalar, dtype, operand.where());
+  const bool constant =
+      exponent ? is_special_exponent(scalar)
+               : is_common_constant(value_of(scalar)) && is_common_constant(scalar.imaginary);
   return record_scalar(dtype, bits, constant || is_boolean(dtype));
 }
 
@@ -85,7 +90,8 @@ bool all_weak(Operands operands) {
 Array finish(NodeRef node, Operands operands) {
   const TypeRule rule = ir::info(node->op).rule;
   const bool arithmetic = rule == TypeRule::arithmetic || rule == TypeRule::divide ||
-                          rule == TypeRule::floating || rule == TypeRule::select;
+                          rule == TypeRule::floating || rule == TypeRule::select ||
+                          rule == TypeRule::real_part;
   if (arithmetic && all_weak(operands)) node->weak = true;
   return Access::make(std::move(node));
 }
@@ -104,10 +110,10 @@ Array record_in(Op op, Operands operands, DType dtype) {
 int side_of_operand(const Operand& operand, DType dtype) {
   if (operand.array() == nullptr) {
     const Scalar& scalar = operand.scalar();
-    return scalar.kind == Scalar::Kind::floating ? 0 : side_of(scalar, dtype);
+    return scalar.is_inexact() ? 0 : side_of(scalar, dtype);
   }
   const NodeRef node = Access::node(*operand.array(), operand.where());
-  if (!node->weak || is_floating(node->dtype)) return 0;
+  if (!node->weak || is_inexact(node->dtype)) return 0;
   return Trace::current()->assume_side(node, dtype);
 }
 
@@ -193,16 +199,16 @@ Array compare(Op op, Operands operands) {
                      ((is_signed_integer(a.dtype) && b.dtype == DType::u64) ||
                       (is_signed_integer(b.dtype) && a.dtype == DType::u64));
   if (mixed) return compare_mixed(op, x, y);
-  return record_in(op, operands, common_dtype(ir::info(op).name, operands));
+  return record_in(op, operands, common_dtype(operands));
 }
 
 Array load_exponent(Op op, Operands operands) {
   const std::string_view name = ir::info(op).name;
   const Operand* x = operands[0];
   const Operand& y = *operands[1];
-  const DType dtype = floating_dtype(common_dtype(name, {&x, 1}));
+  const DType dtype = floating_dtype(common_dtype({&x, 1}));
   const Part exponent = part_of(y);
-  if (is_floating(exponent.dtype)) {
+  if (is_inexact(exponent.dtype)) {
     throw DTypeError(at(
         fmt::format("{}: the exponent must be an integer, not {}", name, name_of(exponent.dtype)),
         y.where()));
@@ -223,23 +229,19 @@ Array load_exponent(Op op, Operands operands) {
 
 }  // namespace
 
-DType common_dtype(std::string_view op, Operands operands) {
+DType common_dtype(Operands operands) {
   std::optional<DType> strong, weak;
   bool only_scalars = true, beyond_default = false;
-  const Site site = operands[0]->where();
   for (const Operand* operand : operands) {
     const Part part = part_of(*operand);
     only_scalars &= part.scalar;
-    if (part.dtype >= DType::c64) {
-      throw DTypeError(at(fmt::format("{}: {} is not supported", op, name_of(part.dtype)), site));
-    }
     beyond_default |= is_beyond_default(*operand, part);
     std::optional<DType>& slot = part.weak ? weak : strong;
     const DType dtype = part.dtype;
     const bool integers = slot && is_integer(*slot) && is_integer(dtype);
-    slot = slot ? located(site, [&] { return promote_types(*slot, dtype); }) : dtype;
+    slot = slot ? promote_types(*slot, dtype) : dtype;
     // Integers without a common dtype are one kind all the same, as Python's are.
-    if (part.weak && integers && is_floating(*slot)) slot = DType::i64;
+    if (part.weak && integers && is_inexact(*slot)) slot = DType::i64;
   }
   if (weak && is_integer(*weak) && beyond_default) weak = DType::u64;
   if (!strong) return only_scalars || beyond_default ? *weak : default_dtype(*weak);
@@ -257,7 +259,7 @@ NodeRef node_of(std::string_view op, const Operand& operand) {
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype) {
   const NodeRef node = node_of(op, value);
   const bool is_number = value.array() == nullptr || node->weak;
-  if (is_number && (!is_floating(node->dtype) || is_floating(dtype))) {
+  if (is_number && (!is_floating(node->dtype) || is_inexact(dtype))) {
     return node_of(op, value, dtype);
   }
   return Access::node(astype(value, dtype), value.where());
@@ -272,8 +274,8 @@ Array elementwise(Op op, std::initializer_list<const Operand*> list) {
   if (info.rule == TypeRule::select) {
     return select(*operands[0], *operands[1], *operands[2], info.name);
   }
-  const DType dtype = common_dtype(info.name, operands);
-  if (info.has(ir::identity_on_integers) && !is_floating(dtype)) {
+  const DType dtype = common_dtype(operands);
+  if (info.has(ir::identity_on_integers) && !is_inexact(dtype)) {
     return Access::make(node_of(info.name, *operands[0], dtype, false));
   }
   switch (info.rule) {
@@ -281,7 +283,11 @@ Array elementwise(Op op, std::initializer_list<const Operand*> list) {
     case TypeRule::exponent:
       return record_in(op, operands, floating_dtype(dtype));
     case TypeRule::divide:
-      return record_in(op, operands, is_floating(dtype) ? dtype : DType::f64);
+      return record_in(op, operands, is_inexact(dtype) ? dtype : DType::f64);
+    case TypeRule::complex_of: {
+      const DType floating = floating_dtype(dtype);
+      return record_in(op, operands, size_of(floating) < 4 ? DType::f32 : floating);
+    }
     case TypeRule::arithmetic:
     case TypeRule::bit_count: {
       const DType used = arithmetic_dtype(op, dtype, where);
@@ -298,7 +304,7 @@ Array binary(Op op, const Operand& x, const Operand& y) { return elementwise(op,
 
 Array select(const Operand& condition, const Operand& x, const Operand& y, std::string_view name) {
   const Operand* values[] = {&x, &y};
-  const DType dtype = common_dtype(name, values);
+  const DType dtype = common_dtype(values);
   NodeRef chosen = node_of(name, condition);
   if (!is_boolean(chosen->dtype)) {
     chosen = record(Op::not_equal, {chosen, record_constant(chosen->dtype, 0)}, condition.where());
@@ -317,7 +323,7 @@ Array clip(const Operand& x, const Operand& low, const Operand& high) {
   if (has_low) operands.push_back(&low);
   if (has_high) operands.push_back(&high);
   const Site site = x.where();
-  const DType dtype = common_dtype("clip", operands);
+  const DType dtype = common_dtype(operands);
   NodeRef result = cast_to(node, dtype, site, "clip");
   if (has_low) result = record(Op::maximum, {result, node_of("clip", low, dtype)}, site);
   if (has_high) result = record(Op::minimum, {result, node_of("clip", high, dtype)}, site);
@@ -334,7 +340,8 @@ bool can_cast_same_kind(DType from, DType to) {
   const auto kind = [](DType dtype) {
     if (is_boolean(dtype)) return 0;
     if (is_unsigned_integer(dtype)) return 1;
-    return is_signed_integer(dtype) ? 2 : 3;
+    if (is_signed_integer(dtype)) return 2;
+    return is_floating(dtype) ? 3 : 4;
   };
   return kind(from) <= kind(to);
 }

@@ -12,8 +12,8 @@
 namespace heddle::frontend {
 
 /// The dtype that NumPy gives operands together: arrays promote first, then scalars join within
-/// their kind (NEP 50). `op` is for the message.
-DType common_dtype(std::string_view op, std::span<const Operand* const> operands);
+/// their kind (NEP 50).
+DType common_dtype(std::span<const Operand* const> operands);
 /// The operand as a node of a dtype. A scalar that is one of `constants` is one of the program's.
 NodeRef node_of(std::string_view op, const Operand& operand, DType dtype);
 /// The operand as it is; a scalar takes its C++ type.

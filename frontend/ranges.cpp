@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
+#include "heddle/elementwise.h"
+#include "heddle/manipulation.h"
 
 #include "frontend/promote.h"
 #include "frontend/storage.h"
@@ -34,7 +36,7 @@ Wide whole_number(const Scalar& scalar) {
                                                        : Wide{scalar.integer};
 }
 
-bool is_whole(const Scalar& scalar) { return scalar.kind != Scalar::Kind::floating; }
+bool is_whole(const Scalar& scalar) { return !scalar.is_inexact(); }
 
 /// Of the numbers that a range is made from: NumPy counts in float32 where they are float32.
 bool is_single(const Scalar& scalar) { return is_whole(scalar) || scalar.dtype == DType::f32; }
@@ -179,6 +181,16 @@ NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
 }  // namespace
 
 Array arange(Scalar start, Scalar stop, Scalar step, DType dtype, SourceLocation where) {
+  for (const Scalar& scalar : {start, stop, step}) {
+    if (scalar.kind != Scalar::Kind::complex) continue;
+    throw DTypeError(at(fmt::format("arange: {} is complex, and complex numbers are not counted; "
+                                    "make_complex of two ranges may be what you mean",
+                                    frontend::text_of(scalar)),
+                        where));
+  }
+  if (is_complex(dtype)) {
+    return astype({arange(start, stop, step, real_dtype(dtype), where), where}, dtype);
+  }
   const Range range{start, stop, step, where};
   const std::int64_t length = arange_length(range);
   return Access::make(is_floating(dtype) ? float_arange(range, length, dtype)
@@ -193,7 +205,25 @@ Array arange(Scalar start, Scalar stop, Scalar step, SourceLocation where) {
 
 Array arange(Scalar stop, SourceLocation where) { return arange(0, stop, 1, where); }
 
+namespace {
+
+/// The real part of a scalar, or the imaginary one, in the parts' C++ type.
+Scalar part_of(const Scalar& scalar, bool imaginary) {
+  const bool is_complex = scalar.kind == Scalar::Kind::complex;
+  if (!is_complex) return imaginary ? Scalar(0.0f) : scalar;
+  const double part = imaginary ? scalar.imaginary : scalar.floating;
+  return scalar.dtype == DType::c64 ? Scalar(static_cast<float>(part)) : Scalar(part);
+}
+
+}  // namespace
+
 Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, SourceLocation where) {
+  if (start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex) {
+    const auto part = [&](bool imaginary) {
+      return linspace(part_of(start, imaginary), part_of(stop, imaginary), count, endpoint, where);
+    };
+    return make_complex({part(false), where}, {part(true), where});
+  }
   if (count < 0) {
     throw ValueError(at(fmt::format("linspace: the count {} is negative", count), where));
   }

@@ -54,10 +54,10 @@ std::uint64_t bits_as(T value) {
 }
 
 template <class T>
-std::uint64_t bits_in(DType dtype, T value) {
+ir::ElementBits bits_in(DType dtype, T value) {
   switch (dtype) {
     case DType::boolean:
-      return value != T(0) ? 1 : 0;
+      return bits_as(static_cast<std::uint8_t>(value != T(0)));
     case DType::i8:
       return bits_as(static_cast<std::int8_t>(value));
     case DType::i16:
@@ -84,9 +84,9 @@ std::uint64_t bits_in(DType dtype, T value) {
       return bits_as(static_cast<double>(value));
     case DType::c64:
     case DType::c128:
-      break;
+      return ir::complex_bits(dtype, {bits_in(real_dtype(dtype), value).low, 0});
   }
-  throw DTypeError(fmt::format("no scalar of dtype {}", name_of(dtype)));
+  throw InternalError("a scalar of a dtype that does not exist");
 }
 
 }  // namespace
@@ -99,9 +99,25 @@ double value_of(const Scalar& scalar) {
     case Scalar::Kind::unsigned_integer:
       return static_cast<double>(scalar.unsigned_integer);
     case Scalar::Kind::floating:
+    case Scalar::Kind::complex:
       break;
   }
   return scalar.floating;
+}
+
+DType default_dtype(const Scalar& scalar) {
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean:
+      return DType::boolean;
+    case Scalar::Kind::integer:
+    case Scalar::Kind::unsigned_integer:
+      break;
+    case Scalar::Kind::floating:
+      return DType::f64;
+    case Scalar::Kind::complex:
+      return DType::c128;
+  }
+  return side_of(scalar, DType::i64) != 0 ? DType::u64 : DType::i64;
 }
 
 std::string text_of(const Scalar& scalar) {
@@ -114,6 +130,8 @@ std::string text_of(const Scalar& scalar) {
       return std::to_string(scalar.unsigned_integer);
     case Scalar::Kind::floating:
       break;
+    case Scalar::Kind::complex:
+      return fmt::format("({}{:+}j)", scalar.floating, scalar.imaginary);
   }
   return fmt::format("{}", scalar.floating);
 }
@@ -147,7 +165,7 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   return node;
 }
 
-NodeRef record_scalar(DType dtype, std::uint64_t bits, bool constant) {
+NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant) {
   NodeRef node(new Node);
   const Trace* trace = Trace::current();
   if (trace != nullptr) node->trace_id = trace->id();
@@ -205,10 +223,12 @@ NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site) {
 }
 
 int side_of(const Scalar& scalar, DType dtype) {
-  if (scalar.kind == Scalar::Kind::boolean || !is_integer(dtype)) return 0;
+  if (scalar.kind == Scalar::Kind::boolean || scalar.kind == Scalar::Kind::complex ||
+      !is_integer(dtype))
+    return 0;
   const int size = 8 * static_cast<int>(size_of(dtype));
   const int bits = is_signed_integer(dtype) ? size - 1 : size;
-  if (scalar.kind == Scalar::Kind::floating) {
+  if (scalar.is_inexact()) {
     const double whole = std::trunc(scalar.floating), limit = std::ldexp(1.0, bits);
     if (whole < (is_signed_integer(dtype) ? -limit : 0)) return -1;
     return whole < limit ? 0 : 1;
@@ -221,9 +241,9 @@ int side_of(const Scalar& scalar, DType dtype) {
   return scalar.integer < -static_cast<std::int64_t>(greatest) - 1 ? -1 : 0;
 }
 
-std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site) {
+ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site) {
   if (side_of(scalar, dtype) != 0) {
-    const char* kind = scalar.kind == Scalar::Kind::floating ? "number" : "integer";
+    const char* kind = scalar.is_inexact() ? "number" : "integer";
     throw DTypeError(at(fmt::format("{}: the {} {} does not fit {}; cast the array to a wider "
                                     "dtype first",
                                     op, kind, text_of(scalar), name_of(dtype)),
@@ -237,11 +257,23 @@ std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype
       return bits_in(dtype, scalar.unsigned_integer);
     case Scalar::Kind::floating:
       break;
+    case Scalar::Kind::complex: {
+      if (is_boolean(dtype)) return scalar.floating != 0 || scalar.imaginary != 0 ? 1 : 0;
+      if (!is_complex(dtype)) {
+        throw DTypeError(at(fmt::format("{}: the complex number {} does not fit {}; take its real "
+                                        "part, or cast the array to complex64 or complex128",
+                                        op, text_of(scalar), name_of(dtype)),
+                            site));
+      }
+      const DType part = real_dtype(dtype);
+      return ir::complex_bits(
+          dtype, {bits_of(part, scalar.floating).low, bits_of(part, scalar.imaginary).low});
+    }
   }
   return bits_of(dtype, scalar.floating);
 }
 
-std::uint64_t bits_of(DType dtype, double value) {
+ir::ElementBits bits_of(DType dtype, double value) {
   if (!is_integer(dtype)) return bits_in(dtype, value);
   if (value < -0x1p63 || !(value < 0x1p64)) {
     throw DTypeError(fmt::format("{} has no value in {}", value, name_of(dtype)));

@@ -25,7 +25,7 @@ inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site s
 
 /// A 0-d node for a host scalar: an argument of programs, or a constant of theirs when it is
 /// `constant`, or when this thread traces.
-NodeRef record_scalar(DType dtype, std::uint64_t bits, bool constant);
+NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant);
 NodeRef record_constant(DType dtype, double value);
 /// A value that is there.
 NodeRef array_node(runtime::DeviceArray array);
@@ -41,14 +41,18 @@ NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
 
 /// The bits of a scalar in a dtype. DTypeError, naming `op`, for a number that does not fit an
 /// integer dtype.
-std::uint64_t scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site);
+ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site);
 /// The bits of a number that certainly has a value in the dtype.
-std::uint64_t bits_of(DType dtype, double value);
+ir::ElementBits bits_of(DType dtype, double value);
 /// Where a number lies that an integer dtype does not hold, its fraction dropped: -1 below, 1 above
 /// and for NaN. 0 for all others.
 int side_of(const Scalar& scalar, DType dtype);
-/// The scalar as float64, rounded where it is an integer beyond 2^53.
+/// The scalar as float64, rounded where it is an integer beyond 2^53; of a complex one the real
+/// part.
 double value_of(const Scalar& scalar);
+/// What NumPy gives a Python scalar: bool, int64 (uint64 where that is too small), float64 or
+/// complex128.
+DType default_dtype(const Scalar& scalar);
 std::string text_of(const Scalar& scalar);
 
 /// "message (file.cpp:12)"

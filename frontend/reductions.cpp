@@ -189,26 +189,36 @@ struct Sample {
   }
 };
 
-/// What means and variances are computed in, and come out in.
+/// What means and variances are computed in, and come out in; variances in the real dtype of each.
 struct MeanDTypes {
   DType inside, result;
 };
 MeanDTypes mean_dtypes(DType dtype, std::optional<DType> wanted) {
-  const DType result = wanted.value_or(is_floating(dtype) ? dtype : DType::f64);
+  const DType result = wanted.value_or(is_inexact(dtype) ? dtype : DType::f64);
   const bool small = result == DType::f16 || result == DType::bf16;
   // Sums of integers, where they are asked for, are exact in float64 up to 2^53.
-  return {small ? DType::f32 : is_floating(result) ? result : DType::f64, result};
+  return {small ? DType::f32 : is_inexact(result) ? result : DType::f64, result};
 }
 
 Sample sample_of(std::string_view op, const Operand& x, const Axes& axes, DType inside,
                  std::optional<DType> wanted, const Array& mask) {
   const Site site = x.where();
   NodeRef node = frontend::node_of(op, x);
-  if (wanted && !is_floating(*wanted)) node = cast_to(node, *wanted, site);
+  if (wanted && !is_inexact(*wanted)) node = cast_to(node, *wanted, site);
   node = cast_to(node, inside, site);
   NodeRef chosen;
   if (mask.has_value()) chosen = mask_of(op, node, mask, site, x.where());
   return {op, node, chosen, axes, site};
+}
+
+/// |x|^2, without a square root.
+NodeRef squared_magnitude(const NodeRef& node, const Site& site) {
+  if (!is_complex(node->dtype)) return record(Op::multiply, {node, node}, site);
+  const NodeRef real = record(Op::real, {node}, site), imaginary = record(Op::imag, {node}, site);
+  return record(Op::add,
+                {record(Op::multiply, {real, real}, site),
+                 record(Op::multiply, {imaginary, imaginary}, site)},
+                site);
 }
 
 NodeRef variance_node(const Sample& sample, double correction, bool keepdims, const Array& mean) {
@@ -219,11 +229,12 @@ NodeRef variance_node(const Sample& sample, double correction, bool keepdims, co
                              ? cast_to(Access::node(mean, SourceLocation()), inside, site)
                              : sample.mean(true);
   const NodeRef centred = record(Op::subtract, {node, centre}, site);
-  const NodeRef total = sample.total(record(Op::multiply, {centred, centred}, site), keepdims);
-  NodeRef count = sample.count(keepdims);
+  const NodeRef total = sample.total(squared_magnitude(centred, site), keepdims);
+  const DType real = real_dtype(inside);
+  NodeRef count = cast_to(sample.count(keepdims), real, site);
   if (correction != 0) {
-    count = record(Op::subtract, {count, frontend::record_constant(inside, correction)}, site);
-    count = record(Op::maximum, {count, frontend::record_constant(inside, 0)}, site);
+    count = record(Op::subtract, {count, frontend::record_constant(real, correction)}, site);
+    count = record(Op::maximum, {count, frontend::record_constant(real, 0)}, site);
   }
   return record(Op::divide, {total, count}, site);
 }
@@ -297,7 +308,7 @@ Array var(const Operand& x, const Axes& axes, double correction, bool keepdims,
   const auto [inside, result] = mean_dtypes(frontend::node_of("var", x)->dtype, dtype);
   const Sample sample = sample_of("var", x, axes, inside, dtype, mask);
   return Access::make(
-      cast_to(variance_node(sample, correction, keepdims, mean), result, x.where()));
+      cast_to(variance_node(sample, correction, keepdims, mean), real_dtype(result), x.where()));
 }
 
 Array std(const Operand& x, const Axes& axes, double correction, bool keepdims,
@@ -305,7 +316,8 @@ Array std(const Operand& x, const Axes& axes, double correction, bool keepdims,
   const auto [inside, result] = mean_dtypes(frontend::node_of("std", x)->dtype, dtype);
   const Sample sample = sample_of("std", x, axes, inside, dtype, mask);
   const NodeRef variance = variance_node(sample, correction, keepdims, mean);
-  return Access::make(cast_to(record(Op::sqrt, {variance}, x.where()), result, x.where()));
+  return Access::make(
+      cast_to(record(Op::sqrt, {variance}, x.where()), real_dtype(result), x.where()));
 }
 
 Array count_nonzero(const Operand& x, const Axes& axes, bool keepdims) {

@@ -34,7 +34,7 @@ Array select(std::span<const Array> conditions, std::span<const Array> choices,
   for (const Array& choice : choices) operands.emplace_back(choice, place);
   std::vector<const Operand*> all{&fallback};
   for (const Operand& operand : operands) all.push_back(&operand);
-  const DType dtype = frontend::common_dtype("select", all);
+  const DType dtype = frontend::common_dtype(all);
   NodeRef result = frontend::node_of("select", fallback, dtype);
   for (std::size_t i = choices.size(); i-- > 0;) {
     const NodeRef condition = Access::node(conditions[i], place);
@@ -57,7 +57,7 @@ Array choose(const Operand& index, std::span<const Array> choices, std::string_v
   }
   std::vector<NodeRef> nodes = frontend::promoted("choose", choices, place);
   NodeRef which = frontend::node_of("choose", index);
-  if (is_floating(which->dtype)) {
+  if (is_inexact(which->dtype)) {
     throw DTypeError(at(
         fmt::format("choose: the indices {} are no integers", frontend::describe(*which)), place));
   }

@@ -70,7 +70,7 @@ std::pair<Array, Array> average_returned(const Operand& x, const Axes& axes, con
   }
   const Array aligned = aligned_weights(node, axes, weights, here);
   DType dtype = promote_types(node->dtype, Access::node(weights, x.where())->dtype);
-  if (!is_floating(node->dtype)) dtype = promote_types(dtype, DType::f64);
+  if (!is_inexact(node->dtype)) dtype = promote_types(dtype, DType::f64);
   const Array values = astype(x, dtype), factors = astype(here(aligned), dtype);
   const Array total = sum(here(multiply(here(values), here(factors))), axes, keepdims);
   const NodeRef spread =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <complex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,9 +19,13 @@ std::atomic<std::uint64_t> next_trace_id{1};
 thread_local Trace* current_trace = nullptr;
 
 Scalar constant_value(const Node& node) {
-  if (is_floating(node.dtype)) return std::bit_cast<double>(node.bits);
-  if (is_boolean(node.dtype)) return node.bits != 0;
-  return node.dtype == DType::u64 ? Scalar(node.bits) : static_cast<std::int64_t>(node.bits);
+  const auto [low, high] = node.bits;
+  if (is_complex(node.dtype)) {
+    return std::complex(std::bit_cast<double>(low), std::bit_cast<double>(high));
+  }
+  if (is_floating(node.dtype)) return std::bit_cast<double>(low);
+  if (is_boolean(node.dtype)) return low != 0;
+  return node.dtype == DType::u64 ? Scalar(low) : static_cast<std::int64_t>(low);
 }
 
 /// Computes 0-d int64 nodes of a trace on the host: nothing beyond 64 bits, of other ops, or of
@@ -31,11 +36,11 @@ class HostIntegers {
 
   std::optional<std::int64_t> value(const Node& node) {
     if (left_-- == 0 || node.dtype != DType::i64) return std::nullopt;
-    if (node.kind == Node::Kind::constant) return static_cast<std::int64_t>(node.bits);
+    if (node.kind == Node::Kind::constant) return static_cast<std::int64_t>(node.bits.low);
     if (node.kind == Node::Kind::operation) return computed(node);
     if (!node.scalar_parameter) return std::nullopt;
-    const Scalar& scalar = arguments_[node.bits];
-    if (scalar.kind == Scalar::Kind::floating || frontend::side_of(scalar, DType::i64) != 0) {
+    const Scalar& scalar = arguments_[node.bits.low];
+    if (scalar.is_inexact() || frontend::side_of(scalar, DType::i64) != 0) {
       return std::nullopt;
     }
     return scalar.integer;
@@ -72,7 +77,7 @@ std::optional<int> side_of(const std::optional<Scalar>& value, DType dtype) {
 std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> arguments) {
   if (!node.weak) return std::nullopt;
   if (node.kind == Node::Kind::constant) return constant_value(node);
-  if (node.kind == Node::Kind::parameter) return arguments[node.bits];
+  if (node.kind == Node::Kind::parameter) return arguments[node.bits.low];
   const std::optional<std::int64_t> value = HostIntegers(arguments).value(node);
   return value ? std::optional<Scalar>(*value) : std::nullopt;
 }
@@ -99,17 +104,14 @@ NodeRef Trace::add_input(ir::Type type) {
 }
 
 NodeRef Trace::add_scalar(const Scalar& value) {
-  const int side = frontend::side_of(value, DType::i64);
-  const DType dtype = value.kind == Scalar::Kind::floating  ? DType::f64
-                      : value.kind == Scalar::Kind::boolean ? DType::boolean
-                      : side != 0                           ? DType::u64
-                                                            : DType::i64;
+  const DType dtype = default_dtype(value);
   NodeRef node = parameter(dtype, {}, true);
   node->weak = true;
   node->bits = scalars_.size();
   inputs_.push_back({Input::Kind::scalar, static_cast<std::uint32_t>(scalars_.size()), node});
   scalars_.push_back(value);
-  if (is_integer(dtype)) assumptions_.push_back({node, DType::i64, side});
+  if (is_integer(dtype))
+    assumptions_.push_back({node, DType::i64, frontend::side_of(value, DType::i64)});
   return node;
 }
 
@@ -134,12 +136,12 @@ NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::strin
   if (node->kind == Node::Kind::operation && node->dtype == dtype) return {};
   const std::optional<Scalar> value = value_of(*node);
   // Throws for a value on another side.
-  const std::uint64_t bits = value ? scalar_bits(op, *value, dtype, site) : 0;
+  const ir::ElementBits bits = value ? scalar_bits(op, *value, dtype, site) : ir::ElementBits();
   assume_side(node, dtype);
   if (node->kind == Node::Kind::operation) return {};
   if (node->dtype == dtype) return node;
   if (node->kind == Node::Kind::constant) return record_scalar(dtype, bits, true);
-  const auto argument = static_cast<std::uint32_t>(node->bits);
+  const auto argument = static_cast<std::uint32_t>(node->bits.low);
   for (const Input& input : inputs_) {
     if (input.kind == Input::Kind::scalar && input.argument == argument &&
         input.node->dtype == dtype && !input.node->weak) {

@@ -113,7 +113,7 @@ std::vector<NodeRef> promoted(std::string_view op, std::span<const Array> arrays
   for (const Array& array : arrays) operands.emplace_back(array, where);
   std::vector<const Operand*> pointers;
   for (const Operand& operand : operands) pointers.push_back(&operand);
-  const DType dtype = common_dtype(op, pointers);
+  const DType dtype = common_dtype(pointers);
   std::vector<NodeRef> nodes;
   for (const Operand& operand : operands) nodes.push_back(node_of(op, operand, dtype));
   return nodes;

@@ -8,11 +8,11 @@
 
 namespace heddle::ir {
 
-std::uint64_t constant_bits(DType dtype, double value) {
+ElementBits constant_bits(DType dtype, double value) {
   return with_element(dtype, [&]<class T>(std::type_identity<T>) {
     const T converted = heddle_scalar::cast<T>(value);
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &converted, sizeof converted);
+    ElementBits bits;
+    std::memcpy(bits.bytes(), &converted, sizeof converted);
     return bits;
   });
 }

@@ -76,7 +76,7 @@ DType promote_types(DType a, DType b) {
 }
 
 DType floating_dtype(DType dtype) {
-  if (is_floating(dtype) || is_complex(dtype)) return dtype;
+  if (is_inexact(dtype)) return dtype;
   switch (size_of(dtype)) {
     case 1:
       return DType::f16;

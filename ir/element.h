@@ -14,6 +14,8 @@ namespace heddle::ir {
 template <class T>
 inline constexpr DType dtype_of = DType::c128;
 template <>
+inline constexpr DType dtype_of<heddle_scalar::complex64> = DType::c64;
+template <>
 inline constexpr DType dtype_of<bool> = DType::boolean;
 template <>
 inline constexpr DType dtype_of<signed char> = DType::i8;
@@ -41,7 +43,7 @@ template <>
 inline constexpr DType dtype_of<double> = DType::f64;
 
 /// Calls `function` with std::type_identity of the C++ type of a dtype's elements, as
-/// ir/scalar/ takes them. Throws InternalError for complex dtypes.
+/// ir/scalar/ takes them.
 template <class Function>
 decltype(auto) with_element(DType dtype, Function&& function) {
   switch (dtype) {
@@ -72,10 +74,11 @@ decltype(auto) with_element(DType dtype, Function&& function) {
     case DType::f64:
       return function(std::type_identity<double>());
     case DType::c64:
+      return function(std::type_identity<heddle_scalar::complex64>());
     case DType::c128:
-      break;
+      return function(std::type_identity<heddle_scalar::complex128>());
   }
-  throw InternalError(fmt::format("{} has no element type yet", name_of(dtype)));
+  throw InternalError("a dtype that does not exist");
 }
 
 }  // namespace heddle::ir

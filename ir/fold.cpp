@@ -14,6 +14,10 @@ DType result_dtype(Op op, DType operand_dtype, const Attributes& attributes) {
   switch (info(op).rule) {
     case TypeRule::none:
       return attributes.dtype;
+    case TypeRule::complex_of:
+      return complex_dtype(operand_dtype);
+    case TypeRule::real_part:
+      return real_dtype(operand_dtype);
     case TypeRule::comparison:
     case TypeRule::predicate:
     case TypeRule::logical:
@@ -27,9 +31,9 @@ DType result_dtype(Op op, DType operand_dtype, const Attributes& attributes) {
   }
 }
 
-bool is_nan(DType dtype, std::uint64_t bits) {
-  if (!is_floating(dtype)) return false;
-  const std::byte* const operand[] = {reinterpret_cast<const std::byte*>(&bits)};
+bool is_nan(DType dtype, const ElementBits& bits) {
+  if (!is_inexact(dtype)) return false;
+  const std::byte* const operand[] = {bits.bytes()};
   std::byte result{};
   interpreter::elementwise_function(Op::isnan, dtype)(operand, &result, 1);
   return result != std::byte{0};
@@ -37,21 +41,20 @@ bool is_nan(DType dtype, std::uint64_t bits) {
 
 }  // namespace
 
-std::optional<std::uint64_t> fold(Op op, DType operand_dtype,
-                                  std::span<const std::uint64_t> operands,
-                                  const Attributes& attributes) {
-  const bool foldable = op == Op::cast || (is_elementwise(op) && info(op).has(exactly_rounded));
+std::optional<ElementBits> fold(Op op, DType operand_dtype, std::span<const ElementBits> operands,
+                                const Attributes& attributes) {
+  const bool foldable = op == Op::cast || (is_elementwise(op) && info(op).is_exact(operand_dtype));
   if (!foldable || operands.empty() || operands.size() > most_operands) return std::nullopt;
   // Bits stand low end first, so an element's bytes are the first of them.
   std::array<const std::byte*, most_operands> data{};
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    data[i] = reinterpret_cast<const std::byte*>(&operands[i]);
+    data[i] = operands[i].bytes();
   }
   const DType dtype = result_dtype(op, operand_dtype, attributes);
   const auto function = op == Op::cast ? interpreter::cast_function(operand_dtype, dtype)
                                        : interpreter::elementwise_function(op, operand_dtype);
-  std::uint64_t bits = 0;
-  function(data.data(), reinterpret_cast<std::byte*>(&bits), 1);
+  ElementBits bits;
+  function(data.data(), bits.bytes(), 1);
   if (is_nan(dtype, bits)) return std::nullopt;
   return bits;
 }

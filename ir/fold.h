@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -10,12 +9,11 @@
 
 namespace heddle::ir {
 
-/// The bits of an elementwise op on constants, where every target gives the same: exactly rounded
-/// ops and casts. Operands are their bits as constants hold them; `operand_dtype` is theirs, of
-/// select the last two's and of ldexp the first's. Nullopt for other ops, and for results that are
-/// NaN, whose bits differ between targets.
-std::optional<std::uint64_t> fold(Op op, DType operand_dtype,
-                                  std::span<const std::uint64_t> operands,
-                                  const Attributes& attributes);
+/// An elementwise op on constants, where every target gives the same: exactly rounded ops and
+/// casts. Operands are their bits as constants hold them; `operand_dtype` is theirs, of select the
+/// last two's and of ldexp the first's. Nullopt for other ops, and for results that are NaN, whose
+/// bits differ between targets.
+std::optional<ElementBits> fold(Op op, DType operand_dtype, std::span<const ElementBits> operands,
+                                const Attributes& attributes);
 
 }  // namespace heddle::ir

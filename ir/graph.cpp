@@ -37,10 +37,11 @@ const Attributes& default_attributes() {
 }
 
 /// The value as it is stored: nothing above the dtype's bytes, and bool as 0 or 1.
-std::uint64_t normalize_bits(DType dtype, std::uint64_t bits) {
+ElementBits normalize_bits(DType dtype, ElementBits bits) {
   const std::size_t size = size_of(dtype);
-  if (size < sizeof bits) bits &= (std::uint64_t{1} << (8 * size)) - 1;
-  return is_boolean(dtype) ? bits != 0 : bits;
+  if (size < sizeof bits) bits.high = 0;
+  if (size < sizeof bits.low) bits.low &= (std::uint64_t{1} << (8 * size)) - 1;
+  return is_boolean(dtype) ? ElementBits(bits.low != 0) : bits;
 }
 
 std::int64_t least_common_multiple(const SymbolFact& a, const SymbolFact& b) {
@@ -73,7 +74,7 @@ void hash_into(Hasher& hasher, const Attributes& attributes) {
   hash_dims(hasher, attributes.starts);
   hash_integers(hasher, attributes.steps);
   hasher.number(static_cast<std::uint64_t>(attributes.dtype));
-  hasher.number(attributes.bits);
+  hasher.number(attributes.bits.low).number(attributes.bits.high);
   hasher.number(attributes.index);
   hasher.number(static_cast<std::uint64_t>(attributes.keepdims) |
                 static_cast<std::uint64_t>(attributes.scalar) << 1);
@@ -95,7 +96,7 @@ ValueId Graph::scalar_parameter(DType dtype, Location location) {
   return insert(Op::parameter, {}, std::move(attributes), location);
 }
 
-ValueId Graph::constant(DType dtype, std::uint64_t bits) {
+ValueId Graph::constant(DType dtype, ElementBits bits) {
   Attributes attributes;
   attributes.dtype = dtype;
   attributes.bits = normalize_bits(dtype, bits);
@@ -150,10 +151,10 @@ ValueId Graph::insert(Op op, std::span<const ValueId> operands, Attributes&& att
   return id;
 }
 
-std::optional<std::uint64_t> Graph::folded(Op op, std::span<const ValueId> operands,
-                                           const Attributes& attributes) const {
+std::optional<ElementBits> Graph::folded(Op op, std::span<const ValueId> operands,
+                                         const Attributes& attributes) const {
   if (!fold_constants || !is_elementwise(op)) return std::nullopt;
-  std::vector<std::uint64_t> bits;
+  std::vector<ElementBits> bits;
   for (ValueId operand : operands) {
     if (node(operand).op != Op::constant) return std::nullopt;
     bits.push_back(this->attributes(operand).bits);

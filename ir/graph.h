@@ -9,6 +9,7 @@
 
 #include "heddle/dtype.h"
 
+#include "ir/bits.h"
 #include "ir/hash.h"
 #include "ir/op.h"
 #include "ir/shape.h"
@@ -45,7 +46,7 @@ struct Attributes {
   std::vector<Dim> starts;  ///< slice, slice_update
   std::vector<std::int64_t> steps;  ///< slice, slice_update; not 0
   DType dtype = DType::f32;         ///< parameter, constant, iota, cast: the result's
-  std::uint64_t bits = 0;           ///< constant: the value's bytes, low end first
+  ElementBits bits;                 ///< constant: the value
   std::uint32_t index = 0;          ///< parameter: its position
   bool scalar = false;              ///< parameter: passed by value, 0-d
   friend bool operator==(const Attributes&, const Attributes&) = default;
@@ -104,7 +105,7 @@ class Graph {
   ValueId parameter(DType dtype, Shape shape, Location location = {});
   /// A 0-d parameter that is passed by value with each launch.
   ValueId scalar_parameter(DType dtype, Location location = {});
-  ValueId constant(DType dtype, std::uint64_t bits);
+  ValueId constant(DType dtype, ElementBits bits);
   /// The node for op(operands): an equal one if there is one. Throws what infer throws.
   ValueId add(Op op, std::span<const ValueId> operands, Attributes attributes = {},
               Location location = {});
@@ -135,8 +136,8 @@ class Graph {
  private:
   ValueId insert(Op op, std::span<const ValueId> operands, Attributes&& attributes,
                  Location location);
-  std::optional<std::uint64_t> folded(Op op, std::span<const ValueId> operands,
-                                      const Attributes& attributes) const;
+  std::optional<ElementBits> folded(Op op, std::span<const ValueId> operands,
+                                    const Attributes& attributes) const;
   std::uint32_t intern_shape(const Shape& shape);
   std::uint32_t store_attributes(Attributes&& attributes);
 

@@ -130,11 +130,9 @@ HostArray iota(const Type& type, std::size_t axis) {
   return strided(row, type.shape, std::move(strides));
 }
 
-HostArray constant(const Type& type, std::uint64_t bits) {
+HostArray constant(const Type& type, const ElementBits& bits) {
   HostArray result = allocate(type);
-  for (std::size_t i = 0; i < result.data.size(); ++i) {
-    result.data[i] = static_cast<std::byte>(bits >> (8 * i));
-  }
+  std::memcpy(result.data.data(), bits.bytes(), result.data.size());
   return result;
 }
 

@@ -165,16 +165,32 @@ std::int64_t sign_extended(DType dtype, std::uint64_t bits) {
   return static_cast<std::int64_t>(bits << unused) >> unused;
 }
 
-}  // namespace
-
-std::string literal_text(DType dtype, std::uint64_t bits) {
-  if (is_boolean(dtype)) return bits != 0 ? "true" : "false";
-  if (is_signed_integer(dtype)) return digits(sign_extended(dtype, bits));
-  if (is_unsigned_integer(dtype)) return digits(bits);
-  return float_text(dtype, bits);
+/// "(1.0,-0.5)"
+std::optional<ElementBits> parse_complex(DType dtype, std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (!text.starts_with('(') || !text.ends_with(')') || comma == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const DType part = real_dtype(dtype);
+  const auto real = parse_literal(part, text.substr(1, comma - 1));
+  const auto imaginary = parse_literal(part, text.substr(comma + 1, text.size() - comma - 2));
+  if (!real || !imaginary) return std::nullopt;
+  return complex_bits(dtype, {real->low, imaginary->low});
 }
 
-std::optional<std::uint64_t> parse_literal(DType dtype, std::string_view text) {
+}  // namespace
+
+std::string literal_text(DType dtype, ElementBits bits) {
+  if (is_boolean(dtype)) return bits.low != 0 ? "true" : "false";
+  if (is_signed_integer(dtype)) return digits(sign_extended(dtype, bits.low));
+  if (is_unsigned_integer(dtype)) return digits(bits.low);
+  if (is_floating(dtype)) return float_text(dtype, bits.low);
+  const DType part = real_dtype(dtype);
+  const auto [real, imaginary] = complex_parts(dtype, bits);
+  return fmt::format("({},{})", float_text(part, real), float_text(part, imaginary));
+}
+
+std::optional<ElementBits> parse_literal(DType dtype, std::string_view text) {
   if (is_boolean(dtype)) {
     if (text == "true") return 1;
     if (text == "false") return 0;
@@ -183,7 +199,7 @@ std::optional<std::uint64_t> parse_literal(DType dtype, std::string_view text) {
   if (is_floating(dtype)) {
     return text.starts_with("0x") ? parse_bits(dtype, text.substr(2)) : parse_float(dtype, text);
   }
-  if (is_complex(dtype)) return std::nullopt;
+  if (is_complex(dtype)) return parse_complex(dtype, text);
   const std::size_t unused = 64 - 8 * size_of(dtype);
   if (is_signed_integer(dtype)) {
     const std::int64_t high = std::numeric_limits<std::int64_t>::max() >> unused;

@@ -56,7 +56,7 @@ constexpr OpInfo table[] = {
 #define HD_SCAN(name, dtypes, numpy) fixed_op(Op::name, #name, OpKind::scan, 1, dtypes, numpy),
 #include "heddle/scans.def"
 #undef HD_SCAN
-    {Op::matmul, "matmul", OpKind::library, 2, TypeRule::none, reals, no_trait, "numpy.matmul",
+    {Op::matmul, "matmul", OpKind::library, 2, TypeRule::none, numbers, no_trait, "numpy.matmul",
      Domain::any, 1, 1},
 };
 static_assert(std::size(table) == op_count);

@@ -51,8 +51,10 @@ enum class OpKind : std::uint8_t {
 enum class TypeRule : std::uint8_t {
   none,
   arithmetic,     ///< (T...) -> T; builders promote the operands to a common T
-  floating,       ///< (T...) -> T, T floating; builders take integers to floating_dtype
-  divide,         ///< (T, T) -> T, T floating; builders take integers to f64
+  real_part,      ///< (T) -> real_dtype(T); builders leave the operand as it is
+  complex_of,     ///< (T, T) -> complex of T; builders take less than f32 to it
+  floating,       ///< (T...) -> T, T inexact; builders take integers to floating_dtype
+  divide,         ///< (T, T) -> T, T inexact; builders take integers to f64
   comparison,     ///< (T, T) -> bool
   predicate,      ///< (T) -> bool
   logical,        ///< (T...) -> bool
@@ -77,8 +79,12 @@ inline constexpr DTypeSet wide_integers =
     set_of(DType::i32) | set_of(DType::i64) | wide_unsigned_integers;
 inline constexpr DTypeSet floats =
     set_of(DType::f16) | set_of(DType::bf16) | set_of(DType::f32) | set_of(DType::f64);
+inline constexpr DTypeSet complexes = set_of(DType::c64) | set_of(DType::c128);
+inline constexpr DTypeSet parts_of_complexes = set_of(DType::f32) | set_of(DType::f64);
+inline constexpr DTypeSet inexact = floats | complexes;
 inline constexpr DTypeSet reals = integers | floats;
-inline constexpr DTypeSet all_dtypes = booleans | reals;
+inline constexpr DTypeSet numbers = reals | complexes;
+inline constexpr DTypeSet all_dtypes = booleans | numbers;
 
 /// Algebraic traits, as bits. An identity e means op(x, e) == x exactly, NaN and signed zero
 /// included.
@@ -87,13 +93,15 @@ enum Trait : std::uint16_t {
   commutative = 1,
   associative = 2,       ///< exactly, on integers and bool
   identity_zero = 4,     ///< op(x, 0) == x for integers and bool; never used for floats (-0 + 0)
-  identity_one = 8,      ///< op(x, 1) == x
+  identity_one = 8,      ///< op(x, 1) == x, but for complex x: inf * (1+0j) has NaN
   involution = 16,       ///< op(op(x)) == x
   idempotent = 32,       ///< op(op(x)) == op(x), or op(x, x) == x
   exactly_rounded = 64,  ///< the same bits on every target; may be folded
   boolean_as_i8 =
       128,  ///< builders cast bool to i8; without it a bool that `dtypes` lacks is an error
-  identity_on_integers = 256  ///< builders return bool and integer operands as they are
+  identity_on_integers = 256,  ///< builders return bool and integer operands as they are
+  rounds_complex = 512  ///< of complex numbers more than one rounding: neither exactly_rounded nor
+                        ///< idempotent
 };
 
 /// Where tests draw operands from. Values are then cast to the dtype under test.
@@ -123,9 +131,22 @@ struct OpInfo {
                            ///< oracle and the documentation
   Domain domain;
   double ulp;  ///< allowed error in f32 and f64, on every target; f16 and bf16 add half an ulp of
-               ///< theirs
+               ///< theirs; see complex_ulp
   int cost;    ///< issue slots an element, roughly: add 1, divide 8, exp 10, pow 40
   bool has(Trait trait) const { return (traits & trait) != 0; }
+  /// The same bits on every target for operands of `dtype`, but for contraction.
+  bool is_exact(DType dtype) const {
+    return has(exactly_rounded) && !(is_complex(dtype) && has(rounds_complex));
+  }
+  /// Allowed error of complex operands, in ulp of the result's magnitude, of either part: a part
+  /// that is small beside the other may be off by more of its own.
+  double complex_ulp() const {
+    // They round an angle before they take its sine: of power, in the tests' domain, of up to 20,
+    // and each of its two products; of exp2 of up to 14.
+    if (op == Op::power) return 40;
+    if (op == Op::exp2) return 16;
+    return has(exactly_rounded) && !has(rounds_complex) ? 0 : ulp > 4 ? ulp : 4;
+  }
 };
 
 const OpInfo& info(Op op);

@@ -19,4 +19,7 @@
 #include "ir/scalar/trigonometric.h"
 #include "ir/scalar/reduce.h"
 #include "ir/scalar/scan.h"
+#include "ir/scalar/complex.h"
+#include "ir/scalar/complex_exponential.h"
+#include "ir/scalar/complex_trigonometric.h"
 // clang-format on

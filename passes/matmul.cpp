@@ -74,7 +74,7 @@ LibraryOperand library_operand(const Graph& graph, ValueId operand) {
 }
 
 bool library_multiplies(DType dtype, const ir::Target& target) {
-  if (dtype == DType::f32 || dtype == DType::f64) return true;
+  if (dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype)) return true;
   return target.kind == ir::TargetKind::cuda && (dtype == DType::f16 || dtype == DType::bf16);
 }
 

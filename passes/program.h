@@ -21,7 +21,7 @@ struct BufferRef {
 };
 
 /// One kernel parameter. On CUDA it is passed as its own type; on the host pointers go to
-/// `buffers` and all others, in order, to 8-byte `scalars`.
+/// `buffers` and all others, in order, to 8-byte `scalars`, of which complex128 takes two.
 struct Parameter {
   enum class Kind : std::uint8_t {
     buffer,  ///< a pointer
@@ -35,6 +35,7 @@ struct Parameter {
   Dim value;
   std::uint32_t scalar = 0;  ///< input index
   DType dtype = DType::f32;
+  int words() const { return kind == Kind::scalar && size_of(dtype) > 8 ? 2 : 1; }
 };
 
 /// ceil(elements / per_block), at least 0.

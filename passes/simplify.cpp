@@ -40,7 +40,9 @@ bool is_constant(const Graph& graph, ValueId value, double number) {
 
 // x + 0, x * 1, x / 1, x << 0
 Result neutral_operand(const Subject& s) {
-  if (!ir::is_elementwise(s.op) || s.operands.size() != 2) return std::nullopt;
+  // Of complex x, x * (1+0j) is NaN where a part is infinite.
+  if (!ir::is_elementwise(s.op) || s.operands.size() != 2 || is_complex(s.type.dtype))
+    return std::nullopt;
   const ir::OpInfo& info = ir::info(s.op);
   const bool integral = !is_floating(s.type.dtype);
   const auto is_neutral = [&](ValueId value) {
@@ -57,18 +59,27 @@ Result neutral_operand(const Subject& s) {
 Result repeated(const Subject& s) {
   if (!ir::is_elementwise(s.op)) return std::nullopt;
   const ir::OpInfo& info = ir::info(s.op);
+  const bool rounds = is_complex(s.type.dtype) && info.has(ir::rounds_complex);
   if (s.operands.size() == 1 && s.graph.op(s.operand()) == s.op) {
     if (info.has(ir::involution)) return s.graph.operands(s.operand())[0];
-    if (info.has(ir::idempotent)) return s.operand();
+    if (info.has(ir::idempotent) && !rounds) return s.operand();
   }
   const bool same = s.operands.size() == 2 && s.operand(0) == s.operand(1);
   if (same && info.has(ir::idempotent) && s.is_same_type(s.operand())) return s.operand();
   return std::nullopt;
 }
 
+// real(x) and conjugate(x) of real x
+Result part_of_real(const Subject& s) {
+  if (s.op != Op::real && s.op != Op::conjugate) return std::nullopt;
+  return is_complex(s.graph.dtype(s.operand())) ? std::nullopt : Result(s.operand());
+}
+
 /// Every value of `from` is one of `to`.
 bool is_widening(DType from, DType to) {
   if (from == to || is_boolean(from)) return true;
+  if (is_complex(to)) return is_widening(real_dtype(from), real_dtype(to));
+  if (is_complex(from)) return false;
   const auto digits = [](DType d) {
     switch (d) {
       case DType::f16:
@@ -171,8 +182,8 @@ Result whole_update(const Subject& s) {
 }
 
 using Rule = Result (*)(const Subject&);
-constexpr Rule rules[] = {neutral_operand, repeated,      cast_there_and_back, small_power,
-                          identity_view,   composed_view, whole_update};
+constexpr Rule rules[] = {neutral_operand, repeated,      part_of_real,  cast_there_and_back,
+                          small_power,     identity_view, composed_view, whole_update};
 
 }  // namespace
 

@@ -26,6 +26,8 @@ bool blas_supported(ir::TargetKind target, DType dtype) {
   switch (dtype) {
     case DType::f32:
     case DType::f64:
+    case DType::c64:
+    case DType::c128:
       return true;
     case DType::f16:
     case DType::bf16:

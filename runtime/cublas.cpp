@@ -16,7 +16,7 @@ namespace {
 using Handle = struct HandleOpaque*;
 enum class Status : int { success = 0 };
 enum class Operation : int { none = 0, transpose = 1 };
-enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 14 };
+enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, c64 = 4, c128 = 5, bf16 = 14 };
 enum class ComputeType : int { f32 = 68, f64 = 70 };
 constexpr int default_algorithm = -1;
 /// Sums of half precision products stay in f32 when a product is split along its depth.
@@ -146,6 +146,10 @@ DataType data_type(DType dtype) {
       return DataType::f16;
     case DType::bf16:
       return DataType::bf16;
+    case DType::c64:
+      return DataType::c64;
+    case DType::c128:
+      return DataType::c128;
     default:
       return DataType::f32;
   }
@@ -172,18 +176,19 @@ void gemm(const Gemm& p, const void* a, const void* b, void* out, void* workspac
   check(api().cublasSetWorkspace_v2(handle.get(), workspace, workspace_bytes(ordinal)),
         "cublasSetWorkspace");
   const DataType type = data_type(p.dtype);
-  const bool wide = p.dtype == DType::f64;
-  const float one = 1, zero = 0;
-  const double wide_one = 1, wide_zero = 0;
+  const bool wide = real_dtype(p.dtype) == DType::f64;
+  // The real part of complex factors, and all of real ones.
+  const float one[] = {1, 0}, zero[] = {0, 0};
+  const double wide_one[] = {1, 0}, wide_zero[] = {0, 0};
   auto operation = [](bool transposed) {
     return transposed ? Operation::transpose : Operation::none;
   };
   // cuBLAS counts columns first: it sees every matrix transposed, and out^T = b^T a^T.
   check(api().cublasGemmStridedBatchedEx_64(
             handle.get(), operation(p.b_transposed), operation(p.a_transposed), p.columns, p.rows,
-            p.depth, wide ? static_cast<const void*>(&wide_one) : &one, b, type, p.b_leading,
+            p.depth, wide ? static_cast<const void*>(wide_one) : one, b, type, p.b_leading,
             p.b_batch_stride, a, type, p.a_leading, p.a_batch_stride,
-            wide ? static_cast<const void*>(&wide_zero) : &zero, out, type, p.columns,
+            wide ? static_cast<const void*>(wide_zero) : zero, out, type, p.columns,
             p.out_batch_stride, p.batch, wide ? ComputeType::f64 : ComputeType::f32,
             default_algorithm),
         "cublasGemmStridedBatchedEx_64");

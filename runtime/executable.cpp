@@ -78,7 +78,7 @@ std::vector<DeviceArray> InterpretedImplementation::run(const std::vector<Argume
       const auto& scalar = std::get<ScalarArgument>(argument);
       input.type = {scalar.dtype, {}};
       input.data.resize(size_of(scalar.dtype));
-      std::memcpy(input.data.data(), &scalar.bits, input.data.size());
+      std::memcpy(input.data.data(), scalar.bits.bytes(), input.data.size());
     }
     inputs.push_back(std::move(input));
   }

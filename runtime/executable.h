@@ -23,10 +23,10 @@ struct DeviceArray {
   std::int64_t offset = 0;  ///< bytes
 };
 
-/// A scalar argument: the value's bytes in the parameter's dtype, low end first.
+/// A scalar argument: the value in the parameter's dtype.
 struct ScalarArgument {
   DType dtype;
-  std::uint64_t bits = 0;
+  ir::ElementBits bits;
 };
 
 using Argument = std::variant<DeviceArray, ScalarArgument>;

@@ -53,7 +53,7 @@ class CudaLauncher final : public KernelLauncher {
     }
     std::vector<void*> pointers(arguments.slots.size());
     for (std::size_t i = 0; i < pointers.size(); ++i)
-      pointers[i] = const_cast<std::uint64_t*>(&arguments.slots[i]);
+      pointers[i] = const_cast<ir::ElementBits*>(&arguments.slots[i]);
     const cuda::ContextScope scope(ordinal_);
     cuda::driver().launch_kernel(functions_[step.kernel], static_cast<unsigned>(blocks), 1, 1,
                                  step.block[0], step.block[1], 1, step.shared_bytes,
@@ -86,11 +86,13 @@ class HostLauncher final : public KernelLauncher {
     std::vector<void*> buffers;
     std::vector<std::int64_t> scalars;
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+      const auto [low, high] = arguments.slots[i];
       if (step.parameters[i].kind == passes::Parameter::Kind::buffer) {
-        buffers.push_back(reinterpret_cast<void*>(arguments.slots[i]));
-      } else {
-        scalars.push_back(static_cast<std::int64_t>(arguments.slots[i]));
+        buffers.push_back(reinterpret_cast<void*>(low));
+        continue;
       }
+      scalars.push_back(static_cast<std::int64_t>(low));
+      if (step.parameters[i].words() == 2) scalars.push_back(static_cast<std::int64_t>(high));
     }
     const HostFunction function = functions_[step.kernel];
     parallel_for(0, blocks, step.host_grain, [&](std::int64_t begin, std::int64_t end) {

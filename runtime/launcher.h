@@ -11,9 +11,9 @@
 
 namespace heddle::runtime {
 
-/// Kernel arguments in 8-byte slots, in the order of the step's parameters.
+/// Kernel arguments, each at the start of a slot, in the order of the step's parameters.
 struct KernelArguments {
-  std::vector<std::uint64_t> slots;
+  std::vector<ir::ElementBits> slots;
   std::vector<std::size_t>
       bytes;  ///< per slot of a pointer, how much memory stands behind it; else 0
 };

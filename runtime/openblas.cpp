@@ -1,3 +1,4 @@
+#include <complex>
 #include <cstdint>
 #include <limits>
 
@@ -21,9 +22,16 @@ using GemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m
                               T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c,
                               int ldc);
 
+/// Of complex numbers, which are passed by address.
+using ComplexGemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m, int n,
+                                     int k, const void* alpha, const void* a, int lda,
+                                     const void* b, int ldb, const void* beta, void* c, int ldc);
+
 struct Loaded {
   GemmFunction<float> sgemm = nullptr;
   GemmFunction<double> dgemm = nullptr;
+  ComplexGemmFunction cgemm = nullptr;
+  ComplexGemmFunction zgemm = nullptr;
   std::string reason;
 };
 
@@ -39,9 +47,12 @@ std::string load(Loaded& out) {
   }
   out.sgemm = reinterpret_cast<GemmFunction<float>>(library->symbol("cblas_sgemm"));
   out.dgemm = reinterpret_cast<GemmFunction<double>>(library->symbol("cblas_dgemm"));
+  out.cgemm = reinterpret_cast<ComplexGemmFunction>(library->symbol("cblas_cgemm"));
+  out.zgemm = reinterpret_cast<ComplexGemmFunction>(library->symbol("cblas_zgemm"));
   const auto set_threads =
       reinterpret_cast<void (*)(int)>(library->symbol("openblas_set_num_threads"));
-  if (out.sgemm == nullptr || out.dgemm == nullptr || set_threads == nullptr) {
+  if (out.sgemm == nullptr || out.dgemm == nullptr || out.cgemm == nullptr ||
+      out.zgemm == nullptr || set_threads == nullptr) {
     return fmt::format("{} has no C interface", library->path());
   }
   set_threads(thread_count());
@@ -65,16 +76,27 @@ int narrow(std::int64_t value) {
   return static_cast<int>(value);
 }
 
-template <class T>
-void multiply(GemmFunction<T> function, const Gemm& p, const void* a, const void* b, void* out) {
+/// Calls `function` for each product of the batch; T are the elements, Factor what alpha and beta
+/// are.
+template <class T, class Factor, class Function>
+void multiply(Function function, Factor one, Factor zero, const Gemm& p, const void* a,
+              const void* b, void* out) {
   for (std::int64_t i = 0; i < p.batch; ++i) {
     function(row_major, p.a_transposed ? transpose : no_transpose,
              p.b_transposed ? transpose : no_transpose, narrow(p.rows), narrow(p.columns),
-             narrow(p.depth), T{1}, static_cast<const T*>(a) + i * p.a_batch_stride,
+             narrow(p.depth), one, static_cast<const T*>(a) + i * p.a_batch_stride,
              narrow(p.a_leading), static_cast<const T*>(b) + i * p.b_batch_stride,
-             narrow(p.b_leading), T{0}, static_cast<T*>(out) + i * p.out_batch_stride,
+             narrow(p.b_leading), zero, static_cast<T*>(out) + i * p.out_batch_stride,
              narrow(p.columns));
   }
+}
+
+template <class Part>
+void multiply_complex(ComplexGemmFunction function, const Gemm& p, const void* a, const void* b,
+                      void* out) {
+  using Element = std::complex<Part>;
+  const Element one(1), zero(0);
+  multiply<Element, const void*>(function, &one, &zero, p, a, b, out);
 }
 
 }  // namespace
@@ -86,10 +108,15 @@ void gemm(const Gemm& product, const void* a, const void* b, void* out) {
   if (!state.reason.empty()) {
     throw DeviceError(fmt::format("matrices cannot be multiplied on the CPU: {}", state.reason));
   }
-  if (product.dtype == DType::f32) {
-    multiply(state.sgemm, product, a, b, out);
-  } else {
-    multiply(state.dgemm, product, a, b, out);
+  switch (product.dtype) {
+    case DType::f32:
+      return multiply<float>(state.sgemm, 1.0f, 0.0f, product, a, b, out);
+    case DType::f64:
+      return multiply<double>(state.dgemm, 1.0, 0.0, product, a, b, out);
+    case DType::c64:
+      return multiply_complex<float>(state.cgemm, product, a, b, out);
+    default:
+      return multiply_complex<double>(state.zgemm, product, a, b, out);
   }
 }
 

@@ -51,7 +51,7 @@ class Frame {
             static_cast<std::size_t>(prepared_.temporary_bytes[reference.index])};
   }
 
-  std::uint64_t scalar(std::uint32_t index) const {
+  const ir::ElementBits& scalar(std::uint32_t index) const {
     return std::get<ScalarArgument>(arguments_[index]).bits;
   }
 

@@ -34,16 +34,6 @@ struct MemoryWords {
   Word words[count];
 };
 
-template <class T, class Index>
-__device__ __forceinline__ T load(const T* p, Index i) {
-  return p[i];
-}
-
-template <class T, class Index>
-__device__ __forceinline__ void store(T* p, Index i, T value) {
-  p[i] = value;
-}
-
 template <int W, class T, class Index>
 __device__ __forceinline__ Vector<T, W> load_vector(const T* p, Index i) {
   using Words = MemoryWords<Vector<T, W>>;
@@ -64,6 +54,28 @@ __device__ __forceinline__ void store_vector(T* p, Index i, Vector<T, W> value) 
   memcpy(&words, &value, sizeof(value));
 #pragma unroll
   for (int k = 0; k < Words::count; ++k) target[k] = words.words[k];
+}
+
+// What is a pair moves as one word: arrays start at a multiple of their element's size.
+template <class T>
+constexpr bool moves_as_pair = sizeof(T) == 2 * alignof(T) && sizeof(T) <= 16;
+
+template <class T, class Index>
+__device__ __forceinline__ T load(const T* p, Index i) {
+  if constexpr (moves_as_pair<T>) {
+    return load_vector<1>(p, i).v[0];
+  } else {
+    return p[i];
+  }
+}
+
+template <class T, class Index>
+__device__ __forceinline__ void store(T* p, Index i, T value) {
+  if constexpr (moves_as_pair<T>) {
+    store_vector<1>(p, i, Vector<T, 1>{{value}});
+  } else {
+    p[i] = value;
+  }
 }
 
 template <int W, class T, class Index>

@@ -122,15 +122,19 @@ class Arguments {
     const auto count = static_cast<std::size_t>(count_of(index, {dtype, frontend::to_ir(shape)}));
     std::vector<std::byte> data(count * size_of(dtype));
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t bits = random_bits(dtype);
-      std::memcpy(data.data() + i * size_of(dtype), &bits, size_of(dtype));
+      const ir::ElementBits bits = random_bits(dtype);
+      std::memcpy(data.data() + i * size_of(dtype), bits.bytes(), size_of(dtype));
     }
     return frontend::Access::raw(from_memory(data.data(), count, dtype, shape, SourceLocation()))
         ->value;
   }
 
   /// Floats in [0, 1), integers in [0, 100).
-  std::uint64_t random_bits(DType dtype) {
+  ir::ElementBits random_bits(DType dtype) {
+    if (is_complex(dtype)) {
+      const std::uint64_t real = random_bits(real_dtype(dtype)).low;
+      return ir::complex_bits(dtype, {real, random_bits(real_dtype(dtype)).low});
+    }
     const std::uint64_t word = random_();
     if (is_boolean(dtype)) return word >> 63;
     if (is_integer(dtype)) return word % 100;

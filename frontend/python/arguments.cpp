@@ -1,5 +1,7 @@
 #include "frontend/python/arguments.h"
 
+#include <complex>
+
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
@@ -22,6 +24,9 @@ std::optional<Scalar> as_scalar(nb::handle value) {
   PyObject* object = value.ptr();
   if (PyBool_Check(object)) return Scalar(object == Py_True);
   if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object));
+  if (PyComplex_Check(object)) {
+    return Scalar(std::complex(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
+  }
   if (!PyLong_Check(object)) return std::nullopt;
   int overflow = 0;
   const std::int64_t integer = PyLong_AsLongLongAndOverflow(object, &overflow);

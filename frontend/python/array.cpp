@@ -285,6 +285,12 @@ void bind_array(nb::module_& module) {
           "mT", [](ArrayObject& x) { return transposed(x, true); },
           "A view with the last two axes exchanged.")
       .def_prop_ro(
+          "real", [](const ArrayObject& x) { return wrap(x.read().real(python_location())); },
+          "The real parts of complex numbers, in an Array of their own; real numbers themselves.")
+      .def_prop_ro(
+          "imag", [](const ArrayObject& x) { return wrap(x.read().imag(python_location())); },
+          "The imaginary parts of complex numbers, in an Array of their own; of real ones zeros.")
+      .def_prop_ro(
           "device",
           [](const ArrayObject& x) { return nb::str(to_string(device_of(x.read())).c_str()); },
           "Where the elements are, or will be: 'cpu' or 'cuda:0'.");
@@ -302,6 +308,8 @@ void bind_array_methods(Functions& functions) {
       "The Array on a device, 'cpu' or 'cuda:0': itself where it is there "
       "already. Raises DeviceError.",
       [](const Arguments& a) { return to_device(nb::borrow(a[0]), a[1], a.where()); });
+  functions.def_method("conj(self) -> Array", "The complex conjugate: numpy.ndarray.conj.",
+                       [](const Arguments& a) { return a.array(0).conj(a.where()); });
   functions.def_method(
       "__complex__(self) -> complex", "The only element as a complex number.",
       [](const Arguments& a) {

@@ -104,7 +104,7 @@ nb::object range(const Arguments& a) {
   const Scalar first = a.scalar(0), step = a.scalar(2);
   const Scalar start = a.is_none(1) ? Scalar(std::int64_t{0}) : first;
   const Scalar stop = a.is_none(1) ? first : a.scalar(1);
-  const auto floats = [](const Scalar& s) { return s.kind == Scalar::Kind::floating; };
+  const auto floats = [](const Scalar& s) { return s.is_inexact(); };
   const DType natural = floats(start) || floats(stop) || floats(step) ? DType::f64 : DType::i64;
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
 }

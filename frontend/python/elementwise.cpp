@@ -26,6 +26,10 @@ const char* dtype_rule(const ir::OpInfo& info) {
              "float16, 16 in float32, others in float64.";
     case TypeRule::divide:
       return "Integers and bool are computed in float64.";
+    case TypeRule::real_part:
+      return "Of complex numbers the result is real.";
+    case TypeRule::complex_of:
+      return "The result is complex64 of floating dtypes up to float32, else complex128.";
     case TypeRule::comparison:
     case TypeRule::predicate:
     case TypeRule::logical:
@@ -95,6 +99,7 @@ constexpr std::pair<const char*, const char*> aliases[] = {
     {"bitwise_not", "invert"},
     {"bitwise_left_shift", "left_shift"},
     {"bitwise_right_shift", "right_shift"},
+    {"conj", "conjugate"},
     {"pow", "power"},
     {"true_divide", "divide"},
     {"mod", "remainder"},
@@ -139,6 +144,16 @@ void bind_elementwise(Functions& functions) {
       "x's. Example: hd.round(x, 2)",
       [](const Arguments& a) { return round(a.operand(0), static_cast<int>(a.integer(1))); });
   functions.alias("around", "round");
+  functions.def(
+      "angle(z: Operand, /, deg: bool = False) -> Array",
+      "The argument of complex numbers, in (-pi, pi] or in degrees; 0 or pi of real ones: "
+      "numpy.angle.",
+      [](const Arguments& a) { return angle(a.operand(0), a.flag(1)); });
+  functions.def("iscomplex(x: Operand, /) -> Array",
+                "Where the imaginary part is not 0: numpy.iscomplex.",
+                [](const Arguments& a) { return iscomplex(a.operand(0)); });
+  functions.def("isreal(x: Operand, /) -> Array", "Where the imaginary part is 0: numpy.isreal.",
+                [](const Arguments& a) { return isreal(a.operand(0)); });
   functions.def("positive(x: Operand, /, *, out: Array | None = None) -> Array",
                 "+x: numpy.positive. Raises DTypeError for bool.",
                 [](const Arguments& a) { return positive(a.operand(0)); });

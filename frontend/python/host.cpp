@@ -1,4 +1,5 @@
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -48,6 +49,11 @@ nb::object number(const std::byte* bytes, DType dtype) {
     frontend::convert(bytes, dtype, &value, DType::u64, 1);
     return nb::int_(value);
   }
+  if (is_complex(dtype)) {
+    std::complex<double> value;
+    frontend::convert(bytes, dtype, &value, DType::c128, 1);
+    return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
+  }
   double value = 0;
   frontend::convert(bytes, dtype, &value, DType::f64, 1);
   return nb::float_(value);
@@ -87,6 +93,11 @@ class Sequence {
       return from_memory(bytes.data(), leaves_.size(), dtype, shape_, where_);
     }
     if (is_integer(*wanted)) check_fit(*wanted);
+    if (is_complex(dtype) && !is_complex(*wanted) && !is_boolean(*wanted)) {
+      raise(PyExc_TypeError, fmt::format("asarray: complex numbers do not fit {}; take their real "
+                                         "parts",
+                                         numpy_name_of(*wanted)));
+    }
     std::vector<std::byte> cast(leaves_.size() * size_of(*wanted));
     frontend::convert(bytes.data(), dtype, cast.data(), *wanted, leaves_.size());
     return from_memory(cast.data(), leaves_.size(), *wanted, shape_, where_);
@@ -126,13 +137,15 @@ class Sequence {
   }
 
   DType natural_dtype() const {
-    bool floats = false, integers = false, large = false, negative = false;
+    bool complexes = false, floats = false, integers = false, large = false, negative = false;
     for (const Scalar& leaf : leaves_) {
+      complexes |= leaf.kind == Scalar::Kind::complex;
       floats |= leaf.kind == Scalar::Kind::floating;
       integers |= leaf.kind != Scalar::Kind::boolean;
       large |= leaf.kind == Scalar::Kind::unsigned_integer && leaf.unsigned_integer > INT64_MAX;
       negative |= leaf.kind == Scalar::Kind::integer && leaf.integer < 0;
     }
+    if (complexes) return DType::c128;
     if (floats || leaves_.empty()) return DType::f64;
     if (!integers) return DType::boolean;
     if (!large) return DType::i64;
@@ -141,12 +154,9 @@ class Sequence {
   }
 
   static void store(const Scalar& leaf, DType dtype, std::byte* out) {
-    if (dtype == DType::f64) {
-      const double value = leaf.kind == Scalar::Kind::floating ? leaf.floating
-                           : leaf.kind == Scalar::Kind::unsigned_integer
-                               ? static_cast<double>(leaf.unsigned_integer)
-                               : static_cast<double>(leaf.integer);
-      std::memcpy(out, &value, sizeof(value));
+    if (is_inexact(dtype)) {
+      const double parts[] = {frontend::value_of(leaf), leaf.imaginary};
+      std::memcpy(out, parts, size_of(dtype));
     } else {
       std::memcpy(out, &leaf.unsigned_integer, size_of(dtype));
     }
@@ -154,7 +164,7 @@ class Sequence {
 
   void check_fit(DType dtype) const {
     for (const Scalar& leaf : leaves_) {
-      if (leaf.kind == Scalar::Kind::floating || frontend::side_of(leaf, dtype) == 0) continue;
+      if (leaf.is_inexact() || frontend::side_of(leaf, dtype) == 0) continue;
       raise(PyExc_OverflowError, fmt::format("asarray: the Python integer {} does not fit {}",
                                              frontend::text_of(leaf), numpy_name_of(dtype)));
     }

@@ -33,7 +33,7 @@ DType result_type(const Arguments& a) {
   if (operands.empty()) raise(PyExc_ValueError, "result_type: at least one argument is needed");
   std::vector<const Operand*> pointers;
   for (const Operand& operand : operands) pointers.push_back(&operand);
-  return frontend::common_dtype("result_type", pointers);
+  return frontend::common_dtype(pointers);
 }
 
 /// numpy.can_cast(from, to, "safe"): no value of `from` is lost.

@@ -11,9 +11,11 @@ Type infer_source(const Call& call) {
   if (call.op == Op::iota) single_axis(call, static_cast<int>(attributes.shape.size()));
   if (call.op == Op::constant) {
     const std::size_t bits = is_boolean(attributes.dtype) ? 1 : 8 * size_of(attributes.dtype);
-    if (bits < 64 && attributes.bits >> bits != 0) {
-      fail<ValueError>(call, "bits {:#x} are more than a {} holds", attributes.bits,
-                       name_of(attributes.dtype));
+    const auto [low, high] = attributes.bits;
+    if ((bits < 64 && low >> bits != 0) || (bits <= 64 && high != 0)) {
+      const std::string text =
+          high == 0 ? fmt::format("{:#x}", low) : fmt::format("{:#x}{:016x}", high, low);
+      fail<ValueError>(call, "bits {} are more than a {} holds", text, name_of(attributes.dtype));
     }
     return {attributes.dtype, {}};
   }
@@ -32,6 +34,10 @@ DType elementwise_dtype(const Call& call) {
     case TypeRule::floating:
     case TypeRule::divide:
       return common_dtype(call, 0, count);
+    case TypeRule::complex_of:
+      return complex_dtype(common_dtype(call, 0, count));
+    case TypeRule::real_part:
+      return real_dtype(common_dtype(call, 0, count));
     case TypeRule::comparison:
     case TypeRule::predicate:
     case TypeRule::logical:

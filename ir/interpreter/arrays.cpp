@@ -23,6 +23,8 @@ void copy_run(const std::byte* from, std::int64_t from_stride, std::byte* to,
       return copy_run<2>(from, from_stride, to, to_stride, count);
     case 4:
       return copy_run<4>(from, from_stride, to, to_stride, count);
+    case 16:
+      return copy_run<16>(from, from_stride, to, to_stride, count);
     default:
       return copy_run<8>(from, from_stride, to, to_stride, count);
   }

@@ -14,6 +14,8 @@ ElementwiseFunction elementwise_function(Op op, DType dtype) {
     function = unsigned_function(op, dtype);
   } else if (dtype == DType::f16 || dtype == DType::bf16) {
     function = half_function(op, dtype);
+  } else if (is_complex(dtype)) {
+    function = complex_function(op, dtype);
   } else {
     function = float_function(op, dtype);
   }

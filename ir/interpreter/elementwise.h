@@ -68,5 +68,6 @@ ElementwiseFunction signed_function(Op op, DType dtype);
 ElementwiseFunction unsigned_function(Op op, DType dtype);
 ElementwiseFunction half_function(Op op, DType dtype);
 ElementwiseFunction float_function(Op op, DType dtype);
+ElementwiseFunction complex_function(Op op, DType dtype);
 
 }  // namespace heddle::ir::interpreter

@@ -30,7 +30,7 @@ ElementwiseFunction iota_function(DType dtype);
 ReduceFunction reduce_function(Op op, DType dtype);
 /// Combines as reduce_function does the elements so far.
 ScanFunction scan_function(Op op, DType dtype);
-/// Floats accumulate in f64, integers wrap.
+/// Floats accumulate in f64, complex numbers in c128, integers wrap.
 MatmulFunction matmul_function(DType dtype);
 
 }  // namespace heddle::ir::interpreter

@@ -11,6 +11,8 @@ template <class T>
 auto accumulator_of(T x) {
   if constexpr (heddle_scalar::is_integer<T>) {
     return heddle_scalar::ring(x);
+  } else if constexpr (heddle_scalar::is_complex<T>) {
+    return heddle_scalar::cast<heddle_scalar::complex128>(x);
   } else {
     return heddle_scalar::cast<double>(x);
   }
@@ -28,7 +30,9 @@ void run_matmul(const std::byte* a_data, const std::byte* b_data, std::byte* res
     std::fill(row.begin(), row.end(), Accumulator(0));
     for (std::size_t l = 0; l < k; ++l) {
       const Accumulator factor = accumulator_of(a[i * k + l]);
-      for (std::size_t j = 0; j < n; ++j) row[j] += factor * accumulator_of(b[l * n + j]);
+      for (std::size_t j = 0; j < n; ++j) {
+        row[j] = row[j] + factor * accumulator_of(b[l * n + j]);
+      }
     }
     for (std::size_t j = 0; j < n; ++j) out[i * n + j] = heddle_scalar::cast<T>(row[j]);
   }

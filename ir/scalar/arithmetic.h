@@ -102,6 +102,23 @@ HD_SCALAR T heaviside(T value, T at_zero) {
 }
 }  // namespace heddle_scalar
 
+//! section parts needs core
+//! defines conjugate real imag
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T conjugate(T x) {
+  return x;
+}
+template <class T>
+HD_SCALAR T real(T x) {
+  return x;
+}
+template <class T>
+HD_SCALAR T imag(T) {
+  return T();
+}
+}  // namespace heddle_scalar
+
 //! section rounding needs math
 //! defines rint floor ceil trunc modf_integer
 HD_PLAIN_MATH(rint)

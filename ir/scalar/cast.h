@@ -55,6 +55,12 @@ HD_SCALAR To cast(From x) {
     return x;
   } else if constexpr (is_same<To, bool>) {
     return truth(x);
+  } else if constexpr (is_complex<From> && is_complex<To>) {
+    return To(cast<typename To::Part>(x.re), cast<typename To::Part>(x.im));
+  } else if constexpr (is_complex<From>) {
+    return cast<To>(x.re);
+  } else if constexpr (is_complex<To>) {
+    return To(cast<typename To::Part>(x));
   } else if constexpr (is_same<From, bool> && is_integer<To>) {
     return static_cast<To>(static_cast<unsigned char>(x ? 1 : 0));
   } else if constexpr (is_soft<From>) {

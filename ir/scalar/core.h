@@ -17,7 +17,10 @@ inline constexpr bool is_float = is_same<T, float> || is_same<T, double>;
 template <class T>
 inline constexpr bool is_soft = false;  // half and bfloat16
 template <class T>
-inline constexpr bool is_integer = !is_float<T> && !is_soft<T> && !is_same<T, bool>;
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_integer =
+    !is_float<T> && !is_soft<T> && !is_complex<T> && !is_same<T, bool>;
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 

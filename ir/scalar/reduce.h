@@ -7,7 +7,7 @@ struct sum {
   // Wider than 8 and 16 bits: GCC 12 counts comparisons that are summed in those as -1.
   using State = decltype(ring(T()));
   using Result = T;
-  static HD_SCALAR State identity() { return 0; }
+  static HD_SCALAR State identity() { return static_cast<State>(0); }
   static HD_SCALAR State lift(T value, long long) { return ring(value); }
   static HD_SCALAR State combine(State a, State b) { return a + b; }
   static HD_SCALAR Result finish(State s) { return narrow<T>(s); }
@@ -21,7 +21,7 @@ template <class T>
 struct prod {
   using State = decltype(ring(T()));
   using Result = T;
-  static HD_SCALAR State identity() { return 1; }
+  static HD_SCALAR State identity() { return static_cast<State>(1); }
   static HD_SCALAR State lift(T value, long long) { return ring(value); }
   static HD_SCALAR State combine(State a, State b) { return a * b; }
   static HD_SCALAR Result finish(State s) { return narrow<T>(s); }
@@ -37,6 +37,8 @@ HD_SCALAR T greatest() {
     return float_of(0x7f800000u);
   } else if constexpr (is_same<T, double>) {
     return float_of(0x7ff0000000000000ull);
+  } else if constexpr (is_complex<T>) {
+    return T(greatest<typename T::Part>(), greatest<typename T::Part>());
   } else if constexpr (is_same<T, bool>) {
     return true;
   } else {
@@ -45,7 +47,7 @@ HD_SCALAR T greatest() {
 }
 template <class T>
 HD_SCALAR T least() {
-  if constexpr (is_float<T>) {
+  if constexpr (is_float<T> || is_complex<T>) {
     return -greatest<T>();
   } else if constexpr (is_same<T, bool>) {
     return false;

@@ -54,7 +54,7 @@ struct Instruction {
   Index address;
   Dim begin, end;
   std::int64_t step = 1;
-  std::uint64_t bits = 0;
+  ir::ElementBits bits;
   std::uint32_t scalar = 0;
   int reduction = -1;
   ValueId source{};  ///< the node that it computes, for line numbers and explain

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/literal.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {
@@ -119,7 +120,7 @@ class PlanText {
                            one.guarded ? fmt::format(" if v{}", one.arguments[0]) : "");
         break;
       case Instruction::Kind::constant:
-        what = fmt::format("constant {:#x}", one.bits);
+        what = "constant " + ir::literal_text(one.dtype, one.bits);
         break;
       case Instruction::Kind::scalar:
         what = fmt::format("scalar {}", one.scalar);

@@ -43,7 +43,13 @@ bool shows_sign_of_zero(Op op) {
 
 bool is_exact_op(const ir::Graph& graph, ValueId id, bool strict) {
   const Op op = graph.op(id);
-  const bool floating = is_floating(graph.dtype(id));
+  const bool floating = is_inexact(graph.dtype(id));
+  if (!graph.operands(id).empty() && is_complex(graph.dtype(graph.operands(id).back()))) {
+    // A minimum is whichever NaN comes first.
+    if (op == Op::min || op == Op::max) return false;
+    if (ir::is_elementwise(op) && op != Op::cast)
+      return ir::info(op).complex_ulp() == 0 || !floating;
+  }
   if (ir::is_elementwise(op) && op != Op::cast) {
     // A product may be contracted into what adds it.
     const bool contracted = !strict && (op == Op::multiply || op == Op::square) &&
@@ -146,7 +152,7 @@ std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool strict) {
     // Any floating op may make a NaN.
     const bool moves =
         ir::is_view(op) || op == Op::concatenate || op == Op::slice_update || op == Op::gather;
-    const bool floating = is_floating(graph.dtype(id));
+    const bool floating = is_inexact(graph.dtype(id));
     zero_open[i] = floating && (zero_open[i] || leaves_zero_open(op));
     nan_open[i] = floating && (nan_open[i] || (!operands.empty() && !moves));
   }

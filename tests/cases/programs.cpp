@@ -76,7 +76,7 @@ std::vector<HostArray> run_on(const runtime::CompileOptions& options,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (program.inputs.at(i).scalar) {
       runtime::ScalarArgument scalar{inputs[i].type.dtype, 0};
-      std::memcpy(&scalar.bits, inputs[i].data.data(), inputs[i].data.size());
+      std::memcpy(scalar.bits.bytes(), inputs[i].data.data(), inputs[i].data.size());
       arguments.emplace_back(scalar);
       continue;
     }
@@ -257,11 +257,20 @@ void check_sections(const KernelSource& kernel) {
        ++found) {
     const std::string name = (*found)[1];
     const codegen::Section* section = table.defining(name);
-    const bool type = name == "half" || name == "bfloat16";
-    if (type ? !takes(name) : section != nullptr && !takes(section->name)) {
+    const codegen::Section* of_complex = table.defining(name, true);
+    const bool complex_type = name == "complex64" || name == "complex128";
+    const bool type = name == "half" || name == "bfloat16" || complex_type;
+    const bool taken = type ? takes(complex_type ? "complex" : name)
+                            : section == nullptr || takes(section->name) ||
+                                  (of_complex != nullptr && takes(of_complex->name));
+    if (!taken) {
       throw InternalError(fmt::format("{} uses op::{} and does not take its section:\n{}",
                                       kernel.name, name, kernel.body));
     }
+  }
+  if (takes("complex") && kernel.body.find("op::complex") == std::string::npos) {
+    throw InternalError(
+        fmt::format("{} takes complex code for nothing:\n{}", kernel.name, kernel.body));
   }
 }
 

@@ -51,11 +51,22 @@ TEST_CASE("a kernel takes only the sections that it uses") {
   CHECK(sections_of(ir::Op::exp, DType::bf16) == std::vector<std::string>{"bfloat16", "exp"});
 }
 
+TEST_CASE("complex operands have sections of their own where operators do not do") {
+  CHECK(sections_of(ir::Op::add, DType::c64) == std::vector<std::string>{"complex", "arithmetic"});
+  CHECK(sections_of(ir::Op::exp, DType::c128) ==
+        std::vector<std::string>{"complex", "complex_exp"});
+  CHECK(sections_of(ir::Op::sum, DType::c64) == std::vector<std::string>{"complex", "reduce_sum"});
+  for (const auto& name : close_over_needs({"arithmetic", "exp", "reduce_max", "cast", "power"})) {
+    CHECK_MESSAGE(!name.starts_with("complex"), name);
+  }
+}
+
 TEST_CASE("a table of files splits them and checks what they need") {
   const std::array<EmbeddedText, 1> files = {{{"a.h",
                                                "#pragma once\n"
                                                "//! section late needs early\n"
                                                "//! defines x y\n"
+                                               "//! defines_complex x\n"
                                                "int late;\n"
                                                "\n"
                                                "//! section early\n"
@@ -66,6 +77,8 @@ TEST_CASE("a table of files splits them and checks what they need") {
   CHECK(table.all()[1].text == "int late;\n");
   CHECK(table.defining("y") == &table.find("late"));
   CHECK(table.defining("z") == nullptr);
+  CHECK(table.defining("x", true) == &table.find("late"));
+  CHECK(table.defining("y", true) == nullptr);
   CHECK_THROWS_AS(table.find("none"), InternalError);
 
   const auto rejects = [](std::string_view text) {

@@ -90,7 +90,7 @@ class Program {
         values[i] = static_cast<float>(i % 13) * 0.25f + 0.5f;
       if (graph_.attributes(parameter).scalar) {
         runtime::ScalarArgument scalar{type.dtype, 0};
-        std::memcpy(&scalar.bits, values.data(), sizeof(float));
+        std::memcpy(scalar.bits.bytes(), values.data(), sizeof(float));
         result.emplace_back(scalar);
         continue;
       }

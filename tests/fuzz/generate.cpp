@@ -141,7 +141,7 @@ Shape Generator::any_shape() {
 /// Into the pool, but limited first where it has grown too large to say anything.
 void Generator::settle(ValueId id) {
   const DType dtype = recorder_.dtype(id);
-  if (is_floating(dtype)) {
+  if (is_inexact(dtype)) {
     const double limit = dtype == DType::f16 ? 300 : 1e5;
     const Recorder::Extremes have = recorder_.extremes(id);
     const bool tame = have.finite && have.low >= -limit && have.high <= limit;

@@ -41,7 +41,7 @@ ValueId Recorder::parameter(DType dtype, const Shape& shape, bool scalar) {
   const Shape extents = bound(shape, case_.bindings);
   const std::uint64_t seed = random_();
   // Extremes and special values in some inputs only: they spread over all that is computed of them.
-  const bool wild = chance(is_floating(dtype) ? 0.03 : 0.3);
+  const bool wild = chance(is_inexact(dtype) ? 0.03 : 0.3);
   HostArray array = wild ? sample(ir::Domain::any, 0, dtype, extents, seed)
                          : moderate_sample(dtype, extents, seed % 4);
   const ValueId id =
@@ -52,11 +52,11 @@ ValueId Recorder::parameter(DType dtype, const Shape& shape, bool scalar) {
 }
 
 ValueId Recorder::constant(DType dtype, double value) {
-  const std::uint64_t bits = ir::constant_bits(dtype, value);
+  const ir::ElementBits bits = ir::constant_bits(dtype, value);
   const ValueId id = case_.graph.constant(dtype, bits);
   HostArray array{{dtype, {}}, {}};
   array.data.resize(size_of(dtype));
-  std::memcpy(array.data.data(), &bits, array.data.size());
+  std::memcpy(array.data.data(), bits.bytes(), array.data.size());
   keep(id, std::move(array));
   return id;
 }
@@ -108,10 +108,12 @@ ValueId Recorder::cast(ValueId id, DType dtype) {
 
 Recorder::Extremes Recorder::extremes(ValueId id) const {
   const HostArray& array = value(id);
-  const std::size_t count = array.data.size() / size_of(array.type.dtype);
+  // The parts of complex numbers one by one.
+  const DType part = real_dtype(array.type.dtype);
+  const std::size_t count = array.data.size() / size_of(part);
   std::vector<double> numbers(count);
   const std::byte* operand = array.data.data();
-  ir::interpreter::cast_function(array.type.dtype, DType::f64)(
+  ir::interpreter::cast_function(part, DType::f64)(
       &operand, reinterpret_cast<std::byte*>(numbers.data()), count);
   Extremes result;
   for (std::size_t i = 0; i < count; ++i) {
@@ -129,6 +131,12 @@ ValueId Recorder::clamped(ValueId id, Range range) {
   const Extremes have = extremes(id);
   const DType kind = dtype(id);
   if (is_boolean(kind)) return id;
+  if (is_complex(kind)) {
+    if (have.finite && have.low >= range.low && have.high <= range.high) return id;
+    const ValueId real = clamped(add(Op::real, {id}).value(), range);
+    const ValueId imaginary = clamped(add(Op::imag, {id}).value(), range);
+    return add(Op::make_complex, {real, imaginary}).value();
+  }
   // fmax and fmin take NaNs away.
   const bool number_wins = !have.finite || chance(0.3);
   if (have.low < range.low || !have.finite) {

@@ -87,12 +87,18 @@ TEST_CASE("elementwise: errors name op, shapes and dtypes") {
         "of them");
   CHECK(infer_text(Op::subtract, {"bool[3]", "bool[3]"}) ==
         "DTypeError: subtract(bool[3], bool[3]): subtract is not defined for bool; cast to one of "
-        "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64");
+        "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128");
   CHECK(infer_text(Op::exp, {"i32[3]"}) ==
-        "DTypeError: exp(i32[3]): exp is not defined for i32; cast to one of f16 bf16 f32 f64");
-  CHECK(infer_text(Op::add, {"c64[3]", "c64[3]"}).starts_with("DTypeError: "));
-  CHECK(infer_text(Op::cast, {"f32[3]"}, with_type("c64[]")).starts_with("DTypeError: "));
-  CHECK(infer_text(Op::cast, {"c64[3]"}, with_type("f32[]")).starts_with("DTypeError: "));
+        "DTypeError: exp(i32[3]): exp is not defined for i32; cast to one of f16 bf16 f32 f64 c64 "
+        "c128");
+  CHECK(infer_text(Op::add, {"c64[3]", "c64[3]"}) == "c64[3]");
+  CHECK(infer_text(Op::cast, {"f32[3]"}, with_type("c64[]")) == "c64[3]");
+  CHECK(infer_text(Op::absolute, {"c64[3]"}) == "f32[3]");
+  CHECK(infer_text(Op::imag, {"c128[3]"}) == "f64[3]");
+  CHECK(infer_text(Op::real, {"i8[3]"}) == "i8[3]");
+  CHECK(infer_text(Op::floor, {"c64[3]"}).starts_with("DTypeError: "));
+  CHECK(infer_text(Op::arctan2, {"c64[3]", "c64[3]"}).starts_with("DTypeError: "));
+  CHECK(infer_text(Op::add, {"f32[3]", "c64[3]"}).starts_with("DTypeError: "));
   CHECK(infer_text(Op::add, {"f32[3]"}) == "ValueError: add(f32[3]): takes 2 operands, not 1");
   CHECK(infer_text(Op::add, {"f32[4294967296,1]", "f32[1,1073741824]"}) ==
         "ShapeError: add(f32[4294967296,1], f32[1,1073741824]): the bytes of "
@@ -146,7 +152,8 @@ TEST_CASE("sources") {
         "ShapeError: parameter(): shape [-1] has the negative extent -1");
   CHECK(infer_text(Op::parameter, {}, with_type("f32[-n-1]")).starts_with("ShapeError: "));
   CHECK(infer_text(Op::parameter, {}, with_type("f32[n-1]")) == "f32[n-1]");
-  CHECK(infer_text(Op::parameter, {}, with_type("c64[2]")).starts_with("DTypeError: "));
+  CHECK(infer_text(Op::parameter, {}, with_type("c64[2]")) == "c64[2]");
+  CHECK(infer_text(Op::iota, {}, with_type("c64[2]")).starts_with("DTypeError: "));
   Attributes scalar = with_type("f32[2]");
   scalar.scalar = true;
   CHECK(infer_text(Op::parameter, {}, scalar) ==

@@ -7,6 +7,7 @@
 #include "ir/literal.h"
 
 using heddle::DType;
+using heddle::ir::ElementBits;
 using heddle::ir::literal_text;
 using heddle::ir::parse_literal;
 
@@ -110,8 +111,25 @@ TEST_CASE("text that is no value of the dtype is refused") {
                         Case{DType::f16, "0x10000"},
                         Case{DType::f16, "0x"},
                         Case{DType::f64, "true"},
-                        Case{DType::c64, "1.0"}}) {
+                        Case{DType::c64, "1.0"},
+                        Case{DType::c64, "(1.0)"},
+                        Case{DType::c64, "(1.0,2.0"},
+                        Case{DType::c64, "(1.0,1e39)"},
+                        Case{DType::c128, "1.0,2.0"}}) {
     CAPTURE(c.text);
     CHECK_FALSE(parse_literal(c.dtype, c.text).has_value());
   }
+}
+
+TEST_CASE("complex literals are both parts") {
+  constexpr std::uint64_t one = 0x3ff0000000000000u, minus_zero = std::uint64_t{1} << 63;
+  constexpr std::uint64_t odd_nan = 0x7ff0000000000001u;
+  const ElementBits wide(one, minus_zero);
+  CHECK(literal_text(DType::c128, wide) == "(1.0,-0.0)");
+  CHECK(parse_literal(DType::c128, "(1.0,-0.0)") == wide);
+  CHECK(literal_text(DType::c128, {odd_nan, one}) == "(0x7ff0000000000001,1.0)");
+  CHECK(parse_literal(DType::c128, "(0x7ff0000000000001,1.0)") == ElementBits(odd_nan, one));
+  const ElementBits narrow(0xff8000003fc00000u);
+  CHECK(literal_text(DType::c64, narrow) == "(1.5,-inf)");
+  CHECK(parse_literal(DType::c64, "(1.5,-inf)") == narrow);
 }

@@ -36,6 +36,19 @@ std::string line_failure(const std::string& line) {
 
 }  // namespace
 
+TEST_CASE("complex constants come back unchanged") {
+  const std::string text =
+      "func @f(%0: c64[n]) -> c128[n] {\n"
+      "  %1 = constant (1.5,-inf) : c64[]\n"
+      "  %2 = multiply %0, %1 : c64[n]\n"
+      "  %3 = cast %2 : c128[n]\n"
+      "  %4 = constant (0x7ff0000000000001,-0.0) : c128[]\n"
+      "  %5 = add %3, %4 : c128[n]\n"
+      "  return %5\n"
+      "}\n";
+  CHECK(print(parse(text)) == text);
+}
+
 TEST_CASE("canonical text comes back unchanged") {
   const std::string text =
       R"(func @softmax(%0: f32[n,8192], %1: scalar f32, %2: bool[]) -> (f32[n,8192], i64[n], f32[]) where k >= 1, n >= 2, n % 4 == 0 {

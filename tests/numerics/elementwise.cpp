@@ -83,7 +83,8 @@ std::string label_of(std::span<const Op> ops, DType dtype, std::string_view layo
 Builder dense(std::span<const Op> ops, DType dtype) {
   Builder builder(label_of(ops, dtype, "dense"));
   builder.made.options.strict = true;
-  builder.most_ambiguous = 0.1;  // a hypot of a dtype's largest number
+  // A hypot of a dtype's largest number; of complex quotients, of four parts.
+  builder.most_ambiguous = is_complex(dtype) ? 0.35 : 0.1;
   Operands lines(builder, 7), planes(builder, 9);
   for (const Op op : ops) {
     const OpInfo& info = ir::info(op);
@@ -103,7 +104,7 @@ Builder dense(std::span<const Op> ops, DType dtype) {
 /// Ops over a symbolic extent below, at and above the edges of vectors, warps and blocks.
 Builder symbolic(std::span<const Op> ops, DType dtype) {
   Builder builder(label_of(ops, dtype, "[n]"));
-  builder.most_ambiguous = 0.1;
+  builder.most_ambiguous = is_complex(dtype) ? 0.35 : 0.1;
   constexpr std::int64_t first = 1027;
   Operands lines(builder, 20);
   for (const Op op : ops) {
@@ -185,6 +186,30 @@ TEST_CASE("every elementwise op in every dtype is NumPy's, special values and al
   }
 }
 
+/// Functions of zeros, infinities, NaNs and the ends of the range, also outside of their domains.
+Builder special_values(std::span<const Op> ops, DType dtype) {
+  Builder builder(label_of(ops, dtype, "special values"));
+  builder.most_ambiguous = 0.5;  // reciprocals of what is all but infinite or 0
+  const ValueId x = builder.input(sample(ir::Domain::any, 0, dtype, {256}, 7));
+  for (const Op op : ops) {
+    if (ir::info(op).arity == 1) builder.output(builder.add(op, {x}));
+  }
+  return builder;
+}
+
+TEST_CASE("complex functions have NumPy's special values") {
+  Suite suite;
+  for (const DType dtype : dtypes_in(ir::complexes)) {
+    const std::vector<Op> ops = elementwise_ops(dtype);
+    for (std::size_t first = 0; first < ops.size(); first += ops_a_program) {
+      Builder builder = special_values(
+          std::span(ops).subspan(first, std::min(ops_a_program, ops.size() - first)), dtype);
+      if (!builder.made.graph.outputs.empty()) suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
+}
+
 /// The sign of what ops give: equality does not tell zeros apart.
 Builder signs(std::span<const Op> ops, DType dtype) {
   Builder builder(label_of(ops, dtype, "signs"));
@@ -201,13 +226,18 @@ Builder signs(std::span<const Op> ops, DType dtype) {
     if (is_floating(builder.made.graph.dtype(result))) {
       builder.output(builder.add(Op::signbit, {result}));
     }
+    if (is_complex(builder.made.graph.dtype(result))) {
+      for (const Op part : {Op::real, Op::imag}) {
+        builder.output(builder.add(Op::signbit, {builder.add(part, {result})}));
+      }
+    }
   }
   return builder;
 }
 
 TEST_CASE("zeros have NumPy's signs") {
   Suite suite;
-  for (const DType dtype : {DType::f16, DType::f32}) {
+  for (const DType dtype : {DType::f16, DType::f32, DType::c64}) {
     const std::vector<Op> ops = elementwise_ops(dtype);
     for (std::size_t first = 0; first < ops.size(); first += ops_a_program) {
       suite.add(
@@ -235,7 +265,7 @@ Builder several_blocks(DType dtype) {
 TEST_CASE("operands lie in any layout") {
   Suite suite;
   for (const DType dtype : {DType::boolean, DType::i8, DType::u16, DType::f16, DType::bf16,
-                            DType::f32, DType::i64, DType::f64}) {
+                            DType::f32, DType::i64, DType::f64, DType::c64, DType::c128}) {
     suite.add(layouts(Op::add, dtype));
     suite.add(layouts(Op::select, dtype));
     suite.add(several_blocks(dtype));

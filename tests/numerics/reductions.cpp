@@ -34,7 +34,7 @@ bool is_index(Op op) { return op == Op::argmin || op == Op::argmax; }
 /// decides some rows' any and all.
 HostArray values(Op op, DType dtype, const Shape& shape, std::uint64_t seed) {
   HostArray array = moderate_sample(dtype, shape, seed);
-  if (op != Op::any && op != Op::all && (op != Op::prod || !is_floating(dtype))) return array;
+  if (op != Op::any && op != Op::all && (op != Op::prod || !is_inexact(dtype))) return array;
   std::mt19937_64 random(seed);
   const std::size_t size = size_of(dtype);
   for (std::size_t at = 0; at < array.data.size(); at += size) {
@@ -43,8 +43,15 @@ HostArray values(Op op, DType dtype, const Shape& shape, std::uint64_t seed) {
     const double factor = is_one ? 1 : std::uniform_real_distribution(0.95, 1.05)(random);
     const bool rare = random() % 128 == 0;
     const double value = op == Op::prod ? factor : (op == Op::any) == rare ? 1 : 0;
-    const std::uint64_t bits = ir::constant_bits(dtype, value);
-    std::memcpy(array.data.data() + at, &bits, size);
+    ir::ElementBits bits = ir::constant_bits(dtype, value);
+    if (is_complex(dtype) && op == Op::prod) {
+      const DType part = real_dtype(dtype);
+      const double other = std::uniform_real_distribution(-0.05, 0.05)(random);
+      const double imaginary = is_one ? 0 : other;
+      bits = ir::complex_bits(
+          dtype, {ir::constant_bits(part, value).low, ir::constant_bits(part, imaginary).low});
+    }
+    std::memcpy(array.data.data() + at, bits.bytes(), size);
   }
   return array;
 }

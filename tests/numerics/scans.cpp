@@ -57,7 +57,7 @@ Builder fixed(DType dtype, const Shape& shape, const std::vector<std::int64_t>& 
 
 TEST_CASE("every scan of every dtype is NumPy's along any axis") {
   Suite suite;
-  for (const DType dtype : dtypes_in(ir::all_dtypes)) {
+  for (const DType dtype : dtypes_in(ir::booleans | ir::reals)) {
     suite.add(fixed(dtype, {4, 33, 20}, {0, 1, 2}));
     suite.add(fixed(dtype, {300, 7}, {0, 1}));
   }
@@ -227,7 +227,7 @@ TEST_CASE("a scan is written into a part of another array") {
 
 TEST_CASE("NaNs, infinities and signed zeros") {
   Suite suite;
-  for (const DType dtype : dtypes_in(ir::all_dtypes)) {
+  for (const DType dtype : dtypes_in(ir::booleans | ir::reals)) {
     Builder builder(fmt::format("scans of special values of {}", name_of(dtype)));
     builder.most_ambiguous = 0.9;  // sums and products that may overflow
     const ValueId some = builder.input(sample(ir::Domain::any, 1, dtype, {85, 3}, 1));

@@ -17,6 +17,8 @@ BY_NAME = {
     "bf16": np.dtype(ml_dtypes.bfloat16),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
+    "c64": np.dtype(np.complex64),
+    "c128": np.dtype(np.complex128),
 }
 NAME_OF = {dtype: name for name, dtype in BY_NAME.items()}
 
@@ -28,13 +30,26 @@ def is_floating(name):
     return name in FORMATS
 
 
+def is_complex(name):
+    return name in ("c64", "c128")
+
+
+def is_inexact(name):
+    return is_floating(name) or is_complex(name)
+
+
+def part(name):
+    """The dtype of the parts of a complex one; any other itself."""
+    return {"c64": "f32", "c128": "f64"}.get(name, name)
+
+
 def epsilon(name):
-    return 2.0 ** -FORMATS[name][0]
+    return 2.0 ** -FORMATS[part(name)][0]
 
 
 def accumulator(name):
-    """What sums of a dtype are kept in."""
-    return "f32" if name in ("f16", "bf16") else name
+    """What sums of a dtype are kept in, part by part."""
+    return "f32" if name in ("f16", "bf16") else part(name)
 
 
 def widest_exponent(name):
@@ -44,9 +59,31 @@ def widest_exponent(name):
 
 def widen(array, name):
     """The precision that a dtype is checked in: exact for its values, with bits to spare."""
+    if is_complex(name):
+        return array.astype(np.clongdouble if name == "c128" else np.complex128)
     if not is_floating(name):
         return array
     return array.astype(np.longdouble if name == "f64" else np.float64)
+
+
+def parts(array):
+    """A complex array with its real and imaginary parts along a last axis of 2."""
+    array = np.ascontiguousarray(array).reshape(array.shape + (1,))
+    return array.view(array.real.dtype)
+
+
+def whole(values):
+    """Inverse of parts."""
+    values = np.ascontiguousarray(values)
+    return values.view(np.result_type(values.dtype, np.complex64)).reshape(values.shape[:-1])
+
+
+def magnitude(array):
+    """The larger finite part of complex numbers, the absolute value of others."""
+    if not np.iscomplexobj(array):
+        return np.abs(array)
+    values = np.abs(parts(array))
+    return np.where(np.isfinite(values), values, 0).max(axis=-1)
 
 
 def round_to(array, name):
@@ -62,9 +99,10 @@ def round_to(array, name):
 
 
 def ulp(array, name):
-    """The distance between neighbours at each value, as float64; 0 where it is not finite."""
-    mantissa, smallest = FORMATS[name]
-    values = np.asarray(array).astype(np.float64)
+    """The distance between neighbours at each value, as float64; 0 where it is not finite. Of
+    complex numbers that at their larger part."""
+    mantissa, smallest = FORMATS[part(name)]
+    values = magnitude(np.asarray(array)).astype(np.float64)
     _, exponent = np.frexp(np.where(np.isfinite(values), values, 0))
     exponent = np.where(values == 0, smallest, np.maximum(exponent - 1, smallest))
     return np.where(np.isfinite(values), np.ldexp(1.0, exponent - mantissa), 0.0)

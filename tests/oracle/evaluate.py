@@ -73,8 +73,8 @@ class Evaluation:
         if node.op in op_table.ELEMENTWISE:
             return semantics.elementwise(node, operands, kinds, widened)
         if node.op == "cast":
-            if widened and dtypes.is_floating(kinds[0]) and dtypes.is_floating(node.dtype):
-                return dtypes.widen(operands[0], kinds[0])
+            if widened and dtypes.is_inexact(kinds[0]) and dtypes.is_inexact(node.dtype):
+                return semantics.widened_cast(operands[0], kinds[0], node.dtype)
             return semantics.cast(operands[0], kinds[0], node.dtype)
         if node.op in op_table.REDUCTIONS:
             return semantics.reduction(node, operands[0], kinds[0])
@@ -97,23 +97,27 @@ class Evaluation:
 
     def finish(self, node, raw):
         """`raw` in the node's dtype."""
-        if dtypes.is_floating(node.dtype):
+        if dtypes.is_inexact(node.dtype):
             return dtypes.round_to(raw, node.dtype)
         return raw.astype(dtypes.BY_NAME[node.dtype])
 
     def own_error(self, node, operands, raw):
         """What the op itself may be off by, elementwise; None for exact ones."""
-        if not dtypes.is_floating(node.dtype):
+        if not dtypes.is_inexact(node.dtype):
             return None
+        kind = self.nodes[node.operands[-1]].dtype if node.operands else node.dtype
         if node.op in op_table.ELEMENTWISE:
-            entry = op_table.ELEMENTWISE[node.op]
-            if entry.exact:
+            allowed = op_table.ELEMENTWISE[node.op].allowed(kind)
+            if allowed == 0:
                 return None
             # The table counts ulp of float32 for the two 16-bit formats, which round after that.
             # A function that is 0 is so exactly, as sin(0) and log(1) are.
             unit = dtypes.ulp(raw, dtypes.accumulator(node.dtype))
-            error = np.where(raw == 0, 0, entry.ulp * unit)
-        elif node.op in ("sum", "prod"):
+            error = np.where(raw == 0, 0, allowed * unit)
+            if dtypes.is_complex(kind):
+                hazard = semantics.complex_hazard(node.op, operands, kind)
+                error = np.where(hazard, np.inf, error)
+        elif node.op in ("sum", "prod") or (node.op in ("min", "max") and dtypes.is_complex(kind)):
             error = semantics.reduction_error(node, operands[0], node.dtype, raw)
         elif node.op in ("cumsum", "cumprod", "logcumsumexp"):
             error = semantics.scan_error(node, operands[0], node.dtype, raw)
@@ -130,7 +134,8 @@ class Evaluation:
         value at which it turns. None where it does so nowhere."""
         if node.dtype != "bool" or node.op not in COMPARISONS | TRUTHS:
             return None
-        if not dtypes.is_floating(self.nodes[node.operands[0]].dtype):
+        kind = self.nodes[node.operands[0]].dtype
+        if not dtypes.is_inexact(kind):
             return None
         values = [dtypes.widen(self.values[id], self.nodes[id].dtype) for id in node.operands]
         tolerances = [self.tolerance(id) for id in node.operands]
@@ -140,6 +145,9 @@ class Evaluation:
             values, tolerances = [values[0] - values[1]], [tolerances[0] + tolerances[1]]
         outcomes = np.zeros(node.shape, bool)
         for value, tolerance in zip(values, tolerances):
+            if dtypes.is_complex(kind):
+                # An order turns on the real parts first; a truth on both.
+                value = value.real if node.op in COMPARISONS else dtypes.magnitude(value)
             outcomes |= (np.abs(value) <= tolerance) & (tolerance > 0)
         return outcomes
 
@@ -151,7 +159,7 @@ class Evaluation:
             if open_outcomes is not None and run % 2 == 1:
                 value = np.where(open_outcomes, ~self.values[node.id], value)
             self.clean[run][node.id] = value
-            moved = node.op in op_table.MOVES and dtypes.is_floating(node.dtype)
+            moved = node.op in op_table.MOVES and dtypes.is_inexact(node.dtype)
             self.perturbed[run][node.id] = value if moved else self.finish(node, value)
 
         if self.contract and node.op in CONTRACTED and node.dtype in ("f32", "f64"):
@@ -167,7 +175,11 @@ class Evaluation:
             self.turn_signs(run, node)
 
     def signs(self, run, node):
-        return SIGNS[run](self.rngs[run], node.shape)
+        if not dtypes.is_complex(node.dtype):
+            return SIGNS[run](self.rngs[run], node.shape)
+        values = np.empty(node.shape + (2,))
+        values[...] = SIGNS[run](self.rngs[run], values.shape)
+        return dtypes.whole(values)
 
     def contract_product(self, run, node):
         """Some uses of a product see it before it is rounded."""
@@ -180,14 +192,17 @@ class Evaluation:
             self.perturbed[run][node.id] = seen
 
     def turn_signs(self, run, node):
-        if not dtypes.is_floating(node.dtype) or node.op in op_table.MOVES | {"constant"}:
+        if not dtypes.is_inexact(node.dtype) or node.op in op_table.MOVES | {"constant"}:
             return
         value = self.perturbed[run].get(node.id, self.values[node.id])
-        open_signs = np.isnan(value)
+        values = dtypes.parts(value) if dtypes.is_complex(node.dtype) else value
+        open_signs = np.isnan(values)
         if node.op in ZERO_OF_EITHER_SIGN:
-            open_signs |= value == 0
+            open_signs |= values == 0
         if open_signs.any():
-            self.perturbed[run][node.id] = np.where(open_signs, -value, value)
+            turned = np.where(open_signs, -values, values)
+            complex_node = dtypes.is_complex(node.dtype)
+            self.perturbed[run][node.id] = dtypes.whole(turned) if complex_node else turned
 
     def tolerance(self, id):
         if id not in self.tolerances:
@@ -221,10 +236,12 @@ class Evaluation:
         as the margin takes it before it is rounded, which may be over the edge of a rounding."""
         reference = self.values[node.id]
         gap = MARGIN * distance(self.finish(node, value), reference, node.dtype)
-        if dtypes.is_floating(node.dtype):
+        if dtypes.is_inexact(node.dtype):
             value, raw = dtypes.widen(value, node.dtype), dtypes.widen(raw, node.dtype)
             moved = MARGIN * np.abs(value - raw)
             moved = np.where(np.isfinite(moved), moved, 0)
+            if dtypes.is_complex(node.dtype):
+                moved = dtypes.whole(np.stack([moved, moved], axis=-1))
             for end in (raw - moved, raw + moved):
                 gap = np.maximum(gap, distance(self.finish(node, end), reference, node.dtype))
         return gap
@@ -232,14 +249,21 @@ class Evaluation:
 
 def may_overflow(raw, error, dtype):
     """Where the rounding threshold between the largest number and infinity is within the error."""
-    mantissa, smallest = dtypes.FORMATS[dtype]
+    mantissa, smallest = dtypes.FORMATS[dtypes.part(dtype)]
     threshold = np.ldexp(np.longdouble(2.0 - 2.0 ** -(mantissa + 1)), 1 - smallest)
+    if dtypes.is_complex(dtype):
+        ends = [may_overflow(part, error, dtypes.part(dtype)) for part in (raw.real, raw.imag)]
+        return ends[0] | ends[1]
     magnitude = np.abs(raw.astype(np.longdouble))
     return (magnitude + error >= threshold) & (magnitude - error < threshold)
 
 
 def distance(a, b, dtype):
-    """|a - b|; infinite where a discrete outcome, a NaN or an infinity differs."""
+    """|a - b|; infinite where a discrete outcome, a NaN or an infinity differs. Of complex numbers
+    the larger of their parts'."""
+    if dtypes.is_complex(dtype):
+        a, b = np.broadcast_arrays(a, b)
+        return distance(dtypes.parts(a), dtypes.parts(b), dtypes.part(dtype)).max(axis=-1)
     if not dtypes.is_floating(dtype):
         return np.where(a == b, 0.0, np.inf)
     a, b = dtypes.widen(a, dtype), dtypes.widen(b, dtype)

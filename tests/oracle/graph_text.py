@@ -12,7 +12,7 @@ TYPE = r"(\w+)\[([^\]]*)\]"
 PARAMETER = re.compile(r"%(\d+): (?:scalar (\w+)|" + TYPE + ")")
 QUOTED_NAME = re.compile(r'@"(?:[^"\\]|\\.)*"')
 NODE = re.compile(r"^%(\d+) = (\w+)(.*?)\s*:\s*" + TYPE + r"$")
-TOKEN = re.compile(r"%(?P<operand>\d+)|(?P<key>\w+)=\[(?P<list>[^\]]*)\]|(?P<word>[^\s,]+)")
+TOKEN = re.compile(r"%(?P<operand>\d+)|(?P<key>\w+)=\[(?P<list>[^\]]*)\]|(?P<word>\([^)]*\)|[^\s,]+)")
 
 
 class GraphError(ValueError):

@@ -19,6 +19,10 @@ def literal(text, dtype):
     if dtypes.is_floating(dtype) and text.startswith("0x"):  # a NaN, by its bits
         kind = dtypes.BY_NAME[dtype]
         return np.array(int(text, 16), f"u{kind.itemsize}").view(kind)
+    if dtypes.is_complex(dtype):
+        real, imaginary = text.strip("()").split(",")
+        part = dtypes.part(dtype)
+        return dtypes.whole(np.array([literal(real, part), literal(imaginary, part)]))
     if dtypes.is_floating(dtype):
         return dtypes.round_to(np.array(float(text)), dtype)
     return np.array(int(text), dtypes.BY_NAME[dtype])
@@ -44,13 +48,35 @@ def elementwise(node, operands, operand_dtypes, widened):
         raise GraphError(f"{node.op} of {operand_dtypes} is {says} in NumPy, {node.dtype} here")
     if entry.format_bound:
         operands = [dtypes.round_to(x, d) for x, d in zip(operands, operand_dtypes)]
-    elif widened or not entry.exact:
+    elif widened or entry.allowed(operand_dtypes[-1]) > 0:
         operands = [dtypes.widen(x, d) for x, d in zip(operands, operand_dtypes)]
     else:
         operands = [
             x.astype(np.float32) if d == "bf16" else x for x, d in zip(operands, operand_dtypes)
         ]
     return np.asarray(entry.reference(*operands))
+
+
+def complex_hazard(op, operands, dtype):
+    """Where a product or quotient may over- or underflow on its way to a result that does not."""
+    largest = dtypes.widest_exponent(dtype)[0]
+    sizes = [dtypes.magnitude(dtypes.widen(x, dtype)) for x in operands]
+    if op in ("multiply", "square"):
+        return sizes[0] * sizes[-1] >= 2.0 ** (largest - 2)
+    if op == "exp2":
+        # The product with log(2) is rounded, and so may be off by a turn.
+        return sizes[0] >= 2.0**8
+    if op not in ("divide", "reciprocal", "power"):
+        return np.zeros(np.broadcast_shapes(*[x.shape for x in operands]), bool)
+
+    def outside(value):
+        return (value != 0) & ((value >= 2.0 ** (largest - 8)) | (value <= 2.0 ** (8 - largest)))
+
+    divisor = np.abs(dtypes.parts(operands[-1]).astype(np.longdouble))
+    divisor = np.where(np.isfinite(divisor), divisor, 0)
+    ratio = divisor.min(axis=-1) / np.where(sizes[-1] == 0, 1, sizes[-1])
+    quotient = sizes[0] / np.where(sizes[-1] == 0, 1, sizes[-1])
+    return outside(sizes[0]) | outside(sizes[-1]) | outside(ratio) | outside(quotient)
 
 
 def truncate(value, target):
@@ -75,11 +101,25 @@ def truncate(value, target):
 
 def cast(value, source, target):
     """NumPy's astype, and ml_dtypes'."""
-    if dtypes.is_floating(source) and not dtypes.is_floating(target) and target != "bool":
+    if dtypes.is_complex(source) and not dtypes.is_complex(target) and target != "bool":
+        return cast(value.real, dtypes.part(source), target)
+    if dtypes.is_complex(source):
+        return value.astype(dtypes.BY_NAME[target])
+    if dtypes.is_floating(source) and not dtypes.is_inexact(target) and target != "bool":
         return truncate(value, target)
     if value.dtype == dtypes.BY_NAME["bf16"] or target == "bf16":
         value = value.astype(np.float32)
     return value.astype(dtypes.BY_NAME[target])
+
+
+def widened_cast(value, source, target):
+    """Among inexact dtypes, before the result is rounded."""
+    wide = dtypes.widen(value, source)
+    if dtypes.is_complex(source) and not dtypes.is_complex(target):
+        return wide.real
+    if dtypes.is_complex(target) and not dtypes.is_complex(source):
+        return wide.astype(np.result_type(wide.dtype, np.complex64))
+    return wide
 
 
 def slice_index(node, shape):
@@ -173,7 +213,7 @@ def reduction(node, operand, dtype):
         rows = rows.astype(np.float32) if rows.dtype == dtypes.BY_NAME["bf16"] else rows
         result = getattr(np, node.op)(rows, axis=-1)
         expected = np.float32 if node.dtype == "bf16" else dtypes.BY_NAME[node.dtype]
-        if result.dtype != expected and not dtypes.is_floating(dtype):
+        if result.dtype != expected and not dtypes.is_inexact(dtype):
             raise GraphError(f"{node.op} of {dtype} is {result.dtype} in NumPy, {node.dtype} here")
     return with_kept_axes(node, np.asarray(result), operand)
 
@@ -185,6 +225,10 @@ def reduction_error(node, operand, dtype, result):
     accumulator = dtypes.accumulator(dtype)
     largest, smallest = dtypes.widest_exponent(dtype)
     finite = np.where(np.isfinite(rows), rows, 0)
+    if node.op in ("min", "max"):
+        # Which of several NaNs it is turns on the order.
+        error = np.where(np.isnan(rows).sum(axis=-1) > 1, np.inf, 0.0)
+        return with_kept_axes(node, error, operand)
     if node.op == "sum":
         size = np.abs(finite).sum(axis=-1)
         error = np.log2(count) * dtypes.epsilon(accumulator) * size
@@ -196,6 +240,10 @@ def reduction_error(node, operand, dtype, result):
         logs = np.log2(np.abs(np.where(finite == 0, 1, finite)))
         ambiguous = (np.where(logs > 0, logs, 0).sum(axis=-1) >= largest) | (
             np.where(logs < 0, logs, 0).sum(axis=-1) <= smallest)
+        if dtypes.is_complex(dtype):
+            # A product is three roundings, and one of an infinite number depends on the order.
+            error = error * 4
+            ambiguous |= ~np.isfinite(rows).all(axis=-1)
     error = np.where(ambiguous, np.inf, error.astype(np.float64))
     return with_kept_axes(node, error, operand)
 

@@ -114,9 +114,9 @@ TEST_CASE("a plan prints in words") {
         "  p0: f32 in\n"
         "  p1: f32 out\n"
         "  v0 = load p0[o0 + 256*o1] : f32\n"
-        "  v1 = constant 0x40000000 : f32\n"
+        "  v1 = constant 2.0 : f32\n"
         "  v2 = multiply v0 v1 : f32\n"
-        "  v3 = constant 0x3f800000 : f32\n"
+        "  v3 = constant 1.0 : f32\n"
         "  v4 = add v2 v3 : f32\n"
         "  store p1[512*o0 + o1] = v4\n");
 }

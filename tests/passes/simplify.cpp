@@ -117,6 +117,30 @@ TEST_CASE("neutral operands go, where no bit changes") {
         "  %1 = constant 1.0 : f32[]\n  %2 = divide %1, %0 : f32[512]\n  return %2\n");
 }
 
+TEST_CASE("of complex numbers only what keeps every bit goes") {
+  const std::string z = "%0: c64[512]";
+  // inf * (1+0j) has a NaN, -0 + 0 is 0, and z / |z| rounds anew.
+  stays(z, "c64[512]",
+        "  %1 = constant (1.0,0.0) : c64[]\n  %2 = multiply %0, %1 : c64[512]\n  return %2\n");
+  stays(z, "c64[512]",
+        "  %1 = constant (1.0,0.0) : c64[]\n  %2 = divide %0, %1 : c64[512]\n  return %2\n");
+  stays(z, "c64[512]",
+        "  %1 = constant (0.0,0.0) : c64[]\n  %2 = subtract %0, %1 : c64[512]\n  return %2\n");
+  stays(z, "c64[512]", "  %1 = sign %0 : c64[512]\n  %2 = sign %1 : c64[512]\n  return %2\n");
+  stays(z, "c64[512]", "  %1 = cast %0 : f32[512]\n  %2 = cast %1 : c64[512]\n  return %2\n");
+  simplifies(z, "c64[512]",
+             "  %1 = conjugate %0 : c64[512]\n  %2 = conjugate %1 : c64[512]\n  return %2\n",
+             "  return %0\n");
+  simplifies(z, "c64[512]", "  %1 = cast %0 : c128[512]\n  %2 = cast %1 : c64[512]\n  return %2\n",
+             "  return %0\n");
+  simplifies("%0: f32[512]", "f32[512]",
+             "  %1 = cast %0 : c128[512]\n  %2 = cast %1 : f32[512]\n  return %2\n",
+             "  return %0\n");
+  simplifies("%0: f32[512]", "f32[512]",
+             "  %1 = real %0 : f32[512]\n  %2 = conjugate %1 : f32[512]\n  return %2\n",
+             "  return %0\n");
+}
+
 TEST_CASE("a neutral operand that broadcasts the other stays") {
   stays("%0: f32[1]", "f32[4]",
         "  %1 = constant 1.0 : f32[]\n  %2 = broadcast_to %1 : f32[4]\n  %3 = multiply %0, "

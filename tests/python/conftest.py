@@ -22,6 +22,8 @@ def sample(dtype, shape, seed=0):
         values = values - 2
     if dtype.kind in "fc":
         values = values / 2
+    if dtype.kind == "c":
+        values = values + 0.5j * np.flip(values)
     return np.asarray(values).astype(numpy_dtype(dtype))
 
 

@@ -36,8 +36,9 @@ double decode(std::uint16_t bits, int mantissa_bits) {
   return sign * std::ldexp(implicit + mantissa, power);
 }
 
+/// Of complex dtypes, element 2k is the real part of number k, and 2k + 1 the imaginary one.
 double floating_element(const ir::HostArray& array, std::size_t index) {
-  switch (array.type.dtype) {
+  switch (real_dtype(array.type.dtype)) {
     case DType::f16:
       return decode(element<std::uint16_t>(array, index), 10);
     case DType::bf16:
@@ -54,14 +55,23 @@ bool same_bytes(const ir::HostArray& a, const ir::HostArray& b, std::size_t inde
   return std::memcmp(a.data.data() + index * size, b.data.data() + index * size, size) == 0;
 }
 
+bool within(double a, double b, double tolerance, bool bitwise) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (bitwise) return a == b && std::signbit(a) == std::signbit(b);
+  return a == b || std::abs(a - b) <= tolerance;
+}
+
 bool within(const ir::HostArray& actual, const ir::HostArray& expected, std::size_t index,
             double tolerance, bool bitwise) {
   if (same_bytes(actual, expected, index) || std::isinf(tolerance)) return true;
-  if (!is_floating(actual.type.dtype)) return false;
-  const double a = floating_element(actual, index), b = floating_element(expected, index);
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  if (bitwise) return false;
-  return a == b || std::abs(a - b) <= tolerance;
+  if (!is_inexact(actual.type.dtype)) return false;
+  const std::size_t parts = is_complex(actual.type.dtype) ? 2 : 1;
+  for (std::size_t k = parts * index; k < parts * (index + 1); ++k) {
+    if (!within(floating_element(actual, k), floating_element(expected, k), tolerance, bitwise)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::string index_text(std::size_t flat, const ir::Shape& shape) {
@@ -129,6 +139,12 @@ std::string element_text(const ir::HostArray& array, std::size_t index) {
       return fmt::format("{}", element<std::uint64_t>(array, index));
     case DType::f64:
       return fmt::format("{:.17g}", floating_element(array, index));
+    case DType::c64:
+      return fmt::format("({:.9g},{:.9g})", floating_element(array, 2 * index),
+                         floating_element(array, 2 * index + 1));
+    case DType::c128:
+      return fmt::format("({:.17g},{:.17g})", floating_element(array, 2 * index),
+                         floating_element(array, 2 * index + 1));
     default:
       return fmt::format("{:.9g}", floating_element(array, index));
   }

@@ -73,8 +73,8 @@ std::uint64_t any_integer_bits(DType dtype, std::size_t index, std::mt19937_64& 
   return (random() % 2 == 0 ? random() : random() % 21 - 10) & mask;
 }
 
-std::uint64_t bits_of_sample(Domain domain, int operand, DType dtype, std::size_t index,
-                             std::mt19937_64& random) {
+ir::ElementBits bits_of_sample(Domain domain, int operand, DType dtype, std::size_t index,
+                               std::mt19937_64& random) {
   if (dtype == DType::boolean) return random() & 1;
   const bool free = domain == Domain::any || (domain == Domain::shift && operand == 0) ||
                     (domain == Domain::small_exponent && operand == 0);
@@ -99,6 +99,18 @@ std::uint64_t bits_of_sample(Domain domain, int operand, DType dtype, std::size_
   return ir::constant_bits(dtype, origin + share * (end - origin));
 }
 
+/// Every special value of one part meets every one of the other, in each operand in another order.
+ir::ElementBits complex_sample(Domain domain, int operand, DType dtype, std::size_t i,
+                               std::mt19937_64& random) {
+  const bool early = i < 256;
+  const std::size_t first = !early ? i : operand == 0 ? i / 16 : (7 * i + 3) % 16;
+  const std::size_t second = !early ? i : operand == 0 ? i % 16 : (5 * (i / 16) + i) % 16;
+  const DType part = real_dtype(dtype);
+  const ir::ElementBits real = bits_of_sample(domain, operand, part, first, random);
+  const ir::ElementBits imaginary = bits_of_sample(domain, operand, part, second, random);
+  return ir::complex_bits(dtype, {real.low, imaginary.low});
+}
+
 template <class Draw>
 ir::HostArray filled(DType dtype, const ir::Shape& shape, const Draw& draw) {
   ir::HostArray array{{dtype, shape}, {}};
@@ -106,8 +118,8 @@ ir::HostArray filled(DType dtype, const ir::Shape& shape, const Draw& draw) {
   const auto count = static_cast<std::size_t>(ir::element_count(shape).constant());
   array.data.resize(count * size);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t bits = draw(i);
-    std::memcpy(array.data.data() + i * size, &bits, size);
+    const ir::ElementBits bits = draw(i);
+    std::memcpy(array.data.data() + i * size, bits.bytes(), size);
   }
   return array;
 }
@@ -131,6 +143,7 @@ ir::HostArray sample(Domain domain, int operand, DType dtype, const ir::Shape& s
   std::mt19937_64 random(seed * 31 + static_cast<std::uint64_t>(operand));
   // Every special value of the first operand meets every one of the second.
   return filled(dtype, shape, [&](std::size_t i) {
+    if (is_complex(dtype)) return complex_sample(domain, operand, dtype, i, random);
     const std::size_t index = i >= 256 ? i : operand == 0 ? i / 16 : i % 16;
     return bits_of_sample(domain, operand, dtype, index, random);
   });
@@ -139,10 +152,15 @@ ir::HostArray sample(Domain domain, int operand, DType dtype, const ir::Shape& s
 ir::HostArray moderate_sample(DType dtype, const ir::Shape& shape, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const double low = is_unsigned_integer(dtype) ? 0 : -4;
-  return filled(dtype, shape, [&](std::size_t) -> std::uint64_t {
-    if (dtype == DType::boolean) return random() & 1;
+  const auto number = [&](DType kind) {
     const double value = std::uniform_real_distribution(low, 4.0)(random);
-    return ir::constant_bits(dtype, is_integer(dtype) ? std::floor(value) : value);
+    return ir::constant_bits(kind, is_integer(kind) ? std::floor(value) : value);
+  };
+  return filled(dtype, shape, [&](std::size_t) -> ir::ElementBits {
+    if (dtype == DType::boolean) return random() & 1;
+    if (!is_complex(dtype)) return number(dtype);
+    const std::uint64_t real = number(real_dtype(dtype)).low;
+    return ir::complex_bits(dtype, {real, number(real_dtype(dtype)).low});
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -165,6 +166,9 @@ class Array {
   Array clip(const Operand& low, const Operand& high) const;
   Array round(int decimals = 0, SourceLocation where = SourceLocation::current()) const;
   Array dot(const Operand& other) const;
+  Array real(SourceLocation where = SourceLocation::current()) const;
+  Array imag(SourceLocation where = SourceLocation::current()) const;
+  Array conj(SourceLocation where = SourceLocation::current()) const;
 
  private:
   friend struct frontend::Access;
@@ -177,17 +181,27 @@ class Array {
 };
 
 /// A C++ scalar among operands. It is weak: it takes the dtype of the arrays it meets, within its
-/// kind (NEP 50), so float32 * 2.0 stays float32.
+/// kind (NEP 50), so float32 * 2.0 stays float32, and float32 * std::complex(0.0, 1.0) is
+/// complex64.
 struct Scalar {
-  enum class Kind : std::uint8_t { boolean, integer, unsigned_integer, floating };
+  enum class Kind : std::uint8_t { boolean, integer, unsigned_integer, floating, complex };
   Kind kind = Kind::floating;
   DType dtype = DType::f64;  ///< of the C++ type
   union {
     std::int64_t integer;
     std::uint64_t unsigned_integer;
-    double floating;
+    double floating;  ///< of a complex number the real part
   };
+  double imaginary = 0;
 
+  bool is_inexact() const { return kind >= Kind::floating; }
+
+  constexpr Scalar(std::complex<float> value)  // NOLINT: scalars convert
+      : Scalar(std::complex<double>(value)) {
+    dtype = DType::c64;
+  }
+  constexpr Scalar(std::complex<double> value)  // NOLINT
+      : kind(Kind::complex), dtype(DType::c128), floating(value.real()), imaginary(value.imag()) {}
   template <class T>
     requires std::is_arithmetic_v<T>
   constexpr Scalar(T value) : floating(0) {  // NOLINT: scalars convert
@@ -220,6 +234,9 @@ class Operand {
   template <class T>
     requires std::is_arithmetic_v<T>
   Operand(T value, SourceLocation where = SourceLocation::current())
+      : scalar_(value), where_(where) {}
+  template <class T>
+  Operand(std::complex<T> value, SourceLocation where = SourceLocation::current())
       : scalar_(value), where_(where) {}
   Operand(Scalar value, SourceLocation where = SourceLocation::current())
       : scalar_(value), where_(where) {}

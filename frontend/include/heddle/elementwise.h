@@ -27,6 +27,13 @@ Array clip(const Operand& x, const Operand& low, const Operand& high);
 Array round(const Operand& x, int decimals = 0);
 Array around(const Operand& x, int decimals = 0);
 Array positive(const Operand& x);
+/// numpy.conjugate.
+Array conj(const Operand& x);
+/// numpy.angle: the argument of complex numbers, in (-pi, pi]; of real ones 0 or pi.
+Array angle(const Operand& x, bool degrees = false);
+/// numpy.iscomplex, numpy.isreal: where the imaginary part is not 0, and where it is.
+Array iscomplex(const Operand& x);
+Array isreal(const Operand& x);
 Array float_power(const Operand& x, const Operand& y);
 Array true_divide(const Operand& x, const Operand& y);
 Array mod(const Operand& x, const Operand& y);
@@ -36,6 +43,7 @@ std::pair<Array, Array> divmod(const Operand& x, const Operand& y);
 std::pair<Array, Array> modf(const Operand& x);
 /// {mantissa in [0.5, 1), int32 exponent}
 std::pair<Array, Array> frexp(const Operand& x);
+/// Of a complex array part by part.
 Array nan_to_num(const Operand& x, double nan = 0.0, std::optional<double> posinf = std::nullopt,
                  std::optional<double> neginf = std::nullopt);
 /// |x - y| <= atol + rtol * |y|, elementwise; equal infinities are close.

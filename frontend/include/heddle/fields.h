@@ -78,7 +78,7 @@ void visit_fields(T& value, Visitor& visitor) {
   } else if constexpr (std::is_same_v<Plain, long double>) {
     const auto narrow = static_cast<double>(value);  // its own bytes have padding
     visitor.plain(&narrow, sizeof(narrow));
-  } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain>) {
+  } else if constexpr (IsNumber<Plain> || std::is_enum_v<Plain>) {
     visitor.plain(&value, sizeof(value));
   } else if constexpr (std::is_same_v<Plain, std::nullopt_t> || std::is_empty_v<Plain>) {
     visitor.plain(nullptr, 0);

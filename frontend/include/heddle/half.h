@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 
@@ -97,6 +98,10 @@ consteval int dtype_index() {
     return static_cast<int>(DType::f32);
   } else if constexpr (std::is_same_v<T, double>) {
     return static_cast<int>(DType::f64);
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return static_cast<int>(DType::c64);
+  } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+    return static_cast<int>(DType::c128);
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, wchar_t> &&
                        !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t>) {
     const int log_size = std::bit_width(sizeof(T)) - 1;
@@ -109,12 +114,22 @@ consteval int dtype_index() {
 }  // namespace frontend
 
 /// The C++ types that array elements may have: bool, the integers, float, double, float16_t,
-/// bfloat16_t.
+/// bfloat16_t, std::complex<float>, std::complex<double>.
 template <class T>
 concept Element = frontend::dtype_index<T>() >= 0;
 
 /// The dtype of a C++ type: float -> float32, int -> int32 ...
 template <Element T>
 inline constexpr DType dtype_of = static_cast<DType>(frontend::dtype_index<T>());
+
+namespace frontend {
+/// The C++ types of scalars.
+template <class T>
+inline constexpr bool IsNumber = std::is_arithmetic_v<T>;
+template <>
+inline constexpr bool IsNumber<std::complex<float>> = true;
+template <>
+inline constexpr bool IsNumber<std::complex<double>> = true;
+}  // namespace frontend
 
 }  // namespace heddle

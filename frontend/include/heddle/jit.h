@@ -75,7 +75,8 @@ using Argument =
 /// What the function gets for an argument: first choice, and second.
 template <class T>
 using FirstChoice =
-    std::conditional_t<std::is_same_v<T, Spec> || std::is_floating_point_v<T>, Array, T>;
+    std::conditional_t<std::is_same_v<T, Spec> || (IsNumber<T> && !std::is_integral_v<T>), Array,
+                       T>;
 template <class T>
 using SecondChoice = std::conditional_t<std::is_integral_v<T>, Array, T>;
 
@@ -90,7 +91,7 @@ constexpr auto choose(Types<C...>, Types<>) {
 template <class F, class... C, class T, class... Rest>
 constexpr auto choose(Types<C...>, Types<T, Rest...>) {
   constexpr auto first = choose<F>(Types<C..., FirstChoice<T>>{}, Types<Rest...>{});
-  if constexpr (std::is_same_v<decltype(first), const bool> && std::is_arithmetic_v<T>) {
+  if constexpr (std::is_same_v<decltype(first), const bool> && IsNumber<T>) {
     return choose<F>(Types<C..., SecondChoice<T>>{}, Types<Rest...>{});
   } else {
     return first;
@@ -274,7 +275,7 @@ class JitFunction {
   }
   template <class C, class Arg>
   static decltype(auto) as_argument(Arg&& arg) {
-    if constexpr (std::is_same_v<C, Array> && std::is_arithmetic_v<std::remove_cvref_t<Arg>>) {
+    if constexpr (std::is_same_v<C, Array> && frontend::IsNumber<std::remove_cvref_t<Arg>>) {
       return frontend::weak_array(Scalar(arg));
     } else {
       return std::forward<Arg>(arg);
@@ -292,7 +293,7 @@ class JitFunction {
     const bool donate = call.begin_argument(*state_, position);
     if constexpr (std::is_same_v<Plain, Spec>) {
       call.spec(arg);
-    } else if constexpr (std::is_same_v<C, Array> && std::is_arithmetic_v<Plain>) {
+    } else if constexpr (std::is_same_v<C, Array> && frontend::IsNumber<Plain>) {
       call.scalar(Scalar(arg));
     } else if constexpr (std::is_const_v<std::remove_reference_t<Arg>> ||
                          !frontend::HoldsArrays<Plain>::value) {

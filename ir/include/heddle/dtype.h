@@ -8,7 +8,6 @@
 namespace heddle {
 
 /// Element types. The IR spells them as their enumerators, except `bool`.
-/// c64 and c128 are reserved: no op accepts them yet.
 enum class DType : std::uint8_t {
   boolean,
   i8,
@@ -35,6 +34,7 @@ inline constexpr DType uint8 = DType::u8, uint16 = DType::u16, uint32 = DType::u
                        uint64 = DType::u64;
 inline constexpr DType float16 = DType::f16, bfloat16 = DType::bf16, float32 = DType::f32,
                        float64 = DType::f64;
+inline constexpr DType complex64 = DType::c64, complex128 = DType::c128;
 
 /// Bytes of one element.
 std::size_t size_of(DType dtype);
@@ -51,13 +51,29 @@ constexpr bool is_unsigned_integer(DType d) { return d >= DType::u8 && d <= DTyp
 constexpr bool is_integer(DType d) { return d >= DType::i8 && d <= DType::u64; }
 constexpr bool is_floating(DType d) { return d >= DType::f16 && d <= DType::f64; }
 constexpr bool is_complex(DType d) { return d >= DType::c64; }
+/// Floating or complex: NumPy's `inexact`.
+constexpr bool is_inexact(DType d) { return d >= DType::f16; }
+/// The dtype of a complex dtype's parts; any other dtype itself.
+constexpr DType real_dtype(DType d) {
+  return d == DType::c64 ? DType::f32 : d == DType::c128 ? DType::f64 : d;
+}
+
+/// The complex dtype whose parts hold what `d` holds: c128 for f64 and integers of 32 bits and
+/// more.
+constexpr DType complex_dtype(DType d) {
+  if (is_complex(d)) return d;
+  const bool wide =
+      d == DType::f64 || d == DType::i32 || d == DType::i64 || d == DType::u32 || d == DType::u64;
+  return wide ? DType::c128 : DType::c64;
+}
 
 /// The dtype that NumPy 2 gives an operation on two arrays: numpy.promote_types, and for bfloat16
 /// what numpy.add gives with ml_dtypes (float32 with float16 and 16-bit integers, float64 with
 /// wider ones).
 DType promote_types(DType a, DType b);
 /// The floating dtype that NumPy's floating functions (exp, sin ...) compute a dtype in:
-/// bool, 8 bits -> f16, 16 bits -> f32, other integers -> f64, floating dtypes themselves.
+/// bool, 8 bits -> f16, 16 bits -> f32, other integers -> f64, floating and complex dtypes
+/// themselves.
 DType floating_dtype(DType dtype);
 
 }  // namespace heddle
