@@ -110,6 +110,11 @@ std::string Body::type(DType dtype) const {
   return is_library_type(dtype) ? "op::" + name : name;
 }
 
+std::string Body::type_with_section(DType dtype) {
+  for (const std::string& section : sections_of(dtype)) need(section);
+  return type(dtype);
+}
+
 std::string Body::operand_type(const passes::KernelOperand& operand) const {
   if (operand.partials < 0 || operand.flags) return type(operand.dtype);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
@@ -200,6 +205,12 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       return fmt::format("op::{}(static_cast<long long>({}), {})",
                          is_position ? "position" : "is_position", argument(0),
                          named != axis_names.end() ? named->second : extent(instruction.end));
+    }
+    case Instruction::Kind::search: {
+      need("search");
+      return fmt::format("op::search_sorted<{}>({}, {}, [&](long long i) {{ return {}; }})",
+                         instruction.op == ir::Op::searchsorted_right, extent(instruction.end),
+                         argument(0), load(instruction));
     }
     case Instruction::Kind::reduced:
       return fmt::format("R{0}::finish(t{0})", instruction.reduction);

@@ -28,11 +28,14 @@ class Body {
   /// "float", "op::half", or the state type of the reduction whose partials the operand holds.
   std::string operand_type(const passes::KernelOperand& operand) const;
   std::string type(DType dtype) const;
-  /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)";
-  /// needs what its spelling needs.
+  /// The same, of a dtype that no operand or instruction has.
+  std::string type_with_section(DType dtype);
+  /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)"; needs
+  /// what its spelling needs.
   std::string constant(DType dtype, ir::ElementBits bits);
 
-  /// "const float v3 = op::add(v1, v2);" with `load` spelling loads.
+  /// "const float v3 = op::add(v1, v2);" with `load` spelling loads and, of what is searched, the
+  /// element `i`.
   using LoadText = std::function<std::string(const passes::Instruction&)>;
   void declare(int instruction, const LoadText& load);
 

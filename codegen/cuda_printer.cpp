@@ -18,6 +18,10 @@ CudaPrinter::CudaPrinter(const passes::KernelPlan& plan)
 
 KernelSource CudaPrinter::print() {
   out_.line("namespace op = heddle_scalar;");
+  if (plan_.sort) {
+    sort();
+    return body_.finish(out_.text(), {"core", "memory"});
+  }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
   signature();
@@ -89,6 +93,7 @@ Access CudaPrinter::access_of(const passes::Index& address, const KernelOperand&
 }
 
 std::string CudaPrinter::load_text(const Instruction& load) {
+  if (load.kind == Instruction::Kind::search) return fmt::format("load(p{}, i)", load.operand);
   const std::string address = body_.index(load.address);
   if (!load.guarded) return fmt::format("load(p{}, {})", load.operand, address);
   body_.need("guarded");

@@ -16,8 +16,8 @@ enum class Access : std::uint8_t {
   lanes     ///< an access a lane
 };
 
-/// Prints one plan. cuda_elements.cpp, cuda_rows.cpp, cuda_columns.cpp and cuda_scan.cpp hold
-/// the mappings.
+/// Prints one plan. cuda_elements.cpp, cuda_rows.cpp, cuda_columns.cpp, cuda_scan.cpp and
+/// cuda_sort.cpp hold a kind each.
 class CudaPrinter {
  public:
   explicit CudaPrinter(const passes::KernelPlan& plan);
@@ -57,6 +57,7 @@ class CudaPrinter {
   void scan_row_values(const std::string& leads);
   std::string tile_place(std::size_t scan, const std::string& row, const std::string& slot,
                          const std::string& rows) const;
+  void sort();
 
   void columns();
   void column_body();

@@ -51,6 +51,7 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
       // Loops that load bool itself stay scalar in GCC.
       const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
       if (staged != plan_.tiled.end()) return fmt::format("tile{}[x][y]", i);
+      if (load.kind == Instruction::Kind::search) return fmt::format("p{}[i]", load.operand);
       std::string element =
           is_boolean(load.dtype)
               ? fmt::format("(reinterpret_cast<const unsigned char*>(p{})[{}] != 0)", load.operand,

@@ -30,6 +30,8 @@ constexpr AttributeFields fields_of(Op op, OpKind kind) {
       return {.shape = true};
     case Op::transpose:
     case Op::concatenate:
+    case Op::sort:
+    case Op::argsort:
       return {.axes = true};
     case Op::slice:
     case Op::slice_update:

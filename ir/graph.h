@@ -40,7 +40,7 @@ struct Location {
 /// What an op needs beside its operands. Fields that an op does not name in ir/op.h stay default.
 struct Attributes {
   std::vector<std::int64_t>
-      axes;  ///< reductions (sorted, non-negative), scans, transpose, iota, concatenate
+      axes;  ///< reductions (sorted, non-negative), scans, sorts, transpose, iota, concatenate
   bool keepdims = false;    ///< reductions
   Shape shape;              ///< reshape, broadcast_to, iota; the region of slice and slice_update
   std::vector<Dim> starts;  ///< slice, slice_update

@@ -23,6 +23,10 @@ Type infer_by_kind(const Call& call) {
       return infer_scan(call);
     case OpKind::library:
       return infer_matmul(call);
+    case OpKind::sorting:
+      return infer_sort(call);
+    case OpKind::search:
+      return infer_search(call);
   }
   throw InternalError(fmt::format("{} has no type rule", info(call.op).name));
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -250,6 +251,33 @@ HostArray matmul(const HostArray& a, const HostArray& b, const Type& type) {
   return result;
 }
 
+/// The axis is brought to the end, and every row sorted.
+HostArray sort(Op op, const HostArray& operand, const Type& type, std::size_t axis) {
+  const std::size_t rank = type.shape.size();
+  std::vector<std::int64_t> last(rank), back(rank);
+  std::iota(last.begin(), last.end(), 0);
+  std::rotate(last.begin() + static_cast<std::ptrdiff_t>(axis),
+              last.begin() + static_cast<std::ptrdiff_t>(axis) + 1, last.end());
+  for (std::size_t i = 0; i < rank; ++i) {
+    back[static_cast<std::size_t>(last[i])] = static_cast<std::int64_t>(i);
+  }
+  const HostArray rows = transpose(operand, last);
+  HostArray sorted = allocate({type.dtype, rows.type.shape});
+  const auto length = static_cast<std::size_t>(rows.type.shape.back().constant());
+  const std::size_t count = length == 0 ? 0 : count_of(type) / length;
+  interpreter::sort_function(op, operand.type.dtype)(rows.data.data(), sorted.data.data(), count,
+                                                     length);
+  return transpose(sorted, back);
+}
+
+HostArray search(Op op, const HostArray& sorted, const HostArray& values, const Type& type) {
+  HostArray result = allocate(type);
+  interpreter::search_function(op, values.type.dtype)(sorted.data.data(), count_of(sorted.type),
+                                                      values.data.data(), result.data.data(),
+                                                      count_of(type));
+  return result;
+}
+
 HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attributes& attributes,
                    Type type) {
   if (is_elementwise(op)) return elementwise(op, operands, type);
@@ -277,6 +305,12 @@ HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attr
       return gather_at(operands, type, attributes.axes);
     case Op::matmul:
       return matmul(*operands[0], *operands[1], type);
+    case Op::sort:
+    case Op::argsort:
+      return sort(op, *operands[0], type, static_cast<std::size_t>(attributes.axes[0]));
+    case Op::searchsorted_left:
+    case Op::searchsorted_right:
+      return search(op, *operands[0], *operands[1], type);
     default:
       throw InternalError(fmt::format("the interpreter does not know {}", info(op).name));
   }

@@ -32,7 +32,12 @@ enum class Op : std::uint16_t {
 #define HD_SCAN(name, ...) name,
 #include "heddle/scans.def"
 #undef HD_SCAN
-  matmul,  ///< NumPy's matmul of operands of rank >= 2, batch axes broadcast
+  matmul,              ///< NumPy's matmul of operands of rank >= 2, batch axes broadcast
+  sort,                ///< along axes[0]: ascending, stable, NaN last, zeros of either sign equal
+  argsort,             ///< i64: where along axes[0] each element of the sorted array comes from
+  searchsorted_left,   ///< i64: how many elements of operand 0, 1-d and sorted, come before each of
+                       ///< operand 1
+  searchsorted_right,  ///< how many do not come after
 };
 
 enum class OpKind : std::uint8_t {
@@ -44,7 +49,9 @@ enum class OpKind : std::uint8_t {
   scatter,  ///< writes where values say
   reduction,
   scan,
-  library
+  library,
+  sorting,  ///< a step of its own, of whole arrays
+  search    ///< elementwise in operand 1, of all of operand 0
 };
 
 /// How operand dtypes give the result's, and how the builders promote before.
@@ -152,7 +159,7 @@ struct OpInfo {
 const OpInfo& info(Op op);
 /// The op of a name in the IR's text; nullopt when there is none.
 std::optional<Op> op_from_name(std::string_view name);
-inline constexpr int op_count = static_cast<int>(Op::matmul) + 1;
+inline constexpr int op_count = static_cast<int>(Op::searchsorted_right) + 1;
 
 inline OpKind kind_of(Op op) { return info(op).kind; }
 inline bool is_elementwise(Op op) { return kind_of(op) == OpKind::elementwise; }
@@ -160,5 +167,10 @@ inline bool is_view(Op op) { return kind_of(op) == OpKind::view; }
 inline bool is_scatter(Op op) { return kind_of(op) == OpKind::scatter; }
 inline bool is_reduction(Op op) { return kind_of(op) == OpKind::reduction; }
 inline bool is_scan(Op op) { return kind_of(op) == OpKind::scan; }
+inline bool is_search(Op op) { return kind_of(op) == OpKind::search; }
+/// A step of a program by itself, whose operands and result are C-ordered arrays in memory.
+inline bool is_whole_array(Op op) {
+  return kind_of(op) == OpKind::library || kind_of(op) == OpKind::sorting;
+}
 
 }  // namespace heddle::ir

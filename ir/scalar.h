@@ -22,4 +22,5 @@
 #include "ir/scalar/complex.h"
 #include "ir/scalar/complex_exponential.h"
 #include "ir/scalar/complex_trigonometric.h"
+#include "ir/scalar/order.h"
 // clang-format on

@@ -98,6 +98,10 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
       if (shape[axis] == Dim(1)) result[axis] = {};
       return result;
     }
+    case ir::Op::searchsorted_left:
+    case ir::Op::searchsorted_right:
+      return k == 0 ? IndexMap()
+                    : map;  // of all of operand 0, no place is more its own than others
     case ir::Op::gather:
       return k == 0 ? gather_map(space, graph, node, map) : broadcast_map(map, shape);
     case ir::Op::slice_update:

@@ -75,7 +75,7 @@ std::vector<Recomputation> find_recomputations(const Graph& graph) {
 bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,
                       const Candidate& candidate, const ir::Target& target) {
   const ir::Op op = graph.op(candidate.node);
-  const int cost = ir::is_elementwise(op) ? ir::info(op).cost : 1;
+  const int cost = ir::info(op).cost;
   double count = 0;
   for (const IndexMap& map : candidate.maps) {
     count += evaluations(space, group, candidate, map, ir::is_reduction(op));

@@ -89,6 +89,12 @@ Graph remove_degenerate(const Graph& graph) {
     if (op == Op::slice_update && is_empty(graph.attributes(id).shape)) return operands[0];
     if (op == Op::matmul && is_empty(result.shape(operands[0])))
       return filled(result, graph.type(id), 0);
+    if (ir::is_search(op) && is_empty(result.shape(operands[0])))
+      return filled(result, graph.type(id), 0);
+    if (ir::kind_of(op) == ir::OpKind::sorting &&
+        result.shape(operands[0])[graph.attributes(id).axes[0]] == Dim(1)) {
+      return op == Op::sort ? operands[0] : filled(result, graph.type(id), 0);
+    }
     return copy_node(result, graph, id, operands);
   });
 }

@@ -73,7 +73,9 @@ class Donation {
       if (Uses* const uses = uses_of(parameters[k].buffer)) uses->places.push_back(k);
     }
     for (const Instruction& instruction : last_plan().body) {
-      if (instruction.kind != Instruction::Kind::load) continue;
+      const bool reads = instruction.kind == Instruction::Kind::load ||
+                         instruction.kind == Instruction::Kind::search;
+      if (!reads) continue;
       if (Uses* const uses = uses_of(parameters[instruction.operand].buffer))
         uses->loads.push_back(&instruction);
     }
@@ -89,11 +91,8 @@ class Donation {
       if (buffer.kind == BufferRef::Kind::output) outputs_[buffer.index].stored = nullptr;
     };
     for (std::size_t i = 0; i + 1 < program_.steps.size(); ++i) {
-      const Step& step = program_.steps[i];
-      if (step.kind == Step::Kind::matmul) drop(step.matmul.out);
-      if (step.kind == Step::Kind::zero) drop(step.zero.buffer);
-      for (const Parameter& parameter : step.kernel.parameters) {
-        if (parameter.kind == Parameter::Kind::buffer && parameter.written) drop(parameter.buffer);
+      for (const BufferUse& use : uses_of(program_.steps[i])) {
+        if (use.written) drop(use.buffer);
       }
     }
   }
@@ -113,7 +112,8 @@ class Donation {
   /// Each element is read at most where it is overwritten, by the same thread, and before.
   static bool is_read_where(const Index& stored, DType dtype, const Uses& input) {
     return std::ranges::all_of(input.loads, [&](const Instruction* load) {
-      return load->dtype == dtype && load->address == stored;
+      return load->kind == Instruction::Kind::load && load->dtype == dtype &&
+             load->address == stored;
     });
   }
 

@@ -6,6 +6,7 @@
 
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/sort.h"
 
 namespace heddle::passes {
 
@@ -50,6 +51,10 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
   };
   for (const Instruction& instruction : plan.body) {
     if (instruction.kind == Instruction::Kind::load) add(instruction.operand, instruction.address);
+    if (instruction.kind == Instruction::Kind::search) {
+      operands[instruction.operand].addresses = {Index{}};
+      operands[instruction.operand].elements = whole(instruction.operand);
+    }
   }
   for (const Store& store : plan.stores) add(store.operand, store.address);
   Dim bytes;
@@ -70,7 +75,7 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
 
 Dim value_bytes(const Graph& graph, ValueId value) { return byte_count(graph.type(value)); }
 
-Dim matmul_bytes(const Graph& graph, ValueId node) {
+Dim whole_array_bytes(const Graph& graph, ValueId node) {
   Dim bytes = value_bytes(graph, node);
   for (const ValueId operand : graph.operands(node)) bytes += value_bytes(graph, operand);
   return bytes;
@@ -97,7 +102,10 @@ Traffic traffic(const PlannedProgram& planned) {
   Traffic result;
   for (const KernelPlan& plan : planned.kernels) result.moved += kernel_bytes(graph, plan);
   for (const Group& group : planned.grouping.groups) {
-    if (group.library) result.moved += matmul_bytes(graph, group.root);
+    if (group.library) result.moved += whole_array_bytes(graph, group.root);
+  }
+  for (const Step& step : planned.program.steps) {
+    if (step.kind == Step::Kind::sort) result.moved += extra_bytes(step.sort);
   }
   const std::vector<std::uint32_t> uses = use_counts(graph);
   for (const ValueId parameter : graph.parameters()) {

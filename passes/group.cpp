@@ -9,6 +9,7 @@
 #include "passes/look_ahead.h"
 #include "passes/matmul.h"
 #include "passes/plan/family.h"
+#include "passes/sort.h"
 
 namespace heddle::passes {
 
@@ -21,6 +22,7 @@ struct Access {
   std::uint32_t group;
   std::vector<IndexMap> maps;   ///< at most max_maps + 1 are kept
   bool feeds_elements = false;  ///< some use, however indirect, is inside the inner loops
+  bool whole = false;           ///< some use may read any of it, from memory
 };
 
 class Grouper {
@@ -65,6 +67,7 @@ class Grouper {
   void add_member(std::uint32_t group, const Candidate& candidate, bool stored);
   void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
   void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
+  void read_memory(ValueId value, std::uint32_t group);
   const Access& access(ValueId node, std::uint32_t group) const;
   bool will_belong_to_rows(ValueId node, const Group& group, IndexMap map);
   bool updates_in_place(ValueId node) const { return updates_in_place_[index_of(node)]; }
@@ -107,16 +110,16 @@ void Grouper::place(ValueId node) {
       op == ir::Op::parameter && graph_.attributes(node).scalar && is_output_[index_of(node)];
   if (scalar_output) return make_group(node);
   if (op == ir::Op::parameter) return;
-  if (op == ir::Op::matmul) return make_library_group(node);
+  if (ir::is_whole_array(op)) return make_library_group(node);
   if (ir::is_scatter(op)) return make_group(node);
 
   std::vector<std::uint32_t> groups;
-  bool library_reads = false;
+  bool read_whole = false;
   for (const Access& access : accesses) {
-    library_reads |= result_.groups[access.group].library;
+    read_whole |= access.whole;
     groups.push_back(access.group);
   }
-  const bool must_store = is_output_[index_of(node)] || library_reads;
+  const bool must_store = is_output_[index_of(node)] || read_whole;
   if (op == ir::Op::constant && !must_store) return;
   if (ir::is_view(op) && !must_store) {
     for (const Access& access : accesses) {
@@ -144,8 +147,11 @@ void Grouper::make_library_group(ValueId node) {
   group.members = {node};
   group.stored = {node};
   result_.groups.push_back(std::move(group));
-  for (const ValueId operand : graph_.operands(node))
-    read(library_operand(graph_, operand).value, id, {}, false);
+  const bool multiplies = graph_.op(node) == ir::Op::matmul;
+  for (const ValueId operand : graph_.operands(node)) {
+    read_memory(
+        multiplies ? library_operand(graph_, operand).value : whole_operand(graph_, operand), id);
+  }
 }
 
 void Grouper::make_group(ValueId node) {
@@ -188,7 +194,11 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
   std::string family, reason;
   Group& group = result_.groups[id];
   if (group.library) {
-    cut(node, id, "library", "a library call reads it from memory");
+    cut(node, id, "library", "a step of its own reads it from memory");
+    return false;
+  }
+  if (access(node, id).whole) {
+    cut(node, id, "pointwise", "it is searched, in memory");
     return false;
   }
   std::optional<Candidate> joined = candidate(node, id, reason);
@@ -391,6 +401,10 @@ void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
   feeds_elements |= is_element || ir::is_reduction(graph_.op(node));
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
     const ValueId operand = graph_.operands(node)[k];
+    if (ir::is_search(graph_.op(node)) && k == 0) {
+      read_memory(whole_operand(graph_, operand), id);
+      continue;
+    }
     if (result_.groups[id].in_place && node == result_.groups[id].root) {
       if (k == 1) read(operand, id, region_value_map(map, graph_.shape(operand)), false);
       continue;
@@ -424,6 +438,14 @@ void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool feeds_ele
   if (found->maps.size() > max_maps) return;
   if (std::find(found->maps.begin(), found->maps.end(), map) == found->maps.end())
     found->maps.push_back(std::move(map));
+}
+
+void Grouper::read_memory(ValueId value, std::uint32_t id) {
+  read(value, id, {}, false);
+  const auto found =
+      std::find_if(accesses_[index_of(value)].rbegin(), accesses_[index_of(value)].rend(),
+                   [&](const Access& one) { return one.group == id; });
+  found->whole = true;
 }
 
 // A value that hangs on a reduction over the loops that it does not vary along: once the reduction

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "passes/places.h"
+#include "passes/sort.h"
 
 namespace heddle::passes {
 
@@ -165,6 +166,11 @@ int Lowering::emit(const Place& place) {
     instruction.address = addressed(place.map[attributes.axes[0]], instruction.arguments);
   } else if (op == ir::Op::cast) {
     instruction.kind = Instruction::Kind::cast;
+  } else if (ir::is_search(op)) {
+    const ValueId sorted = whole_operand(graph_, graph_.operands(node)[0]);
+    instruction.kind = Instruction::Kind::search;
+    instruction.operand = operand_slot(sorted, false);
+    instruction.end = ir::element_count(graph_.shape(sorted));
   }
   return push(std::move(instruction), node);
 }

@@ -5,6 +5,7 @@
 #include "ir/dump.h"
 #include "passes/matmul.h"
 #include "passes/simplify.h"
+#include "passes/sort.h"
 #include "passes/wide_concatenate.h"
 
 namespace heddle::passes {
@@ -23,6 +24,8 @@ std::span<const GraphPass> graph_passes() {
          return lower_matmul(graph, options.target);
        },
        "needs to know the target's libraries", true},
+      {"sort", [](const Graph& graph, const PlanOptions&) { return lower_sorts(graph); },
+       "before views next to it are composed", true},
       {"degenerate_again",
        [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
        "a lowered product of depth 1 is a sum over one element", true},

@@ -59,7 +59,8 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
   } else if (computed && op == ir::Op::slice_update) {
     add_slice_update(place);
   } else if (computed) {
-    for (std::size_t k = 0; k < graph_.operands(node).size(); ++k)
+    // What is searched is no place, but memory.
+    for (std::size_t k = ir::is_search(op) ? 1 : 0; k < graph_.operands(node).size(); ++k)
       place.operands.push_back({use(node, k, place.map), {}});
   }
   const auto id = static_cast<std::uint32_t>(places_.size());

@@ -67,6 +67,35 @@ struct MatmulStep {
   Dim a_batch_stride, b_batch_stride, out_batch_stride;
 };
 
+/// How a GPU sorts: blocks of `threads` take `tile` elements at a time.
+struct SortKernels {
+  enum class Method : std::uint8_t {
+    merge,  ///< tiles, which hold several short rows or part of one; and where rows may be longer,
+            ///< merge, of neighbouring runs of sorted elements, twice as long a launch
+    radix   ///< count, scan and scatter, by one digit of 8 bits after the other
+  };
+  struct Kernel {
+    std::uint32_t kernel = 0;  ///< index into Program::kernel_names
+    std::uint32_t shared_bytes = 0;
+    friend bool operator==(const Kernel&, const Kernel&) = default;
+  };
+  Method method = Method::merge;
+  std::vector<Kernel> kernels;
+  std::int64_t tile = 0;
+  std::uint32_t threads = 0;
+  friend bool operator==(const SortKernels&, const SortKernels&) = default;
+};
+
+/// Sorts each of `rows` rows of `length` elements, as ir::Op::sort and argsort say.
+struct SortStep {
+  DType dtype = DType::f32;  ///< of the keys
+  bool indices = false;      ///< `out` takes where each element comes from, in i64, else the keys
+  Dim rows, length;
+  BufferRef keys, out;
+  std::vector<BufferRef> scratch;      ///< as passes::scratch_bytes says
+  std::optional<SortKernels> kernels;  ///< on the host the runtime sorts
+};
+
 /// Fills a buffer with bytes of 0, for kernels that add to what is there.
 struct ZeroStep {
   BufferRef buffer;
@@ -74,12 +103,20 @@ struct ZeroStep {
 };
 
 struct Step {
-  enum class Kind : std::uint8_t { kernel, matmul, zero };
+  enum class Kind : std::uint8_t { kernel, matmul, sort, zero };
   Kind kind = Kind::kernel;
   KernelStep kernel;
   MatmulStep matmul;
+  SortStep sort;
   ZeroStep zero;
 };
+
+/// What a step does with a buffer that it names.
+struct BufferUse {
+  BufferRef buffer;
+  bool written = false;
+};
+std::vector<BufferUse> uses_of(const Step& step);
 
 /// A temporary lives from its first step to its last, both included. All share one arena.
 struct Temporary {

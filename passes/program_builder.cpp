@@ -12,7 +12,9 @@
 #include "passes/plan/analyze.h"
 #include "passes/plan/family.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/sort.h"
 #include "passes/plan/split.h"
+#include "passes/sort.h"
 
 namespace heddle::passes {
 
@@ -44,6 +46,7 @@ class Builder {
   void add_look_back_kernel(KernelPlan plan);
   void add_matmul(const Group& group);
   void add_zeros(ValueId value);
+  void add_sort(const Group& group);
   BufferRef buffer_of(ValueId value);
   std::optional<std::uint32_t> input_of(ValueId value) const;
   bool is_aligned(ValueId value) const;
@@ -131,7 +134,8 @@ BufferRef Builder::buffer_of(ValueId value) {
 
 void Builder::add_group(const Group& group) {
   if (is_empty(graph_.shape(group.root))) return;
-  if (group.library) return add_matmul(group);
+  if (group.library && graph_.op(group.root) == ir::Op::matmul) return add_matmul(group);
+  if (group.library) return add_sort(group);
   if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
   KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
   for (KernelOperand& operand : plan.operands) operand.aligned = is_aligned(operand.value);
@@ -245,6 +249,27 @@ void Builder::add_matmul(const Group& group) {
   program_.steps.push_back(std::move(step));
 }
 
+void Builder::add_sort(const Group& group) {
+  Step step;
+  step.kind = Step::Kind::sort;
+  SortStep& sort = step.sort = describe_sort(graph_, group.root);
+  sort.keys = buffer_of(whole_operand(graph_, graph_.operands(group.root)[0]));
+  sort.out = buffer_of(group.root);
+  if (options_.target.kind == ir::TargetKind::cuda) {
+    SortPlans plans = plan_sort(sort, options_.disabled);
+    for (SortKernels::Kernel& kernel : plans.launch.kernels)
+      kernel.kernel += static_cast<std::uint32_t>(planned_.kernels.size());
+    for (KernelPlan& plan : plans.kernels) {
+      plan.space = planned_.grouping.space.get();
+      planned_.kernels.push_back(std::move(plan));
+      program_.kernel_names.emplace_back();
+    }
+    sort.kernels = std::move(plans.launch);
+  }
+  for (const Dim bytes : scratch_bytes(sort)) sort.scratch.push_back(new_temporary(bytes));
+  program_.steps.push_back(std::move(step));
+}
+
 // What a scatter adds to.
 void Builder::add_zeros(ValueId value) {
   Step step;
@@ -262,16 +287,7 @@ void Builder::set_lifetimes() {
     temporary.last_step = std::max(temporary.last_step, step);
   };
   for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
-    const Step& step = program_.steps[i];
-    for (const Parameter& parameter : step.kernel.parameters) {
-      if (parameter.kind == Parameter::Kind::buffer) touch(parameter.buffer, i);
-    }
-    if (step.kind == Step::Kind::matmul) {
-      touch(step.matmul.a, i);
-      touch(step.matmul.b, i);
-      touch(step.matmul.out, i);
-    }
-    if (step.kind == Step::Kind::zero) touch(step.zero.buffer, i);
+    for (const BufferUse& use : uses_of(program_.steps[i])) touch(use.buffer, i);
   }
 }
 

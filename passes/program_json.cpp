@@ -145,12 +145,52 @@ MatmulStep matmul_of(const Json& json) {
   return step;
 }
 
+Json sort_json(const SortStep& step) {
+  Json json{{"dtype", name_of(step.dtype)},   {"indices", step.indices},
+            {"rows", dim_json(step.rows)},    {"length", dim_json(step.length)},
+            {"keys", buffer_json(step.keys)}, {"out", buffer_json(step.out)},
+            {"scratch", Json::array()}};
+  for (const BufferRef& scratch : step.scratch) json["scratch"].push_back(buffer_json(scratch));
+  if (!step.kernels) return json;
+  const SortKernels& kernels = *step.kernels;
+  Json list = Json::array();
+  for (const SortKernels::Kernel& one : kernels.kernels)
+    list.push_back({one.kernel, one.shared_bytes});
+  json["device"] = {{"method", static_cast<int>(kernels.method)},
+                    {"kernels", list},
+                    {"tile", kernels.tile},
+                    {"threads", kernels.threads}};
+  return json;
+}
+
+SortStep sort_of(const Json& json) {
+  SortStep step;
+  step.dtype = dtype_of(json.at("dtype"));
+  step.indices = json.at("indices");
+  step.rows = dim_of(json.at("rows"));
+  step.length = dim_of(json.at("length"));
+  step.keys = buffer_of(json.at("keys"));
+  step.out = buffer_of(json.at("out"));
+  for (const Json& scratch : json.at("scratch")) step.scratch.push_back(buffer_of(scratch));
+  if (!json.contains("device")) return step;
+  const Json& device = json.at("device");
+  SortKernels& kernels = step.kernels.emplace();
+  kernels.method = static_cast<SortKernels::Method>(device.at("method").get<int>());
+  for (const Json& one : device.at("kernels"))
+    kernels.kernels.push_back({one.at(0).get<std::uint32_t>(), one.at(1).get<std::uint32_t>()});
+  kernels.tile = device.at("tile");
+  kernels.threads = device.at("threads");
+  return step;
+}
+
 Json step_json(const Step& step) {
   switch (step.kind) {
     case Step::Kind::kernel:
       return {{"launch", kernel_json(step.kernel)}};
     case Step::Kind::matmul:
       return {{"matmul", matmul_json(step.matmul)}};
+    case Step::Kind::sort:
+      return {{"sort", sort_json(step.sort)}};
     case Step::Kind::zero:
       break;
   }
@@ -165,6 +205,9 @@ Step step_of(const Json& json) {
   } else if (json.contains("matmul")) {
     step.kind = Step::Kind::matmul;
     step.matmul = matmul_of(json.at("matmul"));
+  } else if (json.contains("sort")) {
+    step.kind = Step::Kind::sort;
+    step.sort = sort_of(json.at("sort"));
   } else {
     step.kind = Step::Kind::zero;
     const Json& zero = json.at("zero");

@@ -7,6 +7,8 @@
 
 #include "heddle/error.h"
 
+#include "passes/plan/sort.h"
+
 namespace heddle::runtime {
 
 namespace {
@@ -156,6 +158,35 @@ void check_requirements(const Program& program, const ir::SymbolBindings& bindin
   }
 }
 
+namespace {
+
+PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBindings& bindings) {
+  PreparedKernel kernel;
+  kernel.kernel = step.kernel;
+  kernel.blocks = 1;
+  for (const passes::GridExtent& extent : step.grid) {
+    const std::int64_t elements = extent.elements.evaluate(bindings);
+    kernel.blocks *= (elements + extent.per_block - 1) / extent.per_block;
+  }
+  for (const passes::Parameter& parameter : step.parameters) {
+    if (parameter.kind == passes::Parameter::Kind::size)
+      kernel.sizes.push_back(parameter.value.evaluate(bindings));
+  }
+  return kernel;
+}
+
+PreparedSort prepare_sort(const passes::SortStep& step, const ir::SymbolBindings& bindings) {
+  PreparedSort sort{step.rows.evaluate(bindings), step.length.evaluate(bindings), {}};
+  if (!step.kernels) return sort;
+  for (passes::KernelStep& launch : passes::launches(step, sort.rows, sort.length)) {
+    PreparedKernel kernel = prepare_kernel(launch, bindings);
+    sort.launches.push_back({std::move(launch), std::move(kernel)});
+  }
+  return sort;
+}
+
+}  // namespace
+
 Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::Graph* graph) {
   Prepared prepared;
   prepared.bindings = std::move(bindings);
@@ -171,20 +202,10 @@ Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::
   }
   prepared.arena = passes::plan_arena(program.temporaries, prepared.temporary_bytes);
   for (const passes::Step& step : program.steps) {
-    PreparedKernel kernel;
-    if (step.kind == passes::Step::Kind::kernel) {
-      kernel.kernel = step.kernel.kernel;
-      kernel.blocks = 1;
-      for (const passes::GridExtent& extent : step.kernel.grid) {
-        const std::int64_t elements = extent.elements.evaluate(bound);
-        kernel.blocks *= (elements + extent.per_block - 1) / extent.per_block;
-      }
-      for (const passes::Parameter& parameter : step.kernel.parameters) {
-        if (parameter.kind == passes::Parameter::Kind::size)
-          kernel.sizes.push_back(parameter.value.evaluate(bound));
-      }
-    }
-    prepared.kernels.push_back(std::move(kernel));
+    const bool launches = step.kind == passes::Step::Kind::kernel;
+    const bool sorts = step.kind == passes::Step::Kind::sort;
+    prepared.kernels.push_back(launches ? prepare_kernel(step.kernel, bound) : PreparedKernel());
+    prepared.sorts.push_back(sorts ? prepare_sort(step.sort, bound) : PreparedSort());
   }
   return prepared;
 }

@@ -17,6 +17,18 @@ struct PreparedKernel {
   std::vector<std::int64_t> sizes;  ///< values of the size parameters, in order
 };
 
+/// A launch of which also the parameters are known now.
+struct PreparedLaunch {
+  passes::KernelStep step;
+  PreparedKernel kernel;
+};
+
+/// A sort with every size known.
+struct PreparedSort {
+  std::int64_t rows = 0, length = 0;
+  std::vector<PreparedLaunch> launches;  ///< none on the host
+};
+
 /// A program for one set of extents: everything that is the same for each of its launches.
 struct Prepared {
   ir::SymbolBindings bindings;
@@ -25,6 +37,7 @@ struct Prepared {
   passes::Arena arena;
   std::vector<std::int64_t> temporary_bytes;
   std::vector<PreparedKernel> kernels;  ///< per step; unused for steps of other kinds
+  std::vector<PreparedSort> sorts;      ///< the same
 };
 
 /// Binds the program's symbols to the arguments' extents. Throws ShapeError that names the

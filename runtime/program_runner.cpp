@@ -5,6 +5,7 @@
 #include "heddle/error.h"
 
 #include "runtime/blas.h"
+#include "runtime/sort.h"
 #include "runtime/statistics.h"
 
 namespace heddle::runtime {
@@ -189,6 +190,18 @@ void multiply(const passes::MatmulStep& step, const ir::SymbolBindings& bindings
        frame.memory(step.out).pointer, workspace->pointer(), stream);
 }
 
+void sort(const passes::SortStep& step, const PreparedSort& prepared, const Frame& frame,
+          KernelLauncher& launcher, const Stream& stream) {
+  if (step.kernels) {
+    for (const PreparedLaunch& launch : prepared.launches)
+      launch_kernel(launch.step, launch.kernel, frame, launcher, stream);
+    return;
+  }
+  sort_rows(step.dtype, step.indices, frame.memory(step.keys).pointer,
+            frame.memory(step.out).pointer, frame.memory(step.scratch[0]).pointer, prepared.rows,
+            prepared.length);
+}
+
 }  // namespace
 
 std::shared_ptr<const Prepared> ProgramRunner::prepared_for(ir::SymbolBindings bindings,
@@ -226,6 +239,9 @@ std::vector<DeviceArray> ProgramRunner::run(const std::vector<Argument>& argumen
         break;
       case passes::Step::Kind::matmul:
         multiply(step.matmul, prepared->bindings, frame, stream);
+        break;
+      case passes::Step::Kind::sort:
+        sort(step.sort, prepared->sorts[i], frame, *launcher_, stream);
         break;
       case passes::Step::Kind::zero:
         fill(frame.memory(step.zero.buffer).pointer, 0,

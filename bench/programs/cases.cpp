@@ -297,6 +297,32 @@ Case chain_of_ten(std::int64_t n) {
       });
 }
 
+Case sorted_rows(std::int64_t rows, std::int64_t columns) {
+  const auto f = jit([](const Array& x) { return sort(x); });
+  Case made = make(
+      "sort " + std::to_string(rows) + " x " + std::to_string(columns), {{{rows, columns}}},
+      {rows, columns}, [f](const std::vector<Array>& x) { return f(x[0]); },
+      // Elements are even over [low, high), so that their order says what they are.
+      [columns](const Inputs& in, std::int64_t flat) {
+        const double share =
+            (static_cast<double>(flat % columns) + 0.5) / static_cast<double>(columns);
+        return in[0].low + (in[0].high - in[0].low) * share;
+      });
+  made.tolerance = 5 / std::sqrt(static_cast<double>(columns));
+  return made;
+}
+
+Case argsorted(std::int64_t n) {
+  const auto f = jit([](const Array& x) { return argsort(x).astype<float>(); });
+  Case made = make(
+      "argsort", {{{n}}}, {n}, [f](const std::vector<Array>& x) { return f(x[0]); },
+      [](const Inputs&, std::int64_t) { return 0.0; });
+  // Which place an element has is not known before; that all are places is.
+  made.tolerance = 1;
+  made.scale = static_cast<double>(n);
+  return made;
+}
+
 }  // namespace
 
 std::vector<Case> all_cases(bool small) {
@@ -318,7 +344,10 @@ std::vector<Case> all_cases(bool small) {
           standardize(side),
           small ? perceptron(512, 256, 1024) : perceptron(8192, 1024, 4096),
           norms_of_rows(256, 1024),
-          chain_of_ten(1024)};
+          chain_of_ten(1024),
+          sorted_rows(1, n),
+          small ? sorted_rows(4096, 1024) : sorted_rows(65536, 1024),
+          argsorted(n)};
 }
 
 }  // namespace heddle::bench

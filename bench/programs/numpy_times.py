@@ -65,6 +65,8 @@ PROGRAMS = {
     "MLP": mlp,
     "sqrt(sum(a*a, -1))": lambda a: np.sqrt(np.sum(a * a, axis=-1)),
     "ten-op chain": chain,
+    "sort": lambda x: np.sort(x, axis=-1, kind="stable"),
+    "argsort": lambda x: np.argsort(x, axis=-1, kind="stable"),
 }
 
 

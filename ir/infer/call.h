@@ -72,5 +72,7 @@ Type infer_scatter(const Call& call);
 Type infer_reduction(const Call& call);
 Type infer_scan(const Call& call);
 Type infer_matmul(const Call& call);
+Type infer_sort(const Call& call);
+Type infer_search(const Call& call);
 
 }  // namespace heddle::ir

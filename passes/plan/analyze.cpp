@@ -163,6 +163,7 @@ std::string describe(const KernelPlan& plan) {
   for (const Instruction& instruction : plan.body) {
     std::string word;
     if (instruction.kind == Instruction::Kind::apply) word = ir::info(instruction.op).name;
+    if (instruction.kind == Instruction::Kind::search) word = ir::info(instruction.op).name;
     if (instruction.kind == Instruction::Kind::cast) word = "cast";
     if (instruction.reduction >= 0) word = ir::info(plan.reductions[instruction.reduction].op).name;
     if (word.empty() || word == last) continue;

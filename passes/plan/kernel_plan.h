@@ -42,6 +42,7 @@ struct Instruction {
     position,  ///< where index arguments[0] lies on an axis of `end` elements, the nearest if
                ///< outside
     inside,    ///< whether index arguments[0] names one of `end` elements
+    search,    ///< op(operands[operand], of `end` elements, arguments[0])
     reduced,   ///< the result of reductions[reduction]
     scanned    ///< what reductions[reduction], a scan, has come to at this element
   };
@@ -107,6 +108,22 @@ enum class Mapping : std::uint8_t {
   scan_columns  ///< as columns, each thread with `held` inner iterations of a tile
 };
 
+/// A kernel of a sort step: the device library's own, with its types and sizes put in.
+struct SortKernel {
+  enum class Kind : std::uint8_t {
+    tiles,   ///< sorts what a block holds
+    merge,   ///< merges pairs of neighbouring runs
+    count,   ///< how often each digit is in each tile
+    scan,    ///< adds them up along a row
+    scatter  ///< moves what a tile holds to where it belongs
+  };
+  Kind kind = Kind::tiles;
+  DType dtype = DType::f32;
+  bool indices = false;  ///< carries along where each element comes from
+  int index_bits = 64;   ///< in which
+  int items = 8;         ///< elements a thread
+};
+
 /// One kernel, decided down to the last detail: the printers only spell it. The outer loops run
 /// over blocks and threads, the inner ones (of reductions) inside; a stage is one walk over the
 /// inner loops.
@@ -133,6 +150,9 @@ struct KernelPlan {
   int index_bits = 64;
   std::vector<int> tiled;  ///< tiles mapping: load instructions that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which they are contiguous
+
+  /// Nothing of the above but family, name and threads says what such a kernel does.
+  std::optional<SortKernel> sort;
 
   /// Shared by all functions that look at addresses.
   const IndexSpace* space = nullptr;

@@ -40,6 +40,12 @@ class PlanText {
 
  private:
   std::string mapping() const {
+    if (plan_.sort) {
+      static constexpr const char* kind_names[] = {"tiles", "merge", "count", "scan", "scatter"};
+      return fmt::format("{} items={} threads={} i{}",
+                         kind_names[static_cast<std::size_t>(plan_.sort->kind)], plan_.sort->items,
+                         plan_.threads, plan_.sort->indices ? plan_.sort->index_bits : 0);
+    }
     switch (plan_.mapping) {
       case Mapping::elements:
         return fmt::format("elements vector={} unroll={} threads={} i{}", plan_.vector,
@@ -143,6 +149,10 @@ class PlanText {
         what = fmt::format("{}{} of {}",
                            one.kind == Instruction::Kind::position ? "position" : "inside",
                            arguments, one.end.to_string());
+        break;
+      case Instruction::Kind::search:
+        what = fmt::format("{} p{}[0:{}]{}", ir::info(one.op).name, one.operand,
+                           one.end.to_string(), arguments);
         break;
       case Instruction::Kind::reduced:
       case Instruction::Kind::scanned:

@@ -14,7 +14,8 @@ constexpr int max_reads = 384;
 
 bool is_pointwise(ir::Op op) {
   return ir::is_elementwise(op) || ir::is_view(op) || op == ir::Op::cast || op == ir::Op::iota ||
-         op == ir::Op::constant || op == ir::Op::parameter || op == ir::Op::gather;
+         op == ir::Op::constant || op == ir::Op::parameter || op == ir::Op::gather ||
+         ir::is_search(op);
 }
 
 }  // namespace

@@ -149,7 +149,8 @@ bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
 
 Verdict Generic::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                         const ir::Target&) const {
-  if (graph.op(candidate.node) == ir::Op::matmul) return Verdict::no("matmul is a library's");
+  if (ir::is_whole_array(graph.op(candidate.node)))
+    return Verdict::no(std::string(info(graph.op(candidate.node)).name) + " is a step of its own");
   if (!group.members.empty()) return Verdict::no("a generic kernel runs 1 operation");
   return {};
 }

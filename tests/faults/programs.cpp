@@ -51,6 +51,9 @@ const char* const programs[] = {
     " return %1, %2, %4\n}\n",
     "func @product(%0: f32[12,9], %1: f32[9,7]) -> f32[12,7] {\n %2 = matmul %0, %1 : f32[12,7]\n"
     " %3 = tanh %2 : f32[12,7]\n return %3\n}\n",
+    "func @sorts(%0: f32[40000], %1: f32[7,5]) -> (f32[40000], i64[7,5], i64[7,5]) {\n"
+    " %2 = sort %0 axes=[0] : f32[40000]\n %3 = argsort %1 axes=[0] : i64[7,5]\n"
+    " %4 = searchsorted_left %2, %1 : i64[7,5]\n return %2, %3, %4\n}\n",
 };
 
 class Program {

@@ -89,6 +89,8 @@ class Generator {
   void add_reduction();
   void add_scan();
   void add_matmul();
+  void add_sort();
+  void add_search();
   void choose_outputs();
   void choose_options();
 
@@ -197,7 +199,8 @@ void Generator::add_something() {
       {6, &Generator::add_slice},        {5, &Generator::add_concatenate},
       {6, &Generator::add_slice_update}, {14, &Generator::add_reduction},
       {3, &Generator::add_matmul},       {6, &Generator::add_gather},
-      {4, &Generator::add_scatter},      {7, &Generator::add_scan}};
+      {4, &Generator::add_scatter},      {7, &Generator::add_scan},
+      {4, &Generator::add_sort},         {4, &Generator::add_search}};
   int total = 0;
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));
@@ -479,6 +482,32 @@ void Generator::add_matmul() {
     b = recorder_.parameter(recorder_.dtype(a), shape);
   }
   settle(recorder_.add(Op::matmul, {a, b}));
+}
+
+void Generator::add_sort() {
+  const ValueId value = pick();
+  const std::size_t rank = recorder_.shape(value).size();
+  if (rank == 0) return;
+  // The places of floats that are off by a rounding say nothing.
+  const bool sharp = !is_floating(recorder_.dtype(value)) || graph().op(value) == Op::parameter;
+  Attributes attributes;
+  attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
+  settle(
+      recorder_.add(sharp && recorder_.chance(0.5) ? Op::argsort : Op::sort, {value}, attributes));
+}
+
+void Generator::add_search() {
+  const ValueId value = pick();
+  const DType dtype = recorder_.dtype(value);
+  const bool sharp =
+      is_integer(dtype) || (is_floating(dtype) && graph().op(value) == Op::parameter);
+  if (!sharp) return;
+  Attributes attributes;
+  attributes.axes = {0};
+  const ValueId among = recorder_.parameter(dtype, {recorder_.any_of(extents_)});
+  const ValueId sorted = recorder_.add(Op::sort, {among}, attributes).value();
+  const Op op = recorder_.chance(0.5) ? Op::searchsorted_left : Op::searchsorted_right;
+  settle(recorder_.add(op, {sorted, value}));
 }
 
 /// What nobody uses, and some of what somebody uses; one in ten also twice.

@@ -351,3 +351,24 @@ TEST_CASE("matmul broadcasts batch axes") {
   CHECK(infer_text(Op::matmul, {"f32[2,3]", "f16[3,4]"}).starts_with("DTypeError: "));
   CHECK(infer_text(Op::matmul, {"f32[n,3]", "f32[m,4]"}).starts_with("ShapeError: "));
 }
+
+TEST_CASE("searches are elementwise in what is looked for") {
+  CHECK(infer_text(Op::searchsorted_left, {"f32[n]", "f32[2,3]"}) == "i64[2,3]");
+  CHECK(infer_text(Op::searchsorted_right, {"u8[0]", "u8[]"}) == "i64[]");
+  CHECK(infer_text(Op::searchsorted_left, {"f32[2,3]", "f32[3]"}) ==
+        "ShapeError: searchsorted_left(f32[2,3], f32[3]): operand 0 is searched and must have 1 "
+        "dimension, not 2");
+  CHECK(infer_text(Op::searchsorted_left, {"f32[3]", "f64[3]"}).starts_with("DTypeError: "));
+  CHECK(infer_text(Op::searchsorted_left, {"bool[3]", "bool[3]"}).starts_with("DTypeError: "));
+}
+
+TEST_CASE("sorting keeps the shape, and takes one axis") {
+  CHECK(infer_text(Op::sort, {"f16[2,n]"}, with_axes({0})) == "f16[2,n]");
+  CHECK(infer_text(Op::argsort, {"bool[0,3]"}, with_axes({1})) == "i64[0,3]");
+  CHECK(infer_text(Op::sort, {"f32[2,3]"}, with_axes({2})) ==
+        "IndexError: sort(f32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
+  CHECK(infer_text(Op::argsort, {"f32[]"}, with_axes({0})).starts_with("IndexError: "));
+  CHECK(
+      infer_text(Op::sort, {"f32[2,3]"}).starts_with("ValueError: sort(f32[2,3]): takes one axis"));
+  CHECK(infer_text(Op::sort, {"f32[2,3]"}, with_axes({0, 1})).starts_with("ValueError: "));
+}

@@ -34,4 +34,5 @@ TEST_CASE("kinds of the ops that stand in no table") {
   CHECK(is_reduction(Op::argmax));
   CHECK(is_scan(Op::cumsum));
   CHECK(kind_of(Op::matmul) == OpKind::library);
+  CHECK(kind_of(Op::argsort) == OpKind::sorting);
 }

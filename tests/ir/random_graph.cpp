@@ -87,7 +87,7 @@ class Generator {
       add_elementwise();
       return;
     }
-    switch (below(13)) {
+    switch (below(15)) {
       case 0:
         graph_.constant(any_dtype(all_dtypes), random_());
         break;
@@ -123,6 +123,12 @@ class Generator {
         break;
       case 11:
         add_scan();
+        break;
+      case 12:
+        add_sort();
+        break;
+      case 13:
+        add_search();
         break;
       default:
         add_matmul();
@@ -320,6 +326,25 @@ class Generator {
     Attributes attributes;
     attributes.axes = {static_cast<std::int64_t>(below(graph_.shape(value).size()))};
     graph_.add(op, {value}, attributes);
+  }
+
+  void add_sort() {
+    const ValueId value = pick();
+    const std::size_t rank = graph_.shape(value).size();
+    if (rank == 0) return;
+    Attributes attributes;
+    attributes.axes = {static_cast<std::int64_t>(below(rank))};
+    graph_.add(any_op(OpKind::sorting), {value}, attributes);
+  }
+
+  void add_search() {
+    const Op op = any_op(OpKind::search);
+    const ValueId value = cast(pick(), any_dtype(info(op).dtypes));
+    Attributes attributes;
+    attributes.dtype = graph_.dtype(value);
+    attributes.shape = {any_extent()};
+    attributes.axes = {0};
+    graph_.add(op, {graph_.add(Op::iota, {}, attributes), value});
   }
 
   void add_matmul() {

@@ -68,8 +68,9 @@ TEST_CASE("canonical text comes back unchanged") {
   %16 = cast %6 : f32[]
   %17 = broadcast_to %16 : f32[1,128]
   %18 = concatenate %15, %17, %17 axes=[0] : f32[130,128]
-  %19 = sum %18 axes=[0,1] : f32[]
-  return %10, %11, %19
+  %19 = sort %18 axes=[0] : f32[130,128]
+  %20 = sum %19 axes=[0,1] : f32[]
+  return %10, %11, %20
 }
 )";
   const Graph graph = parse(text);

@@ -124,5 +124,26 @@ TEST_CASE("every family compiles for sm_80 and sm_120 in every dtype and index w
   }
 }
 
+TEST_CASE("sorts compile for every architecture, with keys alone, and places of 32 and 64 bits") {
+  for (const char* architecture : {"sm_80", "sm_90", "sm_120"}) {
+    std::vector<codegen::KernelSource> kernels;
+    for (const DType dtype : dtypes_in(ir::info(ir::Op::sort).dtypes)) {
+      for (const ir::Dim length : {ir::Dim(100000), ir::Dim::symbol("n")}) {
+        ir::Graph graph;
+        const ir::ValueId x = graph.parameter(dtype, {length});
+        ir::Attributes axis;
+        axis.axes = {0};
+        graph.outputs = {graph.add(ir::Op::sort, {x}, axis), graph.add(ir::Op::argsort, {x}, axis)};
+        const auto planned =
+            passes::plan_program(graph, {ir::parse_target(architecture), {}, {}, {}});
+        CHECK(planned.kernels.size() == 4);
+        for (const passes::KernelPlan& plan : planned.kernels)
+          kernels.push_back(codegen::print_cuda(plan));
+      }
+    }
+    compile_with_nvrtc(kernels, architecture);
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test

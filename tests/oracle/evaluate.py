@@ -84,6 +84,10 @@ class Evaluation:
             return semantics.matmul(operands, node.dtype)
         if node.op in op_table.SCATTERS:
             return semantics.scatter(node, operands)
+        if node.op in ("searchsorted_left", "searchsorted_right"):
+            return semantics.search(node, operands, kinds[0])
+        if node.op in ("sort", "argsort"):
+            return semantics.sort(node, operands[0], kinds[0], widened)
         if node.op == "constant":
             return semantics.literal(node.attributes["literal"], node.dtype)
         if node.op == "iota":

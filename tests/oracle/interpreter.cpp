@@ -149,6 +149,20 @@ TEST_CASE("the interpreter and NumPy agree on a softmax in every floating dtype"
   }
 }
 
+TEST_CASE("the interpreter and NumPy agree on what is sorted, in every dtype") {
+  for (const Shape& shape : {Shape{300}, Shape{5, 7, 9}}) {
+    for (DType dtype : dtypes_in(ir::all_dtypes)) {
+      Graph graph;
+      const ValueId x = graph.parameter(dtype, shape);
+      for (std::int64_t axis = 0; axis < std::ssize(shape); ++axis) {
+        graph.outputs.push_back(graph.add(Op::sort, {x}, over({axis}, false)));
+        graph.outputs.push_back(graph.add(Op::argsort, {x}, over({axis}, false)));
+      }
+      check(graph, {sample(ir::Domain::any, 0, dtype, shape, 5)});
+    }
+  }
+}
+
 TEST_CASE("the interpreter and NumPy agree on products of matrices") {
   for (DType dtype : dtypes_in(ir::info(Op::matmul).dtypes)) {
     Graph graph;

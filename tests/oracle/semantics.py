@@ -286,6 +286,19 @@ def scan_error(node, operand, dtype, result):
     return np.where(ambiguous, np.inf, error.astype(np.float64))
 
 
+def sort(node, operand, dtype, widened):
+    axis = node.attributes["axes"][0]
+    # NumPy has no order of bfloat16 that puts NaN last; float32 holds all of its values.
+    comparable = dtypes.widen(operand, dtype) if widened or dtype == "bf16" else operand
+    order = np.argsort(comparable, axis=axis, kind="stable")
+    return order if node.op == "argsort" else np.take_along_axis(comparable, order, axis)
+
+
+def search(node, operands, dtype):
+    haystack, needles = [dtypes.widen(x, dtype) if dtype == "bf16" else x for x in operands]
+    return np.searchsorted(haystack, needles, node.op.removeprefix("searchsorted_"))
+
+
 def matmul(operands, dtype):
     return np.matmul(*[dtypes.widen(x, dtype) for x in operands])
 

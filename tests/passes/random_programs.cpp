@@ -48,34 +48,15 @@ PlannedProgram program_of_products(std::uint64_t seed) {
     if (graph.shape(a)[1] == graph.shape(b)[0]) values.push_back(graph.add(ir::Op::matmul, {a, b}));
     if (graph.shape(a) == graph.shape(b)) values.push_back(graph.add(ir::Op::add, {a, b}));
     if (random() % 4 == 0) values.push_back(graph.add(ir::Op::exp, {a}));
+    if (random() % 4 == 0) {
+      ir::Attributes axis;
+      axis.axes = {static_cast<std::int64_t>(random() % 2)};
+      values.push_back(graph.add(ir::Op::sort, {a}, axis));
+    }
   }
   graph.outputs = {values.back()};
   for (int i = 0; i < 3; ++i) graph.outputs.push_back(any());
   return plan_program(graph, {ir::parse_target(cuda_target), {}, {}, {}});
-}
-
-struct Uses {
-  std::vector<BufferRef> read, written;
-};
-
-Uses uses_of(const Step& step) {
-  Uses uses;
-  switch (step.kind) {
-    case Step::Kind::kernel:
-      for (const Parameter& parameter : step.kernel.parameters) {
-        if (parameter.kind != Parameter::Kind::buffer) continue;
-        (parameter.written ? uses.written : uses.read).push_back(parameter.buffer);
-      }
-      break;
-    case Step::Kind::matmul:
-      uses.read = {step.matmul.a, step.matmul.b};
-      uses.written = {step.matmul.out};
-      break;
-    case Step::Kind::zero:
-      uses.written = {step.zero.buffer};
-      break;
-  }
-  return uses;
 }
 
 using Memory = std::pair<int, std::uint32_t>;
@@ -89,20 +70,18 @@ TEST_CASE("steps run in an order in which everything is written before it is rea
     const Program program = random_program(seed).program;
     std::set<Memory> written;
     for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
-      const Uses uses = uses_of(program.steps[i]);
-      for (const BufferRef& buffer : uses.read) {
-        if (buffer.kind != BufferRef::Kind::input) CHECK(written.count(key(buffer)) == 1);
+      const std::vector<BufferUse> uses = uses_of(program.steps[i]);
+      for (const auto& [buffer, is_written] : uses) {
+        if (is_written || buffer.kind == BufferRef::Kind::input) continue;
+        CHECK(written.count(key(buffer)) == 1);
       }
-      for (const BufferRef& buffer : uses.written) {
-        written.insert(key(buffer));
-        if (buffer.kind == BufferRef::Kind::input) CHECK(program.inputs[buffer.index].donated);
-      }
-      for (const auto& list : {uses.read, uses.written}) {
-        for (const BufferRef& buffer : list) {
-          if (buffer.kind != BufferRef::Kind::temporary) continue;
-          CHECK(program.temporaries[buffer.index].first_step <= i);
-          CHECK(i <= program.temporaries[buffer.index].last_step);
-        }
+      for (const auto& [buffer, is_written] : uses) {
+        if (is_written) written.insert(key(buffer));
+        if (is_written && buffer.kind == BufferRef::Kind::input)
+          CHECK(program.inputs[buffer.index].donated);
+        if (buffer.kind != BufferRef::Kind::temporary) continue;
+        CHECK(program.temporaries[buffer.index].first_step <= i);
+        CHECK(i <= program.temporaries[buffer.index].last_step);
       }
     }
     for (std::uint32_t i = 0; i < program.outputs.size(); ++i) {
@@ -227,6 +206,10 @@ TEST_CASE("programs read back from their text") {
       CHECK(a.matmul.a == b.matmul.a);
       CHECK(a.matmul.b_transposed == b.matmul.b_transposed);
       CHECK(a.matmul.a_batch_stride == b.matmul.a_batch_stride);
+      CHECK(a.sort.indices == b.sort.indices);
+      CHECK(a.sort.length == b.sort.length);
+      CHECK(a.sort.scratch == b.sort.scratch);
+      CHECK(a.sort.kernels == b.sort.kernels);
     }
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
       CHECK(again.inputs[i].type == program.inputs[i].type);

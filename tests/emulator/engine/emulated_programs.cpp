@@ -158,6 +158,10 @@ class Run {
         return launch(step.kernel, prepared_.kernels[index]);
       case Step::Kind::matmul:
         return multiply(step.matmul);
+      case Step::Kind::sort:
+        for (const runtime::PreparedLaunch& one : prepared_.sorts[index].launches)
+          launch(one.step, one.kernel);
+        return;
       case Step::Kind::zero:
         return zero(step.zero);
     }

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "passes/plan/kernel_plan.h"
+#include "passes/program.h"
+
+namespace heddle::passes {
+
+/// The kernels of a sort on a GPU. `disabled` may name a method, "merge_sort" or "radix_sort",
+/// where the other does as well.
+struct SortPlans {
+  SortKernels launch;
+  std::vector<KernelPlan> kernels;
+};
+SortPlans plan_sort(const SortStep& step, const std::vector<std::string>& disabled);
+
+/// Bytes of the memory that the step needs beside its operand and result.
+std::vector<Dim> scratch_bytes(const SortStep& step);
+
+/// The launches for concrete sizes, each with constant sizes and the buffers of the step.
+std::vector<KernelStep> launches(const SortStep& step, std::int64_t rows, std::int64_t length);
+
+/// What a sort moves beyond reading its operand and writing its result once. Of a length that is a
+/// symbol, nothing.
+Dim extra_bytes(const SortStep& step);
+
+}  // namespace heddle::passes

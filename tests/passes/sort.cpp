@@ -1,0 +1,125 @@
+#include "passes/plan/sort.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "passes/explain.h"
+#include "tests/passes/plans.h"
+
+using namespace heddle;
+using namespace heddle::passes;
+using namespace heddle::test;
+
+namespace {
+
+std::string sort_text(const char* op, const char* shape, int axis) {
+  return fmt::format(
+      "func @f(%0: f32{1}) -> {2}{1} {{\n  %1 = {0} %0 axes=[{3}] : {2}{1}\n  return %1\n}}", op,
+      shape, std::string_view(op) == "sort" ? "f32" : "i64", axis);
+}
+
+std::vector<Step::Kind> kinds_of(const PlannedProgram& planned) {
+  std::vector<Step::Kind> kinds;
+  for (const Step& step : planned.program.steps) kinds.push_back(step.kind);
+  return kinds;
+}
+
+constexpr auto kernel = Step::Kind::kernel, sort_step = Step::Kind::sort;
+
+}  // namespace
+
+TEST_CASE("rows that one block holds take one launch and no scratch") {
+  for (const char* op : {"sort", "argsort"}) {
+    const PlannedProgram planned = plan(sort_text(op, "[300,2048]", 1), cuda_target);
+    CHECK(kinds_of(planned) == std::vector{sort_step});
+    CHECK(planned.kernels.size() == 1);
+    CHECK(planned.program.temporaries.empty());
+    const SortStep& step = planned.program.steps[0].sort;
+    CHECK(launches(step, 300, 2048).size() == 1);
+    CHECK(step.kernels->kernels[0].shared_bytes <= 48 * 1024);
+  }
+}
+
+TEST_CASE("longer rows are merged, twice as long a run with each launch") {
+  const PlannedProgram keys = plan(sort_text("sort", "[3,20000]", 1), cuda_target);
+  REQUIRE(kinds_of(keys) == std::vector{sort_step});
+  CHECK(keys.kernels.size() == 2);
+  CHECK(keys.program.temporaries.size() == 1);
+  // 5 tiles of 4,096: 5 runs, 3, 2, 1.
+  const std::vector<KernelStep> steps = launches(keys.program.steps[0].sort, 3, 20000);
+  REQUIRE(steps.size() == 4);
+  for (const KernelStep& step : steps) CHECK(step.grid[0].elements == Dim(15));
+  const auto destination = [](const KernelStep& step) { return step.parameters.back().buffer; };
+  CHECK(destination(steps.back()) == keys.program.steps[0].sort.out);
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    CHECK_FALSE(destination(steps[i]) == destination(steps[i - 1]));
+  const PlannedProgram places = plan(sort_text("argsort", "[3,20000]", 1), cuda_target);
+  CHECK(places.program.temporaries.size() == 4);
+}
+
+TEST_CASE("several short rows share a block, whatever is known of their length") {
+  for (const char* shape : {"[1000,5]", "[m,n]"}) {
+    const PlannedProgram planned = plan(sort_text("sort", shape, 1), cuda_target);
+    const std::vector<KernelStep> steps = launches(planned.program.steps[0].sort, 1000, 5);
+    REQUIRE(steps.size() == 1);
+    // Runs of 16 elements, 256 of them a block.
+    CHECK(steps[0].grid[0].elements == Dim(4));
+    CHECK(launches(planned.program.steps[0].sort, 0, 5).empty());
+  }
+}
+
+TEST_CASE("on the host the step is the whole sort") {
+  const PlannedProgram planned = plan(sort_text("argsort", "[3,20000]", 1), host_target);
+  CHECK(kinds_of(planned) == std::vector{sort_step});
+  CHECK(planned.kernels.empty());
+  CHECK(planned.program.temporaries.size() == 1);
+}
+
+TEST_CASE("another axis is moved by copies that what is around a sort fuses into") {
+  for (const char* target : {cuda_target, host_target}) {
+    const auto other = plan(sort_text("sort", "[64,32]", 0), target);
+    CHECK(kinds_of(other) == std::vector{kernel, sort_step, kernel});
+    // An axis of 1 behind it makes the memory the same.
+    CHECK(kinds_of(plan(sort_text("sort", "[64,1]", 0), target)) == std::vector{sort_step});
+    const auto around = plan(R"(func @f(%0: f32[64,32]) -> f32[64,32] {
+  %1 = negative %0 : f32[64,32]
+  %2 = sort %1 axes=[0] : f32[64,32]
+  %3 = exp %2 : f32[64,32]
+  return %3
+})",
+                             target);
+    CHECK(kinds_of(around) == std::vector{kernel, sort_step, kernel});
+  }
+}
+
+TEST_CASE("a flattened array is sorted where it lies") {
+  const auto planned = plan(R"(func @f(%0: f32[64,32]) -> f32[2048] {
+  %1 = reshape %0 : f32[2048]
+  %2 = sort %1 axes=[0] : f32[2048]
+  return %2
+})",
+                            cuda_target);
+  CHECK(kinds_of(planned) == std::vector{sort_step});
+}
+
+TEST_CASE("a search is part of the kernel that uses it, and what it searches is in memory") {
+  const char* text = R"(func @f(%0: f32[64], %1: f32[1000]) -> i64[1000] {
+  %2 = negative %0 : f32[64]
+  %3 = exp %1 : f32[1000]
+  %4 = searchsorted_left %2, %3 : i64[1000]
+  %5 = add %4, %4 : i64[1000]
+  return %5
+})";
+  for (const char* target : {cuda_target, host_target}) {
+    const PlannedProgram planned = plan(text, target);
+    CHECK(planned.kernels.size() == 2);
+    CHECK(contains(explain(planned), "it is searched, in memory"));
+  }
+}
+
+TEST_CASE("explain counts what merging moves") {
+  const PlannedProgram one = plan(sort_text("sort", "[4096]", 0), cuda_target);
+  const PlannedProgram two = plan(sort_text("sort", "[8192]", 0), cuda_target);
+  CHECK(traffic(one).moved == Dim(2 * 4096 * 4));
+  CHECK(traffic(two).moved == Dim(2 * 2 * 8192 * 4));
+}
