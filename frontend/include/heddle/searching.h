@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+
+#include "heddle/array.h"
+
+namespace heddle {
+
+/// numpy.searchsorted: int64, in the shape of `values`: where each would go into `sorted`, which
+/// has one axis and is in the order of sort(), before its equals for side "left", behind them for
+/// "right". With a `sorter` that holds a value, `sorted` is in order as sorter says. Dtypes
+/// promote. ShapeError unless sorted has one axis, and the sorter its shape; ValueError for another
+/// side.
+Array searchsorted(const Operand& sorted, const Operand& values, std::string_view side = "left",
+                   const Array& sorter = {});
+/// numpy.digitize: the number of the bin that each element falls into, bins[i - 1] <= x < bins[i],
+/// or, `right`, bins[i - 1] < x <= bins[i]; turned around for bins that fall. For bins that do
+/// neither, for which NumPy throws, the result says nothing. ShapeError unless bins has one axis.
+Array digitize(const Operand& x, const Operand& bins, bool right = false);
+
+}  // namespace heddle

@@ -1,0 +1,224 @@
+#include "heddle/sets.h"
+
+#include "heddle/manipulation.h"
+
+#include "frontend/compaction.h"
+#include "frontend/ordering.h"
+#include "frontend/promote.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::Composer;
+using frontend::NodeRef;
+using ir::Op;
+
+namespace {
+
+/// The elements of x in order, and where in it they are.
+struct Ordered {
+  NodeRef sorted, order;
+};
+
+Ordered ordered(const NodeRef& flat, const Composer& on) {
+  const NodeRef order = on.sort(Op::argsort, flat, 0);
+  return {on.gather(flat, order, 0), order};
+}
+
+/// Neighbours of a sorted array that differ: n - 1 of them.
+NodeRef steps(const NodeRef& sorted, bool equal_nan, const Composer& on) {
+  const ir::Dim rest = sorted->shape[0] - 1;
+  const NodeRef before = on.part(sorted, 0, 0, rest), after = on.part(sorted, 0, 1, rest);
+  const NodeRef differ = on(Op::not_equal, after, before);
+  if (!equal_nan || !is_floating(sorted->dtype)) return differ;
+  return on(Op::logical_and, differ, on(Op::logical_not, on(Op::isnan, before)));
+}
+
+NodeRef joined(std::vector<NodeRef> parts, const Composer& on) {
+  ir::Attributes attributes;
+  attributes.axes = {0};
+  return record(Op::concatenate, parts, std::move(attributes), on.site);
+}
+
+NodeRef some(bool value, ir::Dim count, const Composer& on) {
+  return frontend::broadcast_to_shape(frontend::record_constant(DType::boolean, value ? 1 : 0),
+                                      {count}, on.site);
+}
+
+/// Distinct elements: where in `of` the first of each is.
+struct Distinct {
+  Ordered of;
+  NodeRef firsts;
+};
+
+Distinct distinct(const char* what, const NodeRef& flat, bool equal_nan, const Composer& on) {
+  Distinct result{ordered(flat, on), {}};
+  NodeRef& sorted = result.of.sorted;
+  const bool none = sorted->shape[0] == ir::Dim(0);
+  const NodeRef is_first =
+      none ? some(false, 0, on) : joined({some(true, 1, on), steps(sorted, equal_nan, on)}, on);
+  result.firsts = frontend::places_of(what, is_first, {sorted, result.of.order}, on);
+  return result;
+}
+
+NodeRef values_of(const Distinct& found, const Composer& on) {
+  return on.gather(found.of.sorted, found.firsts, 0);
+}
+
+NodeRef counts_of(const Distinct& found, const Composer& on) {
+  const ir::Dim count = found.firsts->shape[0];
+  if (count == ir::Dim(0)) return found.firsts;
+  const NodeRef total = on.reshape(on.extent(found.of.sorted->shape[0]), {1});
+  return on(Op::subtract, joined({on.part(found.firsts, 0, 1, count - 1), total}, on),
+            found.firsts);
+}
+
+NodeRef inverse_of(const Distinct& found, const ir::Shape& shape, const Composer& on) {
+  const ir::Dim length = found.of.sorted->shape[0];
+  if (length == ir::Dim(0)) return on.reshape(found.firsts, shape);
+  // Which of the distinct ones each place of the order belongs to; every place of x is named once.
+  const NodeRef one = frontend::record_constant(DType::i64, 1);
+  const NodeRef which =
+      on(Op::subtract, on(Op::searchsorted_right, found.firsts, on.places(length)), one);
+  return on.reshape(on.scatter_add(which, found.of.order, length), shape);
+}
+
+struct Pair {
+  NodeRef a, b;
+};
+
+/// Both operands, flattened, in their common dtype.
+Pair flattened(std::string_view op, const Operand& a, const Operand& b, const Composer& on) {
+  const Operand* operands[] = {&a, &b};
+  const DType dtype = frontend::common_dtype(op, operands);
+  return {on.flat(frontend::node_of(op, a, dtype)), on.flat(frontend::node_of(op, b, dtype))};
+}
+
+/// Whether each of x, 1-d, is among elements in order.
+NodeRef is_among(const NodeRef& x, const NodeRef& sorted, const Composer& on) {
+  const bool boolean = is_boolean(x->dtype);
+  const NodeRef among = boolean ? on.cast(sorted, DType::u8) : sorted;
+  const NodeRef value = boolean ? on.cast(x, DType::u8) : x;
+  if (sorted->shape[0] == ir::Dim(0)) return some(false, x->shape[0], on);
+  const NodeRef found = on(Op::searchsorted_left, among, value);
+  return on(Op::equal, on.gather(among, found, 0), value);
+}
+
+NodeRef distinct_values(const char* what, const NodeRef& flat, bool equal_nan, const Composer& on) {
+  return values_of(distinct(what, flat, equal_nan, on), on);
+}
+
+/// The elements of x, 1-d, where the mask holds.
+NodeRef chosen(const char* what, const NodeRef& x, const NodeRef& mask, const Composer& on) {
+  return on.gather(x, frontend::places_of(what, mask, {x}, on), 0);
+}
+
+}  // namespace
+
+UniqueAll unique_all(const Operand& x, bool equal_nan) {
+  const Composer on{x.where()};
+  const NodeRef node = frontend::node_of("unique_all", x);
+  const Distinct found = distinct("unique_all", on.flat(node), equal_nan, on);
+  return {Access::make(values_of(found, on)),
+          Access::make(on.gather(found.of.order, found.firsts, 0)),
+          Access::make(inverse_of(found, node->shape, on)), Access::make(counts_of(found, on))};
+}
+
+UniqueCounts unique_counts(const Operand& x, bool equal_nan) {
+  const Composer on{x.where()};
+  const NodeRef flat = on.flat(frontend::node_of("unique_counts", x));
+  const Distinct found = distinct("unique_counts", flat, equal_nan, on);
+  return {Access::make(values_of(found, on)), Access::make(counts_of(found, on))};
+}
+
+UniqueInverse unique_inverse(const Operand& x, bool equal_nan) {
+  const Composer on{x.where()};
+  const NodeRef node = frontend::node_of("unique_inverse", x);
+  const Distinct found = distinct("unique_inverse", on.flat(node), equal_nan, on);
+  return {Access::make(values_of(found, on)), Access::make(inverse_of(found, node->shape, on))};
+}
+
+Array unique_values(const Operand& x, bool equal_nan) {
+  const Composer on{x.where()};
+  const NodeRef flat = on.flat(frontend::node_of("unique_values", x));
+  return Access::make(distinct_values("unique_values", flat, equal_nan, on));
+}
+
+Array unique(const Operand& x, bool equal_nan) {
+  const Composer on{x.where()};
+  const NodeRef flat = on.flat(frontend::node_of("unique", x));
+  return Access::make(distinct_values("unique", flat, equal_nan, on));
+}
+
+Array isin(const Operand& x, const Operand& test_elements, bool invert) {
+  const Composer on{x.where()};
+  const Operand* operands[] = {&x, &test_elements};
+  const DType dtype = frontend::common_dtype("isin", operands);
+  const NodeRef node = frontend::node_of("isin", x, dtype);
+  const NodeRef among = on.flat(frontend::node_of("isin", test_elements, dtype));
+  NodeRef result =
+      on.reshape(is_among(on.flat(node), on.sort(Op::sort, among, 0), on), node->shape);
+  if (invert) result = on(Op::logical_not, result);
+  return Access::make(result);
+}
+
+Intersection intersect1d_indices(const Operand& a, const Operand& b) {
+  const Composer on{a.where()};
+  const Pair pair = flattened("intersect1d", a, b, on);
+  const Distinct in_a = distinct("intersect1d", pair.a, true, on);
+  const Distinct in_b = distinct("intersect1d", pair.b, true, on);
+  const NodeRef values = values_of(in_a, on), others = values_of(in_b, on);
+  const NodeRef places =
+      frontend::places_of("intersect1d", is_among(values, others, on), {values, others}, on);
+  const NodeRef common = on.gather(values, places, 0);
+  const NodeRef first_a = on.gather(on.gather(in_a.of.order, in_a.firsts, 0), places, 0);
+  const bool boolean = is_boolean(common->dtype);
+  const auto number = [&](const NodeRef& node) {
+    return boolean ? on.cast(node, DType::u8) : node;
+  };
+  const NodeRef in_others = on(Op::searchsorted_left, number(others), number(common));
+  const NodeRef firsts_b = on.gather(in_b.of.order, in_b.firsts, 0);
+  const bool none = common->shape[0] == ir::Dim(0);
+  return {Access::make(common), Access::make(first_a),
+          Access::make(none ? in_others : on.gather(firsts_b, in_others, 0))};
+}
+
+Array intersect1d(const Operand& a, const Operand& b) {
+  const Composer on{a.where()};
+  const Pair pair = flattened("intersect1d", a, b, on);
+  const NodeRef values = distinct_values("intersect1d", pair.a, true, on);
+  const NodeRef is_common = is_among(values, on.sort(Op::sort, pair.b, 0), on);
+  return Access::make(chosen("intersect1d", values, is_common, on));
+}
+
+Array union1d(const Operand& a, const Operand& b) {
+  const Composer on{a.where()};
+  const Pair pair = flattened("union1d", a, b, on);
+  return Access::make(distinct_values("union1d", joined({pair.a, pair.b}, on), true, on));
+}
+
+Array setdiff1d(const Operand& a, const Operand& b) {
+  const Composer on{a.where()};
+  const Pair pair = flattened("setdiff1d", a, b, on);
+  // NumPy gives the first operand's dtype.
+  const NodeRef own = on.flat(frontend::node_of("setdiff1d", a));
+  const NodeRef values = distinct_values("setdiff1d", own, true, on);
+  const NodeRef is_common =
+      is_among(on.cast(values, pair.a->dtype), on.sort(Op::sort, pair.b, 0), on);
+  return Access::make(chosen("setdiff1d", values, on(Op::logical_not, is_common), on));
+}
+
+Array setxor1d(const Operand& a, const Operand& b) {
+  const Composer on{a.where()};
+  const Pair pair = flattened("setxor1d", a, b, on);
+  const NodeRef values_a = distinct_values("setxor1d", pair.a, true, on);
+  const NodeRef values_b = distinct_values("setxor1d", pair.b, true, on);
+  const NodeRef both = on.sort(Op::sort, joined({values_a, values_b}, on), 0);
+  if (both->shape[0] == ir::Dim(0)) return Access::make(both);
+  // What differs from both of its neighbours is in one of them only.
+  const NodeRef differ = steps(both, false, on), end = some(true, 1, on);
+  const NodeRef alone = on(Op::logical_and, joined({end, differ}, on), joined({differ, end}, on));
+  return Access::make(chosen("setxor1d", both, alone, on));
+}
+
+}  // namespace heddle
