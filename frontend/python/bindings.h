@@ -20,6 +20,9 @@ void bind_scans(Functions& functions);
 void bind_selection(Functions& functions);
 void bind_statistics(Functions& functions);
 void bind_settings(Functions& functions);
+void bind_quantiles(Functions& functions);  ///< and histograms
+void bind_sets(Functions& functions);
+void bind_sorting(Functions& functions);  ///< and searching
 
 /// The class heddle.Array, without the methods that functions of the module also are.
 void bind_array(nb::module_& module);

@@ -35,5 +35,8 @@ NB_MODULE(_heddle, module) {
   bind_linear_algebra(functions);
   bind_polynomials(functions);
   bind_statistics(functions);
+  bind_sorting(functions);
+  bind_sets(functions);
+  bind_quantiles(functions);
   bind_jit(functions);
 }

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace heddle::python {
+
+/// A type of named tuples, for functions that return several things. Lives as long as the process.
+class NamedTuple {
+ public:
+  NamedTuple(const char* name, const char* fields)
+      : type_(nanobind::module_::import_("collections")
+                  .attr("namedtuple")(name, fields, nanobind::arg("module") = "heddle")
+                  .release()) {}
+
+  template <class... Objects>
+  nanobind::object operator()(const Objects&... values) const {
+    return type_(values...);
+  }
+
+ private:
+  nanobind::handle type_;
+};
+
+}  // namespace heddle::python

@@ -1,0 +1,109 @@
+#include "heddle/quantiles.h"
+
+#include "heddle/histograms.h"
+
+#include "frontend/python/bindings.h"
+
+namespace heddle::python {
+namespace {
+
+constexpr const char* median_parameters =
+    "(x: Array, /, axis: Axis = None, out: Array | None = None, *, keepdims: bool = False) -> "
+    "Array";
+constexpr const char* quantile_parameters =
+    "(x: Array, /, q: Operand, axis: Axis = None, out: Array | None = None, *, method: str = "
+    "\"linear\", keepdims: bool = False) -> Array";
+
+std::string named(const char* name, const char* rest) { return std::string(name) + rest; }
+
+using Median = Array (*)(const Operand&, const Axes&, bool);
+using Quantile = Array (*)(const Operand&, const Operand&, const Axes&, std::string_view, bool);
+
+template <Median function>
+Array median_of(const Arguments& a) {
+  return function(a.operand(0), a.axes(1), a.flag(3));
+}
+template <Quantile function>
+Array quantile_of(const Arguments& a) {
+  return function(a.operand(0), a.operand(1), a.axes(2), a.text(4), a.flag(5));
+}
+
+void bind_order_statistics(Functions& functions) {
+  const auto text = [](const char* what, const char* example) {
+    return std::string(what) +
+           " Raises IndexError for an axis out of range, ValueError for a q "
+           "out of range or another method.\n\nExample: " +
+           example;
+  };
+  functions.def(named("median", median_parameters),
+                "The middle element, or the mean of the two: numpy.median. NaN where there is one. "
+                "Raises IndexError.\n\nExample: hd.median(x, axis=0)",
+                [](const Arguments& a) { return median_of<median>(a); });
+  functions.def(named("nanmedian", median_parameters),
+                "The median of what is not NaN: numpy.nanmedian. Raises IndexError.\n\nExample: "
+                "hd.nanmedian(x, axis=0)",
+                [](const Arguments& a) { return median_of<nanmedian>(a); });
+  functions.def(named("quantile", quantile_parameters),
+                text("The values below which the shares q of the elements lie, by any of NumPy's "
+                     "methods: numpy.quantile.",
+                     "hd.quantile(x, 0.9, axis=0)"),
+                [](const Arguments& a) { return quantile_of<quantile>(a); });
+  functions.def(named("nanquantile", quantile_parameters),
+                text("Quantiles of what is not NaN: numpy.nanquantile.", "hd.nanquantile(x, 0.9)"),
+                [](const Arguments& a) { return quantile_of<nanquantile>(a); });
+  functions.def(
+      named("percentile", quantile_parameters),
+      text("Quantiles of q / 100: numpy.percentile.", "hd.percentile(x, hd.asarray([5, 95]))"),
+      [](const Arguments& a) { return quantile_of<percentile>(a); });
+  functions.def(
+      named("nanpercentile", quantile_parameters),
+      text("Percentiles of what is not NaN: numpy.nanpercentile.", "hd.nanpercentile(x, 50)"),
+      [](const Arguments& a) { return quantile_of<nanpercentile>(a); });
+}
+
+BinRange range_of(const Arguments& a, std::size_t i) {
+  if (a.is_none(i)) return {};
+  if (!PySequence_Check(a[i].ptr()) || nb::len(a[i]) != 2) a.mistyped(i, "two numbers");
+  const auto number = [&](int k) { return nb::cast<double>(a[i][k]); };
+  return {{number(0), number(1)}};
+}
+
+void bind_histograms(Functions& functions) {
+  functions.def(
+      "histogram(x: Array, /, bins: int | Array = 10, range: tuple[float, float] | None = None, *, "
+      "density: bool = False) -> tuple[Array, Array]",
+      "How many elements are in each bin, and the bins' edges: numpy.histogram. bins is how many "
+      "equal ones there are over the range, or their edges. Without a range this waits for the "
+      "least and the greatest element. Raises ValueError.\n\nExample: hd.histogram(x, 20)",
+      [](const Arguments& a) {
+        const auto computed = [&] {
+          if (as_array(a[1]) != nullptr) return histogram(a.operand(0), a.array(1), a.flag(3));
+          return histogram(a.operand(0), a.integer(1), range_of(a, 2), a.flag(3));
+        };
+        const Histogram result = computed();
+        return std::pair(result.counts, result.edges);
+      });
+  functions.def(
+      "histogram_bin_edges(x: Array, /, bins: int = 10, range: tuple[float, float] | None = None) "
+      "-> Array",
+      "The edges that histogram takes: numpy.histogram_bin_edges.\n\nExample: "
+      "hd.histogram_bin_edges(x, 20)",
+      [](const Arguments& a) {
+        return histogram_bin_edges(a.operand(0), a.integer(1), range_of(a, 2));
+      });
+  functions.def(
+      "bincount(x: Array, /, minlength: int = 0) -> Array",
+      "How often each of 0, 1 ... is in x, as int64: numpy.bincount without weights. Waits for the "
+      "greatest element; raises TraceError inside jit, ValueError for negative elements.\n\n"
+      "Example: hd.bincount(x, minlength=256)",
+      [](const Arguments& a) { return bincount(a.operand(0), a.integer(1)); });
+}
+
+}  // namespace
+
+void bind_quantiles(Functions& functions) {
+  bind_order_statistics(functions);
+  bind_histograms(functions);
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,137 @@
+#include "heddle/sets.h"
+
+#include "heddle/manipulation.h"
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/named_tuple.h"
+
+namespace heddle::python {
+namespace {
+
+/// Calls what waits for the device with the GIL released.
+template <class Function>
+auto waiting(const Function& function) {
+  const nb::gil_scoped_release release;
+  return function();
+}
+
+constexpr const char* waits =
+    " Evaluates and waits, as its size depends on the data; raises TraceError inside jit.\n\n"
+    "Example: ";
+
+std::string text(const char* what, const char* example) {
+  return std::string(what) + waits + example;
+}
+
+Operand at(const Array& x, const Arguments& a) { return {x, a.where()}; }
+
+/// x, and indices, inverse and counts as they are asked for; one array alone, else a tuple.
+nb::object unique_of(const Arguments& a) {
+  const Array x = a.array(0);
+  const bool equal_nan = a.flag(4);
+  const bool wants[] = {a.flag(1), a.flag(2), a.flag(3)};
+  if (!wants[0] && !wants[1] && !wants[2])
+    return wrap(waiting([&] { return unique(at(x, a), equal_nan); }));
+  const UniqueAll all = waiting([&] { return unique_all(at(x, a), equal_nan); });
+  nb::list parts;
+  parts.append(wrap(all.values));
+  if (wants[0]) parts.append(wrap(all.indices));
+  if (wants[1]) parts.append(wrap(all.inverse_indices));
+  if (wants[2]) parts.append(wrap(all.counts));
+  return nb::tuple(parts);
+}
+
+void bind_unique(Functions& functions) {
+  functions.def(
+      "unique(x: Array, /, return_index: bool = False, return_inverse: bool = False, "
+      "return_counts: bool = False, *, equal_nan: bool = True) -> Array | tuple[Array, ...]",
+      text("The distinct elements, sorted; with them, if asked for, where each is first, which of "
+           "them each element is, and how often each is there: numpy.unique without an axis.",
+           "hd.unique(x, return_counts=True)"),
+      [](const Arguments& a) { return unique_of(a); });
+  functions.def(
+      "unique_all(x: Array, /) -> tuple[Array, Array, Array, Array]",
+      text("The distinct elements, sorted, each NaN by itself: the named tuple (values, indices, "
+           "inverse_indices, counts): numpy.unique_all.",
+           "hd.unique_all(x).counts"),
+      [](const Arguments& a) {
+        static const NamedTuple type("UniqueAllResult", "values indices inverse_indices counts");
+        const Array x = a.array(0);
+        const UniqueAll all = waiting([&] { return unique_all(at(x, a)); });
+        return type(wrap(all.values), wrap(all.indices), wrap(all.inverse_indices),
+                    wrap(all.counts));
+      });
+  functions.def("unique_counts(x: Array, /) -> tuple[Array, Array]",
+                text("The distinct elements and how often each is there: the named tuple (values, "
+                     "counts): numpy.unique_counts.",
+                     "hd.unique_counts(x).counts"),
+                [](const Arguments& a) {
+                  static const NamedTuple type("UniqueCountsResult", "values counts");
+                  const Array x = a.array(0);
+                  const UniqueCounts all = waiting([&] { return unique_counts(at(x, a)); });
+                  return type(wrap(all.values), wrap(all.counts));
+                });
+  functions.def("unique_inverse(x: Array, /) -> tuple[Array, Array]",
+                text("The distinct elements and which of them each element is: the named tuple "
+                     "(values, inverse_indices): numpy.unique_inverse.",
+                     "hd.unique_inverse(x).inverse_indices"),
+                [](const Arguments& a) {
+                  static const NamedTuple type("UniqueInverseResult", "values inverse_indices");
+                  const Array x = a.array(0);
+                  const UniqueInverse all = waiting([&] { return unique_inverse(at(x, a)); });
+                  return type(wrap(all.values), wrap(all.inverse_indices));
+                });
+  functions.def("unique_values(x: Array, /) -> Array",
+                text("The distinct elements, sorted: numpy.unique_values.", "hd.unique_values(x)"),
+                [](const Arguments& a) {
+                  const Array x = a.array(0);
+                  return waiting([&] { return unique_values(at(x, a)); });
+                });
+}
+
+using SetFunction = Array (*)(const Operand&, const Operand&);
+
+template <SetFunction function>
+Array of_two(const Arguments& a) {
+  const Array x = a.array(0), y = a.array(1);
+  return waiting([&] { return function(at(x, a), at(y, a)); });
+}
+
+void bind_sets_of_two(Functions& functions) {
+  functions.def(
+      "isin(x1: Operand, x2: Operand, /, *, assume_unique: bool = False, invert: bool = False) -> "
+      "Array",
+      "Whether each of x1 is among x2, or, with invert, is not: numpy.isin.\n\nExample: "
+      "hd.isin(x, hd.asarray([1, 2]))",
+      [](const Arguments& a) { return isin(a.operand(0), a.operand(1), a.flag(3)); });
+  functions.def("union1d(x1: Array, x2: Array, /) -> Array",
+                text("What is in either: numpy.union1d.", "hd.union1d(x, y)"),
+                [](const Arguments& a) { return of_two<union1d>(a); });
+  functions.def("setdiff1d(x1: Array, x2: Array, /, assume_unique: bool = False) -> Array",
+                text("What is in the first only: numpy.setdiff1d.", "hd.setdiff1d(x, y)"),
+                [](const Arguments& a) { return of_two<setdiff1d>(a); });
+  functions.def("setxor1d(x1: Array, x2: Array, /, assume_unique: bool = False) -> Array",
+                text("What is in one of both only: numpy.setxor1d.", "hd.setxor1d(x, y)"),
+                [](const Arguments& a) { return of_two<setxor1d>(a); });
+  functions.def(
+      "intersect1d(x1: Array, x2: Array, /, assume_unique: bool = False, return_indices: bool = "
+      "False) -> Array | tuple[Array, Array, Array]",
+      text("What is in both; with return_indices also where each is first in x1 and in x2: "
+           "numpy.intersect1d.",
+           "hd.intersect1d(x, y)"),
+      [](const Arguments& a) -> nb::object {
+        if (!a.flag(3)) return wrap(of_two<intersect1d>(a));
+        const Array x = a.array(0), y = a.array(1);
+        const Intersection both = waiting([&] { return intersect1d_indices(at(x, a), at(y, a)); });
+        return nb::make_tuple(wrap(both.values), wrap(both.indices_a), wrap(both.indices_b));
+      });
+}
+
+}  // namespace
+
+void bind_sets(Functions& functions) {
+  bind_unique(functions);
+  bind_sets_of_two(functions);
+}
+
+}  // namespace heddle::python

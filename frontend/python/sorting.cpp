@@ -1,0 +1,103 @@
+#include "heddle/sorting.h"
+
+#include "heddle/searching.h"
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/named_tuple.h"
+
+namespace heddle::python {
+namespace {
+
+/// sort and argsort; they are stable whatever is asked for.
+constexpr const char* sort_parameters =
+    "(x: Array, /, axis: int | None = -1, kind: str | None = None, *, descending: bool = False, "
+    "stable: bool = True) -> Array";
+
+constexpr const char* order =
+    " NaN stands behind all numbers, and first when descending; equal elements keep their order, "
+    "whatever `kind` and `stable` say. axis=None sorts the flattened array. Raises IndexError.\n\n"
+    "Example: ";
+
+std::string text(const char* what, const char* example) {
+  return std::string(what) + order + example;
+}
+
+std::string named(const char* name, const char* rest) { return std::string(name) + rest; }
+
+/// Arrays in a sequence, or the rows of one.
+std::vector<Array> keys_of(const Arguments& a) {
+  if (as_array(a[0]) == nullptr) return a.arrays(0);
+  std::vector<Array> rows;
+  const Array& all = a.array(0);
+  for (std::int64_t i = 0; i < all.shape(0, a.where()); ++i)
+    rows.push_back(all.index({IndexItem(i, a.where())}, a.where()));
+  return rows;
+}
+
+void bind_sorts(Functions& functions) {
+  functions.def(named("sort", sort_parameters),
+                text("A sorted copy: numpy.sort.", "hd.sort(x, axis=0)"),
+                [](const Arguments& a) { return sort(a.operand(0), a.axes(1), a.flag(3)); });
+  functions.def_with_method(
+      named("argsort", sort_parameters),
+      text("Where each element of the sorted array is, as int64: numpy.argsort.",
+           "hd.argsort(x, descending=True)"),
+      [](const Arguments& a) { return argsort(a.operand(0), a.axes(1), a.flag(3)); });
+  functions.def(
+      "lexsort(keys: Sequence[Array] | Array, axis: int | None = -1) -> Array",
+      "The order, as int64, by the last key, among equals by the one before, and so on: "
+      "numpy.lexsort. Raises ShapeError for keys of different shapes, ValueError for none.\n\n"
+      "Example: hd.lexsort((second, first))",
+      [](const Arguments& a) { return lexsort(keys_of(a), a.axes(1), a.where()); });
+  constexpr const char* partition_text =
+      " All of the axis is sorted. Raises ValueError for a kth out of range.\n\nExample: ";
+  functions.def(
+      "partition(x: Array, /, kth: int, axis: int | None = -1) -> Array",
+      std::string("A copy with element kth where sorting would put it, none greater "
+                  "before and none less behind: numpy.partition.") +
+          partition_text + "hd.partition(x, 3)",
+      [](const Arguments& a) { return partition(a.operand(0), a.integer(1), a.axes(2)); });
+  functions.def(
+      "argpartition(x: Array, /, kth: int, axis: int | None = -1) -> Array",
+      std::string("Where the elements of the partition are, as int64: numpy.argpartition.") +
+          partition_text + "hd.argpartition(x, 3)",
+      [](const Arguments& a) { return argpartition(a.operand(0), a.integer(1), a.axes(2)); });
+  functions.def(
+      "topk(x: Array, /, k: int, axis: int | None = -1, *, largest: bool = True) -> "
+      "tuple[Array, Array]",
+      "The k largest elements along an axis, or the k smallest, in order, as the named tuple "
+      "(values, indices). Raises ValueError for a k beyond the axis.\n\nExample: "
+      "hd.topk(x, 5).values",
+      [](const Arguments& a) {
+        static const NamedTuple type("TopK", "values indices");
+        const TopK top = topk(a.operand(0), a.integer(1), a.axes(2), a.flag(3));
+        return type(wrap(top.values), wrap(top.indices));
+      });
+}
+
+void bind_searches(Functions& functions) {
+  functions.def(
+      "searchsorted(x1: Array, x2: Operand, /, side: str = \"left\", sorter: Array | None = None) "
+      "-> Array",
+      "Where each of x2 would go into x1, which is sorted, or is by sorter, as int64: before its "
+      "equals, or behind them for side='right': numpy.searchsorted. Raises ShapeError unless x1 "
+      "has one axis.\n\nExample: hd.searchsorted(edges, x, side='right')",
+      [](const Arguments& a) {
+        const Array sorter = a.is_none(3) ? Array() : a.array(3);
+        return searchsorted(a.operand(0), a.operand(1), a.text(2), sorter);
+      });
+  functions.def(
+      "digitize(x: Operand, /, bins: Array, right: bool = False) -> Array",
+      "The number of the bin, between edges that rise or fall, that each element is in, as int64: "
+      "numpy.digitize.\n\nExample: hd.digitize(x, hd.asarray([0.0, 1.0, 10.0]))",
+      [](const Arguments& a) { return digitize(a.operand(0), a.operand(1), a.flag(2)); });
+}
+
+}  // namespace
+
+void bind_sorting(Functions& functions) {
+  bind_sorts(functions);
+  bind_searches(functions);
+}
+
+}  // namespace heddle::python
