@@ -8,8 +8,9 @@
 #include "heddle/array.h"
 #include "heddle/elementwise.h"
 
+#include "frontend/gather.h"
 #include "frontend/promote.h"
-#include "frontend/trace.h"
+#include "frontend/region.h"
 
 namespace heddle {
 
@@ -18,130 +19,11 @@ using frontend::at;
 using frontend::describe;
 using frontend::NodeRef;
 using frontend::record;
+using frontend::Region;
 using frontend::Site;
 using ir::Op;
 
 namespace {
-
-/// Subscripts as a slice of every axis, and the shape that is left of it.
-struct Region {
-  ir::Attributes slice;  ///< starts, steps, shape: one for each axis of the array
-  ir::Shape result;      ///< without the axes that integers took, with the new ones
-  bool whole = true;     ///< the slice is the array
-};
-
-class RegionBuilder {
- public:
-  RegionBuilder(const NodeRef& node, const std::vector<IndexItem>& items, const Site& site)
-      : node_(node), items_(items), site_(site) {}
-
-  Region build() {
-    const std::size_t rank = node_->shape.size();
-    std::size_t taken = 0, ellipses = 0;
-    for (const IndexItem& item : items_) {
-      taken += item.kind == IndexItem::Kind::integer || item.kind == IndexItem::Kind::slice;
-      ellipses += item.kind == IndexItem::Kind::ellipsis;
-    }
-    if (taken > rank) {
-      throw IndexError(
-          at(fmt::format("{} subscripts for {}, which has {} axes", taken, describe(*node_), rank),
-             site_));
-    }
-    if (ellipses > 1) throw IndexError(at("more than one ellipsis among the subscripts", site_));
-    for (const IndexItem& item : items_) add(item, rank - taken);
-    while (axis_ < rank) add_slice({});
-    return std::move(region_);
-  }
-
- private:
-  void add(const IndexItem& item, std::size_t missing) {
-    switch (item.kind) {
-      case IndexItem::Kind::absent:
-        break;
-      case IndexItem::Kind::integer:
-        add_integer(item.integer);
-        break;
-      case IndexItem::Kind::slice:
-        add_slice(item.slice);
-        break;
-      case IndexItem::Kind::newaxis:
-        region_.result.emplace_back(1);
-        break;
-      case IndexItem::Kind::ellipsis:
-        for (std::size_t i = 0; i < missing; ++i) add_slice({});
-        break;
-    }
-  }
-
-  void add_axis(ir::Dim start, std::int64_t step, ir::Dim extent) {
-    region_.whole &= start == ir::Dim(0) && step == 1 && extent == node_->shape[axis_];
-    region_.slice.starts.push_back(start);
-    region_.slice.steps.push_back(step);
-    region_.slice.shape.push_back(extent);
-    ++axis_;
-  }
-
-  void add_integer(std::int64_t index) {
-    const ir::Dim extent = node_->shape[axis_];
-    if (extent.is_constant() && (index >= extent.constant() || index < -extent.constant())) {
-      throw IndexError(
-          at(fmt::format("index {} is out of bounds for axis {} of {}, whose extent is "
-                         "{}",
-                         index, axis_, describe(*node_), extent.constant()),
-             site_));
-    }
-    add_axis(index < 0 ? extent + index : ir::Dim(index), 1, 1);
-  }
-
-  void add_slice(const Slice& slice) {
-    const ir::Dim extent = node_->shape[axis_];
-    const std::int64_t step = slice.step.value_or(1);
-    if (step == 0) throw ValueError(at("a slice's step is 0", site_));
-    if (!extent.is_constant()) {
-      add_symbolic_slice(slice, step, extent);
-    } else {
-      const std::int64_t n = extent.constant();
-      const auto bound = [&](std::optional<std::int64_t> value, std::int64_t absent) {
-        if (!value) return absent;
-        const std::int64_t from_start = *value < 0 ? *value + n : *value;
-        return step > 0 ? std::clamp<std::int64_t>(from_start, 0, n)
-                        : std::clamp<std::int64_t>(from_start, -1, n - 1);
-      };
-      const std::int64_t start = bound(slice.start, step > 0 ? 0 : n - 1);
-      const std::int64_t stop = bound(slice.stop, step > 0 ? n : -1);
-      const std::int64_t distance = step > 0 ? stop - start : start - stop;
-      // Steps beyond the extent take one element; kept small so that nothing overflows.
-      const std::int64_t stride = std::clamp<std::int64_t>(step, -n - 1, n + 1);
-      const std::int64_t magnitude = std::abs(stride);
-      const std::int64_t count = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
-      add_axis(count == 0 ? 0 : start, count <= 1 ? 1 : stride, count);
-    }
-    region_.result.push_back(region_.slice.shape.back());
-  }
-
-  /// Bounds of an axis whose extent is known at launch only: not clipped, and checked then.
-  void add_symbolic_slice(const Slice& slice, std::int64_t step, ir::Dim extent) {
-    if (step != 1 && step != -1) {
-      throw ShapeError(at(fmt::format("axis {} of {} has a symbolic extent, which takes slices of "
-                                      "step 1 or -1 only, not {}",
-                                      axis_, describe(*node_), step),
-                          site_));
-    }
-    const auto bound = [&](std::optional<std::int64_t> value, ir::Dim absent) {
-      if (!value) return absent;
-      return *value < 0 ? extent + *value : ir::Dim(*value);
-    };
-    const ir::Dim start = bound(slice.start, step > 0 ? ir::Dim(0) : extent - 1);
-    const ir::Dim stop = bound(slice.stop, step > 0 ? extent : ir::Dim(-1));
-    add_axis(start, step, step > 0 ? stop - start : start - stop);
-  }
-
-  const NodeRef& node_;
-  const std::vector<IndexItem>& items_;
-  Site site_;
-  Region region_;
-  std::size_t axis_ = 0;
-};
 
 std::vector<IndexItem> present(std::initializer_list<IndexItem> items) {
   std::vector<IndexItem> result;
@@ -178,48 +60,84 @@ NodeRef fit(NodeRef value, const ir::Shape& place, const NodeRef& base, const Si
   return value;
 }
 
-Array write_region(const NodeRef& base, const std::vector<IndexItem>& items, const Operand& value,
-                   const Site& site) {
-  Region region = RegionBuilder(base, items, site).build();
-  NodeRef element = fit(value_for(base, value), region.result, base, site);
-  if (region.whole && region.result == base->shape) {
-    return Access::make(frontend::broadcast_to_shape(element, base->shape, site));
-  }
+/// A part of the base that the region slices, in the shape of its result, written back.
+NodeRef written_back(const NodeRef& base, const Region& region, const NodeRef& part,
+                     const Site& site) {
+  if (region.whole && region.result == base->shape)
+    return frontend::broadcast_to_shape(part, base->shape, site);
+  NodeRef element = part;
   // In the slice's rank: with extents 1 for integers, without new axes.
   if (region.result != region.slice.shape && !element->shape.empty()) {
     element = frontend::broadcast_to_shape(element, region.result, site);
     element = frontend::reshape_to(element, region.slice.shape, site);
   }
-  return Access::make(record(Op::slice_update, {base, element}, std::move(region.slice), site));
+  return record(Op::slice_update, {base, element}, region.slice, site);
 }
 
-Array write_mask(const NodeRef& base, const NodeRef& mask, const Operand& value, const Site& site) {
-  if (!is_boolean(mask->dtype)) {
-    throw DTypeError(at(fmt::format("at: a mask must be bool, not {}", describe(*mask)), site));
+Array write_region(const NodeRef& base, const std::vector<IndexItem>& items, const Operand& value,
+                   const SourceLocation& site) {
+  const Region region = frontend::region_of(base, items, site);
+  NodeRef element = value_for(base, value);
+  if (region.indexed.empty()) {
+    element = fit(element, region.result, base, site);
+  } else {
+    const NodeRef part = frontend::sliced(base, region, site);
+    const ir::Shape place = frontend::taken_shape(part, region.indexed, region.together, site);
+    element = frontend::put_at(part, region.indexed, region.together,
+                               fit(element, place, base, site), site);
   }
-  const std::size_t rank = mask->shape.size();
-  if (rank > base->shape.size() ||
-      !std::equal(mask->shape.begin(), mask->shape.end(), base->shape.begin())) {
-    throw IndexError(at(fmt::format("at: the mask {} does not match the leading axes of {}",
-                                    describe(*mask), describe(*base)),
-                        site));
-  }
+  return Access::make(written_back(base, region, element, site));
+}
+
+/// The only subscript, a mask of the leading axes; null for all others.
+const Array* only_mask(const std::vector<IndexItem>& items) {
+  if (items.size() != 1 || items[0].kind != IndexItem::Kind::array) return nullptr;
+  return is_boolean(items[0].array->dtype()) ? items[0].array.get() : nullptr;
+}
+
+/// Whether a value is the same for all elements that a mask of `masked` axes picks of the base.
+bool is_same_for_all(const Operand& value, const NodeRef& base, std::size_t masked) {
+  if (value.array() == nullptr) return true;
+  const ir::Shape& shape = Access::node(*value.array(), value.where())->shape;
+  const std::size_t rest = base->shape.size() - masked;
+  const std::size_t varying = shape.size() - std::min(shape.size(), rest);
+  return std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(varying),
+                     [](ir::Dim extent) { return extent == ir::Dim(1); });
+}
+
+bool matches_leading_axes(const Array& mask, const NodeRef& base, const SourceLocation& site) {
+  const ir::Shape& shape = Access::node(mask, site)->shape;
+  return shape.size() <= base->shape.size() &&
+         std::equal(shape.begin(), shape.end(), base->shape.begin());
+}
+
+/// The value where a mask of the leading axes holds, the base elsewhere.
+NodeRef choose_by(const NodeRef& mask, const NodeRef& value, const NodeRef& base,
+                  const Site& site) {
   ir::Shape expanded = mask->shape;
   expanded.resize(base->shape.size(), ir::Dim(1));
   const NodeRef chosen = frontend::reshape_to(mask, std::move(expanded), site);
-  const NodeRef element = fit(value_for(base, value), base->shape, base, site);
-  const NodeRef result = record(Op::select, {chosen, element, base}, site);
-  return Access::make(result);
+  return record(Op::select, {chosen, value, base}, site);
+}
+
+Array write_mask(const NodeRef& base, const NodeRef& mask, const Operand& value, const Site& site) {
+  const ir::Shape rest(base->shape.begin() + static_cast<std::ptrdiff_t>(mask->shape.size()),
+                       base->shape.end());
+  const NodeRef element = fit(value_for(base, value), rest, base, site);
+  return Access::make(choose_by(mask, element, base, site));
 }
 
 }  // namespace
 
+IndexItem::IndexItem(const Array& index, SourceLocation where)
+    : kind(Kind::array), array(std::make_shared<const Array>(index)), where(where) {}
+
 Array Array::index(const std::vector<IndexItem>& items, SourceLocation where) const {
   const NodeRef node = Access::node(*this, where);
-  Region region = RegionBuilder(node, items, where).build();
-  NodeRef result = node;
-  if (!region.whole) result = record(Op::slice, {node}, std::move(region.slice), where);
-  return Access::make(frontend::reshape_to(result, std::move(region.result), where));
+  const Region region = frontend::region_of(node, items, where);
+  const NodeRef part = frontend::sliced(node, region, where);
+  if (region.indexed.empty()) return Access::make(part);
+  return Access::make(frontend::take_at(part, region.indexed, region.together, where));
 }
 
 Array Array::operator()(IndexItem a, IndexItem b, IndexItem c, IndexItem d, IndexItem e,
@@ -236,12 +154,13 @@ IndexedArray Array::at(IndexItem a, IndexItem b, IndexItem c, IndexItem d, Index
   return {*this, present({a, b, c, d, e, f, g, h}), a.where};
 }
 
-IndexedArray Array::at(const Array& mask, SourceLocation where) { return {*this, mask, where}; }
-
 IndexedArray& IndexedArray::operator=(const Operand& value) {
   const NodeRef base = Access::node(base_, where_);
-  base_ = mask_.has_value() ? write_mask(base, Access::node(mask_, where_), value, where_)
-                            : write_region(base, items_, value, where_);
+  const Array* const mask = only_mask(items_);
+  const bool chooses = mask != nullptr && matches_leading_axes(*mask, base, where_) &&
+                       is_same_for_all(value, base, static_cast<std::size_t>(mask->ndim()));
+  base_ = chooses ? write_mask(base, Access::node(*mask, where_), value, where_)
+                  : write_region(base, items_, value, where_);
   return *this;
 }
 
@@ -250,13 +169,21 @@ IndexedArray& IndexedArray::operator=(const IndexedArray& value) {
   return *this = Operand(read, where_);
 }
 
-/// For a mask the whole array is combined and the mask chooses, which gives the same values.
+/// With a mask and a value that is the same for all that it picks, the whole array is combined and
+/// the mask chooses, which needs no evaluation.
 template <class Combine>
 IndexedArray& IndexedArray::update(const Operand& value, Combine combine) {
-  const Array before = mask_.has_value() ? base_ : static_cast<Array>(*this);
+  const NodeRef base = Access::node(base_, where_);
+  const Array* const mask = only_mask(items_);
+  const bool chooses = mask != nullptr && matches_leading_axes(*mask, base, where_) &&
+                       is_same_for_all(value, base, static_cast<std::size_t>(mask->ndim()));
+  const Array before = chooses ? base_ : static_cast<Array>(*this);
   const Array after =
       frontend::in_place("at", before, combine(Operand(before, where_), value), where_);
-  return *this = Operand(after, where_);
+  if (!chooses) return *this = Operand(after, where_);
+  base_ = Access::make(
+      choose_by(Access::node(*mask, where_), Access::node(after, where_), base, where_));
+  return *this;
 }
 
 IndexedArray& IndexedArray::operator+=(const Operand& value) { return update(value, add); }
@@ -264,14 +191,6 @@ IndexedArray& IndexedArray::operator-=(const Operand& value) { return update(val
 IndexedArray& IndexedArray::operator*=(const Operand& value) { return update(value, multiply); }
 IndexedArray& IndexedArray::operator/=(const Operand& value) { return update(value, divide); }
 
-IndexedArray::operator Array() const {
-  if (mask_.has_value()) {
-    throw ValueError(
-        frontend::at("reading through a mask has a shape that depends on the data; use "
-                     "hd::where",
-                     where_));
-  }
-  return base_.index(items_, where_);
-}
+IndexedArray::operator Array() const { return base_.index(items_, where_); }
 
 }  // namespace heddle

@@ -1,7 +1,10 @@
 #include "heddle/indexing.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "heddle/creation.h"
 #include "heddle/manipulation.h"
 
 #include "frontend/promote.h"
@@ -21,40 +24,42 @@ std::optional<std::int64_t> bound(nb::handle value) {
   return overflow == 0 ? result : overflow > 0 ? INT64_MAX : INT64_MIN / 2;
 }
 
-/// One basic subscript; nullopt for what selects by values.
-std::optional<IndexItem> to_item(nb::handle key, const SourceLocation& where) {
-  PyObject* object = key.ptr();
-  if (object == Py_None) return IndexItem(newaxis, where);
-  if (object == Py_Ellipsis) return IndexItem(ellipsis, where);
-  if (PySlice_Check(object)) {
-    return IndexItem(
-        Slice{bound(key.attr("start")), bound(key.attr("stop")), bound(key.attr("step"))}, where);
-  }
-  if (PyBool_Check(object) || as_array(key) != nullptr || PyIndex_Check(object) == 0) {
-    return std::nullopt;
-  }
-  return IndexItem(to_integer(key), where);
-}
-
 [[noreturn]] void no_subscript(nb::handle key) {
   raise(PyExc_IndexError,
-        "a subscript is an integer, a slice, None, an ellipsis or an Array, not " +
+        "a subscript is an integer, a slice, None, an ellipsis, an Array of integers or bool, or a "
+        "list of them, not " +
             describe_foreign(key));
 }
 
-/// The subscripts of a key; nullopt when one of them selects by values.
-std::optional<std::vector<IndexItem>> to_items(nb::handle key, const SourceLocation& where) {
-  std::vector<IndexItem> items;
-  const auto add = [&](nb::handle each) {
-    const auto item = to_item(each, where);
-    if (item) items.push_back(*item);
-    return item.has_value();
-  };
-  if (!PyTuple_Check(key.ptr())) return add(key) ? std::optional(items) : std::nullopt;
-  for (nb::handle each : nb::borrow<nb::tuple>(key)) {
-    if (!add(each)) return std::nullopt;
+IndexItem to_item(nb::handle key, const SourceLocation& where) {
+  PyObject* object = key.ptr();
+  if (object == Py_None) return {newaxis, where};
+  if (object == Py_Ellipsis) return {ellipsis, where};
+  if (PySlice_Check(object)) {
+    return {Slice{bound(key.attr("start")), bound(key.attr("stop")), bound(key.attr("step"))},
+            where};
   }
+  if (const ArrayObject* array = as_array(key)) return {array->read(where), where};
+  if (PyBool_Check(object)) return {heddle::array(object == Py_True, where), where};
+  if (nb::isinstance<nb::list>(key)) {
+    const bool empty = nb::len(key) == 0;  // of integers, then
+    return {from_python(key, empty ? std::optional(DType::i64) : std::nullopt, where), where};
+  }
+  if (PyIndex_Check(object) == 0) no_subscript(key);
+  return {to_integer(key), where};
+}
+
+std::vector<IndexItem> to_items(nb::handle key, const SourceLocation& where) {
+  if (!PyTuple_Check(key.ptr())) return {to_item(key, where)};
+  std::vector<IndexItem> items;
+  for (nb::handle each : nb::borrow<nb::tuple>(key)) items.push_back(to_item(each, where));
   return items;
+}
+
+/// Whether arrays are among the subscripts: what they pick is a new array, and no view.
+bool picks(const std::vector<IndexItem>& items) {
+  return std::any_of(items.begin(), items.end(),
+                     [](const IndexItem& item) { return item.kind == IndexItem::Kind::array; });
 }
 
 /// An element by its place, which NumPy gives as a value rather than as a view.
@@ -112,35 +117,36 @@ void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, 
   place.write(fitted({element, where}, place.read(where), where), where);
 }
 
-void write_mask(ArrayObject& array, const Array& mask, nb::handle value,
-                const SourceLocation& where) {
+void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
+                  const SourceLocation& where) {
   Array result = array.read(where);
-  const ArrayObject* source = as_array(value);
-  const auto scalar = source == nullptr ? as_scalar(value) : std::nullopt;
-  if (source == nullptr && !scalar) {
-    raise(PyExc_TypeError,
-          "setitem: the value must be an Array or a number, not " + describe_foreign(value));
+  if (const ArrayObject* source = as_array(value)) {
+    result.at(items, where) = Operand(source->read(where), where);
+  } else if (const auto scalar = as_scalar(value)) {
+    result.at(items, where) = Operand(*scalar, where);
+  } else if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
+    const Array element = from_python(value, std::nullopt, where);
+    result.at(items, where) = Operand(element, where);
+  } else {
+    raise(PyExc_TypeError, "setitem: the value must be an Array, a number or a list of them, not " +
+                               describe_foreign(value));
   }
-  result.at(mask, where) =
-      source != nullptr ? Operand(source->read(where), where) : Operand(*scalar, where);
   array.write(result, where);
 }
 
 }  // namespace
 
 nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where) {
-  const auto items = to_items(key, where);
-  if (!items) no_subscript(key);
-  const Array result = array.read(where).index(*items, where);
-  if (is_element(*items, array.read(where))) return wrap(result);
+  const std::vector<IndexItem> items = to_items(key, where);
+  const Array result = array.read(where).index(items, where);
+  if (picks(items) || is_element(items, array.read(where))) return wrap(result);
   return nb::cast(array.view_of(result, where));
 }
 
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {
-  if (const auto items = to_items(key, where)) return write_place(array, *items, value, where);
-  const ArrayObject* mask = as_array(key);
-  if (mask == nullptr) no_subscript(key);
-  write_mask(array, mask->read(where), value, where);
+  const std::vector<IndexItem> items = to_items(key, where);
+  if (picks(items)) return write_picked(array, items, value, where);
+  write_place(array, items, value, where);
 }
 
 }  // namespace heddle::python

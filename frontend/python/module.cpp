@@ -25,6 +25,7 @@ NB_MODULE(_heddle, module) {
   bind_grids(functions);
   bind_elementwise(functions);
   bind_selection(functions);
+  bind_take(functions);
   bind_reductions(functions);
   bind_scans(functions);
   bind_manipulation(functions);

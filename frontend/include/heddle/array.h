@@ -101,7 +101,8 @@ class Array {
     return item<T>();
   }
 
-  /// Reads x[a, b, ...] as a new array. Integers out of range throw IndexError.
+  /// Reads x[a, b, ...] as a new array. Integers out of range throw IndexError; indices in arrays
+  /// and masks are as IndexItem says. TraceError for a mask inside a trace.
   Array operator()(IndexItem a, IndexItem b = {}, IndexItem c = {}, IndexItem d = {},
                    IndexItem e = {}, IndexItem f = {}, IndexItem g = {}, IndexItem h = {}) const;
   /// The same with any number of subscripts.
@@ -111,8 +112,6 @@ class Array {
   IndexedArray at(IndexItem a, IndexItem b = {}, IndexItem c = {}, IndexItem d = {},
                   IndexItem e = {}, IndexItem f = {}, IndexItem g = {}, IndexItem h = {});
   IndexedArray at(std::vector<IndexItem> items, SourceLocation where = SourceLocation::current());
-  /// The elements where a boolean mask holds; its shape is that of the leading axes.
-  IndexedArray at(const Array& mask, SourceLocation where = SourceLocation::current());
 
   /// In place, keeping dtype and shape; DTypeError where the result does not fit the dtype's kind.
   Array& operator+=(const Operand& other);
@@ -257,14 +256,16 @@ class Operand {
 class IndexedArray {
  public:
   /// The value is cast to the array's dtype, as NumPy's assignment does, and broadcast to the
-  /// place's shape. Throws IndexError, ShapeError; DTypeError for an integer that does not fit.
+  /// place's shape. Of several that go to one element the last stays. A mask alone, with a value
+  /// that does not vary along the elements that it picks, does not evaluate. Throws IndexError,
+  /// ShapeError; DTypeError for an integer that does not fit.
   IndexedArray& operator=(const Operand& value);
   IndexedArray& operator=(const IndexedArray& value);
   IndexedArray& operator+=(const Operand& value);
   IndexedArray& operator-=(const Operand& value);
   IndexedArray& operator*=(const Operand& value);
   IndexedArray& operator/=(const Operand& value);
-  /// Reads the place. TraceError or ValueError for a mask, whose extent depends on the data.
+  /// Reads the place as x(...) does.
   operator Array() const;  // NOLINT: reads as x(...)
 
   IndexedArray(const IndexedArray&) = default;
@@ -273,14 +274,11 @@ class IndexedArray {
   friend class Array;
   IndexedArray(Array& base, std::vector<IndexItem> items, SourceLocation where)
       : base_(base), items_(std::move(items)), where_(where) {}
-  IndexedArray(Array& base, const Array& mask, SourceLocation where)
-      : base_(base), mask_(mask), where_(where) {}
   template <class Combine>
   IndexedArray& update(const Operand& value, Combine combine);
 
   Array& base_;
   std::vector<IndexItem> items_;
-  Array mask_;  ///< without value when items_ count
   SourceLocation where_;
 };
 

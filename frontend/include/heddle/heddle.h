@@ -27,3 +27,4 @@
 #include "heddle/settings.h"
 #include "heddle/sorting.h"
 #include "heddle/statistics.h"
+#include "heddle/take.h"

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "heddle/source_location.h"
 
 namespace heddle {
+
+class Array;
 
 /// An absent bound, as Python's None in a slice: hd::slice(hd::none, hd::none, -1) reverses.
 inline constexpr std::nullopt_t none = std::nullopt;
@@ -36,27 +39,33 @@ inline constexpr NewAxis newaxis{};
 /// As many whole axes as are left.
 inline constexpr Ellipsis ellipsis{};
 
-/// One subscript of x(...): an integer, a slice, hd::newaxis or hd::ellipsis. It remembers where
-/// it was written, for error messages.
+/// One subscript of x(...): an integer, a slice, hd::newaxis, hd::ellipsis, or an array. Arrays of
+/// integers pick elements, several together after broadcasting, as in NumPy; where a slice or a new
+/// axis stands between them, or before them and an integer, their axes come first. An index that
+/// lies outside reads the nearest element and writes nothing. Arrays of bool pick where they hold:
+/// as nonzero() of them, which evaluates and waits. It remembers where it was written, for error
+/// messages.
 class IndexItem {
  public:
-  enum class Kind : std::uint8_t { absent, integer, slice, newaxis, ellipsis };
+  enum class Kind : std::uint8_t { absent, integer, slice, newaxis, ellipsis, array };
 
-  constexpr IndexItem() = default;
+  IndexItem() = default;
   // NOLINTBEGIN: subscripts convert
-  constexpr IndexItem(std::int64_t index, SourceLocation where = SourceLocation::current())
+  IndexItem(std::int64_t index, SourceLocation where = SourceLocation::current())
       : kind(Kind::integer), integer(index), where(where) {}
-  constexpr IndexItem(Slice slice, SourceLocation where = SourceLocation::current())
+  IndexItem(Slice slice, SourceLocation where = SourceLocation::current())
       : kind(Kind::slice), slice(slice), where(where) {}
-  constexpr IndexItem(NewAxis, SourceLocation where = SourceLocation::current())
+  IndexItem(NewAxis, SourceLocation where = SourceLocation::current())
       : kind(Kind::newaxis), where(where) {}
-  constexpr IndexItem(Ellipsis, SourceLocation where = SourceLocation::current())
+  IndexItem(Ellipsis, SourceLocation where = SourceLocation::current())
       : kind(Kind::ellipsis), where(where) {}
+  IndexItem(const Array& index, SourceLocation where = SourceLocation::current());
   // NOLINTEND
 
   Kind kind = Kind::absent;
   std::int64_t integer = 0;
   Slice slice;
+  std::shared_ptr<const Array> array;
   SourceLocation where;
 };
 
