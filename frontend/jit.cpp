@@ -198,8 +198,7 @@ class Launch {
     for (const Source& source : function->parameters) {
       function->options.donated.push_back(source.kind == Source::Kind::input &&
                                           donated_[source.index] && !returned(*function, source));
-      function->options.aligned.push_back(source.kind == Source::Kind::scalar ||
-                                          is_aligned(node_of(source)->value));
+      function->options.aligned.push_back(source.by_value() || is_aligned(node_of(source)->value));
     }
     if (!function->graph.outputs.empty()) {
       function->executable = runtime::Executable::get(function->graph, function->options, device);
@@ -268,12 +267,15 @@ class Launch {
     for (const Source& source : function.parameters) {
       if (source.kind == Source::Kind::scalar)
         arguments.emplace_back(scalar_of(source));
+      else if (source.kind == Source::Kind::draw)
+        arguments.emplace_back(
+            runtime::ScalarArgument{source.dtype, function.draws[source.index]->next_draw()});
       else
         arguments.emplace_back(node_of(source)->value);
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Source& source = function.parameters[i];
-      if (source.kind == Source::Kind::scalar) continue;
+      if (source.by_value()) continue;
       if (function.options.donated[i]) node_of(source)->value.buffer = {};
     }
     try {

@@ -44,10 +44,11 @@ struct CallState {
 struct TracedFunction {
   /// Where a parameter of the program, or a result of the function, comes from.
   struct Source {
-    enum class Kind : std::uint8_t { input, scalar, capture, output };
+    enum class Kind : std::uint8_t { input, scalar, capture, draw, output };
     Kind kind;
-    std::uint32_t index;  ///< of the call's inputs; of captures; of the program's outputs
+    std::uint32_t index;  ///< of the call's inputs; of captures; of draws; of the program's outputs
     DType dtype;
+    bool by_value() const { return kind == Kind::scalar || kind == Kind::draw; }
   };
   ir::Graph graph;
   runtime::CompileOptions options;
@@ -55,6 +56,7 @@ struct TracedFunction {
   std::vector<Source> results;
   std::vector<Trace::Assumption> assumptions;
   std::vector<CellRef> captures;
+  std::vector<std::shared_ptr<GeneratorState>> draws;
   std::vector<ir::Type> capture_types;
   std::vector<bool> capture_aligned;
   std::shared_ptr<const void> structure;

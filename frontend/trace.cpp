@@ -154,6 +154,13 @@ NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::strin
   return variant;
 }
 
+NodeRef Trace::add_draw(std::shared_ptr<GeneratorState> generator) {
+  NodeRef node = parameter(DType::u64, {}, true);
+  inputs_.push_back({Input::Kind::draw, static_cast<std::uint32_t>(draws_.size()), node});
+  draws_.push_back(std::move(generator));
+  return node;
+}
+
 NodeRef Trace::capture(Cell* cell) {
   NodeRef& node = captured_[cell];
   if (!node) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "heddle/array.h"
 
+#include "frontend/generator_state.h"
 #include "frontend/node.h"
 #include "ir/graph.h"
 
@@ -38,13 +40,16 @@ class Trace {
   int assume_side(const NodeRef& node, DType dtype);
   /// From here on the cell's value is that input.
   void know(Cell* cell, NodeRef input) { captured_[cell] = std::move(input); }
+  /// A hidden scalar input: each call draws its value from the generator.
+  NodeRef add_draw(std::shared_ptr<GeneratorState> generator);
   /// The hidden input for a value from outside that a cell holds.
   NodeRef capture(Cell* cell);
 
   struct Input {
-    enum class Kind : std::uint8_t { array, scalar, capture };
+    enum class Kind : std::uint8_t { array, scalar, capture, draw };
     Kind kind;
-    std::uint32_t argument;  ///< array: which; scalar: which scalar argument; capture: which cell
+    /// array: which; scalar: which scalar argument; capture: which cell; draw: which generator
+    std::uint32_t argument;
     NodeRef node;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
@@ -58,6 +63,7 @@ class Trace {
   };
   const std::vector<Assumption>& assumptions() const { return assumptions_; }
   const std::vector<CellRef>& captures() const { return captures_; }
+  const std::vector<std::shared_ptr<GeneratorState>>& draws() const { return draws_; }
 
   /// The trace that this thread records into; null outside.
   static Trace* current();
@@ -69,6 +75,7 @@ class Trace {
   std::uint64_t id_;
   std::vector<Input> inputs_;
   std::vector<CellRef> captures_;
+  std::vector<std::shared_ptr<GeneratorState>> draws_;
   std::unordered_map<Cell*, NodeRef> captured_;
   std::vector<Scalar> scalars_;
   std::vector<Assumption> assumptions_;

@@ -98,6 +98,11 @@ class GraphMaker {
       } else if (used && input.kind == Trace::Input::Kind::scalar) {
         function.parameters.push_back({Source::Kind::scalar, scalars[input.argument], node.dtype});
         values_[&node] = function.graph.scalar_parameter(node.dtype, node.site.location);
+      } else if (used && input.kind == Trace::Input::Kind::draw) {
+        function.parameters.push_back(
+            {Source::Kind::draw, static_cast<std::uint32_t>(function.draws.size()), node.dtype});
+        function.draws.push_back(trace_.draws()[input.argument]);
+        values_[&node] = function.graph.scalar_parameter(node.dtype, node.site.location);
       } else if (used) {
         function.parameters.push_back({Source::Kind::capture,
                                        static_cast<std::uint32_t>(function.captures.size()),

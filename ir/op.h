@@ -89,6 +89,7 @@ inline constexpr DTypeSet floats =
 inline constexpr DTypeSet complexes = set_of(DType::c64) | set_of(DType::c128);
 inline constexpr DTypeSet parts_of_complexes = set_of(DType::f32) | set_of(DType::f64);
 inline constexpr DTypeSet inexact = floats | complexes;
+inline constexpr DTypeSet words = set_of(DType::u64);
 inline constexpr DTypeSet reals = integers | floats;
 inline constexpr DTypeSet numbers = reals | complexes;
 inline constexpr DTypeSet all_dtypes = booleans | numbers;

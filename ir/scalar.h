@@ -17,6 +17,7 @@
 #include "ir/scalar/comparison.h"
 #include "ir/scalar/exponential.h"
 #include "ir/scalar/trigonometric.h"
+#include "ir/scalar/random.h"
 #include "ir/scalar/reduce.h"
 #include "ir/scalar/scan.h"
 #include "ir/scalar/complex.h"

@@ -19,6 +19,7 @@
 #include "heddle/polynomials.h"
 #include "heddle/quantiles.h"
 #include "heddle/rearranging.h"
+#include "heddle/random.h"
 #include "heddle/reductions.h"
 #include "heddle/scans.h"
 #include "heddle/searching.h"
