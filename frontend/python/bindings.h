@@ -14,6 +14,7 @@ void bind_linear_algebra(Functions& functions);
 void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
 void bind_polynomials(Functions& functions);
+void bind_random(Functions& functions);
 void bind_rearranging(Functions& functions);
 void bind_reductions(Functions& functions);
 void bind_scans(Functions& functions);

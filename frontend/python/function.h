@@ -53,6 +53,12 @@ class Functions {
   void def_method(std::string_view declaration, std::string documentation, Implement) {
     add(array_class(), declaration, std::move(documentation), erase<Implement>());
   }
+  /// A method of a class: the first parameter is self.
+  template <class Implement>
+  void def_in(nb::handle owner, std::string_view declaration, std::string documentation,
+              Implement) {
+    add(owner, declaration, std::move(documentation), erase<Implement>());
+  }
   /// Another name for a function of the module.
   void alias(const char* name, const char* of) { module_.attr(name) = module_.attr(of); }
 

@@ -40,4 +40,5 @@ NB_MODULE(_heddle, module) {
   bind_sets(functions);
   bind_quantiles(functions);
   bind_jit(functions);
+  bind_random(functions);
 }

@@ -1,0 +1,170 @@
+#include "heddle/random.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+namespace {
+
+using random::Generator;
+
+Generator& self(const Arguments& a) { return nb::cast<Generator&>(a[0]); }
+
+Shape size_of(const Arguments& a, std::size_t i) { return a.is_none(i) ? Shape() : a.integers(i); }
+
+constexpr const char* size_and_dtype =
+    "size: int | tuple[int, ...] | None = None, dtype: DTypeLike | None = None) -> Array";
+
+/// A method of no parameters but size and dtype.
+template <class Implement>
+void def_standard(Functions& functions, nb::handle owner, const char* name, const char* what,
+                  Implement implement) {
+  functions.def_in(owner, fmt::format("{}(self, {}", name, size_and_dtype),
+                   fmt::format("{}, float64 by default: numpy.random.Generator.{}.", what, name),
+                   implement);
+}
+
+/// A method of parameters, size and dtype.
+template <class Implement>
+void def_shaped(Functions& functions, nb::handle owner, const char* name, const char* parameters,
+                const char* what, Implement implement) {
+  functions.def_in(
+      owner, fmt::format("{}(self, {}, {}", name, parameters, size_and_dtype),
+      fmt::format("{}, float64 by default: numpy.random.Generator.{}. Raises ValueError for "
+                  "parameters outside of their range, ShapeError where shapes do not broadcast.",
+                  what, name),
+      implement);
+}
+
+constexpr const char* location_and_scale = "loc: Operand = 0.0, scale: Operand = 1.0";
+
+void def_normals(Functions& functions, nb::handle owner) {
+  def_standard(functions, owner, "random", "Uniform in [0, 1)", [](const Arguments& a) {
+    return self(a).random(size_of(a, 1), a.dtype(2, DType::f64), a.where());
+  });
+  def_standard(functions, owner, "standard_normal", "Normal of mean 0 and deviation 1",
+               [](const Arguments& a) {
+                 return self(a).standard_normal(size_of(a, 1), a.dtype(2, DType::f64), a.where());
+               });
+  def_standard(
+      functions, owner, "standard_exponential", "Exponential of mean 1", [](const Arguments& a) {
+        return self(a).standard_exponential(size_of(a, 1), a.dtype(2, DType::f64), a.where());
+      });
+  def_standard(functions, owner, "standard_cauchy", "Cauchy's distribution",
+               [](const Arguments& a) {
+                 return self(a).standard_cauchy(size_of(a, 1), a.dtype(2, DType::f64), a.where());
+               });
+  def_shaped(functions, owner, "uniform", "low: Operand = 0.0, high: Operand = 1.0",
+             "Uniform in [low, high)", [](const Arguments& a) {
+               return self(a).uniform(a.operand(1), a.operand(2), size_of(a, 3),
+                                      a.dtype(4, DType::f64));
+             });
+  def_shaped(functions, owner, "normal", location_and_scale, "Normal", [](const Arguments& a) {
+    return self(a).normal(a.operand(1), a.operand(2), size_of(a, 3), a.dtype(4, DType::f64));
+  });
+  def_shaped(functions, owner, "lognormal", "mean: Operand = 0.0, sigma: Operand = 1.0",
+             "exp of a normal", [](const Arguments& a) {
+               return self(a).lognormal(a.operand(1), a.operand(2), size_of(a, 3),
+                                        a.dtype(4, DType::f64));
+             });
+}
+
+void def_locations(Functions& functions, nb::handle owner) {
+  def_shaped(functions, owner, "laplace", location_and_scale, "Laplace's distribution",
+             [](const Arguments& a) {
+               return self(a).laplace(a.operand(1), a.operand(2), size_of(a, 3),
+                                      a.dtype(4, DType::f64));
+             });
+  def_shaped(functions, owner, "logistic", location_and_scale, "Logistic", [](const Arguments& a) {
+    return self(a).logistic(a.operand(1), a.operand(2), size_of(a, 3), a.dtype(4, DType::f64));
+  });
+  def_shaped(functions, owner, "gumbel", location_and_scale, "Gumbel's distribution",
+             [](const Arguments& a) {
+               return self(a).gumbel(a.operand(1), a.operand(2), size_of(a, 3),
+                                     a.dtype(4, DType::f64));
+             });
+  def_shaped(functions, owner, "triangular", "left: Operand, mode: Operand, right: Operand",
+             "Triangular", [](const Arguments& a) {
+               return self(a).triangular(a.operand(1), a.operand(2), a.operand(3), size_of(a, 4),
+                                         a.dtype(5, DType::f64));
+             });
+}
+
+template <Array (Generator::*method)(const Operand&, const Shape&, DType)>
+Array of_one(const Arguments& a) {
+  return (self(a).*method)(a.operand(1), size_of(a, 2), a.dtype(3, DType::f64));
+}
+
+void def_shapes(Functions& functions, nb::handle owner) {
+  def_shaped(functions, owner, "exponential", "scale: Operand = 1.0", "Exponential",
+             [](const Arguments& a) { return of_one<&Generator::exponential>(a); });
+  def_shaped(functions, owner, "rayleigh", "scale: Operand = 1.0", "Rayleigh's distribution",
+             [](const Arguments& a) { return of_one<&Generator::rayleigh>(a); });
+  def_shaped(functions, owner, "weibull", "a: Operand", "Weibull's distribution",
+             [](const Arguments& a) { return of_one<&Generator::weibull>(a); });
+  def_shaped(functions, owner, "pareto", "a: Operand", "Pareto's distribution",
+             [](const Arguments& a) { return of_one<&Generator::pareto>(a); });
+  def_shaped(functions, owner, "power", "a: Operand", "The power distribution",
+             [](const Arguments& a) { return of_one<&Generator::power>(a); });
+}
+
+void def_integers(Functions& functions, nb::handle owner) {
+  functions.def_in(
+      owner,
+      "integers(self, low: Operand, high: Operand | None = None, size: int | tuple[int, ...] | "
+      "None = None, dtype: DTypeLike | None = None, endpoint: bool = False) -> Array",
+      "Uniform integers in [low, high), or [0, low): numpy.random.Generator.integers. Raises "
+      "ValueError for an empty range, DTypeError for a dtype of floats.",
+      [](const Arguments& a) {
+        const Shape size = size_of(a, 3);
+        const DType dtype = a.dtype(4, DType::i64);
+        if (a.is_none(2))
+          return self(a).integers({0, a.where()}, a.operand(1), size, dtype, a.flag(5));
+        return self(a).integers(a.operand(1), a.operand(2), size, dtype, a.flag(5));
+      });
+  functions.def_in(
+      owner, "geometric(self, p: Operand, size: int | tuple[int, ...] | None = None) -> Array",
+      "Trials up to the first success: numpy.random.Generator.geometric.",
+      [](const Arguments& a) { return self(a).geometric(a.operand(1), size_of(a, 2)); });
+  functions.def_in(owner, "bits(self, size: int | tuple[int, ...] | None = None) -> Array",
+                   "64 random bits an element, as uint64.",
+                   [](const Arguments& a) { return self(a).bits(size_of(a, 1), a.where()); });
+  functions.def_in(owner, "spawn(self, n_children: int) -> list[Generator]",
+                   "Independent generators: numpy.random.Generator.spawn.",
+                   [](const Arguments& a) -> nb::object {
+                     nb::list children;
+                     const std::int64_t count = a.integer(1);
+                     if (count > INT32_MAX) raise(PyExc_ValueError, "spawn: that are too many");
+                     for (Generator& child : self(a).spawn(static_cast<int>(count), a.where()))
+                       children.append(nb::cast(std::move(child)));
+                     return children;
+                   });
+}
+
+}  // namespace
+
+void bind_random(Functions& functions) {
+  nb::module_ module = functions.module().def_submodule(
+      "random", "Random numbers that fuse into the kernels which use them.");
+  nb::class_<Generator> generator(
+      module, "Generator",
+      "numpy.random.Generator over Philox4x32-10. Element i of draw n depends on the seed, n and i "
+      "only, on every device alike; the numbers are not NumPy's own.");
+  generator.def(nb::init<>());
+  generator.def(nb::init<std::uint64_t>(), nb::arg("seed"));
+  def_normals(functions, generator);
+  def_locations(functions, generator);
+  def_shapes(functions, generator);
+  def_integers(functions, generator);
+  module.def(
+      "default_rng",
+      [](std::optional<std::uint64_t> seed) { return seed ? Generator(*seed) : Generator(); },
+      nb::arg("seed") = nb::none(), "A generator, seeded by the operating system without a seed.");
+}
+
+}  // namespace heddle::python
