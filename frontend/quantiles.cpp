@@ -112,7 +112,9 @@ NodeRef nan_results(const ir::Shape& shape, DType dtype, const Composer& on) {
   return frontend::broadcast_to_shape(nan, shape, on.site);
 }
 
-DType mean_dtype(DType dtype) { return is_floating(dtype) ? dtype : DType::f64; }
+DType mean_dtype(DType dtype) {
+  return is_integer(dtype) || is_boolean(dtype) ? DType::f64 : dtype;
+}
 
 Array median_of(std::string_view op, const Operand& x, const Axes& axes, bool keepdims,
                 bool skips_nan) {

@@ -30,7 +30,7 @@ NodeRef steps(const NodeRef& sorted, bool equal_nan, const Composer& on) {
   const ir::Dim rest = sorted->shape[0] - 1;
   const NodeRef before = on.part(sorted, 0, 0, rest), after = on.part(sorted, 0, 1, rest);
   const NodeRef differ = on(Op::not_equal, after, before);
-  if (!equal_nan || !is_floating(sorted->dtype)) return differ;
+  if (!equal_nan || is_integer(sorted->dtype) || is_boolean(sorted->dtype)) return differ;
   return on(Op::logical_and, differ, on(Op::logical_not, on(Op::isnan, before)));
 }
 

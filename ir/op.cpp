@@ -60,9 +60,9 @@ constexpr OpInfo table[] = {
      Domain::any, 1, 1},
     fixed_op(Op::sort, "sort", OpKind::sorting, 1, all_dtypes, "numpy.sort"),
     fixed_op(Op::argsort, "argsort", OpKind::sorting, 1, all_dtypes, "numpy.argsort"),
-    {Op::searchsorted_left, "searchsorted_left", OpKind::search, 2, TypeRule::none, reals, no_trait,
-     "numpy.searchsorted", Domain::any, 0, 100},
-    {Op::searchsorted_right, "searchsorted_right", OpKind::search, 2, TypeRule::none, reals,
+    {Op::searchsorted_left, "searchsorted_left", OpKind::search, 2, TypeRule::none, numbers,
+     no_trait, "numpy.searchsorted", Domain::any, 0, 100},
+    {Op::searchsorted_right, "searchsorted_right", OpKind::search, 2, TypeRule::none, numbers,
      no_trait, "numpy.searchsorted(x, y, 'right')", Domain::any, 0, 100},
 };
 static_assert(std::size(table) == op_count);

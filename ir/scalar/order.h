@@ -6,7 +6,16 @@ template <class T>
 HD_SCALAR bool precedes(T a, T b) {
   const auto x = widen(a);
   const auto y = widen(b);
-  if constexpr (is_float<T> || is_soft<T>) {
+  if constexpr (is_complex<T>) {
+    // By real parts, then by imaginary ones; what has a NaN in either is behind all numbers, and
+    // where the real one is, last.
+    const bool a_ends = x.im != x.im;
+    const bool b_ends = y.im != y.im;
+    if (x.re < y.re) return !a_ends || b_ends;
+    if (x.re > y.re) return !a_ends && b_ends;
+    if (x.re == y.re || (x.re != x.re && y.re != y.re)) return x.im < y.im || (!a_ends && b_ends);
+    return y.re != y.re;
+  } else if constexpr (is_float<T> || is_soft<T>) {
     return x < y || (x == x && y != y);
   } else {
     return x < y;
@@ -15,7 +24,9 @@ HD_SCALAR bool precedes(T a, T b) {
 // A value that none comes after.
 template <class T>
 HD_SCALAR T last_in_order() {
-  if constexpr (is_same<T, double>) {
+  if constexpr (is_complex<T>) {
+    return T(last_in_order<typename T::Part>(), last_in_order<typename T::Part>());
+  } else if constexpr (is_same<T, double>) {
     return float_of(0x7ff8000000000000ull);
   } else if constexpr (is_float<T> || is_soft<T>) {
     return narrow<T>(float_of(0x7fc00000u));

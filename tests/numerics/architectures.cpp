@@ -136,7 +136,7 @@ TEST_CASE("sorts compile for every architecture, with keys alone, and places of 
         graph.outputs = {graph.add(ir::Op::sort, {x}, axis), graph.add(ir::Op::argsort, {x}, axis)};
         const auto planned =
             passes::plan_program(graph, {ir::parse_target(architecture), {}, {}, {}});
-        CHECK(planned.kernels.size() == 4);
+        CHECK(planned.kernels.size() >= 4);
         for (const passes::KernelPlan& plan : planned.kernels)
           kernels.push_back(codegen::print_cuda(plan));
       }
