@@ -30,8 +30,8 @@ class Body {
   std::string type(DType dtype) const;
   /// The same, of a dtype that no operand or instruction has.
   std::string type_with_section(DType dtype);
-  /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)"; needs
-  /// what its spelling needs.
+  /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)";
+  /// needs what its spelling needs.
   std::string constant(DType dtype, ir::ElementBits bits);
 
   /// "const float v3 = op::add(v1, v2);" with `load` spelling loads and, of what is searched, the

@@ -152,7 +152,7 @@ void eval(std::span<const Array> arrays) {
 }
 
 void Array::read_item(void* out, DType dtype, SourceLocation where) const {
-  const NodeRef& node = frontend::evaluated_node(*this, "item", where);
+  const NodeRef node = frontend::evaluated_node(*this, "item", where);
   if (size() != 1) {
     throw ValueError(
         frontend::at(fmt::format("item: the array {} has {} elements, not 1; index it first",
@@ -171,7 +171,7 @@ std::size_t Array::read_size(SourceLocation where) const {
 }
 
 void Array::read_elements(void* out, DType dtype, SourceLocation where) const {
-  const NodeRef& node = frontend::evaluated_node(*this, "to_vector", where);
+  const NodeRef node = frontend::evaluated_node(*this, "to_vector", where);
   if (node->dtype == dtype) return frontend::download_to(*node, out);
   const std::vector<std::byte> bytes = frontend::download(*node);
   frontend::convert(bytes.data(), node->dtype, out, dtype, static_cast<std::size_t>(size()));

@@ -121,8 +121,20 @@ std::uint64_t entropy() {
 std::optional<std::int64_t> known_integer(const Operand& operand) {
   if (operand.array() != nullptr || frontend::side_of(operand.scalar(), DType::i64) != 0)
     return std::nullopt;
-  return static_cast<std::int64_t>(
-      frontend::scalar_bits("integers", operand.scalar(), DType::i64, operand.where()));
+  const Scalar& scalar = operand.scalar();
+  // Beside C++ integers only doubles are left, of which all on this side of the range fit.
+  return scalar.kind == Scalar::Kind::floating ? static_cast<std::int64_t>(scalar.floating)
+                                               : scalar.integer;
+}
+
+/// As 64 bits, of which those of a negative number wrap.
+NodeRef bound(const Operand& operand) {
+  const bool is_large = operand.array() == nullptr && !known_integer(operand);
+  const NodeRef wide = frontend::node_of("integers", operand, is_large ? DType::u64 : DType::i64);
+  if (wide->dtype == DType::u64) return wide;
+  ir::Attributes to;
+  to.dtype = DType::u64;
+  return record(Op::cast, {wide}, std::move(to), operand.where());
 }
 
 }  // namespace
@@ -164,8 +176,7 @@ Array Generator::integers(const Operand& low, const Operand& high, const Shape& 
         at(fmt::format("integers: there is none from {} up to {}", *first, *last), where));
   }
   const Draw draw(state_, "integers", size, DType::f64, {&low, &high}, where);
-  const NodeRef start = frontend::node_of("integers", low, DType::u64),
-                stop = frontend::node_of("integers", high, DType::u64);
+  const NodeRef start = bound(low), stop = bound(high);
   const NodeRef one = frontend::record_constant(DType::u64, endpoint ? 1 : 0);
   // All 64 bits are wanted where the count wraps to 0.
   const NodeRef count = record(Op::add, {record(Op::subtract, {stop, start}, where), one}, where);

@@ -197,7 +197,7 @@ Array unwrap(const Operand& x, std::optional<double> discont, std::int64_t axis,
   const NodeRef node = frontend::node_of("unwrap", x);
   const auto along = static_cast<std::size_t>(checked_axis(node, axis, site));
   const Operand* const both[] = {&x, &period};
-  const DType dtype = frontend::common_dtype("unwrap", both);
+  const DType dtype = frontend::common_dtype(both);
   const NodeRef start = cast_to(node, dtype, site);
   const Dim extent = node->shape[along];
   if (extent == Dim(0)) return Access::make(start);

@@ -18,7 +18,7 @@ namespace frontend {
 
 Searched promoted_search(std::string_view op, const Operand& sorted, const Operand& values) {
   const Operand* operands[] = {&sorted, &values};
-  const DType dtype = common_dtype(op, operands);
+  const DType dtype = common_dtype(operands);
   const Composer on{sorted.where()};
   Searched result{node_of(op, sorted, dtype), node_of(op, values, dtype)};
   if (result.sorted->shape.size() != 1) {

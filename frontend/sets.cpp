@@ -90,7 +90,7 @@ struct Pair {
 /// Both operands, flattened, in their common dtype.
 Pair flattened(std::string_view op, const Operand& a, const Operand& b, const Composer& on) {
   const Operand* operands[] = {&a, &b};
-  const DType dtype = frontend::common_dtype(op, operands);
+  const DType dtype = frontend::common_dtype(operands);
   return {on.flat(frontend::node_of(op, a, dtype)), on.flat(frontend::node_of(op, b, dtype))};
 }
 
@@ -153,7 +153,7 @@ Array unique(const Operand& x, bool equal_nan) {
 Array isin(const Operand& x, const Operand& test_elements, bool invert) {
   const Composer on{x.where()};
   const Operand* operands[] = {&x, &test_elements};
-  const DType dtype = frontend::common_dtype("isin", operands);
+  const DType dtype = frontend::common_dtype(operands);
   const NodeRef node = frontend::node_of("isin", x, dtype);
   const NodeRef among = on.flat(frontend::node_of("isin", test_elements, dtype));
   NodeRef result =

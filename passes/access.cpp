@@ -113,6 +113,20 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
   }
 }
 
+bool reads_operand(const Graph& graph, ValueId node, std::size_t k) {
+  const ir::Attributes& attributes = graph.attributes(node);
+  const ir::Shape& shape = graph.shape(graph.operands(node)[0]);
+  if (graph.op(node) == ir::Op::gather && k > 0)
+    return !(shape[static_cast<std::size_t>(attributes.axes[k - 1])] == Dim(1));
+  if (graph.op(node) != ir::Op::slice_update || k > 0) return true;
+  bool covers = true;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t step = attributes.steps[axis];
+    covers = covers && attributes.shape[axis] == shape[axis] && (step == 1 || step == -1);
+  }
+  return !covers;
+}
+
 IndexMap region_value_map(const IndexMap& region, const ir::Shape& value) {
   return broadcast_map(region, value);
 }

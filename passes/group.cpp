@@ -400,6 +400,7 @@ void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
   });
   feeds_elements |= is_element || ir::is_reduction(graph_.op(node));
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
+    if (!reads_operand(graph_, node, k)) continue;
     const ValueId operand = graph_.operands(node)[k];
     if (ir::is_search(graph_.op(node)) && k == 0) {
       read_memory(whole_operand(graph_, operand), id);

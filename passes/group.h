@@ -72,6 +72,9 @@ Grouping group(const Graph& graph, const GroupOptions& options);
 /// reduced axes run over `inner`.
 IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::size_t k,
                      const IndexMap& map, const std::vector<AtomId>& inner = {});
+/// Whether a node depends on the values of operand `k` at all: not of what a slice_update covers,
+/// and of indices along an axis of one element.
+bool reads_operand(const Graph& graph, ValueId node, std::size_t k);
 /// Where the value of a slice_update is read by loops over its region.
 IndexMap region_value_map(const IndexMap& region, const ir::Shape& value);
 /// The map visits every element of `shape` exactly once as `loops` run.

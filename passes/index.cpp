@@ -246,6 +246,24 @@ bool IndexSpace::nested(const Index& index, AtomId loop) const {
   return false;
 }
 
+Index IndexSpace::with_values(const Index& index, const std::function<Index(AtomId)>& replace) {
+  if (!is_by_value(index)) return index;
+  Index result{index.offset, {}};
+  for (const IndexTerm& term : index.terms) {
+    const Atom one = atom(term.atom);
+    Index replaced{0, {{term.atom, 1}}};
+    if (one.kind == Atom::Kind::gathered || one.kind == Atom::Kind::computed) {
+      replaced = replace(term.atom);
+    } else if (one.by_value) {
+      const Index numerator = with_values(one.numerator, replace);
+      replaced = one.kind == Atom::Kind::quotient ? divide(numerator, one.divisor)
+                                                  : modulo(numerator, one.divisor);
+    }
+    result = add(result, scale(replaced, term.coefficient));
+  }
+  return result;
+}
+
 bool IndexSpace::is_by_value(const Index& index) const {
   return std::any_of(index.terms.begin(), index.terms.end(),
                      [&](const IndexTerm& term) { return atom(term.atom).by_value; });

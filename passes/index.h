@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -90,6 +91,8 @@ class IndexSpace {
   Dim coefficient(const Index& index, AtomId loop) const;
   /// The loop occurs inside a quotient or remainder.
   bool nested(const Index& index, AtomId loop) const;
+  /// The index with what `replace` gives for each `gathered` or `computed` atom in its place.
+  Index with_values(const Index& index, const std::function<Index(AtomId)>& replace);
   /// Depends on values of the program.
   bool is_by_value(const Index& index) const;
 

@@ -218,24 +218,12 @@ int Lowering::emit_reduction(const Place& place) {
 
 /// The index with instructions in the place of the program's values, which join `needed`.
 Index Lowering::addressed(const Index& index, std::vector<int>& needed) {
-  if (!space_.is_by_value(index)) return index;
-  Index result{index.offset, {}};
-  for (const IndexTerm& term : index.terms) {
-    const Atom atom = space_.atom(term.atom);
-    Index one{0, {{term.atom, 1}}};
-    if (atom.by_value && atom.kind == Atom::Kind::gathered) {
-      const int position = emit_position(term.atom);
-      if (std::find(needed.begin(), needed.end(), position) == needed.end())
-        needed.push_back(position);
-      one = positions_.at(term.atom);
-    } else if (atom.by_value) {
-      const Index numerator = addressed(atom.numerator, needed);
-      one = atom.kind == Atom::Kind::quotient ? space_.divide(numerator, atom.divisor)
-                                              : space_.modulo(numerator, atom.divisor);
-    }
-    result = space_.add(result, space_.scale(one, term.coefficient));
-  }
-  return result;
+  return space_.with_values(index, [&](AtomId gathered) {
+    const int position = emit_position(gathered);
+    if (std::find(needed.begin(), needed.end(), position) == needed.end())
+      needed.push_back(position);
+    return positions_.at(gathered);
+  });
 }
 
 int Lowering::emit_position(AtomId gathered) {

@@ -148,8 +148,8 @@ __device__ __forceinline__ void radix_scatter(long long length, int shift, const
   constexpr int tile_size = Threads * Items, warps = Threads / 32;
   const RadixTile<tile_size> tile(length);
   const SortTile<T, I, tile_size> staged;
-  constexpr int staged_bytes =
-      SortTile<T, I, tile_size>::slots * static_cast<int>(sizeof(T) + (has_places<I> ? sizeof(I) : 0));
+  constexpr int staged_bytes = SortTile<T, I, tile_size>::slots *
+                               static_cast<int>(sizeof(T) + (has_places<I> ? sizeof(I) : 0));
   const SharedArray<int> counters = shared_pointer<int>(staged_bytes);
   const SharedArray<int> starts = shared_pointer<int>(staged_bytes + 4 * warps * radix_digits);
   const SharedArray<int> sums = shared_pointer<int>(staged_bytes + 4 * (warps + 1) * radix_digits);
@@ -161,8 +161,7 @@ __device__ __forceinline__ void radix_scatter(long long length, int shift, const
   // Where digits start in the tile, and, less that, where this tile's elements of it go in the row.
   const int start = sum_before<Threads>(radix_add_up<warps>(counters), sums);
   block_barrier();
-  const int smaller =
-      sum_before<Threads>(load(totals, tile.row * radix_digits + thread), sums);
+  const int smaller = sum_before<Threads>(load(totals, tile.row * radix_digits + thread), sums);
   const int target = smaller + load(counts, tile.count_of(thread)) - start;
 #pragma unroll
   for (int warp = 0; warp < warps; ++warp) {
@@ -176,14 +175,13 @@ __device__ __forceinline__ void radix_scatter(long long length, int shift, const
     const int slot = items.slot(round);
     if (slot >= tile.count) continue;
     const int digit = radix_digit(items.key[round], shift);
-    const int i =
-        shared_load(counters, thread / 32 * radix_digits + digit) + items.rank[round];
+    const int i = shared_load(counters, thread / 32 * radix_digits + digit) + items.rank[round];
     staged.set(i, items.key[round]);
     if constexpr (has_places<I>) {
       // The first pass makes the places.
       const long long place = tile.first + slot;
-      staged.set_place(i, from_places == nullptr ? static_cast<I>(place)
-                                                 : load(from_places, row + place));
+      staged.set_place(
+          i, from_places == nullptr ? static_cast<I>(place) : load(from_places, row + place));
     }
   }
   block_barrier();

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/take.h"
+
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 
@@ -76,10 +78,14 @@ void bind_turns(Functions& functions) {
 
 void bind_repetitions(Functions& functions) {
   functions.def_with_method(
-      "repeat(x: Array, repeats: int, /, axis: int | None = None) -> Array",
+      "repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array",
       "Each element `repeats` times along an axis, of the flattened array where it is None: "
       "numpy.repeat. Raises ValueError for a negative count.",
-      [](const Arguments& a) { return repeat(a.operand(0), a.integer(1), a.optional_integer(2)); });
+      [](const Arguments& a) {
+        if (as_array(a[1]) != nullptr)
+          return repeat(a.operand(0), a.array(1), a.optional_integer(2));
+        return repeat(a.operand(0), a.integer(1), a.optional_integer(2));
+      });
   functions.def("tile(x: Array, repetitions: int | tuple[int, ...], /) -> Array",
                 "The array side by side, that often along each axis: numpy.tile.",
                 [](const Arguments& a) { return tile(a.operand(0), a.integers(1)); });

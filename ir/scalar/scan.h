@@ -8,7 +8,13 @@ template <class T>
 struct cumsum : reduce::sum<T> {
   using State = typename reduce::sum<T>::State;
   static constexpr bool in_sequence = !is_float<State>;
-  static HD_SCALAR State identity() { return static_cast<State>(-0.0f); }
+  static HD_SCALAR State identity() {
+    if constexpr (is_complex<State>) {
+      return State(-0.0f, -0.0f);
+    } else {
+      return static_cast<State>(-0.0f);
+    }
+  }
 };
 }  // namespace heddle_scalar::scan
 

@@ -21,7 +21,7 @@ void add_partials(KernelPlan& plan, const std::vector<int>& partials, bool writt
 
 }  // namespace
 
-void prune(KernelPlan& plan) {
+void prune(KernelPlan& plan, IndexSpace& space) {
   std::vector<bool> needed(plan.body.size()), used(plan.operands.size());
   for (const Store& store : plan.stores) needed[store.value] = used[store.operand] = true;
   for (const Reduction& reduction : plan.reductions) {
@@ -31,7 +31,7 @@ void prune(KernelPlan& plan) {
   for (std::size_t i = plan.body.size(); i-- > 0;) {
     if (!needed[i]) continue;
     for (const int argument : plan.body[i].arguments) needed[argument] = true;
-    if (plan.body[i].kind == Instruction::Kind::load) used[plan.body[i].operand] = true;
+    if (plan.body[i].operand >= 0) used[plan.body[i].operand] = true;
   }
   std::vector<int> new_body(plan.body.size(), -1), new_operand(plan.operands.size(), -1);
   std::vector<Instruction> body;
@@ -46,6 +46,10 @@ void prune(KernelPlan& plan) {
     new_body[i] = static_cast<int>(body.size());
     Instruction kept = plan.body[i];
     for (int& argument : kept.arguments) argument = new_body[argument];
+    kept.address = space.with_values(kept.address, [&](AtomId computed) {
+      const Atom& position = space.atom(computed);
+      return space.computed(static_cast<std::uint32_t>(new_body[position.value]), position.extent);
+    });
     if (kept.operand >= 0) kept.operand = new_operand[kept.operand];
     body.push_back(std::move(kept));
   }
@@ -65,7 +69,7 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
   KernelPlan& parts = plans.parts;
   std::erase_if(parts.stores, [&](const Store& store) { return scans(plan) || !store.element; });
   add_partials(parts, partials, true);
-  prune(parts);
+  prune(parts, space);
   KernelPlan& combine = plans.combine;
   if (scans(plan)) {
     parts.mapping = plan.mapping == Mapping::scan_rows ? Mapping::rows : Mapping::columns;
@@ -80,7 +84,7 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
   std::erase_if(combine.stores, [](const Store& store) { return store.element; });
   for (Reduction& reduction : combine.reductions) reduction.value = -1;
   add_partials(combine, partials, false);
-  prune(combine);
+  prune(combine, space);
   combine.threads_per_row = 1;
   if (target.kind == ir::TargetKind::cuda) {
     const Dim rows = iterations(plan.outer);

@@ -19,6 +19,6 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
                       const ir::Target& target);
 
 /// Drops instructions and operands that no store and no reduction needs.
-void prune(KernelPlan& plan);
+void prune(KernelPlan& plan, IndexSpace& space);
 
 }  // namespace heddle::passes
