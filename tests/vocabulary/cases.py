@@ -15,7 +15,14 @@ REFERENCES = {
     "nanargmax": lambda x, axis=None: _nan_index(np.argmax, -np.inf, x, axis),
     "nanargmin": lambda x, axis=None: _nan_index(np.argmin, np.inf, x, axis),
     "sinc": lambda x: _sinc(np.asarray(x)),
+    "topk": lambda x, k, largest=True: _topk(x, k, largest),
 }
+
+
+def _topk(x, k, largest):
+    keys = x.astype("float64")
+    places = np.argsort(-keys if largest else keys, kind="stable")[:k]
+    return x[places], places
 
 
 def _nan_index(index_of, filling, x, axis):
