@@ -17,7 +17,7 @@ DType result_type(std::span<const Operand> operands) {
   if (operands.empty()) throw ValueError("result_type: there are no operands");
   std::vector<const Operand*> pointers;
   for (const Operand& operand : operands) pointers.push_back(&operand);
-  return frontend::common_dtype("result_type", pointers);
+  return frontend::common_dtype(pointers);
 }
 
 bool can_cast(DType from, DType to, Casting casting) {
