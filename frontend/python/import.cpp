@@ -287,6 +287,7 @@ Foreign from_cuda_interface(nb::handle value) {
   memory.device = here.is_cuda() ? here : runtime::Device{runtime::DeviceKind::cuda, 0};
   const nb::object stream = facts.attr("get")("stream");
   if (!stream.is_none()) {
+    const runtime::cuda::ContextScope scope(memory.device.ordinal);  // for the default streams
     const auto handle = reinterpret_cast<runtime::cuda::StreamHandle>(to_integer(stream));
     runtime::Stream::current(memory.device)
         .wait(runtime::Event(runtime::Stream::borrow(memory.device, handle)));

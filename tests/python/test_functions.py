@@ -43,7 +43,8 @@ def test_broadcast_arrays():
 def test_facts_about_dtypes():
     for name in ("float16", "float32", "float64"):
         found, expected = hd.finfo(name), np.finfo(name)
-        for field in ("bits", "eps", "max", "min", "smallest_normal"):
+        for field in ("bits", "eps", "max", "min", "smallest_normal",
+                      "smallest_subnormal"):
             assert getattr(found, field) == getattr(expected, field)
     for name in ("int8", "uint8", "int64", "uint64"):
         found, expected = hd.iinfo(getattr(hd, name)), np.iinfo(name)

@@ -65,7 +65,7 @@ def test_arrays_may_outlive_the_module(ending):
     process = start(f"""
         import heddle as hd, numpy as np
         kept = [hd.ones(3) + 1, hd.arange(4)[1:], hd.from_dlpack(np.arange(5))]
-        exported = np.from_dlpack(hd.zeros(3))
+        exported = np.from_dlpack(hd.zeros(3, device="cpu"))
         f = hd.jit(lambda x: (x + kept[0], {{"a": kept[1]}}))
         out = f(hd.ones(3))
         {ending}

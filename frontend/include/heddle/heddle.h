@@ -6,6 +6,7 @@
 #include "heddle/array.h"
 #include "heddle/creation.h"
 #include "heddle/differences.h"
+#include "heddle/dtype_info.h"
 #include "heddle/elementwise.h"
 #include "heddle/grids.h"
 #include "heddle/indexing.h"
