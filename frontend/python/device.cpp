@@ -1,5 +1,6 @@
 #include "frontend/python/device.h"
 
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -59,6 +60,8 @@ nb::object to_device(nb::object array, nb::handle device, const SourceLocation& 
   const Device wanted = to_device_name(device);
   const Array& value = as_array(array)->read(where);
   if (device_of(value) == wanted) return array;
+  std::optional<SharedOrder> order;
+  if (take_pinned_read()) order.emplace(device_of(value));
   compute(value);
   const NodeRef node = Access::node(value, where);
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*node));

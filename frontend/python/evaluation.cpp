@@ -10,6 +10,7 @@
 #include "frontend/access.h"
 #include "frontend/evaluate.h"
 #include "frontend/python/array_object.h"
+#include "frontend/python/device.h"
 #include "frontend/record.h"
 #include "runtime/memory.h"
 
@@ -81,6 +82,31 @@ void compute(const Array& array) {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+namespace {
+
+void wait_for(const runtime::Stream& stream, const runtime::Stream& other) {
+  const runtime::cuda::ContextScope scope(stream.device().ordinal);  // for the default stream
+  stream.wait(runtime::Event(other));
+}
+
+runtime::Stream default_stream(const runtime::Device& device) {
+  return runtime::Stream::borrow(device, reinterpret_cast<runtime::cuda::StreamHandle>(1));
+}
+
+}  // namespace
+
+SharedOrder::SharedOrder(const runtime::Device& device) : device_(device) {
+  if (device.is_cuda()) wait_for(runtime::Stream::current(device), default_stream(device));
+}
+
+SharedOrder::~SharedOrder() {
+  if (!device_.is_cuda()) return;
+  try {
+    wait_for(default_stream(device_), runtime::Stream::current(device_));
+  } catch (const Error&) {  // the device has failed, which whoever uses it next is told
+  }
+}
+
 void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value) {
   const nb::gil_scoped_release release;
   frontend::evaluate(value);
@@ -88,6 +114,7 @@ void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value) 
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*pinned));
   if (bytes == 0) return;
   const runtime::Device device = to.buffer->device();
+  const SharedOrder order(device);
   const runtime::Stream stream = runtime::Stream::current(device);
   for (const runtime::Buffer* buffer : {to.buffer.get(), from.buffer.get()}) {
     if (device.is_cuda() && !(buffer->stream() == stream)) {
@@ -138,7 +165,10 @@ nb::object wrap(Array array) {
   if (frontend::tracing()) {
     take_pinned_read();
   } else {
-    if (take_pinned_read()) compute(array);
+    if (take_pinned_read()) {
+      const SharedOrder order(device_of(array));
+      compute(array);
+    }
     const frontend::NodeRef& node = Access::raw(array);
     if (!pinned_buffers().empty() && node->evaluated() &&
         pinned_buffers().contains(node->value.buffer.get())) {

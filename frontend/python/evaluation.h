@@ -6,6 +6,7 @@
 
 #include "frontend/node.h"
 #include "frontend/python/array_object.h"
+#include "runtime/device.h"
 
 namespace heddle::python {
 
@@ -23,6 +24,20 @@ void statement_point();
 /// Computes the array with the GIL released; raises KeyboardInterrupt if it was asked for
 /// meanwhile.
 void compute(const Array& array);
+
+/// Puts this thread's work within the scope behind what the GPU's default stream holds, and the
+/// default stream's later work behind it: others use shared memory there, unless they ask for
+/// another stream. Nothing on the CPU.
+class SharedOrder {
+ public:
+  explicit SharedOrder(const runtime::Device& device);
+  ~SharedOrder();
+  SharedOrder(const SharedOrder&) = delete;
+  SharedOrder& operator=(const SharedOrder&) = delete;
+
+ private:
+  runtime::Device device_;
+};
 
 /// Copies a value into memory that others see, in stream order.
 void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value);

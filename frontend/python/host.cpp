@@ -11,6 +11,7 @@
 #include "frontend/access.h"
 #include "frontend/evaluate.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/record.h"
@@ -22,6 +23,8 @@ namespace {
 /// The elements in C order, computed and copied with the GIL released.
 void read_bytes(const Array& array, const char* what, const SourceLocation& where, void* out) {
   const Array value = array;  // the variable may change while other threads run
+  std::optional<SharedOrder> order;
+  if (take_pinned_read() && !frontend::tracing()) order.emplace(device_of(value));
   {
     const nb::gil_scoped_release release;
     frontend::download_to(*frontend::evaluated_node(value, what, where), out);

@@ -1,6 +1,7 @@
 #include "heddle/jit.h"
 
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,8 @@ class PythonCall {
 
   nb::object run() {
     const void* structure = nullptr;
+    std::optional<SharedOrder> order;
+    if (shared_) order.emplace(*shared_);
     {
       const nb::gil_scoped_release release;
       structure = frontend::launch(*jit_.state, call_, body());
@@ -96,6 +99,7 @@ class PythonCall {
   void collect_leaf(nb::handle value) {
     if (ArrayObject* array = as_array(value)) {
       plain("array");
+      if (array->base().pinned) shared_ = array->base().pinned->value.buffer->device();
       take_pinned_read();
       if (donates_ && !array->is_view() && !array->base().pinned && !lowering_) {
         return call_.take(array->base().value);
@@ -133,6 +137,7 @@ class PythonCall {
     captures_ = find_captures(jit_.function, statics_);
     plain(captures_.key);
     for (const ArrayObject* array : captures_.arrays) {
+      if (array->base().pinned) shared_ = array->base().pinned->value.buffer->device();
       if (array->base().value.has_value()) call_.hidden(array->base().value);
     }
   }
@@ -172,6 +177,7 @@ class PythonCall {
   frontend::Call call_;
   std::vector<nb::handle> statics_;
   Captures captures_;
+  std::optional<runtime::Device> shared_;  ///< where memory that others see is among the inputs
   Ignore ignore_;
 };
 
