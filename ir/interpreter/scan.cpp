@@ -6,7 +6,7 @@ namespace {
 
 template <class R, class T>
 void scan_row(const T* row, typename R::Result* result, std::size_t length) {
-  heddle_scalar::scan::Running<R> running;
+  heddle_scalar::scan::Running<R> running{};
   for (std::size_t i = 0; i < length; ++i) {
     auto state = R::lift(row[i], static_cast<long long>(i));
     running.add(&state);
