@@ -3,6 +3,7 @@
 Functions and methods say their own declarations; what nanobind has made says its signatures."""
 
 import inspect
+import pathlib
 import re
 import sys
 import textwrap
@@ -92,7 +93,8 @@ def methods_of(cls):
             signature, documentation, defaults = value.__nb_signature__[0]
             for place, default in enumerate(defaults or ()):
                 signature = signature.replace(f"\\{place}", repr(default))
-            yield documented(signature.replace("heddle._heddle.", ""), documentation, "    ")
+            signature = re.sub(r"heddle\._heddle\.(random\.)?", "", signature)
+            yield documented(signature, documentation, "    ")
 
 
 def class_of(cls):
@@ -127,8 +129,28 @@ def main():
                " = (), dynamic: Any = None, strict: bool = False, approximate: bool = False, disable: "
                "Sequence[str] = ()")
     parts.append(documented(f"def jit({options}) -> Any", jit))
+    for name in names:
+        if inspect.ismodule(getattr(hd, name)):
+            parts.append(f"from heddle import {name} as {name}\n")
+            write_module(getattr(hd, name), pathlib.Path(sys.argv[1]).with_name(f"{name}.pyi"))
     with open(sys.argv[1], "w") as stub:
         stub.write("\n".join(parts))
+
+
+def write_module(module, path):
+    """The stub of a module of the extension: its classes and what nanobind made of functions."""
+    parts = [f'"""{module.__doc__}"""\n\nimport builtins\n\n'
+             "from heddle import Array, DTypeLike, Operand\n"]
+    for name, value in sorted(vars(module).items()):
+        if inspect.isclass(value):
+            parts.append(class_of(value))
+        elif hasattr(value, "__nb_signature__"):
+            signature, documentation, defaults = value.__nb_signature__[0]
+            for place, default in enumerate(defaults or ()):
+                signature = signature.replace(f"\\{place}", repr(default))
+            signature = signature.replace(f"{module.__name__}.", "")
+            parts.append(documented(signature, documentation))
+    path.write_text("\n".join(parts))
 
 
 main()

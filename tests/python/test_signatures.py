@@ -62,4 +62,6 @@ def test_the_stub_names_everything():
     stub = ast.parse(pathlib.Path(hd.__file__).with_name("__init__.pyi").read_text())
     named = {node.name for node in stub.body if hasattr(node, "name")}
     named |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+    named |= {alias.name for node in stub.body if isinstance(node, ast.ImportFrom)
+              for alias in node.names}
     assert not {name for name in hd.__all__ if not name.startswith("_")} - named

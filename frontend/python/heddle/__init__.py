@@ -8,10 +8,14 @@ traffic allows, for a GPU or the host, and kept in a cache.
 >>> hd.sum(hd.sin(x) * 2)
 """
 
+import sys
+
 from heddle import _heddle
 from heddle._heddle import *  # noqa: F401,F403
 from heddle._jit import jit
 from heddle._namespace import __array_namespace_info__, get_array_module
+
+sys.modules[__name__ + ".random"] = random  # noqa: F405
 
 e = 2.718281828459045
 inf = float("inf")
