@@ -133,7 +133,9 @@ Array vecmat(const Operand& a, const Operand& b) {
 
 Array vdot(const Operand& a, const Operand& b) {
   const Here here(a);
-  return dot(here(conj(here(ravel(a)))), here(ravel(b)));
+  const Array first = ravel(a);
+  // NumPy's conjugate of bool is int8, and the product is not.
+  return dot(here(is_complex(first.dtype()) ? conj(here(first)) : first), here(ravel(b)));
 }
 
 Array vecdot(const Operand& a, const Operand& b, std::int64_t axis) {

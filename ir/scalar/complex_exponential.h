@@ -148,7 +148,7 @@ HD_SCALAR complex<T> log1p(complex<T> z) {
 }
 }  // namespace heddle_scalar
 
-//! section complex_power needs complex_log complex_exp power
+//! section complex_power needs complex_log complex_exp power limits
 //! defines_complex power
 namespace heddle_scalar {
 // By squaring for whole exponents below 100, as NumPy does.

@@ -339,7 +339,7 @@ class Generator {
 
   void add_search() {
     const Op op = any_op(OpKind::search);
-    const ValueId value = cast(pick(), any_dtype(info(op).dtypes));
+    const ValueId value = cast(pick(), any_dtype(info(op).dtypes & reals));
     Attributes attributes;
     attributes.dtype = graph_.dtype(value);
     attributes.shape = {any_extent()};
