@@ -83,7 +83,6 @@ void bind_dtypes(nb::module_& module) {
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     objects[static_cast<std::size_t>(i)] = nb::cast(DTypeObject{dtype}).release().ptr();
-    if (is_complex(dtype)) continue;
     module.attr(numpy_name_of(dtype).data()) = to_python(dtype);
   }
 }
