@@ -31,6 +31,7 @@ class HostPrinter {
                 const std::function<void(std::size_t)>& scan);
   void scan_earlier_parts(const std::string& element, const std::string& count);
   void scan_row_stores();
+  bool leaves_parts() const;
   void split_range(const char* part);
   /// Runs over the last loop: opens a loop over its runs within [from, to), its variable between
   /// `first` and `stop`.

@@ -31,6 +31,7 @@ void HostPrinter::scan_run(const std::string& variable, const std::string& first
   }
   out_.close();
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) scan(i);
+  if (results.empty()) return;
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = {} + k;", variable, first);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i)
@@ -60,10 +61,15 @@ void HostPrinter::scan_row_stores() {
   out_.close();
 }
 
+/// Of two kernels the first leaves what each part comes to, which is the last scan of it.
+bool HostPrinter::leaves_parts() const {
+  return plan_.split > 1 && plan_.operands[plan_.reductions.front().partials].written;
+}
+
 /// Parts of a row start from what the earlier ones come to.
 void HostPrinter::scan_earlier_parts(const std::string& element, const std::string& count) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    if (plan_.split == 1) break;
+    if (plan_.split == 1 || leaves_parts()) break;
     out_.open("for (Index earlier = 0; earlier < part; ++earlier)");
     out_.line("for (Index k = 0; k < {0}; ++k) a{1}[k] = p{2}[earlier * rows + {3}];", count, i,
               plan_.reductions[i].partials, element);
@@ -83,6 +89,7 @@ void HostPrinter::scan_rows() {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     out_.line("op::scan::Running<R{0}> so_far{0};", i);
     out_.line("R{0}::State a{0}[{1}];", i, run);
+    if (leaves_parts()) out_.line("a{0}[{1}] = R{0}::identity();", i, run - 1);
   }
   scan_row_stores();
   scan_earlier_parts("row", "1");
@@ -93,6 +100,9 @@ void HostPrinter::scan_rows() {
     out_.line("so_far{0}.add_run(a{0});", i);
   });
   out_.close();
+  for (std::size_t i = 0; leaves_parts() && i < plan_.reductions.size(); ++i) {
+    out_.line("p{}[part * rows + row] = a{}[{}];", plan_.reductions[i].partials, i, run - 1);
+  }
   out_.line("(void)part;");
   out_.close();
 }
@@ -115,14 +125,21 @@ void HostPrinter::scan_columns() {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     out_.line("op::scan::Running<R{0}, {1}> so_far{0};", i, width);
     out_.line("R{0}::State a{0}[{1}];", i, width);
+    if (leaves_parts())
+      out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
   }
   scan_row_stores();
-  scan_earlier_parts(fmt::format("batch * ({}) + column + k", extent), "count");
+  const std::string state = fmt::format("batch * ({}) + column + k", extent);
+  scan_earlier_parts(state, "count");
   out_.open("for (Index r = walk_begin; r < walk_end; ++r)");
   body_.decode(plan_.inner, "r");
   scan_run(body_.loop_variable(last.atom), "column",
            [&](std::size_t i) { out_.line("so_far{0}.add(a{0}, static_cast<int>(count));", i); });
   out_.close();
+  for (std::size_t i = 0; leaves_parts() && i < plan_.reductions.size(); ++i) {
+    out_.line("for (Index k = 0; k < count; ++k) p{}[part * rows + {}] = a{}[k];",
+              plan_.reductions[i].partials, state, i);
+  }
   out_.line("(void)batch;");
   out_.line("(void)part;");
   out_.close();

@@ -72,7 +72,6 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
   prune(parts, space);
   KernelPlan& combine = plans.combine;
   if (scans(plan)) {
-    parts.mapping = plan.mapping == Mapping::scan_rows ? Mapping::rows : Mapping::columns;
     add_partials(combine, partials, false);
     return plans;
   }

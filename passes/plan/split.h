@@ -12,9 +12,9 @@ struct SplitPlans {
   KernelPlan combine;  ///< combines the states of all parts, and computes what follows
 };
 
-/// Cuts a plan with split > 1 in two; `combine` of a plan that scans goes through the elements
-/// again. `partials[i]` names the scratch of reduction i, laid out as states [part][outer
-/// iteration].
+/// Cuts a plan with split > 1 in two. `partials[i]` names the scratch of reduction i, laid out as
+/// states [part][outer iteration]. Of a plan that scans, both go through all elements in the same
+/// tree, for sums of floats are as accurate in no other order.
 SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vector<int>& partials,
                       const ir::Target& target);
 

@@ -109,6 +109,11 @@ TEST_CASE("long scans take tiles that wait for each other, and groups of tiles")
   suite.add(fixed(DType::f32, {150001}, {0}, false));
   suite.add(fixed(DType::i32, {300000}, {0}));
   suite.add(fixed(DType::f32, {5000, 20}, {0}));
+  // Few and long columns go in parts of the host.
+  Builder parts("sums of long columns");
+  parts.output(
+      parts.scan(Op::cumsum, parts.input(moderate_sample(DType::i32, {140001, 17}, 1)), 0));
+  suite.add(std::move(parts));
   suite.finish();
 }
 

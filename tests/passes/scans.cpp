@@ -58,7 +58,8 @@ TEST_CASE("rows that fit a block are scanned by it; longer ones and columns go i
 TEST_CASE("on the host a long line is summed in parts, and scanned from what these come to") {
   const PlannedProgram planned = plan(long_scan, host_target);
   REQUIRE(planned.kernels.size() == 2);
-  CHECK(planned.kernels[0].mapping == passes::Mapping::rows);
+  CHECK(planned.kernels[0].mapping == passes::Mapping::scan_rows);
+  CHECK(planned.kernels[0].stores.empty());
   CHECK(planned.kernels[1].mapping == passes::Mapping::scan_rows);
   CHECK(planned.kernels[0].split == 1000000 / 65536);
   CHECK(planned.kernels[1].split == planned.kernels[0].split);
