@@ -1,6 +1,8 @@
-"""Finds the table of functions, which the README's table comes from as well."""
+"""Finds the table of functions, which the README's table comes from as well, and the oracle's table
+of ops."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/oracle")]
