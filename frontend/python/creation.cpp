@@ -1,5 +1,7 @@
 #include "heddle/creation.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "heddle/grids.h"
@@ -114,6 +116,17 @@ Array line(const Arguments& a, std::int64_t count) {
   return linspace(a.number(0), a.number(1), count, a.flag(5), a.dtype(3, DType::f64), a.where());
 }
 
+/// Which diagonal: one beyond the matrix, however far, is as good as the next to it.
+std::int64_t diagonal(const Arguments& a, std::size_t i, std::int64_t rows, std::int64_t columns) {
+  if (PyIndex_Check(a[i].ptr()) == 0) a.mistyped(i, "an integer");
+  const nb::object index = nb::steal(PyNumber_Index(a[i].ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const std::int64_t k = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0) return overflow > 0 ? columns : -rows;
+  return std::clamp(k, std::min<std::int64_t>(-rows, 0), std::max<std::int64_t>(columns, 0));
+}
+
 void bind_ranges(Functions& functions) {
   functions.def(
       "arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | "
@@ -132,9 +145,10 @@ void bind_ranges(Functions& functions) {
       "eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = "
       "None, device: Device | None = None) -> Array",
       "Ones on the k-th diagonal of a matrix of zeros: numpy.eye.", [](const Arguments& a) {
-        return on_device(eye(a.integer(0), a.optional_integer(1).value_or(a.integer(0)),
-                             a.integer(2), a.dtype(3, DType::f64), a.where()),
-                         a[4]);
+        const std::int64_t rows = a.integer(0), columns = a.optional_integer(1).value_or(rows);
+        return on_device(
+            eye(rows, columns, diagonal(a, 2, rows, columns), a.dtype(3, DType::f64), a.where()),
+            a[4]);
       });
 }
 
