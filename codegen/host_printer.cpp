@@ -138,7 +138,8 @@ void HostPrinter::tiles() {
               body_.loop_variable(last.atom), body_.loop_variable(across.atom));
   };
   for (const int i : plan_.tiled) {
-    out_.line("{} tile{}[{}][{}];", body_.type(plan_.body[i].dtype), i, tile_edge, tile_edge + 1);
+    out_.line("{}{} tile{}[{}][{}];", aligned, body_.type(plan_.body[i].dtype), i, tile_edge,
+              tile_edge + 1);
   }
   open_loops("x", "last_count", "y", "across_count");
   for (const int i : plan_.tiled) {
@@ -215,7 +216,7 @@ void HostPrinter::row_stage(int stage) {
     if (reduction.stage != stage) continue;
     active.push_back(static_cast<int>(i));
     if (reduction.value >= 0) roots.push_back(reduction.value);
-    out_.line("R{}::State a{}[{}];", i, i, width);
+    out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = R{0}::identity();", i, width);
   }
   for (const Store& one : plan_.stores) {
@@ -287,7 +288,7 @@ void HostPrinter::columns() {
   body_.decode(rest, "batch");
   split_range("part");
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    out_.line("R{}::State a{}[{}];", i, i, width);
+    out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
   }
   std::vector<int> walked, finished;

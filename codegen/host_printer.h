@@ -9,6 +9,10 @@
 
 namespace heddle::codegen {
 
+/// For every array on a kernel's stack: GCC's vectorizer may raise an array's alignment and the
+/// function's prologue forget it (seen with GCC 12 and AVX-512), which one in two callers survives.
+inline constexpr const char* aligned = "alignas(64) ";
+
 /// Prints one plan for the host. host_scan.cpp holds the mappings of scans.
 class HostPrinter {
  public:

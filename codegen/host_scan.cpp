@@ -88,7 +88,7 @@ void HostPrinter::scan_rows() {
   split_range("part");
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     out_.line("op::scan::Running<R{0}> so_far{0};", i);
-    out_.line("R{0}::State a{0}[{1}];", i, run);
+    out_.line("{2}R{0}::State a{0}[{1}];", i, run, aligned);
     if (leaves_parts()) out_.line("a{0}[{1}] = R{0}::identity();", i, run - 1);
   }
   scan_row_stores();
@@ -124,7 +124,7 @@ void HostPrinter::scan_columns() {
   split_range("part");
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     out_.line("op::scan::Running<R{0}, {1}> so_far{0};", i, width);
-    out_.line("R{0}::State a{0}[{1}];", i, width);
+    out_.line("{2}R{0}::State a{0}[{1}];", i, width, aligned);
     if (leaves_parts())
       out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
   }

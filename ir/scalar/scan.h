@@ -110,7 +110,7 @@ class Running {
       before_[0][0] = last;
       depth_ = 1;
     } else {
-      State shifted[Length];
+      alignas(64) State shifted[Length];
       for (int step = 1; step < Length; step *= 2) {
         for (int k = step; k < Length; ++k) shifted[k] = s[k - step];
         for (int k = step; k < Length; ++k) s[k] = R::combine(shifted[k], s[k]);
@@ -130,7 +130,7 @@ class Running {
   }
 
   static constexpr int levels = R::in_sequence ? 1 : 62;
-  State part_[levels][Width], before_[levels][Width];
+  alignas(64) State part_[levels][Width], before_[levels][Width];
   int depth_ = 0;
   unsigned long long count_ = 0;
 };
