@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/views.h"
+
 namespace heddle::frontend {
 
 using ir::Op;
@@ -17,13 +19,6 @@ ir::Shape ones(std::size_t count) { return ir::Shape(count, ir::Dim(1)); }
 ir::Shape joined(ir::Shape first, const ir::Shape& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
-}
-
-NodeRef permuted(const NodeRef& node, std::vector<std::int64_t> axes, const Site& site) {
-  if (std::is_sorted(axes.begin(), axes.end())) return node;
-  ir::Attributes attributes;
-  attributes.axes = std::move(axes);
-  return record(Op::transpose, {node}, std::move(attributes), site);
 }
 
 ir::Attributes along(std::size_t first, std::size_t count, ir::Shape shape = {}) {
@@ -101,14 +96,14 @@ class Indexing {
     std::vector<std::int64_t> back(order_.size());
     for (std::size_t k = 0; k < order_.size(); ++k)
       back[static_cast<std::size_t>(order_[k])] = static_cast<std::int64_t>(k);
-    return permuted(changed, std::move(back), site_);
+    return permute(changed, std::move(back), site_);
   }
 
  private:
   std::size_t count() const { return indexed_.size(); }
   std::ptrdiff_t before() const { return static_cast<std::ptrdiff_t>(before_); }
   /// The indexed axes first.
-  NodeRef front() const { return permuted(node_, order_, site_); }
+  NodeRef front() const { return permute(node_, order_, site_); }
 
   void add_common(const ir::Shape& shape) {
     try {
@@ -145,7 +140,7 @@ class Indexing {
     for (std::int64_t axis = 0; axis < before(); ++axis) axes.push_back(common + axis);
     for (std::int64_t axis = 0; axis < common; ++axis) axes.push_back(axis);
     for (std::int64_t axis = before(); axis < rest; ++axis) axes.push_back(common + axis);
-    return permuted(node, std::move(axes), site_);
+    return permute(node, std::move(axes), site_);
   }
 
   NodeRef common_in_front(const NodeRef& node) const {
@@ -155,7 +150,7 @@ class Indexing {
     for (std::int64_t axis = 0; axis < common; ++axis) axes.push_back(before() + axis);
     for (std::int64_t axis = 0; axis < before(); ++axis) axes.push_back(axis);
     for (std::int64_t axis = before(); axis < rest; ++axis) axes.push_back(common + axis);
-    return permuted(node, std::move(axes), site_);
+    return permute(node, std::move(axes), site_);
   }
 
   const NodeRef& node_;

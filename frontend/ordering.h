@@ -48,7 +48,7 @@ struct Along {
   ir::Dim length() const { return node->shape[static_cast<std::size_t>(axis)]; }
 };
 /// The array, or for axes that name none the flattened array, with the one axis given. IndexError;
-/// ValueError for several.
+/// ValueError for several, or for an empty list of them.
 Along along_axis(std::string_view op, const Operand& x, const Axes& axis);
 
 }  // namespace heddle::frontend

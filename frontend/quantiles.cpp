@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "frontend/axes.h"
 #include "frontend/ordering.h"
 #include "frontend/promote.h"
 
@@ -34,18 +35,9 @@ struct Rows {
 
 std::vector<bool> reduced_axes(std::string_view op, const NodeRef& node, const Axes& axes,
                                const Site& site) {
-  const int rank = static_cast<int>(node->shape.size());
-  std::vector<bool> reduced(node->shape.size(), axes.all());
-  for (const std::int64_t axis : axes.values()) {
-    const auto place = static_cast<std::size_t>(
-        frontend::located(site, [&] { return ir::normalize_axis(axis, rank); }));
-    if (reduced[place]) {
-      throw ValueError(
-          at(fmt::format("{}({}): axis {} is given twice", op, frontend::describe(*node), axis),
-             site));
-    }
-    reduced[place] = true;
-  }
+  std::vector<bool> reduced(node->shape.size());
+  for (const std::int64_t axis : frontend::axes_of(op, axes, frontend::rank_of(node), site))
+    reduced[static_cast<std::size_t>(axis)] = true;
   return reduced;
 }
 

@@ -34,6 +34,7 @@ NodeRef sliced(const NodeRef& node, const Region& region, const Site& site);
 
 /// Where a mask holds, or where its elements are not 0: an i64[count] for each axis, in C order, at
 /// least one. Evaluates and waits. TraceError, naming `op`, inside a trace.
-std::vector<NodeRef> nonzero_places(std::string_view op, const NodeRef& mask, const Site& site);
+std::vector<NodeRef> nonzero_places(std::string_view op, const NodeRef& mask,
+                                    const SourceLocation& site);
 
 }  // namespace heddle::frontend

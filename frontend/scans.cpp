@@ -4,7 +4,9 @@
 
 #include "heddle/elementwise.h"
 
+#include "frontend/axes.h"
 #include "frontend/promote.h"
+#include "frontend/views.h"
 
 namespace heddle {
 
@@ -26,16 +28,6 @@ struct Scanned {
   std::size_t axis = 0;
 };
 
-std::int64_t checked_axis(const NodeRef& node, std::int64_t axis, const Site& site) {
-  return frontend::located(
-      site, [&] { return ir::normalize_axis(axis, static_cast<int>(node->shape.size())); });
-}
-
-NodeRef flattened(const NodeRef& node, const Site& site) {
-  if (node->shape.size() == 1) return node;
-  return frontend::reshape_to(node, {ir::element_count(node->shape)}, site);
-}
-
 void require_one_axis(std::string_view op, const NodeRef& node, const Axes& axis,
                       const Site& site) {
   if (axis.all() || axis.values().size() == 1) return;
@@ -48,9 +40,10 @@ void require_one_axis(std::string_view op, const NodeRef& node, const Axes& axis
 Scanned along_axis_or_flat(std::string_view op, const Operand& x, const Axes& axis) {
   NodeRef node = frontend::node_of(op, x);
   require_one_axis(op, node, axis, x.where());
-  if (axis.all() || node->shape.empty()) node = flattened(node, x.where());
+  if (axis.all() || node->shape.empty()) node = frontend::flatten(node, x.where());
   if (axis.all()) return {node, 0};
-  return {node, static_cast<std::size_t>(checked_axis(node, axis.values()[0], x.where()))};
+  return {node, static_cast<std::size_t>(
+                    frontend::axis_of(op, axis.values()[0], frontend::rank_of(node), x.where()))};
 }
 
 /// numpy.cumulative_sum's: the only axis may be left out.
@@ -129,7 +122,8 @@ Array cumulative(Op op, std::string_view name, const Operand& x, const Axes& axi
 
 /// An op that keeps its dtype, along an axis that is there.
 Array plain(Op op, const NodeRef& node, std::int64_t axis, const Site& site) {
-  const auto along = static_cast<std::size_t>(checked_axis(node, axis, site));
+  const auto along = static_cast<std::size_t>(
+      frontend::axis_of(ir::info(op).name, axis, frontend::rank_of(node), site));
   return Access::make(scan(op, {node, along}, site));
 }
 
@@ -195,7 +189,8 @@ Array unwrap(const Operand& x, std::optional<double> discont, std::int64_t axis,
              const Operand& period) {
   const Site site = x.where();
   const NodeRef node = frontend::node_of("unwrap", x);
-  const auto along = static_cast<std::size_t>(checked_axis(node, axis, site));
+  const auto along =
+      static_cast<std::size_t>(frontend::axis_of("unwrap", axis, frontend::rank_of(node), site));
   const Operand* const both[] = {&x, &period};
   const DType dtype = frontend::common_dtype(both);
   const NodeRef start = cast_to(node, dtype, site);

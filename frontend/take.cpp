@@ -7,41 +7,30 @@
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
 
+#include "frontend/axes.h"
 #include "frontend/gather.h"
+#include "frontend/ordering.h"
 #include "frontend/promote.h"
 #include "frontend/region.h"
 #include "frontend/trace.h"
+#include "frontend/views.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
 using frontend::AxisIndex;
+using frontend::Composer;
 using frontend::describe;
 using frontend::NodeRef;
-using frontend::record;
 using frontend::Site;
 using ir::Op;
 
 namespace {
 
-std::size_t axis_of(const NodeRef& node, std::int64_t axis, const Site& site) {
-  return static_cast<std::size_t>(frontend::located(
-      site, [&] { return ir::normalize_axis(axis, static_cast<int>(node->shape.size())); }));
-}
-
-NodeRef flattened(const NodeRef& node, const Site& site) {
-  return frontend::reshape_to(node, {ir::element_count(node->shape)}, site);
-}
-
-/// The number of elements of an axis, which programs with symbolic extents learn at launch.
-NodeRef extent_node(ir::Dim extent, std::string_view op, const Site& site) {
-  if (!extent.is_constant()) {
-    throw ShapeError(at(fmt::format("{}: modes wrap and clip need a constant extent, not {}", op,
-                                    extent.to_string()),
-                        site));
-  }
-  return frontend::record_constant(DType::i64, static_cast<double>(extent.constant()));
+std::size_t place_of(std::string_view op, const NodeRef& node, std::int64_t axis,
+                     const Site& site) {
+  return static_cast<std::size_t>(frontend::axis_of(op, axis, frontend::rank_of(node), site));
 }
 
 /// Integers for an axis, by the mode.
@@ -57,20 +46,17 @@ NodeRef index_node(std::string_view op, const Operand& indices, ir::Dim extent,
     throw ValueError(at(fmt::format("{}: mode is raise, wrap or clip, not {}", op, mode), site));
   }
   if (mode == "raise") return index;
-  const NodeRef wide = frontend::cast_to(index, DType::i64, site);
-  const NodeRef count = extent_node(extent, op, site);
-  if (mode == "wrap") return record(Op::remainder, {wide, count}, site);
-  return record(Op::maximum, {wide, frontend::record_constant(DType::i64, 0)}, site);
+  const Composer on{site};
+  const NodeRef wide = on.cast(index, DType::i64);
+  // Indices that count from the end are below 0, and clipped; those beyond it are anyway.
+  if (mode == "clip") return on(Op::maximum, wide, frontend::record_constant(DType::i64, 0));
+  return on(Op::remainder, wide, on.extent(extent));
 }
 
 Array take_from(const NodeRef& node, const Operand& indices, std::size_t axis,
                 std::string_view mode, const SourceLocation& site) {
   const NodeRef index = index_node("take", indices, node->shape[axis], mode);
   return Access::make(frontend::take_at(node, {{AxisIndex{axis, index}}}, true, site));
-}
-
-NodeRef is_true(const NodeRef& node, const Site& site) {
-  return frontend::cast_to(node, DType::boolean, site);
 }
 
 void refuse_in_trace(std::string_view op, const Site& site) {
@@ -81,28 +67,23 @@ void refuse_in_trace(std::string_view op, const Site& site) {
                       site));
 }
 
-/// The running sums of a mask, computed, and how often it holds.
-std::pair<NodeRef, std::int64_t> ranks_of(const NodeRef& flat, const Site& site) {
-  const std::int64_t size = flat->shape[0].constant();
-  if (size == 0) return {flat, 0};
-  ir::Attributes first_axis;
-  first_axis.axes = {0};
-  const NodeRef ranks =
-      record(Op::cumsum, {frontend::cast_to(flat, DType::i64, site)}, std::move(first_axis), site);
-  const Array sums = Access::make(ranks);
-  sums.eval();
-  return {ranks, sums(size - 1).item<std::int64_t>()};
+/// The running sums of integers, 1-d and at least one, computed; and the last of them.
+std::pair<NodeRef, std::int64_t> running_sums(const NodeRef& node, const Composer& on) {
+  const NodeRef sums = on.reduce(Op::cumsum, on.cast(node, DType::i64), {0});
+  const Array computed = Access::make(sums);
+  computed.eval();
+  return {sums, computed(-1).item<std::int64_t>(on.site)};
 }
 
 /// The quotients and remainders of flat positions by the extents of a shape.
-std::vector<NodeRef> unraveled(NodeRef flat, const ir::Shape& shape, const Site& site) {
+std::vector<NodeRef> unraveled(NodeRef flat, const ir::Shape& shape, const Composer& on) {
   std::vector<NodeRef> result(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    const NodeRef extent = frontend::record_constant(
-        DType::i64, static_cast<double>(std::max<std::int64_t>(shape[axis].constant(), 1)));
-    result[axis] = axis == 0 ? flat : record(Op::remainder, {flat, extent}, site);
-    if (axis > 0) flat = record(Op::floor_divide, {flat, extent}, site);
+  for (std::size_t axis = shape.size(); axis-- > 1;) {
+    const NodeRef extent = on.extent(shape[axis]);
+    result[axis] = on(Op::remainder, flat, extent);
+    flat = on(Op::floor_divide, flat, extent);
   }
+  result[0] = flat;
   return result;
 }
 
@@ -126,33 +107,28 @@ Array slices_where(std::string_view op, const Operand& condition, const NodeRef&
 }  // namespace
 
 std::vector<NodeRef> frontend::nonzero_places(std::string_view op, const NodeRef& mask,
-                                              const Site& site) {
+                                              const SourceLocation& site) {
   refuse_in_trace(op, site);
-  const NodeRef flat = flattened(is_true(mask, site), site);
-  const auto [ranks, count] = ranks_of(flat, site);
-  NodeRef positions = broadcast_to_shape(record_constant(DType::i64, 0), {ir::Dim(0)}, site);
-  if (count > 0) {
+  const Composer on{site};
+  const NodeRef flat = on.flat(on.cast(mask, DType::boolean));
+  NodeRef positions = on.places(0);
+  if (!(flat->shape[0] == ir::Dim(0))) {
+    const auto [ranks, count] = running_sums(flat, on);
     // Each place goes where its rank says; those where the mask does not hold go nowhere.
-    const NodeRef target =
-        record(Op::select,
-               {flat, record(Op::subtract, {ranks, record_constant(DType::i64, 1)}, site),
-                record_constant(DType::i64, static_cast<double>(count))},
-               site);
-    ir::Attributes into;
-    into.axes = {0};
-    into.shape = {ir::Dim(count)};
-    positions = record(Op::scatter_add, {record_iota(flat->shape, 0, DType::i64, site), target},
-                       std::move(into), site);
+    const NodeRef rank = on(Op::subtract, ranks, record_constant(DType::i64, 1));
+    const NodeRef target = on(Op::select, flat, rank, on.extent(count));
+    positions = on.scatter_add(on.places(flat->shape[0]), target, count);
   }
   if (mask->shape.empty()) return {positions};
-  return unraveled(positions, mask->shape, site);
+  return unraveled(positions, mask->shape, on);
 }
 
 Array take(const Operand& x, const Operand& indices, std::optional<std::int64_t> axis,
            std::string_view mode) {
   const NodeRef node = frontend::node_of("take", x);
-  const NodeRef whole = axis ? node : flattened(node, x.where());
-  return take_from(whole, indices, axis_of(whole, axis.value_or(0), x.where()), mode, x.where());
+  const NodeRef whole = axis ? node : frontend::flatten(node, x.where());
+  return take_from(whole, indices, place_of("take", whole, axis.value_or(0), x.where()), mode,
+                   x.where());
 }
 
 namespace {
@@ -173,7 +149,7 @@ NodeRef index_beside(std::string_view op, const NodeRef& node, const Operand& in
 
 Array take_along_axis(const Operand& x, const Operand& indices, std::int64_t axis) {
   const NodeRef node = frontend::node_of("take_along_axis", x);
-  const std::size_t place = axis_of(node, axis, x.where());
+  const std::size_t place = place_of("take_along_axis", node, axis, x.where());
   const NodeRef index = index_beside("take_along_axis", node, indices, place, x.where());
   return Access::make(frontend::take_along(node, index, place, x.where()));
 }
@@ -181,18 +157,17 @@ Array take_along_axis(const Operand& x, const Operand& indices, std::int64_t axi
 void put(Array& x, const Operand& indices, const Operand& values, std::string_view mode) {
   const SourceLocation site = indices.where();
   const NodeRef node = Access::node(x, site);
-  const NodeRef flat = flattened(node, site);
-  const NodeRef index = flattened(index_node("put", indices, flat->shape[0], mode), site);
-  const NodeRef value = flattened(frontend::node_of("put", values, node->dtype), site);
+  const NodeRef flat = frontend::flatten(node, site);
+  const NodeRef index = frontend::flatten(index_node("put", indices, flat->shape[0], mode), site);
+  const NodeRef value = frontend::flatten(frontend::node_of("put", values, node->dtype), site);
   if (index->shape[0] == ir::Dim(0)) return;
   if (value->shape[0] == ir::Dim(0))
     throw ValueError(at("put: there are indices, and no values", site));
   NodeRef repeated = value;
   if (!(value->shape[0] == index->shape[0]) && !(value->shape[0] == ir::Dim(1))) {
-    const NodeRef number = record(Op::remainder,
-                                  {frontend::record_iota(index->shape, 0, DType::i64, site),
-                                   extent_node(value->shape[0], "put", site)},
-                                  site);
+    const Composer on{site};
+    const NodeRef number =
+        on(Op::remainder, on.places(index->shape[0]), on.extent(value->shape[0]));
     repeated = frontend::take_along(value, number, 0, site);
   }
   const NodeRef changed = frontend::put_at(flat, {{AxisIndex{0, index}}}, true, repeated, site);
@@ -202,7 +177,7 @@ void put(Array& x, const Operand& indices, const Operand& values, std::string_vi
 void put_along_axis(Array& x, const Operand& indices, const Operand& values, std::int64_t axis) {
   const SourceLocation site = indices.where();
   const NodeRef node = Access::node(x, site);
-  const std::size_t place = axis_of(node, axis, site);
+  const std::size_t place = place_of("put_along_axis", node, axis, site);
   const NodeRef index = index_beside("put_along_axis", node, indices, place, site);
   const NodeRef value = frontend::node_of("put_along_axis", values, node->dtype);
   x = Access::make(frontend::put_along(node, index, place, value, site));
@@ -220,7 +195,7 @@ std::vector<Array> nonzero(const Operand& x) {
 }
 
 Array flatnonzero(const Operand& x) {
-  const NodeRef flat = flattened(frontend::node_of("flatnonzero", x), x.where());
+  const NodeRef flat = frontend::flatten(frontend::node_of("flatnonzero", x), x.where());
   return Access::make(frontend::nonzero_places("flatnonzero", flat, x.where()).front());
 }
 
@@ -235,45 +210,35 @@ Array argwhere(const Operand& x) {
 
 Array compress(const Operand& condition, const Operand& x, std::optional<std::int64_t> axis) {
   const NodeRef node = frontend::node_of("compress", x);
-  const NodeRef whole = axis ? node : flattened(node, x.where());
-  return slices_where("compress", condition, whole, axis_of(whole, axis.value_or(0), x.where()),
-                      x.where());
+  const NodeRef whole = axis ? node : frontend::flatten(node, x.where());
+  return slices_where("compress", condition, whole,
+                      place_of("compress", whole, axis.value_or(0), x.where()), x.where());
 }
 
 Array extract(const Operand& condition, const Operand& x) {
-  const NodeRef mask = flattened(frontend::node_of("extract", condition), x.where());
-  const NodeRef flat = flattened(frontend::node_of("extract", x), x.where());
+  const NodeRef mask = frontend::flatten(frontend::node_of("extract", condition), x.where());
+  const NodeRef flat = frontend::flatten(frontend::node_of("extract", x), x.where());
   return slices_where("extract", {Access::make(mask), x.where()}, flat, 0, x.where());
 }
 
 Array repeat(const Operand& x, const Array& counts, std::optional<std::int64_t> axis) {
   const SourceLocation site = x.where();
   const NodeRef given_node = frontend::node_of("repeat", x);
-  const NodeRef node = axis ? given_node : flattened(given_node, site);
-  const std::size_t place = axis_of(node, axis.value_or(0), site);
+  const NodeRef node = axis ? given_node : frontend::flatten(given_node, site);
+  const std::size_t place = place_of("repeat", node, axis.value_or(0), site);
   refuse_in_trace("repeat", site);
+  const Composer on{site};
   const NodeRef given = index_node("repeat", {counts, site}, node->shape[place], "raise");
-  const NodeRef each = frontend::cast_to(
-      frontend::broadcast_to_shape(given, {node->shape[place]}, site), DType::i64, site);
+  const NodeRef each =
+      on.cast(frontend::broadcast_to_shape(given, {node->shape[place]}, site), DType::i64);
   if (node->shape[place] == ir::Dim(0)) return Access::make(node);
   if (min({Access::make(each), site}).item<std::int64_t>(site) < 0)
     throw ValueError(at("repeat: counts must not be negative", site));
-  ir::Attributes first_axis;
-  first_axis.axes = {0};
-  const NodeRef ends = record(Op::cumsum, {each}, first_axis, site);
-  const Array sums = Access::make(ends);
-  const auto total = sums(node->shape[place].constant() - 1).item<std::int64_t>(site);
+  const auto [ends, total] = running_sums(each, on);
   // A mark where each slice begins; their running sum is the slice's number, and 1 more.
-  ir::Attributes into = first_axis;
-  into.shape = {ir::Dim(total)};
-  const NodeRef marks =
-      record(Op::scatter_add,
-             {frontend::record_constant(DType::i64, 1), record(Op::subtract, {ends, each}, site)},
-             into, site);
-  const NodeRef number = record(
-      Op::subtract,
-      {record(Op::cumsum, {marks}, first_axis, site), frontend::record_constant(DType::i64, 1)},
-      site);
+  const NodeRef one = frontend::record_constant(DType::i64, 1);
+  const NodeRef marks = on.scatter_add(one, on(Op::subtract, ends, each), total);
+  const NodeRef number = on(Op::subtract, on.reduce(Op::cumsum, marks, {0}), one);
   return Access::make(frontend::take_at(node, {{AxisIndex{place, number}}}, true, site));
 }
 

@@ -71,8 +71,8 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
 
 void Places::add_indices(const Index& index, std::vector<std::uint32_t>& places) {
   for (const IndexTerm& term : index.terms) {
-    const Atom atom = space_.atom(term.atom);
-    if (!atom.by_value) continue;
+    if (!space_.atom(term.atom).by_value) continue;
+    const Atom atom = space_.atom(term.atom);  // adding places may add atoms, which moves them
     if (atom.kind != Atom::Kind::gathered) {
       add_indices(atom.numerator, places);
       continue;

@@ -21,7 +21,7 @@ gpu() {
       "gpu_$verb" "$out"
       ;;
     peers)
-      echo "./dev gpu peers: it compares through Heddle's Python module, which does not exist yet." >&2
+      echo "./dev gpu peers: there are no programs of peers in bench/ yet." >&2
       return 3
       ;;
     *) usage >&2; return 2 ;;

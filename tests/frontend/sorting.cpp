@@ -65,6 +65,9 @@ TEST_CASE("bad axes name the op and the line") {
   CHECK(contains(message, line_mark(line)));
   CHECK_THROWS_AS(hd::argsort(hd::full<float>({}, 1.0f)), hd::IndexError);
   CHECK(contains(message_of<hd::ValueError>([&] { hd::sort(x, {0, 1}); }), "takes one axis"));
+  const std::vector<std::int64_t> none;
+  CHECK_THROWS_AS(hd::sort(x, none), hd::ValueError);
+  CHECK_THROWS_AS(hd::argsort(x, none), hd::ValueError);
 }
 
 TEST_CASE("inside jit sorts are steps of the program, of symbolic lengths too") {

@@ -1,23 +1,12 @@
 #include "tests/fuzz/generate.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "tests/fuzz/recorder.h"
+#include "tests/fuzz/generator.h"
 
 namespace heddle::test {
-namespace {
 
-using ir::Attributes;
-using ir::Dim;
-using ir::Op;
-using ir::OpInfo;
-using ir::OpKind;
-using ir::Shape;
-using ir::TypeRule;
-using ir::ValueId;
-
-std::vector<Op> ops_of(OpKind kind) {
+std::vector<Op> ops_of_kind(OpKind kind) {
   std::vector<Op> ops;
   for (int i = 0; i < ir::op_count; ++i) {
     const Op op = static_cast<Op>(i);
@@ -25,80 +14,6 @@ std::vector<Op> ops_of(OpKind kind) {
   }
   return ops;
 }
-
-class Generator {
- public:
-  explicit Generator(std::uint64_t seed) : recorder_(seed) {}
-
-  Case run() {
-    recorder_.made().graph.name = "fuzz";
-    choose_extents();
-    // Symbols are bound by an input that they are an extent of.
-    for (const ir::SymbolBinding& binding : recorder_.made().bindings) {
-      settle(recorder_.parameter(any_kind(), {Dim::symbol(binding.symbol)}));
-    }
-    const std::size_t parameters = 1 + recorder_.below(3);
-    for (std::size_t i = 0; i < parameters; ++i) {
-      settle(recorder_.parameter(any_kind(), any_shape()));
-    }
-    const int length = 2 + static_cast<int>(recorder_.below(35));
-    for (int attempts = 0; recorder_.operations() < length && attempts < 400; ++attempts) {
-      add_something();
-    }
-    choose_outputs();
-    choose_options();
-    return std::move(recorder_.made());
-  }
-
- private:
-  const ir::Graph& graph() const { return recorder_.graph(); }
-  DType any_kind() { return recorder_.any_dtype(ir::all_dtypes); }
-  ValueId pick() {
-    // Recent values are picked more often, or nothing would grow deep.
-    const std::size_t back = std::min(recorder_.below(pool_.size()), recorder_.below(pool_.size()));
-    return pool_[pool_.size() - 1 - back];
-  }
-
-  void choose_extents();
-  Shape any_shape();
-  /// Without an extent of 0 that it had, a shape may be of any size; [] is one instead.
-  Shape bounded(const Shape& shape) const {
-    return recorder_.elements(shape) > Recorder::most_elements ? Shape() : shape;
-  }
-  void settle(ValueId id);
-  void settle(std::optional<ValueId> id) {
-    if (id) settle(*id);
-  }
-  ValueId conformed(ValueId id, const OpInfo& info, int operand);
-  ValueId beside(DType dtype, const Shape& shape, bool exactly_within);
-
-  void add_something();
-  void add_elementwise();
-  void add_cast();
-  void add_iota();
-  void add_reshape();
-  void add_transpose();
-  void add_broadcast();
-  Attributes any_region(const Shape& shape);
-  void add_slice();
-  void add_concatenate();
-  void add_slice_update();
-  std::vector<ValueId> any_indices(Shape shape, Attributes& attributes);
-  void add_gather();
-  void add_scatter();
-  void add_reduction();
-  void add_scan();
-  void add_matmul();
-  void add_sort();
-  void add_search();
-  void choose_outputs();
-  void choose_options();
-
-  Recorder recorder_;
-  std::vector<Dim> extents_;
-  std::vector<Shape> shapes_;
-  std::vector<ValueId> pool_;
-};
 
 /// A few extents and shapes a graph, so that its values fit each other.
 void Generator::choose_extents() {
@@ -211,7 +126,7 @@ void Generator::add_something() {
 }
 
 void Generator::add_elementwise() {
-  static const std::vector<Op> ops = ops_of(OpKind::elementwise);
+  static const std::vector<Op> ops = ops_of_kind(OpKind::elementwise);
   const OpInfo& info = ir::info(recorder_.any_of(ops));
   ValueId first = pick();
   const bool select = info.rule == TypeRule::select;
@@ -243,271 +158,6 @@ void Generator::add_iota() {
   if (attributes.shape.empty()) return;
   attributes.axes = {static_cast<std::int64_t>(recorder_.below(attributes.shape.size()))};
   settle(recorder_.add(Op::iota, {}, attributes));
-}
-
-void Generator::add_reshape() {
-  const ValueId value = pick();
-  Attributes attributes;
-  // Neighbouring axes are merged, axes are split by a divisor, and single ones put in.
-  for (const Dim extent : recorder_.shape(value)) {
-    const bool mergeable = !attributes.shape.empty() && recorder_.chance(0.4);
-    if (mergeable) {
-      attributes.shape.back() *= extent;
-    } else {
-      attributes.shape.push_back(extent);
-    }
-  }
-  for (std::size_t axis = 0; axis < attributes.shape.size(); ++axis) {
-    const Dim extent = attributes.shape[axis];
-    if (!extent.is_constant() || !recorder_.chance(0.5)) continue;
-    const std::vector<std::int64_t> divisors = {2, 3, 4, 5, 8, 16};
-    const std::int64_t divisor = recorder_.any_of(divisors);
-    if (extent.constant() == 0 || extent.constant() % divisor != 0) continue;
-    attributes.shape[axis] = extent.constant() / divisor;
-    attributes.shape.insert(attributes.shape.begin() + static_cast<std::ptrdiff_t>(axis), divisor);
-    ++axis;
-  }
-  if (recorder_.chance(0.3)) {
-    const std::size_t place = recorder_.below(attributes.shape.size() + 1);
-    attributes.shape.insert(attributes.shape.begin() + static_cast<std::ptrdiff_t>(place), 1);
-  }
-  settle(recorder_.add(Op::reshape, {value}, attributes));
-}
-
-void Generator::add_transpose() {
-  const ValueId value = pick();
-  Attributes attributes;
-  attributes.axes.resize(recorder_.shape(value).size());
-  std::iota(attributes.axes.begin(), attributes.axes.end(), 0);
-  std::ranges::shuffle(attributes.axes, recorder_.random());
-  if (attributes.axes.size() > 1) settle(recorder_.add(Op::transpose, {value}, attributes));
-}
-
-void Generator::add_broadcast() {
-  const ValueId value = pick();
-  Attributes attributes;
-  attributes.shape = recorder_.shape(value);
-  for (Dim& extent : attributes.shape) {
-    if (extent == Dim(1)) extent = recorder_.any_of(extents_);
-  }
-  if (recorder_.chance(0.5)) {
-    attributes.shape.insert(attributes.shape.begin(), recorder_.any_of(extents_));
-  }
-  settle(recorder_.add(Op::broadcast_to, {value}, attributes));
-}
-
-/// A region inside `shape`: any step along constant axes, and what can be said of symbolic ones.
-Attributes Generator::any_region(const Shape& shape) {
-  Attributes attributes;
-  for (const Dim extent : shape) {
-    const bool whole = recorder_.chance(0.4);
-    if (whole || !extent.is_constant() || extent.constant() == 0) {
-      const bool backwards = recorder_.chance(0.3);
-      const bool shorter = !whole && recorder_.extent(extent) >= 2;
-      const Dim size = shorter ? extent - 1 : extent;
-      attributes.starts.push_back(backwards ? size - 1 : Dim(shorter ? 1 : 0));
-      attributes.steps.push_back(backwards ? -1 : 1);
-      attributes.shape.push_back(size);
-      continue;
-    }
-    const std::int64_t size = extent.constant();
-    const auto start = static_cast<std::int64_t>(recorder_.below(static_cast<std::size_t>(size)));
-    const auto step = static_cast<std::int64_t>(1 + recorder_.below(3));
-    const bool backwards = recorder_.chance(0.4);
-    const std::int64_t most = (backwards ? start : size - 1 - start) / step + 1;
-    const auto least = recorder_.chance(0.03) ? 0 : std::max<std::int64_t>(1, most / 2);
-    attributes.starts.emplace_back(start);
-    attributes.steps.push_back(backwards ? -step : step);
-    attributes.shape.emplace_back(least + static_cast<std::int64_t>(recorder_.below(
-                                              static_cast<std::size_t>(most - least + 1))));
-  }
-  return attributes;
-}
-
-void Generator::add_slice() {
-  const ValueId value = pick();
-  if (recorder_.shape(value).empty()) return;
-  settle(recorder_.add(Op::slice, {value}, any_region(recorder_.shape(value))));
-}
-
-void Generator::add_concatenate() {
-  const ValueId value = pick();
-  const DType dtype = recorder_.dtype(value);
-  const Shape shape = recorder_.shape(value);
-  if (shape.empty()) return;
-  Attributes attributes;
-  const std::size_t axis = recorder_.below(shape.size());
-  attributes.axes = {static_cast<std::int64_t>(axis)};
-  std::vector<ValueId> parts = {value};
-  const std::size_t count = 1 + recorder_.below(4);
-  for (std::size_t attempt = 0; parts.size() < count && attempt < 8; ++attempt) {
-    const ValueId other = pick();
-    Shape same = recorder_.shape(other);
-    if (same.size() == shape.size()) same[axis] = shape[axis];
-    if (same == shape) {
-      parts.push_back(recorder_.cast(other, dtype));
-    } else if (recorder_.chance(0.3)) {
-      same = shape;
-      same[axis] = recorder_.any_of(extents_);
-      if (recorder_.elements(same) <= Recorder::most_elements) {
-        parts.push_back(recorder_.parameter(dtype, same));
-      }
-    }
-  }
-  std::ranges::shuffle(parts, recorder_.random());
-  settle(recorder_.add(Op::concatenate, parts, attributes));
-}
-
-void Generator::add_slice_update() {
-  ValueId base = pick();
-  // Now and then of a parameter that nobody else reads, whose memory may then be written.
-  if (recorder_.chance(0.3))
-    base = recorder_.parameter(recorder_.dtype(base), recorder_.shape(base));
-  const Attributes attributes = any_region(recorder_.shape(base));
-  const ValueId value = beside(recorder_.dtype(base), attributes.shape, true);
-  settle(recorder_.add(Op::slice_update, {base, value}, attributes));
-}
-
-/// Indices along some axes of `shape`, which `attributes` names: most of them inside, and negative
-/// ones among them.
-std::vector<ValueId> Generator::any_indices(Shape shape, Attributes& attributes) {
-  std::vector<ValueId> indices;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (axis + 1 < shape.size() && recorder_.chance(0.6)) continue;
-    if (!indices.empty() && recorder_.chance(0.5)) continue;
-    const DType dtype = recorder_.any_dtype(ir::signed_integers);
-    ValueId index = beside(dtype, shape, true);
-    const std::int64_t extent = recorder_.extent(shape[axis]);
-    if (extent > 0 && extent < 128 && recorder_.chance(0.9)) {
-      const ValueId count = recorder_.constant(dtype, static_cast<double>(extent));
-      index =
-          recorder_.add(recorder_.chance(0.5) ? Op::remainder : Op::fmod, {index, count}).value();
-    }
-    attributes.axes.push_back(static_cast<std::int64_t>(axis));
-    indices.push_back(index);
-  }
-  return indices;
-}
-
-void Generator::add_gather() {
-  const ValueId value = pick();
-  Attributes attributes;
-  std::vector<ValueId> operands = any_indices(recorder_.shape(value), attributes);
-  if (operands.empty()) return;
-  operands.insert(operands.begin(), value);
-  settle(recorder_.add(Op::gather, operands, attributes));
-}
-
-void Generator::add_scatter() {
-  static const std::vector<Op> ops = ops_of(OpKind::scatter);
-  const OpInfo& info = ir::info(recorder_.any_of(ops));
-  const ValueId value = recorder_.cast(pick(), recorder_.any_dtype(info.dtypes));
-  Attributes attributes;
-  attributes.shape = recorder_.shape(value);
-  std::vector<ValueId> operands = any_indices(recorder_.shape(value), attributes);
-  if (operands.empty()) return;
-  operands.insert(operands.begin(), value);
-  for (const std::int64_t axis : attributes.axes) {
-    if (recorder_.chance(0.5))
-      attributes.shape[static_cast<std::size_t>(axis)] = recorder_.any_of(extents_);
-  }
-  settle(recorder_.add(info.op, operands, attributes));
-}
-
-void Generator::add_reduction() {
-  static const std::vector<Op> ops = ops_of(OpKind::reduction);
-  const OpInfo& info = ir::info(recorder_.any_of(ops));
-  ValueId value = pick();
-  if ((info.dtypes & ir::set_of(recorder_.dtype(value))) == 0) {
-    value = recorder_.cast(value, recorder_.any_dtype(info.dtypes));
-  }
-  const std::size_t rank = recorder_.shape(value).size();
-  const bool is_index = info.op == Op::argmin || info.op == Op::argmax;
-  if (rank == 0) return;
-  Attributes attributes;
-  attributes.keepdims = recorder_.chance(0.5);
-  if (is_index && recorder_.chance(0.7)) {
-    attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
-  } else {
-    const bool all = is_index || recorder_.chance(0.2);
-    for (std::size_t i = 0; i < rank; ++i) {
-      if (all || recorder_.chance(0.5)) attributes.axes.push_back(static_cast<std::int64_t>(i));
-    }
-    if (attributes.axes.empty()) attributes.axes = {static_cast<std::int64_t>(rank) - 1};
-  }
-  settle(recorder_.add(info.op, {value}, attributes));
-}
-
-void Generator::add_scan() {
-  static const std::vector<Op> ops = ops_of(OpKind::scan);
-  const OpInfo& info = ir::info(recorder_.any_of(ops));
-  ValueId value = pick();
-  const std::size_t rank = recorder_.shape(value).size();
-  if (rank == 0) return;
-  if ((info.dtypes & ir::set_of(recorder_.dtype(value))) == 0) {
-    value = recorder_.cast(value, recorder_.any_dtype(info.dtypes));
-  }
-  Attributes attributes;
-  attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
-  settle(recorder_.add(info.op, {value}, attributes));
-}
-
-void Generator::add_matmul() {
-  const ValueId picked = pick();
-  if (recorder_.shape(picked).size() < 2) return;
-  const ir::DTypeSet allowed = ir::info(Op::matmul).dtypes;
-  const DType own = recorder_.dtype(picked);
-  const bool keeps = (allowed & ir::set_of(own)) != 0;
-  const ValueId a = recorder_.cast(picked, keeps ? own : recorder_.any_dtype(allowed));
-  Shape shape = recorder_.shape(a);
-  constexpr std::int64_t most_products = 1 << 20;
-  const Dim columns = recorder_.any_of(extents_);
-  if (recorder_.elements(shape) * recorder_.extent(columns) > most_products) return;
-  ValueId b{};
-  if (recorder_.chance(0.5)) {
-    // a times its own transpose
-    Attributes attributes;
-    attributes.axes.resize(shape.size());
-    std::iota(attributes.axes.begin(), attributes.axes.end(), 0);
-    std::swap(attributes.axes.back(), *(attributes.axes.end() - 2));
-    if (recorder_.elements(shape) * recorder_.extent(*(shape.end() - 2)) > most_products) return;
-    b = recorder_.add(Op::transpose, {a}, attributes).value();
-  } else {
-    // a batch of matrices, or one for all
-    *(shape.end() - 2) = shape.back();
-    shape.back() = columns;
-    if (recorder_.chance(0.5)) shape.erase(shape.begin(), shape.end() - 2);
-    if (shape.size() > 2 && recorder_.chance(0.3)) shape.front() = 1;
-    if (recorder_.elements(shape) > Recorder::most_elements) return;
-    b = recorder_.parameter(recorder_.dtype(a), shape);
-  }
-  settle(recorder_.add(Op::matmul, {a, b}));
-}
-
-void Generator::add_sort() {
-  const ValueId value = pick();
-  const std::size_t rank = recorder_.shape(value).size();
-  if (rank == 0) return;
-  // The places of floats that are off by a rounding say nothing.
-  const bool sharp = !is_floating(recorder_.dtype(value)) || graph().op(value) == Op::parameter;
-  Attributes attributes;
-  attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
-  settle(
-      recorder_.add(sharp && recorder_.chance(0.5) ? Op::argsort : Op::sort, {value}, attributes));
-}
-
-void Generator::add_search() {
-  const ValueId value = pick();
-  const DType dtype = recorder_.dtype(value);
-  const bool sharp =
-      is_integer(dtype) || (is_floating(dtype) && graph().op(value) == Op::parameter);
-  if (!sharp) return;
-  Attributes attributes;
-  attributes.axes = {0};
-  const ValueId among = recorder_.parameter(dtype, {recorder_.any_of(extents_)});
-  const ValueId sorted = recorder_.add(Op::sort, {among}, attributes).value();
-  const Op op = recorder_.chance(0.5) ? Op::searchsorted_left : Op::searchsorted_right;
-  settle(recorder_.add(op, {sorted, value}));
 }
 
 /// What nobody uses, and some of what somebody uses; one in ten also twice.
@@ -551,8 +201,6 @@ void Generator::choose_options() {
       {"reduction", "normalization"}};
   options.disabled = recorder_.chance(0.4) ? switches[0] : recorder_.any_of(switches);
 }
-
-}  // namespace
 
 Case random_case(std::uint64_t seed) { return Generator(seed).run(); }
 

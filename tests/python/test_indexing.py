@@ -187,8 +187,8 @@ def test_take_and_put():
     order = np.argsort(values, axis=1)
     check(hd.take_along_axis(x, hd.asarray(order), axis=1), np.take_along_axis(values, order, 1))
     column = order[:, :1]
-    check(hd.take_along_axis(x, hd.asarray(column), axis=0),
-          np.take_along_axis(values, column % 4, 0)) if (column < 4).all() else None
+    check(hd.take_along_axis(x, hd.asarray(column % 4), axis=0),
+          np.take_along_axis(values, column % 4, 0))
     with pytest.raises(ValueError):
         hd.take(x, i, mode="other")
     with pytest.raises(TypeError):
