@@ -140,8 +140,9 @@ Array Array::index(const std::vector<IndexItem>& items, SourceLocation where) co
   return Access::make(frontend::take_at(part, region.indexed, region.together, where));
 }
 
-Array Array::operator()(IndexItem a, IndexItem b, IndexItem c, IndexItem d, IndexItem e,
-                        IndexItem f, IndexItem g, IndexItem h) const {
+Array Array::operator()(const IndexItem& a, const IndexItem& b, const IndexItem& c,
+                        const IndexItem& d, const IndexItem& e, const IndexItem& f,
+                        const IndexItem& g, const IndexItem& h) const {
   return index(present({a, b, c, d, e, f, g, h}), a.where);
 }
 
@@ -149,8 +150,9 @@ IndexedArray Array::at(std::vector<IndexItem> items, SourceLocation where) {
   return {*this, std::move(items), where};
 }
 
-IndexedArray Array::at(IndexItem a, IndexItem b, IndexItem c, IndexItem d, IndexItem e, IndexItem f,
-                       IndexItem g, IndexItem h) {
+IndexedArray Array::at(const IndexItem& a, const IndexItem& b, const IndexItem& c,
+                       const IndexItem& d, const IndexItem& e, const IndexItem& f,
+                       const IndexItem& g, const IndexItem& h) {
   return {*this, present({a, b, c, d, e, f, g, h}), a.where};
 }
 

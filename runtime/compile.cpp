@@ -38,6 +38,7 @@ nvrtc::Options nvrtc_options(const CompileOptions& options) {
 host::Options host_options(const CompileOptions& options) {
   host::Options result;
   result.contract = !options.strict;
+  result.level = options.host_level;
   return result;
 }
 
@@ -117,6 +118,15 @@ ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOption
   return image;
 }
 
+int read_host_level() {
+  const int most = CompileOptions().host_level;
+  const char* const text = std::getenv("HEDDLE_CXX_LEVEL");
+  if (text == nullptr || *text == '\0') return most;
+  if (*text >= '0' && *text <= '0' + most && text[1] == '\0') return *text - '0';
+  log().warn("HEDDLE_CXX_LEVEL='{}' is not a number from 0 to {}; it is ignored", text, most);
+  return most;
+}
+
 }  // namespace
 
 CompileOptions with_environment(CompileOptions options) {
@@ -127,6 +137,8 @@ CompileOptions with_environment(CompileOptions options) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   std::sort(options.disabled.begin(), options.disabled.end());
+  static const int level = read_host_level();
+  options.host_level = std::min(options.host_level, level);
   return options;
 }
 
@@ -147,6 +159,7 @@ cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
   key.add("target", to_string(target)).add("graph", ir::print(nameless));
   key.add("donated", bits(options.donated, false)).add("aligned", bits(options.aligned, true));
   key.add("strict", options.strict).add("approximate", options.approximate);
+  if (is_host(target)) key.add("level", options.host_level);
   key.add("disabled", fmt::format("{}", fmt::join(options.disabled, ",")));
   return key.finish();
 }

@@ -13,7 +13,7 @@ namespace heddle::runtime {
 cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
                        const ir::Target& target);
 
-/// Options with HEDDLE_DISABLE's names added.
+/// Options with HEDDLE_DISABLE's names added, and optimized no more than HEDDLE_CXX_LEVEL says.
 CompileOptions with_environment(CompileOptions options);
 
 struct PrintedProgram {

@@ -168,6 +168,7 @@ ir::Hash128 memory_key(const ir::Graph& graph, const CompileOptions& options, De
     hasher.number(flags->size());
     for (const bool flag : *flags) hasher.number(flag);
   }
+  hasher.number(static_cast<std::uint64_t>(options.host_level));
   for (const std::string& name : options.disabled) hasher.bytes(name);
   return hasher.finish();
 }

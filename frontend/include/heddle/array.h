@@ -103,14 +103,16 @@ class Array {
 
   /// Reads x[a, b, ...] as a new array. Integers out of range throw IndexError; indices in arrays
   /// and masks are as IndexItem says. TraceError for a mask inside a trace.
-  Array operator()(IndexItem a, IndexItem b = {}, IndexItem c = {}, IndexItem d = {},
-                   IndexItem e = {}, IndexItem f = {}, IndexItem g = {}, IndexItem h = {}) const;
+  Array operator()(const IndexItem& a, const IndexItem& b = {}, const IndexItem& c = {},
+                   const IndexItem& d = {}, const IndexItem& e = {}, const IndexItem& f = {},
+                   const IndexItem& g = {}, const IndexItem& h = {}) const;
   /// The same with any number of subscripts.
   Array index(const std::vector<IndexItem>& items,
               SourceLocation where = SourceLocation::current()) const;
   /// A place to write: x.at(0) = y, x.at(hd::_, hd::slice(1, 4)) += 1.
-  IndexedArray at(IndexItem a, IndexItem b = {}, IndexItem c = {}, IndexItem d = {},
-                  IndexItem e = {}, IndexItem f = {}, IndexItem g = {}, IndexItem h = {});
+  IndexedArray at(const IndexItem& a, const IndexItem& b = {}, const IndexItem& c = {},
+                  const IndexItem& d = {}, const IndexItem& e = {}, const IndexItem& f = {},
+                  const IndexItem& g = {}, const IndexItem& h = {});
   IndexedArray at(std::vector<IndexItem> items, SourceLocation where = SourceLocation::current());
 
   /// In place, keeping dtype and shape; DTypeError where the result does not fit the dtype's kind.

@@ -1,0 +1,77 @@
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "ir/graph.h"
+#include "runtime/compile.h"
+#include "tests/runtime/helpers.h"
+
+using namespace heddle;
+using namespace heddle::runtime;
+
+namespace {
+
+ir::Graph graph_of(DType dtype, std::int64_t extent, ir::Op op, ir::Location location = {}) {
+  ir::Graph graph;
+  const ir::ValueId x = graph.parameter(dtype, {extent}, location);
+  const ir::ValueId y = graph.parameter(dtype, {extent}, location);
+  graph.outputs = {graph.add(op, {x, y}, {}, location)};
+  return graph;
+}
+
+std::string key_of(const ir::Graph& graph, const CompileOptions& options = {},
+                   const char* target = "x86-64-v3") {
+  return program_key(graph, options, ir::parse_target(target)).text;
+}
+
+TEST_CASE("every field that a program depends on changes its key") {
+  const ir::Graph graph = graph_of(DType::f32, 8, ir::Op::add);
+  ir::Graph one_output_twice = graph_of(DType::f32, 8, ir::Op::add);
+  one_output_twice.outputs.push_back(one_output_twice.outputs[0]);
+  const std::vector<std::string> keys = {
+      key_of(graph),
+      key_of(graph_of(DType::f64, 8, ir::Op::add)),
+      key_of(graph_of(DType::f32, 9, ir::Op::add)),
+      key_of(graph_of(DType::f32, 8, ir::Op::multiply)),
+      key_of(one_output_twice),
+      key_of(graph, {.strict = true}),
+      key_of(graph, {.approximate = true}),
+      key_of(graph, {.donated = {true, false}}),
+      key_of(graph, {.donated = {false, true}}),
+      key_of(graph, {.aligned = {false, true}}),
+      key_of(graph, {.disabled = {"fuse"}}),
+      key_of(graph, {.host_level = 1}),
+      key_of(graph, {}, "x86-64-v4"),
+      key_of(graph, {}, "sm_90"),
+      key_of(graph, {}, "sm_90:h200"),
+  };
+  CHECK(std::set<std::string>(keys.begin(), keys.end()).size() == keys.size());
+}
+
+TEST_CASE("what does not change a program does not change its key") {
+  const ir::Graph graph = graph_of(DType::f32, 8, ir::Op::add);
+  ir::Graph named = graph_of(DType::f32, 8, ir::Op::add, {"elsewhere.cpp", 12});
+  named.name = "step";
+  CHECK(key_of(named) == key_of(graph));
+  CHECK(key_of(graph, {.donated = {false, false}, .aligned = {true, true}}) == key_of(graph));
+  CHECK(key_of(graph, {.host_level = 1}, "sm_90") == key_of(graph, {}, "sm_90"));
+}
+
+TEST_CASE("the environment lowers the level of the host's compiler, and nonsense is ignored") {
+  for (const char* text : {"HEDDLE_CXX_LEVEL=1", "HEDDLE_CXX_LEVEL=0"})
+    CHECK(test::run_child("child: lower level", {text}).status == 0);
+  for (const char* text : {"HEDDLE_CXX_LEVEL=4", "HEDDLE_CXX_LEVEL=fast", "HEDDLE_CXX_LEVEL="})
+    CHECK(test::run_child("child: usual level", {text}).status == 0);
+}
+
+TEST_CASE("child: lower level" * doctest::skip()) {
+  CHECK(with_environment({}).host_level < CompileOptions().host_level);
+  CHECK(with_environment({.host_level = 0}).host_level == 0);
+}
+
+TEST_CASE("child: usual level" * doctest::skip()) {
+  CHECK(with_environment({}).host_level == CompileOptions().host_level);
+}
+
+}  // namespace
