@@ -3,6 +3,7 @@
 #include "frontend/evaluate.h"
 #include "frontend/node.h"
 #include "runtime/device.h"
+#include "runtime/recording.h"
 #include "runtime/statistics.h"
 #include "runtime/stream.h"
 
@@ -17,6 +18,8 @@ void set_device(const std::string& name) {
 std::string device() { return runtime::to_string(runtime::current_device()); }
 
 void synchronize() { runtime::Stream::current(runtime::current_device()).synchronize(); }
+
+void record(const std::string& path) { runtime::record(path); }
 
 Statistics statistics() {
   const frontend::Counters& counters = frontend::counters();

@@ -15,6 +15,7 @@
 #include "runtime/in_flight.h"
 #include "runtime/log.h"
 #include "runtime/program_runner.h"
+#include "runtime/recording.h"
 #include "runtime/statistics.h"
 
 namespace heddle::runtime {
@@ -182,6 +183,7 @@ Executable::~Executable() = default;
 std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
                                                   const CompileOptions& requested,
                                                   const Device& device) {
+  if (is_recording()) add_to_recording(graph, requested);
   const CompileOptions options = with_environment(requested);
   const ir::Hash128 key = memory_key(graph, options, device);
   ExecutableCache& cache = ExecutableCache::global();

@@ -62,21 +62,28 @@ runtime::CompileOptions Modes::options(const ir::Graph& graph) const {
   return options;
 }
 
-ir::Graph read_program(const std::string& path) {
-  std::string text;
-  if (path == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else {
-    std::ifstream file(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file) throw FileError(fmt::format("{}: cannot be read", path));
-  }
+bool Modes::are_usual() const {
+  return !strict && !approximate && disabled.empty() && donated.empty();
+}
+
+std::string read_text(const std::string& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw FileError(fmt::format("{}: cannot be read", path));
+  return text;
+}
+
+const char* kept_name(const std::string& path) {
+  return (new std::string(path == "-" ? "standard input" : path))->c_str();
+}
+
+ir::Graph parse_program(const std::string& text, const std::string& path) {
+  const char* const name = kept_name(path);
   try {
-    // Locations hold the name for as long as the process lives.
-    const auto* const file = new std::string(path == "-" ? "standard input" : path);
-    return ir::parse(text, file->c_str());
+    return ir::parse(text, name);
   } catch (const Error& error) {
-    throw ParseError(fmt::format("{}: {}", path == "-" ? "standard input" : path, error.what()));
+    throw ParseError(fmt::format("{}: {}", name, error.what()));
   }
 }
 

@@ -30,11 +30,19 @@ struct Modes {
   void add_to(CLI::App& verb);
   /// Throws ValueError for a name that is no pass or family, and for a parameter that is not there.
   runtime::CompileOptions options(const ir::Graph& graph) const;
+  /// Whether the command line said nothing.
+  bool are_usual() const;
 };
 
-/// A graph in text form; "-" is standard input. Throws FileError, and ParseError that names the
-/// file.
-ir::Graph read_program(const std::string& path);
+/// The text of a file; "-" is standard input. Throws FileError.
+std::string read_text(const std::string& path);
+/// What messages call a file, for as long as the process lives, as locations need it.
+const char* kept_name(const std::string& path);
+/// A graph in text form. Throws ParseError that names the file.
+ir::Graph parse_program(const std::string& text, const std::string& path);
+inline ir::Graph read_program(const std::string& path) {
+  return parse_program(read_text(path), path);
+}
 
 /// The targets that a name on the command line means: a built-in row or a target's full text is
 /// itself, and an architecture ("sm_90") is all of its rows, so that whatever machine of it comes

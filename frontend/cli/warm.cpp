@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,9 +14,12 @@
 #include "frontend/cli/command.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile.h"
+#include "runtime/recording.h"
 #include "runtime/thread_pool.h"
 
 namespace heddle::cli {
+
+namespace cache = runtime::cache;
 
 namespace {
 
@@ -20,7 +27,7 @@ struct WarmOptions {
   std::vector<std::string> programs, architectures;
   std::string cache;
   int jobs = 0;
-  bool json = false;
+  bool json = false, dry_run = false;
   Modes modes;
 };
 
@@ -28,56 +35,132 @@ struct WarmOptions {
 /// is mostly found by the others.
 struct Task {
   std::string program, architecture;
-  ir::Graph graph;
+  std::shared_ptr<const runtime::RecordedProgram> wanted;
   std::vector<std::string> targets;
   std::vector<int> compiled;
+  std::string failure;
 };
 
-void require_kept(const Task& task, const runtime::CompileOptions& options,
-                  const ir::Target& target) {
-  const auto& store = runtime::cache::Store::global();
-  const std::string path =
-      store.path_of(runtime::program_key(task.graph, runtime::with_environment(options), target));
-  if (std::filesystem::exists(path)) return;
-  throw FileError(
-      fmt::format("{} for {} was compiled, but the cache in {} does not keep it: see that the "
-                  "directory can be written and that HEDDLE_CACHE_SIZE suffices",
-                  task.program, task.architecture, store.options().directory));
+bool is_kept(const Task& task, const ir::Target& target) {
+  const cache::Key key = runtime::program_key(
+      task.wanted->graph, runtime::with_environment(task.wanted->options), target);
+  return std::filesystem::exists(cache::Store::global().path_of(key));
 }
 
-void run_task(Task& task, const Modes& modes) {
-  const runtime::CompileOptions options = modes.options(task.graph);
+/// A bar on a terminal's last line, for what takes minutes.
+class Progress {
+ public:
+  explicit Progress(std::size_t total, bool shown)
+      : total_(total), shown_(shown && isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void done(const std::string& name) {
+    if (!shown_) return;
+    constexpr std::size_t width = 30;
+    const std::lock_guard lock(mutex_);
+    const std::size_t filled = ++done_ * width / total_;
+    fmt::print(stderr, "\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'),
+               std::string(width - filled, ' '), done_, total_, name);
+    std::fflush(stderr);
+  }
+
+ private:
+  std::size_t total_, done_ = 0;
+  bool shown_;
+  std::mutex mutex_;
+};
+
+void compile(Task& task) {
   for (const std::string& name : task.targets) {
     const ir::Target target = ir::parse_target(name);
-    task.compiled.push_back(runtime::warm(task.graph, options, target));
-    require_kept(task, options, target);
+    task.compiled.push_back(runtime::warm(task.wanted->graph, task.wanted->options, target));
+    if (is_kept(task, target)) continue;
+    throw FileError(
+        fmt::format("it was compiled, but the cache in {} does not keep it: see that the directory "
+                    "can be written and that HEDDLE_CACHE_SIZE suffices",
+                    cache::Store::global().options().directory));
   }
+}
+
+/// One program that cannot be compiled keeps no other from it.
+void run_task(Task& task, Progress& progress) {
+  try {
+    compile(task);
+  } catch (const Error& error) {
+    task.failure = error.what();
+  }
+  progress.done(task.program);
+}
+
+/// What a file holds: a graph in text form, in the modes of the command line, or a recording.
+std::vector<std::pair<std::string, runtime::RecordedProgram>> programs_in(const std::string& path,
+                                                                          const Modes& modes) {
+  const std::string text = read_text(path);
+  std::vector<std::pair<std::string, runtime::RecordedProgram>> programs;
+  if (!runtime::is_recording_text(text)) {
+    ir::Graph graph = parse_program(text, path);
+    const runtime::CompileOptions options = modes.options(graph);
+    programs.push_back({path, {std::move(graph), options}});
+    return programs;
+  }
+  if (!modes.are_usual())
+    throw ValueError(fmt::format("{} says its programs' modes itself; give none", path));
+  for (runtime::RecordedProgram& program : runtime::parse_recording(text, kept_name(path)))
+    programs.push_back({fmt::format("{}:{}", path, program.graph.name), std::move(program)});
+  return programs;
 }
 
 std::vector<Task> tasks_of(const WarmOptions& wanted) {
   std::vector<Task> tasks;
-  for (const std::string& program : wanted.programs) {
-    const ir::Graph graph = read_program(program);
-    for (const std::string& architecture : wanted.architectures) {
-      tasks.push_back({program, architecture, graph, targets_named(architecture), {}});
+  for (const std::string& path : wanted.programs) {
+    for (auto& [name, program] : programs_in(path, wanted.modes)) {
+      const auto shared = std::make_shared<const runtime::RecordedProgram>(std::move(program));
+      for (const std::string& architecture : wanted.architectures)
+        tasks.push_back({name, architecture, shared, targets_named(architecture), {}, {}});
     }
   }
   return tasks;
 }
 
-void report(const std::vector<Task>& tasks, bool as_json) {
+void run_tasks(std::vector<Task>& tasks, bool shown) {
+  Progress progress(tasks.size(), shown);
+  // Kernels of one program compile in parallel by themselves, unless whole programs do.
+  if (static_cast<int>(tasks.size()) < runtime::thread_count()) {
+    for (Task& task : tasks) run_task(task, progress);
+    return;
+  }
+  runtime::parallel_for(0, static_cast<std::int64_t>(tasks.size()), 1,
+                        [&](std::int64_t begin, std::int64_t end) {
+                          for (std::int64_t i = begin; i < end; ++i)
+                            run_task(tasks[static_cast<std::size_t>(i)], progress);
+                        });
+}
+
+/// The exit status: 1 where something failed.
+int report(const std::vector<Task>& tasks, bool as_json) {
   nlohmann::json json = nlohmann::json::array();
   int compiled = 0;
+  bool failed = false;
   for (const Task& task : tasks) {
-    for (std::size_t i = 0; i < task.targets.size(); ++i) {
+    for (std::size_t i = 0; i < task.compiled.size(); ++i) {
       compiled += task.compiled[i];
       json.push_back(
           {{"program", task.program}, {"target", task.targets[i]}, {"compiled", task.compiled[i]}});
-      if (as_json) continue;
-      fmt::print("{}  {}: compiled {}\n", task.program, task.targets[i], task.compiled[i]);
+      if (!as_json)
+        fmt::print("{}  {}: compiled {}\n", task.program, task.targets[i], task.compiled[i]);
     }
+    if (task.failure.empty()) continue;
+    failed = true;
+    const std::string& target =
+        task.targets[std::min(task.compiled.size(), task.targets.size() - 1)];
+    json.push_back({{"program", task.program}, {"target", target}, {"error", task.failure}});
+    if (!as_json) fmt::print(stderr, "heddle: {}  {}: {}\n", task.program, target, task.failure);
   }
-  const std::string& directory = runtime::cache::Store::global().options().directory;
+  const std::string& directory = cache::Store::global().options().directory;
   if (as_json) {
     fmt::print(
         "{}\n",
@@ -85,30 +168,40 @@ void report(const std::vector<Task>& tasks, bool as_json) {
   } else {
     fmt::print("compiled {} kernels into {}\n", compiled, directory);
   }
+  return failed ? 1 : 0;
+}
+
+/// What is there and what would be compiled.
+void report_plan(const std::vector<Task>& tasks, bool as_json) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const Task& task : tasks) {
+    for (const std::string& target : task.targets) {
+      const bool kept = is_kept(task, ir::parse_target(target));
+      json.push_back({{"program", task.program}, {"target", target}, {"kept", kept}});
+      if (!as_json)
+        fmt::print("{}  {}: {}\n", task.program, target, kept ? "is there" : "would be compiled");
+    }
+  }
+  const std::string& directory = cache::Store::global().options().directory;
+  if (as_json)
+    fmt::print("{}\n", nlohmann::json({{"cache", directory}, {"entries", json}}).dump(2));
 }
 
 int warm(const WarmOptions& wanted) {
   // The process's cache and threads read these when they are first used.
   if (!wanted.cache.empty()) setenv("HEDDLE_CACHE_DIR", wanted.cache.c_str(), 1);
   if (wanted.jobs > 0) setenv("HEDDLE_NUM_THREADS", std::to_string(wanted.jobs).c_str(), 1);
-  const auto& store = runtime::cache::Store::global();
+  const auto& store = cache::Store::global();
   if (!store.options().enabled || store.options().directory.empty()) {
     throw ValueError("there is no cache to fill: give --cache DIR, and unset HEDDLE_CACHE=0");
   }
   std::vector<Task> tasks = tasks_of(wanted);
-  // Kernels of one program compile in parallel by themselves, unless whole programs do.
-  if (static_cast<int>(tasks.size()) < runtime::thread_count()) {
-    for (Task& task : tasks) run_task(task, wanted.modes);
-  } else {
-    runtime::parallel_for(0, static_cast<std::int64_t>(tasks.size()), 1,
-                          [&](std::int64_t begin, std::int64_t end) {
-                            for (std::int64_t i = begin; i < end; ++i) {
-                              run_task(tasks[static_cast<std::size_t>(i)], wanted.modes);
-                            }
-                          });
+  if (wanted.dry_run) {
+    report_plan(tasks, wanted.json);
+    return 0;
   }
-  report(tasks, wanted.json);
-  return 0;
+  run_tasks(tasks, !wanted.json);
+  return report(tasks, wanted.json);
 }
 
 }  // namespace
@@ -120,9 +213,10 @@ void add_warm(CLI::App& app, Action& action) {
       "Compile programs into a cache directory, for machines that need not be here. A machine runs "
       "from it, without compiling, when its target is one of those named; 'heddle doctor' there "
       "prints it.");
-  verb->add_option("programs", wanted->programs, "Graphs in text form")
+  verb->add_option("programs", wanted->programs,
+                   "Graphs in text form, and recordings (HEDDLE_RECORD, hd::record)")
       ->required()
-      ->type_name("PROGRAM.hd");
+      ->type_name("FILES");
   verb->add_option(
           "--arch", wanted->architectures,
           "Targets: sm_90 is every built-in board of that architecture, sm_90:h200 is one, "
@@ -135,6 +229,7 @@ void add_warm(CLI::App& app, Action& action) {
   verb->add_option("--jobs", wanted->jobs, "Compiles at a time; by default one a processor")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  verb->add_flag("--dry-run", wanted->dry_run, "Say what is there and what would be compiled");
   verb->add_flag("--json", wanted->json, "Report as JSON");
   wanted->modes.add_to(*verb);
   verb->callback([&action, wanted] { action = [wanted] { return warm(*wanted); }; });

@@ -49,6 +49,16 @@ void bind_settings(Functions& functions) {
                 "Whether recorded work is evaluated on its own after 64 pending ops (default) or "
                 "only when a value is asked for. Returns what was set before.",
                 [](const Arguments& a) { return auto_eval(a.flag(0)); });
+  functions.def(
+      "record(path: str, /) -> None",
+      "From now on every program that the process makes is appended to the file, as text, "
+      "once: what `heddle warm FILE` compiles ahead. '' ends it. HEDDLE_RECORD does the "
+      "same from the start. Raises OSError where the file cannot be written or holds "
+      "something else.",
+      [](const Arguments& a) {
+        record(a.text(0));
+        return nb::none();
+      });
   functions.def("statistics() -> dict[str, int]",
                 "What the process has done so far: traces, programs, compiled, evaluations, "
                 "auto_evaluations, kernels_launched, pending_ops, pinned_bytes.",

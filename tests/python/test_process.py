@@ -72,3 +72,18 @@ def test_arrays_may_outlive_the_module(ending):
     """)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0 and output == "" and errors == "", errors
+
+
+def test_recording(tmp_path):
+    path = tmp_path / "app.hdr"
+    hd.record(str(path))
+    try:
+        assert float(hd.sum(hd.ones(5) * 7.25)) == 36.25
+    finally:
+        hd.record("")
+    text = path.read_text()
+    assert text.startswith("heddle recording 1\nprogram") and text.endswith("end\n")
+    other = tmp_path / "other"
+    other.write_text("what else there is")
+    with pytest.raises(OSError, match="something else"):
+        hd.record(str(other))

@@ -16,6 +16,12 @@ std::string device();
 /// Waits for everything that the calling thread has launched.
 void synchronize();
 
+/// From now on every program that the process makes is appended to the file, as text, once: what
+/// `heddle warm FILE` compiles ahead. Several processes may share a file. "" ends it. HEDDLE_RECORD
+/// does the same from the start. FileError where the file cannot be written or holds something
+/// else.
+void record(const std::string& path);
+
 /// What the process has done so far.
 struct Statistics {
   std::uint64_t traces = 0;       ///< functions traced by jit
