@@ -2,6 +2,7 @@
 
 #include "frontend/evaluate.h"
 #include "frontend/node.h"
+#include "runtime/cache/store.h"
 #include "runtime/device.h"
 #include "runtime/recording.h"
 #include "runtime/statistics.h"
@@ -20,6 +21,8 @@ std::string device() { return runtime::to_string(runtime::current_device()); }
 void synchronize() { runtime::Stream::current(runtime::current_device()).synchronize(); }
 
 void record(const std::string& path) { runtime::record(path); }
+
+void load_bundle(const std::string& path) { runtime::cache::Store::global().add_bundle(path); }
 
 Statistics statistics() {
   const frontend::Counters& counters = frontend::counters();

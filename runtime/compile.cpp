@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "heddle/error.h"
 
@@ -61,6 +62,13 @@ cache::Key module_key(std::span<const KernelSource> kernels, const CompileOption
   return key.finish();
 }
 
+/// What an entry was built by, which `heddle cache verify` compares with what is here now.
+std::string facts_of(const CompileOptions& options, const ir::Target& target) {
+  const std::string compiler =
+      is_host(target) ? host::identity(target, host_options(options)) : nvrtc::version();
+  return nlohmann::json({{"compiler", compiler}}).dump();
+}
+
 class CompileTimer {
  public:
   ~CompileTimer() {
@@ -112,7 +120,7 @@ ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOption
                                      kernels[0].name, store.explain_miss(key)));
     image = build(kernels, options, target);
     image.built = true;
-    store.save(key, image.kind, "{}", image.bytes);
+    store.save(key, image.kind, facts_of(options, target), image.bytes);
   }
   for (const KernelSource& kernel : kernels) image.kernels.push_back(kernel.name);
   return image;
@@ -221,8 +229,10 @@ ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
   PrintedProgram printed = print_program(graph, options, target);
   ProgramImage image{std::move(printed.program),
                      make_modules(printed.kernels, options, target, lookup)};
+  // A program without kernels of its own asks no compiler.
   cache::Store::global().save(program_key(graph, options, target), cache::PayloadKind::program,
-                              "{}", encode(image));
+                              image.modules.empty() ? "{}" : facts_of(options, target),
+                              encode(image));
   return image;
 }
 
@@ -230,6 +240,9 @@ ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
 
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target) {
+  static const bool rebuild = std::getenv("HEDDLE_REBUILD") != nullptr &&
+                              std::string_view(std::getenv("HEDDLE_REBUILD")) == "1";
+  if (rebuild) return recompile_program(graph, options, target);
   cache::Store& store = cache::Store::global();
   const cache::Key key = program_key(graph, options, target);
   if (std::optional<cache::Entry> entry = store.load(key)) {

@@ -142,9 +142,11 @@ class Recording {
     std::string begin(header.size(), '\0');
     const ssize_t read = pread(file, begin.data(), begin.size(), 0);
     const bool empty = read == 0;
-    if (!empty && (read < 0 || !header.starts_with(begin.substr(0, static_cast<std::size_t>(read))))) {
+    if (!empty &&
+        (read < 0 || !header.starts_with(begin.substr(0, static_cast<std::size_t>(read))))) {
       close(file);
-      throw FileError(fmt::format("{} holds something else than a recording; name another file", path));
+      throw FileError(
+          fmt::format("{} holds something else than a recording; name another file", path));
     }
     const std::lock_guard lock(mutex_);
     replace(file, path);

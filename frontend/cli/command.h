@@ -19,6 +19,7 @@ using Action = std::function<int()>;
 void add_show_verbs(CLI::App& app, Action& action);  ///< ir, cuda, explain
 void add_run(CLI::App& app, Action& action);
 void add_warm(CLI::App& app, Action& action);
+void add_cache(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 /// What a program is compiled for beside its graph, as options of a verb.

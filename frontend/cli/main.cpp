@@ -22,6 +22,7 @@ int run(int argc, char** argv) {
   heddle::cli::add_show_verbs(app, action);
   heddle::cli::add_run(app, action);
   heddle::cli::add_warm(app, action);
+  heddle::cli::add_cache(app, action);
   heddle::cli::add_doctor(app, action);
   try {
     app.parse(argc, argv);

@@ -50,6 +50,15 @@ void bind_settings(Functions& functions) {
                 "only when a value is asked for. Returns what was set before.",
                 [](const Arguments& a) { return auto_eval(a.flag(0)); });
   functions.def(
+      "load_bundle(path: str, /) -> None",
+      "From now on programs are also looked for in a file that `heddle cache export` "
+      "wrote, after the cache's directories. Raises OSError where it cannot be read or is "
+      "no such file.",
+      [](const Arguments& a) {
+        load_bundle(a.text(0));
+        return nb::none();
+      });
+  functions.def(
       "record(path: str, /) -> None",
       "From now on every program that the process makes is appended to the file, as text, "
       "once: what `heddle warm FILE` compiles ahead. '' ends it. HEDDLE_RECORD does the "

@@ -113,8 +113,24 @@ std::optional<Entry> Store::load(const Key& key) {
   if (outcome != Outcome::hit && options_.enabled && !options_.read_only_directory.empty()) {
     outcome = read(options_.read_only_directory + relative_path(key), key, false, out);
   }
-  (outcome == Outcome::hit ? counters_.hits : counters_.misses).fetch_add(1);
-  return outcome == Outcome::hit ? std::move(out) : std::nullopt;
+  if (outcome != Outcome::hit) out = load_from_bundles(key);
+  (out ? counters_.hits : counters_.misses).fetch_add(1);
+  return out;
+}
+
+std::optional<Entry> Store::load_from_bundles(const Key& key) {
+  const std::lock_guard lock(bundles_mutex_);
+  for (const auto& bundle : bundles_) {
+    std::optional<Entry> entry = decode(bundle->find(key.hash));
+    if (entry && entry->key_text == key.text) return entry;
+  }
+  return std::nullopt;
+}
+
+void Store::add_bundle(const std::string& path) {
+  auto bundle = std::make_unique<const Bundle>(path);
+  const std::lock_guard lock(bundles_mutex_);
+  bundles_.push_back(std::move(bundle));
 }
 
 /// Once more where the folder was missing, or was removed since.

@@ -3,12 +3,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/cache/bundle.h"
 #include "runtime/cache/entry.h"
 #include "runtime/cache/key.h"
 
@@ -48,9 +50,13 @@ struct ListedEntry {
   std::uint64_t bytes = 0;
   std::chrono::system_clock::time_point used;  ///< to within the touch interval
   std::string key_text;                        ///< empty where the header is no entry's
+  PayloadKind kind = PayloadKind::program;
+  std::string facts;    ///< empty where the entry is damaged
+  bool intact = false;  ///< what was written, in the place of its key
 };
 
-/// Thread-safe; any number of processes may share a directory. Nothing here throws but bad_alloc.
+/// Thread-safe; any number of processes may share a directory. Nothing here throws but bad_alloc,
+/// and add_bundle.
 class Store {
  public:
   explicit Store(StoreOptions options);
@@ -59,6 +65,8 @@ class Store {
 
   std::optional<Entry> load(const Key& key);
   void save(const Key& key, PayloadKind kind, std::string facts, std::string payload);
+  /// From now on also what the bundle holds, after the directories. Throws FileError.
+  void add_bundle(const std::string& path);
   /// Deletes an entry whose payload was refused when it was used: it counts as bad.
   void discard(const Key& key);
 
@@ -79,6 +87,7 @@ class Store {
 
  private:
   enum class Outcome { hit, miss, bad };
+  std::optional<Entry> load_from_bundles(const Key& key);
   Outcome read(const std::string& path, const Key& key, bool own, std::optional<Entry>& out);
   std::string relative_path(const Key& key) const;
   bool usable();
@@ -96,6 +105,8 @@ class Store {
 
   StoreOptions options_;
   Counters counters_;
+  mutable std::mutex bundles_mutex_;
+  std::vector<std::unique_ptr<const Bundle>> bundles_;
   std::once_flag prepared_;
   std::atomic<bool> usable_{false};    ///< the directory may be read
   std::atomic<bool> writable_{false};  ///< and written

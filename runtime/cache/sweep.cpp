@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,12 @@ std::vector<ListedEntry> Store::list() const {
     FileFacts facts;
     if (read_file(file.path, file.bytes, bytes, facts) == 0) {
       entry.key_text = peek_key_text(bytes, facts.bytes).value_or("");
+      if (std::optional<Entry> whole = decode(bytes)) {
+        entry.kind = whole->kind;
+        entry.facts = std::move(whole->facts);
+        const std::string name = ir::Hasher().bytes(entry.key_text).finish().hex();
+        entry.intact = std::filesystem::path(file.path).stem() == name;
+      }
     }
     out.push_back(std::move(entry));
   }

@@ -22,6 +22,10 @@ void synchronize();
 /// else.
 void record(const std::string& path);
 
+/// From now on programs are also looked for in a file that `heddle cache export` wrote, after the
+/// cache's directories. FileError where it cannot be read or is no such file.
+void load_bundle(const std::string& path);
+
 /// What the process has done so far.
 struct Statistics {
   std::uint64_t traces = 0;       ///< functions traced by jit

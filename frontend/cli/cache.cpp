@@ -1,0 +1,313 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "heddle/error.h"
+
+#include "frontend/cli/command.h"
+#include "ir/target.h"
+#include "runtime/byte_size.h"
+#include "runtime/cache/store.h"
+#include "runtime/host_compiler.h"
+#include "runtime/nvrtc.h"
+
+namespace heddle::cli {
+
+namespace cache = runtime::cache;
+using Json = nlohmann::json;
+
+namespace {
+
+struct CacheOptions {
+  std::string directory, argument, size;
+  double days = -1;
+  bool json = false, delete_bad = false;
+};
+
+/// Of the directory that the command line names, or that programs use.
+cache::Store& open_store(const CacheOptions& wanted) {
+  if (!wanted.directory.empty()) setenv("HEDDLE_CACHE_DIR", wanted.directory.c_str(), 1);
+  auto& store = cache::Store::global();
+  if (!store.options().enabled || store.options().directory.empty())
+    throw ValueError("there is no cache: give --cache DIR, and unset HEDDLE_CACHE=0");
+  return store;
+}
+
+std::string_view name_of(cache::PayloadKind kind) {
+  switch (kind) {
+    case cache::PayloadKind::program:
+      return "program";
+    case cache::PayloadKind::cubin:
+      return "cubin";
+    case cache::PayloadKind::ptx:
+      return "ptx";
+    case cache::PayloadKind::host_object:
+      return "object";
+  }
+  return "?";
+}
+
+std::string hash_of(const cache::ListedEntry& entry) {
+  return std::filesystem::path(entry.path).stem().string();
+}
+
+std::string field_of(const cache::ListedEntry& entry, std::string_view name) {
+  for (const auto& [field, value] : cache::parse_key(entry.key_text)) {
+    if (field == name) return value;
+  }
+  return {};
+}
+
+/// "sm_90" of a program's target or a module's architecture.
+std::string architecture_of(const cache::ListedEntry& entry) {
+  const std::string target = field_of(entry, "target");
+  return target.empty() ? field_of(entry, "architecture") : ir::parse_target(target).architecture;
+}
+
+/// Used last comes first.
+std::vector<cache::ListedEntry> entries_of(const cache::Store& store) {
+  std::vector<cache::ListedEntry> entries = store.list();
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.used > b.used; });
+  return entries;
+}
+
+Json to_json(const cache::ListedEntry& entry) {
+  return {{"hash", hash_of(entry)},
+          {"kind", entry.intact ? name_of(entry.kind) : "damaged"},
+          {"bytes", entry.bytes},
+          {"used", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                               fmt::gmtime(std::chrono::system_clock::to_time_t(entry.used)))},
+          {"architecture", entry.intact ? architecture_of(entry) : ""}};
+}
+
+int list(const CacheOptions& wanted) {
+  const cache::Store& store = open_store(wanted);
+  Json json = Json::array();
+  for (const cache::ListedEntry& entry : entries_of(store)) {
+    const Json one = to_json(entry);
+    json.push_back(one);
+    if (!wanted.json) {
+      fmt::print("{}  {:8} {:>10}  {}  {}\n", one["hash"].get<std::string>(),
+                 one["kind"].get<std::string>(), entry.bytes, one["used"].get<std::string>(),
+                 one["architecture"].get<std::string>());
+    }
+  }
+  if (wanted.json) fmt::print("{}\n", json.dump(2));
+  return 0;
+}
+
+int show(const CacheOptions& wanted) {
+  const cache::Store& store = open_store(wanted);
+  std::vector<cache::ListedEntry> found = store.list();
+  std::erase_if(found, [&](const auto& entry) { return !hash_of(entry).starts_with(wanted.argument); });
+  if (found.size() != 1) {
+    throw ValueError(fmt::format("{} entries of {} begin with '{}'; `heddle cache ls` lists them",
+                                 found.size(), store.options().directory, wanted.argument));
+  }
+  const cache::ListedEntry& entry = found[0];
+  Json json = to_json(entry);
+  json["path"] = entry.path;
+  if (!entry.facts.empty()) json["built"] = Json::parse(entry.facts, nullptr, false);
+  for (const auto& [field, value] : cache::parse_key(entry.key_text)) json["key"][field] = value;
+  if (wanted.json) {
+    fmt::print("{}\n", json.dump(2));
+    return 0;
+  }
+  for (const char* name : {"path", "kind", "bytes", "used"})
+    fmt::print("{}: {}\n", name, json[name].is_string() ? json[name].get<std::string>() : json[name].dump());
+  if (json.contains("built")) fmt::print("built: {}\n", json["built"].dump());
+  for (const auto& [field, value] : cache::parse_key(entry.key_text))
+    fmt::print("{}: {}{}\n", field, value.find('\n') == std::string::npos ? "" : "\n", value);
+  return 0;
+}
+
+int stats(const CacheOptions& wanted) {
+  const cache::Store& store = open_store(wanted);
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> kinds;
+  std::uint64_t bytes = 0, count = 0;
+  for (const cache::ListedEntry& entry : store.list()) {
+    auto& [entries, sum] = kinds[entry.intact ? std::string(name_of(entry.kind)) : "damaged"];
+    ++entries;
+    sum += entry.bytes;
+    ++count;
+    bytes += entry.bytes;
+  }
+  const cache::StoreOptions& options = store.options();
+  Json json = {{"directory", options.directory}, {"entries", count}, {"bytes", bytes},
+               {"limit", options.size_limit},    {"kinds", Json::object()}};
+  for (const auto& [kind, sums] : kinds)
+    json["kinds"][kind] = {{"entries", sums.first}, {"bytes", sums.second}};
+  if (wanted.json) {
+    fmt::print("{}\n", json.dump(2));
+    return 0;
+  }
+  fmt::print("{}: {} entries, {} of {} bytes\n", options.directory, count, bytes,
+             options.size_limit);
+  for (const auto& [kind, sums] : kinds)
+    fmt::print("{:8} {:>6} entries {:>12} bytes\n", kind, sums.first, sums.second);
+  return 0;
+}
+
+bool is_for_host(const cache::ListedEntry& entry) {
+  if (entry.kind != cache::PayloadKind::program)
+    return entry.kind == cache::PayloadKind::host_object;
+  return ir::parse_target(field_of(entry, "target")).kind == ir::TargetKind::host;
+}
+
+/// How what the compiler of now builds begins to be called; empty where none is here.
+std::string compiler_now(const cache::ListedEntry& entry) {
+  if (!is_for_host(entry)) return runtime::nvrtc::available() ? runtime::nvrtc::version() : "";
+  const auto* const found = runtime::host::find_compiler();
+  if (found == nullptr) return {};
+  return fmt::format("{} {}", found->clang ? "clang" : "gcc", found->version);
+}
+
+/// "intact", "damaged", or by which compiler it was built that is not the one of now.
+std::string state_of(const cache::ListedEntry& entry) {
+  if (!entry.intact) return "damaged";
+  const Json facts = Json::parse(entry.facts, nullptr, false);
+  if (!facts.is_object() || !facts.contains("compiler")) return "intact";
+  const std::string built = facts["compiler"], now = compiler_now(entry);
+  return now.empty() || built.starts_with(now) ? "intact" : "built by " + built;
+}
+
+int verify(const CacheOptions& wanted) {
+  const cache::Store& store = open_store(wanted);
+  Json json = Json::array();
+  std::size_t damaged = 0, others = 0, count = 0;
+  for (const cache::ListedEntry& entry : entries_of(store)) {
+    ++count;
+    const std::string state = state_of(entry);
+    if (state == "intact") continue;
+    ++(entry.intact ? others : damaged);
+    const bool deleted =
+        !entry.intact && wanted.delete_bad && std::filesystem::remove(entry.path);
+    json.push_back({{"path", entry.path}, {"state", state}, {"deleted", deleted}});
+    if (!wanted.json) fmt::print("{}: {}{}\n", entry.path, state, deleted ? ", deleted" : "");
+  }
+  if (wanted.json) {
+    fmt::print("{}\n", Json({{"entries", count}, {"damaged", damaged}, {"found", json}}).dump(2));
+  } else {
+    fmt::print("{} entries, {} damaged, {} by another compiler (hits all the same; "
+               "HEDDLE_REBUILD=1 renews them)\n",
+               count, damaged, others);
+  }
+  return damaged > 0 && !wanted.delete_bad ? 1 : 0;
+}
+
+int remove_entries(const std::vector<cache::ListedEntry>& entries,
+                   const std::function<bool(const cache::ListedEntry&)>& goes) {
+  int gone = 0;
+  for (const cache::ListedEntry& entry : entries) {
+    std::error_code ignored;
+    if (goes(entry) && std::filesystem::remove(entry.path, ignored)) ++gone;
+  }
+  return gone;
+}
+
+int prune(const CacheOptions& wanted) {
+  cache::Store& store = open_store(wanted);
+  if (wanted.days < 0 && wanted.size.empty())
+    throw ValueError("prune: give --size, --unused, or both");
+  std::uint64_t gone = 0;
+  if (wanted.days >= 0) {
+    const auto limit = std::chrono::system_clock::now() -
+                       std::chrono::seconds(static_cast<std::int64_t>(wanted.days * 86400));
+    gone += static_cast<std::uint64_t>(
+        remove_entries(store.list(), [&](const auto& entry) { return entry.used < limit; }));
+  }
+  if (!wanted.size.empty()) {
+    const auto bytes = runtime::parse_byte_size(wanted.size);
+    if (!bytes) throw ValueError(fmt::format("--size {}: bytes such as 512M", wanted.size));
+    gone += store.shrink(*bytes);
+  }
+  fmt::print("{} entries removed\n", gone);
+  return 0;
+}
+
+int clear(const CacheOptions& wanted) {
+  const cache::Store& store = open_store(wanted);
+  fmt::print("{} entries removed\n", remove_entries(store.list(), [](const auto&) { return true; }));
+  return 0;
+}
+
+/// Programs hold the code of their kernels, so that entries of modules need not go with them.
+int export_programs(const CacheOptions& wanted) {
+  const cache::Store& store = open_store(wanted);
+  std::vector<std::string> entries;
+  for (const cache::ListedEntry& entry : entries_of(store)) {
+    if (entry.intact && entry.kind == cache::PayloadKind::program)
+      entries.push_back(read_text(entry.path));
+  }
+  if (entries.empty())
+    throw ValueError(fmt::format("{} holds no programs to export", store.options().directory));
+  cache::write_bundle(wanted.argument, entries);
+  fmt::print("{} programs in {}\n", entries.size(), wanted.argument);
+  return 0;
+}
+
+int import_programs(const CacheOptions& wanted) {
+  cache::Store& store = open_store(wanted);
+  const cache::Bundle bundle(wanted.argument);
+  for (const std::string_view bytes : bundle.entries()) {
+    std::optional<cache::Entry> entry = cache::decode(bytes);
+    if (!entry) throw FileError(fmt::format("{}: an entry is damaged", wanted.argument));
+    const cache::Key key{ir::Hasher().bytes(entry->key_text).finish(), entry->key_text};
+    store.save(key, entry->kind, std::move(entry->facts), std::move(entry->payload));
+    if (!std::filesystem::exists(store.path_of(key)))
+      throw FileError(fmt::format("{} cannot be written", store.path_of(key)));
+  }
+  fmt::print("{} programs into {}\n", bundle.size(), store.options().directory);
+  return 0;
+}
+
+}  // namespace
+
+void add_cache(CLI::App& app, Action& action) {
+  const auto wanted = std::make_shared<CacheOptions>();
+  CLI::App* cache = app.add_subcommand("cache", "Look into a cache directory, and clean it");
+  cache->require_subcommand(1);
+  cache->add_option("--cache", wanted->directory, "The directory; by default the one programs use")
+      ->type_name("DIR");
+  const auto add = [&](const char* name, const char* what, int (*run)(const CacheOptions&)) {
+    CLI::App* verb = cache->add_subcommand(name, what);
+    verb->fallthrough();
+    verb->callback([&action, wanted, run] { action = [wanted, run] { return run(*wanted); }; });
+    return verb;
+  };
+  const auto with_json = [&](CLI::App* verb) {
+    verb->add_flag("--json", wanted->json, "Report as JSON");
+    return verb;
+  };
+  with_json(add("ls", "The entries, those used last first", list));
+  with_json(add("show", "One entry: its key and what built it", show))
+      ->add_option("hash", wanted->argument, "How its hash begins")
+      ->required();
+  with_json(add("stats", "How many entries of what kinds and sizes", stats));
+  with_json(add("verify", "Checks every entry; exit status 1 where one is damaged", verify))
+      ->add_flag("--delete", wanted->delete_bad, "Delete what is damaged");
+  CLI::App* pruned = add("prune", "Removes the entries that were used longest ago", prune);
+  pruned->add_option("--size", wanted->size, "Until so many bytes are left")->type_name("BYTES");
+  pruned->add_option("--unused", wanted->days, "Those not used for so many days")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("DAYS");
+  add("clear", "Removes all entries", clear);
+  add("export", "Writes the programs into one file, which hd::load_bundle runs from", export_programs)
+      ->add_option("file", wanted->argument, "The file")
+      ->required();
+  add("import", "Adds the programs of such a file", import_programs)
+      ->add_option("file", wanted->argument, "The file")
+      ->required();
+}
+
+}  // namespace heddle::cli
