@@ -35,7 +35,7 @@ Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Ax
   const Here here(x);
   const Array valid = numbers(x, mask);
   const Array filled = where(here(valid), x, here(Scalar(neutral)));
-  const Array result = extremum(here(filled), axes, keepdims, initial, {});
+  Array result = extremum(here(filled), axes, keepdims, initial, {});
   if (initial) return result;
   return where(here(any(here(valid), axes, keepdims)), here(result),
                here(Scalar(std::numeric_limits<double>::quiet_NaN())));
@@ -66,7 +66,7 @@ Array nan_variance(Variance variance, const Operand& x, const Axes& axes, double
                    bool keepdims, std::optional<DType> dtype, const Array& mask,
                    const Array& mean) {
   const Array valid = numbers(x, mask);
-  const Array result = variance(x, axes, correction, keepdims, dtype, valid, mean);
+  Array result = variance(x, axes, correction, keepdims, dtype, valid, mean);
   if (!is_inexact(frontend::node_of("nanvar", x)->dtype)) return result;
   const Here here(x);
   const Array count = sum(here(valid), axes, keepdims, DType::f64);

@@ -218,7 +218,7 @@ class Places {
       const NodeRef shift = add(constant(alpha), multiply(q_, constant(1 - alpha - beta)));
       return subtract(add(multiply(count_, q_), shift), constant(1));
     }
-    const NodeRef of_last = multiply(subtract(count_, constant(1)), q_);
+    NodeRef of_last = multiply(subtract(count_, constant(1)), q_);
     switch (method_) {
       case Method::averaged_inverted_cdf:
       case Method::inverted_cdf:
@@ -256,7 +256,7 @@ class Places {
 
   /// How much the element above counts, for a place and the whole number below it.
   NodeRef weight(const NodeRef& place, const NodeRef& below) const {
-    const NodeRef fraction = subtract(place, below);
+    NodeRef fraction = subtract(place, below);
     const NodeRef is_zero = on_(Op::equal, fraction, constant(0));
     if (method_ == Method::averaged_inverted_cdf)
       return on_(Op::select, is_zero, constant(0.5), constant(1));
@@ -317,7 +317,8 @@ Shares shares_of(std::string_view op, const Operand& q, double most, const Compo
   Shares shares;
   if (q.array() == nullptr) {
     const double value = frontend::value_of(q.scalar());
-    if (!(value >= 0 && value <= most)) {
+    const bool inside = value >= 0 && value <= most;
+    if (!inside) {
       throw ValueError(
           at(fmt::format("{}: q is {}, and must be in [0, {}]", op, value, most), on.site));
     }

@@ -109,7 +109,8 @@ int list(const CacheOptions& wanted) {
 int show(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
   std::vector<cache::ListedEntry> found = store.list();
-  std::erase_if(found, [&](const auto& entry) { return !hash_of(entry).starts_with(wanted.argument); });
+  std::erase_if(found,
+                [&](const auto& entry) { return !hash_of(entry).starts_with(wanted.argument); });
   if (found.size() != 1) {
     throw ValueError(fmt::format("{} entries of {} begin with '{}'; `heddle cache ls` lists them",
                                  found.size(), store.options().directory, wanted.argument));
@@ -124,7 +125,8 @@ int show(const CacheOptions& wanted) {
     return 0;
   }
   for (const char* name : {"path", "kind", "bytes", "used"})
-    fmt::print("{}: {}\n", name, json[name].is_string() ? json[name].get<std::string>() : json[name].dump());
+    fmt::print("{}: {}\n", name,
+               json[name].is_string() ? json[name].get<std::string>() : json[name].dump());
   if (json.contains("built")) fmt::print("built: {}\n", json["built"].dump());
   for (const auto& [field, value] : cache::parse_key(entry.key_text))
     fmt::print("{}: {}{}\n", field, value.find('\n') == std::string::npos ? "" : "\n", value);
@@ -143,8 +145,11 @@ int stats(const CacheOptions& wanted) {
     bytes += entry.bytes;
   }
   const cache::StoreOptions& options = store.options();
-  Json json = {{"directory", options.directory}, {"entries", count}, {"bytes", bytes},
-               {"limit", options.size_limit},    {"kinds", Json::object()}};
+  Json json = {{"directory", options.directory},
+               {"entries", count},
+               {"bytes", bytes},
+               {"limit", options.size_limit},
+               {"kinds", Json::object()}};
   for (const auto& [kind, sums] : kinds)
     json["kinds"][kind] = {{"entries", sums.first}, {"bytes", sums.second}};
   if (wanted.json) {
@@ -190,17 +195,17 @@ int verify(const CacheOptions& wanted) {
     const std::string state = state_of(entry);
     if (state == "intact") continue;
     ++(entry.intact ? others : damaged);
-    const bool deleted =
-        !entry.intact && wanted.delete_bad && std::filesystem::remove(entry.path);
+    const bool deleted = !entry.intact && wanted.delete_bad && std::filesystem::remove(entry.path);
     json.push_back({{"path", entry.path}, {"state", state}, {"deleted", deleted}});
     if (!wanted.json) fmt::print("{}: {}{}\n", entry.path, state, deleted ? ", deleted" : "");
   }
   if (wanted.json) {
     fmt::print("{}\n", Json({{"entries", count}, {"damaged", damaged}, {"found", json}}).dump(2));
   } else {
-    fmt::print("{} entries, {} damaged, {} by another compiler (hits all the same; "
-               "HEDDLE_REBUILD=1 renews them)\n",
-               count, damaged, others);
+    fmt::print(
+        "{} entries, {} damaged, {} by another compiler (hits all the same; "
+        "HEDDLE_REBUILD=1 renews them)\n",
+        count, damaged, others);
   }
   return damaged > 0 && !wanted.delete_bad ? 1 : 0;
 }
@@ -237,7 +242,8 @@ int prune(const CacheOptions& wanted) {
 
 int clear(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
-  fmt::print("{} entries removed\n", remove_entries(store.list(), [](const auto&) { return true; }));
+  fmt::print("{} entries removed\n",
+             remove_entries(store.list(), [](const auto&) { return true; }));
   return 0;
 }
 
@@ -302,7 +308,8 @@ void add_cache(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("DAYS");
   add("clear", "Removes all entries", clear);
-  add("export", "Writes the programs into one file, which hd::load_bundle runs from", export_programs)
+  add("export", "Writes the programs into one file, which hd::load_bundle runs from",
+      export_programs)
       ->add_option("file", wanted->argument, "The file")
       ->required();
   add("import", "Adds the programs of such a file", import_programs)

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "frontend/python/errors.h"
 
@@ -61,12 +64,21 @@ DType to_dtype(nb::handle value) {
                              "; use heddle.float32 or its like, or its name");
 }
 
+namespace {
+
+nb::str name_object(const DTypeObject& object) {
+  const std::string_view name = numpy_name_of(object.dtype);
+  return nb::str(name.data(), name.size());
+}
+
+}  // namespace
+
 void bind_dtypes(nb::module_& module) {
   nb::class_<DTypeObject>(module, "DType",
                           "An element type: heddle.float32 and its like. Compares equal to itself "
                           "only; dtype= arguments also take NumPy's dtypes and names.")
       .def_prop_ro(
-          "name", [](const DTypeObject& d) { return nb::str(numpy_name_of(d.dtype).data()); },
+          "name", [](const DTypeObject& d) { return name_object(d); },
           "The name that NumPy gives it: 'float32'.")
       .def_prop_ro(
           "itemsize", [](const DTypeObject& d) { return size_of(d.dtype); }, "Bytes of an element.")
@@ -75,11 +87,10 @@ void bind_dtypes(nb::module_& module) {
           "'b', 'i', 'u', 'f' or 'c', as in NumPy.")
       .def("__repr__",
            [](const DTypeObject& d) {
-             return nb::str((std::string("heddle.") + numpy_name_of(d.dtype).data()).c_str());
+             return nb::str(fmt::format("heddle.{}", numpy_name_of(d.dtype)).c_str());
            })
-      .def("__str__", [](const DTypeObject& d) { return nb::str(numpy_name_of(d.dtype).data()); })
-      .def("__reduce__",
-           [](const DTypeObject& d) { return nb::str(numpy_name_of(d.dtype).data()); });
+      .def("__str__", [](const DTypeObject& d) { return name_object(d); })
+      .def("__reduce__", [](const DTypeObject& d) { return name_object(d); });
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     objects[static_cast<std::size_t>(i)] = nb::cast(DTypeObject{dtype}).release().ptr();

@@ -12,6 +12,7 @@
 #include "frontend/python/array_object.h"
 #include "frontend/python/device.h"
 #include "frontend/record.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 namespace heddle::python {
@@ -74,7 +75,8 @@ void statement_point() {
 }
 
 void compute(const Array& array) {
-  const Array value = array;  // the variable may change while other threads run
+  // The variable may change while other threads run.
+  const Array value = array;  // NOLINT(performance-unnecessary-copy-initialization)
   {
     const nb::gil_scoped_release release;
     value.eval();
@@ -103,7 +105,9 @@ SharedOrder::~SharedOrder() {
   if (!device_.is_cuda()) return;
   try {
     wait_for(default_stream(device_), runtime::Stream::current(device_));
-  } catch (const Error&) {  // the device has failed, which whoever uses it next is told
+  } catch (const Error& error) {
+    // The device has failed, which whoever uses it next is told.
+    runtime::log().debug("{}", error.what());
   }
 }
 

@@ -281,7 +281,8 @@ constexpr const char* jit_documentation =
 
 void bind_jit_classes(nb::module_& module) {
   bind_lowered(module);
-  nb::class_<SpecObject>(module, "Spec", "An array without data, for lower(). See heddle.spec.");
+  const nb::class_<SpecObject> spec(module, "Spec",
+                                    "An array without data, for lower(). See heddle.spec.");
   nb::class_<JitObject>(module, "JitFunction", nb::dynamic_attr(),
                         "A function that is traced once for each signature. See heddle.jit.")
       .def("__call__", call, "Launches the program for the arguments, compiling it when it is new.")

@@ -29,7 +29,7 @@ std::vector<std::int64_t> variadic_integers(const Arguments& a, std::size_t i) {
 }
 
 ArrayObject reshaped(const Arguments& a, const Shape& shape, nb::handle copy) {
-  const ArrayObject result = view(a, reshape(a.operand(0), shape));
+  ArrayObject result = view(a, reshape(a.operand(0), shape));
   if (copy.is_none()) return result;
   if (PyObject_IsTrue(copy.ptr()) == 1) return fresh(result.read(a.where()));
   if (&result.base() != &a.object(0).base()) {

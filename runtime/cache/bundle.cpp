@@ -26,8 +26,7 @@ FileError no_bundle(const std::string& path, std::string_view why) {
 
 Bundle::Bundle(const std::string& path) {
   FileFacts facts;
-  if (const int error =
-          read_file(path, std::numeric_limits<std::uint64_t>::max(), bytes_, facts)) {
+  if (const int error = read_file(path, std::numeric_limits<std::uint64_t>::max(), bytes_, facts)) {
     throw FileError(fmt::format("{}: {}", path, std::strerror(error)));
   }
   if (!bytes_.starts_with(magic)) throw no_bundle(path, "it begins otherwise");

@@ -39,10 +39,10 @@ Json json(const Folder& folder, Words words) {
 }
 
 CommandResult run_softmax(const Folder& folder, const Words& variables) {
-  return heddle_command(folder,
-                        {"run", folder.path("softmax.hd"), "--random", "1", "--size", "n=4",
-                         "--device", "cpu"},
-                        variables);
+  return heddle_command(
+      folder,
+      {"run", folder.path("softmax.hd"), "--random", "1", "--size", "n=4", "--device", "cpu"},
+      variables);
 }
 
 TEST_CASE("what is in a cache, and what an entry is for") {
@@ -71,8 +71,9 @@ TEST_CASE("verify finds what is damaged, and what another compiler built") {
   const Folder folder;
   fill(folder);
   CHECK(cache(folder, {"verify"}).status == 0);
-  const std::string path = folder.path("cache/v1/" + std::string(json(folder, {"ls"})[0]["hash"]).substr(0, 2) +
-                                       "/" + std::string(json(folder, {"ls"})[0]["hash"]) + ".entry");
+  const std::string path =
+      folder.path("cache/v1/" + std::string(json(folder, {"ls"})[0]["hash"]).substr(0, 2) + "/" +
+                  std::string(json(folder, {"ls"})[0]["hash"]) + ".entry");
   const std::string bytes = read_text(path);
   std::string flipped = bytes;
   flipped[flipped.size() / 2] ^= 1;
@@ -90,8 +91,8 @@ TEST_CASE("verify finds what is damaged, and what another compiler built") {
   CHECK_FALSE(std::filesystem::exists(other));
   CHECK(json(folder, {"verify"})["damaged"] == 0);
 
-  const std::string compiler =
-      folder.write("cxx", "#!/bin/sh\n[ \"$1\" = --version ] && echo 'g++ (Other) 99.9' || exec c++ \"$@\"\n");
+  const std::string compiler = folder.write(
+      "cxx", "#!/bin/sh\n[ \"$1\" = --version ] && echo 'g++ (Other) 99.9' || exec c++ \"$@\"\n");
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   found = cache(folder, {"verify"}, {"HEDDLE_CXX=" + compiler});
   CHECK(found.status == 0);
@@ -110,8 +111,10 @@ TEST_CASE("prune and clear") {
   CHECK(cache(folder, {"prune", "--size", "lots"}).status == 1);
   CHECK(cache(folder, {"prune", "--unused", "1"}).out == "0 entries removed\n");
   const std::string hash = json(folder, {"ls"})[0]["hash"];
-  const std::filesystem::path path = folder.path("cache/v1/" + hash.substr(0, 2) + "/" + hash + ".entry");
-  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(50));
+  const std::filesystem::path path =
+      folder.path("cache/v1/" + hash.substr(0, 2) + "/" + hash + ".entry");
+  std::filesystem::last_write_time(path,
+                                   std::filesystem::last_write_time(path) - std::chrono::hours(50));
   CHECK(cache(folder, {"prune", "--unused", "2"}).out == "1 entries removed\n");
   CHECK_FALSE(std::filesystem::exists(path));
   CHECK(cache(folder, {"prune", "--size", "1K"}).out == "1 entries removed\n");
