@@ -257,8 +257,12 @@ void HostPrinter::row_stage(int stage) {
   out_.line("(void)run;");
   out_.close();
   for (const int i : active) {
-    out_.line("R{0}::State t{0} = a{0}[0];", i);
-    out_.line("for (int k = 1; k < {1}; ++k) t{0} = R{0}::combine(t{0}, a{0}[k]);", i, width);
+    // As a tree, in which sums of equal parts stay as exact as the parts.
+    out_.open("for (int half = {}; half > 0; half /= 2)", width / 2);
+    out_.line("for (int k = 0; k < half; ++k) a{0}[k] = R{0}::combine(a{0}[k], a{0}[k + half]);",
+              i);
+    out_.close();
+    out_.line("const R{0}::State t{0} = a{0}[0];", i);
   }
 }
 

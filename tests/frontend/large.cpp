@@ -94,6 +94,16 @@ TEST_CASE("reductions beyond 2^31") {
   });
 }
 
+TEST_CASE("a sum of 10^9 ones in float32 is exact") {
+  constexpr std::int64_t count = 1'000'000'000;
+  CHECK(sum(ones<float>({count})).item<float>() == 1e9f);
+  CHECK(mean(ones<float>({count})).item<float>() == 1.0f);
+  const Array rows = sum(ones<float>({4, count / 4}), 1);
+  CHECK(all(rows == 2.5e8f).item<bool>());
+  const Array columns = sum(ones<float>({count / 4, 4}), 0);
+  CHECK(all(columns == 2.5e8f).item<bool>());
+}
+
 TEST_CASE("scans beyond 2^31") {
   for_sizes([](std::int64_t n) {
     const Array x = bytes(n);
