@@ -150,15 +150,15 @@ HD_SCALAR complex<T> rint(complex<T> z) {
 namespace heddle_scalar {
 template <class T>
 HD_SCALAR bool isfinite(complex<T> z) {
-  return isfinite(z.re) & isfinite(z.im);
+  return isfinite(z.re) && isfinite(z.im);
 }
 template <class T>
 HD_SCALAR bool isnan(complex<T> z) {
-  return isnan(z.re) | isnan(z.im);
+  return isnan(z.re) || isnan(z.im);
 }
 template <class T>
 HD_SCALAR bool isinf(complex<T> z) {
-  return isinf(z.re) | isinf(z.im);
+  return isinf(z.re) || isinf(z.im);
 }
 }  // namespace heddle_scalar
 
@@ -177,19 +177,19 @@ namespace heddle_scalar {
 // In lexicographic order; the first of two with a NaN, and the first of two equal ones.
 template <class T>
 HD_SCALAR complex<T> maximum(complex<T> a, complex<T> b) {
-  return select((a != a) | (a >= b), a, b);
+  return select(a != a || a >= b, a, b);
 }
 template <class T>
 HD_SCALAR complex<T> minimum(complex<T> a, complex<T> b) {
-  return select((a != a) | (a <= b), a, b);
+  return select(a != a || a <= b, a, b);
 }
 template <class T>
 HD_SCALAR complex<T> fmax(complex<T> a, complex<T> b) {
-  return select((b != b) | (a >= b), a, b);
+  return select(b != b || a >= b, a, b);
 }
 template <class T>
 HD_SCALAR complex<T> fmin(complex<T> a, complex<T> b) {
-  return select((b != b) | (a <= b), a, b);
+  return select(b != b || a <= b, a, b);
 }
 }  // namespace heddle_scalar
 
