@@ -243,7 +243,7 @@ std::vector<int> Body::row_values(int stage) const {
   std::vector<int> roots;
   for (const passes::Store& store : plan_.stores) roots.push_back(store.value);
   for (const passes::Reduction& reduction : plan_.reductions) {
-    if (reduction.value >= 0) roots.push_back(reduction.value);
+    for (const int needed : needs_of(reduction)) roots.push_back(needed);
   }
   std::vector<int> result = needed_for(roots, false);
   std::erase_if(result,
@@ -255,9 +255,20 @@ void Body::declare_reductions() {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     for (const std::string& section : sections_of(reduction.op, reduction.dtype)) need(section);
-    writer_.line("using R{} = op::{}::{}<{}>;", i, reduction.scan ? "scan" : "reduce",
-                 ir::info(reduction.op).name, type(reduction.dtype));
+    std::string combines = fmt::format("op::{}::{}<{}>", reduction.scan ? "scan" : "reduce",
+                                       ir::info(reduction.op).name, type(reduction.dtype));
+    if (reduction.begins >= 0) {
+      need("scan_segmented");
+      combines = fmt::format("op::scan::Segmented<{}>", combines);
+    }
+    writer_.line("using R{} = {};", i, combines);
   }
+}
+
+std::string Body::lift(std::size_t reduction, const std::string& index) const {
+  const passes::Reduction& lifted = plan_.reductions[reduction];
+  const std::string begins = lifted.begins >= 0 ? fmt::format("v{}, ", lifted.begins) : "";
+  return fmt::format("R{}::lift(v{}, {}{})", reduction, lifted.value, begins, index);
 }
 
 void Body::decode(const std::vector<Loop>& loops, const std::string& flat) {

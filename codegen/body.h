@@ -50,6 +50,8 @@ class Body {
 
   /// "using R0 = op::reduce::sum<float>;" for every reduction and scan.
   void declare_reductions();
+  /// "R0::lift(v3, r)": the state of the element `index` of a reduction or scan.
+  std::string lift(std::size_t reduction, const std::string& index) const;
   /// Names outer or inner loops' variables from the flattened iteration `flat`.
   void decode(const std::vector<passes::Loop>& loops, const std::string& flat);
 

@@ -21,7 +21,9 @@ std::size_t flags_of(const passes::KernelPlan& plan) {
 /// What the walks compute: the elements that are scanned, and those that are stored.
 std::vector<std::vector<int>> walks_of(const passes::KernelPlan& plan) {
   std::vector<std::vector<int>> walks(2);
-  for (const Reduction& scan : plan.reductions) walks[0].push_back(scan.value);
+  for (const Reduction& scan : plan.reductions) {
+    for (const int needed : needs_of(scan)) walks[0].push_back(needed);
+  }
   for (const Store& store : plan.stores) {
     if (store.element) walks[1].push_back(store.value);
   }
@@ -191,8 +193,7 @@ void CudaPrinter::scan_states(const Loop& along, const std::string& valid,
   declare_all(wanted);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const std::string condition = inside.empty() ? "" : fmt::format("if ({}) ", inside);
-    out_.line("{0}a{1}[h][{2}] = R{1}::lift(v{3}, r);", condition, i, plan_.vector > 1 ? "k" : "0",
-              plan_.reductions[i].value);
+    out_.line("{}a{}[h][{}] = {};", condition, i, plan_.vector > 1 ? "k" : "0", body_.lift(i, "r"));
   }
   close_lanes();
   out_.close();

@@ -19,16 +19,17 @@ constexpr int run = 64;  // elements of a row that are scanned at once
 void HostPrinter::scan_run(const std::string& variable, const std::string& first,
                            const std::function<void(std::size_t)>& scan) {
   std::vector<int> roots, results;
-  for (const Reduction& reduction : plan_.reductions) roots.push_back(reduction.value);
+  for (const Reduction& reduction : plan_.reductions) {
+    for (const int needed : needs_of(reduction)) roots.push_back(needed);
+  }
   for (const Store& one : plan_.stores) {
     if (one.element) results.push_back(one.value);
   }
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = {} + k;", variable, first);
   declare_all(body_.needed_for(roots, false));
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    out_.line("a{0}[k] = R{0}::lift(v{1}, 0);", i, plan_.reductions[i].value);
-  }
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i)
+    out_.line("a{}[k] = {};", i, body_.lift(i, "0"));
   out_.close();
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) scan(i);
   if (results.empty()) return;

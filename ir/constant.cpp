@@ -17,7 +17,7 @@ ElementBits constant_bits(DType dtype, double value) {
   });
 }
 
-std::size_t reduction_state_bytes(Op reduction, DType dtype) {
+std::size_t reduction_state_bytes(Op reduction, DType dtype, bool segmented) {
   return with_element(dtype, [&]<class T>(std::type_identity<T>) -> std::size_t {
     switch (reduction) {
 #define HD_REDUCTION(name, ...) \
@@ -25,9 +25,12 @@ std::size_t reduction_state_bytes(Op reduction, DType dtype) {
     return sizeof(typename heddle_scalar::reduce::name<T>::State);
 #include "heddle/reductions.def"
 #undef HD_REDUCTION
-#define HD_SCAN(name, ...) \
-  case Op::name:           \
-    return sizeof(typename heddle_scalar::scan::name<T>::State);
+#define HD_SCAN(name, ...)                                                                         \
+  case Op::name:                                                                                   \
+    return segmented                                                                               \
+               ? sizeof(                                                                           \
+                     typename heddle_scalar::scan::Segmented<heddle_scalar::scan::name<T>>::State) \
+               : sizeof(typename heddle_scalar::scan::name<T>::State);
 #include "heddle/scans.def"
 #undef HD_SCAN
       default:

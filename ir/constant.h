@@ -14,6 +14,6 @@ ElementBits constant_bits(DType dtype, double value);
 
 /// Size in bytes of the state of a reduction over elements of `dtype`, as ir/scalar/reduce.h lays
 /// it out. Throws InternalError for an op that is no reduction.
-std::size_t reduction_state_bytes(Op reduction, DType dtype);
+std::size_t reduction_state_bytes(Op reduction, DType dtype, bool segmented = false);
 
 }  // namespace heddle::ir

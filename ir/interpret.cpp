@@ -213,18 +213,22 @@ HostArray scatter(Op op, std::span<const HostArray* const> operands, const Type&
 }
 
 /// The axis is brought to the end and back again.
-HostArray scan(Op op, const HostArray& operand, const Type& type, std::int64_t axis) {
+HostArray scan(Op op, std::span<const HostArray* const> operands, const Type& type,
+               std::int64_t axis) {
   const auto rank = static_cast<std::int64_t>(type.shape.size());
   std::vector<std::int64_t> order;
   for (std::int64_t i = 0; i < rank; ++i) {
     if (i != axis) order.push_back(i);
   }
   order.push_back(axis);
-  const HostArray rows = transpose(operand, order);
+  const HostArray rows = transpose(*operands[0], order);
+  std::optional<HostArray> begins;
+  if (operands.size() == 2) begins = transpose(*operands[1], order);
   HostArray result = allocate(rows.type);
   const auto length = static_cast<std::size_t>(rows.type.shape.back().constant());
-  interpreter::scan_function(op, type.dtype)(rows.data.data(), result.data.data(),
-                                             length == 0 ? 0 : count_of(type) / length, length);
+  interpreter::scan_function(op, type.dtype)(
+      rows.data.data(), begins ? begins->data.data() : nullptr, result.data.data(),
+      length == 0 ? 0 : count_of(type) / length, length);
   for (std::int64_t i = 0; i < rank; ++i) order[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
   return transpose(result, order);
 }
@@ -283,7 +287,7 @@ HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attr
   if (is_elementwise(op)) return elementwise(op, operands, type);
   if (is_scatter(op)) return scatter(op, operands, type, attributes.axes);
   if (is_reduction(op)) return reduce(op, *operands[0], type, attributes.axes);
-  if (is_scan(op)) return scan(op, *operands[0], type, attributes.axes[0]);
+  if (is_scan(op)) return scan(op, operands, type, attributes.axes[0]);
   switch (op) {
     case Op::constant:
       return constant(type, attributes.bits);

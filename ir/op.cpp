@@ -53,7 +53,7 @@ constexpr OpInfo table[] = {
 #define HD_REDUCTION(name, result, dtypes, numpy) reduction_op(Op::name, #name, dtypes, numpy),
 #include "heddle/reductions.def"
 #undef HD_REDUCTION
-#define HD_SCAN(name, dtypes, numpy) fixed_op(Op::name, #name, OpKind::scan, 1, dtypes, numpy),
+#define HD_SCAN(name, dtypes, numpy) fixed_op(Op::name, #name, OpKind::scan, -1, dtypes, numpy),
 #include "heddle/scans.def"
 #undef HD_SCAN
     {Op::matmul, "matmul", OpKind::library, 2, TypeRule::none, numbers, no_trait, "numpy.matmul",

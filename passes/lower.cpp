@@ -208,7 +208,9 @@ int Lowering::emit_reduction(const Place& place) {
   reduction.scan = ir::is_scan(reduction.op);
   reduction.dtype = graph_.dtype(graph_.operands(place.node)[0]);
   reduction.source = place.node;
-  reduction.value = values_of(place)[0];
+  const std::vector<int> values = values_of(place);
+  reduction.value = values[0];
+  if (values.size() > 1) reduction.begins = values[1];
   const auto kind = reduction.scan ? Instruction::Kind::scanned : Instruction::Kind::reduced;
   Instruction reduced = Instruction::of(kind, graph_.dtype(place.node));
   reduced.reduction = static_cast<int>(plan_.reductions.size());

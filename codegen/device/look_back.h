@@ -139,11 +139,11 @@ __device__ __forceinline__ void look_back_columns(const typename R::State (&own)
                                                   TilePlace place, long long stride, int valid) {
   using State = typename R::State;
   publish_columns(states, flags, place, stride, valid, place.tile, own);
-  State node[Width], rest[Width];
+  State node[Width];
 #pragma unroll
   for (int k = 0; k < Width; ++k) {
     node[k] = own[k];
-    before[k] = rest[k] = R::identity();
+    before[k] = R::identity();
   }
   const int y = static_cast<int>(threadIdx.y);
   bool closes = true;
@@ -161,20 +161,14 @@ __device__ __forceinline__ void look_back_columns(const typename R::State (&own)
     }
     closes = closes && level.closes();
     level.up();
+    // Level by level, which keeps the order: what begins anew forgets what is before it.
+    combine_siblings<R>(sum);
+#pragma unroll
+    for (int k = 0; k < Width; ++k) before[k] = R::combine(sum[k], before[k]);
     if (closes) {
-      combine_siblings<R>(sum);
 #pragma unroll
-      for (int k = 0; k < Width; ++k) {
-        before[k] = R::combine(sum[k], before[k]);
-        node[k] = R::combine(sum[k], node[k]);
-      }
+      for (int k = 0; k < Width; ++k) node[k] = R::combine(sum[k], node[k]);
       publish_columns(states, flags, place, stride, valid, level.base + level.node, node);
-    } else {
-#pragma unroll
-      for (int k = 0; k < Width; ++k) rest[k] = R::combine(sum[k], rest[k]);
     }
   }
-  combine_siblings<R>(rest);
-#pragma unroll
-  for (int k = 0; k < Width; ++k) before[k] = R::combine(rest[k], before[k]);
 }

@@ -14,8 +14,10 @@ using ElementwiseFunction = void (*)(const std::byte* const* operands, std::byte
 /// Reduces each of `rows` runs of `length` elements.
 using ReduceFunction = void (*)(const std::byte* operand, std::byte* result, std::size_t rows,
                                 std::size_t length);
-/// Element i of each of `rows` runs of `length` becomes what elements 0 .. i combine to.
-using ScanFunction = ReduceFunction;
+/// Element i of each of `rows` runs of `length` becomes what elements 0 .. i combine to, or those
+/// from the last on that `begins`, where it is not null.
+using ScanFunction = void (*)(const std::byte* operand, const std::byte* begins, std::byte* result,
+                              std::size_t rows, std::size_t length);
 /// result[m, n] = a[m, k] b[k, n], all C-ordered.
 using MatmulFunction = void (*)(const std::byte* a, const std::byte* b, std::byte* result,
                                 std::size_t m, std::size_t k, std::size_t n);

@@ -4,21 +4,33 @@
 namespace heddle::ir::interpreter {
 namespace {
 
-template <class R, class T>
-void scan_row(const T* row, typename R::Result* result, std::size_t length) {
+/// `lift` is the state of element i.
+template <class R, class Lift>
+void scan_row(const Lift& lift, typename R::Result* result, std::size_t length) {
   heddle_scalar::scan::Running<R> running{};
   for (std::size_t i = 0; i < length; ++i) {
-    auto state = R::lift(row[i], static_cast<long long>(i));
+    auto state = lift(i);
     running.add(&state);
     result[i] = R::finish(state);
   }
 }
 
 template <class R, class T>
-void run_scan(const std::byte* operand, std::byte* result, std::size_t rows, std::size_t length) {
-  const auto* from = reinterpret_cast<const T*>(operand);
+void run_scan(const std::byte* operand, const std::byte* begins, std::byte* result,
+              std::size_t rows, std::size_t length) {
+  using Segmented = heddle_scalar::scan::Segmented<R>;
   auto* to = reinterpret_cast<typename R::Result*>(result);
-  for (std::size_t i = 0; i < rows; ++i) scan_row<R>(from + i * length, to + i * length, length);
+  for (std::size_t start = 0; start < rows * length; start += length) {
+    const auto* row = reinterpret_cast<const T*>(operand) + start;
+    const auto* anew = reinterpret_cast<const bool*>(begins) + (begins == nullptr ? 0 : start);
+    const auto index = [](std::size_t i) { return static_cast<long long>(i); };
+    if (begins == nullptr) {
+      scan_row<R>([&](std::size_t i) { return R::lift(row[i], index(i)); }, to + start, length);
+    } else {
+      scan_row<Segmented>([&](std::size_t i) { return Segmented::lift(row[i], anew[i], index(i)); },
+                          to + start, length);
+    }
+  }
 }
 
 template <class T>

@@ -198,3 +198,9 @@ HD_SCALAR complex<T> fmin(complex<T> a, complex<T> b) {
 
 //! section complex_reduce_max needs limits complex_maximum reduce_max
 //! defines_complex max
+
+//! section complex_scan_cummin needs complex_reduce_min scan_cummin
+//! defines_complex cummin
+
+//! section complex_scan_cummax needs complex_reduce_max scan_cummax
+//! defines_complex cummax

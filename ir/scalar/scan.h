@@ -74,6 +74,30 @@ struct logcumsumexp {
 };
 }  // namespace heddle_scalar::scan
 
+//! section scan_segmented needs core
+namespace heddle_scalar::scan {
+// The scan R, begun anew at each element that says so. What comes before such an element takes no
+// part in any combination after it, so that a segment is as accurate as if it stood alone.
+template <class R>
+struct Segmented {
+  struct State {
+    typename R::State so_far;
+    bool begins;
+  };
+  using Result = typename R::Result;
+  static constexpr bool in_sequence = R::in_sequence;
+  static HD_SCALAR State identity() { return {R::identity(), false}; }
+  template <class T>
+  static HD_SCALAR State lift(T value, bool begins, long long index) {
+    return {R::lift(value, index), begins};
+  }
+  static HD_SCALAR State combine(State a, State b) {
+    return {b.begins ? b.so_far : R::combine(a.so_far, b.so_far), (a.begins | b.begins) != 0};
+  }
+  static HD_SCALAR Result finish(State s) { return R::finish(s.so_far); }
+};
+}  // namespace heddle_scalar::scan
+
 //! section scan_running needs core
 namespace heddle_scalar::scan {
 // What the elements so far of `Width` runs beside each other combine to. Where accuracy asks for a

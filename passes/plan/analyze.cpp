@@ -82,7 +82,9 @@ void assign_stages(KernelPlan& plan) {
     }
     if (instruction.reduction < 0) continue;
     Reduction& reduction = plan.reductions[instruction.reduction];
-    reduction.stage = reduction.value < 0 ? 0 : plan.body[reduction.value].stage;
+    reduction.stage = 0;
+    for (const int needed : needs_of(reduction))
+      reduction.stage = std::max(reduction.stage, plan.body[needed].stage);
     // A scan is known in the walk that makes it.
     instruction.element = reduction.scan;
     instruction.stage = reduction.stage + (reduction.scan ? 0 : 1);
@@ -125,6 +127,13 @@ Dim iterations(const std::vector<Loop>& loops) {
   Dim product = 1;
   for (const Loop& loop : loops) product *= loop.extent;
   return product;
+}
+
+std::vector<int> needs_of(const Reduction& reduction) {
+  std::vector<int> needs;
+  if (reduction.value >= 0) needs.push_back(reduction.value);
+  if (reduction.begins >= 0) needs.push_back(reduction.begins);
+  return needs;
 }
 
 std::vector<int> needs_of(const Store& store) {

@@ -77,10 +77,14 @@ struct Reduction {
   bool scan = false;
   DType dtype = DType::f32;  ///< of the operand
   int value = -1;            ///< instruction, unless the states come from `partials`
+  int begins = -1;           ///< of a scan, the instruction that says where it begins anew, or -1
   int partials = -1;         ///< operand that holds states, or -1
   int stage = 0;
   ValueId source{};
 };
+
+/// The instructions that it combines: none where the states come from `partials`.
+std::vector<int> needs_of(const Reduction& reduction);
 
 struct Store {
   int value = -1;

@@ -169,7 +169,7 @@ LookBackBytes look_back_bytes(const KernelPlan& plan) {
 }
 
 std::size_t state_bytes(const Reduction& reduction) {
-  return ir::reduction_state_bytes(reduction.op, reduction.dtype);
+  return ir::reduction_state_bytes(reduction.op, reduction.dtype, reduction.begins >= 0);
 }
 
 std::uint32_t shared_bytes(const KernelPlan& plan) {

@@ -25,7 +25,7 @@ void prune(KernelPlan& plan, IndexSpace& space) {
   std::vector<bool> needed(plan.body.size()), used(plan.operands.size());
   for (const Store& store : plan.stores) needed[store.value] = used[store.operand] = true;
   for (const Reduction& reduction : plan.reductions) {
-    if (reduction.value >= 0) needed[reduction.value] = true;
+    for (const int value : needs_of(reduction)) needed[value] = true;
     if (reduction.partials >= 0) used[reduction.partials] = true;
   }
   for (std::size_t i = plan.body.size(); i-- > 0;) {
@@ -59,6 +59,7 @@ void prune(KernelPlan& plan, IndexSpace& space) {
     store.value = new_body[store.value], store.operand = new_operand[store.operand];
   for (Reduction& reduction : plan.reductions) {
     if (reduction.value >= 0) reduction.value = new_body[reduction.value];
+    if (reduction.begins >= 0) reduction.begins = new_body[reduction.begins];
     if (reduction.partials >= 0) reduction.partials = new_operand[reduction.partials];
   }
 }

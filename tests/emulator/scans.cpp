@@ -78,24 +78,19 @@ extern "C" __global__ void {}(const unsigned int* p0, unsigned int* p1, R::State
                                   name, tile)};
 }
 
-/// Each block is a tile of 40 columns of one number each, in blocks of (32, 8) and two a thread.
+/// Each block is a tile of 40 columns of one letter each, in blocks of (32, 8) and two a thread.
 constexpr const char* columns_kernel = R"(
-struct Sum {
-  typedef unsigned int State;
-  static __device__ State identity() { return 0; }
-  static __device__ State combine(State a, State b) { return a + b; }
-};
-extern "C" __global__ void columns(const unsigned int* p0, unsigned int* p1, unsigned int* p2,
+extern "C" __global__ void columns(const unsigned int* p0, unsigned int* p1, R::State* p2,
                                    unsigned int* p3, long long tiles) {
   const long long tile = take_ticket(p3);
   const int column = static_cast<int>(threadIdx.x) * 2;
-  unsigned int own[2] = {0, 0}, before[2];
+  R::State own[2] = {R::identity(), R::identity()}, before[2];
   for (int k = 0; k < 2; ++k) {
-    if (column + k < 40) own[k] = load(p0, tile * 40 + column + k);
+    if (column + k < 40) own[k] = R::lift(load(p0, tile * 40 + column + k));
   }
-  look_back_columns<Sum>(own, before, p2, p3, TilePlace{column, 1, tiles, tile}, 40, 40 - column);
+  look_back_columns<R>(own, before, p2, p3, TilePlace{column, 1, tiles, tile}, 40, 40 - column);
   for (int k = 0; k < 2; ++k) {
-    if (threadIdx.y == 7 && column + k < 40) store(p1, tile * 40 + column + k, before[k]);
+    if (threadIdx.y == 7 && column + k < 40) store(p1, tile * 40 + column + k, before[k].hash);
   }
 }
 )";
@@ -159,25 +154,26 @@ TEST_CASE("tiles look back through all levels, in whatever order blocks begin") 
 }
 
 TEST_CASE("columns of tiles look back through all levels") {
-  const codegen::KernelSource kernel{"columns", {"memory", "look_back_columns"}, columns_kernel};
+  const codegen::KernelSource kernel{
+      "columns", {"memory", "look_back_columns"}, std::string(text_hash) + columns_kernel};
   EmulatedModule module = EmulatedModule::compile(std::span(&kernel, 1));
   for (const std::int64_t tiles : {1, 2, 8, 9, 64, 65, 530}) {
     CAPTURE(tiles);
     const auto count = static_cast<std::size_t>(tiles);
     const std::vector<unsigned int> in = letters(count * 40);
-    std::vector<unsigned int> out(count * 40), flags(1 + 2 * count), states(2 * count * 40);
+    std::vector<unsigned int> out(count * 40), flags(1 + 2 * count), states(4 * count * 40);
     LaunchShape shape;
     shape.block = {32, 8, 1};
     shape.grid = {static_cast<std::uint32_t>(tiles), 1, 1};
-    shape.shared_bytes = 8 * 64 * 4;
+    shape.shared_bytes = 8 * 64 * 8;
     shape.shuffle_seed = 3;
     launch(module, "columns", shape, read(in), write(out), read_write(states), read_write(flags),
            Argument::scalar(tiles));
     for (std::size_t column = 0; column < 40; ++column) {
-      unsigned int sum = 0;
+      unsigned int hash = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        REQUIRE(out[i * 40 + column] == sum);
-        sum += in[i * 40 + column];
+        REQUIRE(out[i * 40 + column] == hash);
+        hash = appended(hash, in[i * 40 + column]);
       }
     }
   }

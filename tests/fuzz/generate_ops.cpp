@@ -209,7 +209,14 @@ void Generator::add_scan() {
   }
   Attributes attributes;
   attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
-  settle(recorder_.add(info.op, {value}, attributes));
+  std::vector<ValueId> operands = {value};
+  if (recorder_.chance(0.3)) {
+    Attributes whole;
+    whole.shape = recorder_.shape(value);
+    const ValueId begins = beside(DType::boolean, whole.shape, true);
+    operands.push_back(recorder_.add(Op::broadcast_to, {begins}, whole).value());
+  }
+  settle(recorder_.add(info.op, operands, attributes));
 }
 
 void Generator::add_matmul() {

@@ -315,6 +315,13 @@ TEST_CASE("scans keep their operand's type") {
   CHECK(infer_text(Op::cumsum, {"bool[3]"}, with_axes({0})).starts_with("DTypeError: cumsum("));
   CHECK(infer_text(Op::cumsum, {"f32[]"}, with_axes({0})) ==
         "IndexError: cumsum(f32[]): axis 0 is out of bounds for an array of 0 dimensions");
+  CHECK(infer_text(Op::cummin, {"c64[n,3]", "bool[n,3]"}, with_axes({1})) == "c64[n,3]");
+  CHECK(infer_text(Op::cumsum, {"f32[3]", "i8[3]"}, with_axes({0})) ==
+        "DTypeError: cumsum(f32[3], i8[3]): operand 1 must be bool, not i8; cast it");
+  CHECK(infer_text(Op::cumsum, {"f32[3]", "bool[1]"}, with_axes({0}))
+            .starts_with("ShapeError: cumsum(f32[3], bool[1]): operand 1 says"));
+  CHECK(infer_text(Op::cumsum, {"f32[3]", "bool[3]", "bool[3]"}, with_axes({0}))
+            .starts_with("ValueError: cumsum("));
   CHECK(infer_text(Op::cummin, {"f32[2,3]"}, with_axes({0, 1})) ==
         "ValueError: cummin(f32[2,3]): takes one axis, not 2");
 }

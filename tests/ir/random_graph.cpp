@@ -325,7 +325,9 @@ class Generator {
     if (graph_.shape(value).empty()) return;
     Attributes attributes;
     attributes.axes = {static_cast<std::int64_t>(below(graph_.shape(value).size()))};
-    graph_.add(op, {value}, attributes);
+    std::vector<ValueId> operands = {value};
+    if (coin()) operands.push_back(cast(value, DType::boolean));
+    graph_.add(op, operands, attributes);
   }
 
   void add_sort() {

@@ -211,6 +211,36 @@ TEST_CASE("elementwise work rides along") {
   suite.finish();
 }
 
+/// Scans that begin anew at about one element in `rare`; which they are is computed beside.
+Builder segments(DType dtype, const Shape& shape, const std::vector<std::int64_t>& axes,
+                 double rare) {
+  Builder builder(fmt::format("segments of {}{}", name_of(dtype), to_string(shape)));
+  const ValueId sums = builder.input(values(Op::cumsum, dtype, shape, 3));
+  const ValueId products = builder.input(values(Op::cumprod, dtype, shape, 4));
+  const ValueId draw = builder.input(sample(ir::Domain::unit, 0, DType::f32, shape, 5), false);
+  const ValueId begins = builder.add(Op::less, {draw, builder.constant(DType::f32, 2 / rare - 1)});
+  for (const std::int64_t axis : axes) {
+    for (const Op op : scans()) {
+      if (allows(op, dtype))
+        builder.output(builder.scan(op, op == Op::cumprod ? products : sums, begins, axis));
+    }
+  }
+  return builder;
+}
+
+TEST_CASE("scans of segments begin anew") {
+  Suite suite(small_target());
+  for (const DType dtype :
+       {DType::boolean, DType::i8, DType::u32, DType::f16, DType::bf16, DType::f32, DType::c64}) {
+    suite.add(segments(dtype, {4, 33, 20}, {1, 2}, 6));
+  }
+  // In tiles, and on the host in parts.
+  suite.add(segments(DType::f64, {140001}, {0}, 50000));
+  suite.add(segments(DType::i16, {2, 5000}, {1}, 40));
+  suite.add(segments(DType::f32, {601, 70}, {0}, 100));
+  suite.finish();
+}
+
 TEST_CASE("a scan is written into a part of another array") {
   Suite suite;
   Builder builder("updates with scans");

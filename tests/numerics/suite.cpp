@@ -123,6 +123,12 @@ ValueId Builder::scan(Op op, ValueId value, std::int64_t axis) {
   return add(op, {value}, attributes);
 }
 
+ValueId Builder::scan(Op op, ValueId value, ValueId begins, std::int64_t axis) {
+  Attributes attributes;
+  attributes.axes = {axis};
+  return add(op, {value, begins}, attributes);
+}
+
 ValueId Builder::reduce(Op op, ValueId value, std::vector<std::int64_t> axes, bool keepdims) {
   Attributes attributes;
   attributes.axes = std::move(axes);

@@ -34,6 +34,8 @@ class Builder {
   ir::ValueId concatenate(std::vector<ir::ValueId> parts, std::int64_t axis);
   ir::ValueId reduce(ir::Op op, ir::ValueId value, std::vector<std::int64_t> axes, bool keepdims);
   ir::ValueId scan(ir::Op op, ir::ValueId value, std::int64_t axis);
+  /// Begun anew where `begins` says so.
+  ir::ValueId scan(ir::Op op, ir::ValueId value, ir::ValueId begins, std::int64_t axis);
   void output(ir::ValueId value) { made.graph.outputs.push_back(value); }
   /// Further inputs to run the same program on.
   void run_also(std::vector<ir::HostArray> inputs) { more_inputs.push_back(std::move(inputs)); }

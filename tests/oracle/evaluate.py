@@ -79,7 +79,7 @@ class Evaluation:
         if node.op in op_table.REDUCTIONS:
             return semantics.reduction(node, operands[0], kinds[0])
         if node.op in op_table.SCANS:
-            return semantics.scan(node, operands[0], kinds[0])
+            return semantics.scan(node, operands, kinds[0])
         if node.op == "matmul":
             return semantics.matmul(operands, node.dtype)
         if node.op in op_table.SCATTERS:
@@ -124,7 +124,7 @@ class Evaluation:
         elif node.op in ("sum", "prod") or (node.op in ("min", "max") and dtypes.is_complex(kind)):
             error = semantics.reduction_error(node, operands[0], node.dtype, raw)
         elif node.op in ("cumsum", "cumprod", "logcumsumexp"):
-            error = semantics.scan_error(node, operands[0], node.dtype, raw)
+            error = semantics.scan_error(node, operands, node.dtype, raw)
         elif node.op == "matmul":
             error = semantics.matmul_error(operands, node.dtype)
         else:

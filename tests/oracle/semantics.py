@@ -248,27 +248,40 @@ def reduction_error(node, operand, dtype, result):
     return with_kept_axes(node, error, operand)
 
 
-def scan(node, operand, dtype):
-    """The scan's value, widened for the sums and products of floats."""
-    function = op_table.SCANS[node.op]
-    if node.op not in ("cumsum", "cumprod", "logcumsumexp"):
-        operand = operand.astype(np.float32) if dtype == "bf16" else operand
-        return function(operand, axis=node.attributes["axes"][0])
-    wide = dtypes.widen(operand, dtype)
-    return function(wide, axis=node.attributes["axes"][0], dtype=wide.dtype)
-
-
-def scan_error(node, operand, dtype, result):
-    """As reduction_error, of every prefix."""
+def accumulate(function, node, values, begins):
+    """The function of a row's elements so far; a second operand says where to begin anew."""
     axis = node.attributes["axes"][0]
-    wide = dtypes.widen(operand, dtype)
-    count = np.maximum(np.arange(1, wide.shape[axis] + 1), 2.0)
-    count = count.reshape([-1 if i == axis else 1 for i in range(wide.ndim)])
+    if not begins:
+        return function(values, axis=axis)
+    result = np.empty_like(np.moveaxis(values, axis, -1))
+    rows, anew = np.moveaxis(values, axis, -1), np.moveaxis(begins[0], axis, -1)
+    for row in np.ndindex(rows.shape[:-1]):
+        parts = np.split(rows[row], np.flatnonzero(anew[row]))
+        result[row] = np.concatenate([function(part, axis=0) for part in parts])
+    return np.moveaxis(result, -1, axis)
+
+
+def scan(node, operands, dtype):
+    """The scan's value, widened for the sums and products of floats."""
+    function, values = op_table.SCANS[node.op], operands[0]
+    if node.op not in ("cumsum", "cumprod", "logcumsumexp"):
+        values = values.astype(np.float32) if dtype == "bf16" else values
+        return accumulate(function, node, values, operands[1:])
+    wide = dtypes.widen(values, dtype)
+    in_dtype = functools.partial(function, dtype=wide.dtype)
+    return accumulate(in_dtype, node, wide, operands[1:])
+
+
+def scan_error(node, operands, dtype, result):
+    """As reduction_error, of every prefix."""
+    wide = dtypes.widen(operands[0], dtype)
+    sums = functools.partial(accumulate, np.cumsum, node, begins=operands[1:])
+    count = np.maximum(sums(values=np.ones(wide.shape)), 2.0)
     epsilon = dtypes.epsilon(dtypes.accumulator(dtype))
     largest, smallest = dtypes.widest_exponent(dtype)
     finite = np.where(np.isfinite(wide), wide, 0)
     if node.op == "cumsum":
-        size = np.abs(finite).cumsum(axis)
+        size = sums(values=np.abs(finite))
         error = np.log2(count) * epsilon * size
         ambiguous = size >= 2.0**largest
     elif node.op == "logcumsumexp":
@@ -281,8 +294,8 @@ def scan_error(node, operand, dtype, result):
         relative = np.minimum(count, 4 * np.sqrt(count) + np.log2(count)) / 2
         error = relative * epsilon * np.abs(np.where(np.isfinite(result), result, 0))
         logs = np.log2(np.abs(np.where(finite == 0, 1, finite)))
-        ambiguous = (np.where(logs > 0, logs, 0).cumsum(axis) >= largest) | (
-            np.where(logs < 0, logs, 0).cumsum(axis) <= smallest)
+        ambiguous = (sums(values=np.where(logs > 0, logs, 0)) >= largest) | (
+            sums(values=np.where(logs < 0, logs, 0)) <= smallest)
     return np.where(ambiguous, np.inf, error.astype(np.float64))
 
 
