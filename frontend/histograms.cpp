@@ -11,6 +11,7 @@
 #include "frontend/ordering.h"
 #include "frontend/promote.h"
 #include "frontend/searching.h"
+#include "frontend/sums_by_key.h"
 #include "frontend/trace.h"
 
 namespace heddle {
@@ -86,7 +87,31 @@ NodeRef occurrences(const NodeRef& indices, ir::Dim length, const Composer& on) 
   return on.scatter_add(ones, indices, length);
 }
 
-NodeRef counts_between(const NodeRef& flat, const NodeRef& edges, const Composer& on) {
+/// The weights, flattened, or null where they hold no value.
+NodeRef weights_for(std::string_view op, const NodeRef& x, const Array& weights,
+                    const Composer& on) {
+  if (!weights.has_value()) return {};
+  const NodeRef node = Access::node(weights, on.site);
+  if (node->shape == x->shape) return on.flat(node);
+  throw ShapeError(at(fmt::format("{}({}): the weights {} do not have its shape", op,
+                                  frontend::describe(*x), frontend::describe(*node)),
+                      on.site));
+}
+
+/// What is summed in before it takes the weights' dtype.
+DType sum_dtype(const NodeRef& weights) {
+  return is_complex(weights->dtype) ? DType::c128 : DType::f64;
+}
+
+/// The sums of what is in each of 0 .. length - 1, or without weights how often each is there.
+NodeRef total_by_key(const NodeRef& keys, const NodeRef& weights, ir::Dim length,
+                     const Composer& on) {
+  if (!weights) return occurrences(keys, length, on);
+  return frontend::sums_by_key(on.cast(weights, sum_dtype(weights)), keys, length, on);
+}
+
+/// In which bin each element is; in none of them, the one behind the last.
+NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const Composer& on) {
   const frontend::Searched what = frontend::promoted_search(
       "histogram", {Access::make(edges), on.site}, {Access::make(flat), on.site});
   const ir::Dim bins = edges->shape[0] - 1;
@@ -96,31 +121,34 @@ NodeRef counts_between(const NodeRef& flat, const NodeRef& edges, const Composer
   const NodeRef last_edge = on.part(what.sorted, 0, bins, 1);
   const NodeRef is_last = on(Op::equal, what.values, last_edge);
   const NodeRef bin = on(Op::select, is_last, on(Op::subtract, none, one), found);
-  return occurrences(on(Op::select, is_below, none, bin), bins, on);
+  return on(Op::select, is_below, none, bin);
 }
 
 Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool density,
-                       const Composer& on) {
-  NodeRef counts = counts_between(flat, edges, on);
+                       const NodeRef& weights, const Composer& on) {
+  const ir::Dim bins = edges->shape[0] - 1;
+  NodeRef counts = total_by_key(bins_of(flat, edges, on), weights, bins, on);
+  if (weights) counts = on.cast(counts, weights->dtype);
   if (density) {
-    const ir::Dim bins = edges->shape[0] - 1;
+    const DType dtype = weights ? sum_dtype(weights) : DType::f64;
     const NodeRef widths = on(Op::subtract, on.part(edges, 0, 1, bins), on.part(edges, 0, 0, bins));
-    const NodeRef total = on.cast(on.reduce(Op::sum, counts, {0}), DType::f64);
-    counts = on(Op::divide,
-                on(Op::divide, on.cast(counts, DType::f64), on.cast(widths, DType::f64)), total);
+    const NodeRef share = on(Op::divide, on.cast(counts, dtype), on.cast(widths, dtype));
+    counts = on(Op::divide, share, on.reduce(Op::sum, on.cast(counts, dtype), {0}));
   }
   return {Access::make(counts), Access::make(edges)};
 }
 
 }  // namespace
 
-Histogram histogram(const Operand& x, std::int64_t bins, BinRange range, bool density) {
+Histogram histogram(const Operand& x, std::int64_t bins, BinRange range, bool density,
+                    const Array& weights) {
   const Composer on{x.where()};
-  const NodeRef flat = on.flat(frontend::node_of("histogram", x));
-  return histogram_of(flat, even_edges("histogram", flat, bins, range, on), density, on);
+  const NodeRef whole = frontend::node_of("histogram", x), flat = on.flat(whole);
+  const NodeRef weight = weights_for("histogram", whole, weights, on);
+  return histogram_of(flat, even_edges("histogram", flat, bins, range, on), density, weight, on);
 }
 
-Histogram histogram(const Operand& x, const Array& edges, bool density) {
+Histogram histogram(const Operand& x, const Array& edges, bool density, const Array& weights) {
   const Composer on{x.where()};
   const NodeRef node = frontend::node_of("histogram", {edges, x.where()});
   const bool fits =
@@ -131,7 +159,9 @@ Histogram histogram(const Operand& x, const Array& edges, bool density) {
                                     frontend::describe(*node)),
                         x.where()));
   }
-  return histogram_of(on.flat(frontend::node_of("histogram", x)), node, density, on);
+  const NodeRef whole = frontend::node_of("histogram", x);
+  const NodeRef weight = weights_for("histogram", whole, weights, on);
+  return histogram_of(on.flat(whole), node, density, weight, on);
 }
 
 Array histogram_bin_edges(const Operand& x, std::int64_t bins, BinRange range) {
@@ -140,7 +170,7 @@ Array histogram_bin_edges(const Operand& x, std::int64_t bins, BinRange range) {
   return Access::make(even_edges("histogram_bin_edges", flat, bins, range, on));
 }
 
-Array bincount(const Operand& x, std::int64_t minlength) {
+Array bincount(const Operand& x, std::int64_t minlength, const Array& weights) {
   const Composer on{x.where()};
   const NodeRef node = frontend::node_of("bincount", x);
   const auto name = [&] { return frontend::describe(*node); };
@@ -156,6 +186,13 @@ Array bincount(const Operand& x, std::int64_t minlength) {
   if (minlength < 0) {
     throw ValueError(at(fmt::format("bincount: minlength is {}", minlength), on.site));
   }
+  const NodeRef weight = weights_for("bincount", node, weights, on);
+  if (weight && is_complex(weight->dtype)) {
+    throw DTypeError(at(fmt::format("bincount({}): takes real weights, not {}; count the parts one "
+                                    "by one",
+                                    name(), name_of(weight->dtype)),
+                        on.site));
+  }
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("bincount", on.site);
   const NodeRef indices = on.cast(node, DType::i64);
   std::int64_t length = minlength;
@@ -168,7 +205,7 @@ Array bincount(const Operand& x, std::int64_t minlength) {
     }
     length = std::max(length, greatest.item<std::int64_t>(on.site) + 1);
   }
-  return Access::make(occurrences(indices, length, on));
+  return Access::make(total_by_key(indices, weight, length, on));
 }
 
 }  // namespace heddle

@@ -70,15 +70,20 @@ BinRange range_of(const Arguments& a, std::size_t i) {
 
 void bind_histograms(Functions& functions) {
   functions.def(
-      "histogram(x: Array, /, bins: int | Array = 10, range: tuple[float, float] | None = None, *, "
-      "density: bool = False) -> tuple[Array, Array]",
-      "How many elements are in each bin, and the bins' edges: numpy.histogram. bins is how many "
-      "equal ones there are over the range, or their edges. Without a range this waits for the "
-      "least and the greatest element. Raises ValueError.\n\nExample: hd.histogram(x, 20)",
+      "histogram(x: Array, /, bins: int | Array = 10, range: tuple[float, float] | None = None, "
+      "density: bool | None = None, weights: Array | None = None) -> tuple[Array, Array]",
+      "How many elements are in each bin, or the sums of their weights, and the bins' edges: "
+      "numpy.histogram. bins is how many equal ones there are over the range, or their edges. "
+      "Weights have the shape of x; sums are bitwise equal from run to run. Without a range this "
+      "waits for the least and the greatest element. Raises ValueError, and ShapeError for weights "
+      "of another shape.\n\nExample: hd.histogram(x, 20, weights=w)",
       [](const Arguments& a) {
+        const bool density = !a.is_none(3) && a.flag(3);
+        const Array weights = a.optional_array(4);
         const auto computed = [&] {
-          if (as_array(a[1]) != nullptr) return histogram(a.operand(0), a.array(1), a.flag(3));
-          return histogram(a.operand(0), a.integer(1), range_of(a, 2), a.flag(3));
+          if (as_array(a[1]) != nullptr)
+            return histogram(a.operand(0), a.array(1), density, weights);
+          return histogram(a.operand(0), a.integer(1), range_of(a, 2), density, weights);
         };
         const Histogram result = computed();
         return std::pair(result.counts, result.edges);
@@ -92,11 +97,12 @@ void bind_histograms(Functions& functions) {
         return histogram_bin_edges(a.operand(0), a.integer(1), range_of(a, 2));
       });
   functions.def(
-      "bincount(x: Array, /, minlength: int = 0) -> Array",
-      "How often each of 0, 1 ... is in x, as int64: numpy.bincount without weights. Waits for the "
-      "greatest element; raises TraceError inside jit, ValueError for negative elements.\n\n"
-      "Example: hd.bincount(x, minlength=256)",
-      [](const Arguments& a) { return bincount(a.operand(0), a.integer(1)); });
+      "bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Array",
+      "How often each of 0, 1 ... is in x, as int64, or the sums of the weights there, as float64: "
+      "numpy.bincount. Sums are bitwise equal from run to run. Waits for the greatest element; "
+      "raises TraceError inside jit, ValueError for negative elements, ShapeError for weights of "
+      "another shape than x.\n\nExample: hd.bincount(x, minlength=256)",
+      [](const Arguments& a) { return bincount(a.operand(0), a.integer(2), a.optional_array(1)); });
 }
 
 }  // namespace

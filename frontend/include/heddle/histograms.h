@@ -11,26 +11,32 @@ namespace heddle {
 using BinRange = std::optional<std::pair<double, double>>;
 
 struct Histogram {
-  Array counts;  ///< int64, one a bin; or densities, in float64
+  Array counts;  ///< int64, one a bin; sums of weights, in their dtype; or densities, in float64
   Array edges;   ///< one more: bin i is [edges[i], edges[i + 1]), the last one closed
 };
 /// numpy.histogram of the flattened array, with bins of equal width over `range`, by default from
 /// its least to its greatest element. NaN, and what is outside the range, is in no bin. Without a
 /// range this waits for those two elements; inside jit it does not, and edges may be off by a
 /// rounding. Edges are in x's dtype, integers' in float64. With `density` the integral over all
-/// bins is 1. ValueError for no bins, and for a range that falls or is not finite.
+/// bins is 1. With weights, of x's shape, each bin has the sum of those of its elements, in their
+/// dtype: computed in float64 or complex128, in an order that is the same in every run. ValueError
+/// for no bins, and for a range that falls or is not finite; ShapeError for weights of another
+/// shape.
 Histogram histogram(const Operand& x, std::int64_t bins = 10, BinRange range = {},
-                    bool density = false);
+                    bool density = false, const Array& weights = {});
 /// The same with bins between edges, which must not fall: NumPy throws where they do, and here
 /// counts say nothing. ShapeError unless edges has one axis and two elements at least.
-Histogram histogram(const Operand& x, const Array& edges, bool density = false);
+Histogram histogram(const Operand& x, const Array& edges, bool density = false,
+                    const Array& weights = {});
 /// numpy.histogram_bin_edges: the edges that histogram would take.
 Array histogram_bin_edges(const Operand& x, std::int64_t bins = 10, BinRange range = {});
 
 /// numpy.bincount: int64, how often each of 0, 1 ... is in x, which has one axis; `minlength`
-/// results at least. Evaluates x and waits for its greatest element: TraceError inside jit.
-/// DTypeError unless x's integers all fit int64, ShapeError for more axes, ValueError for negative
-/// elements or a negative minlength.
-Array bincount(const Operand& x, std::int64_t minlength = 0);
+/// results at least. With weights, of x's shape, float64, the sums of those at each of 0, 1 ...,
+/// added in an order that is the same in every run. Evaluates x and waits for its greatest element:
+/// TraceError inside jit. DTypeError unless x's integers all fit int64, and for complex weights;
+/// ShapeError for more axes and for weights of another shape, ValueError for negative elements or a
+/// negative minlength.
+Array bincount(const Operand& x, std::int64_t minlength = 0, const Array& weights = {});
 
 }  // namespace heddle
