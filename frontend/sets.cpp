@@ -2,9 +2,12 @@
 
 #include "heddle/manipulation.h"
 
+#include "frontend/axes.h"
 #include "frontend/compaction.h"
 #include "frontend/ordering.h"
 #include "frontend/promote.h"
+#include "frontend/rows.h"
+#include "frontend/trace.h"
 
 namespace heddle {
 
@@ -25,15 +28,6 @@ Ordered ordered(const NodeRef& flat, const Composer& on) {
   return {on.gather(flat, order, 0), order};
 }
 
-/// Neighbours of a sorted array that differ: n - 1 of them.
-NodeRef steps(const NodeRef& sorted, bool equal_nan, const Composer& on) {
-  const ir::Dim rest = sorted->shape[0] - 1;
-  const NodeRef before = on.part(sorted, 0, 0, rest), after = on.part(sorted, 0, 1, rest);
-  const NodeRef differ = on(Op::not_equal, after, before);
-  if (!equal_nan || is_integer(sorted->dtype) || is_boolean(sorted->dtype)) return differ;
-  return on(Op::logical_and, differ, on(Op::logical_not, on(Op::isnan, before)));
-}
-
 NodeRef joined(std::vector<NodeRef> parts, const Composer& on) {
   ir::Attributes attributes;
   attributes.axes = {0};
@@ -51,14 +45,20 @@ struct Distinct {
   NodeRef firsts;
 };
 
+/// Of elements in order the first ones: those that a step leads to.
+Distinct at_steps(const char* what, const Ordered& of, const NodeRef& steps, const Composer& on) {
+  const NodeRef is_first = steps ? joined({some(true, 1, on), steps}, on) : some(false, 0, on);
+  return {of, frontend::places_of(what, is_first, {of.sorted, of.order}, on)};
+}
+
+/// Between the elements in order; null where there are none.
+NodeRef steps_of(const Ordered& of, bool equal_nan, const Composer& on) {
+  return of.sorted->shape[0] == ir::Dim(0) ? NodeRef() : frontend::steps(of.sorted, equal_nan, on);
+}
+
 Distinct distinct(const char* what, const NodeRef& flat, bool equal_nan, const Composer& on) {
-  Distinct result{ordered(flat, on), {}};
-  NodeRef& sorted = result.of.sorted;
-  const bool none = sorted->shape[0] == ir::Dim(0);
-  const NodeRef is_first =
-      none ? some(false, 0, on) : joined({some(true, 1, on), steps(sorted, equal_nan, on)}, on);
-  result.firsts = frontend::places_of(what, is_first, {sorted, result.of.order}, on);
-  return result;
+  const Ordered of = ordered(flat, on);
+  return at_steps(what, of, steps_of(of, equal_nan, on), on);
 }
 
 NodeRef values_of(const Distinct& found, const Composer& on) {
@@ -81,6 +81,43 @@ NodeRef inverse_of(const Distinct& found, const ir::Shape& shape, const Composer
   const NodeRef which =
       on(Op::subtract, on(Op::searchsorted_right, found.firsts, on.places(length)), one);
   return on.reshape(on.scatter_add(which, found.of.order, length), shape);
+}
+
+/// What unique and its kin answer from.
+struct Uniques {
+  Distinct found;
+  NodeRef values;
+  ir::Shape inverse_shape;
+};
+
+/// Slices along an axis, by their ranks. Those with a NaN are all different, as in NumPy.
+Uniques unique_slices(const char* what, const NodeRef& node, std::int64_t axis,
+                      const Composer& on) {
+  if (frontend::Trace::current() != nullptr) frontend::value_in_trace(what, on.site);
+  const NodeRef rows = frontend::rows_along(node, axis, on);
+  const Ordered of = ordered(frontend::ranks_of_rows(rows, on), on);
+  NodeRef steps = steps_of(of, false, on);
+  if (steps && is_inexact(node->dtype)) {
+    const NodeRef is_nan = on.gather(on.reduce(Op::any, on(Op::isnan, rows), {1}), of.order, 0);
+    steps = on(Op::logical_or, steps, on.part(is_nan, 0, 1, of.order->shape[0] - 1));
+  }
+  Uniques result{at_steps(what, of, steps, on), {}, {of.order->shape[0]}};
+  ir::Shape along(node->shape.size(), 1);
+  along[static_cast<std::size_t>(axis)] = result.found.firsts->shape[0];
+  const NodeRef places = on.gather(of.order, result.found.firsts, 0);
+  result.values = on.gather(node, on.reshape(places, along), axis);
+  return result;
+}
+
+Uniques uniques(const char* what, const Operand& x, bool equal_nan,
+                std::optional<std::int64_t> axis, const Composer& on) {
+  const NodeRef node = frontend::node_of(what, x);
+  if (axis) {
+    const std::int64_t along = frontend::axis_of(what, *axis, frontend::rank_of(node), on.site);
+    if (node->shape.size() > 1) return unique_slices(what, node, along, on);
+  }
+  const Distinct found = distinct(what, on.flat(node), equal_nan, on);
+  return {found, values_of(found, on), node->shape};
 }
 
 struct Pair {
@@ -115,39 +152,31 @@ NodeRef chosen(const char* what, const NodeRef& x, const NodeRef& mask, const Co
 
 }  // namespace
 
-UniqueAll unique_all(const Operand& x, bool equal_nan) {
+UniqueAll unique_all(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
   const Composer on{x.where()};
-  const NodeRef node = frontend::node_of("unique_all", x);
-  const Distinct found = distinct("unique_all", on.flat(node), equal_nan, on);
-  return {Access::make(values_of(found, on)),
-          Access::make(on.gather(found.of.order, found.firsts, 0)),
-          Access::make(inverse_of(found, node->shape, on)), Access::make(counts_of(found, on))};
+  const auto [found, values, shape] = uniques("unique_all", x, equal_nan, axis, on);
+  return {Access::make(values), Access::make(on.gather(found.of.order, found.firsts, 0)),
+          Access::make(inverse_of(found, shape, on)), Access::make(counts_of(found, on))};
 }
 
-UniqueCounts unique_counts(const Operand& x, bool equal_nan) {
+UniqueCounts unique_counts(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
   const Composer on{x.where()};
-  const NodeRef flat = on.flat(frontend::node_of("unique_counts", x));
-  const Distinct found = distinct("unique_counts", flat, equal_nan, on);
-  return {Access::make(values_of(found, on)), Access::make(counts_of(found, on))};
+  const auto [found, values, shape] = uniques("unique_counts", x, equal_nan, axis, on);
+  return {Access::make(values), Access::make(counts_of(found, on))};
 }
 
-UniqueInverse unique_inverse(const Operand& x, bool equal_nan) {
+UniqueInverse unique_inverse(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
   const Composer on{x.where()};
-  const NodeRef node = frontend::node_of("unique_inverse", x);
-  const Distinct found = distinct("unique_inverse", on.flat(node), equal_nan, on);
-  return {Access::make(values_of(found, on)), Access::make(inverse_of(found, node->shape, on))};
+  const auto [found, values, shape] = uniques("unique_inverse", x, equal_nan, axis, on);
+  return {Access::make(values), Access::make(inverse_of(found, shape, on))};
 }
 
-Array unique_values(const Operand& x, bool equal_nan) {
-  const Composer on{x.where()};
-  const NodeRef flat = on.flat(frontend::node_of("unique_values", x));
-  return Access::make(distinct_values("unique_values", flat, equal_nan, on));
+Array unique_values(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
+  return Access::make(uniques("unique_values", x, equal_nan, axis, {x.where()}).values);
 }
 
-Array unique(const Operand& x, bool equal_nan) {
-  const Composer on{x.where()};
-  const NodeRef flat = on.flat(frontend::node_of("unique", x));
-  return Access::make(distinct_values("unique", flat, equal_nan, on));
+Array unique(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
+  return Access::make(uniques("unique", x, equal_nan, axis, {x.where()}).values);
 }
 
 Array isin(const Operand& x, const Operand& test_elements, bool invert) {
@@ -216,7 +245,7 @@ Array setxor1d(const Operand& a, const Operand& b) {
   const NodeRef both = on.sort(Op::sort, joined({values_a, values_b}, on), 0);
   if (both->shape[0] == ir::Dim(0)) return Access::make(both);
   // What differs from both of its neighbours is in one of them only.
-  const NodeRef differ = steps(both, false, on), end = some(true, 1, on);
+  const NodeRef differ = frontend::steps(both, false, on), end = some(true, 1, on);
   const NodeRef alone = on(Op::logical_and, joined({end, differ}, on), joined({differ, end}, on));
   return Access::make(chosen("setxor1d", both, alone, on));
 }

@@ -28,11 +28,12 @@ Operand at(const Array& x, const Arguments& a) { return {x, a.where()}; }
 /// x, and indices, inverse and counts as they are asked for; one array alone, else a tuple.
 nb::object unique_of(const Arguments& a) {
   const Array x = a.array(0);
-  const bool equal_nan = a.flag(4);
+  const std::optional<std::int64_t> axis = a.optional_integer(4);
+  const bool equal_nan = a.flag(5);
   const bool wants[] = {a.flag(1), a.flag(2), a.flag(3)};
   if (!wants[0] && !wants[1] && !wants[2])
-    return wrap(waiting([&] { return unique(at(x, a), equal_nan); }));
-  const UniqueAll all = waiting([&] { return unique_all(at(x, a), equal_nan); });
+    return wrap(waiting([&] { return unique(at(x, a), equal_nan, axis); }));
+  const UniqueAll all = waiting([&] { return unique_all(at(x, a), equal_nan, axis); });
   nb::list parts;
   parts.append(wrap(all.values));
   if (wants[0]) parts.append(wrap(all.indices));
@@ -44,9 +45,11 @@ nb::object unique_of(const Arguments& a) {
 void bind_unique(Functions& functions) {
   functions.def(
       "unique(x: Array, /, return_index: bool = False, return_inverse: bool = False, "
-      "return_counts: bool = False, *, equal_nan: bool = True) -> Array | tuple[Array, ...]",
-      text("The distinct elements, sorted; with them, if asked for, where each is first, which of "
-           "them each element is, and how often each is there: numpy.unique without an axis.",
+      "return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True) -> Array | "
+      "tuple[Array, ...]",
+      text("The distinct elements, or slices along an axis, sorted; with them, if asked for, where "
+           "each is first, which of them each element is, and how often each is there: "
+           "numpy.unique.",
            "hd.unique(x, return_counts=True)"),
       [](const Arguments& a) { return unique_of(a); });
   functions.def(

@@ -35,6 +35,33 @@ TEST_CASE("the distinct elements, with where and how often they are") {
   }
 }
 
+TEST_CASE("the distinct slices along an axis, with where and how often they are") {
+  for (const DType dtype : kinds) {
+    CAPTURE(name_of(dtype));
+    const Both x = few_values(dtype, {3, 60, 2}, 3), wide = few_values(dtype, {20, 7}, 2);
+    std::vector<Array> ours;
+    const auto add = [&](const Array& array, std::int64_t axis) {
+      const UniqueAll all = hd::unique_all(array, true, axis);
+      ours.insert(ours.end(), {all.values, all.indices, all.inverse_indices, all.counts});
+    };
+    for (const std::int64_t axis : {0, 1, -1}) add(x.array, axis);
+    for (const std::int64_t axis : {0, 1}) add(wide.array, axis);
+    ours.push_back(hd::unique(wide.array, true, 0));
+    ours.push_back(hd::unique_inverse(wide.array, true, 1).inverse_indices);
+    check_like_numpy(
+        ours,
+        "result = sum((np.unique(x, True, True, True, axis=k) for k in (0, 1, -1)), ())\n"
+        "result += sum((np.unique(w, True, True, True, axis=k) for k in (0, 1)), ())\n"
+        "result += (np.unique(w, axis=0), np.unique(w, False, True, axis=1)[1])",
+        {{"x", x.host}, {"w", wide.host}}, Zeros::alike);
+  }
+  CHECK(hd::unique(hd::zeros<float>({0, 3}), true, 0).shape() == Shape{0, 3});
+  CHECK(hd::unique(hd::zeros<float>({3, 0}), true, 0).shape() == Shape{1, 0});
+  CHECK_THROWS_AS(hd::unique(hd::zeros<float>({3, 2}), true, 2), hd::IndexError);
+  const auto traced = hd::jit([](const hd::Array& a) { return hd::unique(a, true, 0); });
+  CHECK_THROWS_AS(traced(hd::zeros<int>({2, 2}).eval()), hd::TraceError);
+}
+
 TEST_CASE("the distinct elements of nothing, and of one") {
   const UniqueAll none = hd::unique_all(hd::zeros<float>({0, 3}));
   check<float>(none.values, {0}, {});
