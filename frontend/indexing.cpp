@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "heddle/array.h"
+#include "heddle/creation.h"
 #include "heddle/elementwise.h"
 
 #include "frontend/gather.h"
@@ -131,6 +132,15 @@ Array write_mask(const NodeRef& base, const NodeRef& mask, const Operand& value,
 
 IndexItem::IndexItem(const Array& index, SourceLocation where)
     : kind(Kind::array), array(std::make_shared<const Array>(index)), where(where) {}
+
+IndexItem index_list(const std::vector<std::int64_t>& places, SourceLocation where) {
+  IndexItem item(array(places, {static_cast<std::int64_t>(places.size())}, where), where);
+  if (!places.empty()) {
+    const auto [least, greatest] = std::minmax_element(places.begin(), places.end());
+    item.bounds.emplace(*least, *greatest);
+  }
+  return item;
+}
 
 Array Array::index(const std::vector<IndexItem>& items, SourceLocation where) const {
   const NodeRef node = Access::node(*this, where);

@@ -66,6 +66,10 @@ class RegionBuilder {
         add_integer(item.integer);
         break;
       case IndexItem::Kind::array:
+        if (item.bounds) {
+          check_index(node_, axis_, item.bounds->first, site_);
+          check_index(node_, axis_, item.bounds->second, site_);
+        }
         add_array(Access::node(*item.array, site_));
         break;
       case IndexItem::Kind::slice:
@@ -90,13 +94,7 @@ class RegionBuilder {
 
   void add_integer(std::int64_t index) {
     const ir::Dim extent = node_->shape[axis_];
-    if (extent.is_constant() && (index >= extent.constant() || index < -extent.constant())) {
-      throw IndexError(
-          at(fmt::format("index {} is out of bounds for axis {} of {}, whose extent is "
-                         "{}",
-                         index, axis_, describe(*node_), extent.constant()),
-             site_));
-    }
+    check_index(node_, axis_, index, site_);
     if (by_array_) {
       // Beside arrays an integer is an index like them.
       return add_index(
@@ -118,8 +116,11 @@ class RegionBuilder {
           at(fmt::format("arrays that index must be of integers or bool, not {}", describe(*index)),
              site_));
     }
-    if (!std::equal(index->shape.begin(), index->shape.end(),
-                    node_->shape.begin() + static_cast<std::ptrdiff_t>(axis_))) {
+    // As in NumPy an axis of extent 0, along which nothing is picked, fits any.
+    if (!std::equal(
+            index->shape.begin(), index->shape.end(),
+            node_->shape.begin() + static_cast<std::ptrdiff_t>(axis_),
+            [](ir::Dim own, ir::Dim extent) { return own == ir::Dim(0) || own == extent; })) {
       throw IndexError(at(fmt::format("the mask {} does not match the axes of {} from {} on",
                                       describe(*index), describe(*node_), axis_),
                           site_));
@@ -185,6 +186,15 @@ class RegionBuilder {
 };
 
 }  // namespace
+
+void check_index(const NodeRef& node, std::size_t axis, std::int64_t index, const Site& site) {
+  const ir::Dim extent = node->shape[axis];
+  if (!extent.is_constant()) return;
+  if (index < extent.constant() && index >= -extent.constant()) return;
+  throw IndexError(at(fmt::format("index {} is out of bounds for axis {} of {}, whose extent is {}",
+                                  index, axis, describe(*node), extent.constant()),
+                      site));
+}
 
 Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
                  const SourceLocation& site) {

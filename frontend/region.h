@@ -25,6 +25,10 @@ struct Region {
   bool together = true;            ///< nothing else stands between them
 };
 
+/// Throws IndexError for an integer that is known to be outside an axis, from either end. `axis` is
+/// the array's.
+void check_index(const NodeRef& node, std::size_t axis, std::int64_t index, const Site& site);
+
 /// Throws IndexError and ShapeError. Masks are evaluated.
 Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
                  const SourceLocation& site);

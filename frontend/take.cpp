@@ -33,9 +33,9 @@ std::size_t place_of(std::string_view op, const NodeRef& node, std::int64_t axis
   return static_cast<std::size_t>(frontend::axis_of(op, axis, frontend::rank_of(node), site));
 }
 
-/// Integers for an axis, by the mode.
-NodeRef index_node(std::string_view op, const Operand& indices, ir::Dim extent,
-                   std::string_view mode) {
+/// Integers for an axis of a node, by the mode. IndexError for one that is known to be outside.
+NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& node,
+                   std::size_t axis, std::string_view mode) {
   const NodeRef index = frontend::node_of(op, indices);
   const SourceLocation site = indices.where();
   if ((ir::integers & ir::set_of(index->dtype)) == 0) {
@@ -45,17 +45,24 @@ NodeRef index_node(std::string_view op, const Operand& indices, ir::Dim extent,
   if (mode != "raise" && mode != "wrap" && mode != "clip") {
     throw ValueError(at(fmt::format("{}: mode is raise, wrap or clip, not {}", op, mode), site));
   }
-  if (mode == "raise") return index;
+  if (mode == "raise") {
+    if (indices.array() == nullptr) {
+      const Scalar& place = indices.scalar();
+      const bool far = place.kind == Scalar::Kind::unsigned_integer;  // beyond int64
+      frontend::check_index(node, axis, far ? INT64_MAX : place.integer, site);
+    }
+    return index;
+  }
   const Composer on{site};
   const NodeRef wide = on.cast(index, DType::i64);
   // Indices that count from the end are below 0, and clipped; those beyond it are anyway.
   if (mode == "clip") return on(Op::maximum, wide, frontend::record_constant(DType::i64, 0));
-  return on(Op::remainder, wide, on.extent(extent));
+  return on(Op::remainder, wide, on.extent(node->shape[axis]));
 }
 
 Array take_from(const NodeRef& node, const Operand& indices, std::size_t axis,
                 std::string_view mode, const SourceLocation& site) {
-  const NodeRef index = index_node("take", indices, node->shape[axis], mode);
+  const NodeRef index = index_node("take", indices, node, axis, mode);
   return Access::make(frontend::take_at(node, {{AxisIndex{axis, index}}}, true, site));
 }
 
@@ -136,7 +143,7 @@ namespace {
 /// An index of the array's rank.
 NodeRef index_beside(std::string_view op, const NodeRef& node, const Operand& indices,
                      std::size_t axis, const SourceLocation& site) {
-  const NodeRef index = index_node(op, indices, node->shape[axis], "raise");
+  const NodeRef index = index_node(op, indices, node, axis, "raise");
   if (index->shape.size() != node->shape.size()) {
     throw ShapeError(at(fmt::format("{}: indices {} must have the {} dimensions of {}", op,
                                     describe(*index), node->shape.size(), describe(*node)),
@@ -158,7 +165,7 @@ void put(Array& x, const Operand& indices, const Operand& values, std::string_vi
   const SourceLocation site = indices.where();
   const NodeRef node = Access::node(x, site);
   const NodeRef flat = frontend::flatten(node, site);
-  const NodeRef index = frontend::flatten(index_node("put", indices, flat->shape[0], mode), site);
+  const NodeRef index = frontend::flatten(index_node("put", indices, flat, 0, mode), site);
   const NodeRef value = frontend::flatten(frontend::node_of("put", values, node->dtype), site);
   if (index->shape[0] == ir::Dim(0)) return;
   if (value->shape[0] == ir::Dim(0))
@@ -228,7 +235,7 @@ Array repeat(const Operand& x, const Array& counts, std::optional<std::int64_t> 
   const std::size_t place = place_of("repeat", node, axis.value_or(0), site);
   refuse_in_trace("repeat", site);
   const Composer on{site};
-  const NodeRef given = index_node("repeat", {counts, site}, node->shape[place], "raise");
+  const NodeRef given = index_node("repeat", {counts, site}, node, place, "raise");
   const NodeRef each =
       on.cast(frontend::broadcast_to_shape(given, {node->shape[place]}, site), DType::i64);
   if (node->shape[place] == ir::Dim(0)) return Access::make(node);

@@ -31,6 +31,21 @@ std::optional<std::int64_t> bound(nb::handle value) {
             describe_foreign(key));
 }
 
+/// Takes in the integers of a list, and of lists in it, which are known now.
+void widen_bounds(IndexItem& item, nb::handle list) {
+  for (nb::handle each : nb::borrow<nb::object>(list)) {
+    if (PyLong_Check(each.ptr()) == 0) {
+      if (nb::isinstance<nb::list>(each) || nb::isinstance<nb::tuple>(each))
+        widen_bounds(item, each);
+      continue;
+    }
+    const std::int64_t index = to_integer(each);
+    if (!item.bounds) item.bounds.emplace(index, index);
+    item.bounds->first = std::min(item.bounds->first, index);
+    item.bounds->second = std::max(item.bounds->second, index);
+  }
+}
+
 IndexItem to_item(nb::handle key, const SourceLocation& where) {
   PyObject* object = key.ptr();
   if (object == Py_None) return {newaxis, where};
@@ -43,7 +58,10 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
   if (PyBool_Check(object)) return {heddle::array(object == Py_True, where), where};
   if (nb::isinstance<nb::list>(key)) {
     const bool empty = nb::len(key) == 0;  // of integers, then
-    return {from_python(key, empty ? std::optional(DType::i64) : std::nullopt, where), where};
+    IndexItem item(from_python(key, empty ? std::optional(DType::i64) : std::nullopt, where),
+                   where);
+    if (is_integer(item.array->dtype())) widen_bounds(item, key);
+    return item;
   }
   if (PyIndex_Check(object) == 0) no_subscript(key);
   return {to_integer(key), where};

@@ -248,3 +248,32 @@ def test_sizes_that_depend_on_data_are_refused_in_a_trace():
     expected = values * 2
     expected[index] = expected[index] + 1
     check(by_index(hd.asarray(values), hd.asarray(index)), expected)
+
+
+def test_lists_are_checked_when_recorded():
+    x = hd.asarray(np.arange(20).reshape(4, 5))
+    assert hd.asnumpy(x[[2, -4], [0, 4]]).tolist() == [10, 4]
+    for key in ([4], [0, -5], (slice(None), [0, 5]), [[0], [7]], ([0], [5])):
+        with pytest.raises(IndexError, match="out of bounds for axis"):
+            x[key]
+        with pytest.raises(IndexError, match="out of bounds for axis"):
+            x[key] = 1
+    with pytest.raises(IndexError, match="out of bounds for axis"):
+        hd.take(x, 5, axis=1)
+
+
+@pytest.mark.parametrize(("shape", "mask"), [
+    ((0, 1), (0, 0)), ((5,), (0,)), ((5, 2), (5, 0)), ((0, 3), (0, 2)), ((2, 3, 4), (0, 0)),
+    ((0, 3), (5, 0)), ((2, 0), (2, 1)),
+])
+def test_masks_that_are_empty(shape, mask):
+    try:
+        want = np.zeros(shape)[np.zeros(mask, bool)].shape
+    except IndexError:
+        with pytest.raises(IndexError):
+            hd.zeros(shape)[hd.zeros(mask, dtype=hd.bool)]
+        return
+    assert hd.zeros(shape)[hd.zeros(mask, dtype=hd.bool)].shape == want
+    x = hd.zeros(shape)
+    x[hd.zeros(mask, dtype=hd.bool)] = 1
+    assert not hd.any(x)

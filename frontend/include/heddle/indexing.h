@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "heddle/source_location.h"
 
@@ -42,9 +44,10 @@ inline constexpr Ellipsis ellipsis{};
 /// One subscript of x(...): an integer, a slice, hd::newaxis, hd::ellipsis, or an array. Arrays of
 /// integers pick elements, several together after broadcasting, as in NumPy; where a slice or a new
 /// axis stands between them, or before them and an integer, their axes come first. An index that
-/// lies outside reads the nearest element and writes nothing. Arrays of bool pick where they hold:
-/// as nonzero() of them, which evaluates and waits. It remembers where it was written, for error
-/// messages.
+/// lies outside reads the nearest element and writes nothing, unless it is known when recording, as
+/// those of hd::index_list: IndexError. Arrays of bool pick where they hold: as nonzero() of them,
+/// which evaluates and waits; along an axis of extent 0 they hold nowhere, and fit any. It
+/// remembers where it was written, for error messages.
 class IndexItem {
  public:
   enum class Kind : std::uint8_t { absent, integer, slice, newaxis, ellipsis, array };
@@ -66,7 +69,13 @@ class IndexItem {
   std::int64_t integer = 0;
   Slice slice;
   std::shared_ptr<const Array> array;
+  std::optional<std::pair<std::int64_t, std::int64_t>> bounds;  ///< least and greatest, where known
   SourceLocation where;
 };
+
+/// A subscript of integers that are known when recording, x(hd::index_list({2, 0, -1})): one that
+/// lies outside its axis is an IndexError at once.
+IndexItem index_list(const std::vector<std::int64_t>& places,
+                     SourceLocation where = SourceLocation::current());
 
 }  // namespace heddle
