@@ -186,7 +186,8 @@ Array bincount(const Operand& x, std::int64_t minlength, const Array& weights) {
   if (minlength < 0) {
     throw ValueError(at(fmt::format("bincount: minlength is {}", minlength), on.site));
   }
-  const NodeRef weight = weights_for("bincount", node, weights, on);
+  const bool none = node->shape[0] == ir::Dim(0);
+  NodeRef weight = weights_for("bincount", node, weights, on);
   if (weight && is_complex(weight->dtype)) {
     throw DTypeError(at(fmt::format("bincount({}): takes real weights, not {}; count the parts one "
                                     "by one",
@@ -196,7 +197,9 @@ Array bincount(const Operand& x, std::int64_t minlength, const Array& weights) {
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("bincount", on.site);
   const NodeRef indices = on.cast(node, DType::i64);
   std::int64_t length = minlength;
-  if (!(node->shape[0] == ir::Dim(0))) {
+  if (none) {
+    weight = {};  // in NumPy what has no elements has counts
+  } else {
     const Array least = Access::make(on.reduce(Op::min, indices, {0}));
     const Array greatest = Access::make(on.reduce(Op::max, indices, {0}));
     eval({least, greatest});

@@ -1,3 +1,5 @@
+#include "frontend/npy.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -45,8 +47,8 @@ constexpr Code codes[] = {
 
 class Reader {
  public:
-  Reader(const std::string& path, const SourceLocation& where)
-      : path_(path), where_(where), stream_(path, std::ios::binary) {
+  Reader(std::istream& stream, const std::string& path, const SourceLocation& where)
+      : stream_(stream), path_(path), where_(where) {
     if (!stream_) fail("cannot be opened");
   }
 
@@ -146,9 +148,9 @@ class Reader {
     }
   }
 
+  std::istream& stream_;
   const std::string& path_;
   SourceLocation where_;
-  std::ifstream stream_;
   std::string text_;
 };
 
@@ -175,8 +177,9 @@ std::string header_text(DType dtype, const Shape& shape) {
 
 }  // namespace
 
-Array load(const std::string& path, SourceLocation where) {
-  Reader reader(path, where);
+Array frontend::read_npy(std::istream& stream, const std::string& name,
+                         const SourceLocation& where) {
+  Reader reader(stream, name, where);
   const Header header = reader.header();
   std::size_t count = 1;
   for (std::int64_t extent : header.shape) {
@@ -202,13 +205,22 @@ Array load(const std::string& path, SourceLocation where) {
   return header.fortran ? transpose({array, where}) : array;
 }
 
+frontend::Npy frontend::npy_of(const Array& array, const SourceLocation& where) {
+  const NodeRef node = Access::node(array, where);
+  evaluate(node);
+  return {header_text(node->dtype, array.shape()), download(*node)};
+}
+
+Array load(const std::string& path, SourceLocation where) {
+  std::ifstream stream(path, std::ios::binary);
+  return frontend::read_npy(stream, path, where);
+}
+
 void save(const std::string& path, const Array& array, SourceLocation where) {
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("save", where);
-  const frontend::NodeRef node = frontend::Access::node(array, where);
-  frontend::evaluate(node);
-  const std::vector<std::byte> data = frontend::download(*node);
-  const std::string header = header_text(node->dtype, array.shape());
-  const std::string temporary = fmt::format("{}.{}.tmp", path, static_cast<const void*>(&data));
+  const auto [header, data] = frontend::npy_of(array, where);
+  const std::string temporary =
+      fmt::format("{}.{}.tmp", path, static_cast<const void*>(data.data()));
   const auto fail = [&](std::string_view what) {
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);

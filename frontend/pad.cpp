@@ -4,6 +4,7 @@
 
 #include "heddle/elementwise.h"
 #include "heddle/manipulation.h"
+#include "heddle/quantiles.h"
 #include "heddle/rearranging.h"
 #include "heddle/reductions.h"
 
@@ -102,12 +103,18 @@ NodeRef pad_ramp(const NodeRef& node, const Side& side, const std::array<Scalar,
 
 using Statistic = Array (*)(const Operand&, std::int64_t);
 
-/// The mean of integers is rounded.
-Array mean_along(const Operand& x, std::int64_t axis) {
+/// The middle of integers is rounded.
+Array in_dtype_of(const Operand& x, const Array& middle) {
   const DType dtype = frontend::node_of("pad", x)->dtype;
   const Here here(x);
-  const Array average = mean(x, axis, true);
-  return is_inexact(dtype) ? average : astype(here(rint(here(average))), dtype);
+  if (is_inexact(dtype)) return middle;
+  return astype(here(is_boolean(dtype) ? middle : rint(here(middle))), dtype);
+}
+Array mean_along(const Operand& x, std::int64_t axis) {
+  return in_dtype_of(x, mean(x, axis, true));
+}
+Array median_along(const Operand& x, std::int64_t axis) {
+  return in_dtype_of(x, median(x, axis, true));
 }
 Array max_along(const Operand& x, std::int64_t axis) { return max(x, axis, true); }
 Array min_along(const Operand& x, std::int64_t axis) { return min(x, axis, true); }
@@ -189,6 +196,7 @@ NodeRef pad_along(const NodeRef& node, const Side& side, std::string_view mode,
     return pad_ramp(node, side, entry(options.end_values, side.axis, {0, 0}));
   if (mode == "maximum") return pad_statistic(node, side, max_along, lengths);
   if (mode == "mean") return pad_statistic(node, side, mean_along, lengths);
+  if (mode == "median") return pad_statistic(node, side, median_along, lengths);
   if (mode == "minimum") return pad_statistic(node, side, min_along, lengths);
   if (mode == "reflect") return pad_mirrored(node, side, {false, options.odd});
   if (mode == "symmetric") return pad_mirrored(node, side, {true, options.odd});
@@ -204,11 +212,11 @@ void check_options(const NodeRef& node, const std::vector<PadWidth>& widths, std
   const auto fail = [&](const std::string& why) {
     throw ValueError(at(fmt::format("pad({}): {}", frontend::describe(*node), why), site));
   };
-  if (!is_one_of(mode, {"constant", "edge", "linear_ramp", "maximum", "mean", "minimum", "reflect",
-                        "symmetric", "wrap", "empty"})) {
+  if (!is_one_of(mode, {"constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum",
+                        "reflect", "symmetric", "wrap", "empty"})) {
     fail(fmt::format("there is no mode '{}'", mode));
   }
-  const bool statistic = is_one_of(mode, {"maximum", "mean", "minimum"});
+  const bool statistic = is_one_of(mode, {"maximum", "mean", "median", "minimum"});
   const bool mirrored = is_one_of(mode, {"reflect", "symmetric"});
   if ((!options.constant_values.empty() && mode != "constant") ||
       (!options.end_values.empty() && mode != "linear_ramp") ||

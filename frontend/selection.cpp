@@ -136,4 +136,42 @@ void putmask(Array& x, const Array& mask, const Operand& values) {
   x = overwritten("putmask", x, repeated, bools, site);
 }
 
+namespace {
+
+NodeRef value_of(const Piece& piece, const NodeRef& x, const SourceLocation& site) {
+  if (const auto* scalar = std::get_if<Scalar>(&piece.value()))
+    return frontend::element_node("piecewise", Operand(*scalar, site), x->dtype);
+  const Array value = std::get<Piece::Function>(piece.value())(Access::make(x));
+  return frontend::element_node("piecewise", Operand(value, site), x->dtype);
+}
+
+}  // namespace
+
+Array piecewise(const Operand& x, std::span<const Array> conditions,
+                std::span<const Piece> pieces) {
+  const SourceLocation site = x.where();
+  const NodeRef node = frontend::node_of("piecewise", x);
+  if (pieces.size() != conditions.size() && pieces.size() != conditions.size() + 1) {
+    throw ValueError(at(fmt::format("piecewise({}): {} pieces for {} conditions; there may be one "
+                                    "more, for where none holds",
+                                    frontend::describe(*node), pieces.size(), conditions.size()),
+                        site));
+  }
+  const bool has_rest = pieces.size() > conditions.size();
+  NodeRef result =
+      has_rest ? value_of(pieces.back(), node, site) : frontend::record_constant(node->dtype, 0);
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    NodeRef condition = Access::node(conditions[i], site);
+    if (condition->shape != node->shape) {
+      throw ShapeError(
+          at(fmt::format("piecewise: condition {} is {}, and x {}; they need one shape", i,
+                         frontend::describe(*condition), frontend::describe(*node)),
+             site));
+    }
+    condition = frontend::cast_to(condition, DType::boolean, site);
+    result = record(Op::select, {condition, value_of(pieces[i], node, site), result}, site);
+  }
+  return Access::make(frontend::broadcast_to_shape(result, node->shape, site));
+}
+
 }  // namespace heddle

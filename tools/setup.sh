@@ -15,6 +15,7 @@ nlohmann-json|has_header nlohmann/json.hpp|nlohmann-json3-dev
 CLI11|has_header CLI/CLI.hpp|libcli11-dev
 doctest|has_header doctest/doctest.h|doctest-dev
 xxhash|has_xxhash|libxxhash-dev
+libzip|has_header zip.h|libzip-dev
 OpenBLAS|has_library libopenblas.so.0|libopenblas0-pthread
 TXT
 }

@@ -25,6 +25,7 @@ void bind_settings(Functions& functions);
 void bind_quantiles(Functions& functions);  ///< and histograms
 void bind_sets(Functions& functions);
 void bind_sorting(Functions& functions);  ///< and searching
+void bind_windows(Functions& functions);
 
 /// The class heddle.Array, without the methods that functions of the module also are.
 void bind_array(nb::module_& module);

@@ -29,6 +29,7 @@ PyTypeObject* function_type = nullptr;
 struct Bound {
   std::array<PyObject*, most_parameters> values{};
   nb::object variadic;  ///< the tuple of a *parameter
+  nb::object keywords;  ///< the dict of a **parameter
 };
 
 void bind_positions(const Signature& signature, PyObject* const* args, std::size_t count,
@@ -58,12 +59,19 @@ void bind_keyword(const Signature& signature, PyObject* key, PyObject* value, Bo
     if (parameter.kind == Parameter::Kind::positional_only) {
       mismatch(signature, parameter.name + " is given by position only");
     }
-    if (parameter.kind == Parameter::Kind::variadic) break;
+    if (parameter.kind >= Parameter::Kind::keywords) break;
+    if (parameter.kind == Parameter::Kind::variadic) continue;
     if (bound.values[i] != nullptr) mismatch(signature, parameter.name + " is given twice");
     bound.values[i] = value;
     return;
   }
-  mismatch(signature, fmt::format("has no parameter {}", PyUnicode_AsUTF8(key)));
+  if (signature.parameters.empty() ||
+      signature.parameters.back().kind != Parameter::Kind::keywords) {
+    mismatch(signature, fmt::format("has no parameter {}", PyUnicode_AsUTF8(key)));
+  }
+  if (!bound.keywords.is_valid()) bound.keywords = nb::steal(PyDict_New());
+  if (PyDict_SetItem(bound.keywords.ptr(), key, value) != 0) throw nb::python_error();
+  bound.values[signature.parameters.size() - 1] = bound.keywords.ptr();
 }
 
 Bound bind(const Signature& signature, PyObject* const* args, std::size_t count,

@@ -35,6 +35,16 @@ inf: float
 nan: float
 newaxis: None
 pi: float
+
+
+class _Grid:
+    """Coordinates by slices, a dimension each."""
+
+    def __getitem__(self, key: slice | tuple[slice, ...]) -> Any: ...
+
+
+mgrid: _Grid
+ogrid: _Grid
 '''
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",

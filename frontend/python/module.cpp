@@ -39,6 +39,7 @@ NB_MODULE(_heddle, module) {
   bind_sorting(functions);
   bind_sets(functions);
   bind_quantiles(functions);
+  bind_windows(functions);
   bind_jit(functions);
   bind_random(functions);
 }

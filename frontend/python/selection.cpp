@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/creation.h"
 #include "heddle/manipulation.h"
 
 #include "frontend/promote.h"
@@ -29,9 +30,50 @@ void copy_to(const Arguments& a) {
   a.object(0).write(value, a.where());
 }
 
+/// A sequence of masks, stacked ones, or a single one of one axis.
+std::vector<Array> conditions_of(const Arguments& a) {
+  if (as_array(a[1]) == nullptr) return a.arrays(1);
+  const Array masks = a.array(1);
+  if (masks.ndim() <= 1 && a.array(0).ndim() > 0) return {masks};
+  return unstack({masks, a.where()}, 0);
+}
+
+/// A number, or a function of x and the further arguments.
+Piece to_piece(nb::handle value, const Arguments& a) {
+  if (const auto scalar = as_scalar(value)) return {*scalar};
+  if (PyCallable_Check(value.ptr()) == 0) {
+    raise(PyExc_TypeError,
+          "piecewise: funclist is of numbers and functions, not " + describe_foreign(value));
+  }
+  return {Piece::Function([&a, value](const Array& x) -> Array {
+    const nb::object result =
+        nb::borrow(value)(wrap(x), *nb::borrow<nb::tuple>(a[3]), **nb::borrow<nb::dict>(a[4]));
+    if (const ArrayObject* array = as_array(result)) return array->read(a.where());
+    if (const auto scalar = as_scalar(result)) return full({}, {*scalar, a.where()});
+    raise(PyExc_TypeError,
+          "piecewise: a function must give an Array, not " + describe_foreign(result));
+  })};
+}
+
+Array piecewise_of(const Arguments& a) {
+  std::vector<Piece> pieces;
+  for (nb::handle each : nb::borrow<nb::object>(a[2])) pieces.push_back(to_piece(each, a));
+  return piecewise(a.operand(0), conditions_of(a), pieces);
+}
+
 }  // namespace
 
 void bind_selection(Functions& functions) {
+  functions.def(
+      "piecewise(x: Array, condlist: Array | Sequence[Array], funclist: Sequence[Any], /, *args: "
+      "Any, **kw: Any) -> Array",
+      "Each element by the function, or number, of the last condition that holds there; by one "
+      "more "
+      "of them, or 0, where none does: numpy.piecewise. Functions get all of x, and args and kw; "
+      "they must be elementwise.\n\nRaises ValueError unless there are as many functions as "
+      "conditions, or one more, ShapeError for conditions of another shape than x's.\n\nExample: "
+      "hd.piecewise(x, [x < 0, x >= 0], [lambda x: -x, hd.sqrt])",
+      [](const Arguments& a) { return piecewise_of(a); });
   functions.def(
       "select(condlist: Sequence[Array], choicelist: Sequence[Array], /, default: Operand = 0) -> "
       "Array",

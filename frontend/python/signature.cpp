@@ -49,7 +49,11 @@ Parameter parse_parameter(std::string_view part, Parameter::Kind kind, std::stri
   Parameter parameter;
   std::string_view name = trimmed(part.substr(0, std::min(colon, find_outside(part, '='))));
   text += name;
-  if (name.starts_with('*')) {
+  if (name.starts_with("**")) {
+    name.remove_prefix(2);
+    kind = Parameter::Kind::keywords;
+    parameter.fallback = PyDict_New();
+  } else if (name.starts_with('*')) {
     name.remove_prefix(1);
     kind = Parameter::Kind::variadic;
     parameter.fallback = PyTuple_New(0);
@@ -91,7 +95,8 @@ Signature parse_signature(std::string_view declaration) {
       result.parameters.push_back(parse_parameter(part, kind, result.text));
       if (result.parameters.back().kind == Parameter::Kind::variadic) {
         kind = Parameter::Kind::keyword_only;
-      } else if (kind != Parameter::Kind::keyword_only) {
+      } else if (kind != Parameter::Kind::keyword_only &&
+                 result.parameters.back().kind != Parameter::Kind::keywords) {
         ++result.positional;
       }
     }

@@ -12,7 +12,7 @@ namespace nb = nanobind;
 
 /// A parameter of a function that Python calls.
 struct Parameter {
-  enum class Kind : std::uint8_t { positional_only, plain, variadic, keyword_only };
+  enum class Kind : std::uint8_t { positional_only, plain, variadic, keyword_only, keywords };
   std::string name;
   Kind kind = Kind::plain;
   PyObject* key = nullptr;       ///< the name, interned

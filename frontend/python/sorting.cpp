@@ -91,6 +91,16 @@ void bind_searches(Functions& functions) {
       "The number of the bin, between edges that rise or fall, that each element is in, as int64: "
       "numpy.digitize.\n\nExample: hd.digitize(x, hd.asarray([0.0, 1.0, 10.0]))",
       [](const Arguments& a) { return digitize(a.operand(0), a.operand(1), a.flag(2)); });
+  functions.def(
+      "interp(x: Operand, xp: Array, fp: Array, /, left: complex | None = None, right: complex | "
+      "None = None) -> Array",
+      "Values on the lines through the samples fp at xp, which rise; in front of them left, behind "
+      "them right, by default the first and the last sample: numpy.interp.\n\nRaises ShapeError "
+      "unless xp and fp are 1-d and of one length.\n\nExample: hd.interp(x, xp, fp)",
+      [](const Arguments& a) {
+        return interp(a.operand(0), a.operand(1), a.operand(2), a.optional_scalar(3),
+                      a.optional_scalar(4));
+      });
 }
 
 }  // namespace

@@ -127,3 +127,54 @@ TEST_CASE("files that are not arrays throw FileError with the path") {
   CHECK(contains(message(), "descr"));
   CHECK_THROWS_AS(hd::save(folder.file("none/x.npy"), hd::zeros({1})), hd::FileError);
 }
+
+TEST_CASE("archives of arrays are read as they were written") {
+  const Folder folder;
+  const std::string path = folder.file("x.npz");
+  const hd::NamedArrays arrays = {{"a", hd::arange<float>(5)},
+                                  {"b/c", hd::array<std::int64_t>(7)},
+                                  {"none", hd::zeros<std::uint8_t>({0, 2})},
+                                  {"zeros", hd::zeros<double>({200, 50})}};
+  try {
+    hd::savez(path, arrays);
+  } catch (const hd::FileError& error) {
+    REQUIRE(contains(error.what(), "has to be built with libzip"));
+    CHECK_THROWS_AS(hd::load_npz(path), hd::FileError);
+    return;
+  }
+  const auto stored = std::filesystem::file_size(path);
+  CHECK(stored > 80'000);
+  for (const bool deflated : {false, true}) {
+    if (deflated) hd::savez_compressed(path, arrays);
+    const hd::NamedArrays read = hd::load_npz(path);
+    REQUIRE(read.size() == arrays.size());
+    for (const auto& [name, array] : arrays) {
+      CAPTURE(name);
+      CHECK(read.at(name).dtype() == array.dtype());
+      CHECK(read.at(name).shape() == array.shape());
+      CHECK(read.at(name).to_vector<double>() == array.to_vector<double>());
+    }
+  }
+  CHECK(std::filesystem::file_size(path) < stored / 10);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+
+  CHECK_THROWS_AS(hd::savez(path, {}), hd::ValueError);
+  CHECK_THROWS_AS(hd::savez(folder.file("none/x.npz"), arrays), hd::FileError);
+  CHECK(hd::load_npz(path).size() == 4);
+}
+
+TEST_CASE("archives that are damaged, or not of arrays, throw FileError with the path") {
+  const Folder folder;
+  const std::string path = folder.file("x.npz");
+  const auto message = [&] { return message_of<hd::FileError>([&] { hd::load_npz(path); }); };
+  CHECK(contains(message(), path));
+  write(path, "no archive");
+  CHECK(contains(message(), path));
+  try {
+    hd::savez(path, {{"a", hd::zeros<double>({1000})}});
+  } catch (const hd::FileError&) {
+    return;  // built without libzip
+  }
+  std::fstream(path, std::ios::binary | std::ios::in | std::ios::out).seekp(4000) << "damage";
+  CHECK(contains(message(), "cannot be read"));
+}

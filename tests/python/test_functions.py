@@ -82,3 +82,39 @@ def test_array_module():
     assert hd.get_array_module(np.ones(1)) is np
     check(hd.asarray(hd.asnumpy(hd.ones(2))), np.ones(2))
     np.testing.assert_array_equal(hd.asnumpy([1, 2]), [1, 2])
+
+
+def test_npz_files_are_numpys(tmp_path):
+    path = str(tmp_path / "x.npz")
+    names = {"arr_0": x(), "weights": np.arange(6, dtype="int16").reshape(2, 3), "flag": np.array(True)}
+    for write in (np.savez, np.savez_compressed):
+        write(path, names["arr_0"], weights=names["weights"], flag=names["flag"])
+        read = hd.load(path)
+        assert set(read) == set(names)
+        for name, want in names.items():
+            np.testing.assert_array_equal(hd.asnumpy(read[name]), want, strict=True)
+    for write in (hd.savez, hd.savez_compressed):
+        write(path, hd.asarray(x()), **{k: hd.asarray(v) for k, v in names.items() if k != "arr_0"})
+        with np.load(path) as read:
+            assert set(read) == set(names)
+            for name, want in names.items():
+                np.testing.assert_array_equal(read[name], want, strict=True)
+    with pytest.raises(ValueError, match="two arrays of the name arr_0"):
+        hd.savez(path, hd.ones(2), arr_0=hd.ones(2))
+    with pytest.raises(ValueError, match="no arrays"):
+        hd.savez(path)
+    with pytest.raises(TypeError, match="weights must be an Array"):
+        hd.savez(path, weights=np.ones(2))
+
+
+def test_grids_by_subscripts():
+    keys = [np.s_[0:5], np.s_[0:1:5j], np.s_[-1:2:0.5], np.s_[0:3, 1:9:4], np.s_[:2, 0:1:3j, 5:3:-1]]
+    for key in keys:
+        check(hd.mgrid[key], np.mgrid[key])
+        ours, want = hd.ogrid[key], np.ogrid[key]
+        if isinstance(key, slice):
+            check(ours, want)
+            continue
+        assert len(ours) == len(want)
+        for one, other in zip(ours, want):
+            check(one, other)

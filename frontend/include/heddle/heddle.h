@@ -30,3 +30,4 @@
 #include "heddle/sorting.h"
 #include "heddle/statistics.h"
 #include "heddle/take.h"
+#include "heddle/windows.h"

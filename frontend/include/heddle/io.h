@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "heddle/array.h"
@@ -13,6 +14,20 @@ Array load(const std::string& path, SourceLocation where = SourceLocation::curre
 /// at all. FileError.
 void save(const std::string& path, const Array& array,
           SourceLocation where = SourceLocation::current());
+
+/// Arrays by their names.
+using NamedArrays = std::map<std::string, Array>;
+/// Reads a .npz file, an archive of .npy files as numpy.savez and numpy.savez_compressed write
+/// them. FileError for anything else, and where Heddle was built without libzip.
+NamedArrays load_npz(const std::string& path, SourceLocation where = SourceLocation::current());
+/// numpy.savez: writes arrays into a .npz file, uncompressed; evaluates and waits. The file appears
+/// whole or not at all. ValueError for no arrays; FileError, also where Heddle was built without
+/// libzip.
+void savez(const std::string& path, const NamedArrays& arrays,
+           SourceLocation where = SourceLocation::current());
+/// numpy.savez_compressed: the same, deflated.
+void savez_compressed(const std::string& path, const NamedArrays& arrays,
+                      SourceLocation where = SourceLocation::current());
 
 /// What print() shows in NumPy 2: str(x).
 std::string to_string(const Array& array, SourceLocation where = SourceLocation::current());

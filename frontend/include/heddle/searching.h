@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "heddle/array.h"
@@ -17,5 +18,11 @@ Array searchsorted(const Operand& sorted, const Operand& values, std::string_vie
 /// or, `right`, bins[i - 1] < x <= bins[i]; turned around for bins that fall. For bins that do
 /// neither, for which NumPy throws, the result says nothing. ShapeError unless bins has one axis.
 Array digitize(const Operand& x, const Operand& bins, bool right = false);
+/// numpy.interp: where x lies between places, which rise, the value on the line between the values
+/// there; in front of them `left`, by default the first value, behind them `right`, by default the
+/// last. In float64, or complex128 for complex values. ShapeError unless places and values are 1-d
+/// and of one length, ValueError where they are empty, DTypeError for complex x or places.
+Array interp(const Operand& x, const Operand& places, const Operand& values,
+             std::optional<Scalar> left = {}, std::optional<Scalar> right = {});
 
 }  // namespace heddle

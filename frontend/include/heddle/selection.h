@@ -1,7 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "heddle/array.h"
 
@@ -17,6 +21,30 @@ Array select(std::span<const Array> conditions, std::span<const Array> choices,
 /// where a value is out of range. ValueError without choices or for another mode, DTypeError for
 /// indices that are no integers.
 Array choose(const Operand& index, std::span<const Array> choices, std::string_view mode = "raise");
+/// What piecewise puts where a condition holds: a number, or a function of x.
+class Piece {
+ public:
+  using Function = std::function<Array(const Array&)>;
+  // NOLINTBEGIN: pieces convert
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Piece(T value) : value_(Scalar(value)) {}
+  Piece(Scalar value) : value_(value) {}
+  template <class F>
+    requires std::is_invocable_r_v<Array, F, const Array&>
+  Piece(F function) : value_(Function(std::move(function))) {}
+  // NOLINTEND
+  const std::variant<Scalar, Function>& value() const { return value_; }
+
+ private:
+  std::variant<Scalar, Function> value_;
+};
+/// numpy.piecewise: each element by the piece of the last condition that holds there; by one piece
+/// more, if there is one, where none does, else 0. Functions get all of x, not only the elements
+/// that they are for, and must be elementwise. The result has x's dtype. ValueError unless there
+/// are as many pieces as conditions, or one more; ShapeError for conditions of another shape than
+/// x's, and for functions that do not keep it.
+Array piecewise(const Operand& x, std::span<const Array> conditions, std::span<const Piece> pieces);
 /// numpy.copyto: writes the source, broadcast to the destination's shape, where the mask holds,
 /// everywhere without one. DTypeError unless the source's dtype is of a kind that the destination's
 /// holds, ShapeError where source or mask do not broadcast.

@@ -12,6 +12,7 @@ import sys
 
 from heddle import _heddle
 from heddle._heddle import *  # noqa: F401,F403
+from heddle._grids import mgrid, ogrid
 from heddle._jit import jit
 from heddle._namespace import __array_namespace_info__, get_array_module
 
@@ -26,4 +27,4 @@ pi = 3.141592653589793
 __array_api_version__ = "2024.12"
 __version__ = _heddle.__version__
 __all__ = [name for name in _heddle.__dict__ if not name.startswith("_")]
-__all__ += ["e", "get_array_module", "inf", "jit", "nan", "newaxis", "pi"]
+__all__ += ["e", "get_array_module", "inf", "jit", "mgrid", "nan", "newaxis", "ogrid", "pi"]

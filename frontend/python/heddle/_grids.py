@@ -1,0 +1,43 @@
+"""numpy.mgrid and numpy.ogrid: coordinates by subscripts."""
+
+import builtins
+import math
+
+from heddle import _heddle
+
+
+def _along(key):
+    """The places that one slice names, 1-d, and whether they are floats."""
+    start = 0 if key.start is None else key.start
+    step = 1 if key.step is None else key.step
+    if isinstance(step, complex):
+        count = int(builtins.abs(step))
+        spacing = (key.stop - start) / (count - 1) if count > 1 else step.real + 1.0
+        return _heddle.arange(count, dtype=_heddle.float64) * float(spacing) + start
+    is_float = any(isinstance(value, float) for value in (start, key.stop, step))
+    count = builtins.max(math.ceil((key.stop - start) / step), 0)
+    places = _heddle.arange(count, dtype=_heddle.float64 if is_float else _heddle.int64)
+    return places * step + start
+
+
+class _Grid:
+    """Subscripted by slices, a dimension each; a step of n * 1j asks for n places, stop included."""
+
+    def __init__(self, name, sparse):
+        self._name, self._sparse = name, sparse
+
+    def __getitem__(self, key):
+        if isinstance(key, slice):
+            return _along(key)
+        vectors = [_along(each) for each in key]
+        floats = any(v.dtype == _heddle.float64 for v in vectors)
+        vectors = [v.astype(_heddle.float64) if floats else v for v in vectors]
+        grids = _heddle.meshgrid(*vectors, sparse=self._sparse, indexing="ij")
+        return tuple(grids) if self._sparse else _heddle.stack(grids)
+
+    def __repr__(self):
+        return f"heddle.{self._name}"
+
+
+mgrid = _Grid("mgrid", sparse=False)
+ogrid = _Grid("ogrid", sparse=True)
