@@ -128,7 +128,8 @@ Array vecmat(const Operand& a, const Operand& b) {
   }
   const Here here(a);
   const Array row = expand_dims(a, -2);
-  return squeeze(here(matmul(here(row), b)), -2);
+  const bool conjugates = is_complex(row.dtype());
+  return squeeze(here(matmul(here(conjugates ? conj(here(row)) : row), b)), -2);
 }
 
 Array vdot(const Operand& a, const Operand& b) {

@@ -133,6 +133,8 @@ Array convolve(const Operand& a, const Operand& v, std::string_view mode) {
 
 Array correlate(const Operand& a, const Operand& v, std::string_view mode) {
   Vectors vectors = vectors_of("correlate", a, v);
+  if (is_complex(vectors.v->dtype))
+    vectors.v = frontend::record(ir::Op::conjugate, {vectors.v}, a.where());
   if (vectors.length_v <= vectors.length_a) return slide("correlate", vectors, mode, Here(a));
   std::swap(vectors.a, vectors.v);
   std::swap(vectors.length_a, vectors.length_v);

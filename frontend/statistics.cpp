@@ -136,7 +136,7 @@ Array degrees_of_freedom(const CovarianceOptions& options, const Array& weights,
   } else {
     freedom = subtract(here(total), here(Scalar(ddof)));
   }
-  return maximum(here(freedom), here(Scalar(0.0)));
+  return maximum(here(is_complex(dtype) ? real(here(freedom)) : freedom), here(Scalar(0.0)));
 }
 
 }  // namespace
@@ -155,7 +155,8 @@ Array cov(const Operand& x, const CovarianceOptions& options) {
   const Array centre = average(here(rows), 1, weights, true);
   const Array centred = subtract(here(rows), here(centre));
   const Array weighted = weights.has_value() ? multiply(here(centred), here(weights)) : centred;
-  const Array products = matmul(here(centred), here(transpose(here(weighted))));
+  const Array turned = transpose(here(is_complex(dtype) ? conj(here(weighted)) : weighted));
+  const Array products = matmul(here(centred), here(turned));
   const Array freedom = degrees_of_freedom(options, weights, node, dtype, here);
   return squeeze(here(divide(here(products), here(freedom))));
 }
@@ -170,10 +171,16 @@ Array corrcoef(const Operand& x, const Array& y, bool rowvar, std::optional<DTyp
   if (Access::node(covariance, x.where())->shape.empty()) {
     return divide(here(covariance), here(covariance));
   }
-  const Array deviation = sqrt(here(diagonal(here(covariance))));
+  const Array variance = diagonal(here(covariance));
+  const bool complex = is_complex(variance.dtype());
+  const Array deviation = sqrt(here(complex ? real(here(variance)) : variance));
   const Array column = expand_dims(here(deviation), 1);
   const Array result = divide(here(divide(here(covariance), here(column))), here(deviation));
-  return clip(here(result), here(Scalar(-1.0)), here(Scalar(1.0)));
+  const auto bounded = [&](const Array& part) {
+    return clip(here(part), here(Scalar(-1.0)), here(Scalar(1.0)));
+  };
+  if (!complex) return bounded(result);
+  return make_complex(here(bounded(real(here(result)))), here(bounded(imag(here(result)))));
 }
 
 }  // namespace heddle
