@@ -58,7 +58,7 @@ def op_rows():
     pattern = r'^HD_OP\((\w+), (\d), (\w+), ([^,]+), ([^,]+), "([^"]+)", (\w+), ([\d.]+), \d+\)'
     rows = {}
     for name, arity, rule, dtypes, _, numpy, domain, ulp in re.findall(pattern, text, re.M):
-        operands = ["x", "y", "z"][:int(arity)]
+        operands = ["x", "y", "z", "u", "v"][:int(arity)]
         if rule == "load_exponent":
             operands[1] = "c"
         rows[name] = Row(name, [", ".join(operands)], numpy=numpy, domain=domain, ulp=float(ulp),
@@ -87,7 +87,7 @@ def declarations():
             parameters = until_closed(text[match.end():])
             result.setdefault(match.group(1), []).append((parameters, path.stem))
     for name, row in op_rows().items():
-        parameters = ["x", "y", "z"][:len(row.calls[0].split(","))]
+        parameters = ["x", "y", "z", "u", "v"][:len(row.calls[0].split(","))]
         result.setdefault(name, []).insert(0, (", ".join(parameters), "elementwise"))
     return result
 
