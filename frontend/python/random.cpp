@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 
+#include "heddle/bulk_random.h"
+
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 
 namespace heddle::python {
 namespace {
 
+using random::Bulk;
 using random::Generator;
 
 Generator& self(const Arguments& a) { return nb::cast<Generator&>(a[0]); }
@@ -289,6 +292,42 @@ void def_integers(Functions& functions, nb::handle owner) {
                    });
 }
 
+Bulk& bulk_of(const Arguments& a) { return nb::cast<Bulk&>(a[0]); }
+
+void def_bulk(Functions& functions, nb::module_& module) {
+  nb::class_<Bulk> owner(
+      module, "Bulk",
+      "A generator of NVIDIA's cuRAND, which fills whole arrays at once; Generator fuses, and is "
+      "what to use otherwise. Of points of several dimensions the last axis has one element for "
+      "each. Raises TraceError in a traced function.");
+  functions.def_in(owner, fmt::format("uniform(self, {}", size_and_dtype),
+                   "Uniform in (0, 1], float64 by default, or float32.", [](const Arguments& a) {
+                     return bulk_of(a).uniform(size_of(a, 1), a.dtype(2, DType::f64), a.where());
+                   });
+  functions.def_in(
+      owner, fmt::format("normal(self, loc: float = 0.0, scale: float = 1.0, {}", size_and_dtype),
+      "Normal, float64 by default, or float32. Raises ValueError for a negative scale.",
+      [](const Arguments& a) {
+        return bulk_of(a).normal(a.number(1), a.number(2), size_of(a, 3), a.dtype(4, DType::f64),
+                                 a.where());
+      });
+  functions.def_in(owner, "bits(self, size: int | tuple[int, ...] | None = None) -> Array",
+                   "Random bits: uint64 of the 64-bit sequences, uint32 of others.",
+                   [](const Arguments& a) { return bulk_of(a).bits(size_of(a, 1), a.where()); });
+  functions.def_in(
+      module, "bulk(name: str, seed: int = 0, dimensions: int = 1) -> Bulk",
+      "cuRAND's generator \"xorwow\", \"mrg32k3a\", \"philox\", \"sobol32\", "
+      "\"scrambled_sobol32\", \"sobol64\" or \"scrambled_sobol64\" on the current device. Sobol's "
+      "have dimensions, and instead of a seed the number of points to leave out. Raises ValueError "
+      "for another name or number of dimensions, DeviceError where there is no cuRAND.",
+      [](const Arguments& a) -> nb::object {
+        const std::int64_t dimensions = a.integer(2);
+        if (dimensions > INT32_MAX) raise(PyExc_ValueError, "bulk: those are too many dimensions");
+        return nb::cast(random::bulk(a.text(0), static_cast<std::uint64_t>(a.integer(1)),
+                                     static_cast<int>(dimensions), a.where()));
+      });
+}
+
 }  // namespace
 
 void bind_random(Functions& functions) {
@@ -307,6 +346,7 @@ void bind_random(Functions& functions) {
   def_counts(functions, generator);
   def_orders(functions, generator);
   def_integers(functions, generator);
+  def_bulk(functions, module);
   module.def(
       "default_rng",
       [](std::optional<std::uint64_t> seed) { return seed ? Generator(*seed) : Generator(); },

@@ -112,3 +112,18 @@ def test_errors():
         rng.random(3, dtype=hd.int32)
     with pytest.raises(TypeError):
         rng.uniform("a")
+
+
+def test_bulk_generators():
+    with pytest.raises(ValueError):
+        hd.random.bulk("mt19937")
+    try:
+        points = hd.random.bulk("sobol32", dimensions=2).uniform((1024, 2))
+    except hd.DeviceError as error:
+        assert "cuRAND" in str(error)
+        pytest.skip("there is no cuRAND")
+    cells = np.floor(np.asarray(points) * 16).clip(0, 15)
+    assert np.ptp(np.histogram2d(cells[:, 0], cells[:, 1], bins=16)[0]) <= 4
+    bulk = hd.random.bulk("xorwow", seed=1)
+    assert bulk.bits(3).dtype == hd.uint32
+    assert bulk.normal(2.0, 0.1, size=(3, 5), dtype="float32").shape == (3, 5)
