@@ -29,6 +29,15 @@ using ir::Op;
   Array name(const Operand& x, const Operand& y, const Operand& z) { \
     return frontend::elementwise(Op::name, {&x, &y, &z});            \
   }
+#define HEDDLE_DEFINE_4(name)                                                          \
+  Array name(const Operand& x, const Operand& y, const Operand& z, const Operand& u) { \
+    return frontend::elementwise(Op::name, {&x, &y, &z, &u});                          \
+  }
+#define HEDDLE_DEFINE_5(name)                                                        \
+  Array name(const Operand& x, const Operand& y, const Operand& z, const Operand& u, \
+             const Operand& v) {                                                     \
+    return frontend::elementwise(Op::name, {&x, &y, &z, &u, &v});                    \
+  }
 #define HD_OP(name, arity, ...) HEDDLE_DEFINE_##arity(name)
 #include "heddle/ops.def"
 #undef HD_OP

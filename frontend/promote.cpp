@@ -202,6 +202,22 @@ Array compare(Op op, Operands operands) {
   return record_in(op, operands, common_dtype(operands));
 }
 
+/// Real operands are cast; infer refuses others.
+Array draw(Op op, Operands operands) {
+  const std::string_view name = ir::info(op).name;
+  std::vector<NodeRef> nodes;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const DType to = ir::operand_dtype(TypeRule::draw, k, DType::f64);
+    const Operand& operand = *operands[k];
+    const DType dtype = part_of(operand).dtype;
+    const bool real = is_integer(dtype) || (is_floating(dtype) && to == DType::f64);
+    const bool is_array = operand.array() != nullptr;
+    nodes.push_back(is_array && !real ? Access::node(*operand.array(), operand.where())
+                                      : node_of(name, operand, to, false));
+  }
+  return Access::make(record(op, nodes, {}, operands[0]->where()));
+}
+
 Array load_exponent(Op op, Operands operands) {
   const std::string_view name = ir::info(op).name;
   const Operand* x = operands[0];
@@ -270,6 +286,7 @@ Array elementwise(Op op, std::initializer_list<const Operand*> list) {
   const ir::OpInfo& info = ir::info(op);
   const SourceLocation where = operands[0]->where();
   if (info.rule == TypeRule::load_exponent) return load_exponent(op, operands);
+  if (info.rule == TypeRule::draw) return draw(op, operands);
   if (info.rule == TypeRule::comparison) return compare(op, operands);
   if (info.rule == TypeRule::select) {
     return select(*operands[0], *operands[1], *operands[2], info.name);

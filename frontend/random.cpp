@@ -9,109 +9,20 @@
 #include "heddle/elementwise.h"
 #include "heddle/manipulation.h"
 
-#include "frontend/generator_state.h"
+#include "frontend/draw.h"
 #include "frontend/promote.h"
-#include "frontend/trace.h"
 
 namespace heddle::random {
 
 using frontend::Access;
 using frontend::at;
+using frontend::Draw;
 using frontend::GeneratorState;
 using frontend::NodeRef;
 using frontend::record;
 using ir::Op;
 
 namespace {
-
-/// One call of a method: how it draws, in which shape and dtype.
-class Draw {
- public:
-  Draw(const std::shared_ptr<GeneratorState>& state, std::string_view op, const Shape& size,
-       DType dtype, std::initializer_list<const Operand*> parameters, SourceLocation where)
-      : state_(state), op_(op), dtype_(dtype), where_(where) {
-    if (!is_floating(dtype)) {
-      throw DTypeError(
-          at(fmt::format("{}: the dtype is one of floats, not {}", op, name_of(dtype)), where));
-    }
-    shape_ = frontend::to_ir(size);
-    for (const Operand* parameter : parameters) add_shape(*parameter, size.empty());
-  }
-
-  const SourceLocation& where() const { return where_; }
-  /// The dtype that is computed in.
-  DType wide() const { return dtype_ == DType::f64 ? DType::f64 : DType::f32; }
-
-  /// Throws ValueError for a number outside of what `valid` says; arrays go unchecked.
-  template <class Valid>
-  void require(const Operand& parameter, const Valid& valid, std::string_view what) const {
-    if (parameter.array() != nullptr || valid(frontend::value_of(parameter.scalar()))) return;
-    throw ValueError(at(
-        fmt::format("{}: {}, not {}", op_, what, frontend::text_of(parameter.scalar())), where_));
-  }
-  void require_scale(const Operand& scale) const {
-    require(scale, [](double value) { return value >= 0; }, "the scale must not be negative");
-  }
-
-  /// Numbers of a draw of their own, one an element.
-  Array bits() const {
-    frontend::Trace* const trace = frontend::Trace::current();
-    const NodeRef key = trace != nullptr
-                            ? trace->add_draw(state_)
-                            : frontend::record_scalar(DType::u64, state_->next_draw(), false);
-    const ir::Shape flat = {ir::element_count(shape_)};
-    const NodeRef number = frontend::record_iota(flat, 0, DType::u64, where_);
-    return Access::make(
-        frontend::reshape_to(record(Op::philox, {key, number}, where_), shape_, where_));
-  }
-
-  /// In [0, 1), of as many bits as the significand has.
-  Array unit() const { return unit_of(bits()); }
-  /// In (0, 1): the middles of equal intervals.
-  Array open_unit() const {
-    const bool is_wide = wide() == DType::f64;
-    return (cast(bits() >> (is_wide ? 12 : 41)) + 0.5) * (is_wide ? 0x1p-52 : 0x1p-23);
-  }
-
-  /// Box and Muller's transform of two numbers, which in f32 are halves of one.
-  Array normal() const {
-    const Array first = bits();
-    const bool is_wide = wide() == DType::f64;
-    const Array radius_unit =
-        (cast(first >> (is_wide ? 12 : 41)) + 0.5) * (is_wide ? 0x1p-52 : 0x1p-23);
-    const Array turn =
-        is_wide ? unit_of(bits()) : cast((first >> 8) & std::uint64_t{0xffffff}) * 0x1p-24;
-    return sqrt(log(radius_unit) * -2.0) * cos(turn * (2 * std::numbers::pi));
-  }
-
-  Array result(const Array& wide) const { return wide.astype(dtype_, where_); }
-
- private:
-  Array cast(const Array& integers) const { return integers.astype(wide(), where_); }
-  Array unit_of(const Array& bits) const {
-    return wide() == DType::f64 ? cast(bits >> 11) * 0x1p-53 : cast(bits >> 40) * 0x1p-24;
-  }
-
-  void add_shape(const Operand& parameter, bool grows) {
-    if (parameter.array() == nullptr) return;
-    const ir::Shape& shape = Access::node(*parameter.array(), where_)->shape;
-    const ir::Shape both =
-        frontend::located(where_, [&] { return ir::broadcast_shapes(shape_, shape); });
-    if (!grows && both != shape_) {
-      throw ShapeError(
-          at(fmt::format("{}: a parameter of shape {} does not broadcast to the size {}", op_,
-                         ir::to_string(shape), ir::to_string(shape_)),
-             where_));
-    }
-    shape_ = both;
-  }
-
-  const std::shared_ptr<GeneratorState>& state_;
-  std::string_view op_;
-  DType dtype_;
-  ir::Shape shape_;
-  SourceLocation where_;
-};
 
 std::uint64_t entropy() {
   std::random_device device;

@@ -159,7 +159,7 @@ std::optional<ElementBits> Graph::folded(Op op, std::span<const ValueId> operand
     if (node(operand).op != Op::constant) return std::nullopt;
     bits.push_back(this->attributes(operand).bits);
   }
-  const std::size_t typed = info(op).rule == TypeRule::select ? 1 : 0;
+  const std::size_t typed = typed_operand(info(op).rule);
   return fold(op, dtype(operands[typed]), bits, attributes);
 }
 

@@ -147,7 +147,7 @@ HostArray elementwise(Op op, std::span<const HostArray* const> operands, const T
     }
     data.push_back(operand->data.data());
   }
-  const DType dtype = operands[info(op).rule == TypeRule::select ? 1 : 0]->type.dtype;
+  const DType dtype = operands[typed_operand(info(op).rule)]->type.dtype;
   const auto function = op == Op::cast ? interpreter::cast_function(dtype, type.dtype)
                                        : interpreter::elementwise_function(op, dtype);
   HostArray result = allocate(type);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -68,7 +69,8 @@ enum class TypeRule : std::uint8_t {
   select,         ///< (bool, T, T) -> T
   load_exponent,  ///< (T, i32) -> T, T floating
   exponent,       ///< (T) -> i32, T floating; builders promote as for `floating`
-  bit_count       ///< (T) -> u8
+  bit_count,      ///< (T) -> u8
+  draw            ///< (u64, u64, f64...) -> f64; builders cast real operands
 };
 
 /// Sets of dtypes, as bits 1 << DType.
@@ -89,6 +91,7 @@ inline constexpr DTypeSet floats =
 inline constexpr DTypeSet complexes = set_of(DType::c64) | set_of(DType::c128);
 inline constexpr DTypeSet parts_of_complexes = set_of(DType::f32) | set_of(DType::f64);
 inline constexpr DTypeSet inexact = floats | complexes;
+inline constexpr DTypeSet doubles = set_of(DType::f64);
 inline constexpr DTypeSet words = set_of(DType::u64);
 inline constexpr DTypeSet reals = integers | floats;
 inline constexpr DTypeSet numbers = reals | complexes;
@@ -124,7 +127,9 @@ enum class Domain : std::uint8_t {
   angle,            ///< [-100, 100]: sin
   shift,            ///< second operand in [0, bits)
   power,            ///< first in (0, 20], second in [-4, 4], non-negative for integers
-  small_exponent    ///< second operand an integer in [-20, 20]: ldexp
+  small_exponent,   ///< second operand an integer in [-20, 20]: ldexp
+  trials,           ///< third operand in [0, 1000], fourth in [0, 1]: philox_binomial
+  counts            ///< [0, 1000], the fifth operand in [0, 300]: philox_hypergeometric
 };
 
 struct OpInfo {
@@ -156,6 +161,17 @@ struct OpInfo {
     return has(exactly_rounded) && !has(rounds_complex) ? 0 : ulp > 4 ? ulp : 4;
   }
 };
+
+/// The operand whose dtype is the one that an elementwise op is said to be of.
+constexpr std::size_t typed_operand(TypeRule rule) {
+  return rule == TypeRule::select ? 1 : rule == TypeRule::draw ? 2 : 0;
+}
+/// The dtype of operand k of an elementwise op of `dtype`.
+constexpr DType operand_dtype(TypeRule rule, std::size_t k, DType dtype) {
+  if (rule == TypeRule::select && k == 0) return DType::boolean;
+  if (rule == TypeRule::load_exponent && k == 1) return DType::i32;
+  return rule == TypeRule::draw && k < 2 ? DType::u64 : dtype;
+}
 
 const OpInfo& info(Op op);
 /// The op of a name in the IR's text; nullopt when there is none.

@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "frontend/include/heddle"
 # Headers of classes, settings and tools rather than of functions of arrays.
-NOT_VOCABULARY = {"array", "fields", "half", "heddle", "indexing", "jit", "random", "settings",
-                  "source_location"}
+NOT_VOCABULARY = {"array", "bulk_random", "fields", "half", "heddle", "indexing", "jit", "random",
+                  "settings", "source_location"}
 README = ROOT / "README.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"
 
@@ -58,7 +58,7 @@ def op_rows():
     pattern = r'^HD_OP\((\w+), (\d), (\w+), ([^,]+), ([^,]+), "([^"]+)", (\w+), ([\d.]+), \d+\)'
     rows = {}
     for name, arity, rule, dtypes, _, numpy, domain, ulp in re.findall(pattern, text, re.M):
-        operands = ["x", "y", "z"][:int(arity)]
+        operands = ["x", "y", "z", "u", "v"][:int(arity)]
         if rule == "load_exponent":
             operands[1] = "c"
         rows[name] = Row(name, [", ".join(operands)], numpy=numpy, domain=domain, ulp=float(ulp),
@@ -87,7 +87,7 @@ def declarations():
             parameters = until_closed(text[match.end():])
             result.setdefault(match.group(1), []).append((parameters, path.stem))
     for name, row in op_rows().items():
-        parameters = ["x", "y", "z"][:len(row.calls[0].split(","))]
+        parameters = ["x", "y", "z", "u", "v"][:len(row.calls[0].split(","))]
         result.setdefault(name, []).insert(0, (", ".join(parameters), "elementwise"))
     return result
 

@@ -38,6 +38,9 @@ const char* dtype_rule(const ir::OpInfo& info) {
       return "The result is int32.";
     case TypeRule::bit_count:
       return "The result is uint8.";
+    case TypeRule::draw:
+      return "x1 and x2 are a key and a counter, integers; other operands and the result are "
+             "float64, of NaN where they are outside of the distribution's range.";
     case TypeRule::load_exponent:
       return "x1 is floating or computed in a floating dtype, x2 is an integer.";
     default:
@@ -45,8 +48,17 @@ const char* dtype_rule(const ir::OpInfo& info) {
   }
 }
 
+/// "x", or "x1, x2 ..." with what is to follow each.
+std::string parameters(int arity, std::string_view annotation) {
+  if (arity == 1) return fmt::format("x{}", annotation);
+  std::string text;
+  for (int k = 1; k <= arity; ++k)
+    text += fmt::format("{}x{}{}", k == 1 ? "" : ", ", k, annotation);
+  return text;
+}
+
 std::string documentation(const ir::OpInfo& info) {
-  const std::string arguments = info.arity == 1 ? "x" : info.arity == 2 ? "x1, x2" : "x1, x2, x3";
+  const std::string arguments = parameters(info.arity, "");
   std::string text = fmt::format("{}({}), elementwise: {}.\n\n", info.name, arguments, info.numpy);
   if (info.arity > 1) {
     text +=
@@ -64,15 +76,16 @@ std::string documentation(const ir::OpInfo& info) {
 }
 
 std::string declaration(const ir::OpInfo& info) {
-  const char* parameters = info.arity == 1   ? "x: Operand, /"
-                           : info.arity == 2 ? "x1: Operand, x2: Operand, /"
-                                             : "x1: Operand, x2: Operand, x3: Operand, /";
-  return fmt::format("{}({}, *, out: Array | None = None) -> Array", info.name, parameters);
+  return fmt::format("{}({}, /, *, out: Array | None = None) -> Array", info.name,
+                     parameters(info.arity, ": Operand"));
 }
 
 #define HEDDLE_CALL_1(name) heddle::name(a.operand(0))
 #define HEDDLE_CALL_2(name) heddle::name(a.operand(0), a.operand(1))
 #define HEDDLE_CALL_3(name) heddle::name(a.operand(0), a.operand(1), a.operand(2))
+#define HEDDLE_CALL_4(name) heddle::name(a.operand(0), a.operand(1), a.operand(2), a.operand(3))
+#define HEDDLE_CALL_5(name) \
+  heddle::name(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.operand(4))
 
 void bind_table(Functions& functions) {
   // The op `select` is numpy.where; numpy.select is another function.

@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 
+#include "heddle/bulk_random.h"
+
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 
 namespace heddle::python {
 namespace {
 
+using random::Bulk;
 using random::Generator;
 
 Generator& self(const Arguments& a) { return nb::cast<Generator&>(a[0]); }
@@ -100,6 +103,16 @@ Array of_one(const Arguments& a) {
   return (self(a).*method)(a.operand(1), size_of(a, 2), a.dtype(3, DType::f64));
 }
 
+template <Array (Generator::*method)(const Operand&, const Operand&, const Shape&, DType)>
+Array of_two(const Arguments& a) {
+  return (self(a).*method)(a.operand(1), a.operand(2), size_of(a, 3), a.dtype(4, DType::f64));
+}
+
+/// An Array, or what makes one: a list.
+Array values_of(const Arguments& a, std::size_t i) {
+  return as_array(a[i]) != nullptr ? a.array(i) : from_python(a[i], std::nullopt, a.where());
+}
+
 void def_shapes(Functions& functions, nb::handle owner) {
   def_shaped(functions, owner, "exponential", "scale: Operand = 1.0", "Exponential",
              [](const Arguments& a) { return of_one<&Generator::exponential>(a); });
@@ -111,6 +124,139 @@ void def_shapes(Functions& functions, nb::handle owner) {
              [](const Arguments& a) { return of_one<&Generator::pareto>(a); });
   def_shaped(functions, owner, "power", "a: Operand", "The power distribution",
              [](const Arguments& a) { return of_one<&Generator::power>(a); });
+}
+
+void def_gammas(Functions& functions, nb::handle owner) {
+  def_shaped(functions, owner, "standard_gamma", "shape: Operand", "Gamma of scale 1",
+             [](const Arguments& a) { return of_one<&Generator::standard_gamma>(a); });
+  def_shaped(functions, owner, "gamma", "shape: Operand, scale: Operand = 1.0", "Gamma",
+             [](const Arguments& a) { return of_two<&Generator::gamma>(a); });
+  def_shaped(functions, owner, "beta", "a: Operand, b: Operand", "Beta",
+             [](const Arguments& a) { return of_two<&Generator::beta>(a); });
+  def_shaped(functions, owner, "chisquare", "df: Operand", "Chi-square",
+             [](const Arguments& a) { return of_one<&Generator::chisquare>(a); });
+  def_shaped(functions, owner, "noncentral_chisquare", "df: Operand, nonc: Operand",
+             "Non-central chi-square",
+             [](const Arguments& a) { return of_two<&Generator::noncentral_chisquare>(a); });
+  def_shaped(functions, owner, "f", "dfnum: Operand, dfden: Operand", "Fisher's distribution",
+             [](const Arguments& a) { return of_two<&Generator::f>(a); });
+  def_shaped(functions, owner, "noncentral_f", "dfnum: Operand, dfden: Operand, nonc: Operand",
+             "Fisher's non-central distribution", [](const Arguments& a) {
+               return self(a).noncentral_f(a.operand(1), a.operand(2), a.operand(3), size_of(a, 4),
+                                           a.dtype(5, DType::f64));
+             });
+  def_shaped(functions, owner, "standard_t", "df: Operand", "Student's distribution",
+             [](const Arguments& a) { return of_one<&Generator::standard_t>(a); });
+  def_shaped(functions, owner, "wald", "mean: Operand, scale: Operand", "The inverse normal",
+             [](const Arguments& a) { return of_two<&Generator::wald>(a); });
+  def_shaped(functions, owner, "vonmises", "mu: Operand, kappa: Operand",
+             "Angles in [-pi, pi) around mu",
+             [](const Arguments& a) { return of_two<&Generator::vonmises>(a); });
+  def_shaped(functions, owner, "dirichlet", "alpha: Any",
+             "Shares along a last axis, which sum to 1", [](const Arguments& a) {
+               return self(a).dirichlet(values_of(a, 1), size_of(a, 2), a.dtype(3, DType::f64),
+                                        a.where());
+             });
+}
+
+/// A method of parameters and size that counts.
+template <class Implement>
+void def_count(Functions& functions, nb::handle owner, const char* name, const char* parameters,
+               const char* what, Implement implement) {
+  functions.def_in(
+      owner,
+      fmt::format("{}(self, {}, size: int | tuple[int, ...] | None = None) -> Array", name,
+                  parameters),
+      fmt::format("{}, int64: numpy.random.Generator.{}. Raises ValueError for parameters outside "
+                  "of their range, ShapeError where shapes do not broadcast; where elements of "
+                  "arrays are outside, the result is -1.",
+                  what, name),
+      implement);
+}
+
+void def_counts(Functions& functions, nb::handle owner) {
+  def_count(functions, owner, "poisson", "lam: Operand = 1.0", "Poisson's distribution",
+            [](const Arguments& a) { return self(a).poisson(a.operand(1), size_of(a, 2)); });
+  def_count(functions, owner, "binomial", "n: Operand, p: Operand", "Successes of n trials",
+            [](const Arguments& a) {
+              return self(a).binomial(a.operand(1), a.operand(2), size_of(a, 3));
+            });
+  def_count(functions, owner, "negative_binomial", "n: Operand, p: Operand",
+            "Failures before n successes", [](const Arguments& a) {
+              return self(a).negative_binomial(a.operand(1), a.operand(2), size_of(a, 3));
+            });
+  def_count(functions, owner, "hypergeometric", "ngood: Operand, nbad: Operand, nsample: Operand",
+            "Good ones in a sample", [](const Arguments& a) {
+              return self(a).hypergeometric(a.operand(1), a.operand(2), a.operand(3),
+                                            size_of(a, 4));
+            });
+  def_count(functions, owner, "zipf", "a: Operand", "Zipf's distribution",
+            [](const Arguments& a) { return self(a).zipf(a.operand(1), size_of(a, 2)); });
+  def_count(functions, owner, "logseries", "p: Operand", "The logarithmic series distribution",
+            [](const Arguments& a) { return self(a).logseries(a.operand(1), size_of(a, 2)); });
+  def_count(functions, owner, "multinomial", "n: Operand, pvals: Any",
+            "How many of n trials fall into each category, along a last axis",
+            [](const Arguments& a) {
+              return self(a).multinomial(a.operand(1), values_of(a, 2), size_of(a, 3));
+            });
+  def_count(functions, owner, "multivariate_hypergeometric", "colors: Any, nsample: Operand",
+            "How many of each colour are in a sample, along a last axis", [](const Arguments& a) {
+              return self(a).multivariate_hypergeometric(values_of(a, 1), a.operand(2),
+                                                         size_of(a, 3));
+            });
+}
+
+Array permutation(const Arguments& a) {
+  const bool is_number = PyIndex_Check(a[1].ptr()) != 0 && as_array(a[1]) == nullptr;
+  return is_number ? self(a).permutation(a.integer(1), a.where())
+                   : self(a).permutation(values_of(a, 1), a.integer(2), a.where());
+}
+
+Array choice(const Arguments& a) {
+  random::Choice how{.replace = a.flag(3)};
+  if (!a.is_none(4)) how.p = values_of(a, 4);
+  const bool is_number = PyIndex_Check(a[1].ptr()) != 0 && as_array(a[1]) == nullptr;
+  if (is_number) return self(a).choice(a.integer(1), size_of(a, 2), how, a.where());
+  return self(a).choice(values_of(a, 1), size_of(a, 2), how, a.integer(5), a.where());
+}
+
+void def_orders(Functions& functions, nb::handle owner) {
+  functions.def_in(owner, "permutation(self, x: Any, axis: int = 0) -> Array",
+                   "0 ... x - 1 in random order, or the slices of an array along an axis: "
+                   "numpy.random.Generator.permutation.",
+                   [](const Arguments& a) { return permutation(a); });
+  functions.def_in(owner, "permuted(self, x: Any, *, axis: int | None = None) -> Array",
+                   "Each line along the axis in an order of its own, or all elements: "
+                   "numpy.random.Generator.permuted.",
+                   [](const Arguments& a) {
+                     return self(a).permuted(values_of(a, 1), a.optional_integer(2), a.where());
+                   });
+  functions.def_in(owner, "shuffle(self, x: Array, axis: int = 0) -> None",
+                   "Puts the slices along an axis in random order, in place: "
+                   "numpy.random.Generator.shuffle.",
+                   [](const Arguments& a) {
+                     Array x = a.array(1);
+                     self(a).shuffle(x, a.integer(2), a.where());
+                     a.object(1).write(x, a.where());
+                     return nb::none();
+                   });
+  functions.def_in(
+      owner,
+      "choice(self, a: Any, size: int | tuple[int, ...] | None = None, replace: bool = True, "
+      "p: Any = None, axis: int = 0, shuffle: bool = True) -> Array",
+      "Numbers below a, or slices of an array along an axis, with probabilities p, which may sum "
+      "to "
+      "anything: numpy.random.Generator.choice. Those without replacement are in random order, "
+      "also "
+      "without shuffle. Raises ValueError for fewer than to be chosen without replacement, "
+      "ShapeError for a p that does not fit.",
+      [](const Arguments& a) { return choice(a); });
+  functions.def_in(owner, "bytes(self, length: int) -> bytes",
+                   "Random bytes: numpy.random.Generator.bytes. Evaluates and waits.",
+                   [](const Arguments& a) -> nb::object {
+                     const auto bytes = self(a).bytes(a.integer(1), a.where());
+                     return nb::bytes(bytes.data(), bytes.size());
+                   });
 }
 
 void def_integers(Functions& functions, nb::handle owner) {
@@ -146,6 +292,42 @@ void def_integers(Functions& functions, nb::handle owner) {
                    });
 }
 
+Bulk& bulk_of(const Arguments& a) { return nb::cast<Bulk&>(a[0]); }
+
+void def_bulk(Functions& functions, nb::module_& module) {
+  nb::class_<Bulk> owner(
+      module, "Bulk",
+      "A generator of NVIDIA's cuRAND, which fills whole arrays at once; Generator fuses, and is "
+      "what to use otherwise. Of points of several dimensions the last axis has one element for "
+      "each. Raises TraceError in a traced function.");
+  functions.def_in(owner, fmt::format("uniform(self, {}", size_and_dtype),
+                   "Uniform in (0, 1], float64 by default, or float32.", [](const Arguments& a) {
+                     return bulk_of(a).uniform(size_of(a, 1), a.dtype(2, DType::f64), a.where());
+                   });
+  functions.def_in(
+      owner, fmt::format("normal(self, loc: float = 0.0, scale: float = 1.0, {}", size_and_dtype),
+      "Normal, float64 by default, or float32. Raises ValueError for a negative scale.",
+      [](const Arguments& a) {
+        return bulk_of(a).normal(a.number(1), a.number(2), size_of(a, 3), a.dtype(4, DType::f64),
+                                 a.where());
+      });
+  functions.def_in(owner, "bits(self, size: int | tuple[int, ...] | None = None) -> Array",
+                   "Random bits: uint64 of the 64-bit sequences, uint32 of others.",
+                   [](const Arguments& a) { return bulk_of(a).bits(size_of(a, 1), a.where()); });
+  functions.def_in(
+      module, "bulk(name: str, seed: int = 0, dimensions: int = 1) -> Bulk",
+      "cuRAND's generator \"xorwow\", \"mrg32k3a\", \"philox\", \"sobol32\", "
+      "\"scrambled_sobol32\", \"sobol64\" or \"scrambled_sobol64\" on the current device. Sobol's "
+      "have dimensions, and instead of a seed the number of points to leave out. Raises ValueError "
+      "for another name or number of dimensions, DeviceError where there is no cuRAND.",
+      [](const Arguments& a) -> nb::object {
+        const std::int64_t dimensions = a.integer(2);
+        if (dimensions > INT32_MAX) raise(PyExc_ValueError, "bulk: those are too many dimensions");
+        return nb::cast(random::bulk(a.text(0), static_cast<std::uint64_t>(a.integer(1)),
+                                     static_cast<int>(dimensions), a.where()));
+      });
+}
+
 }  // namespace
 
 void bind_random(Functions& functions) {
@@ -160,7 +342,11 @@ void bind_random(Functions& functions) {
   def_normals(functions, generator);
   def_locations(functions, generator);
   def_shapes(functions, generator);
+  def_gammas(functions, generator);
+  def_counts(functions, generator);
+  def_orders(functions, generator);
   def_integers(functions, generator);
+  def_bulk(functions, module);
   module.def(
       "default_rng",
       [](std::optional<std::uint64_t> seed) { return seed ? Generator(*seed) : Generator(); },

@@ -55,6 +55,10 @@ DType elementwise_dtype(const Call& call) {
     case TypeRule::bit_count:
       common_dtype(call, 0, count);
       return DType::u8;
+    case TypeRule::draw:
+      require_dtype(call, 0, DType::u64);
+      require_dtype(call, 1, DType::u64);
+      return common_dtype(call, 2, count);
   }
   throw InternalError(fmt::format("{} has no type rule", info(call.op).name));
 }

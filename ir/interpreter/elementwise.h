@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "ir/element.h"
 #include "ir/interpreter/functions.h"
 
@@ -23,12 +25,24 @@ const T* elements(const std::byte* data) {
   return reinterpret_cast<const T*>(data);
 }
 
+template <class Call, class T, std::size_t... k>
+void run_draw(const std::byte* const* operands, std::byte* result, std::size_t count,
+              std::index_sequence<k...>) {
+  const auto* key = elements<unsigned long long>(operands[0]);
+  const auto* number = elements<unsigned long long>(operands[1]);
+  T* r = reinterpret_cast<T*>(result);
+  for (std::size_t i = 0; i < count; ++i)
+    r[i] = Call::call(key[i], number[i], elements<T>(operands[2 + k])[i]...);
+}
+
 template <class Call, int arity, TypeRule rule, class T>
 void run_elementwise(const std::byte* const* operands, std::byte* result, std::size_t count) {
   using A = std::conditional_t<rule == TypeRule::select, bool, T>;
   using B = std::conditional_t<rule == TypeRule::load_exponent, int, T>;
   const A* a = elements<A>(operands[0]);
-  if constexpr (arity == 1) {
+  if constexpr (rule == TypeRule::draw) {
+    run_draw<Call, T>(operands, result, count, std::make_index_sequence<arity - 2>());
+  } else if constexpr (arity == 1) {
     auto* r = reinterpret_cast<decltype(Call::call(a[0]))*>(result);
     for (std::size_t i = 0; i < count; ++i) r[i] = Call::call(a[i]);
   } else if constexpr (arity == 2) {

@@ -2,10 +2,14 @@
 //! section philox needs core
 //! defines philox
 namespace heddle_scalar {
-// Philox4x32-10; the counter's upper half is 0, and so are the words of the result not given.
-HD_SCALAR unsigned long long philox(unsigned long long key, unsigned long long counter) {
+struct PhiloxBlock {
+  unsigned long long low, high;
+};
+// Philox4x32-10, the counter's upper half being `block`.
+HD_SCALAR PhiloxBlock philox_block(unsigned long long key, unsigned long long counter,
+                                   unsigned int block) {
   unsigned int k0 = static_cast<unsigned int>(key), k1 = static_cast<unsigned int>(key >> 32);
-  unsigned int c0 = static_cast<unsigned int>(counter), c2 = 0;
+  unsigned int c0 = static_cast<unsigned int>(counter), c2 = block;
   unsigned int c1 = static_cast<unsigned int>(counter >> 32), c3 = 0;
   for (int round = 0; round < 10; ++round) {
     const unsigned long long a = 0xD2511F53ull * c0, b = 0xCD9E8D57ull * c2;
@@ -16,6 +20,296 @@ HD_SCALAR unsigned long long philox(unsigned long long key, unsigned long long c
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  return (static_cast<unsigned long long>(c1) << 32) | c0;
+  return {(static_cast<unsigned long long>(c1) << 32) | c0,
+          (static_cast<unsigned long long>(c3) << 32) | c2};
+}
+HD_SCALAR unsigned long long philox(unsigned long long key, unsigned long long counter) {
+  return philox_block(key, counter, 0).low;
+}
+}  // namespace heddle_scalar
+
+//! section random_unit needs philox bits
+// What the samplers below share. They compute in double throughout, so that all but one in some
+// 10^13 of their decisions are the same on every device. Each attempt draws a block of its own.
+// After random_attempts, of which each succeeds with a probability above 0.4, they give the
+// distribution's mode; that happens to less than one element in 10^28.
+// The samplers are functions of their own: too long to stand in a kernel twice.
+#ifdef __CUDACC__
+#define HD_SAMPLER inline __device__ __attribute__((noinline))
+#else
+#define HD_SAMPLER inline __attribute__((noinline))
+#endif
+namespace heddle_scalar {
+constexpr unsigned int random_attempts = 128;
+// In (0, 1): the middles of 2^52 equal intervals.
+HD_SCALAR double open_unit(unsigned long long bits) {
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+}
+HD_SCALAR double random_nan() { return float_of(0x7ff8000000000000ull); }
+}  // namespace heddle_scalar
+
+//! section log_factorial_terms needs log
+namespace heddle_scalar {
+// log(n!) less Stirling's log(sqrt(2 pi n) (n / e)^n), of whole n > 0.
+HD_SCALAR double stirling_error(double n) {
+  if (n < 9) {
+    double factorial = 1;
+    for (int factor = 2; factor <= static_cast<int>(n); ++factor) factorial *= factor;
+    return log(factorial) - (n + 0.5) * log(n) + n - 0.918938533204672741780;
+  }
+  const double r = 1 / (n * n);
+  const double tail = 1.0 / 1680 - r * (1.0 / 1188 - r * (691.0 / 360360 - r * (1.0 / 156)));
+  return (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r * tail))) / n;
+}
+// x log(x / mean) + mean - x of x > 0, without cancellation where x is near the mean (C. Loader,
+// Fast and accurate computation of binomial probabilities, 2000).
+HD_SCALAR double deviance(double x, double mean) {
+  const double difference = x - mean, v = difference / (x + mean);
+  if (!(v < 0.1 && v > -0.1)) return x * log(x / mean) - difference;
+  const double square = v * v;
+  double sum = difference * v, term = 2 * x * v;
+  for (int odd = 3; odd <= 21; odd += 2) {
+    term *= square;
+    sum += term / odd;
+  }
+  return sum;
+}
+}  // namespace heddle_scalar
+
+//! section log_binomial needs random_unit log_factorial_terms log1p
+namespace heddle_scalar {
+// The logarithm of the probability of k successes of n, of p in (0, 1).
+HD_SAMPLER double log_binomial(double k, double n, double p) {
+  if (k == 0) return n * log1p(-p);
+  if (k == n) return n * log(p);
+  const double rest = n - k;
+  return stirling_error(n) - stirling_error(k) - stirling_error(rest) - deviance(k, n * p) -
+         deviance(rest, n * (1 - p)) - 0.5 * log(6.28318530717958647693 * k * (rest / n));
+}
+}  // namespace heddle_scalar
+
+//! section philox_gamma needs random_unit exp log log1p sqrt cos
+//! defines philox_gamma
+namespace heddle_scalar {
+// Of scale 1. G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables, 2000;
+// a shape below 1 is that of shape + 1 times u^(1 / shape). NaN for a shape that is negative or not
+// finite.
+HD_SAMPLER double philox_gamma(unsigned long long key, unsigned long long counter, double shape) {
+  if (!(shape >= 0) || shape - shape != 0) return random_nan();
+  if (shape == 0) return 0;
+  double scale = 1;
+  if (shape < 1) {
+    scale = exp(log(open_unit(philox_block(key, counter, 0).low)) / shape);
+    shape += 1;
+  }
+  const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+  for (unsigned int attempt = 1; attempt <= random_attempts; ++attempt) {
+    // 52 bits are the normal's radius, 32 its angle, and 43 those that accept.
+    const PhiloxBlock bits = philox_block(key, counter, attempt);
+    const double turn = static_cast<double>(bits.high >> 32) * 0x1p-32;
+    const double x = sqrt(-2 * log(open_unit(bits.low))) * cos(6.28318530717958647693 * turn);
+    const double w = c * x;
+    if (w <= -1) continue;
+    const unsigned long long rest = ((bits.high & 0xffffffffull) << 11) | (bits.low & 0x7ffull);
+    const double u = (static_cast<double>(rest) + 0.5) * 0x1p-43;
+    const double v = (1 + w) * (1 + w) * (1 + w), square = x * x;
+    const double ratio = 0.5 * square + d * (3 * log1p(w) - w * (3 + w * (3 + w)));
+    if (u < 1 - 0.0331 * square * square || log(u) < ratio) return d * v * scale;
+  }
+  return (shape - 1) * scale;
+}
+}  // namespace heddle_scalar
+
+//! section philox_poisson needs random_unit log_factorial_terms exp sqrt rounding
+//! defines philox_poisson
+namespace heddle_scalar {
+// Inversion below a mean of 10: of one number, along the probabilities of 0, 1, ...; then PTRS of
+// W. Hormann, The transformed rejection method for generating Poisson random variables, 1993. NaN
+// for a mean that is negative or whose numbers may be beyond 64 bits.
+HD_SAMPLER double philox_poisson(unsigned long long key, unsigned long long counter, double mean) {
+  if (!(mean >= 0 && mean <= 9.2233720064847708e18)) return random_nan();
+  if (mean < 10) {
+    const double u = open_unit(philox_block(key, counter, 0).low);
+    double k = 0, term = exp(-mean), sum = term;
+    // Beyond the mode, terms of less than u's last bit end it.
+    while (u > sum && (k < mean || term > 0x1p-60)) {
+      k += 1;
+      term *= mean / k;
+      sum += term;
+    }
+    return k;
+  }
+  const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), sure = 0.9277 - 3.6224 / (b - 2);
+  for (unsigned int attempt = 0; attempt < random_attempts; ++attempt) {
+    const PhiloxBlock bits = philox_block(key, counter, attempt);
+    const double u = open_unit(bits.low) - 0.5, v = open_unit(bits.high);
+    const double edge = 0.5 - (u < 0 ? -u : u);
+    const double k = floor((2 * a / edge + b) * u + mean + 0.43);
+    if (edge >= 0.07 && v <= sure) return k;
+    if (k < 0 || k >= 0x1p63 || (edge < 0.013 && v > edge)) continue;
+    const double probability =
+        k == 0 ? -mean
+               : -stirling_error(k) - deviance(k, mean) - 0.5 * log(6.28318530717958647693 * k);
+    if (log(v * inverse_alpha / (a / (edge * edge) + b)) <= probability) return k;
+  }
+  return floor(mean);
+}
+}  // namespace heddle_scalar
+
+//! section philox_binomial needs random_unit log_binomial exp sqrt rounding
+//! defines philox_binomial
+namespace heddle_scalar {
+// Successes of floor(n) trials of probability p <= 1/2. Inversion below a mean of 10, then BTRS of
+// W. Hormann, The generation of binomial random variates, 1993.
+HD_SCALAR double philox_binomial_half(unsigned long long key, unsigned long long counter, double n,
+                                      double p) {
+  const double mean = n * p, odds = p / (1 - p);
+  if (mean < 10) {
+    const double u = open_unit(philox_block(key, counter, 0).low);
+    double k = 0, term = exp(n * log1p(-p)), sum = term;
+    while (u > sum && k < n && (k < mean || term > 0x1p-60)) {
+      k += 1;
+      term *= (n - k + 1) / k * odds;
+      sum += term;
+    }
+    return k;
+  }
+  const double deviation = sqrt(mean * (1 - p)), b = 1.15 + 2.53 * deviation;
+  const double a = -0.0873 + 0.0248 * b + 0.01 * p, sure = 0.92 - 4.2 / b;
+  const double alpha = (2.83 + 5.1 / b) * deviation, mode = floor((n + 1) * p);
+  const double highest = log_binomial(mode, n, p);
+  for (unsigned int attempt = 0; attempt < random_attempts; ++attempt) {
+    const PhiloxBlock bits = philox_block(key, counter, attempt);
+    const double u = open_unit(bits.low) - 0.5, v = open_unit(bits.high);
+    const double edge = 0.5 - (u < 0 ? -u : u);
+    const double k = floor((2 * a / edge + b) * u + mean + 0.5);
+    if (k < 0 || k > n) continue;
+    if (edge >= 0.07 && v <= sure) return k;
+    if (log(v * alpha / (a / (edge * edge) + b)) <= log_binomial(k, n, p) - highest) return k;
+  }
+  return mode;
+}
+// NaN for a p outside of [0, 1] and an n that is negative or beyond 2^63.
+HD_SAMPLER double philox_binomial(unsigned long long key, unsigned long long counter, double n,
+                                  double p) {
+  if (!(n >= 0 && n <= 0x1p63 && p >= 0 && p <= 1)) return random_nan();
+  n = floor(n);
+  const bool turned = p > 0.5;
+  const double k = philox_binomial_half(key, counter, n, turned ? 1 - p : p);
+  return turned ? n - k : k;
+}
+}  // namespace heddle_scalar
+
+//! section philox_hypergeometric needs random_unit log_binomial exp sqrt rounding
+//! defines philox_hypergeometric
+namespace heddle_scalar {
+// Good ones among `sample` of `few` good and `many` others: few <= many, sample <= (few + many)
+// / 2. Inversion below a mean of 10, then HRUA of E. Stadlober, The ratio of uniforms approach for
+// generating discrete random variates, 1990.
+HD_SCALAR double philox_hypergeometric_half(unsigned long long key, unsigned long long counter,
+                                            double few, double many, double sample) {
+  const double all = few + many, most = few < sample ? few : sample;
+  if (most == 0) return 0;
+  const double share = sample / all, mean = few * share;
+  if (mean < 10) {
+    const double u = open_unit(philox_block(key, counter, 0).low);
+    double k = 0, term = exp(few * log1p(-share) + log_binomial(sample, many, share) -
+                             log_binomial(sample, all, share));
+    double sum = term;
+    while (u > sum && k < most && (k < mean || term > 0x1p-60)) {
+      term *= (few - k) * (sample - k) / ((k + 1) * (many - sample + k + 1));
+      sum += term;
+      k += 1;
+    }
+    return k;
+  }
+  const double variance = mean * (many / all) * ((all - sample) / (all - 1));
+  const double width = 1.71552776992141359 * sqrt(variance + 0.5) + 0.89891616205889884;
+  const double mode = floor((sample + 1) * ((few + 1) / (all + 2)));
+  const double highest = log_binomial(mode, few, share) + log_binomial(sample - mode, many, share);
+  for (unsigned int attempt = 0; attempt < random_attempts; ++attempt) {
+    const PhiloxBlock bits = philox_block(key, counter, attempt);
+    const double u = open_unit(bits.low), v = open_unit(bits.high);
+    const double k = floor(mean + 0.5 + width * (v - 0.5) / u);
+    if (k < 0 || k > most) continue;
+    const double probability = log_binomial(k, few, share) + log_binomial(sample - k, many, share);
+    if (2 * log(u) <= probability - highest) return k;
+  }
+  return mode;
+}
+// NaN for numbers that are negative, together beyond 2^53, or fewer than the sample.
+HD_SAMPLER double philox_hypergeometric(unsigned long long key, unsigned long long counter,
+                                        double good, double bad, double sample) {
+  good = floor(good);
+  bad = floor(bad);
+  sample = floor(sample);
+  const double all = good + bad;
+  if (!(good >= 0 && bad >= 0 && sample >= 0 && all <= 0x1p53 && sample <= all))
+    return random_nan();
+  // Which ones are called good, and which are in the sample, may be turned around.
+  const bool left = sample > all - sample, turned = good > bad;
+  const double drawn = left ? all - sample : sample;
+  double k =
+      philox_hypergeometric_half(key, counter, turned ? bad : good, turned ? good : bad, drawn);
+  if (turned) k = drawn - k;
+  return left ? good - k : k;
+}
+}  // namespace heddle_scalar
+
+//! section philox_zipf needs random_unit exp log1p expm1 rounding
+//! defines philox_zipf
+namespace heddle_scalar {
+// L. Devroye, Non-uniform random variate generation, 1986, chapter X.6, of numbers below 2^63. NaN
+// for an exponent that is not above 1.
+HD_SAMPLER double philox_zipf(unsigned long long key, unsigned long long counter, double exponent) {
+  if (!(exponent > 1)) return random_nan();
+  if (exponent >= 1025) return 1;  // others have a probability below 2^-1024
+  const double s = exponent - 1, c = expm1(0.69314718055994530942 * s);
+  const double least = expm1(-43.6682723752765512 * s);  // of a number of 2^63, less 1
+  for (unsigned int attempt = 0; attempt < random_attempts; ++attempt) {
+    const PhiloxBlock bits = philox_block(key, counter, attempt);
+    const double u = open_unit(bits.low), v = open_unit(bits.high);
+    const double k = floor(exp(-log1p(u * least) / s));
+    if (!(k >= 1 && k < 0x1p63)) continue;
+    const double rise = expm1(s * log1p(1 / k));
+    if (v * k * (rise / c) <= (rise + 1) / (c + 1)) return k;
+  }
+  return 1;
+}
+}  // namespace heddle_scalar
+
+//! section philox_vonmises needs random_unit log sqrt tan arctan cos
+//! defines philox_vonmises
+namespace heddle_scalar {
+// Around 0, in [-pi, pi]. D. J. Best and N. I. Fisher, Efficient simulation of the von Mises
+// distribution, 1979; beyond a concentration of 10^6 a normal is as good. NaN for one that is
+// negative.
+HD_SAMPLER double philox_vonmises(unsigned long long key, unsigned long long counter,
+                                  double concentration) {
+  constexpr double pi = 3.14159265358979323846;
+  const PhiloxBlock first = philox_block(key, counter, 0);
+  if (!(concentration >= 0)) return random_nan();
+  if (concentration < 1e-8) return pi * (2 * open_unit(first.low) - 1);
+  if (concentration > 1e6) {
+    const double radius = sqrt(-2 * log(open_unit(first.low)));
+    return radius * cos(2 * pi * open_unit(first.high)) / sqrt(concentration);
+  }
+  double s = 1 / concentration + concentration, above = s - 1;
+  if (concentration >= 1e-5) {
+    const double tau = 1 + sqrt(1 + 4 * concentration * concentration);
+    const double rho = (tau - sqrt(2 * tau)) / (2 * concentration);
+    s = (1 + rho * rho) / (2 * rho);
+    above = (1 - rho) * (1 - rho) / (2 * rho);
+  }
+  for (unsigned int attempt = 0; attempt < random_attempts; ++attempt) {
+    const PhiloxBlock bits = attempt == 0 ? first : philox_block(key, counter, attempt);
+    const double u = open_unit(bits.low), v = open_unit(bits.high);
+    const double y = concentration * above * (s + 1) / (s + cos(pi * u));
+    if (y * (2 - y) < v && log(y / v) + 1 - y < 0) continue;
+    const double angle = 2 * arctan(sqrt(above / (s + 1)) * tan(0.5 * pi * u));
+    return (bits.low & 1) != 0 ? -angle : angle;
+  }
+  return 0;
 }
 }  // namespace heddle_scalar

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numbers>
 #include <set>
@@ -8,37 +6,11 @@
 #include <doctest/doctest.h>
 
 #include "ir/scalar.h"
+#include "tests/frontend/distributions.h"
 #include "tests/frontend/values.h"
 
 namespace heddle::test {
 namespace {
-
-constexpr std::int64_t many = 200'000;
-
-/// Checks mean and variance to within six standard errors; `kurtosis` is the distribution's.
-void check_moments(const Array& sample, double mean, double variance, double kurtosis = 3) {
-  const std::vector<double> values = sample.to_vector<double>();
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value;
-  const auto count = static_cast<double>(values.size());
-  const double found = sum / count;
-  for (const double value : values) squares += (value - found) * (value - found);
-  CHECK(std::abs(found - mean) < 6 * std::sqrt(variance / count));
-  CHECK(std::abs(squares / count - variance) < 6 * variance * std::sqrt(kurtosis / count));
-}
-
-/// Kolmogorov's distance to a distribution function, below what one sample in 10^9 exceeds.
-void check_distribution(const Array& sample, const std::function<double(double)>& below) {
-  std::vector<double> values = sample.to_vector<double>();
-  std::sort(values.begin(), values.end());
-  const auto count = static_cast<double>(values.size());
-  double distance = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double at = below(values[i]), rank = static_cast<double>(i);
-    distance = std::max({distance, std::abs(at - rank / count), std::abs(at - (rank + 1) / count)});
-  }
-  CHECK(distance * std::sqrt(count) < 3.3);
-}
 
 TEST_CASE("philox gives the numbers that its authors publish") {
   CHECK(heddle_scalar::philox(0, 0) == 0xe169c58d6627e8d5ull);
@@ -87,36 +59,38 @@ TEST_CASE("each call of a jitted function draws anew, and as it would outside") 
 TEST_CASE("distributions are what they are called") {
   random::Generator rng(11);
   for (const DType dtype : {DType::f32, DType::f64}) {
-    CAPTURE(name_of(dtype));
-    check_distribution(rng.random({many}, dtype), [](double x) { return x; });
-    check_distribution(rng.uniform(-2.0, 3.0, {many}, dtype), [](double x) { return (x + 2) / 5; });
-    check_distribution(rng.normal(1.0, 2.0, {many}, dtype), [](double x) {
-      return 0.5 * std::erfc(-(x - 1) / 2 / std::numbers::sqrt2);
-    });
-    check_distribution(rng.exponential(2.0, {many}, dtype),
-                       [](double x) { return -std::expm1(-x / 2); });
-    check_distribution(rng.standard_cauchy({many}, dtype),
-                       [](double x) { return 0.5 + std::atan(x) / std::numbers::pi; });
-    check_distribution(rng.laplace(1.0, 2.0, {many}, dtype), [](double x) {
-      const double y = (x - 1) / 2;
-      return y < 0 ? std::exp(y) / 2 : 1 - std::exp(-y) / 2;
-    });
-    check_distribution(rng.logistic(1.0, 2.0, {many}, dtype),
-                       [](double x) { return 1 / (1 + std::exp(-(x - 1) / 2)); });
-    check_distribution(rng.gumbel(1.0, 2.0, {many}, dtype),
-                       [](double x) { return std::exp(-std::exp(-(x - 1) / 2)); });
-    check_distribution(rng.rayleigh(2.0, {many}, dtype),
-                       [](double x) { return -std::expm1(-x * x / 8); });
-    check_distribution(rng.weibull(1.5, {many}, dtype),
-                       [](double x) { return -std::expm1(-std::pow(x, 1.5)); });
-    check_distribution(rng.pareto(3.0, {many}, dtype),
-                       [](double x) { return 1 - std::pow(1 + x, -3.0); });
-    check_distribution(rng.power(2.5, {many}, dtype), [](double x) { return std::pow(x, 2.5); });
-    check_distribution(rng.triangular(0.0, 1.0, 3.0, {many}, dtype),
-                       [](double x) { return x < 1 ? x * x / 3 : 1 - (3 - x) * (3 - x) / 6; });
-    check_distribution(rng.lognormal(0.0, 0.5, {many}, dtype), [](double x) {
-      return 0.5 * std::erfc(-std::log(x) / 0.5 / std::numbers::sqrt2);
-    });
+    std::vector<Continuous> cases;
+    cases.push_back({"random", rng.random({many}, dtype), [](double x) { return x; }});
+    cases.push_back(
+        {"uniform", rng.uniform(-2.0, 3.0, {many}, dtype), [](double x) { return (x + 2) / 5; }});
+    cases.push_back({"normal", rng.normal(1.0, 2.0, {many}, dtype),
+                     [](double x) { return 0.5 * std::erfc(-(x - 1) / 2 / std::numbers::sqrt2); }});
+    cases.push_back({"exponential", rng.exponential(2.0, {many}, dtype),
+                     [](double x) { return -std::expm1(-x / 2); }});
+    cases.push_back({"standard_cauchy", rng.standard_cauchy({many}, dtype),
+                     [](double x) { return 0.5 + std::atan(x) / std::numbers::pi; }});
+    cases.push_back({"laplace", rng.laplace(1.0, 2.0, {many}, dtype), [](double x) {
+                       const double y = (x - 1) / 2;
+                       return y < 0 ? std::exp(y) / 2 : 1 - std::exp(-y) / 2;
+                     }});
+    cases.push_back({"logistic", rng.logistic(1.0, 2.0, {many}, dtype),
+                     [](double x) { return 1 / (1 + std::exp(-(x - 1) / 2)); }});
+    cases.push_back({"gumbel", rng.gumbel(1.0, 2.0, {many}, dtype),
+                     [](double x) { return std::exp(-std::exp(-(x - 1) / 2)); }});
+    cases.push_back({"rayleigh", rng.rayleigh(2.0, {many}, dtype),
+                     [](double x) { return -std::expm1(-x * x / 8); }});
+    cases.push_back({"weibull", rng.weibull(1.5, {many}, dtype),
+                     [](double x) { return -std::expm1(-std::pow(x, 1.5)); }});
+    cases.push_back({"pareto", rng.pareto(3.0, {many}, dtype),
+                     [](double x) { return 1 - std::pow(1 + x, -3.0); }});
+    cases.push_back(
+        {"power", rng.power(2.5, {many}, dtype), [](double x) { return std::pow(x, 2.5); }});
+    cases.push_back({"triangular", rng.triangular(0.0, 1.0, 3.0, {many}, dtype),
+                     [](double x) { return x < 1 ? x * x / 3 : 1 - (3 - x) * (3 - x) / 6; }});
+    cases.push_back({"lognormal", rng.lognormal(0.0, 0.5, {many}, dtype), [](double x) {
+                       return 0.5 * std::erfc(-std::log(x) / 0.5 / std::numbers::sqrt2);
+                     }});
+    check_all(cases);
     check_moments(rng.standard_normal({many}, dtype), 0, 1);
     check_moments(rng.standard_exponential({many}, dtype), 1, 1, 9);
   }

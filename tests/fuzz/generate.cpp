@@ -129,13 +129,12 @@ void Generator::add_elementwise() {
   static const std::vector<Op> ops = ops_of_kind(OpKind::elementwise);
   const OpInfo& info = ir::info(recorder_.any_of(ops));
   ValueId first = pick();
-  const bool select = info.rule == TypeRule::select;
   DType dtype = recorder_.dtype(first);
   if ((info.dtypes & ir::set_of(dtype)) == 0) dtype = recorder_.any_dtype(info.dtypes);
-  first = recorder_.cast(first, select ? DType::boolean : dtype);
+  first = recorder_.cast(first, ir::operand_dtype(info.rule, 0, dtype));
   std::vector<ValueId> operands = {conformed(first, info, 0)};
   for (int k = 1; k < info.arity; ++k) {
-    const DType kind = info.rule == TypeRule::load_exponent ? DType::i32 : dtype;
+    const DType kind = ir::operand_dtype(info.rule, static_cast<std::size_t>(k), dtype);
     operands.push_back(conformed(beside(kind, recorder_.shape(first), false), info, k));
   }
   const bool interchangeable =

@@ -113,8 +113,8 @@ TEST_CASE("every elementwise op takes exactly its dtypes") {
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);
       std::vector<Type> types(static_cast<std::size_t>(row.arity), Type{dtype, {}});
-      if (row.rule == TypeRule::select) types[0].dtype = DType::boolean;
-      if (row.rule == TypeRule::load_exponent) types[1].dtype = DType::i32;
+      for (std::size_t k = 0; k < types.size(); ++k)
+        types[k].dtype = operand_dtype(row.rule, k, dtype);
       CAPTURE(row.name);
       CAPTURE(name_of(dtype));
       if ((row.dtypes & set_of(dtype)) != 0) {
@@ -126,10 +126,11 @@ TEST_CASE("every elementwise op takes exactly its dtypes") {
   }
 }
 
-TEST_CASE("select and load_exponent fix one operand's dtype") {
+TEST_CASE("select, load_exponent and draw fix operands' dtypes") {
   for (int i = 0; i < op_count; ++i) {
     const OpInfo& row = info(static_cast<Op>(i));
     const Type condition = type_of("bool[4]"), value = type_of("f32[3,1]");
+    const Type key = type_of("u64[4]"), parameter = type_of("f64[3,1]");
     const Type exponent = type_of("i32[4]"), wrong = type_of("f32[4]");
     if (row.rule == TypeRule::select) {
       CHECK(infer(row.op, std::vector{condition, value, value}, {}) == type_of("f32[3,4]"));
@@ -138,6 +139,15 @@ TEST_CASE("select and load_exponent fix one operand's dtype") {
     } else if (row.rule == TypeRule::load_exponent) {
       CHECK(infer(row.op, std::vector{value, exponent}, {}) == type_of("f32[3,4]"));
       CHECK_THROWS_AS(infer(row.op, std::vector{value, wrong}, {}), DTypeError);
+    } else if (row.rule == TypeRule::draw) {
+      std::vector types(static_cast<std::size_t>(row.arity), parameter);
+      types[0] = types[1] = key;
+      CHECK(infer(row.op, types, {}) == type_of("f64[3,4]"));
+      types[1] = type_of("i64[4]");
+      CHECK_THROWS_AS(infer(row.op, types, {}), DTypeError);
+      types[1] = key;
+      types.back() = value;
+      CHECK_THROWS_AS(infer(row.op, types, {}), DTypeError);
     } else if (row.rule == TypeRule::exponent) {
       CHECK(infer(row.op, std::vector{value}, {}) == type_of("i32[3,1]"));
     } else if (row.rule == TypeRule::bit_count) {

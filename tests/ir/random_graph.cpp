@@ -168,13 +168,14 @@ class Generator {
     std::vector<ValueId> operands(static_cast<std::size_t>(row.arity), first);
     for (std::size_t i = 1; i < operands.size(); ++i)
       operands[i] = pick_beside(graph_.shape(first));
-    for (ValueId& operand : operands) {
-      const bool is_condition = row.rule == TypeRule::select && &operand == &operands[0];
-      const bool is_exponent = row.rule == TypeRule::load_exponent && &operand == &operands[1];
-      operand = cast(operand, is_condition ? DType::boolean : is_exponent ? DType::i32 : dtype);
+    bool same_dtype = true;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const DType kind = operand_dtype(row.rule, k, dtype);
+      same_dtype &= kind == dtype;
+      operands[k] = cast(operands[k], kind);
     }
     // Values that broadcast to the first are as welcome in front of it.
-    if (row.rule != TypeRule::select && row.rule != TypeRule::load_exponent && coin()) {
+    if (same_dtype && coin()) {
       std::ranges::reverse(operands);
     }
     graph_.add(op, operands);

@@ -22,9 +22,7 @@ using ir::ValueId;
 constexpr std::size_t ops_a_program = 8;
 
 DType operand_dtype(const OpInfo& info, int operand, DType dtype) {
-  if (info.rule == ir::TypeRule::select && operand == 0) return DType::boolean;
-  if (info.rule == ir::TypeRule::load_exponent && operand == 1) return DType::i32;
-  return dtype;
+  return ir::operand_dtype(info.rule, static_cast<std::size_t>(operand), dtype);
 }
 
 /// The inputs of ops of one shape: ops of one domain share them.

@@ -228,9 +228,8 @@ void Suite::count(const ir::Graph& graph, ValueId output) {
     if (!needed[i]) continue;
     const auto id = static_cast<ValueId>(i);
     const std::span<const ValueId> operands = graph.operands(id);
-    // select's dtype is that of what it selects.
-    const bool selects = ir::info(graph.op(id)).rule == ir::TypeRule::select;
-    ++compared_[{graph.op(id), graph.dtype(operands.empty() ? id : operands[selects ? 1 : 0])}];
+    const std::size_t typed = ir::typed_operand(ir::info(graph.op(id)).rule);
+    ++compared_[{graph.op(id), graph.dtype(operands.empty() ? id : operands[typed])}];
   }
 }
 

@@ -37,9 +37,7 @@ std::vector<DType> dtypes_in(ir::DTypeSet set) {
 }
 
 DType operand_dtype(const OpInfo& info, int operand, DType dtype) {
-  if (info.rule == ir::TypeRule::select && operand == 0) return DType::boolean;
-  if (info.rule == ir::TypeRule::load_exponent && operand == 1) return DType::i32;
-  return dtype;
+  return ir::operand_dtype(info.rule, static_cast<std::size_t>(operand), dtype);
 }
 
 Attributes over(std::vector<std::int64_t> axes, bool keepdims) {

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 
+import draws
 import dtypes
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "ir" / "include" / "heddle"
@@ -59,24 +60,10 @@ def log1p(x):
     return result
 
 
-def philox(key, counter):
-    """The low 64 bits of Philox4x32-10, by Python's integers."""
-
-    def block(key, counter):
-        mask = 0xFFFFFFFF
-        keys, words = [key & mask, key >> 32], [counter & mask, counter >> 32, 0, 0]
-        for _ in range(10):
-            a, b = 0xD2511F53 * words[0], 0xCD9E8D57 * words[2]
-            words = [b >> 32 ^ words[1] ^ keys[0], b & mask,
-                     a >> 32 ^ words[3] ^ keys[1], a & mask]
-            keys = [keys[0] + 0x9E3779B9 & mask, keys[1] + 0xBB67AE85 & mask]
-        return words[1] << 32 | words[0]
-
-    return np.vectorize(lambda k, c: block(int(k), int(c)), otypes=[np.uint64])(key, counter)
-
-
 # Where NumPy's own function is not accurate enough to judge by.
 REFERENCES = {"sinc": sinc, "log1p": log1p}
+# What NumPy does not have.
+OWN = {"math.erf": erf, **{f.__name__: f for f in draws.FUNCTIONS}}
 # Functions of a dtype's own format, which no wider one can stand in for.
 FORMAT_BOUND = {"nextafter", "spacing"}
 
@@ -84,8 +71,8 @@ FORMAT_BOUND = {"nextafter", "spacing"}
 def resolve(field):
     """The function that a table's field stands for: "numpy.add", or an expression of x and y."""
     text = field.strip('"')
-    if text in ("math.erf", "philox"):
-        return {"math.erf": erf, "philox": philox}[text]
+    if text in OWN:
+        return OWN[text]
     if re.fullmatch(r"numpy(\.\w+)+", text):
         return functools.reduce(getattr, text.split(".")[1:], np)
     return eval(f"lambda x, y=None: {text}", {"numpy": np})

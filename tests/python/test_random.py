@@ -11,14 +11,40 @@ METHODS = {
     "standard_cauchy": (), "laplace": (1.0, 2.0), "logistic": (1.0, 2.0), "gumbel": (1.0, 2.0),
     "rayleigh": (2.0,), "weibull": (1.5,), "pareto": (3.0,), "power": (2.5,),
     "triangular": (0.0, 1.0, 3.0), "geometric": (0.3,), "integers": (-3, 9),
+    "standard_gamma": (0.4,), "gamma": (3.0, 2.0), "beta": (0.7, 2.0), "chisquare": (5,),
+    "noncentral_chisquare": (3.0, 2.0), "f": (4.0, 9.0), "noncentral_f": (4.0, 9.0, 2.0),
+    "standard_t": (3.0,), "wald": (1.0, 2.0), "vonmises": (1.0, 3.0), "poisson": (20.0,),
+    "binomial": (50, 0.4), "negative_binomial": (3, 0.4), "hypergeometric": (60, 80, 50),
+    "zipf": (2.5,), "logseries": (0.8,), "choice": (7,),
 }
+# These give rows.
+ROWS = {
+    "dirichlet": ([0.5, 1.0, 2.5],), "multinomial": (12, [0.2, 0.3, 0.5]),
+    "multivariate_hypergeometric": ([7, 9, 4], 8),
+}
+
+
+def draws(module, seed, name, count):
+    generator = module.random.default_rng(seed)
+    return np.asarray(getattr(generator, name)(*(METHODS | ROWS)[name], size=count))
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_distributed_as_numpys(name):
-    count = 50_000
-    ours = np.sort(hd.asnumpy(getattr(hd.random.default_rng(1), name)(*METHODS[name], size=count)))
-    theirs = np.sort(getattr(np.random.default_rng(2), name)(*METHODS[name], size=count))
+    check_same_distribution(draws(hd, 1, name, 50_000), draws(np, 2, name, 50_000))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_distributed_as_numpys(name):
+    ours, theirs = draws(hd, 1, name, 20_000), draws(np, 2, name, 20_000)
+    assert ours.shape == theirs.shape
+    for k in range(3):
+        check_same_distribution(ours[:, k], theirs[:, k])
+    assert np.allclose(np.corrcoef(ours.T), np.corrcoef(theirs.T), atol=0.05)
+
+
+def check_same_distribution(ours, theirs):
+    ours, theirs, count = np.sort(ours), np.sort(theirs), len(ours)
     assert ours.dtype == theirs.dtype
     # Kolmogorov's distance of two samples, below what one pair in 10^9 exceeds.
     every = np.concatenate([ours, theirs])
@@ -49,8 +75,35 @@ def test_each_call_of_a_jitted_function_draws_anew():
         assert hd.allclose(noisy(hd.zeros(5)), outside.normal(size=5))
 
 
+def test_orders_and_choices():
+    rng = hd.random.default_rng(4)
+    assert sorted(rng.permutation(9).tolist()) == list(range(9))
+    assert sorted(rng.permutation([3, 1, 2]).tolist()) == [1, 2, 3]
+    table = hd.reshape(hd.arange(12), (3, 4))
+    columns = hd.asnumpy(rng.permutation(table, axis=1))
+    assert (columns[1] - columns[0] == 4).all() and sorted(columns[0]) == [0, 1, 2, 3]
+    assert sorted(hd.asnumpy(rng.permuted(table, axis=1))[1]) == [4, 5, 6, 7]
+    before = hd.asnumpy(table)
+    view = table[1:]
+    assert rng.shuffle(view, axis=1) is None
+    after = hd.asnumpy(table)
+    assert (after[0] == before[0]).all() and sorted(after[2]) == sorted(before[2])
+    assert rng.choice([10.0, 20.0], size=(2, 2)).dtype == hd.float64
+    assert rng.choice(5, 3, p=[0, 0, 1, 0, 0]).tolist() == [2, 2, 2]
+    assert sorted(rng.choice(4, 4, replace=False).tolist()) == [0, 1, 2, 3]
+    assert set(rng.choice(4, 2, False, [0.5, 0, 0.5, 0]).tolist()) == {0, 2}
+    assert len(rng.bytes(11)) == 11
+    with pytest.raises(ValueError):
+        rng.choice(3, 4, replace=False)
+
+
 def test_errors():
     rng = hd.random.default_rng(0)
+    for wrong in (lambda: rng.poisson(-1.0), lambda: rng.binomial(3, 1.5),
+                  lambda: rng.gamma(-1.0), lambda: rng.hypergeometric(1, 1, 3)):
+        with pytest.raises(ValueError, match="test_random.py"):
+            wrong()
+    assert rng.poisson(hd.asarray([-1.0, 0.0])).tolist() == [-1, 0]
     with pytest.raises(ValueError):
         rng.normal(0.0, -1.0)
     with pytest.raises(ValueError):
@@ -59,3 +112,18 @@ def test_errors():
         rng.random(3, dtype=hd.int32)
     with pytest.raises(TypeError):
         rng.uniform("a")
+
+
+def test_bulk_generators():
+    with pytest.raises(ValueError):
+        hd.random.bulk("mt19937")
+    try:
+        points = hd.random.bulk("sobol32", dimensions=2).uniform((1024, 2))
+    except hd.DeviceError as error:
+        assert "cuRAND" in str(error)
+        pytest.skip("there is no cuRAND")
+    cells = np.floor(np.asarray(points) * 16).clip(0, 15)
+    assert np.ptp(np.histogram2d(cells[:, 0], cells[:, 1], bins=16)[0]) <= 4
+    bulk = hd.random.bulk("xorwow", seed=1)
+    assert bulk.bits(3).dtype == hd.uint32
+    assert bulk.normal(2.0, 0.1, size=(3, 5), dtype="float32").shape == (3, 5)

@@ -37,6 +37,10 @@ Range range_of(Domain domain, int operand) {
       return operand == 0 ? Range{0.0625, 20} : Range{-4, 4};
     case Domain::small_exponent:
       return operand == 0 ? Range{-10, 10} : Range{-20, 20};
+    case Domain::trials:
+      return operand < 3 ? Range{0, 1000} : Range{0, 1};
+    case Domain::counts:
+      return operand < 4 ? Range{0, 1000} : Range{0, 300};
   }
   return {-10, 10};
 }

@@ -12,12 +12,19 @@ namespace heddle {
 #define HEDDLE_DECLARE_1(name) Array name(const Operand& x);
 #define HEDDLE_DECLARE_2(name) Array name(const Operand& x, const Operand& y);
 #define HEDDLE_DECLARE_3(name) Array name(const Operand& x, const Operand& y, const Operand& z);
+#define HEDDLE_DECLARE_4(name) \
+  Array name(const Operand& x, const Operand& y, const Operand& z, const Operand& u);
+#define HEDDLE_DECLARE_5(name)                                                       \
+  Array name(const Operand& x, const Operand& y, const Operand& z, const Operand& u, \
+             const Operand& v);
 #define HD_OP(name, arity, ...) HEDDLE_DECLARE_##arity(name)
 #include "heddle/ops.def"
 #undef HD_OP
 #undef HEDDLE_DECLARE_1
 #undef HEDDLE_DECLARE_2
 #undef HEDDLE_DECLARE_3
+#undef HEDDLE_DECLARE_4
+#undef HEDDLE_DECLARE_5
 
 /// numpy.where(condition, x, y); condition of any dtype is taken as != 0.
 Array where(const Operand& condition, const Operand& x, const Operand& y);

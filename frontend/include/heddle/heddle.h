@@ -4,6 +4,7 @@
 /// Everything of Heddle's C++ interface. Users write `namespace hd = heddle;`.
 
 #include "heddle/array.h"
+#include "heddle/bulk_random.h"
 #include "heddle/creation.h"
 #include "heddle/differences.h"
 #include "heddle/dtype_info.h"
