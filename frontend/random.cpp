@@ -41,7 +41,7 @@ std::optional<std::int64_t> known_integer(const Operand& operand) {
 /// As 64 bits, of which those of a negative number wrap.
 NodeRef bound(const Operand& operand) {
   const bool is_large = operand.array() == nullptr && !known_integer(operand);
-  const NodeRef wide = frontend::node_of("integers", operand, is_large ? DType::u64 : DType::i64);
+  NodeRef wide = frontend::node_of("integers", operand, is_large ? DType::u64 : DType::i64);
   if (wide->dtype == DType::u64) return wide;
   ir::Attributes to;
   to.dtype = DType::u64;

@@ -36,7 +36,7 @@ std::size_t place_of(std::string_view op, const NodeRef& node, std::int64_t axis
 /// Integers for an axis of a node, by the mode. IndexError for one that is known to be outside.
 NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& node,
                    std::size_t axis, std::string_view mode) {
-  const NodeRef index = frontend::node_of(op, indices);
+  NodeRef index = frontend::node_of(op, indices);
   const SourceLocation site = indices.where();
   if ((ir::integers & ir::set_of(index->dtype)) == 0) {
     throw DTypeError(

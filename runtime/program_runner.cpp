@@ -148,7 +148,7 @@ void launch_kernel(const passes::KernelStep& step, const PreparedKernel& prepare
     switch (parameter.kind) {
       case passes::Parameter::Kind::buffer: {
         const Frame::Memory memory = frame.memory(parameter.buffer);
-        arguments.slots.push_back(reinterpret_cast<std::uint64_t>(memory.pointer));
+        arguments.slots.emplace_back(reinterpret_cast<std::uint64_t>(memory.pointer));
         bytes = memory.bytes;
         if (parameter.cleared > 0) {
           const auto cleared = static_cast<std::size_t>(parameter.cleared * prepared.blocks);
@@ -157,7 +157,7 @@ void launch_kernel(const passes::KernelStep& step, const PreparedKernel& prepare
         break;
       }
       case passes::Parameter::Kind::size:
-        arguments.slots.push_back(static_cast<std::uint64_t>(prepared.sizes[next_size++]));
+        arguments.slots.emplace_back(static_cast<std::uint64_t>(prepared.sizes[next_size++]));
         break;
       case passes::Parameter::Kind::scalar:
         arguments.slots.push_back(frame.scalar(parameter.scalar));

@@ -24,7 +24,8 @@ namespace {
 
 /// The elements in C order, computed and copied with the GIL released.
 void read_bytes(const Array& array, const char* what, const SourceLocation& where, void* out) {
-  const Array value = array;  // the variable may change while other threads run
+  // The variable may change while other threads run.
+  const Array value = array;  // NOLINT(performance-unnecessary-copy-initialization)
   std::optional<SharedOrder> order;
   if (take_pinned_read() && !frontend::tracing()) order.emplace(device_of(value));
   {
@@ -222,7 +223,7 @@ bool contains_array(nb::handle value) {
 Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLocation& where) {
   Sequence sequence(where);
   if (sequence.read(value)) return sequence.finish(dtype);
-  const auto cast = [&](Array array) {
+  const auto cast = [&](const Array& array) {
     return dtype && *dtype != array.dtype() ? astype({array, where}, *dtype) : array;
   };
   if (contains_array(value)) return cast(from_arrays(value, where));
