@@ -120,8 +120,7 @@ Finding compiler_finding() {
   return finding;
 }
 
-Finding blas_finding(const char* name, runtime::Device device, const char* advice) {
-  const std::string reason = runtime::blas_unavailable_reason(device);
+Finding library_finding(const char* name, const std::string& reason, const char* advice) {
   if (!reason.empty()) return missing(name, reason, advice);
   Finding finding;
   finding.name = name;
@@ -189,15 +188,20 @@ Finding default_device_finding() {
 std::vector<Finding> examine() {
   std::vector<Finding> findings{
       device_finding("CPU", runtime::Device{}), compiler_finding(),
-      blas_finding("OpenBLAS", runtime::Device{},
-                   "matmul on the CPU needs it. Install it: apt install "
-                   "libopenblas0-pthread, or set HEDDLE_OPENBLAS to its file.")};
+      library_finding("OpenBLAS", runtime::blas_unavailable_reason(runtime::Device{}),
+                      "matmul on the CPU needs it. Install it: apt install "
+                      "libopenblas0-pthread, or set HEDDLE_OPENBLAS to its file.")};
   for (Finding& finding : gpu_findings()) findings.push_back(std::move(finding));
   findings.push_back(nvrtc_finding());
   if (runtime::cuda::available()) {
+    const runtime::Device gpu{runtime::DeviceKind::cuda, 0};
     findings.push_back(
-        blas_finding("cuBLAS", {runtime::DeviceKind::cuda, 0},
-                     "matmul on the GPU needs it. Install it: pip install nvidia-cublas."));
+        library_finding("cuBLAS", runtime::blas_unavailable_reason(gpu),
+                        "matmul on the GPU needs it. Install it: pip install nvidia-cublas."));
+    findings.push_back(library_finding(
+        "cuRAND", runtime::curand_unavailable_reason(),
+        "random::bulk needs it, and random::Generator does not. Install it: pip install "
+        "nvidia-curand, or set HEDDLE_CURAND to its file."));
   }
   findings.push_back(cache_finding());
   findings.push_back(default_device_finding());
