@@ -12,6 +12,7 @@
 #include "frontend/cli/command.h"
 #include "runtime/blas.h"
 #include "runtime/cache/store.h"
+#include "runtime/curand.h"
 #include "runtime/host_compiler.h"
 #include "runtime/nvrtc.h"
 
