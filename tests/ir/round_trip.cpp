@@ -12,7 +12,7 @@ using namespace heddle;
 using namespace heddle::ir;
 
 TEST_CASE("random graphs over every op print, read back and hash the same") {
-  constexpr std::uint64_t graphs = 600;
+  constexpr std::uint64_t graphs = 900;
   std::map<Op, int> graphs_with;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CAPTURE(seed);
