@@ -162,6 +162,8 @@ class Evaluation:
             value = self.compute(node, operands, widened=True)
             if open_outcomes is not None and run % 2 == 1:
                 value = np.where(open_outcomes, ~self.values[node.id], value)
+            if node.op in op_table.SCATTERS:
+                value = np.where(self.open_places(run, node), ~value, value)
             self.clean[run][node.id] = value
             moved = node.op in op_table.MOVES and dtypes.is_inexact(node.dtype)
             self.perturbed[run][node.id] = value if moved else self.finish(node, value)
@@ -177,6 +179,17 @@ class Evaluation:
             self.perturbed[run][node.id] = self.finish(node, wide)
         if run % 2 == 1:
             self.turn_signs(run, node)
+
+    def open_places(self, run, node):
+        """The rows of a scatter's result in which some element's place is open: it may be any other
+        one too, not only those that the runs meet."""
+        axes = tuple(node.attributes["axes"])
+        rows = np.zeros([1 if i in axes else n for i, n in enumerate(node.shape)], bool)
+        for id in node.operands[1:]:
+            moved = self.perturbed[run].get(id, self.values[id]) != self.values[id]
+            moved = np.broadcast_to(moved, np.broadcast_shapes(moved.shape, rows.shape))
+            rows = rows | moved.any(axis=axes, keepdims=True)
+        return rows
 
     def signs(self, run, node):
         if not dtypes.is_complex(node.dtype):

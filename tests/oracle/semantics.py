@@ -296,6 +296,10 @@ def scan_error(node, operands, dtype, result):
         logs = np.log2(np.abs(np.where(finite == 0, 1, finite)))
         ambiguous = (sums(values=np.where(logs > 0, logs, 0)) >= largest) | (
             sums(values=np.where(logs < 0, logs, 0)) <= smallest)
+        if dtypes.is_complex(dtype):
+            # As of a product of complex numbers in reduction_error.
+            error = error * 4
+            ambiguous |= sums(values=np.where(np.isfinite(wide), 0.0, 1.0)) > 0
     return np.where(ambiguous, np.inf, error.astype(np.float64))
 
 
