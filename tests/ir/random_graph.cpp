@@ -263,7 +263,9 @@ class Generator {
   }
 
   /// Integers to index `count` axes by, and the axes.
-  std::vector<ValueId> any_indices(const Shape& shape, Attributes& attributes) {
+  /// The shape is a copy, as a graph's own moves when it grows.
+  std::vector<ValueId> any_indices(Shape shape,  // NOLINT(performance-unnecessary-value-param)
+                                   Attributes& attributes) {
     std::vector<ValueId> indices;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       if (!indices.empty() && coin()) continue;
