@@ -16,6 +16,7 @@ gpu() {
         echo "./dev gpu $verb: nvidia-smi finds no GPU here." >&2
         return 3
       fi
+      offline=1
       build
       export HEDDLE_DEVICE=cuda:0
       "gpu_$verb" "$out"

@@ -15,8 +15,15 @@ nlohmann-json|has_header nlohmann/json.hpp|nlohmann-json3-dev
 CLI11|has_header CLI/CLI.hpp|libcli11-dev
 doctest|has_header doctest/doctest.h|doctest-dev
 xxhash|has_xxhash|libxxhash-dev
-libzip|has_header zip.h|libzip-dev
 OpenBLAS|has_library libopenblas.so.0|libopenblas0-pthread
+TXT
+}
+
+# The same for what is built without where it cannot be had.
+options() {
+  cat <<'TXT'
+ccache|has_command ccache|ccache
+libzip|has_header zip.h|libzip-dev
 TXT
 }
 
@@ -44,15 +51,20 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive as_root apt-get install -y -qq --no-install-recommends "$@"
 }
 
-setup_packages() {
-  local name check package missing=()
+# The packages that the list's checks miss, in one line.
+missing_packages() {
+  local name check package
   while IFS='|' read -r name check package; do
-    $check || { echo "   missing: $name"; missing+=("$package"); }
-  done < <(requirements)
-  if [ ${#missing[@]} -gt 0 ]; then
-    has_command ccache || missing+=(ccache)
-    apt_install "${missing[@]}"
-  fi
+    $check || { echo "   missing: $name" >&2; echo -n "$package "; }
+  done
+}
+
+setup_packages() {
+  local missing optional
+  missing=$(requirements | missing_packages)
+  optional=$(options | missing_packages)
+  [ -z "$missing" ] || apt_install $missing
+  [ -z "$optional" ] || [ -n "${offline:-}" ] || apt_install $optional || say "Going on without"
 }
 
 setup_tool() {
@@ -62,8 +74,11 @@ setup_tool() {
 has_oracle_packages() {
   "$1" -c 'import numpy, ml_dtypes; assert int(numpy.__version__.split(".")[0]) >= 2' 2>/dev/null
 }
+has_module_packages() {
+  has_oracle_packages "$1" && "$1" -c 'import nanobind, pytest' 2>/dev/null
+}
 
-# The Python that tests/oracle runs in: this machine's when it has the packages, else .venv.
+# The Python that tests/oracle runs in, and that the module is built for: this machine's, or .venv.
 oracle_python() {
   if [ -x .venv/bin/python ] && has_oracle_packages .venv/bin/python; then
     echo "$PWD/.venv/bin/python"
@@ -87,9 +102,9 @@ setup_python() {
   fi
 }
 
-# The Python module is built with nanobind and tested with pytest, both of .venv.
+# The Python module is built with nanobind and tested with pytest.
 setup_python_module() {
-  .venv/bin/python -c 'import nanobind, pytest, numpy, ml_dtypes' 2>/dev/null && return
+  ! has_module_packages "$(oracle_python)" || return 0
   make_venv
   say "Installing what the Python module is built and tested with into .venv"
   .venv/bin/pip install --quiet --disable-pip-version-check \
