@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "heddle/dtype_info.h"
 #include "heddle/elementwise.h"
 #include "heddle/manipulation.h"
 
 #include "frontend/here.h"
+#include "frontend/ordering.h"
 #include "frontend/promote.h"
 #include "frontend/views.h"
 
@@ -16,6 +18,7 @@ namespace heddle {
 
 using frontend::Access;
 using frontend::at;
+using frontend::Composer;
 using frontend::Here;
 using frontend::NodeRef;
 using frontend::record;
@@ -134,6 +137,41 @@ void putmask(Array& x, const Array& mask, const Operand& values) {
       frontend::reshape_to(frontend::periodic(flat, 0, 0, count, site), node->shape, site);
   const Array bools = astype({mask, values.where()}, DType::boolean);
   x = overwritten("putmask", x, repeated, bools, site);
+}
+
+namespace {
+
+/// For each element of a flattened mask the value of its rank among those that hold.
+NodeRef values_in_turn(const NodeRef& chosen, const NodeRef& values, const Composer& on) {
+  if (values->shape[0] == ir::Dim(1)) return values;
+  const NodeRef counts = on.reduce(Op::cumsum, on.cast(chosen, DType::i64), {0});
+  const NodeRef rank = on(Op::subtract, counts, frontend::record_constant(DType::i64, 1));
+  return on.gather(values, on(Op::remainder, rank, on.extent(values->shape[0])), 0);
+}
+
+}  // namespace
+
+void place(Array& x, const Array& mask, const Operand& values) {
+  const Composer on{values.where()};
+  const NodeRef node = Access::node(x, values.where());
+  const NodeRef chosen = on.flat(on.cast(Access::node(mask, values.where()), DType::boolean));
+  const NodeRef flat = on.flat(node);
+  if (chosen->shape != flat->shape) {
+    throw ShapeError(at(fmt::format("place({}): the mask {} has another number of elements",
+                                    frontend::describe(*node), frontend::describe(*chosen)),
+                        on.site));
+  }
+  const NodeRef given = on.flat(frontend::element_node("place", values, node->dtype));
+  if (values.array() != nullptr && !can_cast(values.array()->dtype(), node->dtype)) {
+    throw DTypeError(at(fmt::format("place: values of {} cannot be written to an array of {}; cast "
+                                    "them first",
+                                    name_of(values.array()->dtype()), name_of(node->dtype)),
+                        on.site));
+  }
+  if (flat->shape[0] == ir::Dim(0)) return;
+  if (given->shape[0] == ir::Dim(0)) throw ValueError(at("place: there are no values", on.site));
+  const NodeRef changed = on(Op::select, chosen, values_in_turn(chosen, given, on), flat);
+  x = Access::make(on.reshape(changed, node->shape));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "frontend/axes.h"
 #include "frontend/gather.h"
+#include "frontend/index_arrays.h"
 #include "frontend/ordering.h"
 #include "frontend/promote.h"
 #include "frontend/region.h"
@@ -80,18 +81,6 @@ std::pair<NodeRef, std::int64_t> running_sums(const NodeRef& node, const Compose
   const Array computed = Access::make(sums);
   computed.eval();
   return {sums, computed(-1).item<std::int64_t>(on.site)};
-}
-
-/// The quotients and remainders of flat positions by the extents of a shape.
-std::vector<NodeRef> unraveled(NodeRef flat, const ir::Shape& shape, const Composer& on) {
-  std::vector<NodeRef> result(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 1;) {
-    const NodeRef extent = on.extent(shape[axis]);
-    result[axis] = on(Op::remainder, flat, extent);
-    flat = on(Op::floor_divide, flat, extent);
-  }
-  result[0] = flat;
-  return result;
 }
 
 Array slices_where(std::string_view op, const Operand& condition, const NodeRef& node,
@@ -226,6 +215,55 @@ Array extract(const Operand& condition, const Operand& x) {
   const NodeRef mask = frontend::flatten(frontend::node_of("extract", condition), x.where());
   const NodeRef flat = frontend::flatten(frontend::node_of("extract", x), x.where());
   return slices_where("extract", {Access::make(mask), x.where()}, flat, 0, x.where());
+}
+
+namespace {
+
+/// Whether any element is not 0, then for each axis the first and the last place where one is.
+std::vector<std::int64_t> bounds_of_nonzero(const NodeRef& node, const Composer& on) {
+  const int rank = frontend::rank_of(node);
+  const NodeRef flags = on.cast(node, DType::boolean);
+  const auto as_vector = [&](const NodeRef& value) {
+    return Access::make(on.reshape(on.cast(value, DType::i64), {1}));
+  };
+  std::vector<Array> found{as_vector(on.reduce(Op::any, flags, frontend::all_axes(rank)))};
+  for (std::int64_t axis = 0; axis < rank; ++axis) {
+    std::vector<std::int64_t> others = frontend::all_axes(rank);
+    others.erase(others.begin() + axis);
+    const NodeRef line = others.empty() ? flags : on.reduce(Op::any, flags, others);
+    const NodeRef last =
+        frontend::record_constant(DType::i64, static_cast<double>(line->shape[0].constant() - 1));
+    found.push_back(as_vector(on.reduce(Op::argmax, line, {0})));
+    found.push_back(
+        as_vector(on(Op::subtract, last, on.reduce(Op::argmax, on.flip(line, 0), {0}))));
+  }
+  return concatenate(found, 0, on.site).to_vector<std::int64_t>(on.site);
+}
+
+}  // namespace
+
+Array trim_zeros(const Operand& x, std::string_view trim, const Axes& axes) {
+  const Composer on{x.where()};
+  NodeRef node = frontend::node_of("trim_zeros", x);
+  const bool front = trim.find_first_of("fF") != std::string_view::npos;
+  const bool back = trim.find_first_of("bB") != std::string_view::npos;
+  if (trim.empty() || trim.size() != std::size_t{front} + std::size_t{back}) {
+    throw ValueError(
+        at(fmt::format("trim_zeros: trim is \"f\", \"b\" or \"fb\", not \"{}\"", trim), on.site));
+  }
+  const auto trimmed = frontend::axes_of("trim_zeros", axes, frontend::rank_of(node), on.site);
+  if (trimmed.empty()) return Access::make(node);
+  refuse_in_trace("trim_zeros", on.site);
+  const bool is_empty = ir::element_count(node->shape) == ir::Dim(0);
+  const auto bounds = is_empty ? std::vector<std::int64_t>{0} : bounds_of_nonzero(node, on);
+  for (const std::int64_t axis : trimmed) {
+    const auto place = static_cast<std::size_t>(axis);
+    std::int64_t start = 0, stop = bounds[0] == 0 ? 0 : node->shape[place].constant();
+    if (bounds[0] != 0 && front) start = bounds[1 + 2 * place];
+    if (bounds[0] != 0 && back) stop = bounds[2 + 2 * place] + 1;
+    node = on.part(node, axis, start, stop - start);
+  }
+  return Access::make(node);
 }
 
 Array repeat(const Operand& x, const Array& counts, std::optional<std::int64_t> axis) {

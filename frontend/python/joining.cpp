@@ -15,6 +15,18 @@ nb::object views(const Arguments& a, const std::vector<Array>& parts) {
   return result;
 }
 
+/// Lists of what asarray takes, nested.
+Block to_block(nb::handle value, const SourceLocation& where) {
+  if (const ArrayObject* array = as_array(value)) return array->read(where);
+  if (PyTuple_Check(value.ptr())) {
+    raise(PyExc_TypeError, "block: only lists arrange blocks, and there is a tuple");
+  }
+  if (!PyList_Check(value.ptr())) return from_python(value, std::nullopt, where);
+  std::vector<Block> blocks;
+  for (nb::handle each : nb::borrow(value)) blocks.push_back(to_block(each, where));
+  return blocks;
+}
+
 void bind_joins_of_rank(Functions& functions) {
   functions.def("hstack(tup: Sequence[Array], /) -> Array",
                 "The arrays joined along their second axis, vectors along their only one: "
@@ -29,6 +41,13 @@ void bind_joins_of_rank(Functions& functions) {
   functions.def("column_stack(tup: Sequence[Array], /) -> Array",
                 "Vectors as columns beside each other: numpy.column_stack.",
                 [](const Arguments& a) { return column_stack(a.arrays(0), a.where()); });
+  functions.def(
+      "block(arrays: Any, /) -> Array",
+      "Arrays in nested lists, the innermost lists joined along the last axis, those around them "
+      "along the one before, and so on: numpy.block. Raises ValueError for an empty list and for "
+      "arrays at different depths, ShapeError when other extents differ.\n\nExample: "
+      "hd.block([[a, b], [c, d]])",
+      [](const Arguments& a) { return block(to_block(a[0], a.where()), a.where()); });
   functions.def(
       "append(x: Operand, values: Operand, /, axis: int | None = None) -> Array",
       "x and the values joined along an axis, both flattened where it is None: "

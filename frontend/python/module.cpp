@@ -26,6 +26,8 @@ NB_MODULE(_heddle, module) {
   bind_elementwise(functions);
   bind_selection(functions);
   bind_take(functions);
+  bind_index_arrays(functions);
+  bind_packing(functions);
   bind_reductions(functions);
   bind_scans(functions);
   bind_manipulation(functions);

@@ -61,6 +61,14 @@ Array piecewise_of(const Arguments& a) {
   return piecewise(a.operand(0), conditions_of(a), pieces);
 }
 
+/// What writes values into an array through a mask.
+nb::object written(const Arguments& a, void (*write)(Array&, const Array&, const Operand&)) {
+  Array value = a.array(0);
+  write(value, a.array(1), a.operand(2));
+  a.object(0).write(value, a.where());
+  return nb::none();
+}
+
 }  // namespace
 
 void bind_selection(Functions& functions) {
@@ -99,12 +107,12 @@ void bind_selection(Functions& functions) {
   functions.def("putmask(x: Array, mask: Array, values: Operand, /) -> None",
                 "Element i of x becomes element i of the values, which repeat, where the mask "
                 "holds: numpy.putmask.",
-                [](const Arguments& a) {
-                  Array value = a.array(0);
-                  putmask(value, a.array(1), a.operand(2));
-                  a.object(0).write(value, a.where());
-                  return nb::none();
-                });
+                [](const Arguments& a) { return written(a, putmask); });
+  functions.def("place(arr: Array, mask: Array, vals: Operand, /) -> None",
+                "The n-th element where the mask holds becomes element n of the values, which "
+                "repeat: numpy.place. Raises ShapeError for a mask of another size, DTypeError for "
+                "values that arr does not hold, ValueError for none.",
+                [](const Arguments& a) { return written(a, place); });
 }
 
 }  // namespace heddle::python

@@ -68,6 +68,14 @@ void bind_take(Functions& functions) {
                 [](const Arguments& a) {
                   return compress(a.operand(0), a.operand(1), a.optional_integer(2));
                 });
+  functions.def(
+      "trim_zeros(filt: Array, /, trim: str = 'fb', axis: Axis = None) -> Array",
+      "A view of the array without the slices that are all 0 at the front (\"f\") and at the back "
+      "(\"b\") of axes: numpy.trim_zeros. Evaluates and waits; raises TraceError in a traced "
+      "function, ValueError for another `trim`.\n\nExample: hd.trim_zeros(x, \"b\")",
+      [](const Arguments& a) {
+        return a.object(0).view_of(trim_zeros(a.operand(0), a.text(1), a.axes(2)), a.where());
+      });
   functions.def("extract(condition: Array, x: Array, /) -> Array",
                 "The elements where the condition holds: numpy.extract. Evaluates and waits.",
                 [](const Arguments& a) { return extract(a.operand(0), a.operand(1)); });

@@ -231,12 +231,10 @@ def test_repeat_by_counts():
 
 
 def test_sizes_that_depend_on_data_are_refused_in_a_trace():
-    @hd.jit
-    def chosen(a):
-        return a[a > 0]
-
-    with pytest.raises(hd.TraceError, match="where"):
-        chosen(hd.arange(4))
+    by_mask = hd.jit(lambda a: a[a > 0])
+    for chosen in (by_mask, hd.jit(hd.trim_zeros), hd.jit(lambda a: hd.ix_(a > 0)[0])):
+        with pytest.raises(hd.TraceError, match="where"):
+            chosen(hd.arange(4))
 
     @hd.jit
     def by_index(a, i):
@@ -277,3 +275,60 @@ def test_masks_that_are_empty(shape, mask):
     x = hd.zeros(shape)
     x[hd.zeros(mask, dtype=hd.bool)] = 1
     assert not hd.any(x)
+
+
+def test_index_grids():
+    values = sample(hd.int16, (5, 6))
+    x = hd.asarray(values)
+    lists = [[0, 3, -1], [2, 4]]
+    mask = np.array([True, False, False, True, False])
+    for vectors in (lists, [mask, lists[1]], [np.array([], dtype=int), [1]], [[], [0, 1]], [[2]], []):
+        want = np.ix_(*vectors)
+        got = hd.ix_(*(hd.asarray(v) if isinstance(v, np.ndarray) else v for v in vectors))
+        assert isinstance(got, tuple) and len(got) == len(want)
+        for one, other in zip(got, want):
+            check(one, other)
+        if len(want) == 2:
+            check(x[got], values[want])
+    x[hd.ix_([1, 2], [3, 0])] = 7
+    values[np.ix_([1, 2], [3, 0])] = 7
+    check(x, values)
+    for bad in (x, hd.asarray(3), 3):
+        with pytest.raises(ValueError):
+            hd.ix_(bad)
+
+
+def test_indices_of_places_index():
+    values = sample(hd.float32, (4, 6), 3)
+    x = hd.asarray(values)
+    for name, arguments in (("tril_indices", (4, 1, 6)), ("triu_indices", (4, -1, 6)),
+                            ("diag_indices", (4,))):
+        check(x[getattr(hd, name)(*arguments)], values[getattr(np, name)(*arguments)])
+    check(x[hd.unravel_index(hd.argmax(x), x.shape)], values.max())
+    triangle = hd.jit(lambda a: a[hd.triu_indices_from(a)] * 2)
+    check(triangle(x), values[np.triu_indices_from(values)] * 2)
+    for n in (1000, 4097):
+        for got, want in zip(hd.tril_indices(n, 3, 70), np.tril_indices(n, 3, 70), strict=True):
+            check(got, want)
+
+
+def test_indices_outside_of_a_shape_are_taken_as_the_nearest():
+    x = hd.asarray([-3, 0, 5, 6, 99])
+    for got, want in zip(hd.unravel_index(x, (2, 3)), np.unravel_index([0, 0, 5, 5, 5], (2, 3))):
+        check(got, want)
+    check(hd.ravel_multi_index((x, 1), (6, 2)), np.array([1, 1, 11, 11, 11]))
+
+
+def test_trimmed_arrays_are_views():
+    x = hd.asarray([0, 0, 1, 0, 2, 0])
+    hd.trim_zeros(x)[...] = 7
+    check(x, np.array([0, 0, 7, 7, 7, 0]))
+
+
+def test_writing_diagonals_and_places_of_views():
+    values = sample(hd.float32, (4, 6), 3)
+    x = hd.asarray(values)
+    for xp, target in ((np, values), (hd, x)):
+        xp.fill_diagonal(target[1:, ::2], 9)
+        xp.place(target[::2], target[::2] > 0, xp.asarray(np.float32([5, 6, 7])))
+    check(x, values)

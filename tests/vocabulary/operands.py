@@ -25,6 +25,7 @@ SETS = {
     "numbers": ("float32", "int8", "int32", "uint8", "int64", "float16", "float64"),
     "reals": ("float32", "int8", "int32", "uint8", "int64", "float16", "float64"),
     "floats": ("float32", "float16", "float64"),
+    "ints": ("int32", "bool", "int8", "uint8", "int64"),
 }
 SHAPES = ((2, 3, 4), (3, 4), (5,), (), (0, 3), (1, 1))
 LAYOUTS = ("contiguous", "offset", "strided", "reversed", "transposed", "broadcast")

@@ -41,6 +41,29 @@ Array column_stack(std::span<const Array> arrays, SourceLocation where = SourceL
 /// numpy.append: both flattened where there is no axis.
 Array append(const Operand& x, const Operand& values, std::optional<std::int64_t> axis = {});
 
+/// What block() joins: an array, or a list of such.
+class Block {
+ public:
+  // NOLINTBEGIN: block({{a, b}, {c, d}})
+  Block(const Array& array) : array_(array) {}
+  Block(std::initializer_list<Block> blocks) : blocks_(blocks), is_list_(true) {}
+  Block(std::vector<Block> blocks) : blocks_(std::move(blocks)), is_list_(true) {}
+  // NOLINTEND
+  bool is_list() const { return is_list_; }
+  const Array& array() const { return array_; }
+  const std::vector<Block>& blocks() const { return blocks_; }
+
+ private:
+  Array array_;
+  std::vector<Block> blocks_;
+  bool is_list_ = false;
+};
+/// numpy.block: arrays in nested lists, the innermost lists joined along the last axis, those that
+/// hold them along the one before, and so on; arrays of fewer axes get leading ones of extent 1.
+/// ValueError for an empty list, and where arrays lie at different depths; ShapeError when other
+/// extents differ.
+Array block(const Block& blocks, SourceLocation where = SourceLocation::current());
+
 /// numpy.split into a number of equal sections, or before each index of a list. Views. ValueError
 /// where the extent does not divide; indices are bounds as in slices, so they may be negative or
 /// beyond the end.

@@ -52,5 +52,10 @@ void copyto(Array& destination, const Operand& source, const Array& mask = {});
 /// numpy.putmask: element i of the flattened array becomes element i of the values, which repeat,
 /// where the mask holds. ShapeError for a mask of another shape.
 void putmask(Array& x, const Array& mask, const Operand& values);
+/// numpy.place: the n-th element of the flattened array where the mask, of as many elements, holds,
+/// becomes element n of the values, which repeat. ShapeError for a mask of another size; DTypeError
+/// for an array of values that x's dtype does not hold; ValueError for no values, which NumPy takes
+/// where the mask holds nowhere.
+void place(Array& x, const Array& mask, const Operand& values);
 
 }  // namespace heddle

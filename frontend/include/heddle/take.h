@@ -39,6 +39,10 @@ Array argwhere(const Operand& x);
 Array compress(const Operand& condition, const Operand& x, std::optional<std::int64_t> axis = {});
 /// numpy.extract: the elements of the flattened x where the flattened condition holds.
 Array extract(const Operand& condition, const Operand& x);
+/// numpy.trim_zeros: x without the slices that are all 0 at the front ("f") and at the back ("b")
+/// of the axes, of all by default. A view; none of it where x is 0 everywhere. ValueError for
+/// another `trim`, IndexError for an axis out of range.
+Array trim_zeros(const Operand& x, std::string_view trim = "fb", const Axes& axes = {});
 /// numpy.repeat with a count for each slice along the axis; of the flattened x without an axis.
 /// ValueError for a negative count, ShapeError for counts that do not broadcast to the axis.
 Array repeat(const Operand& x, const Array& counts, std::optional<std::int64_t> axis = {});

@@ -1,0 +1,156 @@
+#include "heddle/index_arrays.h"
+
+#include <fmt/format.h>
+
+#include "heddle/joining.h"
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+namespace {
+
+nb::object tuple_of(std::vector<Array> arrays) { return nb::tuple(to_result(std::move(arrays))); }
+
+/// A mode for all axes, or a sequence of one for each.
+std::vector<std::string> modes_of(const Arguments& a, std::size_t i, std::size_t axes) {
+  if (nb::isinstance<nb::str>(a[i])) return {a.text(i)};
+  if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr())) a.mistyped(i, "strings");
+  std::vector<std::string> modes;
+  for (nb::handle each : nb::borrow(a[i])) {
+    if (!nb::isinstance<nb::str>(each)) a.mistyped(i, "strings");
+    modes.emplace_back(nb::str(each).c_str());
+  }
+  if (modes.size() == axes) return modes;
+  raise(PyExc_ValueError,
+        fmt::format("ravel_multi_index: {} modes for {} axes", modes.size(), axes));
+}
+
+/// Arrays and integers.
+std::vector<Operand> operands_of(const Arguments& a, std::size_t i) {
+  if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr()))
+    a.mistyped(i, "an Array or a sequence of Arrays and integers");
+  std::vector<Operand> operands;
+  for (nb::handle each : nb::borrow(a[i])) {
+    if (const ArrayObject* array = as_array(each)) {
+      operands.emplace_back(array->read(a.where()), a.where());
+    } else if (const auto scalar = as_scalar(each)) {
+      operands.emplace_back(*scalar, a.where());
+    } else {
+      a.mistyped(i, "an Array or a sequence of Arrays and integers");
+    }
+  }
+  return operands;
+}
+
+/// One coordinate for each axis, or the rows of an Array.
+Array raveled(const Arguments& a) {
+  const std::vector<std::int64_t> dims = a.integers(1);
+  const std::vector<std::string> names = modes_of(a, 2, dims.size());
+  const std::vector<std::string_view> modes(names.begin(), names.end());
+  const std::string order = a.text(3);
+  if (as_array(a[0]) != nullptr) {
+    const std::vector<Array> rows = unstack(a.operand(0), 0);
+    return ravel_multi_index(std::span<const Array>(rows), dims, modes, order, a.where());
+  }
+  const std::vector<Operand> coordinates = operands_of(a, 0);
+  return ravel_multi_index(std::span<const Operand>(coordinates), dims, modes, order, a.where());
+}
+
+void bind_raveling(Functions& functions) {
+  functions.def(
+      "unravel_index(indices: Operand, /, shape: int | tuple[int, ...], order: str = 'C') -> "
+      "tuple[Array, ...]",
+      "For each axis of a shape, the coordinates of the elements that indices count, in C or in "
+      "Fortran order: numpy.unravel_index. An index outside, in an Array, is taken as the nearest "
+      "inside; a number outside raises ValueError. Raises DTypeError for floats.\n\nExample: "
+      "hd.unravel_index(hd.argmax(x), x.shape)",
+      [](const Arguments& a) {
+        return tuple_of(unravel_index(a.operand(0), a.integers(1), a.text(2)));
+      });
+  functions.def(
+      "ravel_multi_index(multi_index: Array | Sequence[Operand], /, dims: int | tuple[int, ...], "
+      "mode: str | tuple[str, ...] = 'raise', order: str = 'C') -> Array",
+      "The indices that count the elements at coordinates, one operand, or row of an Array, for "
+      "each axis: numpy.ravel_multi_index. A mode, or one for each axis, says what coordinates "
+      "outside do: \"wrap\", \"clip\", and under \"raise\" those in Arrays are taken as the "
+      "nearest "
+      "inside, and a number raises ValueError. Raises DTypeError for floats.\n\nExample: "
+      "hd.ravel_multi_index((i, j), x.shape)",
+      [](const Arguments& a) { return raveled(a); });
+}
+
+void bind_triangles(Functions& functions) {
+  functions.def(
+      "tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]",
+      "Rows and columns of the places on and below the k-th diagonal of an n times m matrix: "
+      "numpy.tril_indices.\n\nExample: x[hd.tril_indices(3)]",
+      [](const Arguments& a) {
+        return tuple_of(tril_indices(a.integer(0), a.integer(1), a.optional_integer(2), a.where()));
+      });
+  functions.def(
+      "triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]",
+      "Rows and columns of the places on and above the k-th diagonal of an n times m matrix: "
+      "numpy.triu_indices.",
+      [](const Arguments& a) {
+        return tuple_of(triu_indices(a.integer(0), a.integer(1), a.optional_integer(2), a.where()));
+      });
+  functions.def(
+      "tril_indices_from(arr: Array, /, k: int = 0) -> tuple[Array, Array]",
+      "tril_indices of a matrix's shape: numpy.tril_indices_from. Raises ShapeError for other "
+      "ranks.",
+      [](const Arguments& a) { return tuple_of(tril_indices_from(a.operand(0), a.integer(1))); });
+  functions.def(
+      "triu_indices_from(arr: Array, /, k: int = 0) -> tuple[Array, Array]",
+      "triu_indices of a matrix's shape: numpy.triu_indices_from. Raises ShapeError for other "
+      "ranks.",
+      [](const Arguments& a) { return tuple_of(triu_indices_from(a.operand(0), a.integer(1))); });
+  functions.def("diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]",
+                "The places on the main diagonal of an array of ndim axes, each n long: "
+                "numpy.diag_indices.",
+                [](const Arguments& a) {
+                  return tuple_of(diag_indices(a.integer(0), a.integer(1), a.where()));
+                });
+  functions.def("diag_indices_from(arr: Array, /) -> tuple[Array, ...]",
+                "diag_indices of an array's shape: numpy.diag_indices_from. Raises ShapeError for "
+                "fewer than two axes, or axes of different length.",
+                [](const Arguments& a) { return tuple_of(diag_indices_from(a.operand(0))); });
+  functions.def(
+      "fill_diagonal(a: Array, val: Operand, /, wrap: bool = False) -> None",
+      "Writes values, which repeat, on the main diagonal: numpy.fill_diagonal. With `wrap` a "
+      "matrix "
+      "of more rows than columns has more than one. Raises ShapeError for fewer than two axes, and "
+      "for more of different length.\n\nExample: hd.fill_diagonal(x, 0)",
+      [](const Arguments& a) {
+        Array value = a.array(0);
+        fill_diagonal(value, a.operand(1), a.flag(2));
+        a.object(0).write(value, a.where());
+        return nb::none();
+      });
+}
+
+/// A vector of indices, or a sequence that is one; without elements it is of integers.
+Array vector_of(nb::handle value, const SourceLocation& where) {
+  if (const ArrayObject* array = as_array(value)) return array->read(where);
+  const bool is_empty = PySequence_Check(value.ptr()) != 0 && PySequence_Size(value.ptr()) == 0;
+  return from_python(value, is_empty ? std::optional(DType::i64) : std::nullopt, where);
+}
+
+}  // namespace
+
+void bind_index_arrays(Functions& functions) {
+  bind_raveling(functions);
+  bind_triangles(functions);
+  functions.def(
+      "ix_(*args: Array | Sequence[int]) -> tuple[Array, ...]",
+      "Vectors, each along an axis of its own, that together index a grid: numpy.ix_. One of bool "
+      "is where it holds, which evaluates and waits, and raises TraceError in a traced function. "
+      "Raises ShapeError for other ranks.\n\nExample: x[hd.ix_([0, 2], [1, 3])]",
+      [](const Arguments& a) {
+        std::vector<Array> vectors;
+        for (nb::handle each : nb::borrow(a[0])) vectors.push_back(vector_of(each, a.where()));
+        return tuple_of(ix_(vectors, a.where()));
+      });
+}
+
+}  // namespace heddle::python
