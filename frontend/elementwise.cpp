@@ -21,8 +21,34 @@ using frontend::NodeRef;
 using frontend::unary;
 using ir::Op;
 
+namespace {
+
+/// sin(pi x) / (pi x), the angle within half a turn of 0, where it is exact.
+Array complex_sinc(const Operand& x) {
+  const Here here(x);
+  constexpr double pi = 3.14159265358979323846;
+  const Array real_part = real(x), imaginary_part = imag(x);
+  const Array turns = rint(here(multiply(here(real_part), here(Scalar(0.5)))));
+  const auto times_pi = [&](const Array& real_angle) {
+    return make_complex(here(multiply(here(real_angle), here(Scalar(pi)))),
+                        here(multiply(here(imaginary_part), here(Scalar(pi)))));
+  };
+  const Array rest = subtract(here(real_part), here(multiply(here(turns), here(Scalar(2)))));
+  const Array ratio = divide(here(sin(here(times_pi(rest)))), here(times_pi(real_part)));
+  return where(here(equal(x, here(Scalar(0)))), here(Scalar(1)), here(ratio));
+}
+
+/// An op of the table; sinc of complex numbers is composed of others.
+Array of_one(Op op, const Operand& x) {
+  const Operand* operands[] = {&x};
+  if (op == Op::sinc && is_complex(frontend::common_dtype(operands))) return complex_sinc(x);
+  return unary(op, x);
+}
+
+}  // namespace
+
 #define HEDDLE_DEFINE_1(name) \
-  Array name(const Operand& x) { return unary(Op::name, x); }
+  Array name(const Operand& x) { return of_one(Op::name, x); }
 #define HEDDLE_DEFINE_2(name) \
   Array name(const Operand& x, const Operand& y) { return binary(Op::name, x, y); }
 #define HEDDLE_DEFINE_3(name)                                        \

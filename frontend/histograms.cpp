@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
+#include "heddle/joining.h"
 #include "heddle/reductions.h"
 
 #include "frontend/compaction.h"
@@ -13,6 +14,7 @@
 #include "frontend/searching.h"
 #include "frontend/sums_by_key.h"
 #include "frontend/trace.h"
+#include "frontend/views.h"
 
 namespace heddle {
 
@@ -59,25 +61,48 @@ NodeRef traced_edges(const NodeRef& flat, std::int64_t bins, const Composer& on)
   return on(Op::select, is_last, last, edges);
 }
 
+void check_bins(std::string_view op, std::int64_t bins, const Composer& on) {
+  if (bins >= 1) return;
+  throw ValueError(at(fmt::format("{}: needs at least one bin, not {}", op, bins), on.site));
+}
+
+void refuse_complex(std::string_view op, const NodeRef& node, const Composer& on) {
+  if (!is_complex(node->dtype)) return;
+  throw DTypeError(
+      at(fmt::format("{}({}): takes real numbers", op, frontend::describe(*node)), on.site));
+}
+
+using Ends = std::pair<double, double>;
+
+/// The least and the greatest element of vectors that have elements, computed and waited for
+/// together.
+std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const Composer& on) {
+  if (vectors.empty()) return {};
+  std::vector<Array> found;
+  for (const NodeRef& each : vectors) {
+    for (const Op op : {Op::min, Op::max}) found.push_back(Access::make(on.reduce(op, each, {0})));
+  }
+  eval(found);
+  std::vector<Ends> result;
+  for (std::size_t i = 0; i < found.size(); i += 2)
+    result.emplace_back(found[i].item<double>(on.site), found[i + 1].item<double>(on.site));
+  return result;
+}
+
+NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, DType dtype,
+                      const Composer& on) {
+  check_range(op, ends.first, ends.second, on.site);
+  return Access::node(evenly_spaced(ends.first, ends.second, bins, dtype, on.site), on.site);
+}
+
 NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
                    const BinRange& range, const Composer& on) {
-  if (bins < 1) {
-    throw ValueError(at(fmt::format("{}: needs at least one bin, not {}", op, bins), on.site));
-  }
-  const DType dtype = edge_dtype(flat->dtype);
-  double first = 0, last = 1;
+  check_bins(op, bins, on);
+  refuse_complex(op, flat, on);
   const bool from_data = !range && !(flat->shape[0] == ir::Dim(0));
   if (from_data && frontend::Trace::current() != nullptr) return traced_edges(flat, bins, on);
-  if (from_data) {
-    const Array least = Access::make(on.reduce(Op::min, flat, {0}));
-    const Array greatest = Access::make(on.reduce(Op::max, flat, {0}));
-    eval({least, greatest});
-    first = least.item<double>(on.site), last = greatest.item<double>(on.site);
-  } else if (range) {
-    first = range->first, last = range->second;
-  }
-  check_range(op, first, last, on.site);
-  return Access::node(evenly_spaced(first, last, bins, dtype, on.site), on.site);
+  const Ends ends = from_data ? ends_of({&flat, 1}, on)[0] : range.value_or(Ends{0, 1});
+  return edges_between(op, ends, bins, edge_dtype(flat->dtype), on);
 }
 
 /// How often each of 0 .. length - 1 is among indices; others count nowhere, but negative ones.
@@ -168,6 +193,166 @@ Array histogram_bin_edges(const Operand& x, std::int64_t bins, BinRange range) {
   const Composer on{x.where()};
   const NodeRef flat = on.flat(frontend::node_of("histogram_bin_edges", x));
   return Access::make(even_edges("histogram_bin_edges", flat, bins, range, on));
+}
+
+namespace {
+
+/// One coordinate of points, and the bins along it.
+struct BinnedAxis {
+  NodeRef values;
+  NodeRef edges;          ///< null where they are to be even
+  std::int64_t bins = 0;  ///< how many, then
+  BinRange range;
+
+  bool needs_data() const { return !edges && !range && !(values->shape[0] == ir::Dim(0)); }
+};
+
+NodeRef given_edges(std::string_view op, const Array& edges, const Composer& on) {
+  const NodeRef node = Access::node(edges, on.site);
+  refuse_complex(op, node, on);
+  if (node->shape.size() == 1 && !(node->shape[0] == ir::Dim(0))) return node;
+  throw ShapeError(at(fmt::format("{}: edges are {}, and need one axis of at least one element", op,
+                                  frontend::describe(*node)),
+                      on.site));
+}
+
+std::vector<BinnedAxis> binned_axes(std::string_view op, const std::vector<NodeRef>& coordinates,
+                                    const std::vector<Bins>& bins,
+                                    const std::vector<BinRange>& ranges, const Composer& on) {
+  const std::size_t count = coordinates.size();
+  if ((bins.size() != 1 && bins.size() != count) || (!ranges.empty() && ranges.size() != count)) {
+    throw ValueError(at(fmt::format("{}: bins for {} and ranges for {} of {} coordinates", op,
+                                    bins.size(), ranges.size(), count),
+                        on.site));
+  }
+  std::vector<BinnedAxis> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    BinnedAxis& axis = result.emplace_back();
+    axis.values = coordinates[i];
+    refuse_complex(op, axis.values, on);
+    if (axis.values->shape.size() != 1 || axis.values->shape != coordinates[0]->shape) {
+      throw ShapeError(
+          at(fmt::format("{}: coordinates are vectors of one length, not {} and {}", op,
+                         frontend::describe(*coordinates[0]), frontend::describe(*axis.values)),
+             on.site));
+    }
+    if (!ranges.empty()) axis.range = ranges[i];
+    const auto& value = bins[bins.size() == 1 ? 0 : i].value();
+    if (const auto* edges = std::get_if<Array>(&value)) {
+      axis.edges = given_edges(op, *edges, on);
+    } else {
+      axis.bins = std::get<std::int64_t>(value);
+      check_bins(op, axis.bins, on);
+    }
+  }
+  return result;
+}
+
+/// Makes the edges that are not given. Waits once, where the ends come from the data.
+void find_edges(std::string_view op, std::span<BinnedAxis> axes, const Composer& on) {
+  std::vector<NodeRef> open;
+  const bool tracing = frontend::Trace::current() != nullptr;
+  for (const BinnedAxis& axis : axes) {
+    if (axis.needs_data() && !tracing) open.push_back(axis.values);
+  }
+  const std::vector<Ends> found = ends_of(open, on);
+  auto next = found.begin();
+  for (BinnedAxis& axis : axes) {
+    if (axis.edges) continue;
+    if (axis.needs_data() && tracing) {
+      axis.edges = traced_edges(axis.values, axis.bins, on);
+      continue;
+    }
+    const bool from_data = axis.needs_data();
+    const Ends ends = from_data ? *next++ : axis.range.value_or(Ends{0, 1});
+    const DType dtype = from_data ? edge_dtype(axis.values->dtype) : DType::f64;
+    axis.edges = edges_between(op, ends, axis.bins, dtype, on);
+  }
+}
+
+/// For each point the number of its bin in C order; of points in none, the number of all bins.
+NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const Composer& on) {
+  NodeRef key, inside;
+  for (const BinnedAxis& axis : axes) {
+    const NodeRef count = on.extent(axis.edges->shape[0] - 1);
+    const NodeRef bin = bins_of(axis.values, axis.edges, on);
+    const NodeRef is_in = on(Op::less, bin, count);
+    key = key ? on(Op::add, on(Op::multiply, key, count), bin) : bin;
+    inside = inside ? on(Op::logical_and, inside, is_in) : is_in;
+  }
+  return on(Op::select, inside, key, none);
+}
+
+/// Counts by the widths of their bins and their sum.
+NodeRef density_of(NodeRef counts, std::span<const BinnedAxis> axes, const Composer& on) {
+  const NodeRef sum = on.reduce(Op::sum, on.flat(counts), {0});
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const NodeRef& edges = axes[i].edges;
+    const ir::Dim bins = edges->shape[0] - 1;
+    const NodeRef widths = on(Op::subtract, on.part(edges, 0, 1, bins), on.part(edges, 0, 0, bins));
+    ir::Shape along(axes.size(), 1);
+    along[i] = bins;
+    counts = on(Op::divide, counts, on.reshape(on.cast(widths, DType::f64), std::move(along)));
+  }
+  return on(Op::divide, counts, sum);
+}
+
+PointHistogram histogram_of_points(std::string_view op, std::span<const Array> coordinates,
+                                   const std::vector<Bins>& bins,
+                                   const std::vector<BinRange>& ranges, bool density,
+                                   const Array& weights, const Composer& on) {
+  if (coordinates.empty()) throw ValueError(at(fmt::format("{}: no coordinates", op), on.site));
+  std::vector<BinnedAxis> axes =
+      binned_axes(op, frontend::promoted(op, coordinates, on.site), bins, ranges, on);
+  const NodeRef weight = weights_for(op, axes[0].values, weights, on);
+  if (weight) refuse_complex(op, weight, on);
+  find_edges(op, axes, on);
+  PointHistogram result;
+  ir::Shape shape;
+  for (const BinnedAxis& axis : axes) {
+    shape.push_back(axis.edges->shape[0] - 1);
+    result.edges.push_back(Access::make(axis.edges));
+  }
+  const ir::Dim total = frontend::located(on.site, [&] { return ir::element_count(shape); });
+  const NodeRef keys = point_bins(axes, on.extent(total), on);
+  const NodeRef counts = on.cast(total_by_key(keys, weight, total, on), DType::f64);
+  const NodeRef shaped = on.reshape(counts, shape);
+  result.counts = Access::make(density ? density_of(shaped, axes, on) : shaped);
+  return result;
+}
+
+}  // namespace
+
+PointHistogram histogramdd(std::span<const Array> coordinates, const std::vector<Bins>& bins,
+                           const std::vector<BinRange>& ranges, bool density, const Array& weights,
+                           SourceLocation where) {
+  return histogram_of_points("histogramdd", coordinates, bins, ranges, density, weights,
+                             Composer{where});
+}
+
+PointHistogram histogramdd(const Operand& points, const std::vector<Bins>& bins,
+                           const std::vector<BinRange>& ranges, bool density,
+                           const Array& weights) {
+  const Composer on{points.where()};
+  const NodeRef node = frontend::node_of("histogramdd", points);
+  if (node->shape.size() != 1 && node->shape.size() != 2) {
+    throw ShapeError(
+        at(fmt::format("histogramdd({}): points are rows of a matrix", frontend::describe(*node)),
+           on.site));
+  }
+  const std::vector<Array> coordinates = node->shape.size() == 1
+                                             ? std::vector{Access::make(node)}
+                                             : unstack({Access::make(node), on.site}, 1);
+  return histogram_of_points("histogramdd", coordinates, bins, ranges, density, weights, on);
+}
+
+PointHistogram histogram2d(const Operand& x, const Operand& y, const std::vector<Bins>& bins,
+                           const std::vector<BinRange>& ranges, bool density,
+                           const Array& weights) {
+  const Array coordinates[] = {Access::make(frontend::node_of("histogram2d", x)),
+                               Access::make(frontend::node_of("histogram2d", y))};
+  return histogram_of_points("histogram2d", coordinates, bins, ranges, density, weights,
+                             Composer{x.where()});
 }
 
 Array bincount(const Operand& x, std::int64_t minlength, const Array& weights) {

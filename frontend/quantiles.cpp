@@ -348,6 +348,12 @@ Array quantile_of(const Request& request, const Operand& x, const Operand& q, co
   const Composer on{x.where()};
   const Method method = method_named(request.op, method_name, on.site);
   const NodeRef node = frontend::node_of(request.op, x);
+  const NodeRef share = frontend::node_of(request.op, q);
+  if (is_complex(node->dtype) || is_complex(share->dtype)) {
+    throw DTypeError(at(fmt::format("{}({}, {}): takes real numbers", request.op,
+                                    frontend::describe(*node), frontend::describe(*share)),
+                        on.site));
+  }
   const Shares shares = shares_of(request.op, q, request.most, on);
   const Rows rows = rows_of(request.op, node, axes, keepdims, request.skips_nan, on);
   ir::Shape shape = shares.node->shape;

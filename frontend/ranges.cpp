@@ -1,5 +1,6 @@
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include <fmt/format.h>
@@ -180,31 +181,6 @@ NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
 
 }  // namespace
 
-Array arange(Scalar start, Scalar stop, Scalar step, DType dtype, SourceLocation where) {
-  for (const Scalar& scalar : {start, stop, step}) {
-    if (scalar.kind != Scalar::Kind::complex) continue;
-    throw DTypeError(at(fmt::format("arange: {} is complex, and complex numbers are not counted; "
-                                    "make_complex of two ranges may be what you mean",
-                                    frontend::text_of(scalar)),
-                        where));
-  }
-  if (is_complex(dtype)) {
-    return astype({arange(start, stop, step, real_dtype(dtype), where), where}, dtype);
-  }
-  const Range range{start, stop, step, where};
-  const std::int64_t length = arange_length(range);
-  return Access::make(is_floating(dtype) ? float_arange(range, length, dtype)
-                                         : integer_arange(range, length, dtype));
-}
-
-Array arange(Scalar start, Scalar stop, Scalar step, SourceLocation where) {
-  const Range range{start, stop, step, where};
-  const DType dtype = range.whole() ? DType::i64 : range.single() ? DType::f32 : DType::f64;
-  return arange(start, stop, step, dtype, where);
-}
-
-Array arange(Scalar stop, SourceLocation where) { return arange(0, stop, 1, where); }
-
 namespace {
 
 /// The real part of a scalar, or the imaginary one, in the parts' C++ type.
@@ -215,10 +191,62 @@ Scalar part_of(const Scalar& scalar, bool imaginary) {
   return scalar.dtype == DType::c64 ? Scalar(static_cast<float>(part)) : Scalar(part);
 }
 
+bool is_complex_number(const Scalar& scalar) { return scalar.kind == Scalar::Kind::complex; }
+
+/// As NumPy: how many steps reach the nearer of stop's real and imaginary part.
+std::int64_t complex_length(Scalar start, Scalar stop, Scalar step, const Site& site) {
+  using Complex = std::complex<double>;
+  const auto number = [](const Scalar& s) { return Complex(value_of(s), s.imaginary); };
+  const Complex unit = number(step);
+  if (unit == 0.0) throw ValueError(at("arange: the step is 0", site));
+  const Complex steps = (number(stop) - number(start)) / unit;
+  const double length = std::ceil(std::min(steps.real(), steps.imag()));
+  if (std::isnan(steps.real()) || std::isnan(steps.imag()) || length > 0x1p62) {
+    throw ValueError(at("arange: the length is not finite", site));
+  }
+  return length > 0 ? static_cast<std::int64_t>(length) : 0;
+}
+
+Array complex_arange(Scalar start, Scalar stop, Scalar step, DType dtype, SourceLocation where) {
+  if (!is_complex(dtype)) {
+    throw DTypeError(
+        at(fmt::format("arange: complex numbers have no {} values", name_of(dtype)), where));
+  }
+  const std::int64_t length = complex_length(start, stop, step, where);
+  const auto part = [&](bool imaginary) {
+    const Range range{part_of(start, imaginary), part_of(stop, imaginary), part_of(step, imaginary),
+                      where};
+    return Access::make(float_arange(range, length, real_dtype(dtype)));
+  };
+  return make_complex({part(false), where}, {part(true), where});
+}
+
 }  // namespace
 
+Array arange(Scalar start, Scalar stop, Scalar step, DType dtype, SourceLocation where) {
+  if (is_complex_number(start) || is_complex_number(stop) || is_complex_number(step))
+    return complex_arange(start, stop, step, dtype, where);
+  if (is_complex(dtype)) {
+    return astype({arange(start, stop, step, real_dtype(dtype), where), where}, dtype);
+  }
+  const Range range{start, stop, step, where};
+  const std::int64_t length = arange_length(range);
+  return Access::make(is_floating(dtype) ? float_arange(range, length, dtype)
+                                         : integer_arange(range, length, dtype));
+}
+
+Array arange(Scalar start, Scalar stop, Scalar step, SourceLocation where) {
+  if (is_complex_number(start) || is_complex_number(stop) || is_complex_number(step))
+    return complex_arange(start, stop, step, DType::c128, where);
+  const Range range{start, stop, step, where};
+  const DType dtype = range.whole() ? DType::i64 : range.single() ? DType::f32 : DType::f64;
+  return arange(start, stop, step, dtype, where);
+}
+
+Array arange(Scalar stop, SourceLocation where) { return arange(0, stop, 1, where); }
+
 Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, SourceLocation where) {
-  if (start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex) {
+  if (is_complex_number(start) || is_complex_number(stop)) {
     const auto part = [&](bool imaginary) {
       return linspace(part_of(start, imaginary), part_of(stop, imaginary), count, endpoint, where);
     };

@@ -181,6 +181,10 @@ Array cummin(const Operand& x, std::int64_t axis) {
 }
 Array logcumsumexp(const Operand& x, std::int64_t axis) {
   const NodeRef node = frontend::node_of("logcumsumexp", x);
+  if (is_complex(node->dtype)) {
+    throw DTypeError(frontend::at(
+        fmt::format("logcumsumexp({}): takes real numbers", frontend::describe(*node)), x.where()));
+  }
   const DType dtype = is_floating(node->dtype) ? node->dtype : DType::f64;
   return plain(Op::logcumsumexp, cast_to(node, dtype, x.where()), axis, x.where());
 }

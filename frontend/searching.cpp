@@ -69,6 +69,12 @@ Array searchsorted(const Operand& sorted, const Operand& values, std::string_vie
 Array digitize(const Operand& x, const Operand& bins, bool right) {
   const Composer on{x.where()};
   const frontend::Searched what = frontend::promoted_search("digitize", bins, x);
+  if (is_complex(what.values->dtype)) {
+    throw DTypeError(at(fmt::format("digitize({}, {}): takes real numbers",
+                                    frontend::describe(*frontend::node_of("digitize", x)),
+                                    frontend::describe(*frontend::node_of("digitize", bins))),
+                        on.site));
+  }
   const ir::Dim length = what.sorted->shape[0];
   const Op op = right ? Op::searchsorted_left : Op::searchsorted_right;
   if (length == ir::Dim(0)) return Access::make(on(op, what.sorted, what.values));

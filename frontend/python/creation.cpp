@@ -106,8 +106,10 @@ nb::object range(const Arguments& a) {
   const Scalar first = a.scalar(0), step = a.scalar(2);
   const Scalar start = a.is_none(1) ? Scalar(std::int64_t{0}) : first;
   const Scalar stop = a.is_none(1) ? first : a.scalar(1);
-  const auto floats = [](const Scalar& s) { return s.is_inexact(); };
-  const DType natural = floats(start) || floats(stop) || floats(step) ? DType::f64 : DType::i64;
+  DType natural = DType::i64;
+  for (const Scalar& each : {start, stop, step}) {
+    if (each.is_inexact()) natural = promote_types(natural, default_dtype(each));
+  }
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
 }
 
@@ -132,7 +134,8 @@ void bind_ranges(Functions& functions) {
       "arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | "
       "None = None, device: Device | None = None) -> Array",
       "start, start + step ... before stop; with one argument from 0: numpy.arange.\n\nint64 where "
-      "all are integers, else float64. Raises ValueError for a step of 0.\n\nExample: "
+      "all are integers, else float64 or complex128. Raises ValueError for a step of "
+      "0.\n\nExample: "
       "hd.arange(0, 1, 0.1)",
       [](const Arguments& a) { return range(a); });
   functions.def(

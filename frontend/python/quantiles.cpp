@@ -68,6 +68,85 @@ BinRange range_of(const Arguments& a, std::size_t i) {
   return {{number(0), number(1)}};
 }
 
+/// NumPy's range: one for each coordinate, which may be None.
+std::vector<BinRange> ranges_of(const Arguments& a, std::size_t i) {
+  std::vector<BinRange> result;
+  if (a.is_none(i)) return result;
+  if (PySequence_Check(a[i].ptr()) == 0) a.mistyped(i, "a sequence of pairs");
+  for (nb::handle each : nb::borrow(a[i])) {
+    const bool is_pair = !each.is_none() && PySequence_Check(each.ptr()) && nb::len(each) == 2;
+    if (!each.is_none() && !is_pair) a.mistyped(i, "a sequence of pairs");
+    const auto number = [&](int k) { return nb::cast<double>(each[k]); };
+    result.push_back(is_pair ? BinRange({number(0), number(1)}) : BinRange());
+  }
+  return result;
+}
+
+/// A number of bins or their edges, an Array or a list.
+Bins to_bins(nb::handle value, const SourceLocation& where) {
+  if (const ArrayObject* array = as_array(value)) return array->read(where);
+  if (PyIndex_Check(value.ptr()) != 0) return to_integer(value);
+  return from_python(value, std::nullopt, where);
+}
+
+/// Bins for all coordinates, or a list of them.
+std::vector<Bins> bins_of(const Arguments& a, std::size_t i) {
+  if (PyIndex_Check(a[i].ptr()) != 0 && as_array(a[i]) == nullptr) return {a.integer(i)};
+  if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr()))
+    a.mistyped(i, "an integer or a list of integers and edges");
+  std::vector<Bins> result;
+  for (nb::handle each : nb::borrow(a[i])) result.push_back(to_bins(each, a.where()));
+  return result;
+}
+
+/// As bins_of; edges alone are those of both coordinates.
+std::vector<Bins> bins_of_two(const Arguments& a, std::size_t i) {
+  if (as_array(a[i]) != nullptr) return {a.array(i), a.array(i)};
+  std::vector<Bins> bins = bins_of(a, i);
+  if (bins.size() <= 2) return bins;
+  return std::vector<Bins>(2, from_python(a[i], std::nullopt, a.where()));
+}
+
+bool optional_flag(const Arguments& a, std::size_t i) { return !a.is_none(i) && a.flag(i); }
+
+void bind_point_histograms(Functions& functions) {
+  functions.def(
+      "histogram2d(x: Array, y: Array, /, bins: int | Array | Sequence[int | Array] = 10, range: "
+      "Sequence[tuple[float, float] | None] | None = None, density: bool | None = None, weights: "
+      "Array | None = None) -> tuple[Array, Array, Array]",
+      "How many points are in each bin of a grid, or the sums of their weights, in float64, and "
+      "the edges along x and y: numpy.histogram2d. `bins` is how many equal ones there are, or the "
+      "edges, of both or of each. Without a range this waits for the least and the greatest "
+      "coordinate. Raises ValueError, ShapeError for another length.\n\nExample: "
+      "hd.histogram2d(x, y, [4, 8])",
+      [](const Arguments& a) {
+        const PointHistogram found =
+            histogram2d(a.operand(0), a.operand(1), bins_of_two(a, 2), ranges_of(a, 3),
+                        optional_flag(a, 4), a.optional_array(5));
+        return nb::object(
+            nb::make_tuple(wrap(found.counts), wrap(found.edges[0]), wrap(found.edges[1])));
+      });
+  functions.def(
+      "histogramdd(sample: Array | Sequence[Array], /, bins: int | Sequence[int | Array] = 10, "
+      "range: Sequence[tuple[float, float] | None] | None = None, density: bool | None = None, "
+      "weights: Array | None = None) -> tuple[Array, list[Array]]",
+      "How many points, in the rows of a matrix or given by coordinate, are in each bin of a grid, "
+      "or the sums of their weights, in float64, and the edges along each coordinate: "
+      "numpy.histogramdd. `bins` is how many equal ones there are, or for each coordinate that or "
+      "the edges. Without a range this waits for the least and the greatest coordinates. Raises "
+      "ValueError, ShapeError.\n\nExample: hd.histogramdd(points, (4, 4, 8))",
+      [](const Arguments& a) {
+        const auto computed = [&](const auto& sample) {
+          return histogramdd(sample, bins_of(a, 1), ranges_of(a, 2), optional_flag(a, 3),
+                             a.optional_array(4));
+        };
+        const bool is_matrix = as_array(a[0]) != nullptr;
+        PointHistogram found = is_matrix ? computed(a.operand(0)) : computed(a.arrays(0));
+        const nb::list edges(to_result(std::move(found.edges)));
+        return nb::object(nb::make_tuple(wrap(found.counts), edges));
+      });
+}
+
 void bind_histograms(Functions& functions) {
   functions.def(
       "histogram(x: Array, /, bins: int | Array = 10, range: tuple[float, float] | None = None, "
@@ -110,6 +189,7 @@ void bind_histograms(Functions& functions) {
 void bind_quantiles(Functions& functions) {
   bind_order_statistics(functions);
   bind_histograms(functions);
+  bind_point_histograms(functions);
 }
 
 }  // namespace heddle::python

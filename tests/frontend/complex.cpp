@@ -62,6 +62,10 @@ TEST_CASE("complex arrays go in and out") {
   check<C128>(hd::full({2}, 2.5, hd::complex128), {2}, {2.5, 2.5});
   check<C128>(hd::zeros<C128>({1}), {1}, {0});
   check<C64>(hd::arange(3, 0, -1, hd::complex64), {3}, {3, 2, 1});
+  check<C128>(hd::arange(C128(1, 1), C128(4, 9), C128(1, 0.5)), {6},
+              {{1, 1}, {2, 1.5}, {3, 2}, {4, 2.5}, {5, 3}, {6, 3.5}});
+  CHECK(hd::arange(C64(0, 3)).shape() == hd::Shape{0});
+  CHECK(hd::arange(C64(0, 3)).dtype() == hd::complex128);
   check<C128>(hd::linspace(C128(0, 1), 4, 3), {3}, {{0, 1}, {2, 0.5}, {4, 0}});
   hd::Array y = hd::zeros<C64>({3});
   y.at(1) = C64(0, 7);
@@ -117,7 +121,8 @@ TEST_CASE("what complex numbers do not have throws with its place") {
   CHECK(contains(message([&] { x.at(0) = unit; }), "take its real part"));
   CHECK(contains(message([&] { hd::full({2}, unit, hd::float32); }), line_mark(__LINE__)));
   CHECK(contains(message([&] { x += unit; }), "c64"));
-  CHECK(contains(message([&] { hd::arange(unit, 5); }), "arange"));
+  CHECK(contains(message([&] { hd::arange(unit, 5, 1, hd::float32); }),
+                 "arange: complex numbers have no f32 values ("));
 }
 
 TEST_CASE("jit takes complex scalars as arguments and arrays of them") {

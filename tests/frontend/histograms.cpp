@@ -63,7 +63,67 @@ TEST_CASE("elements on edges, outside, equal, and none") {
   CHECK_THROWS_AS(hd::histogram(x, hd::zeros<double>({1})), hd::ShapeError);
 }
 
+std::vector<Array> parts(const PointHistogram& found) {
+  std::vector<Array> result{found.counts};
+  result.insert(result.end(), found.edges.begin(), found.edges.end());
+  return result;
+}
+
+TEST_CASE("histograms of points") {
+  for (const DType dtype : {DType::i32, DType::u8, DType::f32, DType::f64}) {
+    CAPTURE(name_of(dtype));
+    const Both p(moderate_sample(dtype, {400, 3}, 4));
+    check_like_numpy(parts(hd::histogramdd(p.array, {3, 4, 2})),
+                     "h, e = np.histogramdd(p, (3, 4, 2)); result = (h, *e)", {{"p", p.host}});
+    check_like_numpy(parts(hd::histogram2d(p.array(hd::_, 0), p.array(hd::_, 2), {5})),
+                     "result = np.histogram2d(p[:, 0], p[:, 2], 5)", {{"p", p.host}});
+  }
+  const Both p(moderate_sample(DType::f64, {500, 2}, 2)), w(moderate_sample(DType::f32, {500}, 3));
+  const Array edges = hd::array<double>({-3, -1, -1, 0, 0.5, 4});
+  check_like_numpy(parts(hd::histogramdd(p.array, {edges, 4}, {{}, {{-1, 2}}})),
+                   "h, e = np.histogramdd(p, ([-3, -1, -1, 0, 0.5, 4.], 4), [None, (-1., 2.)])\n"
+                   "result = (h, *e)",
+                   {{"p", p.host}});
+  check_like_numpy(parts(hd::histogramdd(p.array, {3}, {}, true, hd::absolute(w.array))),
+                   "h, e = np.histogramdd(p, 3, density=True, weights=abs(w)); result = (h, *e)",
+                   {{"p", p.host}, {"w", w.host}}, Zeros::signed_, 1e-12);
+  check_like_numpy(parts(hd::histogramdd(p.array(hd::_, 1), {7})),
+                   "h, e = np.histogramdd(p[:, 1], 7); result = (h, *e)", {{"p", p.host}});
+  check_like_numpy(parts(hd::histogramdd(p.array(hd::slice(0)), {2, 3})),
+                   "h, e = np.histogramdd(p[:0], (2, 3)); result = (h, *e)", {{"p", p.host}});
+  const Array one_edge = hd::array<double>({1});
+  CHECK(hd::histogramdd(p.array, {one_edge, 3}).counts.shape() == Shape{0, 3});
+}
+
+TEST_CASE("points in no bin, and what histograms of points refuse") {
+  const double nan = std::nan("");
+  const Array x = hd::array<double>({0, 1, 2, nan, -1, 3}),
+              y = hd::array<double>({0, 2, 5, 0, 0, 1});
+  check<double>(hd::histogram2d(x, y, {2, 1}, {{{0, 2}}, {{0, 2}}}).counts, {2, 1}, {1, 1});
+  CHECK_THROWS_AS(hd::histogram2d(x, y), hd::ValueError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {0}), hd::ValueError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {1, 2, 3}), hd::ValueError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {2}, {{{3, 1}}, {}}), hd::ValueError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {2}, {{{1, 3}}}), hd::ValueError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y(hd::slice(3))), hd::ShapeError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {2}, {}, false, y(hd::slice(3))), hd::ShapeError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {2, hd::zeros<double>({0})}), hd::ShapeError);
+  CHECK_THROWS_AS(hd::histogramdd(hd::zeros<double>({2, 2, 2})), hd::ShapeError);
+  CHECK_THROWS_AS(hd::histogramdd(hd::zeros<double>({3, 0})), hd::ValueError);
+  const Array complexes = hd::zeros({6}, DType::c64);
+  CHECK_THROWS_AS(hd::histogram2d(y, complexes), hd::DTypeError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {2}, {}, false, complexes), hd::DTypeError);
+  CHECK_THROWS_AS(hd::histogram(complexes), hd::DTypeError);
+  CHECK_THROWS_AS(hd::histogram_bin_edges(complexes), hd::DTypeError);
+  const std::vector<Bins> many(4, 1 << 20);
+  const Array points = hd::zeros<double>({2, 4});
+  CHECK_THROWS_AS(hd::histogramdd(points, many), hd::ShapeError);
+}
+
 TEST_CASE("inside jit nothing is waited for") {
+  const auto grid = hd::jit([](const hd::Array& p) { return hd::histogramdd(p, {2, 2}).counts; });
+  const Array points = hd::array<float>({0, 0, 1, 1, 4, 0, 4, 3}, {4, 2}).eval();
+  check<double>(grid(points), {2, 2}, {2, 0, 1, 1});
   const auto counts = hd::jit([](const hd::Array& x) { return hd::histogram(x, 4).counts; });
   const Array x = hd::array<float>({0, 1, 2, 3, 4, 4}).eval();
   check<std::int64_t>(counts(x), {4}, {1, 1, 1, 3});

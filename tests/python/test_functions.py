@@ -118,3 +118,48 @@ def test_grids_by_subscripts():
         assert len(ours) == len(want)
         for one, other in zip(ours, want):
             check(one, other)
+
+
+def test_histograms_of_points():
+    points = np.random.default_rng(2).normal(size=(60, 2))
+    edges, weights = np.array([-2.0, -1.0, 0.5, 2.0]), np.arange(60)
+    ours = [hd.asarray(points[:, 0]), hd.asarray(points[:, 1])]
+    for bins in (4, [3, 5], [edges, 5], edges, list(edges)):
+        here = [hd.asarray(b) if isinstance(b, np.ndarray) else b for b in bins] if isinstance(
+            bins, list) else hd.asarray(bins) if isinstance(bins, np.ndarray) else bins
+        got = hd.histogram2d(*ours, here, weights=hd.asarray(weights))
+        want = np.histogram2d(points[:, 0], points[:, 1], bins, weights=weights)
+        assert isinstance(got, tuple)
+        for one, other in zip(got, want, strict=True):
+            check(one, other)
+    for sample, same in ((hd.asarray(points), points), (ours, [points[:, 0], points[:, 1]])):
+        counts, edges = hd.histogramdd(sample, (3, [-1, 0, 1]), [(-1, 2), None])
+        want, wanted_edges = np.histogramdd(same, (3, [-1, 0, 1]), [(-1, 2), None])
+        check(counts, want)
+        assert isinstance(edges, list)
+        for one, other in zip(edges, wanted_edges, strict=True):
+            check(one, other)
+    with pytest.raises(TypeError):
+        hd.histogramdd(hd.asarray(points), 2.5)
+    with pytest.raises(ValueError):
+        hd.histogramdd(hd.asarray(points), 2, [(0, 1)])
+
+
+@pytest.mark.parametrize(("dtype", "wide"), [("complex64", "complex128"),
+                                             ("complex128", "clongdouble")])
+def test_sinc_of_complex_numbers(dtype, wide):
+    rng = np.random.default_rng(7)
+    z = rng.uniform(-20, 20, 300) + 1j * rng.uniform(-6, 6, 300)
+    z[:6] = [0, 1, -3, 2.5, 1j, 1 + 1e-3j]
+    z = z.astype(dtype)
+    exact = z.astype(wide)
+    angle = np.arccos(np.longdouble(-1)) * exact
+    angle[0] = 1
+    want = np.where(z == 0, 1, np.sin(angle) / angle)
+    # What is off is the angle, by a rounding of each part, and what is made of it.
+    steep = np.cosh(angle.imag) / np.abs(angle)
+    bound = np.finfo(dtype).eps * ((8 + np.abs(angle)) * np.abs(want) + 4 * steep)
+    got = hd.sinc(hd.asarray(z))
+    assert str(got.dtype) == dtype
+    assert np.all(np.abs(hd.asnumpy(got) - want) <= bound)
+    check(got[0], z.dtype.type(1))

@@ -103,11 +103,13 @@ Array full_like(const Operand& x, const Operand& value, std::optional<DType> dty
                 const std::optional<Shape>& shape = {});
 
 /// numpy.arange: start, start + step ... before stop. ValueError for a step of 0, DTypeError when
-/// the first two elements do not fit an integer dtype.
+/// the first two elements do not fit an integer dtype. Complex numbers count, as in NumPy, until
+/// the real or the imaginary part of (stop - start) / step is reached; DTypeError for a dtype that
+/// is not complex.
 Array arange(Scalar start, Scalar stop, Scalar step, DType dtype,
              SourceLocation where = SourceLocation::current());
-/// The dtype is int64 where all are integers, float32 where one is a float and none a double, else
-/// float64.
+/// The dtype is int64 where all are integers, float32 where one is a float and none a double,
+/// complex128 where one is complex, else float64.
 Array arange(Scalar start, Scalar stop, Scalar step = 1,
              SourceLocation where = SourceLocation::current());
 Array arange(Scalar stop, SourceLocation where = SourceLocation::current());

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "heddle/array.h"
 
@@ -21,7 +25,7 @@ struct Histogram {
 /// bins is 1. With weights, of x's shape, each bin has the sum of those of its elements, in their
 /// dtype: computed in float64 or complex128, in an order that is the same in every run. ValueError
 /// for no bins, and for a range that falls or is not finite; ShapeError for weights of another
-/// shape.
+/// shape, DTypeError for complex numbers without edges.
 Histogram histogram(const Operand& x, std::int64_t bins = 10, BinRange range = {},
                     bool density = false, const Array& weights = {});
 /// The same with bins between edges, which must not fall: NumPy throws where they do, and here
@@ -30,6 +34,43 @@ Histogram histogram(const Operand& x, const Array& edges, bool density = false,
                     const Array& weights = {});
 /// numpy.histogram_bin_edges: the edges that histogram would take.
 Array histogram_bin_edges(const Operand& x, std::int64_t bins = 10, BinRange range = {});
+
+/// The bins along one axis: how many of equal width, or their edges.
+class Bins {
+ public:
+  // NOLINTBEGIN: histogramdd(points, {4, edges})
+  Bins(int count) : value_(std::int64_t{count}) {}
+  Bins(std::int64_t count) : value_(count) {}
+  Bins(const Array& edges) : value_(edges) {}
+  // NOLINTEND
+  const std::variant<std::int64_t, Array>& value() const { return value_; }
+
+ private:
+  std::variant<std::int64_t, Array> value_;
+};
+struct PointHistogram {
+  Array counts;              ///< float64, an axis for each of the points' coordinates
+  std::vector<Array> edges;  ///< for each of them as Histogram's
+};
+/// numpy.histogramdd of points, whose coordinates are vectors of one length. `bins` and `ranges`
+/// have an entry for each coordinate, or bins one for all, and ranges none; edges between the ends
+/// of a range are float64, between the least and the greatest coordinate in the coordinates' dtype.
+/// Waiting, what is in no bin, `density` and the order of sums are as histogram's. ValueError for
+/// another number of entries, no bins, no coordinates, and a range that falls or is not finite;
+/// ShapeError for coordinates or weights of another length, and edges that are no vector or empty;
+/// DTypeError for complex numbers.
+PointHistogram histogramdd(std::span<const Array> coordinates, const std::vector<Bins>& bins = {10},
+                           const std::vector<BinRange>& ranges = {}, bool density = false,
+                           const Array& weights = {},
+                           SourceLocation where = SourceLocation::current());
+/// The same of points in the rows of a matrix; a vector is of one coordinate.
+PointHistogram histogramdd(const Operand& points, const std::vector<Bins>& bins = {10},
+                           const std::vector<BinRange>& ranges = {}, bool density = false,
+                           const Array& weights = {});
+/// numpy.histogram2d: histogramdd of two coordinates.
+PointHistogram histogram2d(const Operand& x, const Operand& y, const std::vector<Bins>& bins = {10},
+                           const std::vector<BinRange>& ranges = {}, bool density = false,
+                           const Array& weights = {});
 
 /// numpy.bincount: int64, how often each of 0, 1 ... is in x, which has one axis; `minlength`
 /// results at least. With weights, of x's shape, float64, the sums of those at each of 0, 1 ...,

@@ -20,7 +20,7 @@ Array nanmedian(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// median_unbiased, normal_unbiased, lower, higher, midpoint, nearest. Integers are interpolated in
 /// float64; methods that choose an element keep the dtype. ValueError for another method, and for a
 /// scalar q out of range; elements of an array q are taken as the nearer end. IndexError for axes
-/// without elements.
+/// without elements, DTypeError for complex x or q.
 Array quantile(const Operand& x, const Operand& q, const Axes& axes = {},
                std::string_view method = "linear", bool keepdims = false);
 Array nanquantile(const Operand& x, const Operand& q, const Axes& axes = {},

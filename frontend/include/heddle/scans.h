@@ -33,7 +33,7 @@ Array cumulative_prod(const Operand& x, const Axes& axis = {},
 Array cummax(const Operand& x, std::int64_t axis = 0);
 Array cummin(const Operand& x, std::int64_t axis = 0);
 /// numpy.logaddexp.accumulate: log(cumsum(exp(x))) without overflow; integers in float64.
-/// IndexError for a 0-d array.
+/// IndexError for a 0-d array, DTypeError for complex numbers.
 Array logcumsumexp(const Operand& x, std::int64_t axis = 0);
 /// numpy.unwrap: adds multiples of `period` so that neighbours along the axis differ by at most
 /// half of it. Steps smaller than `discont`, by default and at least half a period, stay.

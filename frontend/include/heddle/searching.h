@@ -16,7 +16,8 @@ Array searchsorted(const Operand& sorted, const Operand& values, std::string_vie
                    const Array& sorter = {});
 /// numpy.digitize: the number of the bin that each element falls into, bins[i - 1] <= x < bins[i],
 /// or, `right`, bins[i - 1] < x <= bins[i]; turned around for bins that fall. For bins that do
-/// neither, for which NumPy throws, the result says nothing. ShapeError unless bins has one axis.
+/// neither, for which NumPy throws, the result says nothing. ShapeError unless bins has one axis,
+/// DTypeError for complex numbers.
 Array digitize(const Operand& x, const Operand& bins, bool right = false);
 /// numpy.interp: where x lies between places, which rise, the value on the line between the values
 /// there; in front of them `left`, by default the first value, behind them `right`, by default the
