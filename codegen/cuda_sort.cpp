@@ -26,21 +26,17 @@ SortText text_of(const passes::SortKernel& sort, int threads) {
               fmt::format("merge_tiles<{}>(length, run, from, {}", block,
                           sort.indices ? "from_places" : no_places)};
     case Kind::count:
-      return {"const long long length, const long long shift, const T* from, int* counts",
-              fmt::format("radix_count<{}>(length, static_cast<int>(shift), from, counts", block),
-              false};
-    case Kind::scan:
-      return {"const long long tiles, int* counts, int* totals",
-              fmt::format("radix_scan<{}>(tiles, counts, totals", threads), false};
-    case Kind::scatter:
+      return {"const long long length, const T* from, W* counts",
+              fmt::format("radix_count<{}, {}>(length, from, counts", block, sort.rounds), false};
+    case Kind::pass:
       break;
   }
   return {
       fmt::format("const long long length, const long long shift, const T* from{}{}, "
-                  "const int* counts, const int* totals",
+                  "const W* counts, W* words",
                   sort.indices ? ", const long long is_first" : "", places),
       fmt::format(
-          "radix_scatter<{}>(length, static_cast<int>(shift), from, {}, counts, totals", block,
+          "radix_pass<{}>(length, static_cast<int>(shift), from, {}, counts, words", block,
           sort.indices ? fmt::format("is_first != 0 ? {} : from_places", no_places) : no_places)};
 }
 
@@ -53,12 +49,15 @@ void CudaPrinter::sort() {
   out_.line("using T = {};", body_.type_with_section(sort.dtype));
   out_.line("using I = {};",
             !sort.indices ? "NoPlaces" : (sort.index_bits == 32 ? "int" : "long long"));
+  if (radix)
+    out_.line("using W = {};", sort.word_bits == 32 ? "unsigned int" : "unsigned long long");
   const SortText text = text_of(sort, plan_.threads);
   const char* results = "";
   if (text.moves)
     results = sort.indices ? ", T* keys, I* places, long long* result, const long long last"
                            : ", T* keys";
-  out_.line("extern \"C\" __global__ void __launch_bounds__({})", plan_.threads);
+  out_.line("extern \"C\" __global__ void __launch_bounds__({}, {})", plan_.threads,
+            sort.least_blocks);
   out_.open("{}({}{})", name_placeholder, text.parameters, results);
   if (text.moves) {
     out_.line("const SortResults<T, I> to{{{}}};",

@@ -72,7 +72,7 @@ struct SortKernels {
   enum class Method : std::uint8_t {
     merge,  ///< tiles, which hold several short rows or part of one; and where rows may be longer,
             ///< merge, of neighbouring runs of sorted elements, twice as long a launch
-    radix   ///< count, scan and scatter, by one digit of 8 bits after the other
+    radix   ///< all digits, of 8 bits, are counted, and a pass for each moves the elements
   };
   struct Kernel {
     std::uint32_t kernel = 0;  ///< index into Program::kernel_names

@@ -256,7 +256,7 @@ void Builder::add_sort(const Group& group) {
   sort.keys = buffer_of(whole_operand(graph_, graph_.operands(group.root)[0]));
   sort.out = buffer_of(group.root);
   if (options_.target.kind == ir::TargetKind::cuda) {
-    SortPlans plans = plan_sort(sort, options_.disabled);
+    SortPlans plans = plan_sort(sort, options_.target, options_.disabled);
     for (SortKernels::Kernel& kernel : plans.launch.kernels)
       kernel.kernel += static_cast<std::uint32_t>(planned_.kernels.size());
     for (KernelPlan& plan : plans.kernels) {

@@ -34,12 +34,11 @@ class CudaLauncher final : public KernelLauncher {
     for (const std::string& name : names_) functions_.push_back(functions.at(name));
     const cuda::ContextScope scope(ordinal);
     for (const passes::Step& step : image.program.steps) {
-      if (step.kind != passes::Step::Kind::kernel ||
-          step.kernel.shared_bytes <= default_shared_bytes)
-        continue;
-      cuda::driver().func_set_attribute(functions_[step.kernel.kernel],
-                                        cuda::FunctionAttribute::max_dynamic_shared_size_bytes,
-                                        static_cast<int>(step.kernel.shared_bytes));
+      if (step.kind == passes::Step::Kind::kernel)
+        allow_shared_bytes(step.kernel.kernel, step.kernel.shared_bytes);
+      if (step.kind != passes::Step::Kind::sort || !step.sort.kernels) continue;
+      for (const passes::SortKernels::Kernel& one : step.sort.kernels->kernels)
+        allow_shared_bytes(one.kernel, one.shared_bytes);
     }
   }
 
@@ -62,6 +61,15 @@ class CudaLauncher final : public KernelLauncher {
 
  private:
   static constexpr std::uint32_t default_shared_bytes = 48 * 1024;
+
+  /// What is beyond the default has to be asked for.
+  void allow_shared_bytes(std::uint32_t kernel, std::uint32_t bytes) const {
+    if (bytes <= default_shared_bytes) return;
+    cuda::driver().func_set_attribute(functions_[kernel],
+                                      cuda::FunctionAttribute::max_dynamic_shared_size_bytes,
+                                      static_cast<int>(bytes));
+  }
+
   std::vector<std::string> names_;
   int ordinal_;
   std::vector<std::unique_ptr<CudaModule>> modules_;

@@ -29,11 +29,17 @@ __device__ __forceinline__ long long atomic_add(long long* p, long long i, long 
                                           static_cast<unsigned long long>(value)));
 }
 
-// Waits until flags[i], which an atomic of another block sets, is not 0. That block must have begun
-// before this one.
-__device__ __forceinline__ void wait_until_set(const unsigned int* flags, long long i) {
-  const volatile unsigned int* flag = flags + i;
-  while (*flag == 0) __nanosleep(20);
+// Waits until flags[i], which an atomic of another block sets, is not 0, and returns it. That block
+// must have begun before this one.
+template <class W>
+__device__ __forceinline__ W wait_until_set(const W* flags, long long i) {
+  const volatile W* flag = flags + i;
+  W seen = *flag;
+  while (seen == 0) {
+    __nanosleep(20);
+    seen = *flag;
+  }
+  return seen;
 }
 
 // What this thread wrote or saw before is ordered, for the whole device, before what it does after.

@@ -1,18 +1,20 @@
-//! section look_back needs block_reduce atomic memory
+//! section ticket needs block_reduce atomic
+// Blocks draw numbers in the order in which they begin, so that a block with a smaller one is
+// running or done. `counter` is 0 before the launch.
+template <class W>
+__device__ __forceinline__ W take_ticket(W* counter) {
+  const SharedArray<W> ticket = shared_pointer<W>(0);
+  if (linear_thread() == 0) shared_store(ticket, 0, atomic_add(counter, 0, W(1)));
+  block_barrier();
+  return shared_load(ticket, 0);
+}
+
+//! section look_back needs ticket memory
 // Tiles of a scan, each a block's, that wait for what the tiles before them come to. Tiles are the
 // leaves of a tree: a node of level l + 1 stands for `Children` neighbours of level l, and is
 // published by the last tile below it. A tile combines the earlier siblings of all nodes above it:
 // the same ones in the same order whatever comes first, and none waits for a chain of others.
 // Levels lie one behind another, from the leaves, and take less than twice as many nodes as tiles.
-
-// Blocks draw numbers in the order in which they begin, so that a block with a smaller one is
-// running or done. `counter` is 0 before the launch.
-__device__ __forceinline__ unsigned int take_ticket(unsigned int* counter) {
-  const SharedArray<unsigned int> ticket = shared_pointer<unsigned int>(0);
-  if (linear_thread() == 0) shared_store(ticket, 0, atomic_add(counter, 0, 1u));
-  block_barrier();
-  return shared_load(ticket, 0);
-}
 
 // Where the state of node 0 of a row's tree stands, and its flag.
 struct TilePlace {

@@ -33,5 +33,14 @@ __device__ __forceinline__ void shared_store_vector(SharedArray<T> s, int i, Vec
   *reinterpret_cast<Vector<T, W>*>(s.data + i) = value;
 }
 
+// Changes what other threads of the block change in the same way.
+__device__ __forceinline__ void shared_atomic_add(SharedArray<int> s, int i, int value) {
+  atomicAdd(s.data + i, value);
+}
+__device__ __forceinline__ void shared_atomic_or(SharedArray<unsigned int> s, int i,
+                                                 unsigned int value) {
+  atomicOr(s.data + i, value);
+}
+
 // Every thread of the block must come here; memory accesses before it are seen by all after it.
 __device__ __forceinline__ void block_barrier() { __syncthreads(); }

@@ -115,17 +115,19 @@ enum class Mapping : std::uint8_t {
 /// A kernel of a sort step: the device library's own, with its types and sizes put in.
 struct SortKernel {
   enum class Kind : std::uint8_t {
-    tiles,   ///< sorts what a block holds
-    merge,   ///< merges pairs of neighbouring runs
-    count,   ///< how often each digit is in each tile
-    scan,    ///< adds them up along a row
-    scatter  ///< moves what a tile holds to where it belongs
+    tiles,  ///< sorts what a block holds
+    merge,  ///< merges pairs of neighbouring runs
+    count,  ///< how often each digit is in each row
+    pass    ///< moves elements to where they belong by one digit
   };
   Kind kind = Kind::tiles;
   DType dtype = DType::f32;
   bool indices = false;  ///< carries along where each element comes from
   int index_bits = 64;   ///< in which
   int items = 8;         ///< elements a thread
+  int rounds = 1;        ///< tiles that a block counts
+  int word_bits = 32;    ///< of counts of digits
+  int least_blocks = 1;  ///< that a multiprocessor is to have registers for
 };
 
 /// One kernel, decided down to the last detail: the printers only spell it. The outer loops run

@@ -13,9 +13,11 @@ namespace {
 using Kind = SortKernel::Kind;
 using Method = SortKernels::Method;
 
-constexpr int threads = 256;
-constexpr std::int64_t digits = 256;  ///< as many as threads: each keeps the count of one
-constexpr std::int64_t warps = threads / 32;
+constexpr std::int64_t digits = 256;
+constexpr std::int64_t count_rounds = 2;  ///< tiles that a block counts
+
+/// Threads of a block; of those that sort by digits, the first 256 keep the count of one each.
+int threads_of(Method method) { return method == Method::radix ? 512 : 256; }
 
 std::int64_t key_bytes(const SortStep& step) {
   return static_cast<std::int64_t>(size_of(step.dtype));
@@ -34,15 +36,34 @@ std::int64_t index_bytes(const SortStep& step) {
 
 std::int64_t element_bytes(const SortStep& step) { return key_bytes(step) + index_bytes(step); }
 
-/// Elements of a thread: as many as leave room for several blocks.
-int items_of(const SortStep& step) {
+/// Elements of a thread that leave room for two blocks or more. Measured on an H200, where as many
+/// as 64 registers hold are best for a sort by digits.
+int items_of(const SortStep& step, Method method) {
   const std::int64_t bytes = element_bytes(step);
+  if (method == Method::radix) return bytes <= 4 ? 20 : bytes <= 8 ? 12 : 8;
   return bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4;
 }
 
-std::int64_t tiles_of(const SortStep& step, std::int64_t length) {
-  const std::int64_t tile = std::int64_t{threads} * items_of(step);
-  return (length + tile - 1) / tile;
+std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// What a sort by digits counts, of rows of a known length, in tiles of so many elements.
+struct RadixSizes {
+  std::int64_t tiles;           ///< of a row
+  std::int64_t word_bytes;      ///< of a count, of which two bits say what it counts
+  std::int64_t count_blocks;    ///< that count the digits of a row
+  std::int64_t counts_a_block;  ///< bytes: those of all such blocks hold the row's counts
+  std::int64_t words_a_tile;    ///< bytes: a word a digit, and one for the ticket
+};
+
+RadixSizes radix_sizes(const SortStep& step, std::int64_t tile) {
+  RadixSizes sizes{};
+  sizes.tiles = quotient_up(step.length.constant(), tile);
+  sizes.word_bytes = step.length.constant() < std::int64_t{1} << 30 ? 4 : 8;
+  sizes.count_blocks = quotient_up(sizes.tiles, count_rounds);
+  sizes.counts_a_block =
+      quotient_up(digits * key_bytes(step), sizes.count_blocks) * sizes.word_bytes;
+  sizes.words_a_tile = (digits + 1) * sizes.word_bytes;
+  return sizes;
 }
 
 /// Passes that merge so many sorted runs into one.
@@ -50,75 +71,110 @@ std::int64_t merges_of(std::int64_t runs) {
   return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(runs, 1)) - 1);
 }
 
-/// A pass of either method reads and writes all elements; counting digits reads the keys again.
+std::int64_t merge_tile(const SortStep& step) {
+  return std::int64_t{threads_of(Method::merge)} * items_of(step, Method::merge);
+}
+
+/// A pass of either method reads and writes all elements; counting digits reads the keys once more.
 std::int64_t merged_bytes(const SortStep& step, std::int64_t length) {
-  return 2 * element_bytes(step) * (merges_of(tiles_of(step, length)) + 1);
+  return 2 * element_bytes(step) * (merges_of(quotient_up(length, merge_tile(step))) + 1);
 }
 std::int64_t scattered_bytes(const SortStep& step) {
-  return (2 * element_bytes(step) + key_bytes(step)) * key_bytes(step);
+  return (2 * element_bytes(step) + 1) * key_bytes(step);
 }
 
 bool is_disabled(const std::vector<std::string>& disabled, std::string_view name) {
   return std::find(disabled.begin(), disabled.end(), name) != disabled.end();
 }
 
-/// Whichever moves less. Counts are of 32 bits.
+/// Microseconds, as on an H200: a launch takes 6, clearing before it 3; a merge moves 1.4 MB and a
+/// pass by a digit 1.8 MB in each.
+double merge_time(const SortStep& step, double elements) {
+  const std::int64_t runs = quotient_up(step.length.constant(), merge_tile(step));
+  const auto passes = static_cast<double>(merges_of(runs) + 1);
+  return passes * (6 + 2 * elements * static_cast<double>(element_bytes(step)) / 1.4e6);
+}
+double radix_time(const SortStep& step, double elements) {
+  const auto passes = static_cast<double>(key_bytes(step));
+  return 9 + passes * (9 + 2 * elements * static_cast<double>(element_bytes(step)) / 1.8e6);
+}
+
+/// Whichever takes less time.
 Method method_of(const SortStep& step, const std::vector<std::string>& disabled) {
   const bool has_digits = step.dtype != DType::c64 && step.dtype != DType::c128;
-  if (!has_digits || !narrow_indices(step) || tiles_of(step, step.length.constant()) <= 1)
+  if (!has_digits || !step.length.is_constant() || step.length.constant() <= merge_tile(step))
     return Method::merge;
   if (is_disabled(disabled, "radix_sort")) return Method::merge;
   if (is_disabled(disabled, "merge_sort")) return Method::radix;
-  return scattered_bytes(step) < merged_bytes(step, step.length.constant()) ? Method::radix
-                                                                            : Method::merge;
+  const std::int64_t rows = step.rows.is_constant() ? step.rows.constant() : 1;
+  const auto elements = static_cast<double>(rows) * static_cast<double>(step.length.constant());
+  return radix_time(step, elements) < merge_time(step, elements) ? Method::radix : Method::merge;
 }
 
 std::string_view name_of_kind(Kind kind) {
-  static constexpr std::string_view names[] = {"tiles", "merge", "count", "scan", "scatter"};
+  static constexpr std::string_view names[] = {"tiles", "merge", "count", "pass"};
   return names[static_cast<std::size_t>(kind)];
 }
 
 /// Shared memory of a tile. One slot in 33 stays free, so that threads that read their own
 /// neighbours meet other banks.
-std::int64_t staged_bytes(const SortStep& step) {
-  const std::int64_t tile = std::int64_t{threads} * items_of(step);
+std::int64_t staged_bytes(const SortStep& step, std::int64_t tile) {
   return element_bytes(step) * (tile + tile / 32);
 }
 
-std::int64_t shared_bytes(const SortStep& step, Kind kind) {
-  constexpr std::int64_t counters = 4 * warps * digits, sums = 4 * warps;
+std::int64_t shared_bytes(const SortStep& step, Kind kind, std::int64_t tile) {
+  const std::int64_t warps = threads_of(Method::radix) / 32;
   switch (kind) {
     case Kind::tiles:
-      return staged_bytes(step);
+      return staged_bytes(step, tile);
     case Kind::merge:
-      return staged_bytes(step) + 2 * 8;
+      return staged_bytes(step, tile) + 2 * 8;
     case Kind::count:
-      return counters;
-    case Kind::scan:
-      return sums;
-    case Kind::scatter:
+      return 4 * digits * key_bytes(step);
+    case Kind::pass:
       break;
   }
-  return staged_bytes(step) + counters + 4 * digits + sums;
+  // The tile or, before, masks; sums of warps, where digits start, what each warp has of each.
+  const std::int64_t counters = 4 * warps * digits;
+  const std::int64_t elements = element_bytes(step) * tile;
+  return quotient_up(std::max(elements, 16 + counters), 16) * 16 + 8 * warps +
+         radix_sizes(step, tile).word_bytes * digits + counters;
+}
+
+/// As many as are wanted, or as a block's shared memory holds.
+int fitting_items(const SortStep& step, Method method, const ir::Target& target) {
+  const Kind kind = method == Method::radix ? Kind::pass : Kind::merge;
+  int items = items_of(step, method);
+  while (items > 1 &&
+         shared_bytes(step, kind, items * threads_of(method)) > target.shared_bytes_per_block)
+    --items;
+  return items;
 }
 
 void add_kernel(SortPlans& plans, const SortStep& step, Kind kind) {
   KernelPlan plan;
   plan.family = "sort";
-  plan.threads = threads;
-  plan.sort =
-      SortKernel{kind, step.dtype, step.indices, narrow_indices(step) ? 32 : 64, items_of(step)};
+  plan.threads = static_cast<int>(plans.launch.threads);
+  plan.sort = SortKernel{kind, step.dtype, step.indices, narrow_indices(step) ? 32 : 64,
+                         static_cast<int>(plans.launch.tile / plans.launch.threads)};
+  if (plans.launch.method == Method::radix) {
+    plan.sort->rounds = count_rounds;
+    plan.sort->least_blocks = 2;
+    plan.sort->word_bits = static_cast<int>(8 * radix_sizes(step, plans.launch.tile).word_bytes);
+  }
   plan.name = fmt::format("hd_{}_{}_{}", step.indices ? "argsort" : "sort", name_of_kind(kind),
                           name_of(step.dtype));
-  plans.launch.kernels.push_back({static_cast<std::uint32_t>(plans.kernels.size()),
-                                  static_cast<std::uint32_t>(shared_bytes(step, kind))});
+  plans.launch.kernels.push_back(
+      {static_cast<std::uint32_t>(plans.kernels.size()),
+       static_cast<std::uint32_t>(shared_bytes(step, kind, plans.launch.tile))});
   plans.kernels.push_back(std::move(plan));
 }
 
-Parameter buffer(const BufferRef& reference, bool written) {
+Parameter buffer(const BufferRef& reference, bool written, std::int64_t cleared = 0) {
   Parameter parameter;
   parameter.buffer = reference;
   parameter.written = written;
+  parameter.cleared = cleared;
   return parameter;
 }
 
@@ -195,38 +251,38 @@ std::vector<KernelStep> merge_launches(const SortStep& step, std::int64_t rows,
 
 std::vector<KernelStep> radix_launches(const SortStep& step, std::int64_t rows,
                                        std::int64_t length) {
-  const std::int64_t tiles = tiles_of(step, length), passes = key_bytes(step);
-  const BufferRef counts = step.scratch[step.scratch.size() - 2], totals = step.scratch.back();
+  const RadixSizes sizes = radix_sizes(step, step.kernels->tile);
+  const std::int64_t passes = key_bytes(step);
+  const BufferRef counts = step.scratch[step.scratch.size() - 2], words = step.scratch.back();
   Launches launches(step, passes);
+  launches.add(0, rows * sizes.count_blocks).parameters = {
+      size(length), buffer(step.keys, false), buffer(counts, true, sizes.counts_a_block)};
   for (std::int64_t pass = 1; pass <= passes; ++pass) {
     const BufferRef from = pass == 1 ? step.keys : launches.keys(pass - 1);
-    const Parameter shift = size(8 * (pass - 1));
-    launches.add(0, rows * tiles).parameters = {size(length), shift, buffer(from, false),
-                                                buffer(counts, true)};
-    launches.add(1, rows * digits).parameters = {size(tiles), buffer(counts, true),
-                                                 buffer(totals, true)};
-    KernelStep& scatter = launches.add(2, rows * tiles);
-    scatter.parameters = {size(length), shift, buffer(from, false)};
+    KernelStep& launch = launches.add(1, rows * sizes.tiles);
+    launch.parameters = {size(length), size(8 * (pass - 1)), buffer(from, false)};
     if (step.indices) {
-      scatter.parameters.push_back(size(pass == 1 ? 1 : 0));
-      scatter.parameters.push_back(buffer(launches.places(pass - 1), false));
+      launch.parameters.push_back(size(pass == 1 ? 1 : 0));
+      launch.parameters.push_back(buffer(launches.places(pass - 1), false));
     }
-    scatter.parameters.push_back(buffer(counts, false));
-    scatter.parameters.push_back(buffer(totals, false));
-    launches.add_results(scatter, pass);
+    launch.parameters.push_back(buffer(counts, false));
+    launch.parameters.push_back(buffer(words, true, sizes.words_a_tile));
+    launches.add_results(launch, pass);
   }
   return std::move(launches.result);
 }
 
 }  // namespace
 
-SortPlans plan_sort(const SortStep& step, const std::vector<std::string>& disabled) {
+SortPlans plan_sort(const SortStep& step, const ir::Target& target,
+                    const std::vector<std::string>& disabled) {
   SortPlans plans;
   plans.launch.method = method_of(step, disabled);
-  plans.launch.tile = std::int64_t{threads} * items_of(step);
-  plans.launch.threads = threads;
+  plans.launch.threads = static_cast<std::uint32_t>(threads_of(plans.launch.method));
+  plans.launch.tile =
+      std::int64_t{plans.launch.threads} * fitting_items(step, plans.launch.method, target);
   if (plans.launch.method == Method::radix) {
-    for (const Kind kind : {Kind::count, Kind::scan, Kind::scatter}) add_kernel(plans, step, kind);
+    for (const Kind kind : {Kind::count, Kind::pass}) add_kernel(plans, step, kind);
     return plans;
   }
   add_kernel(plans, step, Kind::tiles);
@@ -244,9 +300,9 @@ std::vector<Dim> scratch_bytes(const SortStep& step) {
   std::vector<Dim> bytes = {keys};
   if (step.indices) bytes = {keys, keys, places, places};
   if (step.kernels->method == Method::radix) {
-    const Dim counts = step.rows * Dim(4 * digits);
-    bytes.push_back(counts * Dim(tiles_of(step, step.length.constant())));
-    bytes.push_back(counts);
+    const RadixSizes sizes = radix_sizes(step, step.kernels->tile);
+    bytes.push_back(step.rows * Dim(sizes.count_blocks * sizes.counts_a_block));
+    bytes.push_back(step.rows * Dim(sizes.tiles * sizes.words_a_tile));
   }
   return bytes;
 }

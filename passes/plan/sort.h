@@ -15,7 +15,8 @@ struct SortPlans {
   SortKernels launch;
   std::vector<KernelPlan> kernels;
 };
-SortPlans plan_sort(const SortStep& step, const std::vector<std::string>& disabled);
+SortPlans plan_sort(const SortStep& step, const ir::Target& target,
+                    const std::vector<std::string>& disabled);
 
 /// Bytes of the memory that the step needs beside its operand and result.
 std::vector<Dim> scratch_bytes(const SortStep& step);

@@ -267,6 +267,30 @@ const std::vector<Planted> all_planted = {
      "t < 32",
      "t < 16",
      {"16 of 32 lanes", "at the block_barrier"}},
+    {"reading what lanes of the warp add to with no barrier",
+     {"memory", "shared", "warp"},
+     "auto s = shared_pointer<int>(0); if (t % 32 == 0) shared_store(s, t / 32, 0);"
+     "warp_barrier(); shared_atomic_add(s, t / 32, 1); FAULT;"
+     "store(p1, i, static_cast<float>(shared_load(s, t / 32)));",
+     "warp_barrier()",
+     "",
+     {"shared_load", "a race"}},
+    {"reading what other warps add to behind a warp's barrier only",
+     {"memory", "shared", "warp"},
+     "auto s = shared_pointer<int>(0); if (t == 0) shared_store(s, 0, 0);"
+     "block_barrier(); shared_atomic_add(s, 0, 1); FAULT;"
+     "store(p1, i, static_cast<float>(shared_load(s, 0)));",
+     "block_barrier()",
+     "warp_barrier()",
+     {"shared_load", "a race"}},
+    {"storing to what other lanes add to",
+     {"memory", "shared"},
+     "auto s = shared_pointer<unsigned int>(0); shared_store(s, t, 0u);"
+     "block_barrier(); if (FAULT) shared_atomic_or(s, 0, 1u); else shared_store(s, 0, 2u);"
+     "store(p1, i, 1.0f);",
+     "true",
+     "t > 0",
+     {"shared_", "a race"}},
     {"a cluster's block that exits while another may read it",
      {"memory", "cluster"},
      "auto s = shared_pointer<float>(0); shared_store(s, t, 1.0f); cluster_barrier();"

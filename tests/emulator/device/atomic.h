@@ -40,9 +40,9 @@ static T atomic_max_at(T* p, long long i, T value, Place place) {
 }
 
 /// Blocks run one after another, so a flag that is not set belongs to a block that may begin later.
-__attribute__((noinline)) static void wait_until_set_at(const unsigned int* flags, long long i,
-                                                        Place place) {
-  const GlobalAccess access = global_access<unsigned int, unsigned int>("wait_until_set", false);
+template <class W>
+__attribute__((noinline)) static W wait_until_set_at(const W* flags, long long i, Place place) {
+  const GlobalAccess access = global_access<W, W>("wait_until_set", false);
   unsigned long long offset;
   GlobalBuffer& buffer = find_global(flags, i, access, place, offset);
   const unsigned int k = static_cast<unsigned int>(&buffer - machine.buffers);
@@ -57,15 +57,17 @@ __attribute__((noinline)) static void wait_until_set_at(const unsigned int* flag
       fail_global(FaultKind::global_race, access, buffer.base + offset, k, place, stamp.writer);
     }
   }
-  unsigned int flag;
+  W flag;
   __builtin_memcpy(&flag, buffer.memory + offset, sizeof(flag));
   if (flag == 0) fail_global(FaultKind::never_set, access, buffer.base + offset, k, place);
+  return flag;
 }
 
 }  // namespace heddle_emulator
 
-__forceinline__ void wait_until_set(const unsigned int* flags, long long i, HEDDLE_EMULATOR_PLACE) {
-  heddle_emulator::wait_until_set_at(flags, i, {file, line});
+template <class W>
+__forceinline__ W wait_until_set(const W* flags, long long i, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::wait_until_set_at(flags, i, {file, line});
 }
 __forceinline__ int atomic_add(int* p, long long i, int value, HEDDLE_EMULATOR_PLACE) {
   return heddle_emulator::atomic_add_at(p, i, value, {file, line});

@@ -40,7 +40,7 @@ struct GlobalBuffer {
 };
 
 /// Who last touched a byte of shared memory: time << 16 | thread, threads counting from 1 over the
-/// cluster. As readers also several_lanes | warp, or many_warps.
+/// cluster. As readers, and as writers by atomics, also several_lanes | warp, or many_warps.
 struct SharedStamp {
   unsigned long long write, read;
 };

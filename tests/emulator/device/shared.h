@@ -91,7 +91,49 @@ __attribute__((always_inline)) static inline void write_shared(const char* opera
                    sizeof(V));
 }
 
+// Atomics race with plain accesses, not with each other: as writers they are several lanes of a
+// warp or many warps, as which nothing else writes.
+template <class T, class Combine>
+__attribute__((noinline)) static void shared_atomic_at(const char* name, SharedArray<T> s, int i,
+                                                       T value, Place place,
+                                                       const Combine& combine) {
+  const SharedMemory& shared = machine.shared;
+  const SharedAccess access{name, sizeof(T), sizeof(T), alignof(T), true};
+  const long long offset = s.byte_offset + static_cast<long long>(i) * access.element_bytes;
+  unsigned int writer = several_lanes | (machine.cluster_thread - 1) / 32;
+  if (offset >= 0 && offset <= shared.bytes - access.bytes) {
+    for (int k = 0; k < access.bytes; ++k) {
+      SharedStamp& stamp = shared.stamps[offset + k];
+      if (stamp.write < machine.first_stamp) {
+        fail_shared(FaultKind::shared_undefined, access, offset, place);
+      }
+      if ((stamp.write & several_lanes) == 0) continue;
+      if ((stamp.write & 0xffff) != writer && conflicts(stamp.write)) writer = many_warps;
+      stamp.write = machine.first_stamp | machine.cluster_thread;
+    }
+  }
+  unsigned char* const at = access_shared(shared, s.byte_offset, i, access, place);
+  T old;
+  __builtin_memcpy(&old, at, sizeof(T));
+  const T combined = combine(old, value);
+  __builtin_memcpy(at, &combined, sizeof(T));
+  for (int k = 0; k < access.bytes; ++k) {
+    shared.stamps[offset + k].write = static_cast<unsigned long long>(machine.time) << 16 | writer;
+  }
+}
+
 }  // namespace heddle_emulator
+
+__forceinline__ void shared_atomic_add(SharedArray<int> s, int i, int value,
+                                       HEDDLE_EMULATOR_PLACE) {
+  heddle_emulator::shared_atomic_at("shared_atomic_add", s, i, value, {file, line},
+                                    [](int a, int b) { return a + b; });
+}
+__forceinline__ void shared_atomic_or(SharedArray<unsigned int> s, int i, unsigned int value,
+                                      HEDDLE_EMULATOR_PLACE) {
+  heddle_emulator::shared_atomic_at("shared_atomic_or", s, i, value, {file, line},
+                                    [](unsigned int a, unsigned int b) { return a | b; });
+}
 
 template <class T>
 __forceinline__ SharedArray<T> shared_pointer(int byte_offset) {
