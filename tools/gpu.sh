@@ -1,29 +1,29 @@
 # Sourced by ./dev: what needs a GPU. Builds from what is on the machine and downloads nothing.
 
 gpu() {
-  local verb=${1:-} out=
+  local verb=${1:-} out= more=()
   [ $# -eq 0 ] || shift
   while [ $# -gt 0 ]; do
     case $1 in
       --out) out=$2; shift 2 ;;
-      *) echo "./dev gpu $verb: no such argument: $1" >&2; return 2 ;;
+      *) more+=("$1"); shift ;;
     esac
   done
+  if [ "$verb" != peers ] && [ ${#more[@]} -gt 0 ]; then
+    echo "./dev gpu $verb: no such argument: ${more[0]}" >&2
+    return 2
+  fi
   [ -z "$out" ] || mkdir -p "$out"
   case $verb in
-    suite | bench | sanitize)
+    suite | bench | peers | sanitize)
       if ! has_command nvidia-smi || ! nvidia-smi -L >/dev/null 2>&1; then
         echo "./dev gpu $verb: nvidia-smi finds no GPU here." >&2
         return 3
       fi
       offline=1
-      build
       export HEDDLE_DEVICE=cuda:0
-      "gpu_$verb" "$out"
-      ;;
-    peers)
-      echo "./dev gpu peers: there are no programs of peers in bench/ yet." >&2
-      return 3
+      [ "$verb" = peers ] || build  # which needs little of it
+      "gpu_$verb" "$out" "${more[@]}"
       ;;
     *) usage >&2; return 2 ;;
   esac
@@ -46,6 +46,13 @@ gpu_bench() {
   done
   [ -z "$1" ] || python3 tools/report.py bench "$build_folder"/bench_*.json >"$1/bench.json"
   return "$status"
+}
+
+# Peers are those that the Python at hand has; one that is missing is a line in the report.
+gpu_peers() {
+  local out=$1
+  shift
+  peers ${out:+--out "$out"} "$@"
 }
 
 # What the sanitizers run over, as folder:file. They slow a kernel down by tens of times.

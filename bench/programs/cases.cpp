@@ -325,14 +325,14 @@ Case argsorted(std::int64_t n) {
 
 }  // namespace
 
-std::vector<Case> all_cases(bool small) {
-  const std::int64_t n = small ? 1 << 22 : 1 << 26, side = small ? 2048 : 8192;
+std::vector<Case> all_cases(std::int64_t scale) {
+  const std::int64_t shrink = scale * scale, n = (1 << 26) / shrink, side = 8192 / scale;
   return {scaled_sum(n),
           black_scholes(n, false),
           black_scholes(n, true),
           softmax(side, side),
-          small ? softmax(64, 65536) : softmax(256, 262144),
-          small ? layernorm(4096, 1024) : layernorm(65536, 1024),
+          softmax(256 / scale, 262144 / scale),
+          layernorm(65536 / shrink, 1024),
           sum_of_all(n),
           sum_of_lines(side, 1),
           sum_of_lines(side, 0),
@@ -342,12 +342,12 @@ std::vector<Case> all_cases(bool small) {
           transposed(side),
           jacobi(side),
           standardize(side),
-          small ? perceptron(512, 256, 1024) : perceptron(8192, 1024, 4096),
+          perceptron(8192 / shrink, 1024 / scale, 4096 / scale),
           norms_of_rows(256, 1024),
           chain_of_ten(1024),
-          sorted_rows(1, n),
-          small ? sorted_rows(4096, 1024) : sorted_rows(65536, 1024),
-          argsorted(n)};
+          sorted_rows(1, n / 4),
+          sorted_rows(65536 / shrink, 1024),
+          argsorted(n / 4)};
 }
 
 }  // namespace heddle::bench

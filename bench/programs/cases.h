@@ -26,7 +26,9 @@ struct Case {
   bool mostly_reads = false;
 };
 
-/// All of them. `small` is for processors: the same programs on arrays that they get through.
-std::vector<Case> all_cases(bool small);
+/// All of them. `scale`, a power of two up to 64, divides the sides of matrices, and its square
+/// what has one long axis: slower machines get through the same programs. bench/peers/programs.py
+/// has them under the same names and in the same sizes.
+std::vector<Case> all_cases(std::int64_t scale);
 
 }  // namespace heddle::bench

@@ -4,8 +4,16 @@ namespace heddle::bench {
 
 namespace {
 
-constexpr std::uint32_t multiplier = 2654435761u;
 constexpr float step = 0x1p-24f;
+
+/// 24 bits that depend on all of the index's: what sorts them finds no pattern. T is an Array of
+/// u32 or a number.
+template <class T>
+T mixed(T bits) {
+  bits = bits * 2654435761u;
+  bits = (bits ^ (bits >> 15u)) * 2246822519u;
+  return (bits ^ (bits >> 13u)) >> 8u;
+}
 
 }  // namespace
 
@@ -13,9 +21,7 @@ Array Input::make() const {
   // Strict, so that the product and the sum round as they do on the host.
   static const auto fill = jit(
       [](const Array& index, const Array& seed, const Array& low, const Array& span) {
-        const Array mixed = (index + seed) * multiplier;
-        const Array spread = (mixed ^ (mixed >> 15u)) >> 8u;
-        return low + span * (spread.astype<float>() * step);
+        return low + span * (mixed<Array>(index + seed).astype<float>() * step);
       },
       {.name = "fill", .strict = true});
   const Array index = arange<std::uint32_t>(static_cast<std::uint32_t>(size()));
@@ -23,9 +29,8 @@ Array Input::make() const {
 }
 
 double Input::operator[](std::int64_t element) const {
-  const std::uint32_t mixed = (static_cast<std::uint32_t>(element) + seed) * multiplier;
-  const std::uint32_t spread = (mixed ^ (mixed >> 15)) >> 8;
-  const float scaled = (high - low) * (static_cast<float>(spread) * step);
+  const std::uint32_t bits = mixed(static_cast<std::uint32_t>(element) + seed);
+  const float scaled = (high - low) * (static_cast<float>(bits) * step);
   return low + scaled;
 }
 

@@ -1,5 +1,8 @@
 #include <exception>
 #include <fstream>
+#include <iostream>
+#include <map>
+#include <stdexcept>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -10,16 +13,19 @@
 #include "bench/programs/numpy.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/device.h"
+#include "runtime/memory.h"
 
 // Times the programs of the performance page on one device, checks them, and holds them against
-// what the memory of that device gives in the same run; on the CPU also against NumPy.
+// what the memory of that device gives in the same run; on the CPU also against NumPy. With --serve
+// it is bench/peers that says what to time, and when.
 
 namespace heddle::bench {
 namespace {
 
 struct Options {
-  std::string device, only, json;
-  bool no_numpy = false, large = false;
+  std::string device, only, json, first_call;
+  std::int64_t scale = 0;  ///< 0: as the device is
+  bool no_numpy = false, serve = false;
 };
 
 std::string commit() {
@@ -64,27 +70,31 @@ void print(const Row& row) {
 nlohmann::json json_of(const Row& row) {
   nlohmann::json json{{"name", row.program.name},
                       {"microseconds", row.measured.microseconds},
+                      {"shapes", nlohmann::json::array()},
                       {"kernels", row.measured.kernels},
                       {"fewest_bytes", row.program.fewest_bytes},
                       {"peak_bytes", row.measured.peak_bytes},
                       {"error", row.measured.error},
                       {"tolerance", row.program.tolerance},
                       {"correct", row.measured.correct}};
+  for (const Input& input : row.program.inputs) json["shapes"].push_back(input.shape);
   if (row.over_copy > 0) json["over_copy_ceiling"] = row.over_copy;
   if (row.over_read > 0) json["over_read_ceiling"] = row.over_read;
   if (row.numpy > 0) json["numpy_microseconds"] = row.numpy;
   return json;
 }
 
-int run(const Options& options) {
-  if (!options.device.empty()) set_device(options.device);
-  const bool on_cpu = !runtime::current_device().is_cuda();
-  const bool small = on_cpu && !options.large;
-  std::vector<Case> cases;
-  for (Case& program : all_cases(small)) {
-    if (program.name.find(options.only) != std::string::npos) cases.push_back(std::move(program));
-  }
-  const Ceilings ceilings = measure_ceilings(small);
+Row measured_row(const Case& program, const Ceilings& ceilings) {
+  Row row{program, measure(program)};
+  const auto bytes = static_cast<double>(program.fewest_bytes);
+  if (bytes > 0) row.over_copy = row.measured.microseconds / (bytes / ceilings.copy * 1e6);
+  if (program.mostly_reads)
+    row.over_read = row.measured.microseconds / (bytes / ceilings.read * 1e6);
+  return row;
+}
+
+int print_table(const Options& options, const std::vector<Case>& cases, bool on_cpu) {
+  const Ceilings ceilings = measure_ceilings(on_cpu);
   nlohmann::json report = machine(ceilings);
   fmt::print("{} ({}): copy {:.0f} GB/s, copy by a kernel {:.0f}, read {:.0f}\n", device(),
              runtime::facts_of(runtime::current_device()).name, ceilings.copy / 1e9,
@@ -93,14 +103,10 @@ int run(const Options& options) {
              "/read", "kernels", "peak MiB", "error",
              on_cpu && !options.no_numpy ? "          NumPy us" : "");
   std::map<std::string, double> numpy;
-  if (on_cpu && !options.no_numpy) numpy = numpy_times(cases);
+  if (on_cpu && !options.no_numpy) numpy = numpy_times(cases, options.scale);
   bool correct = true;
   for (const Case& program : cases) {
-    Row row{program, measure(program)};
-    const auto bytes = static_cast<double>(program.fewest_bytes);
-    if (bytes > 0) row.over_copy = row.measured.microseconds / (bytes / ceilings.copy * 1e6);
-    if (program.mostly_reads)
-      row.over_read = row.measured.microseconds / (bytes / ceilings.read * 1e6);
+    Row row = measured_row(program, ceilings);
     if (numpy.count(program.name) != 0) row.numpy = numpy.at(program.name);
     correct &= row.measured.correct;
     print(row);
@@ -108,6 +114,52 @@ int run(const Options& options) {
   }
   if (!options.json.empty()) std::ofstream(options.json) << report.dump(1) << '\n';
   return correct ? 0 : 1;
+}
+
+const Case& case_named(const std::vector<Case>& cases, const std::string& name) {
+  for (const Case& program : cases) {
+    if (program.name == name) return program;
+  }
+  throw std::invalid_argument("bench_programs has no program of that name");
+}
+
+/// Answers each line of standard input, a program's name, with a line of JSON: its figures, or the
+/// reason why there are none. The first line is about the machine.
+int serve(const std::vector<Case>& cases, bool on_cpu) {
+  const Ceilings ceilings = measure_ceilings(on_cpu);
+  std::cout << machine(ceilings).dump() << std::endl;
+  std::string name;
+  while (std::getline(std::cin, name)) {
+    nlohmann::json answer;
+    try {
+      answer = json_of(measured_row(case_named(cases, name), ceilings));
+    } catch (const std::exception& error) {
+      answer = {{"reason", error.what()}};
+    }
+    runtime::pool_of(runtime::current_device()).trim(true);
+    std::cout << answer.dump() << std::endl;
+  }
+  return 0;
+}
+
+int run(Options options) {
+  if (!options.device.empty()) set_device(options.device);
+  const bool on_cpu = !runtime::current_device().is_cuda();
+  if (options.scale == 0) options.scale = on_cpu ? 4 : 1;
+  const std::vector<Case> all = all_cases(options.scale);
+  if (options.serve) return serve(all, on_cpu);
+  if (!options.first_call.empty()) {
+    const FirstCall first = time_first_call(case_named(all, options.first_call));
+    fmt::print("{}\n", nlohmann::json{{"milliseconds", first.milliseconds},
+                                      {"nvrtc_loaded", first.nvrtc_loaded}}
+                           .dump());
+    return 0;
+  }
+  std::vector<Case> cases;
+  for (const Case& program : all) {
+    if (program.name.find(options.only) != std::string::npos) cases.push_back(program);
+  }
+  return print_table(options, cases, on_cpu);
 }
 
 }  // namespace
@@ -121,7 +173,13 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "Programs whose name contains this");
   app.add_option("--json", options.json, "Also write the figures to this file");
   app.add_flag("--no-numpy", options.no_numpy, "On the CPU: do not time NumPy");
-  app.add_flag("--large", options.large, "On the CPU: the sizes that GPUs get");
+  app.add_option(
+         "--scale", options.scale,
+         "Divides the sides of matrices, and its square long axes: 1 on a GPU, 4 on the CPU")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--serve", options.serve, "Time the programs that standard input names");
+  app.add_option("--first-call", options.first_call,
+                 "Time the first call of the program of this name, and nothing else");
   CLI11_PARSE(app, argc, argv);
   try {
     return heddle::bench::run(options);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 
 #include "runtime/memory.h"
 
@@ -99,6 +101,26 @@ Measurement measure(const Case& program) {
   measured.peak_bytes = pool.statistics().peak_in_use;
   measured.microseconds = microseconds_a_call([&] { program.call(inputs); });
   return measured;
+}
+
+FirstCall time_first_call(const Case& program) {
+  std::vector<Array> inputs;
+  for (const Input& input : program.inputs) {
+    // From the host: making them on the device would compile.
+    std::vector<float> elements(static_cast<std::size_t>(input.size()));
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      elements[i] = static_cast<float>(input[static_cast<std::int64_t>(i)]);
+    inputs.push_back(array(elements, input.shape).eval());
+  }
+  synchronize();
+  const Clock::time_point start = Clock::now();
+  program.call(inputs);
+  synchronize();
+  FirstCall first{seconds_since(start) * 1e3};
+  std::ifstream maps("/proc/self/maps");
+  const std::string text(std::istreambuf_iterator<char>(maps), {});
+  first.nvrtc_loaded = text.find("libnvrtc") != std::string::npos;
+  return first;
 }
 
 }  // namespace heddle::bench

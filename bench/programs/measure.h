@@ -28,4 +28,11 @@ struct Measurement {
 };
 Measurement measure(const Case& program);
 
+/// A program's first call, with the inputs on the device.
+struct FirstCall {
+  double milliseconds = 0;
+  bool nvrtc_loaded = false;  ///< into this process, by the end of the call
+};
+FirstCall time_first_call(const Case& program);
+
 }  // namespace heddle::bench

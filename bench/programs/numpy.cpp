@@ -22,29 +22,23 @@ std::string python() {
 
 }  // namespace
 
-std::map<std::string, double> numpy_times(const std::vector<Case>& cases) {
-  nlohmann::json wanted = nlohmann::json::array();
-  for (const Case& program : cases) {
-    nlohmann::json entry{{"name", program.name},
-                         {"shapes", nlohmann::json::array()},
-                         {"ranges", nlohmann::json::array()}};
-    for (const Input& input : program.inputs) {
-      entry["shapes"].push_back(input.shape);
-      entry["ranges"].push_back({input.low, input.high});
-    }
-    wanted.push_back(std::move(entry));
-  }
+std::map<std::string, double> numpy_times(const std::vector<Case>& cases, std::int64_t scale) {
   const runtime::TemporaryFolder folder;
-  const std::string request = folder.path() + "/cases.json", answer = folder.path() + "/times.json";
-  std::ofstream(request) << wanted.dump();
-  const std::string command = "'" + python() +
-                              "' '" HEDDLE_SOURCE_FOLDER "/bench/programs/numpy_times.py' <'" +
-                              request + "' >'" + answer + "'";
-  const runtime::ProcessResult run = runtime::run_process({"sh", "-c", command});
+  const std::string answer = folder.path() + "/times.json";
+  std::vector<std::string> command{"sh",
+                                   "-c",
+                                   "PYTHONPATH='" HEDDLE_SOURCE_FOLDER "/bench' \"$@\" >\"$0\"",
+                                   answer,
+                                   python(),
+                                   "-m",
+                                   "peers.numpy_times",
+                                   std::to_string(scale)};
+  for (const Case& program : cases) command.push_back(program.name);
+  const runtime::ProcessResult run = runtime::run_process(command);
   if (run.status != 0) throw std::runtime_error("NumPy cannot be timed: " + run.output);
   std::ifstream file(answer);
-  const auto times = nlohmann::json::parse(std::string(std::istreambuf_iterator<char>(file), {}));
-  return times.at("microseconds").get<std::map<std::string, double>>();
+  return nlohmann::json::parse(std::string(std::istreambuf_iterator<char>(file), {}))
+      .get<std::map<std::string, double>>();
 }
 
 }  // namespace heddle::bench

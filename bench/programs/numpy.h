@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -8,9 +9,9 @@
 
 namespace heddle::bench {
 
-/// Microseconds a call of each case in NumPy, measured now, by a Python process:
+/// Microseconds a call of each case in NumPy, measured now, by bench/peers in a Python process:
 /// HEDDLE_BENCH_PYTHON, else .venv/bin/python of the tree, else python3. Throws std::runtime_error
-/// with what went wrong.
-std::map<std::string, double> numpy_times(const std::vector<Case>& cases);
+/// with what went wrong, a case that bench/peers lacks included.
+std::map<std::string, double> numpy_times(const std::vector<Case>& cases, std::int64_t scale);
 
 }  // namespace heddle::bench

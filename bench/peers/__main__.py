@@ -1,0 +1,187 @@
+"""The command: python -m peers --help."""
+
+import argparse
+import functools
+import os
+import pathlib
+import sys
+import time
+
+from peers import measure, programs, report, startup, systems
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# A process's peers load in this order, which is also that of their turns.
+ORDER = ("heddle", "numpy", "cupy", "torch", "inductor", "jax")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="peers", description="Times the same programs in Heddle "
+                                     "and in other array libraries, in one run, and checks them.")
+    parser.add_argument("--device", default=os.environ.get("HEDDLE_DEVICE", "cpu"),
+                        help="cpu or cuda:0 (default: HEDDLE_DEVICE, else cpu)")
+    parser.add_argument("--systems", metavar="NAMES", help="with commas between (default: those of "
+                        f"{', '.join((measure.CPP, *ORDER))} that the device is for)")
+    parser.add_argument("--only", default="", metavar="PATTERN",
+                        help="programs whose name contains this; several with | between")
+    parser.add_argument("--scale", type=int, metavar="N",
+                        help="divides the sides of matrices, and its square long axes: a power of "
+                        "two up to 64 (default: 1 on a GPU, 4 on the CPU)")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each system (%(default)s)")
+    parser.add_argument("--startup-rounds", type=int, default=1, metavar="N",
+                        help="cold and warm first calls of each system (%(default)s); 0: none")
+    parser.add_argument("--seconds", type=float, default=480,
+                        help="no program is begun after this (%(default)s)")
+    parser.add_argument("--bench", type=pathlib.Path, metavar="FILE",
+                        default=ROOT / "build/bench/bench_programs",
+                        help="Heddle's C++ bench (%(default)s)")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
+                        help="also write peers.json there, and the chart peers.svg")
+    parser.add_argument("--list", action="store_true", help="print the programs' names and end")
+    options = parser.parse_args()
+    options.kind = options.device.partition(":")[0]
+    options.scale = options.scale or (4 if options.kind == "cpu" else 1)
+    if not 1 <= options.scale <= 64 or options.scale & (options.scale - 1):
+        parser.error("--scale is a power of two up to 64")
+    if options.systems is None:
+        options.systems = [name for name in ORDER if options.kind in systems.ALL[name].devices]
+        options.systems.append(measure.CPP)
+    else:
+        options.systems = options.systems.split(",")
+    unknown = set(options.systems) - {measure.CPP, *systems.ALL}
+    if unknown:
+        parser.error("no such system: " + ", ".join(sorted(unknown)))
+    return options
+
+
+def chosen_programs(options):
+    patterns = options.only.split("|")
+    return [program for program in programs.all_programs(options.scale, options.kind)
+            if any(pattern in program.name for pattern in patterns)]
+
+
+def start_cpp(options, absent):
+    if measure.CPP not in options.systems:
+        return None
+    try:
+        return measure.CppBench(str(options.bench), options.device, options.scale)
+    except (OSError, RuntimeError, ValueError) as error:
+        absent[measure.CPP] = systems.reason(error)
+        return None
+
+
+class Run:
+    def __init__(self, options):
+        self.options = options
+        self.began = time.monotonic()
+        wanted = [name for name in ORDER if name in options.systems]
+        self.running, self.absent = systems.start(wanted, options.kind)
+        self.cpp = start_cpp(options, self.absent)
+        self.names = [measure.CPP] if self.cpp else []
+        self.names += [system.name for system in self.running]
+        elements = 2**28 // (1 if options.kind == "cuda" else 16)
+        rates = [measure.copy_ceiling(self.running, elements)]
+        if self.cpp:
+            rates.append(self.cpp.machine["copy_gigabytes_per_second"] * 1e9)
+        self.ceiling = max(rates)
+        # Inputs of one kind are the same in every program.
+        self.make_input = functools.lru_cache(maxsize=8)(programs.Input.make)
+        versions = {}
+        for system in self.running:
+            versions.update(system.versions())
+        self.report = {**report.machine(options.device, ROOT), "versions": versions,
+                       "scale": options.scale, "rounds": options.rounds, "absent": self.absent,
+                       "copy_bytes_per_second": self.ceiling, "programs": []}
+
+    def print_beginning(self):
+        facts = self.report
+        print(f"{facts.get('gpu', facts['processor'])}, commit {facts['commit'][:12]}, copy "
+              f"{self.ceiling / 1e9:.0f} GB/s, "
+              + ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+              + f"; ready after {time.monotonic() - self.began:.0f} s\n")
+
+    def keep(self):
+        self.report["seconds"] = round(time.monotonic() - self.began, 1)
+        if self.options.out:
+            report.write(self.options.out / "peers.json", self.report)
+
+    def measure(self, chosen):
+        """Those that time is left for."""
+        options = self.options
+        for i, program in enumerate(chosen):
+            if time.monotonic() - self.began > options.seconds:
+                left = ", ".join(program.name for program in chosen[i:])
+                self.report["not_run"] = [program.name for program in chosen[i:]]
+                print(f"Out of time (--seconds {options.seconds:g}), not run: {left}")
+                return
+            entries, bytes_moved = measure.measure_program(
+                program, self.running, self.cpp, options.rounds, self.make_input)
+            row = report.row_of(program, entries, bytes_moved, self.ceiling, options.kind,
+                                options.scale)
+            self.report["programs"].append(row)
+            report.print_row(row, self.names)
+            self.keep()
+
+    def measure_startup(self):
+        options = self.options
+        if options.startup_rounds == 0:
+            return
+        names = [name for name in startup.SYSTEMS if name in self.names]
+        self.report["first_call_milliseconds"] = startup.measure(
+            names, options.device, str(options.bench), options.startup_rounds)
+        self.keep()
+
+    def end(self):
+        if self.cpp:
+            self.cpp.close()
+        rows = self.report["programs"]
+        report.print_notes(rows, self.absent)
+        self.report["host_overhead_microseconds"] = report.host_overhead(rows)
+        report.print_overhead(self.report["host_overhead_microseconds"])
+        report.print_startup(self.report.get("first_call_milliseconds", {}))
+        report.print_summary(rows)
+        self.keep()
+
+
+def failures_of_heddle(run):
+    """Systems and programs of Heddle's own that were asked for and did not do what they are to."""
+    failed = [name for name in report.HEDDLE if name in run.absent]
+    absences = {program.name: program.absent for program in chosen_programs(run.options)}
+    for row in run.report["programs"]:
+        entries = row["systems"]
+        if any(entries.get(name, {}).get("correct") is False for name in report.HEDDLE):
+            failed.append(row["name"])
+        elif "reason" in entries.get("heddle", {}) and "heddle" not in absences[row["name"]]:
+            failed.append(row["name"])
+    return failed
+
+
+def main():
+    options = arguments()
+    chosen = chosen_programs(options)
+    if options.list:
+        print(*(program.name for program in chosen), sep="\n")
+        return 0
+    if not chosen:
+        print(f"peers: no program's name contains '{options.only}'", file=sys.stderr)
+        return 2
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+    run = Run(options)
+    run.print_beginning()
+    report.print_heading(run.names)
+    run.measure([program for program in chosen if program.listed])
+    run.measure_startup()
+    run.measure([program for program in chosen if not program.listed])
+    run.end()
+    print(f"{run.report['seconds']:.0f} s")
+    if options.out:
+        from peers import chart
+
+        print(chart.draw(options.out / "peers.json", options.out / "peers.svg"))
+    failed = failures_of_heddle(run)
+    if failed:
+        print("Heddle failed:", ", ".join(failed), file=sys.stderr)
+    return 1 if failed else 0
+
+
+sys.exit(main())

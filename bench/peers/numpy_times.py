@@ -1,0 +1,24 @@
+"""Times programs in NumPy for bench_programs: numpy_times.py SCALE NAME ... prints a JSON object
+of microseconds a call by name. Fails on a name that programs.py lacks."""
+
+import json
+import sys
+
+from peers import measure, programs, systems
+
+
+def main():
+    scale, names = int(sys.argv[1]), sys.argv[2:]
+    numpy = systems.NumPy("cpu")
+    by_name = {program.name: program for program in programs.all_programs(scale, "cpu")}
+    times = {}
+    for name in names:
+        # A processor divides as IEEE says, and so does NumPy.
+        program = by_name[name.removesuffix(", approximate")]
+        inputs = [each.make(seed) for seed, each in enumerate(program.inputs)]
+        function = numpy.compile(program)
+        times[name] = measure.microseconds_a_call(lambda: function(*inputs), numpy.wait)
+    print(json.dumps(times))
+
+
+main()

@@ -1,0 +1,147 @@
+"""The command that holds Heddle against its peers, on sizes that take no time."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from peers import measure, programs, report, systems
+
+BENCH = os.environ["HEDDLE_BENCH_PROGRAMS"]
+SCALE = 64
+
+
+def run_peers(*arguments):
+    return subprocess.run([sys.executable, "-m", "peers", "--bench", BENCH, *arguments],
+                          capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Every program in Heddle and NumPy: what was printed, and the JSON."""
+    out = tmp_path_factory.mktemp("peers")
+    ended = run_peers("--systems", "heddle-c++,heddle,numpy", "--scale", str(SCALE), "--rounds",
+                      "2", "--out", str(out))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout, json.loads((out / "peers.json").read_text())
+
+
+def test_every_program_is_right_in_python_and_numpy(run):
+    _, kept = run
+    assert kept["absent"] == {}
+    assert len(kept["programs"]) == len(programs.all_programs(SCALE, "cpu"))
+    for row in kept["programs"]:
+        for name in ("heddle", "numpy"):
+            entry = row["systems"][name]
+            assert entry.get("correct"), (row["name"], name, entry)
+            assert len(entry["rounds"]) == 2 and min(entry["rounds"]) > 0
+
+
+def test_every_listed_program_is_right_in_cpp(run):
+    for row in run[1]["programs"]:
+        if row["listed"]:
+            entry = row["systems"][measure.CPP]
+            assert entry.get("correct"), (row["name"], entry)
+
+
+def test_report_has_ratios_goals_and_first_calls(run):
+    printed, kept = run
+    assert kept["copy_bytes_per_second"] > 1e8
+    for row in kept["programs"]:
+        assert row["best_peer"] == "numpy"
+        rounds = [row["systems"][name]["rounds"] for name in ("heddle", "numpy")]
+        expected = np.median([ours / theirs for ours, theirs in zip(*rounds)])
+        assert row["ratios"]["heddle"]["numpy"] == pytest.approx(expected)
+        assert row["goal"]["met"] == (row["goal"]["ratio"] <= (
+            1 / 8 if row["name"] == "Black-Scholes" else 1))
+        assert row["name"] in printed
+    for first in kept["first_call_milliseconds"].values():
+        assert first["cold"] > 0 and first["warm"] > 0
+    assert set(kept["host_overhead_microseconds"]) >= {"ten-op chain"}
+
+
+def test_cpp_bench_times_numpy_by_the_same_programs(tmp_path):
+    target = tmp_path / "bench.json"
+    subprocess.run([BENCH, "--device", "cpu", "--scale", str(SCALE), "--only", "Black-Scholes",
+                    "--json", str(target)], check=True, capture_output=True)
+    rows = json.loads(target.read_text())["programs"]
+    assert len(rows) == 2 and all(row["numpy_microseconds"] > 0 for row in rows)
+
+
+def test_what_is_missing_or_unknown_is_said():
+    ended = run_peers("--systems", "heddle,cupy", "--only", "ten-op chain", "--startup-rounds", "0",
+                      "--rounds", "1", "--device", "cpu")
+    assert ended.returncode == 0, ended.stderr
+    assert "CuPy      not here: does not run on cpu" in ended.stdout
+    assert run_peers("--only", "no such program").returncode == 2
+    assert "no such system" in run_peers("--systems", "nobody").stderr
+    ended = run_peers("--only", "ten-op chain", "--bench", "/nonexistent", "--systems", measure.CPP)
+    assert ended.returncode == 1 and "No such file" in ended.stdout
+
+
+class Failing(systems.NumPy):
+    name = "failing"
+
+    def compile(self, program):
+        raise RuntimeError("cannot do it\nsecond line")
+
+
+class Wrong(systems.NumPy):
+    name = "wrong"
+
+    def get(self, result):
+        return np.asarray(result) + np.float32(0.5)
+
+
+def test_a_peer_that_fails_or_is_wrong_ends_nothing():
+    program = next(p for p in programs.all_programs(SCALE) if p.name == "ten-op chain")
+    peers = [Failing("cpu"), Wrong("cpu"), systems.NumPy("cpu")]
+    entries, _ = measure.measure_program(program, peers, None, 1, programs.Input.make)
+    kept = {name: entry.json() for name, entry in entries.items()}
+    assert kept["failing"] == {"reason": "RuntimeError: cannot do it"}
+    assert kept["wrong"]["correct"] is False and kept["numpy"]["correct"] is True
+    assert report.best_peer(kept) == "numpy"
+
+
+@pytest.mark.parametrize("spoiled", [np.nan, np.inf])
+def test_an_element_that_is_no_number_is_wrong(spoiled):
+    reference = np.ones(1000)
+    result = reference.astype(np.float32)
+    assert measure.worst_error(result, reference, 1.0) == 0
+    result[999] = spoiled
+    assert not measure.worst_error(result, reference, 1.0) <= 1e-5
+
+
+def test_checks_without_a_reference():
+    numbers = np.array([0.3, 0.1, 0.2, 0.1], np.float32)
+    assert programs.order_error(np.array([3, 1, 2, 0]), [numbers]) == 0
+    assert programs.order_error(np.array([1, 1, 2, 0]), [numbers]) == np.inf
+    assert programs.order_error(np.array([0, 1, 2, 3]), [numbers]) == np.inf
+    drawn = np.random.default_rng(0).standard_normal(100_000)
+    assert programs.normal_error(drawn, []) < 1
+    assert programs.normal_error(drawn * 1.05, []) > 1
+    assert programs.normal_error(np.abs(drawn), []) > 1
+
+
+def entries_of(**microseconds):
+    return {name.replace("cpp", measure.CPP): {"microseconds": time, "rounds": [time],
+                                               "correct": True}
+            for name, time in microseconds.items()}
+
+
+@pytest.mark.parametrize("goal, ratio, met", [
+    (programs.Goal(1.02, "peers"), 0.5, True), (programs.Goal(1.06, "bytes"), 1.05, True),
+    (programs.Goal(1.04, "bytes"), 1.05, False), (programs.Goal(1.01, "reach", 100), 1.05, False),
+    (programs.Goal(1.0, "us", 210), 0.5, True)])
+def test_goals_on_a_gpu(goal, ratio, met):
+    """105 us in C++, 120 through Python, 210 of the best peer; 100 of the fewest bytes."""
+    program = programs.Program("p", None, (), goal)
+    entries = entries_of(cpp=105.0, heddle=120.0, jax=210.0, torch=500.0)
+    found = report.verdict(program, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
+    assert found["ratio"] == pytest.approx(ratio) and found["met"] == met
+    del entries[measure.CPP]
+    found = report.verdict(program, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
+    assert found["of"] == "heddle" and found["ratio"] == pytest.approx(ratio * 120 / 105)
