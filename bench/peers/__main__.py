@@ -29,8 +29,10 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3, help="turns of each system (%(default)s)")
     parser.add_argument("--startup-rounds", type=int, default=1, metavar="N",
                         help="cold and warm first calls of each system (%(default)s); 0: none")
-    parser.add_argument("--seconds", type=float, default=480,
+    parser.add_argument("--seconds", type=float, default=400,
                         help="no program is begun after this (%(default)s)")
+    parser.add_argument("--batch-milliseconds", type=float, default=10, metavar="T",
+                        help="how long a batch of calls is to take (%(default)s)")
     parser.add_argument("--bench", type=pathlib.Path, metavar="FILE",
                         default=ROOT / "build/bench/bench_programs",
                         help="Heddle's C++ bench (%(default)s)")
@@ -114,7 +116,8 @@ class Run:
                 print(f"Out of time (--seconds {options.seconds:g}), not run: {left}")
                 return
             entries, bytes_moved = measure.measure_program(
-                program, self.running, self.cpp, options.rounds, self.make_input)
+                program, self.running, self.cpp, options.rounds, self.make_input,
+                options.batch_milliseconds / 1e3)
             row = report.row_of(program, entries, bytes_moved, self.ceiling, options.kind,
                                 options.scale)
             self.report["programs"].append(row)

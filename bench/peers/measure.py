@@ -106,6 +106,14 @@ class Entry:
                 "correct": self.correct, **self.facts}
 
 
+def call_of(system, program, inputs):
+    """A function without arguments that starts one call; nothing has been called yet."""
+    if program.draws:
+        return system.drawing(program.draws)
+    function, arrays = system.compile(program), [system.put(x) for x in inputs]
+    return lambda: function(*arrays)
+
+
 def prepare(system, program, inputs, reference):
     entry = Entry()
     if system.name in program.absent:
@@ -114,11 +122,7 @@ def prepare(system, program, inputs, reference):
     try:
         system.choose_precision(program.tf32)
         start = time.perf_counter()
-        if program.draws:
-            entry.call = system.drawing(program.draws)
-        else:
-            function, arrays = system.compile(program), [system.put(x) for x in inputs]
-            entry.call = lambda: function(*arrays)
+        entry.call = call_of(system, program, inputs)
         result = np.asarray(system.get(entry.call()))
         entry.facts["first_call_milliseconds"] = (time.perf_counter() - start) * 1e3
         if program.check:
@@ -131,11 +135,11 @@ def prepare(system, program, inputs, reference):
     return entry
 
 
-def take_turn(entry, system):
+def take_turn(entry, system, seconds):
     if entry.reason:
         return
     try:
-        entry.rounds.append(microseconds_a_call(entry.call, system.wait))
+        entry.rounds.append(microseconds_a_call(entry.call, system.wait, seconds=seconds))
     except Exception as error:
         entry.reason = reason(error)
 
@@ -198,8 +202,8 @@ def fewest_bytes(program, inputs, reference):
     return sum(x.nbytes for x in inputs) + results
 
 
-def measure_program(program, systems, cpp, rounds, make_input):
-    """Entries by system, and the fewest bytes."""
+def measure_program(program, systems, cpp, rounds, make_input, seconds):
+    """Entries by system, and the fewest bytes. A batch of calls takes so many seconds."""
     inputs = [make_input(each, seed) for seed, each in enumerate(program.inputs)]
     reference = None if program.draws else reference_of(program, inputs)
     bytes_moved = fewest_bytes(program, inputs, reference)
@@ -212,7 +216,7 @@ def measure_program(program, systems, cpp, rounds, make_input):
         if cpp:
             take_turn_in_cpp(entries[CPP], cpp, program)
         for system in systems:
-            take_turn(entries[system.name], system)
+            take_turn(entries[system.name], system, seconds)
     for entry in entries.values():
         entry.call = None
     for system in systems:

@@ -22,7 +22,8 @@ class System:
         """`device` is "cpu" or "cuda"; raises what a library does where it cannot work."""
 
     def versions(self):
-        return {name: importlib.import_module(name).__version__ for name in self.packages}
+        modules = {name: importlib.import_module(name) for name in self.packages}
+        return {name: getattr(module, "__version__", "?") for name, module in modules.items()}
 
     def put(self, array):
         """A NumPy array, on the device."""
@@ -143,8 +144,8 @@ class Jax(System):
 
         jax.config.update("jax_platforms", device)
         jax.config.update("jax_enable_x64", True)
-        # Of calls in flight on the CPU the last is not the last to end.
-        jax.config.update("jax_cpu_enable_async_dispatch", False)
+        if device == "cpu":  # where the last call in flight need not be the last to end
+            jax.config.update("jax_cpu_enable_async_dispatch", False)
         jax.devices()
         self.jax, self.namespace, self.last = jax, jax.numpy, None
 

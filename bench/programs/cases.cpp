@@ -5,40 +5,49 @@
 
 namespace heddle::bench {
 
-namespace {
-
-using Inputs = std::vector<Input>;
-
-std::int64_t bytes_of(const Shape& shape) {
-  std::int64_t bytes = sizeof(float);
-  for (const std::int64_t extent : shape) bytes *= extent;
-  return bytes;
-}
-
-/// Every input read once and the result written once.
-std::int64_t fewest_bytes(const Inputs& inputs, const Shape& result) {
-  std::int64_t bytes = bytes_of(result);
-  for (const Input& input : inputs) bytes += bytes_of(input.shape);
-  return bytes;
-}
-
-template <class F>
-Case make(std::string name, Inputs inputs, Shape result, F function, Reference reference) {
+Case make_case(std::string name, Inputs inputs, Shape result, Call call, Reference reference) {
   Case made;
   made.name = std::move(name);
-  made.fewest_bytes = fewest_bytes(inputs, result);
+  made.fewest_bytes = static_cast<std::int64_t>(size_of(inputs.at(0).dtype));
+  for (const std::int64_t extent : result) made.fewest_bytes *= extent;
+  for (const Input& input : inputs) made.fewest_bytes += input.bytes();
   made.inputs = std::move(inputs);
   made.result = std::move(result);
-  made.call = std::move(function);
+  made.call = std::move(call);
   made.reference = std::move(reference);
   for (std::size_t i = 0; i < made.inputs.size(); ++i)
     made.inputs[i].seed = static_cast<std::uint32_t>(i) * 77777777u;
   return made;
 }
 
+Case softmax(std::string name, std::int64_t rows, std::int64_t columns, DType dtype) {
+  const auto f = jit([](const Array& x) {
+    const Array e = exp(x - max(x, -1, true));
+    return e / sum(e, -1, true);
+  });
+  Case made = make_case(
+      std::move(name), {{{rows, columns}, 0.1f, 1, dtype}}, {rows, columns},
+      [f](const std::vector<Array>& x) { return f(x[0]); },
+      [columns](const Inputs& in, std::int64_t flat) {
+        const std::int64_t begin = flat / columns * columns;
+        double total = 0;
+        for (std::int64_t j = 0; j < columns; ++j) total += std::exp(in[0][begin + j]);
+        // Scaled to about 1, so that the error is relative.
+        return std::exp(in[0][flat]) / total;
+      });
+  made.scale = 1.0 / static_cast<double>(columns);
+  return made;
+}
+
+namespace {
+
+std::string sized(const char* name, std::int64_t rows, std::int64_t columns) {
+  return name + std::to_string(rows) + " x " + std::to_string(columns);
+}
+
 Case scaled_sum(std::int64_t n) {
   const auto f = jit([](const Array& x, const Array& w, const Array& b) { return x * w + b; });
-  return make(
+  return make_case(
       "x*w+b", {{{n}}, {{n}}, {{n}}}, {n},
       [f](const std::vector<Array>& x) { return f(x[0], x[1], x[2]); },
       [](const Inputs& in, std::int64_t i) { return in[0][i] * in[1][i] + in[2][i]; });
@@ -76,7 +85,7 @@ Case black_scholes(std::int64_t n, bool approximate) {
         return s * normal_distribution(d1) - k * e * normal_distribution(d2);
       },
       {.name = "black_scholes", .approximate = approximate});
-  Case made = make(
+  Case made = make_case(
       approximate ? "Black-Scholes, approximate" : "Black-Scholes",
       {{{n}, 10, 100}, {{n}, 10, 100}, {{n}, 0.1f, 2}}, {n},
       [f](const std::vector<Array>& x) { return f(x[0], x[1], x[2]); },
@@ -91,31 +100,12 @@ Case black_scholes(std::int64_t n, bool approximate) {
   return made;
 }
 
-Case softmax(std::int64_t rows, std::int64_t columns) {
-  const auto f = jit([](const Array& x) {
-    const Array e = exp(x - max(x, -1, true));
-    return e / sum(e, -1, true);
-  });
-  Case made = make(
-      "softmax " + std::to_string(rows) + " x " + std::to_string(columns), {{{rows, columns}}},
-      {rows, columns}, [f](const std::vector<Array>& x) { return f(x[0]); },
-      [columns](const Inputs& in, std::int64_t flat) {
-        const std::int64_t begin = flat / columns * columns;
-        double total = 0;
-        for (std::int64_t j = 0; j < columns; ++j) total += std::exp(in[0][begin + j]);
-        // Scaled to about 1, so that the error is relative.
-        return std::exp(in[0][flat]) / total;
-      });
-  made.scale = 1.0 / static_cast<double>(columns);
-  return made;
-}
-
 Case layernorm(std::int64_t rows, std::int64_t columns) {
   const auto f = jit([](const Array& x, const Array& g, const Array& b) {
     const Array d = x - mean(x, -1, true);
     return d / sqrt(mean(d * d, -1, true) + 1e-5) * g + b;
   });
-  return make(
+  return make_case(
       "layernorm", {{{rows, columns}}, {{columns}}, {{columns}}}, {rows, columns},
       [f](const std::vector<Array>& x) { return f(x[0], x[1], x[2]); },
       [columns](const Inputs& in, std::int64_t flat) {
@@ -134,7 +124,7 @@ Case layernorm(std::int64_t rows, std::int64_t columns) {
 
 Case sum_of_all(std::int64_t n) {
   const auto f = jit([](const Array& x) { return sum(x); });
-  Case made = make(
+  Case made = make_case(
       "sum of all", {{{n}}}, {}, [f](const std::vector<Array>& x) { return f(x[0]); },
       [n](const Inputs& in, std::int64_t) {
         double total = 0;
@@ -147,7 +137,7 @@ Case sum_of_all(std::int64_t n) {
 
 Case scan_of_all(std::int64_t n) {
   const auto f = jit([](const Array& x) { return cumsum(x); });
-  Case made = make(
+  Case made = make_case(
       "cumsum of all", {{{n}}}, {n}, [f](const std::vector<Array>& x) { return f(x[0]); },
       [](const Inputs& in, std::int64_t last) {
         double total = 0;
@@ -160,7 +150,7 @@ Case scan_of_all(std::int64_t n) {
 
 Case scan_of_lines(std::int64_t n, int axis) {
   const auto f = jit([axis](const Array& x) { return cumsum(x, axis); });
-  return make(
+  return make_case(
       axis == 0 ? "cumsum of columns" : "cumsum of rows", {{{n, n}}}, {n, n},
       [f](const std::vector<Array>& x) { return f(x[0]); },
       [n, axis](const Inputs& in, std::int64_t flat) {
@@ -174,7 +164,7 @@ Case scan_of_lines(std::int64_t n, int axis) {
 
 Case sum_of_lines(std::int64_t n, int axis) {
   const auto f = jit([axis](const Array& x) { return sum(x, axis); });
-  Case made = make(
+  Case made = make_case(
       axis == 0 ? "sum of columns" : "sum of rows", {{{n, n}}}, {n},
       [f](const std::vector<Array>& x) { return f(x[0]); },
       [n, axis](const Inputs& in, std::int64_t line) {
@@ -189,7 +179,7 @@ Case sum_of_lines(std::int64_t n, int axis) {
 
 Case transposed(std::int64_t n) {
   const auto f = jit([](const Array& x) { return x.T() * 2 + 1; });
-  return make(
+  return make_case(
       "x.T*2+1", {{{n, n}}}, {n, n}, [f](const std::vector<Array>& x) { return f(x[0]); },
       [n](const Inputs& in, std::int64_t flat) { return in[0][flat % n * n + flat / n] * 2 + 1; });
 }
@@ -200,7 +190,7 @@ Case jacobi(std::int64_t n) {
     return 0.2 * (u(inside, inside) + u(before, inside) + u(after, inside) + u(inside, before) +
                   u(inside, after));
   });
-  return make(
+  return make_case(
       "Jacobi", {{{n, n}}}, {n - 2, n - 2}, [f](const std::vector<Array>& x) { return f(x[0]); },
       [n](const Inputs& in, std::int64_t flat) {
         const std::int64_t at = (flat / (n - 2) + 1) * n + flat % (n - 2) + 1;
@@ -213,7 +203,7 @@ Case standardize(std::int64_t n) {
     const Array d = x - mean(x, 0, true);
     return d / sqrt(mean(d * d, 0, true) + 1e-6);
   });
-  return make(
+  return make_case(
       "standardize columns", {{{n, n}}}, {n, n},
       [f](const std::vector<Array>& x) { return f(x[0]); },
       [n](const Inputs& in, std::int64_t flat) {
@@ -240,7 +230,7 @@ Case perceptron(std::int64_t batch, std::int64_t width, std::int64_t hidden) {
         return matmul(g, w2) + b2;
       });
   // Weights around 0, as they are, so that sums stay of the size of their terms.
-  Case made = make(
+  Case made = make_case(
       "MLP",
       {{{batch, width}, -1, 1},
        {{width, hidden}, -0.1f, 0.1f},
@@ -267,7 +257,7 @@ Case perceptron(std::int64_t batch, std::int64_t width, std::int64_t hidden) {
 
 Case norms_of_rows(std::int64_t rows, std::int64_t columns) {
   const auto f = jit([](const Array& a) { return sqrt(sum(a * a, -1)); });
-  Case made = make(
+  Case made = make_case(
       "sqrt(sum(a*a, -1))", {{{rows, columns}}}, {rows},
       [f](const std::vector<Array>& x) { return f(x[0]); },
       [columns](const Inputs& in, std::int64_t row) {
@@ -286,7 +276,7 @@ Case chain_of_ten(std::int64_t n) {
     for (int i = 0; i < 3; ++i) z = (z * y + x) * 0.5;
     return exp(-z);
   });
-  return make(
+  return make_case(
       "ten-op chain", {{{n}}, {{n}}}, {n},
       [f](const std::vector<Array>& x) { return f(x[0], x[1]); },
       [](const Inputs& in, std::int64_t i) {
@@ -299,9 +289,9 @@ Case chain_of_ten(std::int64_t n) {
 
 Case sorted_rows(std::int64_t rows, std::int64_t columns) {
   const auto f = jit([](const Array& x) { return sort(x); });
-  Case made = make(
-      "sort " + std::to_string(rows) + " x " + std::to_string(columns), {{{rows, columns}}},
-      {rows, columns}, [f](const std::vector<Array>& x) { return f(x[0]); },
+  Case made = make_case(
+      sized("sort ", rows, columns), {{{rows, columns}}}, {rows, columns},
+      [f](const std::vector<Array>& x) { return f(x[0]); },
       // Elements are even over [low, high), so that their order says what they are.
       [columns](const Inputs& in, std::int64_t flat) {
         const double share =
@@ -309,17 +299,32 @@ Case sorted_rows(std::int64_t rows, std::int64_t columns) {
         return in[0].low + (in[0].high - in[0].low) * share;
       });
   made.tolerance = 5 / std::sqrt(static_cast<double>(columns));
+  made.fewest_bytes = 0;
   return made;
 }
 
+/// 0 where the places are all there are and sort the input, else infinite.
+double error_of_order(const Inputs& in, const std::vector<double>& order) {
+  std::vector<bool> met(order.size());
+  double last = -INFINITY;
+  for (const double place : order) {
+    if (!(place >= 0 && place < static_cast<double>(order.size()))) return INFINITY;
+    const auto at = static_cast<std::size_t>(place);
+    const double value = in[0][static_cast<std::int64_t>(at)];
+    if (met[at] || value < last) return INFINITY;
+    met[at] = true;
+    last = value;
+  }
+  return 0;
+}
+
 Case argsorted(std::int64_t n) {
-  const auto f = jit([](const Array& x) { return argsort(x).astype<float>(); });
-  Case made = make(
-      "argsort", {{{n}}}, {n}, [f](const std::vector<Array>& x) { return f(x[0]); },
-      [](const Inputs&, std::int64_t) { return 0.0; });
-  // Which place an element has is not known before; that all are places is.
-  made.tolerance = 1;
-  made.scale = static_cast<double>(n);
+  const auto f = jit([](const Array& x) { return argsort(x); });
+  Case made =
+      make_case("argsort", {{{n}}}, {n}, [f](const std::vector<Array>& x) { return f(x[0]); }, {});
+  made.error_of_all = error_of_order;
+  made.tolerance = 0;
+  made.fewest_bytes = 0;
   return made;
 }
 
@@ -327,27 +332,30 @@ Case argsorted(std::int64_t n) {
 
 std::vector<Case> all_cases(std::int64_t scale) {
   const std::int64_t shrink = scale * scale, n = (1 << 26) / shrink, side = 8192 / scale;
-  return {scaled_sum(n),
-          black_scholes(n, false),
-          black_scholes(n, true),
-          softmax(side, side),
-          softmax(256 / scale, 262144 / scale),
-          layernorm(65536 / shrink, 1024),
-          sum_of_all(n),
-          sum_of_lines(side, 1),
-          sum_of_lines(side, 0),
-          scan_of_all(n),
-          scan_of_lines(side, 1),
-          scan_of_lines(side, 0),
-          transposed(side),
-          jacobi(side),
-          standardize(side),
-          perceptron(8192 / shrink, 1024 / scale, 4096 / scale),
-          norms_of_rows(256, 1024),
-          chain_of_ten(1024),
-          sorted_rows(1, n / 4),
-          sorted_rows(65536 / shrink, 1024),
-          argsorted(n / 4)};
+  const std::int64_t rows = 256 / scale, columns = 262144 / scale;
+  std::vector<Case> cases{scaled_sum(n),
+                          black_scholes(n, false),
+                          black_scholes(n, true),
+                          softmax(sized("softmax ", side, side), side, side),
+                          softmax(sized("softmax ", rows, columns), rows, columns),
+                          layernorm(65536 / shrink, 1024),
+                          sum_of_all(n),
+                          sum_of_lines(side, 1),
+                          sum_of_lines(side, 0),
+                          scan_of_all(n),
+                          scan_of_lines(side, 1),
+                          scan_of_lines(side, 0),
+                          transposed(side),
+                          jacobi(side),
+                          standardize(side),
+                          perceptron(8192 / shrink, 1024 / scale, 4096 / scale),
+                          norms_of_rows(256, 1024),
+                          chain_of_ten(1024),
+                          sorted_rows(1, n / 4),
+                          sorted_rows(65536 / shrink, 1024),
+                          argsorted(n / 4)};
+  for (Case& further : further_cases(scale)) cases.push_back(std::move(further));
+  return cases;
 }
 
 }  // namespace heddle::bench

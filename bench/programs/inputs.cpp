@@ -1,5 +1,7 @@
 #include "bench/programs/inputs.h"
 
+#include <cmath>
+
 namespace heddle::bench {
 
 namespace {
@@ -25,13 +27,16 @@ Array Input::make() const {
       },
       {.name = "fill", .strict = true});
   const Array index = arange<std::uint32_t>(static_cast<std::uint32_t>(size()));
-  return fill(index, array(seed), array(low), array(high - low)).reshape(shape).eval();
+  const Array made = fill(index, array(seed), array(low), array(high - low)).reshape(shape);
+  return dtype == DType::f32 ? made.eval() : made.astype(dtype).eval();
 }
 
 double Input::operator[](std::int64_t element) const {
   const std::uint32_t bits = mixed(static_cast<std::uint32_t>(element) + seed);
   const float scaled = (high - low) * (static_cast<float>(bits) * step);
-  return low + scaled;
+  const float value = low + scaled;
+  if (is_integer(dtype)) return std::trunc(value);
+  return dtype == DType::f16 ? static_cast<float>(float16_t(value)) : value;
 }
 
 std::int64_t Input::size() const {
@@ -39,5 +44,7 @@ std::int64_t Input::size() const {
   for (const std::int64_t extent : shape) count *= extent;
   return count;
 }
+
+std::int64_t Input::bytes() const { return size() * static_cast<std::int64_t>(size_of(dtype)); }
 
 }  // namespace heddle::bench

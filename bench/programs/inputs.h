@@ -6,16 +6,18 @@
 
 namespace heddle::bench {
 
-/// A float32 array of values in [low, high) that the device makes, and that the host can say one
-/// element of, bit for bit.
+/// An array of values in [low, high) that the device makes, and that the host can say one element
+/// of, bit for bit: float32 numbers, or what they are in another dtype.
 struct Input {
   Shape shape;
   float low = 0.1f, high = 1.0f;
+  DType dtype = DType::f32;
   std::uint32_t seed = 0;
 
   Array make() const;
   double operator[](std::int64_t element) const;
   std::int64_t size() const;
+  std::int64_t bytes() const;
 };
 
 }  // namespace heddle::bench

@@ -18,9 +18,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+std::vector<double> elements_of(const Array& result) {
+  if (result.dtype() != DType::f32)
+    return result.reshape({-1}).astype(DType::f64).to_vector<double>();
+  const std::vector<float> elements = result.reshape({-1}).to_vector<float>();
+  return {elements.begin(), elements.end()};
+}
+
 /// The worst error of some elements, spread over the result; infinite where one is NaN.
 double worst_error(const Case& program, const Array& result) {
-  const std::vector<float> actual = result.reshape({-1}).to_vector<float>();
+  const std::vector<double> actual = elements_of(result);
+  if (program.error_of_all) return program.error_of_all(program.inputs, actual);
   const auto count = static_cast<std::int64_t>(actual.size());
   double worst = 0;
   for (int i = 0; i < program.samples && i < count; ++i) {
@@ -81,25 +89,27 @@ Ceilings measure_ceilings(bool small) {
   return ceilings;
 }
 
-Measurement measure(const Case& program) {
+Prepared::Prepared(const Case& program) : program_(program) {
   runtime::MemoryPool& pool = runtime::pool_of(runtime::current_device());
-  std::vector<Array> inputs;
-  for (const Input& input : program.inputs) inputs.push_back(input.make());
+  for (const Input& input : program.inputs) inputs_.push_back(input.make());
   synchronize();
   pool.trim(true);
-  Measurement measured;
   {
-    const Array result = program.call(inputs);
-    measured.error = worst_error(program, result);
+    const Array result = program.call(inputs_);
+    found_.error = worst_error(program, result);
   }
-  measured.correct = measured.error <= program.tolerance;
+  found_.correct = found_.error <= program.tolerance;
   pool.reset_peak();
   const std::uint64_t launched = statistics().kernels_launched;
-  program.call(inputs);
-  measured.kernels = static_cast<int>(statistics().kernels_launched - launched);
+  program.call(inputs_);
+  found_.kernels = static_cast<int>(statistics().kernels_launched - launched);
   synchronize();
-  measured.peak_bytes = pool.statistics().peak_in_use;
-  measured.microseconds = microseconds_a_call([&] { program.call(inputs); });
+  found_.peak_bytes = pool.statistics().peak_in_use;
+}
+
+Measurement Prepared::measure() const {
+  Measurement measured = found_;
+  measured.microseconds = microseconds_a_call([&] { program_.call(inputs_); });
   return measured;
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "bench/programs/cases.h"
 
@@ -26,7 +27,19 @@ struct Measurement {
   int kernels = 0;  ///< launched by a call
   std::size_t peak_bytes = 0;
 };
-Measurement measure(const Case& program);
+
+/// A program with its inputs made, and a result checked.
+class Prepared {
+ public:
+  explicit Prepared(const Case& program);
+  /// What was found, and the time a call, taken anew.
+  Measurement measure() const;
+
+ private:
+  const Case& program_;
+  std::vector<Array> inputs_;
+  Measurement found_;
+};
 
 /// A program's first call, with the inputs on the device.
 struct FirstCall {
