@@ -8,6 +8,7 @@
 #include "frontend/promote.h"
 #include "frontend/rows.h"
 #include "frontend/trace.h"
+#include "frontend/views.h"
 
 namespace heddle {
 
@@ -28,10 +29,8 @@ Ordered ordered(const NodeRef& flat, const Composer& on) {
   return {on.gather(flat, order, 0), order};
 }
 
-NodeRef joined(std::vector<NodeRef> parts, const Composer& on) {
-  ir::Attributes attributes;
-  attributes.axes = {0};
-  return record(Op::concatenate, parts, std::move(attributes), on.site);
+NodeRef joined(const std::vector<NodeRef>& parts, const Composer& on) {
+  return frontend::join_along(parts, 0, on.site);
 }
 
 NodeRef some(bool value, ir::Dim count, const Composer& on) {

@@ -10,6 +10,8 @@
 
 #include "heddle/error.h"
 
+#include "ir/split.h"
+
 namespace heddle::ir {
 
 namespace {
@@ -25,14 +27,9 @@ std::string file_name(int number, std::string_view stage, std::string_view title
 bool dump_enabled(std::string_view stage) {
   const char* wanted = std::getenv("HEDDLE_DUMP");
   if (wanted == nullptr) return false;
-  std::string_view rest = wanted;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view name = rest.substr(0, comma);
-    if (name == stage || name == "all") return true;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return false;
+  const std::vector<std::string_view> names = split(wanted, ',');
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return name == stage || name == "all"; });
 }
 
 void dump(std::string_view stage, std::string_view title,

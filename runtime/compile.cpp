@@ -13,6 +13,7 @@
 #include "codegen/embedded.h"
 #include "codegen/printers.h"
 #include "ir/dump.h"
+#include "ir/split.h"
 #include "passes/explain.h"
 #include "passes/program_builder.h"
 #include "runtime/cache/store.h"
@@ -139,11 +140,8 @@ int read_host_level() {
 
 CompileOptions with_environment(CompileOptions options) {
   const char* disabled = std::getenv("HEDDLE_DISABLE");
-  for (std::string_view rest = disabled != nullptr ? disabled : ""; !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    options.disabled.emplace_back(rest.substr(0, comma));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
+  for (const std::string_view name : ir::split(disabled != nullptr ? disabled : "", ','))
+    options.disabled.emplace_back(name);
   std::sort(options.disabled.begin(), options.disabled.end());
   static const int level = read_host_level();
   options.host_level = std::min(options.host_level, level);

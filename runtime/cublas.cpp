@@ -41,12 +41,6 @@ struct Loaded {
   std::string reason;
 };
 
-template <class Pointer>
-void bind(const DynamicLibrary& library, Pointer& entry, const char* name, std::string& missing) {
-  entry = reinterpret_cast<Pointer>(library.symbol(name));
-  if (entry == nullptr) missing += fmt::format(" {}", name);
-}
-
 std::string load(Loaded& out) {
   if (!cuda::available()) return cuda::unavailable_reason();
   LibraryReport report;
@@ -61,7 +55,7 @@ std::string load(Loaded& out) {
            "file or HEDDLE_CUDA_PATH to the toolkit.";
   }
   std::string missing;
-#define HEDDLE_CUBLAS(name) bind(*library, out.api.name, #name, missing)
+#define HEDDLE_CUBLAS(name) library->bind(out.api.name, #name, missing)
   HEDDLE_CUBLAS(cublasCreate_v2);
   HEDDLE_CUBLAS(cublasSetStream_v2);
   HEDDLE_CUBLAS(cublasSetWorkspace_v2);

@@ -43,12 +43,6 @@ struct Loaded {
   std::string reason;
 };
 
-template <class Pointer>
-void bind(const DynamicLibrary& library, Pointer& entry, const char* name, std::string& missing) {
-  entry = reinterpret_cast<Pointer>(library.symbol(name));
-  if (entry == nullptr) missing += fmt::format(" {}", name);
-}
-
 std::string load(Api& api) {
   LibraryReport report;
   const auto library = DynamicLibrary::open({.title = "cuRAND",
@@ -62,7 +56,7 @@ std::string load(Api& api) {
            "HEDDLE_CUDA_PATH to the toolkit. heddle::random::Generator needs no library.";
   }
   std::string missing;
-#define HEDDLE_CURAND(name) bind(*library, api.name, #name, missing)
+#define HEDDLE_CURAND(name) library->bind(api.name, #name, missing)
   HEDDLE_CURAND(curandCreateGenerator);
   HEDDLE_CURAND(curandCreateGeneratorHost);
   HEDDLE_CURAND(curandDestroyGenerator);

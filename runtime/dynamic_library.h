@@ -53,6 +53,13 @@ class DynamicLibrary {
 
   /// nullptr for a name that the library does not export.
   void* symbol(const char* name) const;
+  /// Sets a function pointer to what the library exports; a name that it does not is added to
+  /// `missing`, behind a space.
+  template <class Pointer>
+  void bind(Pointer& entry, const char* name, std::string& missing) const {
+    entry = reinterpret_cast<Pointer>(symbol(name));
+    if (entry == nullptr) missing.append(" ").append(name);
+  }
   /// The file's resolved path.
   const std::string& path() const { return path_; }
   /// The GNU build id in hexadecimal, equal wherever the same build is installed; empty without.

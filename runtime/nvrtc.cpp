@@ -49,16 +49,10 @@ struct Loaded {
   std::vector<int> architectures;
 };
 
-template <class Pointer>
-void bind(const DynamicLibrary& library, Pointer& entry, const char* name, std::string& missing) {
-  entry = reinterpret_cast<Pointer>(library.symbol(name));
-  if (entry == nullptr) missing += fmt::format(" {}", name);
-}
-
 /// The names that the library lacks.
 std::string bind(const DynamicLibrary& library, Api& api) {
   std::string missing;
-#define HEDDLE_NVRTC(name) bind(library, api.name, #name, missing)
+#define HEDDLE_NVRTC(name) library.bind(api.name, #name, missing)
   HEDDLE_NVRTC(nvrtcVersion);
   HEDDLE_NVRTC(nvrtcGetNumSupportedArchs);
   HEDDLE_NVRTC(nvrtcGetSupportedArchs);

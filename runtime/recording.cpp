@@ -16,6 +16,8 @@
 
 #include "heddle/error.h"
 
+#include "ir/hash.h"
+#include "ir/split.h"
 #include "runtime/log.h"
 
 namespace heddle::runtime {
@@ -49,16 +51,6 @@ std::string text_of(const ir::Graph& graph, const CompileOptions& options) {
   return fmt::format("{}\n{}{}", text, ir::print(graph), last_line);
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    if (end > at) parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 /// The text between two places of a recording, and how errors name it.
 struct Lines {
   std::string_view text;
@@ -82,10 +74,10 @@ CompileOptions parse_modes(std::string_view line, std::size_t parameters, const 
   CompileOptions options;
   const auto mark = [&](std::vector<bool>& flags, std::string_view list, bool value) {
     flags.assign(parameters, !value);
-    for (const std::string_view place : split(list, ','))
+    for (const std::string_view place : ir::split(list, ','))
       flags[number_from(place, parameters, where)] = value;
   };
-  for (const std::string_view word : split(line.substr(modes_word.size()), ' ')) {
+  for (const std::string_view word : ir::split(line.substr(modes_word.size()), ' ')) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const std::string_view name = word.substr(0, equals);
     const std::string_view value = word.substr(std::min(equals + 1, word.size()));
@@ -98,7 +90,7 @@ CompileOptions parse_modes(std::string_view line, std::size_t parameters, const 
     } else if (name == "unaligned") {
       mark(options.aligned, value, false);
     } else if (name == "disabled") {
-      for (const std::string_view each : split(value, ',')) options.disabled.emplace_back(each);
+      for (const std::string_view each : ir::split(value, ',')) options.disabled.emplace_back(each);
     } else if (name == "level") {
       const auto levels = static_cast<std::size_t>(CompileOptions().host_level) + 1;
       options.host_level = static_cast<int>(number_from(value, levels, where));
@@ -142,8 +134,7 @@ class Recording {
     std::string begin(header.size(), '\0');
     const ssize_t read = pread(file, begin.data(), begin.size(), 0);
     const bool empty = read == 0;
-    if (!empty &&
-        (read < 0 || !header.starts_with(begin.substr(0, static_cast<std::size_t>(read))))) {
+    if (!empty && begin != header) {
       close(file);
       throw FileError(
           fmt::format("{} holds something else than a recording; name another file", path));
@@ -159,9 +150,10 @@ class Recording {
   }
 
   void add(const ir::Graph& graph, const CompileOptions& options) {
-    std::string text = text_of(graph, options);
+    const std::string text = text_of(graph, options);
     const std::lock_guard lock(mutex_);
-    if (file_ < 0 || !known_.insert(text).second || append(text)) return;
+    if (file_ < 0 || !known_.insert(ir::Hasher().bytes(text).finish()).second || append(text))
+      return;
     log().warn("{} cannot be written ({}); the recording ends", path_, std::strerror(errno));
     replace(-1, {});
   }
@@ -198,7 +190,7 @@ class Recording {
   std::mutex mutex_;
   int file_ = -1;
   std::string path_;
-  std::unordered_set<std::string> known_;
+  std::unordered_set<ir::Hash128, ir::Hash128Hasher> known_;
 };
 
 }  // namespace

@@ -1,10 +1,14 @@
 #include "runtime/sort.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "ir/element.h"
+#include "passes/plan/sort.h"
 #include "runtime/thread_pool.h"
 
 namespace heddle::runtime {
@@ -84,28 +88,109 @@ void sort_row(E* row, E* scratch, std::int64_t length, const Precedes& precedes)
   std::stable_sort(row, row + length, precedes);
 }
 
+constexpr std::int64_t digits = 256;
+/// Shorter rows are compared, which takes less than counting digits.
+constexpr std::int64_t least_for_digits = 128;
+
 template <class T>
-void sort_keys(const T* keys, T* out, T* scratch, std::int64_t rows, std::int64_t length) {
-  const auto precedes = [](T a, T b) { return heddle_scalar::precedes(a, b); };
-  parallel_for(0, rows * length, part, [&](std::int64_t begin, std::int64_t end) {
-    std::copy(keys + begin, keys + end, out + begin);
-  });
-  for_each_row(rows, length, [&](std::int64_t row) {
-    sort_row(out + row * length, scratch + row * length, length, precedes);
-  });
+constexpr bool has_digits = !heddle_scalar::is_complex<T>;
+
+using DigitCounts = std::array<std::int64_t, digits>;
+
+/// How often parts have each digit becomes where the first of each goes; false where all elements
+/// have the same, so that nothing moves.
+bool add_up(std::vector<DigitCounts>& parts, std::int64_t length) {
+  std::int64_t sum = 0;
+  for (std::int64_t digit = 0; digit < digits; ++digit) {
+    const std::int64_t before = sum;
+    for (DigitCounts& counts : parts) sum += std::exchange(counts[digit], sum);
+    if (sum - before == length) return false;
+  }
+  return true;
+}
+
+/// Stable, by one digit of 8 bits of `bits_of(element)` after the other, the least significant
+/// first. Elements go from `from` to `a` and `b` in turns; returns which of the three has them.
+template <class E, class BitsOf>
+const E* sort_by_digits(const E* from, E* a, E* b, std::int64_t length, const BitsOf& bits_of) {
+  constexpr int bits = 8 * sizeof(bits_of(*from));
+  std::vector<DigitCounts> counts((length + part - 1) / part);
+  for (int shift = 0; shift < bits; shift += 8) {
+    const auto digit = [&](const E& element) { return bits_of(element) >> shift & (digits - 1); };
+    parallel_for(0, length, part, [&](std::int64_t begin, std::int64_t end) {
+      DigitCounts& own = counts[begin / part];
+      own.fill(0);
+      for (std::int64_t i = begin; i < end; ++i) ++own[digit(from[i])];
+    });
+    if (!add_up(counts, length)) continue;
+    parallel_for(0, length, part, [&](std::int64_t begin, std::int64_t end) {
+      DigitCounts& next = counts[begin / part];
+      for (std::int64_t i = begin; i < end; ++i) a[next[digit(from[i])]++] = from[i];
+    });
+    from = a;
+    std::swap(a, b);
+  }
+  return from;
 }
 
 template <class T>
-void sort_places(const T* keys, std::int64_t* out, std::int64_t* scratch, std::int64_t rows,
-                 std::int64_t length) {
+void sort_keys(const T* keys, T* out, T* scratch, std::int64_t rows, std::int64_t length) {
+  for_each_row(rows, length, [&](std::int64_t row) {
+    const T* const from = keys + row * length;
+    T *const to = out + row * length, *const spare = scratch + row * length;
+    if constexpr (has_digits<T>) {
+      if (length >= least_for_digits) {
+        const auto bits_of = [](T key) { return heddle_scalar::key_bits(key); };
+        const T* const sorted = sort_by_digits(from, to, spare, length, bits_of);
+        if (sorted != to) std::copy(sorted, sorted + length, to);
+        return;
+      }
+    }
+    std::copy(from, from + length, to);
+    sort_row(to, spare, length, [](T a, T b) { return heddle_scalar::precedes(a, b); });
+  });
+}
+
+/// A key's bits and where it comes from.
+template <class Bits>
+struct KeyedPlace {
+  Bits key;
+  std::uint32_t place;
+};
+
+template <class T>
+void sort_keyed_places(const T* keys, std::int64_t* out, void* scratch, std::int64_t length) {
+  using Bits = decltype(heddle_scalar::key_bits(T()));
+  using Keyed = KeyedPlace<Bits>;
+  auto* const spare = static_cast<Keyed*>(scratch);
+  parallel_for(0, length, part, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      spare[i] = {heddle_scalar::key_bits(keys[i]), static_cast<std::uint32_t>(i)};
+  });
+  const Keyed* const sorted = sort_by_digits(spare, spare + length, spare, length,
+                                             [](const Keyed& one) { return one.key; });
+  parallel_for(0, length, part, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) out[i] = sorted[i].place;
+  });
+}
+
+/// `bytes` of scratch an element.
+template <class T>
+void sort_places(const T* keys, std::int64_t* out, char* scratch, std::int64_t bytes,
+                 std::int64_t rows, std::int64_t length) {
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
   for_each_row(rows, length, [&](std::int64_t row) {
     const T* const key = keys + row * length;
-    const auto precedes = [key](std::int64_t a, std::int64_t b) {
-      return heddle_scalar::precedes(key[a], key[b]);
-    };
     std::int64_t* const places = out + row * length;
+    char* const spare = scratch + row * length * bytes;
+    if constexpr (has_digits<T>) {
+      if (length >= least_for_digits && length <= most)
+        return sort_keyed_places(key, places, spare, length);
+    }
     std::iota(places, places + length, std::int64_t{0});
-    sort_row(places, scratch + row * length, length, precedes);
+    sort_row(
+        places, reinterpret_cast<std::int64_t*>(spare), length,
+        [key](std::int64_t a, std::int64_t b) { return heddle_scalar::precedes(key[a], key[b]); });
   });
 }
 
@@ -117,8 +202,8 @@ void sort_rows(DType dtype, bool indices, const void* keys, void* out, void* scr
   ir::with_element(dtype, [&]<class T>(std::type_identity<T>) {
     const T* const from = static_cast<const T*>(keys);
     if (indices) {
-      sort_places(from, static_cast<std::int64_t*>(out), static_cast<std::int64_t*>(scratch), rows,
-                  length);
+      sort_places(from, static_cast<std::int64_t*>(out), static_cast<char*>(scratch),
+                  passes::host_place_bytes(dtype), rows, length);
     } else {
       sort_keys(from, static_cast<T*>(out), static_cast<T*>(scratch), rows, length);
     }

@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <system_error>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -67,10 +69,20 @@ std::string field_of(const cache::ListedEntry& entry, std::string_view name) {
   return {};
 }
 
+/// That of a program; none where another Heddle wrote it otherwise.
+std::optional<ir::Target> target_of(const cache::ListedEntry& entry) {
+  try {
+    return ir::parse_target(field_of(entry, "target"));
+  } catch (const ValueError&) {
+    return std::nullopt;
+  }
+}
+
 /// "sm_90" of a program's target or a module's architecture.
 std::string architecture_of(const cache::ListedEntry& entry) {
-  const std::string target = field_of(entry, "target");
-  return target.empty() ? field_of(entry, "architecture") : ir::parse_target(target).architecture;
+  if (entry.kind != cache::PayloadKind::program) return field_of(entry, "architecture");
+  const std::optional<ir::Target> target = target_of(entry);
+  return target ? target->architecture : "?";
 }
 
 /// Used last comes first.
@@ -163,15 +175,15 @@ int stats(const CacheOptions& wanted) {
   return 0;
 }
 
-bool is_for_host(const cache::ListedEntry& entry) {
-  if (entry.kind != cache::PayloadKind::program)
-    return entry.kind == cache::PayloadKind::host_object;
-  return ir::parse_target(field_of(entry, "target")).kind == ir::TargetKind::host;
-}
-
 /// How what the compiler of now builds begins to be called; empty where none is here.
 std::string compiler_now(const cache::ListedEntry& entry) {
-  if (!is_for_host(entry)) return runtime::nvrtc::available() ? runtime::nvrtc::version() : "";
+  bool on_host = entry.kind == cache::PayloadKind::host_object;
+  if (entry.kind == cache::PayloadKind::program) {
+    const std::optional<ir::Target> target = target_of(entry);
+    if (!target) return {};
+    on_host = target->kind == ir::TargetKind::host;
+  }
+  if (!on_host) return runtime::nvrtc::available() ? runtime::nvrtc::version() : "";
   const auto* const found = runtime::host::find_compiler();
   if (found == nullptr) return {};
   return fmt::format("{} {}", found->clang ? "clang" : "gcc", found->version);
@@ -189,15 +201,24 @@ std::string state_of(const cache::ListedEntry& entry) {
 int verify(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
   Json json = Json::array();
-  std::size_t damaged = 0, others = 0, count = 0;
+  std::size_t damaged = 0, others = 0, deleted = 0, count = 0;
   for (const cache::ListedEntry& entry : entries_of(store)) {
     ++count;
     const std::string state = state_of(entry);
     if (state == "intact") continue;
     ++(entry.intact ? others : damaged);
-    const bool deleted = !entry.intact && wanted.delete_bad && std::filesystem::remove(entry.path);
-    json.push_back({{"path", entry.path}, {"state", state}, {"deleted", deleted}});
-    if (!wanted.json) fmt::print("{}: {}{}\n", entry.path, state, deleted ? ", deleted" : "");
+    std::error_code error;
+    const bool goes = !entry.intact && wanted.delete_bad;
+    const bool gone = goes && std::filesystem::remove(entry.path, error);
+    if (gone) ++deleted;
+    json.push_back({{"path", entry.path}, {"state", state}, {"deleted", gone}});
+    if (error) json.back()["error"] = error.message();
+    if (!wanted.json) {
+      fmt::print("{}: {}{}\n", entry.path, state,
+                 gone    ? ", deleted"
+                 : error ? ", not deleted: " + error.message()
+                         : "");
+    }
   }
   if (wanted.json) {
     fmt::print("{}\n", Json({{"entries", count}, {"damaged", damaged}, {"found", json}}).dump(2));
@@ -207,7 +228,7 @@ int verify(const CacheOptions& wanted) {
         "HEDDLE_REBUILD=1 renews them)\n",
         count, damaged, others);
   }
-  return damaged > 0 && !wanted.delete_bad ? 1 : 0;
+  return damaged > deleted ? 1 : 0;
 }
 
 int remove_entries(const std::vector<cache::ListedEntry>& entries,
@@ -300,7 +321,7 @@ void add_cache(CLI::App& app, Action& action) {
       ->add_option("hash", wanted->argument, "How its hash begins")
       ->required();
   with_json(add("stats", "How many entries of what kinds and sizes", stats));
-  with_json(add("verify", "Checks every entry; exit status 1 where one is damaged", verify))
+  with_json(add("verify", "Checks every entry; exit status 1 where a damaged one remains", verify))
       ->add_flag("--delete", wanted->delete_bad, "Delete what is damaged");
   CLI::App* pruned = add("prune", "Removes the entries that were used longest ago", prune);
   pruned->add_option("--size", wanted->size, "Until so many bytes are left")->type_name("BYTES");

@@ -291,11 +291,12 @@ SortPlans plan_sort(const SortStep& step, const ir::Target& target,
   return plans;
 }
 
+std::int64_t host_place_bytes(DType dtype) { return size_of(dtype) <= 4 ? 2 * 8 : 2 * 16; }
+
 std::vector<Dim> scratch_bytes(const SortStep& step) {
   const Dim count = step.rows * step.length;
   const Dim keys = count * Dim(key_bytes(step)), places = count * Dim(index_bytes(step));
-  // On the host, as much as the result.
-  if (!step.kernels) return {step.indices ? count * Dim(8) : keys};
+  if (!step.kernels) return {step.indices ? count * Dim(host_place_bytes(step.dtype)) : keys};
   if (step.kernels->kernels.size() == 1) return {};
   std::vector<Dim> bytes = {keys};
   if (step.indices) bytes = {keys, keys, places, places};

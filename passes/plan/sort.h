@@ -21,6 +21,9 @@ SortPlans plan_sort(const SortStep& step, const ir::Target& target,
 /// Bytes of the memory that the step needs beside its operand and result.
 std::vector<Dim> scratch_bytes(const SortStep& step);
 
+/// Scratch an element for argsort on the host: twice a key's bits with a place of 4 bytes.
+std::int64_t host_place_bytes(DType dtype);
+
 /// The launches for concrete sizes, each with constant sizes and the buffers of the step.
 std::vector<KernelStep> launches(const SortStep& step, std::int64_t rows, std::int64_t length);
 

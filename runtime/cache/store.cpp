@@ -119,7 +119,7 @@ std::optional<Entry> Store::load(const Key& key) {
 }
 
 std::optional<Entry> Store::load_from_bundles(const Key& key) {
-  const std::lock_guard lock(bundles_mutex_);
+  const std::shared_lock lock(bundles_mutex_);
   for (const auto& bundle : bundles_) {
     std::optional<Entry> entry = decode(bundle->find(key.hash));
     if (entry && entry->key_text == key.text) return entry;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,7 +106,7 @@ class Store {
 
   StoreOptions options_;
   Counters counters_;
-  mutable std::mutex bundles_mutex_;
+  std::shared_mutex bundles_mutex_;
   std::vector<std::unique_ptr<const Bundle>> bundles_;
   std::once_flag prepared_;
   std::atomic<bool> usable_{false};    ///< the directory may be read

@@ -39,20 +39,22 @@ inline void check_distribution(const Array& sample, const std::function<double(d
   CHECK(distance * std::sqrt(count) < 3.3);
 }
 
-struct Continuous {
+/// A sample, and the function that it is checked against.
+struct Drawn {
   std::string name;
   Array sample;
-  std::function<double(double)> below;
+  std::function<double(double)> expected;
 };
 
 /// In one program, which has one compilation.
-inline void check_all(const std::vector<Continuous>& cases) {
+inline void check_all(const std::vector<Drawn>& cases,
+                      void (*check)(const Array&, const std::function<double(double)>&)) {
   std::vector<Array> samples;
-  for (const Continuous& one : cases) samples.push_back(one.sample);
+  for (const Drawn& one : cases) samples.push_back(one.sample);
   eval(samples);
-  for (const Continuous& one : cases) {
+  for (const Drawn& one : cases) {
     CAPTURE(one.name);
-    check_distribution(one.sample, one.below);
+    check(one.sample, one.expected);
   }
 }
 

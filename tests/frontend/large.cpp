@@ -40,12 +40,14 @@ std::uint64_t sum_in_pieces(const Array& x) {
 
 void for_sizes(const std::function<void(std::int64_t)>& check) {
   // Places are 8 bytes each: they are to be parts of kernels only.
-  const bool before = auto_eval(false);
+  const struct Lazily {
+    bool before = auto_eval(false);
+    ~Lazily() { auto_eval(before); }
+  } lazily;
   for (const std::int64_t size : sizes()) {
     CAPTURE(size);
     check(size);
   }
-  auto_eval(before);
 }
 
 TEST_CASE("elements, slices and reversals beyond 2^31") {

@@ -79,7 +79,7 @@ double vonmises_below(double x, double kappa) {
 TEST_CASE("gamma and beta of all shapes, and what is made of them") {
   random::Generator rng(21);
   const Shape size = {some};
-  std::vector<Continuous> cases;
+  std::vector<Drawn> cases;
   for (const double shape : {0.05, 0.3, 1.0, 1.7, 30.0}) {
     cases.push_back({"gamma", rng.standard_gamma(shape, size),
                      [=](double x) { return gamma_below(shape, x); }});
@@ -97,13 +97,13 @@ TEST_CASE("gamma and beta of all shapes, and what is made of them") {
   cases.push_back({"noncentral_chisquare", rng.noncentral_chisquare(0.7, 4.0, size), [](double x) {
                      return mixture(4, [=](int k) { return gamma_below(0.35 + k, x / 2); });
                    }});
-  check_all(cases);
+  check_all(cases, check_distribution);
 }
 
 TEST_CASE("Student's, Fisher's, Wald's and von Mises's distributions") {
   random::Generator rng(22);
   const Shape size = {some};
-  std::vector<Continuous> cases;
+  std::vector<Drawn> cases;
   cases.push_back({"f", rng.f(5, 7.5, size),
                    [](double x) { return beta_below(2.5, 3.75, 5 * x / (5 * x + 7.5)); }});
   cases.push_back({"noncentral_f", rng.noncentral_f(3.0, 8.0, 2.0, size), [](double x) {
@@ -126,17 +126,11 @@ TEST_CASE("Student's, Fisher's, Wald's and von Mises's distributions") {
                                           : vonmises_below(x, kappa) / whole;
                      }});
   }
-  check_all(cases);
+  check_all(cases, check_distribution);
   const Array turned = rng.vonmises(3.0, 1.0, size);
   CHECK(all(logical_and(turned >= -std::numbers::pi, turned < std::numbers::pi)).item<bool>());
   CHECK(mean(cos(turned - 3.0)).item<double>() == doctest::Approx(0.4464).epsilon(0.03));
 }
-
-struct Discrete {
-  std::string name;
-  Array sample;
-  std::function<double(double)> probability;
-};
 
 /// Pearson's test, of cells with at least 10 expected and one of all others, by Wilson and
 /// Hilferty's normal approximation: beyond six deviations.
@@ -163,16 +157,6 @@ void check_counts(const Array& sample, const std::function<double(double)>& prob
   CHECK((std::cbrt(sum / cells) - (1 - spread)) / std::sqrt(spread) < 6);
 }
 
-void check_all(const std::vector<Discrete>& cases) {
-  std::vector<Array> samples;
-  for (const Discrete& one : cases) samples.push_back(one.sample);
-  eval(samples);
-  for (const Discrete& one : cases) {
-    CAPTURE(one.name);
-    check_counts(one.sample, one.probability);
-  }
-}
-
 double log_choose(double n, double k) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
@@ -189,7 +173,7 @@ double hypergeometric_probability(double k, double good, double bad, double samp
 TEST_CASE("counts of every regime") {
   random::Generator rng(23);
   const Shape size = {some};
-  std::vector<Discrete> cases;
+  std::vector<Drawn> cases;
   for (const double mean : {0.01, 3.0, 9.99, 10.0, 35.5, 3000.0}) {
     cases.push_back({"poisson", rng.poisson(mean, size),
                      [=](double k) { return poisson_probability(k, mean); }});
@@ -206,13 +190,13 @@ TEST_CASE("counts of every regime") {
     cases.push_back({"hypergeometric", rng.hypergeometric(of[0], of[1], of[2], size),
                      [=](double k) { return hypergeometric_probability(k, of[0], of[1], of[2]); }});
   }
-  check_all(cases);
+  check_all(cases, check_counts);
 }
 
 TEST_CASE("counts that are composed, and those of long tails") {
   random::Generator rng(24);
   const Shape size = {some};
-  std::vector<Discrete> cases;
+  std::vector<Drawn> cases;
   for (const auto& [n, p] : {std::pair(3.0, 0.3), std::pair(0.5, 0.6), std::pair(40.0, 0.2)}) {
     cases.push_back(
         {"negative_binomial", rng.negative_binomial(n, p, size), [n = n, p = p](double k) {
@@ -232,7 +216,7 @@ TEST_CASE("counts that are composed, and those of long tails") {
     cases.push_back({"logseries", rng.logseries(p, size),
                      [=](double k) { return -std::pow(p, k) / (k * std::log1p(-p)); }});
   }
-  check_all(cases);
+  check_all(cases, check_counts);
 }
 
 TEST_CASE("numbers of trials and means beyond 2^40") {
