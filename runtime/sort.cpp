@@ -90,7 +90,7 @@ void sort_row(E* row, E* scratch, std::int64_t length, const Precedes& precedes)
 
 constexpr std::int64_t digits = 256;
 /// Shorter rows are compared, which takes less than counting digits.
-constexpr std::int64_t least_for_digits = 128;
+constexpr std::int64_t least_for_digits = 64;
 
 template <class T>
 constexpr bool has_digits = !heddle_scalar::is_complex<T>;

@@ -84,8 +84,20 @@ def test_array_module():
     np.testing.assert_array_equal(hd.asnumpy([1, 2]), [1, 2])
 
 
+def has_archives(path):
+    """Whether Heddle was built with libzip."""
+    try:
+        hd.savez(path, hd.ones(1))
+    except hd.FileError as error:
+        assert "has to be built with libzip" in str(error)
+        return False
+    return True
+
+
 def test_npz_files_are_numpys(tmp_path):
     path = str(tmp_path / "x.npz")
+    if not has_archives(path):
+        pytest.skip("built without libzip")
     names = {"arr_0": x(), "weights": np.arange(6, dtype="int16").reshape(2, 3), "flag": np.array(True)}
     for write in (np.savez, np.savez_compressed):
         write(path, names["arr_0"], weights=names["weights"], flag=names["flag"])
@@ -102,7 +114,7 @@ def test_npz_files_are_numpys(tmp_path):
     with pytest.raises(ValueError, match="two arrays of the name arr_0"):
         hd.savez(path, hd.ones(2), arr_0=hd.ones(2))
     with pytest.raises(ValueError, match="no arrays"):
-        hd.savez(path)
+        hd.savez(path, hd.ones(1))
     with pytest.raises(TypeError, match="weights must be an Array"):
         hd.savez(path, weights=np.ones(2))
 
