@@ -56,8 +56,11 @@ cuda::DevicePointer address(const void* pointer) {
 /// managed memory, the device reads itself when the copy's turn comes.
 bool device_reads_itself(const void* from) {
   unsigned type = 0;
-  return cuda::driver().pointer_get_attribute.attempt(&type, cuda::PointerAttribute::memory_type,
-                                                      address(from)) == cuda::Result::success;
+  auto attribute = cuda::PointerAttribute::memory_type;
+  void* value = &type;
+  // Of memory that the driver does not know the type is 0.
+  cuda::driver().pointer_get_attributes(1, &attribute, &value, address(from));
+  return type != 0;
 }
 
 }  // namespace

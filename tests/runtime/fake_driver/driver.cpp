@@ -281,12 +281,15 @@ int cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t count, St
   stream->work.emplace_back([=] { std::memset(host(to), value, count); });
   return success;
 }
-int cuPointerGetAttribute(void* value, int attribute, std::uint64_t pointer) {
+int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
+                           std::uint64_t pointer) {
   const Lock lock(state().mutex);
-  const bool pinned = in_one_of(state().pinned, pointer, 1);
-  if (!pinned && !in_a_block(pointer, 1)) return invalid_value;
-  if (attribute == 9) *static_cast<int*>(value) = 0;
-  if (attribute == 2) *static_cast<unsigned*>(value) = pinned ? 1 : 2;
+  const bool pinned = in_one_of(state().pinned, pointer, 1),
+             known = pinned || in_a_block(pointer, 1);
+  for (unsigned i = 0; i < count; ++i) {
+    if (attributes[i] != 2) return invalid_value;
+    *static_cast<unsigned*>(values[i]) = !known ? 0 : pinned ? 1 : 2;
+  }
   return success;
 }
 
