@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "frontend/record.h"
 #include "frontend/storage.h"
 #include "frontend/trace.h"
+#include "frontend/whole_file.h"
 
 namespace heddle {
 namespace {
@@ -219,25 +219,11 @@ Array load(const std::string& path, SourceLocation where) {
 void save(const std::string& path, const Array& array, SourceLocation where) {
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("save", where);
   const auto [header, data] = frontend::npy_of(array, where);
-  const std::string temporary =
-      fmt::format("{}.{}.tmp", path, static_cast<const void*>(data.data()));
-  const auto fail = [&](std::string_view what) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw FileError(frontend::at(fmt::format("save: {} {}", path, what), where));
-  };
-  {
-    std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-    if (!stream) fail("cannot be written");
+  frontend::write_whole("save", path, where, [&](std::ostream& stream) {
     stream.write(header.data(), static_cast<std::streamsize>(header.size()));
     stream.write(reinterpret_cast<const char*>(data.data()),
                  static_cast<std::streamsize>(data.size()));
-    stream.close();
-    if (!stream) fail("cannot be written; is the disk full?");
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) fail(error.message());
+  });
 }
 
 }  // namespace heddle

@@ -178,3 +178,31 @@ TEST_CASE("archives that are damaged, or not of arrays, throw FileError with the
   std::fstream(path, std::ios::binary | std::ios::in | std::ios::out).seekp(4000) << "damage";
   CHECK(contains(message(), "cannot be read"));
 }
+
+TEST_CASE("text is written and read back") {
+  const Folder folder;
+  const std::string path = folder.file("points.txt");
+  const hd::Array x = hd::arange<float>(6).reshape({3, 2}) / 7.0f;
+  hd::savetxt(path, x, {.formats = {"%.9g"}, .delimiter = ",", .header = "x, y"});
+  CHECK(hd::array_equal(hd::loadtxt(path, {.dtype = hd::float32, .delimiter = ','}), x));
+  CHECK(hd::array_equal(
+      hd::loadtxt(path, {.dtype = hd::float32, .delimiter = ',', .usecols = {{-1}}}), x(hd::_, 1)));
+  std::stringstream stream;
+  hd::savetxt(stream, hd::array(std::vector<std::complex<double>>{{1, -2}, {0, 3}}),
+              {.formats = {"%.1f"}});
+  CHECK(stream.str() == " (1.0-2.0j)\n (0.0+3.0j)\n");
+  check<std::complex<double>>(hd::loadtxt(stream, {.dtype = hd::complex128}), {2},
+                              {{1, -2}, {0, 3}});
+  const auto message = [](const std::string& text, const hd::LoadTextOptions& options = {}) {
+    std::istringstream lines(text);
+    return message_of<hd::ValueError>([&] { hd::loadtxt(lines, options); });
+  };
+  CHECK(contains(message("1 2\n3 4 5"), "has 3 fields in line 2, and 2 before"));
+  CHECK(contains(message("1 x"), "has \"x\" in line 1, field 2, which is no float64 ("));
+  CHECK(contains(message("1 2", {.usecols = {{2}}}), "has 2 fields in line 1, and no field 2"));
+  CHECK_THROWS_AS(hd::savetxt(path, x, {.formats = {"%d", "%d", "%d"}}), hd::ValueError);
+  CHECK_THROWS_AS(hd::savetxt(path, x, {.formats = {"%x"}}), hd::DTypeError);
+  CHECK_THROWS_AS(hd::savetxt(path + "/no/x", x), hd::FileError);
+  CHECK_THROWS_AS(hd::loadtxt(path + "/no/x"), hd::FileError);
+  CHECK(hd::array_equal(hd::loadtxt(path, {.dtype = hd::float32, .delimiter = ','}), x));
+}

@@ -1,0 +1,173 @@
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "heddle/io.h"
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+namespace {
+
+/// A path as text; none for what is no path.
+std::optional<std::string> path_of(nb::handle value) {
+  if (!nb::isinstance<nb::str>(value) && !nb::hasattr(value, "__fspath__")) return std::nullopt;
+  const nb::object path = nb::module_::import_("os").attr("fspath")(value);
+  return std::string(nb::str(path).c_str());
+}
+
+/// The module of Python that reads and writes files of such a name; null for plain ones.
+const char* compression_of(const std::string& path) {
+  if (path.ends_with(".gz")) return "gzip";
+  if (path.ends_with(".bz2")) return "bz2";
+  if (path.ends_with(".xz") || path.ends_with(".lzma")) return "lzma";
+  return nullptr;
+}
+
+nb::object opened(const char* module, const std::string& path, const char* mode) {
+  return nb::module_::import_(module).attr("open")(path.c_str(), mode);
+}
+
+std::string bytes_of(nb::handle value) {
+  if (nb::isinstance<nb::str>(value)) return nb::str(value).c_str();
+  const nb::bytes bytes = nb::cast<nb::bytes>(value);
+  return {bytes.c_str(), bytes.size()};
+}
+
+/// The lines of an object that is a file, or a sequence of lines.
+std::string text_of(nb::handle source) {
+  if (nb::hasattr(source, "read")) return bytes_of(source.attr("read")());
+  std::string text;
+  for (nb::handle each : nb::borrow<nb::object>(source)) {
+    std::string line = bytes_of(each);
+    while (line.ends_with('\n')) line.pop_back();
+    text += line + '\n';
+  }
+  return text;
+}
+
+/// One character, or None.
+std::optional<char> character(const Arguments& a, std::size_t i) {
+  if (a.is_none(i)) return std::nullopt;
+  const std::string text = a.text(i);
+  if (text.size() != 1) a.mistyped(i, "one ASCII character");
+  return text[0];
+}
+
+void check_encoding(const Arguments& a, std::size_t i) {
+  if (a.is_none(i)) return;
+  const std::string name = a.text(i);
+  if (name == "utf-8" || name == "utf8" || name == "ascii" || name == "latin1" || name == "bytes")
+    return;
+  raise(PyExc_ValueError, fmt::format("text in {} is not read or written; it is UTF-8", name));
+}
+
+LoadTextOptions options_of(const Arguments& a) {
+  if (!a.is_none(4))
+    raise(PyExc_TypeError, "loadtxt: takes no converters; numpy.loadtxt and asarray do that");
+  check_encoding(a, 9);
+  LoadTextOptions options;
+  options.dtype = a.dtype(1, DType::f64);
+  options.comments.clear();
+  if (nb::isinstance<nb::str>(a[2])) {
+    options.comments.push_back(a.text(2));
+  } else if (!a.is_none(2)) {
+    for (nb::handle each : nb::borrow<nb::object>(a[2])) options.comments.push_back(bytes_of(each));
+  }
+  options.delimiter = character(a, 3);
+  options.skiprows = a.integer(5);
+  if (!a.is_none(6)) options.usecols = a.integers(6);
+  options.unpack = a.flag(7);
+  const std::int64_t ndmin = a.integer(8);
+  options.ndmin = ndmin < 0 || ndmin > 2 ? -1 : static_cast<int>(ndmin);
+  options.max_rows = a.optional_integer(10);
+  options.quote = character(a, 11);
+  return options;
+}
+
+Array loaded(const Arguments& a) {
+  const LoadTextOptions options = options_of(a);
+  const auto path = path_of(a[0]);
+  if (path && compression_of(*path) == nullptr) return loadtxt(*path, options, a.where());
+  const nb::object file = path ? opened(compression_of(*path), *path, "rb") : nb::borrow(a[0]);
+  std::istringstream stream(text_of(file));
+  if (path) file.attr("close")();
+  return loadtxt(stream, options, a.where());
+}
+
+SaveTextOptions saving_of(const Arguments& a, std::size_t columns) {
+  check_encoding(a, 8);
+  SaveTextOptions options;
+  if (nb::isinstance<nb::str>(a[2])) {
+    options.formats = {a.text(2)};
+  } else {
+    if (!PyTuple_Check(a[2].ptr()) && !PyList_Check(a[2].ptr()))
+      raise(PyExc_ValueError, "savetxt: fmt is a string or a list of them");
+    options.formats.clear();
+    for (nb::handle each : nb::borrow<nb::object>(a[2])) options.formats.push_back(bytes_of(each));
+    if (options.formats.size() != columns) {
+      raise(PyExc_ValueError, fmt::format("savetxt: there are {} formats for {} columns",
+                                          options.formats.size(), columns));
+    }
+  }
+  options.delimiter = a.text(3);
+  options.newline = a.text(4);
+  options.header = a.text(5);
+  options.footer = a.text(6);
+  options.comments = a.text(7);
+  return options;
+}
+
+/// Writes text to a file that takes str, or bytes.
+void write_to(const nb::object& file, const std::string& text) {
+  try {
+    file.attr("write")(nb::str(text.data(), text.size()));
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    file.attr("write")(nb::bytes(text.data(), text.size()));
+  }
+}
+
+void saved(const Arguments& a) {
+  compute(a.array(1));
+  const Array& x = a.array(1);
+  const std::size_t columns = x.ndim() == 2 ? static_cast<std::size_t>(x.shape(1)) : 1;
+  const SaveTextOptions options = saving_of(a, columns);
+  const auto path = path_of(a[0]);
+  if (path && compression_of(*path) == nullptr) return savetxt(*path, x, options, a.where());
+  std::ostringstream stream;
+  savetxt(stream, x, options, a.where());
+  const nb::object file = path ? opened(compression_of(*path), *path, "wb") : nb::borrow(a[0]);
+  write_to(file, stream.str());
+  if (path) file.attr("close")();
+}
+
+}  // namespace
+
+void bind_text_files(Functions& functions) {
+  functions.def(
+      "loadtxt(fname: Any, /, dtype: DTypeLike | None = None, comments: str | Sequence[str] | None "
+      "= '#', delimiter: str | None = None, converters: None = None, skiprows: int = 0, usecols: "
+      "int | Sequence[int] | None = None, unpack: bool = False, ndmin: int = 0, encoding: str | "
+      "None = None, max_rows: int | None = None, *, quotechar: str | None = None) -> Array",
+      "Rows of numbers from a file of text, its path, or its lines: numpy.loadtxt. Paths that end "
+      "in .gz, .bz2 or .xz are decompressed. Raises FileError, and ValueError with line and field "
+      "for what is no number of the dtype and for rows of different length.\n\nExample: "
+      "hd.loadtxt('points.csv', delimiter=',', skiprows=1)",
+      [](const Arguments& a) { return loaded(a); });
+  functions.def(
+      "savetxt(fname: Any, X: Array, /, fmt: str | Sequence[str] = '%.18e', delimiter: str = ' ', "
+      "newline: str = '\\n', header: str = '', footer: str = '', comments: str = '# ', encoding: "
+      "str | None = None) -> None",
+      "Writes a vector or a matrix as text to a path, whole or not at all, or to a file: "
+      "numpy.savetxt. Paths that end in .gz, .bz2 or .xz are compressed. Raises ShapeError for "
+      "other arrays, ValueError for formats that do not fit, FileError.\n\nExample: "
+      "hd.savetxt('points.csv', x, fmt='%.6g', delimiter=',')",
+      [](const Arguments& a) {
+        saved(a);
+        return nb::none();
+      });
+}
+
+}  // namespace heddle::python
