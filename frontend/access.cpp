@@ -6,17 +6,11 @@
 #include "frontend/trace.h"
 
 namespace heddle::frontend {
-namespace {
-
-/// True for values that a trace can only have as a hidden input.
-bool is_outside(const Node& node) { return node.trace_id == 0; }
-
-}  // namespace
 
 Array Access::make(NodeRef node) {
   auto* cell = new Cell;
   if (Trace* trace = Trace::current(); trace != nullptr) {
-    if (is_outside(*node)) {
+    if (trace->is_outside(*node)) {
       const CellRef captured = CellRef::create();
       captured->node = std::move(node);
       node = trace->capture(captured.get());
@@ -35,13 +29,14 @@ NodeRef Access::node(const Array& array, const SourceLocation& where) {
   }
   Trace* trace = Trace::current();
   const std::uint64_t id = trace == nullptr ? 0 : trace->id();
-  if (cell->node->trace_id != 0 && cell->node->trace_id != id) {
+  const bool is_outside =
+      trace == nullptr ? cell->node->trace_id == 0 : trace->is_outside(*cell->node);
+  if (!is_outside && cell->node->trace_id != id) {
     throw TraceError(
         at("a value of a traced function is used after its trace; return it from the function",
            where));
   }
-  if (trace == nullptr || cell->node->trace_id == id) return cell->node;
-  return is_outside(*cell->node) ? trace->capture(cell) : cell->node;
+  return trace != nullptr && is_outside ? trace->capture(cell) : cell->node;
 }
 
 const NodeRef& Access::raw(const Array& array) {
@@ -77,7 +72,7 @@ Cell* Access::move_cell(Array& from) {
   Cell* const cell = from.cell_;
   Trace* const trace = Trace::current();
   const bool captured =
-      trace != nullptr && cell != nullptr && cell->node && is_outside(*cell->node);
+      trace != nullptr && cell != nullptr && cell->node && trace->is_outside(*cell->node);
   if (cell == nullptr || (!captured && !cell->shared())) return std::exchange(from.cell_, nullptr);
   auto* moved = new Cell;
   moved->trace_id = captured ? trace->id() : cell->trace_id;

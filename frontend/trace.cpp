@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <complex>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -82,7 +83,16 @@ std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> argum
   return value ? std::optional<Scalar>(*value) : std::nullopt;
 }
 
-Trace::Trace() : id_(next_trace_id.fetch_add(1, std::memory_order_relaxed)) {}
+Trace::Trace(const Trace* enclosing)
+    : id_(next_trace_id.fetch_add(1, std::memory_order_relaxed)), enclosing_(enclosing) {}
+
+bool Trace::is_outside(const Node& node) const {
+  if (node.trace_id == 0) return true;
+  for (const Trace* trace = enclosing_; trace != nullptr; trace = trace->enclosing_) {
+    if (trace->id_ == node.trace_id) return !node.weak;
+  }
+  return false;
+}
 
 Trace* Trace::current() { return current_trace; }
 
@@ -173,6 +183,27 @@ NodeRef Trace::capture(Cell* cell) {
 
 TraceScope::TraceScope(Trace& trace) : before_(std::exchange(current_trace, &trace)) {}
 TraceScope::~TraceScope() { current_trace = before_; }
+
+std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {
+  std::vector<Node*> order;
+  std::unordered_map<Node*, bool> done;
+  std::vector<Node*> stack;
+  for (const NodeRef& root : roots) stack.push_back(root.get());
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    const auto [state, is_new] = done.try_emplace(node, false);
+    if (is_new) {
+      for (const NodeRef& operand : node->operands()) {
+        if (!done.contains(operand.get())) stack.push_back(operand.get());
+      }
+      continue;
+    }
+    stack.pop_back();
+    if (!state->second) order.push_back(node);
+    state->second = true;
+  }
+  return order;
+}
 
 void value_in_trace(const char* what, const Site& site) {
   throw TraceError(

@@ -23,9 +23,13 @@ std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> argum
 /// The recording of one function: its inputs, and the arrays from outside that it met.
 class Trace {
  public:
-  Trace();
+  /// Values of the enclosing traces are as values from outside.
+  explicit Trace(const Trace* enclosing = nullptr);
 
   std::uint64_t id() const { return id_; }
+  /// Whether a value can only be had as a hidden input. Not a traced scalar of an enclosing trace,
+  /// which would no longer be weak.
+  bool is_outside(const Node& node) const;
   /// The next array input.
   NodeRef add_input(ir::Type type);
   /// The next scalar argument, as a weak value of float64, int64 or bool.
@@ -73,6 +77,7 @@ class Trace {
   NodeRef parameter(DType dtype, ir::Shape shape, bool scalar);
 
   std::uint64_t id_;
+  const Trace* enclosing_;
   std::vector<Input> inputs_;
   std::vector<CellRef> captures_;
   std::vector<std::shared_ptr<GeneratorState>> draws_;
@@ -93,6 +98,9 @@ class TraceScope {
  private:
   Trace* before_;
 };
+
+/// The nodes under some nodes of a trace, operands first.
+std::vector<Node*> reachable(const std::vector<NodeRef>& roots);
 
 /// Throws TraceError: `what` asks for a value, which is not there while tracing.
 [[noreturn]] void value_in_trace(const char* what, const Site& site);

@@ -24,28 +24,6 @@ ir::Dim dim_of(const SpecDim& dim, ir::Dim actual, const CallState::Input& input
   return actual;
 }
 
-/// The operations under some nodes of a trace, operands first.
-std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {
-  std::vector<Node*> order;
-  std::unordered_map<Node*, bool> done;
-  std::vector<Node*> stack;
-  for (const NodeRef& root : roots) stack.push_back(root.get());
-  while (!stack.empty()) {
-    Node* node = stack.back();
-    const auto [state, is_new] = done.try_emplace(node, false);
-    if (is_new) {
-      for (const NodeRef& operand : node->operands()) {
-        if (!done.contains(operand.get())) stack.push_back(operand.get());
-      }
-      continue;
-    }
-    stack.pop_back();
-    if (!state->second) order.push_back(node);
-    state->second = true;
-  }
-  return order;
-}
-
 /// The call's input that is the trace's k-th array, or k-th scalar.
 std::vector<std::uint32_t> inputs_of_kind(const CallState& call, bool scalars) {
   std::vector<std::uint32_t> result;

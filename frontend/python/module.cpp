@@ -28,6 +28,7 @@ NB_MODULE(_heddle, module) {
   bind_take(functions);
   bind_index_arrays(functions);
   bind_packing(functions);
+  bind_functional(functions);
   bind_text_files(functions);
   bind_reductions(functions);
   bind_scans(functions);

@@ -10,6 +10,7 @@ over dtypes, shapes and layouts.
     ramp(n)   coordinates 0, 1, 4, 9 ... in float64
     written(f, x, ...)   x after f wrote into it
     zeros_of(x)          what has its shape and dtype only
+    put_in(x, i, v)      a copy of x with x[i] = v
 """
 
 import zlib
@@ -120,6 +121,14 @@ def _written(copy):
     return written
 
 
+def _with_item(copy):
+    def put_in(x, place, value):
+        target = copy(x)
+        target[place] = value
+        return target
+    return put_in
+
+
 def names(xp):
     """The other names of calls: dtypes and helpers."""
     dtypes = {name: getattr(xp, name) for name in DTYPES if name != "bool" and hasattr(xp, name)}
@@ -129,4 +138,5 @@ def names(xp):
         "ramp": lambda n: as_array(np.arange(n, dtype=float) ** 2),
         "written": _written(xp.copy),
         "zeros_of": xp.zeros_like,
+        "put_in": _with_item(xp.copy),
     }

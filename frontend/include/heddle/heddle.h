@@ -9,6 +9,7 @@
 #include "heddle/differences.h"
 #include "heddle/dtype_info.h"
 #include "heddle/elementwise.h"
+#include "heddle/functional.h"
 #include "heddle/grids.h"
 #include "heddle/histograms.h"
 #include "heddle/index_arrays.h"

@@ -1,0 +1,45 @@
+#include "heddle/functional.h"
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+namespace {
+
+/// What the function makes of a line, with the further arguments; a TraceError as the library's.
+Array applied(const Arguments& a, const Array& line) {
+  try {
+    const nb::object result =
+        nb::borrow(a[0])(wrap(line), *nb::borrow<nb::tuple>(a[3]), **nb::borrow<nb::dict>(a[4]));
+    if (const ArrayObject* array = as_array(result)) return array->read(a.where());
+    return from_python(result, std::nullopt, a.where());
+  } catch (nb::python_error& error) {
+    static const nb::handle trace_error =
+        nb::object(nb::module_::import_("heddle._heddle").attr("TraceError")).release();
+    if (!error.matches(trace_error)) throw;
+    throw TraceError(nb::str(error.value()).c_str());
+  }
+}
+
+}  // namespace
+
+void bind_functional(Functions& functions) {
+  functions.def(
+      "apply_along_axis(func1d: Callable, axis: int, arr: Array, /, *args: Any, **kwargs: Any) -> "
+      "Array",
+      "What a function makes of each line along an axis, in the place of that axis: "
+      "numpy.apply_along_axis. It gets a 1-d Array, and args and kwargs, and is called once: what "
+      "it "
+      "records is recorded of all lines together. Where that cannot be, because it asks for "
+      "values, "
+      "assigns to Arrays from outside, draws random numbers or searches in its argument, it is "
+      "called for each line, as in NumPy.\n\nRaises IndexError for an axis out of range, "
+      "ValueError "
+      "where there are no lines.\n\nExample: hd.apply_along_axis(lambda v: v / hd.sum(v), 0, x)",
+      [](const Arguments& a) {
+        return apply_along_axis([&](const Array& line) { return applied(a, line); }, a.integer(1),
+                                a.operand(2));
+      });
+}
+
+}  // namespace heddle::python
