@@ -23,11 +23,41 @@ Shape size_of(const Arguments& a, std::size_t i) { return a.is_none(i) ? Shape()
 constexpr const char* size_and_dtype =
     "size: int | tuple[int, ...] | None = None, dtype: DTypeLike | None = None) -> Array";
 
-/// A method of no parameters but size and dtype.
+constexpr const char* size_dtype_and_out =
+    "size: int | tuple[int, ...] | None = None, dtype: DTypeLike | None = None, out: Array | None "
+    "= None) -> Array";
+
+/// The shape and the dtype of what is drawn: those of `out`, where there is one.
+struct Drawn {
+  Shape size;
+  DType dtype;
+};
+Drawn drawn(const Arguments& a, std::size_t size, std::size_t dtype, std::size_t out) {
+  Drawn result{size_of(a, size), a.dtype(dtype, DType::f64)};
+  if (a.is_none(out)) return result;
+  const Array& target = a.array(out);
+  if (target.dtype() != result.dtype) {
+    raise(PyExc_TypeError, fmt::format("out is of {}, and the numbers of {}; dtype says which",
+                                       numpy_name_of(target.dtype()), numpy_name_of(result.dtype)));
+  }
+  if (!a.is_none(size) && result.size != target.shape())
+    raise(PyExc_ValueError, "size must be the shape of out where both are given");
+  result.size = target.shape();
+  return result;
+}
+
+/// One of NumPy's ways to draw, which all give the same numbers here.
+void check_method(const Arguments& a, std::size_t i, const char* first, const char* second) {
+  const std::string name = a.text(i);
+  if (name == first || name == second) return;
+  raise(PyExc_ValueError, fmt::format("method is '{}' or '{}', not '{}'", first, second, name));
+}
+
+/// A method of no parameters but size and dtype, and perhaps out.
 template <class Implement>
 void def_standard(Functions& functions, nb::handle owner, const char* name, const char* what,
-                  Implement implement) {
-  functions.def_in(owner, fmt::format("{}(self, {}", name, size_and_dtype),
+                  const char* parameters, Implement implement) {
+  functions.def_in(owner, fmt::format("{}(self, {}", name, parameters),
                    fmt::format("{}, float64 by default: numpy.random.Generator.{}.", what, name),
                    implement);
 }
@@ -47,18 +77,26 @@ void def_shaped(Functions& functions, nb::handle owner, const char* name, const 
 constexpr const char* location_and_scale = "loc: Operand = 0.0, scale: Operand = 1.0";
 
 void def_normals(Functions& functions, nb::handle owner) {
-  def_standard(functions, owner, "random", "Uniform in [0, 1)", [](const Arguments& a) {
-    return self(a).random(size_of(a, 1), a.dtype(2, DType::f64), a.where());
-  });
-  def_standard(functions, owner, "standard_normal", "Normal of mean 0 and deviation 1",
+  def_standard(functions, owner, "random", "Uniform in [0, 1)", size_dtype_and_out,
                [](const Arguments& a) {
-                 return self(a).standard_normal(size_of(a, 1), a.dtype(2, DType::f64), a.where());
+                 const Drawn like = drawn(a, 1, 2, 3);
+                 return self(a).random(like.size, like.dtype, a.where());
                });
-  def_standard(
-      functions, owner, "standard_exponential", "Exponential of mean 1", [](const Arguments& a) {
-        return self(a).standard_exponential(size_of(a, 1), a.dtype(2, DType::f64), a.where());
-      });
-  def_standard(functions, owner, "standard_cauchy", "Cauchy's distribution",
+  def_standard(functions, owner, "standard_normal", "Normal of mean 0 and deviation 1",
+               size_dtype_and_out, [](const Arguments& a) {
+                 const Drawn like = drawn(a, 1, 2, 3);
+                 return self(a).standard_normal(like.size, like.dtype, a.where());
+               });
+  def_standard(functions, owner, "standard_exponential",
+               "Exponential of mean 1, by whichever method",
+               "size: int | tuple[int, ...] | None = None, dtype: DTypeLike | None = None, method: "
+               "str = 'zig', out: Array | None = None) -> Array",
+               [](const Arguments& a) {
+                 check_method(a, 3, "zig", "inv");
+                 const Drawn like = drawn(a, 1, 2, 4);
+                 return self(a).standard_exponential(like.size, like.dtype, a.where());
+               });
+  def_standard(functions, owner, "standard_cauchy", "Cauchy's distribution", size_and_dtype,
                [](const Arguments& a) {
                  return self(a).standard_cauchy(size_of(a, 1), a.dtype(2, DType::f64), a.where());
                });
@@ -127,8 +165,14 @@ void def_shapes(Functions& functions, nb::handle owner) {
 }
 
 void def_gammas(Functions& functions, nb::handle owner) {
-  def_shaped(functions, owner, "standard_gamma", "shape: Operand", "Gamma of scale 1",
-             [](const Arguments& a) { return of_one<&Generator::standard_gamma>(a); });
+  functions.def_in(
+      owner, fmt::format("standard_gamma(self, shape: Operand, {}", size_dtype_and_out),
+      "Gamma of scale 1, float64 by default: numpy.random.Generator.standard_gamma. Raises "
+      "ValueError for a negative shape, ShapeError where shapes do not broadcast.",
+      [](const Arguments& a) {
+        const Drawn like = drawn(a, 2, 3, 4);
+        return self(a).standard_gamma(a.operand(1), like.size, like.dtype);
+      });
   def_shaped(functions, owner, "gamma", "shape: Operand, scale: Operand = 1.0", "Gamma",
              [](const Arguments& a) { return of_two<&Generator::gamma>(a); });
   def_shaped(functions, owner, "beta", "a: Operand, b: Operand", "Beta",
@@ -199,11 +243,18 @@ void def_counts(Functions& functions, nb::handle owner) {
             [](const Arguments& a) {
               return self(a).multinomial(a.operand(1), values_of(a, 2), size_of(a, 3));
             });
-  def_count(functions, owner, "multivariate_hypergeometric", "colors: Any, nsample: Operand",
-            "How many of each colour are in a sample, along a last axis", [](const Arguments& a) {
-              return self(a).multivariate_hypergeometric(values_of(a, 1), a.operand(2),
-                                                         size_of(a, 3));
-            });
+  functions.def_in(
+      owner,
+      "multivariate_hypergeometric(self, colors: Any, nsample: Operand, size: int | tuple[int, "
+      "...] | None = None, method: str = 'marginals') -> Array",
+      "How many of each colour are in a sample, along a last axis, int64, by whichever method: "
+      "numpy.random.Generator.multivariate_hypergeometric. Raises ValueError for parameters "
+      "outside "
+      "of their range, ShapeError where shapes do not broadcast.",
+      [](const Arguments& a) {
+        check_method(a, 4, "marginals", "count");
+        return self(a).multivariate_hypergeometric(values_of(a, 1), a.operand(2), size_of(a, 3));
+      });
 }
 
 Array permutation(const Arguments& a) {
@@ -225,12 +276,15 @@ void def_orders(Functions& functions, nb::handle owner) {
                    "0 ... x - 1 in random order, or the slices of an array along an axis: "
                    "numpy.random.Generator.permutation.",
                    [](const Arguments& a) { return permutation(a); });
-  functions.def_in(owner, "permuted(self, x: Any, *, axis: int | None = None) -> Array",
-                   "Each line along the axis in an order of its own, or all elements: "
-                   "numpy.random.Generator.permuted.",
-                   [](const Arguments& a) {
-                     return self(a).permuted(values_of(a, 1), a.optional_integer(2), a.where());
-                   });
+  functions.def_in(
+      owner,
+      "permuted(self, x: Any, *, axis: int | None = None, out: Array | None = None) -> "
+      "Array",
+      "Each line along the axis in an order of its own, or all elements, also into out, "
+      "which may be x: numpy.random.Generator.permuted.",
+      [](const Arguments& a) {
+        return self(a).permuted(values_of(a, 1), a.optional_integer(2), a.where());
+      });
   functions.def_in(owner, "shuffle(self, x: Array, axis: int = 0) -> None",
                    "Puts the slices along an axis in random order, in place: "
                    "numpy.random.Generator.shuffle.",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import check
 
 import heddle as hd
 
@@ -95,6 +96,46 @@ def test_orders_and_choices():
     assert len(rng.bytes(11)) == 11
     with pytest.raises(ValueError):
         rng.choice(3, 4, replace=False)
+
+
+def test_what_is_drawn_into():
+    for name, parameters in (("random", ()), ("standard_normal", ()), ("standard_exponential", ()),
+                             ("standard_gamma", (2.0,))):
+        out = hd.zeros((3, 2), dtype=hd.float32)
+        drawn = getattr(hd.random.default_rng(5), name)(*parameters, dtype=hd.float32, out=out)
+        assert drawn is out
+        again = getattr(hd.random.default_rng(5), name)(*parameters, (3, 2), hd.float32)
+        check(out, hd.asnumpy(again))
+        draw = getattr(hd.random.default_rng(5), name)
+        with pytest.raises(TypeError, match="float32"):
+            draw(*parameters, out=out)
+        with pytest.raises(ValueError):
+            draw(*parameters, 3, hd.float32, out=out)
+    x = hd.arange(12).reshape((3, 4))
+    assert hd.random.default_rng(5).permuted(x, axis=1, out=x) is x
+    check(hd.sort(x, axis=1), np.arange(12).reshape(3, 4))
+    check(x, hd.asnumpy(hd.random.default_rng(5).permuted(hd.arange(12).reshape((3, 4)), axis=1)))
+    for bad, error in ((hd.zeros(12), ValueError), (hd.zeros((3, 4), dtype=hd.bool), TypeError)):
+        with pytest.raises(error):
+            hd.random.default_rng(5).permuted(x, out=bad)
+
+
+def test_methods_give_the_same_numbers():
+    def draw(method):
+        return hd.asnumpy(hd.random.default_rng(5).standard_exponential(9, method=method))
+
+    np.testing.assert_array_equal(draw("zig"), draw("inv"))
+    for method in ("marginals", "count"):
+        rng = hd.random.default_rng(5)
+        drawn = hd.asnumpy(rng.multivariate_hypergeometric([3, 9], 5, 8, method=method))
+        assert drawn.shape == (8, 2) and np.all(drawn.sum(1) == 5)
+    rng = hd.random.default_rng(5)
+    for bad in (lambda: rng.standard_exponential(3, method="best"),
+                lambda: rng.multivariate_hypergeometric([3, 4], 2, method="best")):
+        with pytest.raises(ValueError, match="method"):
+            bad()
+    chosen = hd.asnumpy(rng.choice(50, 20, replace=False, shuffle=False))
+    assert len(set(chosen)) == 20
 
 
 def test_errors():
