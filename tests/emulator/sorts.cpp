@@ -75,9 +75,9 @@ TEST_CASE("long rows go by digits, where a few merges would not do") {
   using Method = passes::SortKernels::Method;
   CHECK(method(DType::u8, 4096) == Method::merge);
   CHECK(method(DType::u8, 1 << 18) == Method::radix);
-  CHECK(method(DType::f32, 1 << 16) == Method::merge);
-  CHECK(method(DType::f32, 1 << 19) == Method::radix);
-  CHECK(method(DType::f64, 1 << 16) == Method::merge);
+  CHECK(method(DType::f32, 1 << 14) == Method::merge);
+  CHECK(method(DType::f32, 1 << 16) == Method::radix);
+  CHECK(method(DType::f64, 1 << 19) == Method::merge);
   CHECK(method(DType::f64, 1 << 22) == Method::radix);
 }
 

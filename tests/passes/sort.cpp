@@ -53,7 +53,7 @@ TEST_CASE("longer rows are merged, twice as long a run with each launch") {
   CHECK(destination(steps.back()) == keys.program.steps[0].sort.out);
   for (std::size_t i = 1; i < steps.size(); ++i)
     CHECK_FALSE(destination(steps[i]) == destination(steps[i - 1]));
-  const PlannedProgram places = plan(sort_text("argsort", "[3,20000]", 1), cuda_target);
+  const PlannedProgram places = plan(sort_text("argsort", "[3,6000]", 1), cuda_target);
   CHECK(places.program.temporaries.size() == 4);
 }
 
