@@ -136,8 +136,13 @@ setup() {
   if [ -d .venv ]; then export VIRTUAL_ENV=$PWD/.venv; fi
 }
 
-# Reports name the commit; a copy of the tree without .git reads it from .commit.
+# Reports name the commit; a copy of the tree without .git reads it from .commit, and one whose .git
+# is not of the tree takes it from HEDDLE_COMMIT.
 record_commit() {
+  if [ -n "${HEDDLE_COMMIT:-}" ]; then
+    echo "$HEDDLE_COMMIT" >.commit
+    return
+  fi
   git rev-parse HEAD >/dev/null 2>&1 || return 0
   local commit
   commit=$(git rev-parse HEAD)
