@@ -34,8 +34,8 @@ double beyond_double(std::string_view text) {
   std::int64_t power = 0;
   if (mark != std::string_view::npos) {
     const std::string_view digits = without_plus(text.substr(mark + 1));
-    const auto end = digits.data() + digits.size();
-    if (std::from_chars(digits.data(), end, power).ec == std::errc::result_out_of_range)
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), power);
+    if (error == std::errc::result_out_of_range)
       power = digits.front() == '-' ? INT32_MIN : INT32_MAX;
   }
   const std::string_view mantissa = text.substr(0, mark);
