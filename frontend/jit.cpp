@@ -385,6 +385,21 @@ const void* launch(JitState& state, Call& call, const TraceBody& body) {
   return call.state->function->structure.get();
 }
 
+namespace {
+
+/// What a call needs beside its arguments; "" for nothing.
+std::string rests_on(const TracedFunction& function, const CallState& call) {
+  for (const Source& source : function.parameters) {
+    const bool hidden =
+        source.kind == Source::Kind::input && call.inputs[source.index].hidden != nullptr;
+    if (hidden || source.kind == Source::Kind::capture) return "an array that is no argument";
+    if (source.kind == Source::Kind::draw) return "a generator of random numbers";
+  }
+  return function.assumptions.empty() ? "" : "the value of an integer among the arguments";
+}
+
+}  // namespace
+
 std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const TraceBody& body) {
   resolve_types(state.options, *call.state);
   TracedFunction function = trace_function(state.options, *call.state, body);
@@ -408,8 +423,13 @@ std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const Tra
         function.graph.parameters()[static_cast<std::size_t>(place - function.parameters.begin())]);
   }
   function.graph.outputs = std::move(outputs);
-  return std::make_shared<LoweredState>(
-      LoweredState{std::move(function.graph), std::move(function.options)});
+  auto lowered = std::make_shared<LoweredState>();
+  lowered->rests_on = rests_on(function, *call.state);
+  lowered->arguments = call.state->inputs.size();
+  for (const Source& source : function.parameters) lowered->sources.push_back(source.index);
+  lowered->graph = std::move(function.graph);
+  lowered->options = std::move(function.options);
+  return lowered;
 }
 
 }  // namespace heddle::frontend

@@ -74,6 +74,10 @@ struct JitState {
 struct LoweredState {
   ir::Graph graph;
   runtime::CompileOptions options;
+  std::size_t arguments = 0;             ///< arrays and numbers of a call
+  std::vector<std::uint32_t> sources{};  ///< per parameter: which of them it is
+  /// Why the program is not its graph's alone: captures, hidden arrays, draws, assumptions.
+  std::string rests_on{};
 };
 
 /// Gives arrays their types, with the symbols that JitOptions::dynamic asks for.

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include "heddle/jit.h"
 
 #include "frontend/jit_state.h"
 #include "runtime/device.h"
 #include "runtime/executable.h"
+#include "runtime/saved_program.h"
 
 namespace heddle {
 namespace {
@@ -39,6 +42,22 @@ int Lowered::kernel_count() const {
 
 int Lowered::warm(const std::string& target) const {
   return runtime::warm(state_->graph, state_->options, ir::parse_target(target));
+}
+
+void Lowered::save(const std::string& path, const std::vector<std::string>& targets) const {
+  if (!state_->rests_on.empty()) {
+    throw ValueError(
+        fmt::format("{}: {} cannot be saved, as it rests on {}; make that an array "
+                    "among its arguments",
+                    path, state_->graph.name, state_->rests_on));
+  }
+  std::vector<ir::Target> wanted;
+  for (const std::string& name : targets) wanted.push_back(ir::parse_target(name));
+  if (targets.empty()) wanted.push_back(runtime::target_of(runtime::current_device()));
+  // Who calls a saved program keeps his arrays.
+  runtime::SavedProgram saved{{state_->graph, state_->options}, state_->arguments, state_->sources};
+  saved.program.options.donated.clear();
+  runtime::save_program(path, saved, wanted);
 }
 
 std::size_t Lowered::input_count() const { return state_->graph.parameters().size(); }

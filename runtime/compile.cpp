@@ -222,15 +222,19 @@ std::vector<ModuleImage> make_modules(const std::vector<KernelSource>& kernels,
   return modules;
 }
 
+/// A program without kernels of its own asks no compiler.
+std::string facts_of(const ProgramImage& image, const CompileOptions& options,
+                     const ir::Target& target) {
+  return image.modules.empty() ? "{}" : facts_of(options, target);
+}
+
 ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
                           const ir::Target& target, Lookup lookup) {
   PrintedProgram printed = print_program(graph, options, target);
   ProgramImage image{std::move(printed.program),
                      make_modules(printed.kernels, options, target, lookup)};
-  // A program without kernels of its own asks no compiler.
   cache::Store::global().save(program_key(graph, options, target), cache::PayloadKind::program,
-                              image.modules.empty() ? "{}" : facts_of(options, target),
-                              encode(image));
+                              facts_of(image, options, target), encode(image));
   return image;
 }
 
@@ -251,6 +255,13 @@ ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& optio
     }
   }
   return make_program(graph, options, target, Lookup::cached);
+}
+
+std::string program_entry(const ir::Graph& graph, const CompileOptions& options,
+                          const ir::Target& target) {
+  const ProgramImage image = compile_program(graph, options, target);
+  return cache::encode({cache::PayloadKind::program, program_key(graph, options, target).text,
+                        facts_of(image, options, target), encode(image)});
 }
 
 ProgramImage recompile_program(const ir::Graph& graph, const CompileOptions& options,

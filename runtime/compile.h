@@ -34,6 +34,10 @@ std::string explain_program(const ir::Graph& graph, const CompileOptions& option
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target);
 
+/// What the cache keeps of the program, as the bytes of an entry's file.
+std::string program_entry(const ir::Graph& graph, const CompileOptions& options,
+                          const ir::Target& target);
+
 /// As compile_program, without asking the cache for anything.
 ProgramImage recompile_program(const ir::Graph& graph, const CompileOptions& options,
                                const ir::Target& target);

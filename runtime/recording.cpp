@@ -195,6 +195,10 @@ class Recording {
 
 }  // namespace
 
+std::string recording_of(const RecordedProgram& program) {
+  return std::string(header) + text_of(program.graph, program.options);
+}
+
 bool is_recording_text(std::string_view text) { return text.starts_with(header); }
 
 std::vector<RecordedProgram> parse_recording(std::string_view text, const char* file) {

@@ -21,6 +21,9 @@ bool is_recording_text(std::string_view text);
 /// left out with a warning. Throws ParseError that names `file`, which must live on, and the line.
 std::vector<RecordedProgram> parse_recording(std::string_view text, const char* file);
 
+/// A recording of one program.
+std::string recording_of(const RecordedProgram& program);
+
 /// From now on each program that this process asks for is appended to the file, for `heddle warm`;
 /// many processes may share one. "" ends it. HEDDLE_RECORD does the same from the start, with a
 /// warning in place of errors. Throws FileError where the file cannot be written or holds something

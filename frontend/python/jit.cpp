@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/program.h"
+
 #include "frontend/python/bindings.h"
 #include "frontend/python/captures.h"
 #include "frontend/python/dtypes.h"
@@ -260,7 +262,64 @@ void bind_lowered(nb::module_& module) {
           },
           nb::arg("target"),
           "Compiles for a target that need not be here into the disk cache; returns how many "
-          "kernels were compiled.");
+          "kernels were compiled.")
+      .def(
+          "save",
+          [](const LoweredObject& l, const char* path, const nb::object& targets) {
+            std::vector<std::string> names;
+            for (nb::handle name : targets) names.emplace_back(nb::str(name).c_str());
+            const nb::gil_scoped_release release;
+            l.lowered.save(path, names);
+          },
+          nb::arg("path"), nb::arg("targets") = nb::tuple(),
+          "Writes the program into one file for heddle.load_program, compiled for the targets, by "
+          "default the current device's. ValueError for a function that rests on more than its "
+          "arguments: arrays from outside, random numbers.");
+}
+
+/// The results, flat; one alone by itself.
+nb::object run_program(const Program& program, const nb::args& args) {
+  const SourceLocation where = python_location();
+  statement_point();
+  // Copies: other threads may write to the arguments while the GIL is released.
+  std::vector<Array> arrays(args.size());
+  std::vector<Operand> operands;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const nb::handle arg = args[i];
+    if (const ArrayObject* array = as_array(arg)) {
+      arrays[i] = array->read(where);
+      operands.emplace_back(arrays[i], where);
+    } else if (const auto scalar = as_scalar(arg)) {
+      operands.emplace_back(*scalar, where);
+    } else {
+      raise(PyExc_TypeError,
+            "a saved program takes Arrays and numbers, not " + describe_foreign(arg));
+    }
+  }
+  std::vector<Array> results;
+  {
+    const nb::gil_scoped_release release;
+    results = program(operands);
+  }
+  if (results.size() == 1) return wrap(results[0]);
+  nb::list list;
+  for (const Array& result : results) list.append(wrap(result));
+  return nb::tuple(list);
+}
+
+void bind_program(nb::module_& module) {
+  nb::class_<Program>(module, "Program",
+                      "A program that save() wrote: it runs without tracing, and on the targets "
+                      "that it was saved for without a compiler. See heddle.load_program.")
+      .def("__call__", run_program,
+           "The results, one Array or a tuple of them, for as many Arrays and numbers as the "
+           "function had, in their order. Arrays have the dtypes and shapes that it was saved "
+           "with.")
+      .def(
+          "ir", [](const Program& program) { return nb::str(program.ir().c_str()); },
+          "The program's graph in text form.")
+      .def_prop_ro("input_count", &Program::input_count, "Arrays and numbers of a call.")
+      .def_prop_ro("output_count", &Program::output_count, "Arrays of a result.");
 }
 
 constexpr const char* jit_documentation =
@@ -281,6 +340,7 @@ constexpr const char* jit_documentation =
 
 void bind_jit_classes(nb::module_& module) {
   bind_lowered(module);
+  bind_program(module);
   const nb::class_<SpecObject> spec(module, "Spec",
                                     "An array without data, for lower(). See heddle.spec.");
   nb::class_<JitObject>(module, "JitFunction", nb::dynamic_attr(),
@@ -299,6 +359,16 @@ void bind_jit_classes(nb::module_& module) {
             return LoweredObject{lower(jit, args, kwargs)};
           },
           "The program for these arguments: Arrays, or specs in their place.")
+      .def(
+          "save",
+          [](JitObject& jit, const char* path, const nb::args& args, const nb::kwargs& kwargs) {
+            const Lowered lowered = lower(jit, args, kwargs);
+            const nb::gil_scoped_release release;
+            lowered.save(path);
+          },
+          nb::arg("path"), nb::arg("args"), nb::arg("kwargs"),
+          "Writes the program for these arguments, Arrays or specs in their place, into one file "
+          "for heddle.load_program, compiled for the current device; see Lowered.save.")
       .def(
           "ir",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
@@ -334,6 +404,12 @@ void bind_jit_classes(nb::module_& module) {
 }
 
 void bind_jit(Functions& functions) {
+  functions.def(
+      "load_program(path: str, /) -> Program",
+      "A program that f.save(path, ...) wrote, to be called with Arrays: it runs without tracing, "
+      "and on the targets that it was saved for without a compiler. Raises OSError where the file "
+      "cannot be read or is none.\n\nExample: hd.load_program('step.hdp')(x, w)",
+      [](const Arguments& a) { return nb::cast(load_program(a.text(0))); });
   functions.def(
       "_make_jit(function: Callable, name: str | None, donate: tuple[int, ...], dynamic: "
       "Any, strict: bool, approximate: bool, disable: tuple[str, ...], /) -> JitFunction",

@@ -24,11 +24,17 @@ FileError no_bundle(const std::string& path, std::string_view why) {
 
 }  // namespace
 
-Bundle::Bundle(const std::string& path) {
+std::string read_shipped(const std::string& path) {
+  std::string bytes;
   FileFacts facts;
-  if (const int error = read_file(path, std::numeric_limits<std::uint64_t>::max(), bytes_, facts)) {
+  if (const int error = read_file(path, std::numeric_limits<std::uint64_t>::max(), bytes, facts))
     throw FileError(fmt::format("{}: {}", path, std::strerror(error)));
-  }
+  return bytes;
+}
+
+Bundle::Bundle(const std::string& path) : Bundle(read_shipped(path), path) {}
+
+Bundle::Bundle(std::string bytes, const std::string& path) : bytes_(std::move(bytes)) {
   if (!bytes_.starts_with(magic)) throw no_bundle(path, "it begins otherwise");
   for (std::uint64_t at = magic.size(); at < bytes_.size();) {
     std::uint64_t length = 0;
@@ -57,15 +63,23 @@ std::vector<std::string_view> Bundle::entries() const {
   return out;
 }
 
-void write_bundle(const std::string& path, const std::vector<std::string>& entries) {
+std::string encode_bundle(const std::vector<std::string>& entries) {
   std::string bytes(magic);
   for (const std::string& entry : entries) {
     const std::uint64_t length = entry.size();
     bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
     bytes += entry;
   }
+  return bytes;
+}
+
+void write_shipped(const std::string& path, std::string_view bytes) {
   if (const int error = publish_file(path, bytes))
     throw FileError(fmt::format("{}: {}", path, std::strerror(error)));
+}
+
+void write_bundle(const std::string& path, const std::vector<std::string>& entries) {
+  write_shipped(path, encode_bundle(entries));
 }
 
 }  // namespace heddle::runtime::cache

@@ -17,6 +17,8 @@ class Bundle {
   /// Throws FileError where the file cannot be read or is no bundle. Entries are checked when they
   /// are used.
   explicit Bundle(const std::string& path);
+  /// The same of a file's bytes; `path` is for messages.
+  Bundle(std::string bytes, const std::string& path);
 
   /// The bytes of an entry's file; empty where there is none.
   std::string_view find(const ir::Hash128& key) const;
@@ -33,7 +35,14 @@ class Bundle {
   std::unordered_map<ir::Hash128, Place, ir::Hash128Hasher> places_;
 };
 
-/// Writes a bundle beside `path` and renames it to that. Throws FileError.
+/// The bytes of a file that ships with an application. Throws FileError.
+std::string read_shipped(const std::string& path);
+/// Writes such a file beside `path` and renames it to that. Throws FileError.
+void write_shipped(const std::string& path, std::string_view bytes);
+
+/// The bytes of a bundle.
+std::string encode_bundle(const std::vector<std::string>& entries);
+/// Writes a bundle. Throws FileError.
 void write_bundle(const std::string& path, const std::vector<std::string>& entries);
 
 }  // namespace heddle::runtime::cache

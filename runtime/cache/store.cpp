@@ -127,10 +127,12 @@ std::optional<Entry> Store::load_from_bundles(const Key& key) {
   return std::nullopt;
 }
 
-void Store::add_bundle(const std::string& path) {
-  auto bundle = std::make_unique<const Bundle>(path);
+void Store::add_bundle(const std::string& path) { add_bundle(Bundle(path)); }
+
+void Store::add_bundle(Bundle bundle) {
+  auto added = std::make_unique<const Bundle>(std::move(bundle));
   const std::lock_guard lock(bundles_mutex_);
-  bundles_.push_back(std::move(bundle));
+  bundles_.push_back(std::move(added));
 }
 
 /// Once more where the folder was missing, or was removed since.

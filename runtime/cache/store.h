@@ -68,6 +68,7 @@ class Store {
   void save(const Key& key, PayloadKind kind, std::string facts, std::string payload);
   /// From now on also what the bundle holds, after the directories. Throws FileError.
   void add_bundle(const std::string& path);
+  void add_bundle(Bundle bundle);
   /// Deletes an entry whose payload was refused when it was used: it counts as bad.
   void discard(const Key& key);
 

@@ -13,10 +13,10 @@ import pytest
 import heddle as hd
 
 
-def start(code):
+def start(code, **environment):
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, start_new_session=True,
-                            env=os.environ | {"HEDDLE_CACHE": "0"})
+                            env=os.environ | {"HEDDLE_CACHE": "0"} | environment)
 
 
 def test_keyboard_interrupt_while_compiling():
@@ -87,3 +87,51 @@ def test_recording(tmp_path):
     other.write_text("what else there is")
     with pytest.raises(OSError, match="something else"):
         hd.record(str(other))
+
+
+def test_a_saved_program_runs_where_nothing_is_compiled(tmp_path):
+    path = tmp_path / "step.hdp"
+    f = hd.jit(lambda x, scale, w: (hd.sum(x * scale, axis=1) @ w, x))
+    f.save(str(path), hd.spec(("n", 4), hd.float32), 2.0, hd.spec(("n",), hd.float32))
+    process = start(f"""
+        import heddle as hd, numpy as np
+        f = hd.load_program({str(path)!r})
+        assert f.input_count == 3 and f.output_count == 2 and "f32[n,4]" in f.ir()
+        ones = lambda n: hd.asarray(np.ones(n, "float32"))
+        for n in (1, 5, 300):
+            x = np.random.default_rng(n).random((n, 4), "float32")
+            got, same = f(hd.asarray(x), 3.0, ones(n))
+            np.testing.assert_allclose(hd.asnumpy(got), (x * 3.0).sum(dtype="float64"), rtol=1e-5)
+            np.testing.assert_array_equal(hd.asnumpy(same), x)
+        part = np.arange(21, dtype="float32")[1:].reshape(5, 4)
+        part = hd.from_dlpack(part) if ones(1).device == "cpu" else hd.asarray(part)
+        assert float(f(part, 1.0, ones(5))[0]) == 210
+        for arguments in ((), (1.0, 2.0, 3.0), ("x", 1.0, ones(5)), (ones(5), 1.0, ones(5))):
+            try:
+                f(*arguments)
+            except (ValueError, TypeError, hd.ShapeError):
+                continue
+            raise AssertionError(arguments)
+        try:
+            (ones(5) + 1).eval()
+        except hd.CompileError:
+            pass
+        else:
+            raise AssertionError("HEDDLE_NO_COMPILE did not hold")
+        assert "nvrtc" not in open("/proc/self/maps").read()
+        print("done")
+    """, HEDDLE_NO_COMPILE="1")
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0 and output == "done\n" and errors == "", errors
+
+
+def test_what_is_no_saved_program_is_refused(tmp_path):
+    path = tmp_path / "other"
+    path.write_text("what else there is")
+    with pytest.raises(OSError, match="no program that save"):
+        hd.load_program(str(path))
+    with pytest.raises(OSError, match="missing"):
+        hd.load_program(str(tmp_path / "missing"))
+    outside = hd.ones(3)
+    with pytest.raises(ValueError, match="rests on an array that is no argument"):
+        hd.jit(lambda x: x + outside).save(str(path), hd.ones(3))

@@ -1,7 +1,9 @@
+#include <barrier>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <spawn.h>
 #include <string>
 #include <sys/wait.h>
@@ -51,50 +53,100 @@ int wait_for(pid_t process) {
 
 std::string directory_of_child() { return std::getenv("HEDDLE_TEST_DIR"); }
 
-}  // namespace
-
-TEST_CASE("sixteen processes fill one empty directory with eight entries at once") {
-  for (int round = 0; round < 5; ++round) {
-    const runtime::TemporaryFolder folder;
-    const std::string cache = folder.path() + "/cache";
-    const std::string gate = folder.path() + "/gate";
-    std::vector<pid_t> processes;
-    for (int i = 0; i < 16; ++i) {
-      processes.push_back(start(test::child_command(
-          "child: fill the cache", {"HEDDLE_TEST_DIR=" + cache, "HEDDLE_TEST_GATE=" + gate})));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    test::write_text(gate, "open");
-    for (const pid_t process : processes) CHECK(wait_for(process) == 0);
-
-    const auto files = find_files(cache);
-    CHECK(files.size() == key_count);
-    for (const FoundFile& file : files) CHECK_FALSE(file.temporary);
-    Store store(shared_options(cache));
-    for (int i = 0; i < key_count; ++i) {
-      const auto entry = store.load(key_of(i));
-      REQUIRE(entry);
-      CHECK(entry->payload == payload_of(i));
-    }
+void check_filled(const std::string& cache) {
+  const auto files = find_files(cache);
+  CHECK(files.size() == key_count);
+  for (const FoundFile& file : files) CHECK_FALSE(file.temporary);
+  Store store(shared_options(cache));
+  for (int i = 0; i < key_count; ++i) {
+    const auto entry = store.load(key_of(i));
+    REQUIRE(entry);
+    CHECK(entry->payload == payload_of(i));
   }
 }
 
-TEST_CASE("child: fill the cache" * doctest::skip()) {
-  while (!fs::exists(std::getenv("HEDDLE_TEST_GATE"))) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  const test::CapturedLog log;
-  Store store(shared_options(directory_of_child()));
+/// Beginning with another entry than others do.
+void fill(Store& store, int first) {
   for (int i = 0; i < key_count; ++i) {
-    const int number = (i + getpid()) % key_count;
+    const int number = (i + first) % key_count;
     if (const auto entry = store.load(key_of(number))) {
       CHECK(entry->payload == payload_of(number));
       continue;
     }
     store.save(key_of(number), PayloadKind::cubin, "{}", payload_of(number));
   }
-  CHECK(store.statistics().bad_entries == 0);
-  CHECK(log.lines() == 0);
+}
+
+constexpr int rounds = 50, participants = 16;
+
+std::string of_round(const std::string& folder, const char* what, int round) {
+  return folder + "/" + what + std::to_string(round);
+}
+
+}  // namespace
+
+TEST_CASE("sixteen processes fill fifty empty directories, each at once") {
+  const runtime::TemporaryFolder folder;
+  std::vector<pid_t> processes;
+  for (int i = 0; i < participants; ++i) {
+    processes.push_back(
+        start(test::child_command("child: fill the caches", {"HEDDLE_TEST_DIR=" + folder.path()})));
+  }
+  for (int round = 0; round < rounds; ++round) {
+    const std::string ready = of_round(folder.path(), "ready", round);
+    fs::create_directory(ready);
+    const auto entries = [&] {
+      return std::distance(fs::directory_iterator(ready), fs::directory_iterator());
+    };
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (entries() < participants) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    test::write_text(of_round(folder.path(), "gate", round), "open");
+  }
+  for (const pid_t process : processes) CHECK(wait_for(process) == 0);
+  for (int round = 0; round < rounds; ++round)
+    check_filled(of_round(folder.path(), "cache", round));
+}
+
+TEST_CASE("child: fill the caches" * doctest::skip()) {
+  const std::string folder = directory_of_child();
+  for (int round = 0; round < rounds; ++round) {
+    const auto wait_until = [](const std::string& path) {
+      while (!fs::exists(path)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    };
+    const std::string ready = of_round(folder, "ready", round);
+    wait_until(ready);
+    test::write_text(ready + "/" + std::to_string(getpid()), "");
+    wait_until(of_round(folder, "gate", round));
+    const test::CapturedLog log;
+    Store store(shared_options(of_round(folder, "cache", round)));
+    fill(store, getpid());
+    CHECK(store.statistics().bad_entries == 0);
+    CHECK_MESSAGE(log.lines() == 0, log.text());
+  }
+}
+
+TEST_CASE("sixteen threads fill fifty empty directories, each at once") {
+  const runtime::TemporaryFolder folder;
+  for (int round = 0; round < rounds; ++round) {
+    const std::string cache = of_round(folder.path(), "cache", round);
+    const test::CapturedLog log;
+    Store store(shared_options(cache));
+    std::barrier gate(participants);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < participants; ++i) {
+      threads.emplace_back([&, i] {
+        gate.arrive_and_wait();
+        fill(store, i);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(store.statistics().bad_entries == 0);
+    CHECK_MESSAGE(log.lines() == 0, log.text());
+    check_filled(cache);
+  }
 }
 
 TEST_CASE("writers that are killed leave nothing that is taken for an entry") {

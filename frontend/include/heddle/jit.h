@@ -189,6 +189,10 @@ class Lowered {
   /// Compiles for a target that need not be here into the disk cache. Returns how many kernels
   /// were compiled.
   int warm(const std::string& target) const;
+  /// Writes the program into one file for hd::load_program, compiled for the targets ("sm_90",
+  /// "host" ...), by default the current device's. Throws ValueError for a function that reads more
+  /// than its arguments: arrays from outside, random numbers; CompileError; FileError.
+  void save(const std::string& path, const std::vector<std::string>& targets = {}) const;
   std::size_t input_count() const;
   std::size_t output_count() const;
 
@@ -257,6 +261,14 @@ class JitFunction {
   template <class... Args>
   int kernel_count(const Args&... args) const {
     return lower(args...).kernel_count();
+  }
+  /// f.save("step.hdp", {hd::spec<float>({"n", 64})}), for the current device; see Lowered::save.
+  template <class... Args>
+  void save(const std::string& path, const Args&... args) const {
+    lower(args...).save(path);
+  }
+  void save(const std::string& path, std::initializer_list<Spec> specs) const {
+    lower(specs).save(path);
   }
 
  private:

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/array.h"
+
+namespace heddle {
+
+namespace frontend {
+struct ProgramState;
+}
+
+/// A program that Lowered::save or JitFunction::save wrote: run without tracing, and on the targets
+/// that it was saved for without a compiler. Copies share it; any number of threads may run it.
+class Program {
+ public:
+  /// The results, as many as the function had arrays among its own, for as many arguments as it had
+  /// arrays and floating numbers, in their order. Arrays have the dtypes and shapes that the program
+  /// was saved with; equal symbols are equal extents. Throws ValueError for another number of
+  /// arguments, or an array in the place of a number or the reverse; DTypeError; ShapeError; what
+  /// the program's ops throw; TraceError inside a jitted function.
+  std::vector<Array> operator()(const std::vector<Operand>& arguments) const;
+
+  std::size_t input_count() const;
+  std::size_t output_count() const;
+  /// The program's graph in text form.
+  std::string ir() const;
+
+  explicit Program(std::shared_ptr<const frontend::ProgramState> state)
+      : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<const frontend::ProgramState> state_;
+};
+
+/// The program of a file, e.g. "step.hdp". Another Heddle's is compiled anew when it runs first.
+/// Throws FileError where the file cannot be read or is none.
+Program load_program(const std::string& path);
+
+}  // namespace heddle
