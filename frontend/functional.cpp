@@ -35,6 +35,8 @@ std::optional<NodeRef> traced(const LineFunction& function, const NodeRef& lines
   } catch (const TraceError&) {
     return std::nullopt;
   }
+  // Each line has numbers of its own.
+  if (!trace.draws().empty()) return std::nullopt;
   return frontend::over_lines(trace, result, lines);
 }
 

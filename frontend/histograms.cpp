@@ -62,8 +62,11 @@ NodeRef traced_edges(const NodeRef& flat, std::int64_t bins, const Composer& on)
 }
 
 void check_bins(std::string_view op, std::int64_t bins, const Composer& on) {
-  if (bins >= 1) return;
-  throw ValueError(at(fmt::format("{}: needs at least one bin, not {}", op, bins), on.site));
+  constexpr std::int64_t most = std::int64_t{1} << 48;
+  if (bins >= 1 && bins <= most) return;
+  throw ValueError(at(
+      fmt::format("{}: {} bins are {}", op, bins, bins < 1 ? "fewer than one" : "more than 2^48"),
+      on.site));
 }
 
 void refuse_complex(std::string_view op, const NodeRef& node, const Composer& on) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -185,8 +186,16 @@ class TextLoader {
   std::optional<std::size_t> columns_;
 };
 
-std::string content_of(std::istream& stream) {
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+/// All that is left. `what` could not be read: FileError.
+std::string content_of(std::istream& stream, const std::string& what, const SourceLocation& where) {
+  std::string text;
+  std::array<char, 1 << 16> part{};
+  do {
+    stream.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+  } while (stream);
+  if (stream.bad()) throw FileError(at(fmt::format("loadtxt: {} cannot be read", what), where));
+  return text;
 }
 
 }  // namespace
@@ -194,13 +203,12 @@ std::string content_of(std::istream& stream) {
 Array loadtxt(const std::string& path, const LoadTextOptions& options, SourceLocation where) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw FileError(at(fmt::format("loadtxt: {} cannot be opened", path), where));
-  const std::string text = content_of(stream);
-  if (stream.bad()) throw FileError(at(fmt::format("loadtxt: {} cannot be read", path), where));
+  const std::string text = content_of(stream, path, where);
   return TextLoader(text, path, options, where)();
 }
 
 Array loadtxt(std::istream& stream, const LoadTextOptions& options, SourceLocation where) {
-  const std::string text = content_of(stream);
+  const std::string text = content_of(stream, "the stream", where);
   return TextLoader(text, "the stream", options, where)();
 }
 

@@ -14,10 +14,10 @@ struct SavedProgram {
   std::vector<std::uint32_t> sources;  ///< per parameter of the program: which of them it is
 };
 
-/// Writes a program, and what it is compiled to for each of the targets, into one file: "HEDDLEP\n",
-/// the length of what follows up to the bundle in eight little-endian bytes, a line "arguments N" with
-/// the sources behind it, a recording, and a bundle. Compiles what is not in the cache. Throws CompileError, DeviceError where a target's compiler is missing, and
-/// FileError.
+/// Writes a program, and what it is compiled to for each of the targets, into one file:
+/// "HEDDLEP\n", the length of what follows up to the bundle in eight little-endian bytes, a line
+/// "arguments N" with the sources behind it, a recording, and a bundle. Compiles what is not in the
+/// cache. Throws CompileError, DeviceError where a target's compiler is missing, and FileError.
 void save_program(const std::string& path, const SavedProgram& saved,
                   const std::vector<ir::Target>& targets);
 

@@ -48,6 +48,13 @@ std::int64_t to_integer(nb::handle value) {
   return result;
 }
 
+std::string utf8_of(nb::handle value) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (text == nullptr) throw nb::python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+
 std::string describe_foreign(nb::handle value) {
   const std::string type = nb::str(nb::handle(value.type()).attr("__name__")).c_str();
   const bool convertible = nb::hasattr(value, "__array__") || nb::hasattr(value, "__dlpack__") ||
@@ -141,7 +148,7 @@ bool Arguments::flag(std::size_t i) const {
 
 std::string Arguments::text(std::size_t i) const {
   if (!nb::isinstance<nb::str>(values_[i])) mistyped(i, "a string");
-  return nb::borrow<nb::str>(values_[i]).c_str();
+  return utf8_of(values_[i]);
 }
 
 Array Arguments::optional_array(std::size_t i) const { return is_none(i) ? Array() : array(i); }

@@ -66,6 +66,8 @@ class Arguments {
 ArrayObject* as_array(nb::handle value);
 /// A Python number; nullopt for anything else. OverflowError for an integer beyond 64 bits.
 std::optional<Scalar> as_scalar(nb::handle value);
+/// A str as UTF-8, with whatever characters it has; UnicodeEncodeError for halves of them.
+std::string utf8_of(nb::handle value);
 /// An integer by __index__; TypeError for anything else.
 std::int64_t to_integer(nb::handle value);
 /// What to say about a value that is no operand; names asarray where that helps.

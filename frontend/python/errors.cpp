@@ -2,6 +2,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <typeinfo>
 
 #include "heddle/error.h"
 
@@ -107,6 +108,8 @@ void set_python_error() noexcept {
     set(classes.base, error);
   } catch (const std::bad_alloc& error) {
     set(PyExc_MemoryError, error);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError, "an argument is of a type that the function does not take");
   } catch (const std::exception& error) {
     set(PyExc_RuntimeError, error);
   }

@@ -25,7 +25,7 @@ Array applied(const Arguments& a, const Array& line) {
 
 void bind_functional(Functions& functions) {
   functions.def(
-      "apply_along_axis(func1d: Callable, axis: int, arr: Array, /, *args: Any, **kwargs: Any) -> "
+      "apply_along_axis(func1d: Callable, axis: int, arr: Array, *args: Any, **kwargs: Any) -> "
       "Array",
       "What a function makes of each line along an axis, in the place of that axis: "
       "numpy.apply_along_axis. It gets a 1-d Array, and args and kwargs, and is called once: what "

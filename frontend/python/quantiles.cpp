@@ -76,22 +76,35 @@ std::vector<BinRange> ranges_of(const Arguments& a, std::size_t i) {
   for (nb::handle each : nb::borrow(a[i])) {
     const bool is_pair = !each.is_none() && PySequence_Check(each.ptr()) && nb::len(each) == 2;
     if (!each.is_none() && !is_pair) a.mistyped(i, "a sequence of pairs");
-    const auto number = [&](int k) { return nb::cast<double>(each[k]); };
+    const auto number = [&](int k) {
+      const double value = PyFloat_AsDouble(nb::object(each[k]).ptr());
+      if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      return value;
+    };
     result.push_back(is_pair ? BinRange({number(0), number(1)}) : BinRange());
   }
   return result;
 }
 
+/// An integer; arrays of other libraries have __index__ too.
+bool is_count(nb::handle value) {
+  if (PyIndex_Check(value.ptr()) == 0) return false;
+  if (PySequence_Check(value.ptr()) == 0 || PySequence_Size(value.ptr()) >= 0)
+    return PySequence_Check(value.ptr()) == 0;
+  PyErr_Clear();  // 0-d
+  return true;
+}
+
 /// A number of bins or their edges, an Array or a list.
 Bins to_bins(nb::handle value, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(value)) return array->read(where);
-  if (PyIndex_Check(value.ptr()) != 0) return to_integer(value);
+  if (is_count(value)) return to_integer(value);
   return from_python(value, std::nullopt, where);
 }
 
 /// Bins for all coordinates, or a list of them.
 std::vector<Bins> bins_of(const Arguments& a, std::size_t i) {
-  if (PyIndex_Check(a[i].ptr()) != 0 && as_array(a[i]) == nullptr) return {a.integer(i)};
+  if (is_count(a[i]) && as_array(a[i]) == nullptr) return {a.integer(i)};
   if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr()))
     a.mistyped(i, "an integer or a list of integers and edges");
   std::vector<Bins> result;

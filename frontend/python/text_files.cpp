@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -6,15 +7,27 @@
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/whole_file.h"
 
 namespace heddle::python {
 namespace {
 
+std::string bytes_of(nb::handle value) {
+  if (nb::isinstance<nb::str>(value)) return utf8_of(value);
+  if (!nb::isinstance<nb::bytes>(value))
+    raise(PyExc_TypeError, "expected text, not " + describe_foreign(value));
+  const auto bytes = nb::borrow<nb::bytes>(value);
+  return {bytes.c_str(), bytes.size()};
+}
+
 /// A path as text; none for what is no path.
 std::optional<std::string> path_of(nb::handle value) {
   if (!nb::isinstance<nb::str>(value) && !nb::hasattr(value, "__fspath__")) return std::nullopt;
-  const nb::object path = nb::module_::import_("os").attr("fspath")(value);
-  return std::string(nb::str(path).c_str());
+  const nb::object path = nb::module_::import_("os").attr("fsencode")(value);
+  std::string bytes = bytes_of(path);
+  if (bytes.find('\0') != std::string::npos)
+    raise(PyExc_ValueError, "a path holds a null character");
+  return bytes;
 }
 
 /// The module of Python that reads and writes files of such a name; null for plain ones.
@@ -27,12 +40,6 @@ const char* compression_of(const std::string& path) {
 
 nb::object opened(const char* module, const std::string& path, const char* mode) {
   return nb::module_::import_(module).attr("open")(path.c_str(), mode);
-}
-
-std::string bytes_of(nb::handle value) {
-  if (nb::isinstance<nb::str>(value)) return nb::str(value).c_str();
-  const nb::bytes bytes = nb::cast<nb::bytes>(value);
-  return {bytes.c_str(), bytes.size()};
 }
 
 /// The lines of an object that is a file, or a sequence of lines.
@@ -70,8 +77,8 @@ LoadTextOptions options_of(const Arguments& a) {
   LoadTextOptions options;
   options.dtype = a.dtype(1, DType::f64);
   options.comments.clear();
-  if (nb::isinstance<nb::str>(a[2])) {
-    options.comments.push_back(a.text(2));
+  if (nb::isinstance<nb::str>(a[2]) || nb::isinstance<nb::bytes>(a[2])) {
+    options.comments.push_back(bytes_of(a[2]));
   } else if (!a.is_none(2)) {
     for (nb::handle each : nb::borrow<nb::object>(a[2])) options.comments.push_back(bytes_of(each));
   }
@@ -119,6 +126,14 @@ SaveTextOptions saving_of(const Arguments& a, std::size_t columns) {
   return options;
 }
 
+/// The text, which is UTF-8, in the encoding that is asked for.
+std::string encoded(const Arguments& a, std::size_t i, std::string text) {
+  const bool others = std::any_of(text.begin(), text.end(), [](char c) { return c < 0; });
+  if (!others || a.is_none(i) || a.text(i).starts_with("utf")) return text;
+  raise(PyExc_ValueError,
+        fmt::format("savetxt: text beyond ASCII is written as utf-8, not {}", a.text(i)));
+}
+
 /// Writes text to a file that takes str, or bytes.
 void write_to(const nb::object& file, const std::string& text) {
   try {
@@ -135,12 +150,16 @@ void saved(const Arguments& a) {
   const std::size_t columns = x.ndim() == 2 ? static_cast<std::size_t>(x.shape(1)) : 1;
   const SaveTextOptions options = saving_of(a, columns);
   const auto path = path_of(a[0]);
-  if (path && compression_of(*path) == nullptr) return savetxt(*path, x, options, a.where());
   std::ostringstream stream;
   savetxt(stream, x, options, a.where());
-  const nb::object file = path ? opened(compression_of(*path), *path, "wb") : nb::borrow(a[0]);
-  write_to(file, stream.str());
-  if (path) file.attr("close")();
+  const std::string text = encoded(a, 8, stream.str());
+  if (!path) return write_to(nb::borrow(a[0]), text);
+  const char* const compression = compression_of(*path);
+  const std::string content =
+      compression == nullptr ? text
+                             : bytes_of(nb::module_::import_(compression)
+                                            .attr("compress")(nb::bytes(text.data(), text.size())));
+  frontend::write_whole("savetxt", *path, a.where(), [&](std::ostream& file) { file << content; });
 }
 
 }  // namespace

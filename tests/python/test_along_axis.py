@@ -138,3 +138,19 @@ def test_refuses():
         hd.apply_along_axis(lambda v: v + hd.ones(2), 0, x)
     with pytest.raises(ZeroDivisionError):
         hd.apply_along_axis(lambda v: 1 // 0, 0, x)
+
+
+def test_arguments_by_name_as_numpy_takes_them():
+    x = hd.arange(6.0).reshape((2, 3))
+    got = hd.apply_along_axis(hd.sum, axis=1, arr=x)
+    np.testing.assert_array_equal(hd.asnumpy(got), [3.0, 12.0])
+
+
+def test_draws_that_nothing_uses_are_drawn_all_the_same():
+    states = []
+    for lines in (lambda g, x: hd.apply_along_axis(lambda v: (g.random(4), v)[1], 0, x),
+                  lambda g, x: [g.random(4) for _ in range(3)]):
+        generator = hd.random.default_rng(5)
+        lines(generator, hd.ones((2, 3)))
+        states.append(hd.asnumpy(generator.random(3)))
+    np.testing.assert_array_equal(states[0], states[1])

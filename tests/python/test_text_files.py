@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import os
+import threading
 import warnings
 from pathlib import Path
 
@@ -167,3 +169,44 @@ def test_where_text_goes(tmp_path):
         hd.savetxt(tmp_path / "x.txt", hd.asarray(INTEGERS), fmt=["%d"])
     with pytest.raises(hd.TraceError):
         hd.jit(lambda a: hd.savetxt(str(tmp_path / "y.txt"), a))(x)
+
+
+def test_what_is_no_plain_file_is_written_to(tmp_path):
+    link, data = tmp_path / "link", tmp_path / "data"
+    data.write_text("old")
+    data.chmod(0o600)
+    link.symlink_to(data)
+    hd.savetxt(str(link), hd.asarray([1.0, 2.0]), fmt="%g")
+    assert link.is_symlink() and data.read_text() == "1\n2\n" and data.stat().st_mode & 0o777 == 0o600
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    hd.savetxt(str(pipe), hd.asarray([3.0]), fmt="%g")
+    reader.join()
+    assert read == ["3\n"] and pipe.is_fifo()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data", "link", "pipe"]
+
+
+def test_names_and_text_of_any_characters(tmp_path):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")
+    hd.savetxt(name, hd.asarray([1.0]), fmt="%g")
+    assert np.loadtxt(name) == 1 and hd.loadtxt(name).item() == 1
+    for path in ("nul\0.txt", tmp_path / "nul\0.txt"):
+        with pytest.raises(ValueError, match="null"):
+            hd.savetxt(path, hd.asarray([1.0]))
+    with pytest.raises(ValueError):
+        hd.loadtxt(io.StringIO("1 2\0 3\n4 5 6"))
+    with pytest.raises(UnicodeEncodeError):
+        hd.savetxt(io.StringIO(), hd.asarray([1.0]), header="\udc80")
+    with pytest.raises(ValueError, match="utf-8"):
+        hd.savetxt(io.StringIO(), hd.asarray([1.0]), header="\xe9", encoding="latin1")
+    for arguments in (([1, 2],), (b"path",)):
+        with pytest.raises((TypeError, OSError, ValueError)):
+            hd.loadtxt(*arguments)
+    with pytest.raises(TypeError):
+        hd.loadtxt(io.StringIO("1"), comments=[1])
+    np.testing.assert_array_equal(hd.asnumpy(hd.loadtxt(io.StringIO("1 # x"), comments=b"#")), 1)
+    with pytest.raises(OSError, match="cannot be read"):
+        hd.loadtxt(str(tmp_path))

@@ -18,10 +18,10 @@ struct ProgramState;
 class Program {
  public:
   /// The results, as many as the function had arrays among its own, for as many arguments as it had
-  /// arrays and floating numbers, in their order. Arrays have the dtypes and shapes that the program
-  /// was saved with; equal symbols are equal extents. Throws ValueError for another number of
-  /// arguments, or an array in the place of a number or the reverse; DTypeError; ShapeError; what
-  /// the program's ops throw; TraceError inside a jitted function.
+  /// arrays and floating numbers, in their order. Arrays have the dtypes and shapes that the
+  /// program was saved with; equal symbols are equal extents. Throws ValueError for another number
+  /// of arguments, or an array in the place of a number or the reverse; DTypeError; ShapeError;
+  /// what the program's ops throw; TraceError inside a jitted function.
   std::vector<Array> operator()(const std::vector<Operand>& arguments) const;
 
   std::size_t input_count() const;
