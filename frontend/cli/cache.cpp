@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -85,11 +86,12 @@ std::string architecture_of(const cache::ListedEntry& entry) {
   return target ? target->architecture : "?";
 }
 
-/// Used last comes first.
+/// Used last comes first, and of those used in one second the one whose name does.
 std::vector<cache::ListedEntry> entries_of(const cache::Store& store) {
   std::vector<cache::ListedEntry> entries = store.list();
-  std::sort(entries.begin(), entries.end(),
-            [](const auto& a, const auto& b) { return a.used > b.used; });
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.used, a.path) < std::tie(a.used, b.path);
+  });
   return entries;
 }
 

@@ -71,9 +71,12 @@ TEST_CASE("verify finds what is damaged, and what another compiler built") {
   const Folder folder;
   fill(folder);
   CHECK(cache(folder, {"verify"}).status == 0);
-  const std::string path =
-      folder.path("cache/v1/" + std::string(json(folder, {"ls"})[0]["hash"]).substr(0, 2) + "/" +
-                  std::string(json(folder, {"ls"})[0]["hash"]) + ".entry");
+  // The program stays, which is a hit whatever compiler is at hand.
+  std::string hash;
+  for (const auto& entry : json(folder, {"ls"})) {
+    if (entry["kind"] == "object") hash = entry["hash"];
+  }
+  const std::string path = folder.path("cache/v1/" + hash.substr(0, 2) + "/" + hash + ".entry");
   const std::string bytes = read_text(path);
   std::string flipped = bytes;
   flipped[flipped.size() / 2] ^= 1;
