@@ -89,10 +89,10 @@ std::vector<BinRange> ranges_of(const Arguments& a, std::size_t i) {
 /// An integer; arrays of other libraries have __index__ too.
 bool is_count(nb::handle value) {
   if (PyIndex_Check(value.ptr()) == 0) return false;
-  if (PySequence_Check(value.ptr()) == 0 || PySequence_Size(value.ptr()) >= 0)
-    return PySequence_Check(value.ptr()) == 0;
-  PyErr_Clear();  // 0-d
-  return true;
+  if (PySequence_Check(value.ptr()) == 0) return true;
+  const bool is_0d = PySequence_Size(value.ptr()) < 0;
+  if (is_0d) PyErr_Clear();
+  return is_0d;
 }
 
 /// A number of bins or their edges, an Array or a list.

@@ -143,12 +143,12 @@ std::int64_t shared_bytes(const SortStep& step, Kind kind, std::int64_t tile) {
          radix_sizes(step, tile).word_bytes * digits + counters;
 }
 
-/// As many as are wanted, or as a block's shared memory holds.
+/// As many as are wanted, or as a block's shared memory holds. Tiles that are merged are powers of
+/// two, and fit everywhere.
 int fitting_items(const SortStep& step, Method method, const ir::Target& target) {
-  const Kind kind = method == Method::radix ? Kind::pass : Kind::merge;
   int items = items_of(step, method);
-  while (items > 1 &&
-         shared_bytes(step, kind, items * threads_of(method)) > target.shared_bytes_per_block)
+  while (method == Method::radix && items > 1 &&
+         shared_bytes(step, Kind::pass, items * threads_of(method)) > target.shared_bytes_per_block)
     --items;
   return items;
 }

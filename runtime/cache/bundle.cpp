@@ -34,7 +34,7 @@ std::string read_shipped(const std::string& path) {
 
 Bundle::Bundle(const std::string& path) : Bundle(read_shipped(path), path) {}
 
-Bundle::Bundle(std::string bytes, const std::string& path) : bytes_(std::move(bytes)) {
+Bundle::Bundle(std::string bytes, const std::string& path) : bytes_(std::move(bytes)), path_(path) {
   if (!bytes_.starts_with(magic)) throw no_bundle(path, "it begins otherwise");
   for (std::uint64_t at = magic.size(); at < bytes_.size();) {
     std::uint64_t length = 0;

@@ -20,6 +20,7 @@ class Bundle {
   /// The same of a file's bytes; `path` is for messages.
   Bundle(std::string bytes, const std::string& path);
 
+  const std::string& path() const { return path_; }
   /// The bytes of an entry's file; empty where there is none.
   std::string_view find(const ir::Hash128& key) const;
   std::size_t size() const { return places_.size(); }
@@ -30,7 +31,7 @@ class Bundle {
   struct Place {
     std::uint64_t begin = 0, bytes = 0;
   };
-  std::string bytes_;
+  std::string bytes_, path_;
   std::vector<Place> order_;
   std::unordered_map<ir::Hash128, Place, ir::Hash128Hasher> places_;
 };

@@ -132,6 +132,8 @@ void Store::add_bundle(const std::string& path) { add_bundle(Bundle(path)); }
 void Store::add_bundle(Bundle bundle) {
   auto added = std::make_unique<const Bundle>(std::move(bundle));
   const std::lock_guard lock(bundles_mutex_);
+  // A file that is loaded again is there once, as it is now.
+  std::erase_if(bundles_, [&](const auto& one) { return one->path() == added->path(); });
   bundles_.push_back(std::move(added));
 }
 

@@ -175,3 +175,13 @@ def test_sinc_of_complex_numbers(dtype, wide):
     assert str(got.dtype) == dtype
     assert np.all(np.abs(hd.asnumpy(got) - want) <= bound)
     check(got[0], z.dtype.type(1))
+
+
+def test_bins_in_a_list_are_edges_of_any_library():
+    a, b = np.array([0.5, 1.5, 1.7]), np.array([0.1, 0.2, 1.9])
+    with pytest.raises(TypeError, match="asarray"):
+        hd.histogram2d(hd.asarray(a), hd.asarray(b), bins=np.array([0, 1, 2]))
+    for bins in ([np.array([0.0, 1.0, 2.0]), 3], np.int64(2), [np.array(2), 2]):
+        got = hd.histogram2d(hd.asarray(a), hd.asarray(b), bins=bins)
+        for one, want in zip(got, np.histogram2d(a, b, bins=bins), strict=True):
+            np.testing.assert_allclose(hd.asnumpy(one), want)

@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import heddle as hd
@@ -135,3 +136,23 @@ def test_what_is_no_saved_program_is_refused(tmp_path):
     outside = hd.ones(3)
     with pytest.raises(ValueError, match="rests on an array that is no argument"):
         hd.jit(lambda x: x + outside).save(str(path), hd.ones(3))
+
+
+def test_a_program_saved_for_other_targets_is_compiled_here(tmp_path):
+    path = tmp_path / "step.hdp"
+    lowered = hd.jit(lambda x: hd.tanh(x)).lower(hd.spec((3,), hd.float32))
+    try:
+        lowered.save(str(path), targets=["sm_80", "sm_120"])
+    except hd.DeviceError as error:
+        pytest.skip(str(error))  # no NVRTC
+    np.testing.assert_allclose(hd.load_program(str(path))(hd.ones(3, dtype=hd.float32)).tolist(),
+                               np.tanh(np.ones(3)), rtol=1e-6)
+    process = start(f"""
+        import heddle as hd, numpy as np
+        try:
+            hd.load_program({str(path)!r})(hd.asarray(np.ones(3, "float32")))
+        except hd.CompileError as error:
+            print("HEDDLE_NO_COMPILE=1" in str(error))
+    """, HEDDLE_NO_COMPILE="1")
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0 and output == "True\n", errors

@@ -190,8 +190,8 @@ class Lowered {
   /// were compiled.
   int warm(const std::string& target) const;
   /// Writes the program into one file for hd::load_program, compiled for the targets ("sm_90",
-  /// "host" ...), by default the current device's. Throws ValueError for a function that reads more
-  /// than its arguments: arrays from outside, random numbers; CompileError; FileError.
+  /// "x86-64-v3" ...), by default the current device's. Throws ValueError for a function that reads
+  /// more than its arguments: arrays from outside, random numbers; CompileError; FileError.
   void save(const std::string& path, const std::vector<std::string>& targets = {}) const;
   std::size_t input_count() const;
   std::size_t output_count() const;
