@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/settings.h"
+
 #include "frontend/record.h"
 #include "frontend/views.h"
 
@@ -15,7 +17,11 @@ namespace heddle::frontend {
 using ir::Op;
 
 NodeRef multiply_matrices(const NodeRef& a, const NodeRef& b, const Site& site) {
-  if (!is_boolean(a->dtype)) return record(Op::matmul, {a, b}, site);
+  if (!is_boolean(a->dtype)) {
+    ir::Attributes attributes;
+    if (has_precisions(a->dtype)) attributes.precision = matmul_precision();
+    return record(Op::matmul, {a, b}, std::move(attributes), site);
+  }
   const NodeRef counts =
       record(Op::matmul, {cast_to(a, DType::i32, site), cast_to(b, DType::i32, site)}, site);
   return cast_to(counts, DType::boolean, site);

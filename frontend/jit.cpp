@@ -32,9 +32,10 @@ bool can_donate(const Input& input) {
 }
 
 /// Everything that decides what is traced and compiled, but for captures.
-std::string signature(const CallState& call, const std::vector<bool>& donated,
-                      runtime::Device device) {
+std::string signature(const JitOptions& options, const CallState& call,
+                      const std::vector<bool>& donated, runtime::Device device) {
   std::string key = call.plain;
+  append(key, options.matmul_precision.value_or(matmul_precision()));
   append(key, call.types);
   append(key, device.kind);
   append(key, device.ordinal);
@@ -105,7 +106,7 @@ class Launch {
     resolve_types(state_.options, call_);
     const runtime::Device device = choose_device();
     for (const Input& input : call_.inputs) donated_.push_back(check_donation(input));
-    const std::string key = signature(call_, donated_, device);
+    const std::string key = signature(state_.options, call_, donated_, device);
     std::shared_ptr<const TracedFunction> function = find(key);
     if (!function) {
       const std::lock_guard lock(state_.tracing);
@@ -377,6 +378,10 @@ std::shared_ptr<JitState> make_jit_state(JitOptions options) {
   auto state = std::make_shared<JitState>();
   state->options = std::move(options);
   return state;
+}
+
+std::optional<Precision> precision_of(const JitState& state) {
+  return state.options.matmul_precision;
 }
 
 const void* launch(JitState& state, Call& call, const TraceBody& body) {

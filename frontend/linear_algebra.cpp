@@ -8,6 +8,7 @@
 #include "heddle/joining.h"
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
+#include "heddle/settings.h"
 
 #include "frontend/contraction.h"
 #include "frontend/here.h"
@@ -99,6 +100,11 @@ NodeRef dot_general(const Pair& pair, const Site& site) {
 
 Array matmul(const Operand& a, const Operand& b) {
   return Access::make(matmul_nodes("matmul", promoted("matmul", a, b), a.where()));
+}
+
+Array matmul(const Operand& a, const Operand& b, const MatmulOptions& options) {
+  const MatmulPrecision scope(options.precision);
+  return matmul(a, b);
 }
 
 Array dot(const Operand& a, const Operand& b) {

@@ -25,6 +25,7 @@ ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attrib
     for (std::int64_t axis : attributes.axes) mix.number(static_cast<std::uint64_t>(axis));
   }
   if (fields.keepdims) mix.number(attributes.keepdims ? 1 : 0);
+  if (fields.precision) mix.number(static_cast<std::uint64_t>(attributes.precision));
   if (fields.shape) {
     mix.number(attributes.shape.size());
     for (ir::Dim extent : attributes.shape) mix.number(extent.hash());

@@ -1,7 +1,11 @@
 #include "heddle/settings.h"
 
+#include <atomic>
+#include <utility>
+
 #include "frontend/evaluate.h"
 #include "frontend/node.h"
+#include "frontend/precision.h"
 #include "runtime/cache/store.h"
 #include "runtime/device.h"
 #include "runtime/recording.h"
@@ -9,6 +13,31 @@
 #include "runtime/stream.h"
 
 namespace heddle {
+
+namespace {
+
+std::atomic<Precision> default_precision{Precision::ieee};
+thread_local std::optional<Precision> thread_precision;
+
+}  // namespace
+
+std::optional<Precision> frontend::exchange_thread_precision(std::optional<Precision> precision) {
+  return std::exchange(thread_precision, precision);
+}
+
+Precision set_matmul_precision(Precision precision) {
+  return default_precision.exchange(precision, std::memory_order_relaxed);
+}
+
+Precision matmul_precision() {
+  return thread_precision.value_or(default_precision.load(std::memory_order_relaxed));
+}
+
+MatmulPrecision::MatmulPrecision(std::optional<Precision> precision) : before_(thread_precision) {
+  if (precision) thread_precision = precision;
+}
+
+MatmulPrecision::~MatmulPrecision() { thread_precision = before_; }
 
 bool auto_eval(bool enabled) { return frontend::set_auto_eval(enabled); }
 

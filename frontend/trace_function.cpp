@@ -150,6 +150,7 @@ TracedFunction trace_function(const JitOptions& options, const CallState& call,
   std::vector<NodeRef> results;
   {
     const TraceScope scope(trace);
+    const MatmulPrecision precision(options.matmul_precision);
     std::vector<Array> inputs, outputs;
     for (const CallState::Input& input : call.inputs) {
       const bool scalar = input.kind == CallState::Input::Kind::scalar;

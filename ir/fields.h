@@ -13,6 +13,7 @@ struct AttributeFields {
   bool dtype = false;
   bool bits = false;
   bool parameter = false;  ///< index and scalar
+  bool precision = false;
 };
 
 constexpr AttributeFields fields_of(Op op, OpKind kind) {
@@ -41,6 +42,8 @@ constexpr AttributeFields fields_of(Op op, OpKind kind) {
     case Op::scatter_add:
     case Op::scatter_max:
       return {.axes = true, .shape = true};
+    case Op::matmul:
+      return {.precision = true};
     default:
       break;
   }

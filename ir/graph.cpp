@@ -77,7 +77,8 @@ void hash_into(Hasher& hasher, const Attributes& attributes) {
   hasher.number(attributes.bits.low).number(attributes.bits.high);
   hasher.number(attributes.index);
   hasher.number(static_cast<std::uint64_t>(attributes.keepdims) |
-                static_cast<std::uint64_t>(attributes.scalar) << 1);
+                static_cast<std::uint64_t>(attributes.scalar) << 1 |
+                static_cast<std::uint64_t>(attributes.precision) << 2);
 }
 
 ValueId Graph::parameter(DType dtype, Shape shape, Location location) {

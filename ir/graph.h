@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/dtype.h"
+#include "heddle/precision.h"
 
 #include "ir/bits.h"
 #include "ir/hash.h"
@@ -44,11 +45,12 @@ struct Attributes {
   bool keepdims = false;    ///< reductions
   Shape shape;              ///< reshape, broadcast_to, iota; the region of slice and slice_update
   std::vector<Dim> starts;  ///< slice, slice_update
-  std::vector<std::int64_t> steps;  ///< slice, slice_update; not 0
-  DType dtype = DType::f32;         ///< parameter, constant, iota, cast: the result's
-  ElementBits bits;                 ///< constant: the value
-  std::uint32_t index = 0;          ///< parameter: its position
-  bool scalar = false;              ///< parameter: passed by value, 0-d
+  std::vector<std::int64_t> steps;        ///< slice, slice_update; not 0
+  DType dtype = DType::f32;               ///< parameter, constant, iota, cast: the result's
+  ElementBits bits;                       ///< constant: the value
+  std::uint32_t index = 0;                ///< parameter: its position
+  bool scalar = false;                    ///< parameter: passed by value, 0-d
+  Precision precision = Precision::ieee;  ///< matmul
   friend bool operator==(const Attributes&, const Attributes&) = default;
 };
 void hash_into(Hasher& hasher, const Attributes& attributes);

@@ -170,6 +170,8 @@ class Parser {
         attributes.steps = integers();
       } else if (name == "shape" && statement.op == Op::slice_update) {
         attributes.shape = dims_attribute();
+      } else if (name == "precision" && fields.precision) {
+        attributes.precision = precision_attribute();
       } else {
         scan_.fail(position, fmt::format("expected ':' and the type; {} has no attribute '{}'",
                                          info(statement.op).name, name));
@@ -279,6 +281,17 @@ class Parser {
   std::vector<Dim> dims_attribute() {
     scan_.expect('=');
     return dims();
+  }
+
+  Precision precision_attribute() {
+    scan_.expect('=');
+    const std::size_t position = scan_.position();
+    const std::string_view word = scan_.word("a precision");
+    const std::optional<Precision> precision = precision_from_name(word);
+    if (!precision) {
+      scan_.fail(position, fmt::format("unknown precision '{}'; it is ieee, tf32 or bf16", word));
+    }
+    return *precision;
   }
 
   std::vector<std::int64_t> integers() {

@@ -142,6 +142,8 @@ class Printer {
       append(" starts={} steps=[{}]", to_string(Shape(attributes.starts)),
              fmt::join(attributes.steps, ","));
     }
+    if (fields.precision && attributes.precision != Precision::ieee)
+      append(" precision={}", name_of(attributes.precision));
     if (op == Op::slice_update) append(" shape={}", to_string(attributes.shape));
   }
 

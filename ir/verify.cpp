@@ -88,6 +88,7 @@ class Verifier {
     if (fields.dtype) rest.dtype = none.dtype;
     if (fields.bits) rest.bits = none.bits;
     if (fields.parameter) rest.index = none.index, rest.scalar = none.scalar;
+    if (fields.precision) rest.precision = none.precision;
     if (rest != none) fail("{} has attributes that its op does not name", name(id));
   }
 

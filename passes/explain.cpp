@@ -84,7 +84,10 @@ Dim whole_array_bytes(const Graph& graph, ValueId node) {
 std::string node_text(const Graph& graph, ValueId node) {
   const ir::Location& location = graph.node(node).location;
   const std::string where = location.to_string();
-  return fmt::format("%{} {} : {}{}", index_of(node), ir::info(graph.op(node)).name,
+  const Precision precision = graph.attributes(node).precision;
+  const std::string chosen =
+      precision == Precision::ieee ? "" : fmt::format(" precision={}", name_of(precision));
+  return fmt::format("%{} {}{} : {}{}", index_of(node), ir::info(graph.op(node)).name, chosen,
                      to_string(graph.type(node)), where.empty() ? "" : " (" + where + ")");
 }
 

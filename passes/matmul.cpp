@@ -98,6 +98,7 @@ MatmulStep describe_matmul(const Graph& graph, ValueId node) {
   const Shape& b_shape = graph.shape(b);
   const std::size_t a_rank = a_shape.size(), b_rank = b_shape.size();
   step.dtype = graph.dtype(node);
+  step.precision = graph.attributes(node).precision;
   step.rows = a_shape[a_rank - 2];
   step.depth = a_shape[a_rank - 1];
   step.columns = b_shape[b_rank - 1];

@@ -60,6 +60,7 @@ struct KernelStep {
 /// out[b] = a[b] x b[b], row-major, any operand transposed; batch strides in elements, 0 repeats.
 struct MatmulStep {
   DType dtype = DType::f32;
+  Precision precision = Precision::ieee;
   Dim rows, columns, depth, batch = 1;
   BufferRef a, b, out;
   Dim a_leading, b_leading;  ///< elements between rows as stored

@@ -109,8 +109,15 @@ KernelStep kernel_of(const Json& json) {
   return step;
 }
 
+Precision precision_of(const Json& json) {
+  const auto precision = precision_from_name(json.get<std::string>());
+  if (!precision) throw ParseError("program: unknown precision " + json.dump());
+  return *precision;
+}
+
 Json matmul_json(const MatmulStep& step) {
   return {{"dtype", name_of(step.dtype)},
+          {"precision", name_of(step.precision)},
           {"rows", dim_json(step.rows)},
           {"columns", dim_json(step.columns)},
           {"depth", dim_json(step.depth)},
@@ -128,6 +135,7 @@ Json matmul_json(const MatmulStep& step) {
 MatmulStep matmul_of(const Json& json) {
   MatmulStep step;
   step.dtype = dtype_of(json.at("dtype"));
+  step.precision = precision_of(json.at("precision"));
   step.rows = dim_of(json.at("rows"));
   step.columns = dim_of(json.at("columns"));
   step.depth = dim_of(json.at("depth"));

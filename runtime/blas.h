@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heddle/dtype.h"
+#include "heddle/precision.h"
 
 #include "ir/target.h"
 #include "runtime/stream.h"
@@ -16,6 +17,7 @@ namespace heddle::runtime {
 /// rows as stored; out's rows are dense. A batch stride of 0 repeats an operand.
 struct Gemm {
   DType dtype = DType::f32;
+  Precision precision = Precision::ieee;  ///< of f32 and c64 on CUDA
   std::int64_t rows = 0, columns = 0, depth = 0, batch = 1;
   std::int64_t a_leading = 0, b_leading = 0;
   bool a_transposed = false, b_transposed = false;
@@ -23,7 +25,8 @@ struct Gemm {
 };
 
 /// Whether the libraries of this kind of target multiply this dtype at all. f32 and f64 are as
-/// IEEE says (no TF32); f16 and bf16 (CUDA only) accumulate in f32.
+/// IEEE says, f32 and c64 on CUDA where no lower precision is asked for; f16 and bf16 (CUDA only)
+/// accumulate in f32.
 bool blas_supported(ir::TargetKind target, DType dtype);
 /// Whether the library is here. Loads it; never throws.
 bool blas_available(Device device);

@@ -17,7 +17,7 @@ using Handle = struct HandleOpaque*;
 enum class Status : int { success = 0 };
 enum class Operation : int { none = 0, transpose = 1 };
 enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, c64 = 4, c128 = 5, bf16 = 14 };
-enum class ComputeType : int { f32 = 68, f64 = 70 };
+enum class ComputeType : int { f32 = 68, f64 = 70, f32_as_bf16 = 75, f32_as_tf32 = 77 };
 constexpr int default_algorithm = -1;
 /// Sums of half precision products stay in f32 when a product is split along its depth.
 constexpr int math_default_without_reduced_reduction = 16;
@@ -149,6 +149,14 @@ DataType data_type(DType dtype) {
   }
 }
 
+ComputeType compute_type(const Gemm& product) {
+  if (real_dtype(product.dtype) == DType::f64) return ComputeType::f64;
+  if (!has_precisions(product.dtype) || product.precision == Precision::ieee)
+    return ComputeType::f32;
+  const bool as_bf16 = product.precision == Precision::bf16 && !is_complex(product.dtype);
+  return as_bf16 ? ComputeType::f32_as_bf16 : ComputeType::f32_as_tf32;
+}
+
 }  // namespace
 
 const std::string& unavailable_reason() { return loaded().reason; }
@@ -183,8 +191,7 @@ void gemm(const Gemm& p, const void* a, const void* b, void* out, void* workspac
             p.depth, wide ? static_cast<const void*>(wide_one) : one, b, type, p.b_leading,
             p.b_batch_stride, a, type, p.a_leading, p.a_batch_stride,
             wide ? static_cast<const void*>(wide_zero) : zero, out, type, p.columns,
-            p.out_batch_stride, p.batch, wide ? ComputeType::f64 : ComputeType::f32,
-            default_algorithm),
+            p.out_batch_stride, p.batch, compute_type(p), default_algorithm),
         "cublasGemmStridedBatchedEx_64");
 }
 

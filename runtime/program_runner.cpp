@@ -173,6 +173,7 @@ void multiply(const passes::MatmulStep& step, const ir::SymbolBindings& bindings
   const auto value = [&](ir::Dim dim) { return dim.evaluate(bindings); };
   Gemm product;
   product.dtype = step.dtype;
+  product.precision = step.precision;
   product.rows = value(step.rows);
   product.columns = value(step.columns);
   product.depth = value(step.depth);

@@ -187,7 +187,6 @@ def normal_error(numbers, inputs):
 # On a GPU. The approximate row is theirs.
 DIVIDES = "divides within 2 ulp; compare with the approximate row"
 EXACT = "divides as IEEE says; compare with the exact row"
-NO_TF32 = "has no choice of tf32"
 
 
 def sums(n, side):
@@ -242,7 +241,7 @@ def listed(scale):
         # Operands of 11 bits: sums of `hidden` products of about 0.06 are off by 2^-11.5 of that
         # times sqrt(hidden), and the worst of all elements by some 5 times that.
         Program("MLP, tf32", perceptron, layers, Goal(0.98, "peers"), tolerance=1e-2,
-                memory=False, tf32=True, absent={"heddle": NO_TF32}),
+                memory=False, tf32=True),
         Program("sqrt(sum(a*a, -1))", norms_of_rows, (Input((256, 1024)),), Goal(1.0, "us", 3.5),
                 rows=(0,)),
         Program("ten-op chain", chain_of_ten, (Input((1024,)),) * 2, Goal(1.0, "us", 3.0)),
@@ -332,7 +331,13 @@ def products(scale):
     uneven = (Input((1000 // scale, 3001 // scale), -1, 1),
               Input((3001 // scale, 2003 // scale), -0.1, 0.1), Input((2003 // scale,)))
     batch = (Input((64, 512 // scale, 512 // scale), -1, 1),) * 2
+    width, hidden = 1024 // scale, 4096 // scale
+    layers = (Input((8192 // scale**2, width), -1, 1, "float16"),
+              Input((width, hidden), -0.1, 0.1, "float16"), Input((hidden,), dtype="float16"),
+              Input((hidden, width), -0.1, 0.1, "float16"), Input((width,), dtype="float16"))
     return [
+        # Ten roundings to 11 bits an element of the hidden layer, over whose sums they add up.
+        Program("MLP, float16", perceptron, layers, memory=False, tolerance=2**-5),
         # Results of up to 16, once rounded to 11 bits before the bias and once after it.
         Program("relu(x@w+b), float16", dense, half, memory=False, tolerance=2**-9, floor=16),
         Program("relu(x@w+b), uneven", dense, uneven, memory=False, tolerance=1e-4),

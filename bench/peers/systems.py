@@ -87,6 +87,9 @@ class Heddle(System):
     def get(self, result):
         return self.namespace.asnumpy(result)
 
+    def choose_precision(self, tf32):
+        self.namespace.set_matmul_precision("tf32" if tf32 else "ieee")
+
     def compile(self, program):
         return self.namespace.jit(program.bind(self.namespace), approximate=program.approximate)
 

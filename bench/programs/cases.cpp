@@ -222,21 +222,23 @@ double gelu(double h) {
   return 0.5 * h * (1.0 + std::tanh(0.7978845608 * (h + 0.044715 * h * h * h)));
 }
 
-Case perceptron(std::int64_t batch, std::int64_t width, std::int64_t hidden) {
-  const auto f =
-      jit([](const Array& x, const Array& w1, const Array& b1, const Array& w2, const Array& b2) {
+Case perceptron(std::string name, std::int64_t batch, std::int64_t width, std::int64_t hidden,
+                DType dtype, Precision precision, double tolerance) {
+  const auto f = jit(
+      [](const Array& x, const Array& w1, const Array& b1, const Array& w2, const Array& b2) {
         const Array h = matmul(x, w1) + b1;
         const Array g = 0.5 * h * (1.0 + tanh(0.7978845608 * (h + 0.044715 * h * h * h)));
         return matmul(g, w2) + b2;
-      });
+      },
+      {.matmul_precision = precision});
   // Weights around 0, as they are, so that sums stay of the size of their terms.
   Case made = make_case(
-      "MLP",
-      {{{batch, width}, -1, 1},
-       {{width, hidden}, -0.1f, 0.1f},
-       {{hidden}},
-       {{hidden, width}, -0.1f, 0.1f},
-       {{width}}},
+      std::move(name),
+      {{{batch, width}, -1, 1, dtype},
+       {{width, hidden}, -0.1f, 0.1f, dtype},
+       {{hidden}, 0.1f, 1, dtype},
+       {{hidden, width}, -0.1f, 0.1f, dtype},
+       {{width}, 0.1f, 1, dtype}},
       {batch, width}, [f](const std::vector<Array>& x) { return f(x[0], x[1], x[2], x[3], x[4]); },
       [width, hidden](const Inputs& in, std::int64_t flat) {
         const std::int64_t row = flat / width, column = flat % width;
@@ -250,9 +252,21 @@ Case perceptron(std::int64_t batch, std::int64_t width, std::int64_t hidden) {
         return out;
       });
   made.samples = 4;
-  made.tolerance = 1e-4;
+  made.tolerance = tolerance;
   made.fewest_bytes = 0;
   return made;
+}
+
+/// The MLP of the page, and with products and elements of fewer digits, whose errors add up over
+/// the sums.
+std::vector<Case> perceptrons(std::int64_t scale) {
+  const auto sized = [&](std::string name, DType dtype, Precision precision, double tolerance) {
+    return perceptron(std::move(name), 8192 / (scale * scale), 1024 / scale, 4096 / scale, dtype,
+                      precision, tolerance);
+  };
+  return {sized("MLP", DType::f32, Precision::ieee, 1e-4),
+          sized("MLP, tf32", DType::f32, Precision::tf32, 1e-2),
+          sized("MLP, float16", DType::f16, Precision::ieee, 0x1p-5)};
 }
 
 Case norms_of_rows(std::int64_t rows, std::int64_t columns) {
@@ -348,12 +362,12 @@ std::vector<Case> all_cases(std::int64_t scale) {
                           transposed(side),
                           jacobi(side),
                           standardize(side),
-                          perceptron(8192 / shrink, 1024 / scale, 4096 / scale),
                           norms_of_rows(256, 1024),
                           chain_of_ten(1024),
                           sorted_rows(1, n / 4),
                           sorted_rows(65536 / shrink, 1024),
                           argsorted(n / 4)};
+  for (Case& layers : perceptrons(scale)) cases.push_back(std::move(layers));
   for (Case& further : further_cases(scale)) cases.push_back(std::move(further));
   return cases;
 }

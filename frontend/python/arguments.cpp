@@ -181,4 +181,15 @@ std::optional<DType> Arguments::dtype(std::size_t i) const {
   return to_dtype(values_[i]);
 }
 
+std::optional<Precision> Arguments::precision(std::size_t i) const {
+  if (is_none(i)) return std::nullopt;
+  const std::string name = text(i);
+  const std::optional<Precision> precision = precision_from_name(name);
+  if (!precision) {
+    throw ValueError(fmt::format(
+        "'{}' is no precision of matrix products; it is 'ieee', 'tf32' or 'bf16'", name));
+  }
+  return precision;
+}
+
 }  // namespace heddle::python

@@ -8,6 +8,7 @@
 
 #include "heddle/array.h"
 #include "heddle/joining.h"
+#include "heddle/precision.h"
 
 #include "frontend/python/array_object.h"
 #include "frontend/python/signature.h"
@@ -51,6 +52,8 @@ class Arguments {
   /// An integer, or a sequence of them.
   Places places(std::size_t i) const;
   std::optional<DType> dtype(std::size_t i) const;
+  /// 'ieee', 'tf32' or 'bf16', ValueError for another name; nullopt for None.
+  std::optional<Precision> precision(std::size_t i) const;
   DType dtype(std::size_t i, DType fallback) const { return dtype(i).value_or(fallback); }
 
   /// Raises TypeError: "name: parameter must be `wanted`, not ...".

@@ -184,7 +184,10 @@ class PythonCall {
 };
 
 nb::object call(JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
-  if (frontend::tracing()) return jit.function(*args, **kwargs);
+  if (frontend::tracing()) {
+    const MatmulPrecision scope(frontend::precision_of(*jit.state));
+    return jit.function(*args, **kwargs);
+  }
   static_cast<void>(python_location());
   statement_point();
   return PythonCall(jit, args, kwargs, false).run();
@@ -218,6 +221,7 @@ nb::object make(const Arguments& a) {
   }
   options.strict = a.flag(4);
   options.approximate = a.flag(5);
+  options.matmul_precision = a.precision(7);
   for (nb::handle pass : nb::borrow(a[6])) options.disable.emplace_back(nb::str(pass).c_str());
   const std::vector<int> donate = options.donate;
   return nb::cast(JitObject{nb::borrow(a[0]), donate, frontend::make_jit_state(std::move(options)),
@@ -334,7 +338,8 @@ constexpr const char* jit_documentation =
     "donate: positions of arguments whose memory the call may take over. dynamic: for each Array, "
     "its extents as names where they may change, None where not: [('n', None)]. strict: no "
     "contraction of a*b+c. approximate: division and square root within 2 ulp, fast exp and log. "
-    "disable: passes that are switched off.";
+    "disable: passes that are switched off. matmul_precision: 'ieee', 'tf32' or 'bf16' for the "
+    "matrix products inside; by default what heddle.set_matmul_precision says at the call.";
 
 }  // namespace
 
@@ -412,7 +417,9 @@ void bind_jit(Functions& functions) {
       [](const Arguments& a) { return nb::cast(load_program(a.text(0))); });
   functions.def(
       "_make_jit(function: Callable, name: str | None, donate: tuple[int, ...], dynamic: "
-      "Any, strict: bool, approximate: bool, disable: tuple[str, ...], /) -> JitFunction",
+      "Any, strict: bool, approximate: bool, disable: tuple[str, ...], matmul_precision: str | "
+      "None, "
+      "/) -> JitFunction",
       jit_documentation, [](const Arguments& a) { return make(a); });
   functions.def(
       "spec(shape: tuple[int | str, ...], dtype: DTypeLike) -> Spec",

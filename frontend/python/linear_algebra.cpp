@@ -74,11 +74,17 @@ void bind_sums_of_products(Functions& functions) {
 }  // namespace
 
 void bind_linear_algebra(Functions& functions) {
-  functions.def("matmul(x1: Array, x2: Array, /, *, out: Array | None = None) -> Array",
-                "The matrix product x1 @ x2: numpy.matmul. Leading axes broadcast; a vector counts "
-                "as a row on the left and a column on the right.\n\nRaises ShapeError when inner "
-                "extents differ or an operand is 0-d.",
-                [](const Arguments& a) { return matmul(a.operand(0), a.operand(1)); });
+  functions.def(
+      "matmul(x1: Array, x2: Array, /, *, out: Array | None = None, precision: str | None = None) "
+      "-> Array",
+      "The matrix product x1 @ x2: numpy.matmul. Leading axes broadcast; a vector counts "
+      "as a row on the left and a column on the right. `precision` is how exactly float32 and "
+      "complex64 are multiplied: 'ieee', or 'tf32' or 'bf16', which let a GPU round the elements; "
+      "by default what set_matmul_precision says.\n\nRaises ShapeError when inner "
+      "extents differ or an operand is 0-d, ValueError for another precision.",
+      [](const Arguments& a) {
+        return matmul(a.operand(0), a.operand(1), {.precision = a.precision(3)});
+      });
   functions.def_with_method("dot(x1: Operand, x2: Operand, /, out: Array | None = None) -> Array",
                             "The product of vectors, or of matrices: numpy.dot. Raises ShapeError.",
                             [](const Arguments& a) { return dot(a.operand(0), a.operand(1)); });

@@ -45,6 +45,14 @@ class _Grid:
 
 mgrid: _Grid
 ogrid: _Grid
+
+
+class matmul_precision:
+    """{precision}"""
+
+    def __init__(self, precision: str, /) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_: Any) -> None: ...
 '''
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
@@ -119,11 +127,12 @@ def class_of(cls):
 
 
 def main():
-    parts = [HEAD.format(doc=inspect.cleandoc(hd.__doc__))]
+    parts = [HEAD.format(doc=inspect.cleandoc(hd.__doc__),
+                         precision=indented(hd.matmul_precision.__doc__, "    "))]
     names = sorted(name for name in vars(hd) if not name.startswith("_"))
     for name in names:
         value = getattr(hd, name)
-        if inspect.isclass(value):
+        if inspect.isclass(value) and value is not hd.matmul_precision:
             parts.append(class_of(value))
     for name in names:
         value = getattr(hd, name)
@@ -137,7 +146,7 @@ def main():
     jit = hd.jit.__doc__
     options = ("function: Callable | None = None, /, *, name: str | None = None, donate: Sequence[int]"
                " = (), dynamic: Any = None, strict: bool = False, approximate: bool = False, disable: "
-               "Sequence[str] = ()")
+               "Sequence[str] = (), matmul_precision: str | None = None")
     parts.append(documented(f"def jit({options}) -> Any", jit))
     for name in names:
         if inspect.ismodule(getattr(hd, name)):

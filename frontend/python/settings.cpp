@@ -2,10 +2,20 @@
 
 #include "heddle/io.h"
 
+#include "frontend/precision.h"
 #include "frontend/python/bindings.h"
 #include "runtime/device.h"
 
 namespace heddle::python {
+
+namespace {
+
+nb::str text_of(Precision precision) {
+  const std::string_view name = name_of(precision);
+  return nb::str(name.data(), name.size());
+}
+
+}  // namespace
 
 void bind_settings(Functions& functions) {
   functions.def("set_device(device: Device, /) -> None",
@@ -14,6 +24,24 @@ void bind_settings(Functions& functions) {
                 [](const Arguments& a) {
                   set_device(a.text(0));
                   return nb::none();
+                });
+  functions.def(
+      "set_matmul_precision(precision: str, /) -> str",
+      "How exactly the matrix products of float32 and complex64 are multiplied that are recorded "
+      "from here on, of matmul, dot, einsum and what is composed of them: 'ieee' (default), or "
+      "'tf32' or 'bf16', which let a GPU round the elements. For all threads; heddle."
+      "matmul_precision is the same for a with statement. Returns what was set before. Raises "
+      "ValueError for another name.",
+      [](const Arguments& a) {
+        const auto precision = a.precision(0);
+        if (!precision) a.mistyped(0, "a str");
+        return nb::object(text_of(set_matmul_precision(*precision)));
+      });
+  functions.def("_exchange_thread_precision(precision: str | None, /) -> str | None",
+                "This thread's own precision of matrix products, None for none; returns the last.",
+                [](const Arguments& a) {
+                  const auto before = frontend::exchange_thread_precision(a.precision(0));
+                  return before ? nb::object(text_of(*before)) : nb::none();
                 });
   functions.def("devices() -> list[Device]", "All devices of this machine.", [](const Arguments&) {
     nb::list result;

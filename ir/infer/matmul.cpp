@@ -4,6 +4,10 @@ namespace heddle::ir {
 
 Type infer_matmul(const Call& call) {
   const DType dtype = common_dtype(call, 0, 2);
+  const Precision precision = call.attributes.precision;
+  if (precision != Precision::ieee && !has_precisions(dtype)) {
+    fail<DTypeError>(call, "precision {} is a choice of f32 and c64 only", name_of(precision));
+  }
   const Shape &a = call.operand(0).shape, &b = call.operand(1).shape;
   if (a.size() < 2 || b.size() < 2) {
     fail<ShapeError>(call,

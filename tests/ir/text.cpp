@@ -49,6 +49,38 @@ TEST_CASE("complex constants come back unchanged") {
   CHECK(print(parse(text)) == text);
 }
 
+TEST_CASE("the precision of products is part of a graph") {
+  const std::string text =
+      "func @f(%0: f32[2,2], %1: c64[2,2]) -> (f32[2,2], f32[2,2], f32[2,2], c64[2,2]) {\n"
+      "  %2 = matmul %0, %0 : f32[2,2]\n"
+      "  %3 = matmul %0, %0 precision=tf32 : f32[2,2]\n"
+      "  %4 = matmul %0, %0 precision=bf16 : f32[2,2]\n"
+      "  %5 = matmul %1, %1 precision=tf32 : c64[2,2]\n"
+      "  return %2, %3, %4, %5\n"
+      "}\n";
+  const Graph graph = parse(text);
+  verify(graph);
+  CHECK(print(graph) == text);
+  CHECK(graph.size() == 6);
+  CHECK(parse(text).hash() == graph.hash());
+  Graph other = parse(text);
+  other.outputs[1] = other.outputs[2];
+  CHECK(other.hash() != graph.hash());
+  std::string spelled_out = text;
+  spelled_out.insert(spelled_out.find(" : f32[2,2]\n"), " precision=ieee");
+  CHECK(print(parse(spelled_out)) == text);
+}
+
+TEST_CASE("precisions that are none are refused") {
+  CHECK(line_failure("%1 = matmul %0, %0 precision=fp8 : f32[3]") ==
+        "ParseError: 2:32: unknown precision 'fp8'; it is ieee, tf32 or bf16");
+  CHECK(line_failure("%1 = add %0, %0 precision=tf32 : f32[3]").starts_with("ParseError: 2:19: "));
+  CHECK(failure("func @f(%0: f64[2,2]) -> f64[2,2] {\n"
+                "  %1 = matmul %0, %0 precision=tf32 : f64[2,2]\n  return %1\n}\n") ==
+        "DTypeError: 2:8: matmul(f64[2,2], f64[2,2]): precision tf32 is a choice of f32 and c64 "
+        "only");
+}
+
 TEST_CASE("canonical text comes back unchanged") {
   const std::string text =
       R"(func @softmax(%0: f32[n,8192], %1: scalar f32, %2: bool[]) -> (f32[n,8192], i64[n], f32[]) where k >= 1, n >= 2, n % 4 == 0 {

@@ -126,7 +126,7 @@ class Evaluation:
         elif node.op in ("cumsum", "cumprod", "logcumsumexp"):
             error = semantics.scan_error(node, operands, node.dtype, raw)
         elif node.op == "matmul":
-            error = semantics.matmul_error(operands, node.dtype)
+            error = semantics.matmul_error(node, operands)
         else:
             return None
         # Two roundings of half a unit: the implementation's and the reference's.

@@ -12,7 +12,8 @@ TYPE = r"(\w+)\[([^\]]*)\]"
 PARAMETER = re.compile(r"%(\d+): (?:scalar (\w+)|" + TYPE + ")")
 QUOTED_NAME = re.compile(r'@"(?:[^"\\]|\\.)*"')
 NODE = re.compile(r"^%(\d+) = (\w+)(.*?)\s*:\s*" + TYPE + r"$")
-TOKEN = re.compile(r"%(?P<operand>\d+)|(?P<key>\w+)=\[(?P<list>[^\]]*)\]|(?P<word>\([^)]*\)|[^\s,]+)")
+TOKEN = re.compile(r"%(?P<operand>\d+)|(?P<key>\w+)=\[(?P<list>[^\]]*)\]|precision=(?P<precision>\w+)|"
+                   r"(?P<word>\([^)]*\)|[^\s,]+)")
 
 
 class GraphError(ValueError):
@@ -24,7 +25,7 @@ class Node:
     id: int
     op: str
     operands: list
-    attributes: dict  # axes, starts, steps ... to lists of int; flags to True; `literal` to a word
+    attributes: dict  # axes, starts, steps ... to lists of int; flags to True; `literal`, `precision` to a word
     dtype: str
     shape: tuple
 
@@ -98,6 +99,8 @@ def parse_node(match, bindings):
             operands.append(int(token["operand"]))
         elif token["key"]:
             attributes[token["key"]] = integers(token["list"], bindings)
+        elif token["precision"]:
+            attributes["precision"] = token["precision"]
         elif op == "constant":
             attributes["literal"] = token["word"]
         else:

@@ -320,11 +320,18 @@ def matmul(operands, dtype):
     return np.matmul(*[dtypes.widen(x, dtype) for x in operands])
 
 
-def matmul_error(operands, dtype):
-    """What the order of the sums may change, and where it decides whether one overflows."""
+# How far off a product of two elements may be that a lower precision lets be rounded.
+ROUNDED_OPERANDS = {"tf32": 2.0**-10, "bf16": 2.0**-7}
+
+
+def matmul_error(node, operands):
+    """What the order of the sums may change, and where it decides whether one overflows; and what
+    rounded operands do."""
+    dtype = node.dtype
     depth = max(operands[0].shape[-1], 2)
     size = np.matmul(*[np.abs(dtypes.widen(x, dtype)) for x in operands]).astype(np.float64)
     factor = max(np.log2(depth), np.sqrt(depth) / 2)
-    error = factor * dtypes.epsilon(dtypes.accumulator(dtype)) * size
+    rounded = ROUNDED_OPERANDS.get(node.attributes.get("precision"), 0)
+    error = (factor * dtypes.epsilon(dtypes.accumulator(dtype)) + rounded) * size
     ambiguous = size >= 2.0 ** dtypes.widest_exponent(dtype)[0]
     return np.where(np.isfinite(error) & ~ambiguous, error, np.inf)

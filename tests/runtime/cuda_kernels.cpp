@@ -256,7 +256,7 @@ TEST_CASE("products on the GPU: transposes, batches and repeats, in each dtype")
   }
 }
 
-TEST_CASE("f32 products keep all of f32's digits") {
+TEST_CASE("f32 products keep all of f32's digits, unless a lower precision is asked for") {
   if (!have_gpu() || !runtime::blas_available(gpu)) return;
   const Stream stream = Stream::current(gpu);
   const BufferRef workspace = allocate(runtime::blas_workspace_bytes(gpu), stream);
@@ -268,7 +268,17 @@ TEST_CASE("f32 products keep all of f32's digits") {
   for (std::int64_t i = 0; i < n; ++i) identity[static_cast<std::size_t>(i * n + i)] = 1.0f;
   const BufferRef b = upload(identity, stream);
   const BufferRef out = allocate(n * n * sizeof(float), stream);
-  runtime::gemm({.rows = n, .columns = n, .depth = n, .a_leading = n, .b_leading = n}, a->pointer(),
-                b->pointer(), out->pointer(), workspace->pointer(), stream);
-  CHECK(download<float>(out, stream) == std::vector<float>(n * n, x));
+  const auto multiply = [&](Precision precision) {
+    runtime::gemm({.precision = precision,
+                   .rows = n,
+                   .columns = n,
+                   .depth = n,
+                   .a_leading = n,
+                   .b_leading = n},
+                  a->pointer(), b->pointer(), out->pointer(), workspace->pointer(), stream);
+    return download<float>(out, stream);
+  };
+  CHECK(multiply(Precision::ieee) == std::vector<float>(n * n, x));
+  CHECK(multiply(Precision::tf32) == std::vector<float>(n * n, 1.0f));
+  CHECK(multiply(Precision::bf16) == std::vector<float>(n * n, 1.0f));
 }

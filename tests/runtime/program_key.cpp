@@ -20,6 +20,15 @@ ir::Graph graph_of(DType dtype, std::int64_t extent, ir::Op op, ir::Location loc
   return graph;
 }
 
+ir::Graph product_of(Precision precision) {
+  ir::Graph graph;
+  const ir::ValueId x = graph.parameter(DType::f32, {8, 8});
+  ir::Attributes attributes;
+  attributes.precision = precision;
+  graph.outputs = {graph.add(ir::Op::matmul, {x, x}, attributes)};
+  return graph;
+}
+
 std::string key_of(const ir::Graph& graph, const CompileOptions& options = {},
                    const char* target = "x86-64-v3") {
   return program_key(graph, options, ir::parse_target(target)).text;
@@ -34,6 +43,9 @@ TEST_CASE("every field that a program depends on changes its key") {
       key_of(graph_of(DType::f64, 8, ir::Op::add)),
       key_of(graph_of(DType::f32, 9, ir::Op::add)),
       key_of(graph_of(DType::f32, 8, ir::Op::multiply)),
+      key_of(product_of(Precision::ieee)),
+      key_of(product_of(Precision::tf32)),
+      key_of(product_of(Precision::bf16)),
       key_of(one_output_twice),
       key_of(graph, {.strict = true}),
       key_of(graph, {.approximate = true}),

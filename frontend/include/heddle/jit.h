@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -13,6 +14,7 @@
 
 #include "heddle/array.h"
 #include "heddle/fields.h"
+#include "heddle/settings.h"
 
 namespace heddle {
 
@@ -56,8 +58,11 @@ struct JitOptions {
   /// {{"n", hd::fixed}} makes the first array's leading extent a symbol. Absent: none. What an op
   /// needs of it is checked at each call: x(hd::slice(-5, {})) of 3 elements is an IndexError.
   std::vector<SpecShape> dynamic = {};
-  bool strict = false;                    ///< no contraction of a*b+c
-  bool approximate = false;               ///< 2 ulp division and square root, fast exp and log
+  bool strict = false;       ///< no contraction of a*b+c
+  bool approximate = false;  ///< 2 ulp division and square root, fast exp and log
+  /// Of the matrix products inside that do not choose themselves; absent: matmul_precision() at the
+  /// call, which is part of the signature.
+  std::optional<Precision> matmul_precision = {};
   std::vector<std::string> disable = {};  ///< passes and families switched off, by name
 };
 
@@ -162,6 +167,8 @@ bool tracing();
 Array weak_array(Scalar value);
 
 std::shared_ptr<JitState> make_jit_state(JitOptions options);
+/// JitOptions::matmul_precision.
+std::optional<Precision> precision_of(const JitState& state);
 /// Launches the program for the call, tracing and compiling it first when it is new. Returns the
 /// structure of the result.
 const void* launch(JitState& state, Call& call, const TraceBody& body);
@@ -283,6 +290,7 @@ class JitFunction {
 
   template <class... C, class... Args>
   auto inlined(frontend::Types<C...>, Args&&... args) const {
+    const MatmulPrecision scope(frontend::precision_of(*state_));
     return (*function_)(as_argument<C>(std::forward<Args>(args))...);
   }
   template <class C, class Arg>

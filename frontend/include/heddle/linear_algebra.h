@@ -2,20 +2,31 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "heddle/array.h"
+#include "heddle/precision.h"
 
 namespace heddle {
 
 // Products. dtypes promote; bool combines with "and" and "or". Sums over products are matrix
-// products, which BLAS or cuBLAS does where it has the dtype.
+// products, which BLAS or cuBLAS does where it has the dtype. Those of float32 and complex64 are in
+// matmul_precision() (settings.h), IEEE's unless something else is asked for.
+
+struct MatmulOptions {
+  /// How exactly elements are multiplied; by default matmul_precision(). Dtypes other than float32
+  /// and complex64 ignore it.
+  std::optional<Precision> precision = {};
+};
 
 /// numpy.matmul: leading axes broadcast, a vector counts as a row on the left and a column on the
-/// right. ShapeError when the inner extents differ or an operand is 0-d.
+/// right: matmul(a, b, {.precision = Precision::tf32}). ShapeError when the inner extents differ or
+/// an operand is 0-d.
 Array matmul(const Operand& a, const Operand& b);
+Array matmul(const Operand& a, const Operand& b, const MatmulOptions& options);
 /// numpy.matvec and numpy.vecmat: matrices times vectors, leading axes broadcast. ShapeError as for
 /// matmul.
 Array matvec(const Operand& a, const Operand& b);

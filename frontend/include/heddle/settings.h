@@ -1,13 +1,37 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "heddle/precision.h"
 
 namespace heddle {
 
 /// Whether recorded work is evaluated on its own after 64 pending ops (default) or only when a
 /// value is asked for. For all threads. Returns what was set before.
 bool auto_eval(bool enabled);
+
+/// How exactly the matrix products of float32 and complex64 are multiplied that are recorded from
+/// here on: of matmul, dot, einsum and whatever is composed of them, where nothing closer says
+/// otherwise, which are matmul's options, JitOptions and MatmulPrecision. For all threads; IEEE's
+/// at the start. Returns what was set before.
+Precision set_matmul_precision(Precision precision);
+/// What such a product gets that this thread records now.
+Precision matmul_precision();
+
+/// The same for what this thread records while the object lives; nullopt changes nothing. They
+/// nest, and are destroyed in the reverse order.
+class MatmulPrecision {
+ public:
+  explicit MatmulPrecision(std::optional<Precision> precision);
+  ~MatmulPrecision();
+  MatmulPrecision(const MatmulPrecision&) = delete;
+  MatmulPrecision& operator=(const MatmulPrecision&) = delete;
+
+ private:
+  std::optional<Precision> before_;
+};
 
 /// Where arrays are made and programs run: "cpu" or "cuda:N". The default is HEDDLE_DEVICE, else
 /// the first GPU, else the CPU. DeviceError when there is no such device.

@@ -6,11 +6,13 @@ from heddle import _heddle
 
 
 def jit(function=None, /, *, name=None, donate=(), dynamic=None, strict=False, approximate=False,
-        disable=()):
+        disable=(), matmul_precision=None):
     if function is None:
         return functools.partial(jit, name=name, donate=donate, dynamic=dynamic, strict=strict,
-                                 approximate=approximate, disable=disable)
-    made = _heddle._make_jit(function, name, donate, dynamic, strict, approximate, disable)
+                                 approximate=approximate, disable=disable,
+                                 matmul_precision=matmul_precision)
+    made = _heddle._make_jit(function, name, donate, dynamic, strict, approximate, disable,
+                             matmul_precision)
     return functools.update_wrapper(made, function)
 
 

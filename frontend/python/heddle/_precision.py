@@ -1,0 +1,22 @@
+"""The precision of matrix products, for a with statement."""
+
+from heddle import _heddle
+
+
+class matmul_precision:
+    """How exactly the matrix products of float32 and complex64 are multiplied that this thread
+    records inside: 'ieee', 'tf32' or 'bf16'. See heddle.set_matmul_precision.
+
+    >>> with hd.matmul_precision("tf32"):
+    ...     y = x @ w
+    """
+
+    def __init__(self, precision, /):
+        self._precision = precision
+        self._before = []
+
+    def __enter__(self):
+        self._before.append(_heddle._exchange_thread_precision(self._precision))
+
+    def __exit__(self, *_):
+        _heddle._exchange_thread_precision(self._before.pop())
