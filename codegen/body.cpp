@@ -239,6 +239,22 @@ std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_on
   return result;
 }
 
+std::vector<int> Body::declared_for(const std::vector<int>& roots) const {
+  std::vector<bool> needed(plan_.body.size());
+  for (const int root : roots) needed[root] = true;
+  std::vector<int> result;
+  for (std::size_t i = plan_.body.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    if (declared[i]) {
+      result.push_back(static_cast<int>(i));
+      continue;
+    }
+    for (const int argument : plan_.body[i].arguments) needed[argument] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
 std::vector<int> Body::row_values(int stage) const {
   std::vector<int> roots;
   for (const passes::Store& store : plan_.stores) roots.push_back(store.value);

@@ -44,6 +44,8 @@ class Body {
   /// The instructions that the roots need and that are not in scope, in order; those of the inner
   /// loops only, when `element_only`.
   std::vector<int> needed_for(const std::vector<int>& roots, bool element_only) const;
+  /// The instructions in scope that the roots, and what they need beside these, use.
+  std::vector<int> declared_for(const std::vector<int>& roots) const;
   /// The instructions that belong to the row, are known before `stage`, and are needed from then
   /// on.
   std::vector<int> row_values(int stage) const;

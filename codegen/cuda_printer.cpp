@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/plan/analyze.h"
+#include "passes/plan/launch.h"
 
 namespace heddle::codegen {
 
@@ -63,20 +64,43 @@ void CudaPrinter::signature() {
   for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
     add(fmt::format("const {} s{}", body_.type(body_.scalar_dtypes[i]), i));
   }
-  out_.line("extern \"C\" __global__ void __launch_bounds__({})", plan_.threads);
+  const std::string blocks = plan_.least_blocks > 1 ? fmt::format(", {}", plan_.least_blocks) : "";
+  out_.line("extern \"C\" __global__ void __launch_bounds__({}{})", plan_.threads, blocks);
   out_.open("{}({})", name_placeholder, parameters);
 }
 
-void CudaPrinter::split_range(const std::string& part, int unit) {
+void CudaPrinter::split_range(int unit) {
   const std::string inner = body_.extent(passes::iterations(plan_.inner));
-  if (plan_.split == 1) {
+  const int parts = plan_.split * plan_.cluster;
+  if (parts == 1) {
     out_.line("const Index begin = 0, end = {};", inner);
     return;
   }
-  out_.line("const Index chunk = (Index({}) + {}) / {} * {};", inner, plan_.split * unit - 1,
-            plan_.split * unit, unit);
-  out_.line("const Index begin = {} * chunk;", part);
+  out_.line("const Index chunk = (Index({}) + {}) / {} * {};", inner, parts * unit - 1,
+            parts * unit, unit);
+  out_.line("const Index begin = {} * chunk;",
+            plan_.cluster > 1 ? "Index(cluster_rank())" : "part");
   out_.line("const Index end = begin + chunk < {} ? begin + chunk : {};", inner, inner);
+}
+
+// Every reduction has an exchange of its own, so that none is used twice.
+void CudaPrinter::open_exchanges() {
+  body_.need("cluster_reduce");
+  const passes::ClusterMemory memory = passes::cluster_memory(plan_);
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    out_.line("open_cluster_reduction<R{}, {}, {}, {}>({});", i, plan_.cluster, memory.slots,
+              memory.width, memory.exchanges[i]);
+  }
+  out_.line("announce_exchanges();");
+}
+
+void CudaPrinter::reduce_cluster(std::size_t reduction, const std::string& states) {
+  const passes::ClusterMemory memory = passes::cluster_memory(plan_);
+  const auto first = std::ranges::min_element(plan_.reductions, {}, &passes::Reduction::stage);
+  if (reduction == static_cast<std::size_t>(first - plan_.reductions.begin()))
+    out_.line("await_exchanges();");
+  out_.line("reduce_cluster<R{}, {}, {}, {}>({}, {}, {});", reduction, plan_.cluster, memory.slots,
+            memory.width, states, memory.exchanges[reduction], memory.parcels[reduction]);
 }
 
 bool CudaPrinter::has_tail(const Loop& loop) const {
@@ -191,8 +215,9 @@ void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const st
 }
 
 // A state for each lane keeps the combinations of a vector independent of each other.
-void CudaPrinter::define_states() {
+void CudaPrinter::define_states(int stage) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].stage != stage) continue;
     out_.line("R{}::State a{}[{}];", i, i, plan_.vector);
     out_.directive("#pragma unroll");
     out_.line("for (int k = 0; k < {}; ++k) a{}[k] = R{}::identity();", plan_.vector, i, i);
@@ -200,15 +225,14 @@ void CudaPrinter::define_states() {
 }
 
 void CudaPrinter::combine_states(int stage, const std::string& position) {
-  const char* lane = plan_.vector > 1 ? "k" : "0";
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     if (reduction.stage != stage) continue;
     if (reduction.value >= 0) {
-      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], R{0}::lift(v{2}, {3}));", i, lane,
+      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], R{0}::lift(v{2}, {3}));", i, lane(),
                 reduction.value, position);
     } else {
-      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], load(p{2}, r * rows + row));", i, lane,
+      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], load(p{2}, r * rows + row));", i, lane(),
                 reduction.partials);
     }
   }

@@ -60,11 +60,19 @@ class CudaPrinter {
   void sort();
 
   void columns();
-  void column_body();
+  void column_values(int stage);
+  void column_stage(int stage);
+  void column_body(int stage);
   void column_results();
+  void open_held_column();
+  /// Names, in a loop over lanes, the values of the column that the instructions in scope need.
+  void name_column_values(const std::vector<int>& roots);
 
   /// The part of the inner loops that this block walks: begin and end, in whole `unit`s.
-  void split_range(const std::string& part, int unit);
+  void split_range(int unit);
+  void open_exchanges();
+  /// Combines `states`, an array, over the cluster. The first call awaits the exchanges.
+  void reduce_cluster(std::size_t reduction, const std::string& states);
   bool has_tail(const passes::Loop& loop) const;
   Access access_of(const passes::Index& address, const passes::KernelOperand& operand,
                    const passes::Loop& loop) const;
@@ -76,12 +84,14 @@ class CudaPrinter {
   /// on the last element, so that loads are valid and their values unused.
   void open_lanes(const passes::Loop& loop, bool clamp);
   void close_lanes();
+  /// What indexes the lane: "k", or "0" where there is one.
+  const char* lane() const { return plan_.vector > 1 ? "k" : "0"; }
   void declare_all(const std::vector<int>& instructions);
   void declare_stores(const Stores& stores, const passes::Loop& loop);
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
   void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
-  void define_states();
+  void define_states(int stage);
   void combine_states(int stage, const std::string& position);
 
   const passes::KernelPlan& plan_;

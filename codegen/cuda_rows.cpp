@@ -16,6 +16,10 @@ void CudaPrinter::rows() {
   const std::string total = body_.extent(passes::iterations(plan_.outer));
   out_.line("const Index rows = {};", total);
   std::string block = "Index(blockIdx.x)";
+  if (plan_.cluster > 1) {
+    block = fmt::format("Index(blockIdx.x) / {}", plan_.cluster);
+    open_exchanges();
+  }
   if (plan_.split > 1) {
     out_.line("const Index row_blocks = (rows + {}) / {};", rows_a_block - 1, rows_a_block);
     out_.line("const Index part = Index(blockIdx.x) / row_blocks;");
@@ -27,7 +31,7 @@ void CudaPrinter::rows() {
   out_.line("const bool active = wanted < rows;");
   out_.line("const Index row = active ? wanted : rows - 1;");
   body_.decode(plan_.outer, "row");
-  split_range("part", plan_.vector);
+  split_range(plan_.vector);
   if (plan_.held > 0) {
     const Loop& last = plan_.inner.back();
     hold_loads(row_walks(), last, has_tail(last) ? "end - r" : "", [&] {
@@ -105,19 +109,15 @@ void CudaPrinter::hold_loads(const std::vector<std::vector<int>>& walks, const L
 void CudaPrinter::open_held() {
   out_.directive("#pragma unroll");
   out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
-  out_.line("const Index r = (Index(h) * {} + lane) * {};", plan_.threads_per_row, plan_.vector);
-  const passes::Dim held = plan_.held * plan_.threads_per_row * plan_.vector;
+  out_.line("const Index r = {}(Index(h) * {} + lane) * {};", plan_.cluster > 1 ? "begin + " : "",
+            plan_.threads_per_row, plan_.vector);
+  const passes::Dim held = plan_.cluster * plan_.held * plan_.threads_per_row * plan_.vector;
   if (!(passes::iterations(plan_.inner) == held)) out_.line("if (r >= end) continue;");
 }
 
 void CudaPrinter::row_stage(int stage) {
   const int stride = plan_.threads_per_row * plan_.vector;
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    if (plan_.reductions[i].stage != stage) continue;
-    out_.line("R{}::State a{}[{}];", i, i, plan_.vector);
-    out_.directive("#pragma unroll");
-    out_.line("for (int k = 0; k < {}; ++k) a{}[k] = R{}::identity();", plan_.vector, i, i);
-  }
+  define_states(stage);
   if (plan_.held > 0) {
     open_held();
   } else {
@@ -135,6 +135,10 @@ void CudaPrinter::row_stage(int stage) {
                 plan_.vector);
     }
     out_.line("t{0} = reduce_lanes<R{0}, {1}>(t{0});", i, plan_.threads_per_row);
+    if (plan_.cluster == 1) continue;
+    out_.line("R{0}::State all{0}[] = {{t{0}}};", i);
+    reduce_cluster(i, fmt::format("all{}", i));
+    out_.line("t{0} = all{0}[0];", i);
   }
 }
 
@@ -186,7 +190,7 @@ void CudaPrinter::row_results() {
                                 store.value));
   }
   if (lines.empty()) return;
-  out_.open("if (active && lane == 0)");
+  out_.open("if (active && lane == 0{})", plan_.cluster > 1 ? " && cluster_rank() == 0" : "");
   for (const std::string& line : lines) out_.line("{}", line);
   out_.close();
 }

@@ -30,6 +30,10 @@ class Writer {
     line("{} {{", fmt::format(format, std::forward<Arguments>(arguments)...));
     names_.emplace_back();
   }
+  void open_block() {
+    line("{{");
+    names_.emplace_back();
+  }
   void close() {
     names_.pop_back();
     line("}}");

@@ -41,11 +41,16 @@ Target host(std::string architecture, int vector_bytes) {
 /// One typical board an architecture: T4, A100, RTX A6000, L40S, H100, H200, B200, RTX 5090.
 const std::vector<Row>& rows() {
   static const auto* const table = new std::vector<Row>{
-      {"sm_75", cuda("sm_75", 40, 64, 1, 4)},       {"sm_80", cuda("sm_80", 108, 163, 1, 40)},
-      {"sm_86", cuda("sm_86", 84, 99, 1, 6)},       {"sm_89", cuda("sm_89", 142, 99, 1, 96)},
-      {"sm_90", cuda("sm_90", 132, 227, 8, 50)},    {"sm_90:h200", cuda("sm_90", 132, 227, 8, 60)},
-      {"sm_100", cuda("sm_100", 148, 227, 8, 126)}, {"sm_120", cuda("sm_120", 170, 99, 8, 96)},
-      {"x86-64-v2", host("x86-64-v2", 16)},         {"x86-64-v3", host("x86-64-v3", 32)},
+      {"sm_75", cuda("sm_75", 40, 64, 1, 4)},
+      {"sm_80", cuda("sm_80", 108, 163, 1, 40)},
+      {"sm_86", cuda("sm_86", 84, 99, 1, 6)},
+      {"sm_89", cuda("sm_89", 142, 99, 1, 96)},
+      {"sm_90", cuda("sm_90", 132, 227, 16, 50)},
+      {"sm_90:h200", cuda("sm_90", 132, 227, 16, 60)},
+      {"sm_100", cuda("sm_100", 148, 227, 16, 126)},
+      {"sm_120", cuda("sm_120", 170, 99, 8, 96)},
+      {"x86-64-v2", host("x86-64-v2", 16)},
+      {"x86-64-v3", host("x86-64-v3", 32)},
       {"x86-64-v4", host("x86-64-v4", 64)},
   };
   return *table;

@@ -62,9 +62,10 @@ std::optional<Candidate> fit_reduction(const Graph& graph, IndexSpace& space, co
     return std::nullopt;
   }
   const IndexMap read = operand_map(space, graph, result.node, 0, result.maps[0], result.new_inner);
-  result.contiguous =
-      result.new_inner.empty() ||
-      space.coefficient(linear_index(space, read, operand), result.new_inner.back()) == Dim(1);
+  const Index address = linear_index(space, read, operand);
+  const auto runs_along = [&](AtomId loop) { return space.coefficient(address, loop) == Dim(1); };
+  result.contiguous = result.new_inner.empty() || runs_along(result.new_inner.back());
+  result.columnwise = !result.new_outer.empty() && runs_along(result.new_outer.back());
   return result;
 }
 

@@ -40,6 +40,7 @@ struct Candidate {
   std::vector<AtomId> new_outer;
   bool feeds_elements = false;  ///< its value is used, however indirectly, inside the inner loops
   bool contiguous = true;       ///< reductions: the last inner loop runs through memory
+  bool columnwise = false;      ///< reductions: the last outer loop does
 };
 
 /// Why a node did not join the group that uses it.

@@ -34,8 +34,10 @@ class CudaLauncher final : public KernelLauncher {
     for (const std::string& name : names_) functions_.push_back(functions.at(name));
     const cuda::ContextScope scope(ordinal);
     for (const passes::Step& step : image.program.steps) {
-      if (step.kind == passes::Step::Kind::kernel)
+      if (step.kind == passes::Step::Kind::kernel) {
         allow_shared_bytes(step.kernel.kernel, step.kernel.shared_bytes);
+        allow_cluster(step.kernel.kernel, step.kernel.cluster);
+      }
       if (step.kind != passes::Step::Kind::sort || !step.sort.kernels) continue;
       for (const passes::SortKernels::Kernel& one : step.sort.kernels->kernels)
         allow_shared_bytes(one.kernel, one.shared_bytes);
@@ -54,13 +56,40 @@ class CudaLauncher final : public KernelLauncher {
     for (std::size_t i = 0; i < pointers.size(); ++i)
       pointers[i] = const_cast<ir::ElementBits*>(&arguments.slots[i]);
     const cuda::ContextScope scope(ordinal_);
+    if (step.cluster > 1)
+      return launch_cluster(step, static_cast<unsigned>(blocks), pointers.data(), stream);
     cuda::driver().launch_kernel(functions_[step.kernel], static_cast<unsigned>(blocks), 1, 1,
                                  step.block[0], step.block[1], 1, step.shared_bytes,
                                  stream.handle(), pointers.data(), nullptr);
   }
 
  private:
+  void launch_cluster(const passes::KernelStep& step, unsigned blocks, void** pointers,
+                      const Stream& stream) const {
+    cuda::LaunchAttribute cluster;
+    cluster.id = cuda::LaunchAttributeId::cluster_dimension;
+    cluster.value.cluster_dimension[0] = step.cluster;
+    cluster.value.cluster_dimension[1] = cluster.value.cluster_dimension[2] = 1;
+    cuda::LaunchConfig config;
+    config.grid[0] = blocks;
+    config.block[0] = step.block[0];
+    config.block[1] = step.block[1];
+    config.shared_bytes = step.shared_bytes;
+    config.stream = stream.handle();
+    config.attributes = &cluster;
+    config.attribute_count = 1;
+    cuda::driver().launch_kernel_ex(&config, functions_[step.kernel], pointers, nullptr);
+  }
+
   static constexpr std::uint32_t default_shared_bytes = 48 * 1024;
+  static constexpr std::uint32_t portable_cluster = 8;
+
+  /// More blocks than every GPU with clusters takes have to be asked for.
+  void allow_cluster(std::uint32_t kernel, std::uint32_t blocks) const {
+    if (blocks <= portable_cluster) return;
+    cuda::driver().func_set_attribute(
+        functions_[kernel], cuda::FunctionAttribute::non_portable_cluster_size_allowed, 1);
+  }
 
   /// What is beyond the default has to be asked for.
   void allow_shared_bytes(std::uint32_t kernel, std::uint32_t bytes) const {

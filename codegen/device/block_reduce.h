@@ -48,31 +48,41 @@ constexpr int reduce_shared_bytes(int threads_of_block, int state_bytes) {
   return threads_of_block / 32 * state_bytes;
 }
 
-//! section column_reduce needs shared
-// Combines over y = 0 .. ThreadsY - 1 for every x of a block of (blockDim.x, ThreadsY) threads. The
-// threads of y = 0 get the result, with `All` the others too; else those keep their own state. Uses
-// blockDim.x * ThreadsY * sizeof(State) bytes of shared memory from `shared_offset`, under the
-// rules of reduce_lanes.
-template <class R, int ThreadsY, bool All = false>
-__device__ __forceinline__ typename R::State column_reduce(typename R::State s,
-                                                           int shared_offset = 0) {
+//! section column_reduce needs block_reduce
+// Combines over y for every x and k of a block of (X, Threads / X) threads, X a power of two up to
+// 32; all threads get their column's results. Uses Threads / 32 * X * min(W, 4) * sizeof(State)
+// bytes of shared memory from `shared_offset`, under the rules of reduce_lanes.
+template <class R, int X, int Threads, int W>
+__device__ __forceinline__ void reduce_columns(typename R::State (&s)[W], int shared_offset = 0) {
   using State = typename R::State;
-  if constexpr (ThreadsY == 1) {
-    return s;
-  } else {
-    const int x = static_cast<int>(threadIdx.x);
-    const int columns = static_cast<int>(blockDim.x);
-    const SharedArray<State> partial = shared_pointer<State>(shared_offset);
-    block_barrier();
-    shared_store(partial, static_cast<int>(threadIdx.y) * columns + x, s);
-    block_barrier();
-    if (All || threadIdx.y == 0) {
-      s = shared_load(partial, x);
+  constexpr int warps = Threads / 32, group = W < 4 ? W : 4;
+  const int thread = linear_thread(), warp = thread / 32, lane = thread % 32;
 #pragma unroll
-      for (int y = 1; y < ThreadsY; ++y) {
-        s = R::combine(s, shared_load(partial, y * columns + x));
+  for (int step = X; step < 32; step *= 2) {
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      const State other = shuffle_xor(s[k], step, 32);
+      s[k] = (lane & step) != 0 ? R::combine(other, s[k]) : R::combine(s[k], other);
+    }
+  }
+  if constexpr (warps > 1) {
+    const SharedArray<State> partial = shared_pointer<State>(shared_offset);
+#pragma unroll
+    for (int first = 0; first < W; first += group) {
+      block_barrier();
+#pragma unroll
+      for (int k = 0; k < group; ++k) {
+        if (lane < X) shared_store(partial, (warp * group + k) * X + lane, s[first + k]);
+      }
+      block_barrier();
+#pragma unroll
+      for (int w = 0; w < warps; ++w) {
+#pragma unroll
+        for (int k = 0; k < group; ++k) {
+          const State other = shared_load(partial, (w * group + k) * X + lane % X);
+          s[first + k] = w == 0 ? other : R::combine(s[first + k], other);
+        }
       }
     }
-    return s;
   }
 }

@@ -1,10 +1,8 @@
 //! section cluster needs shared
-// Clusters of blocks that run together and read one another's shared memory; from sm_90 on. A block
-// must not exit while another may still read its memory: end with cluster_barrier().
-__device__ __forceinline__ void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
+// Clusters of blocks that run together and write into one another's shared memory; from sm_90 on.
+// An exchange is a counter of 8 bytes in every block's shared memory, for one use. Blocks push what
+// they have to say into one another's memory, and each waits until all of its bytes have come: none
+// waits for memory of its own, as at a barrier of the cluster, and none may end before.
 
 // The number of this block in its cluster.
 __device__ __forceinline__ int cluster_rank() {
@@ -13,33 +11,119 @@ __device__ __forceinline__ int cluster_rank() {
   return rank;
 }
 
-// Element i of the same shared array in block `rank` of the cluster.
+__device__ __forceinline__ unsigned int shared_address(const void* p) {
+  return static_cast<unsigned int>(__cvta_generic_to_shared(p));
+}
+
+// One thread opens an exchange of `bytes` that all blocks together push to this one.
+__device__ __forceinline__ void open_exchange(SharedArray<unsigned long long> exchange, int bytes) {
+  const unsigned int address = shared_address(exchange.data);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
+               : "memory");
+}
+
+// All threads, once, with work between that needs no exchange: says that this block's are open, and
+// waits until those of all blocks are.
+__device__ __forceinline__ void announce_exchanges() {
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
+__device__ __forceinline__ void await_exchanges() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+// Makes `value` element i of the same shared array in block `rank`.
 template <class T>
-__device__ __forceinline__ T cluster_shared_load(SharedArray<T> s, int i, int rank) {
-  const unsigned int local =
-      static_cast<unsigned int>(__cvta_generic_to_shared(static_cast<const void*>(s.data + i)));
-  unsigned int remote;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(local), "r"(rank));
-  T result = T();
-  if constexpr (sizeof(T) == 1) {
-    unsigned int byte;
-    asm volatile("ld.shared::cluster.u8 %0, [%1];" : "=r"(byte) : "r"(remote) : "memory");
-    memcpy(&result, &byte, 1);
-  } else if constexpr (sizeof(T) == 2) {
-    unsigned short half_word;
-    asm volatile("ld.shared::cluster.u16 %0, [%1];" : "=h"(half_word) : "r"(remote) : "memory");
-    memcpy(&result, &half_word, 2);
-  } else {
-    static_assert(sizeof(T) % 4 == 0 && alignof(T) >= 4, "moved as 32-bit words");
-    unsigned int words[sizeof(T) / 4];
+__device__ __forceinline__ void push_shared(SharedArray<T> s, int i, T value, int rank,
+                                            SharedArray<unsigned long long> exchange) {
+  static_assert(sizeof(T) % 4 == 0 && alignof(T) >= 4, "moved as 32-bit words");
+  unsigned int to, counter;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(to)
+               : "r"(shared_address(s.data + i)), "r"(rank));
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(counter)
+               : "r"(shared_address(exchange.data)), "r"(rank));
+  unsigned int words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+  constexpr int step = sizeof(T) % 16 == 0 && alignof(T) % 16 == 0 ? 4 : 1;
 #pragma unroll
-    for (int k = 0; k < static_cast<int>(sizeof(T) / 4); ++k) {
-      asm volatile("ld.shared::cluster.u32 %0, [%1];"
-                   : "=r"(words[k])
-                   : "r"(remote + 4 * k)
-                   : "memory");
+  for (int k = 0; k < static_cast<int>(sizeof(T) / 4); k += step) {
+    if constexpr (step == 4) {
+      asm volatile(
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+          "[%5];" ::"r"(to + 4 * k),
+          "r"(words[k]), "r"(words[k + 1]), "r"(words[k + 2]), "r"(words[k + 3]), "r"(counter)
+          : "memory");
+    } else {
+      asm volatile(
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to +
+                                                                                            4 * k),
+          "r"(words[k]), "r"(counter)
+          : "memory");
     }
-    memcpy(&result, words, sizeof(T));
   }
-  return result;
+}
+
+// All threads: what was pushed to this block can be read afterwards.
+__device__ __forceinline__ void await_exchange(SharedArray<unsigned long long> exchange) {
+  const unsigned int address = shared_address(exchange.data);
+  unsigned int complete;
+  do {
+    asm volatile(
+        "{\n"
+        ".reg .pred complete;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 complete, [%1], 0;\n"
+        "selp.u32 %0, 1, 0, complete;\n"
+        "}\n"
+        : "=r"(complete)
+        : "r"(address)
+        : "memory");
+  } while (complete == 0);
+}
+
+//! section cluster_reduce needs cluster block_reduce
+// What a block pushes to another, in whole words.
+template <class State, int W>
+struct alignas(sizeof(State) * W % 16 == 0 ? 16
+               : alignof(State) > 4        ? alignof(State)
+                                           : 4) Parcel {
+  State states[W];
+};
+
+template <class R, int Blocks, int Slots, int W>
+__device__ __forceinline__ void open_cluster_reduction(int exchange_offset) {
+  using Sent = Parcel<typename R::State, W>;
+  if (linear_thread() != 0) return;
+  open_exchange(shared_pointer<unsigned long long>(exchange_offset),
+                Blocks * Slots * static_cast<int>(sizeof(Sent)));
+}
+
+// Combines over the blocks of a cluster, in their order. Threads whose numbers are equal modulo
+// Slots hold the same W states, before and after; the block has a multiple of Slots. Each
+// reduction has an exchange, opened by open_cluster_reduction, and Blocks * Slots parcels of shared
+// memory of its own.
+template <class R, int Blocks, int Slots, int W>
+__device__ __forceinline__ void reduce_cluster(typename R::State (&s)[W], int exchange_offset,
+                                               int parcel_offset) {
+  using Sent = Parcel<typename R::State, W>;
+  const auto exchange = shared_pointer<unsigned long long>(exchange_offset);
+  const SharedArray<Sent> parcels = shared_pointer<Sent>(parcel_offset);
+  const int thread = linear_thread(), slot = thread % Slots;
+  const int threads = static_cast<int>(blockDim.x * blockDim.y);
+  Sent own = {};
+#pragma unroll
+  for (int k = 0; k < W; ++k) own.states[k] = s[k];
+  for (int i = thread; i < Blocks * Slots; i += threads) {
+    push_shared(parcels, cluster_rank() * Slots + slot, own, i / Slots, exchange);
+  }
+  await_exchange(exchange);
+#pragma unroll
+  for (int rank = 0; rank < Blocks; ++rank) {
+    const Sent other = shared_load(parcels, rank * Slots + slot);
+#pragma unroll
+    for (int k = 0; k < W; ++k)
+      s[k] = rank == 0 ? other.states[k] : R::combine(s[k], other.states[k]);
+  }
 }

@@ -46,7 +46,10 @@ class ReductionFamily : public Piecewise {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
-/// Rows that are reduced and then read again, each held by one block between.
+/// On the host a thread takes whole rows or runs of columns; few and long ones are split by size.
+void schedule_host_rows(KernelPlan& plan, bool columnwise);
+
+/// Rows or columns that are reduced and then read again, held between by one block or by a cluster.
 class Normalization : public ReductionFamily {
  public:
   std::string_view name() const override { return "normalization"; }

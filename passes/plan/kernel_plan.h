@@ -147,10 +147,13 @@ struct KernelPlan {
   int vector = 1;           ///< elements an access
   int unroll = 1;           ///< elements mapping: accesses a thread
   int threads = 256;        ///< a block
-  int threads_per_row = 1;  ///< rows mapping
+  int least_blocks = 1;     ///< that a multiprocessor is to have registers for
+  int threads_per_row = 1;  ///< rows mapping; columns mapping: threads across
   int split = 1;            ///< parts of the inner loops, each to its own block; results are states
-  std::int64_t held = 0;    ///< rows mapping: vectors of every load that a thread holds, 0: read
-                            ///< again a stage; scans: vectors or inner iterations a thread
+  int cluster = 1;          ///< parts of the inner loops, each to a block of a cluster, which
+                            ///< exchange states through shared memory
+  std::int64_t held = 0;  ///< rows and columns: vectors of every load that a thread holds, 0: read
+                          ///< again a stage; scans: vectors or inner iterations a thread
   bool look_back =
       false;  ///< scans: a row is cut in tiles, a block each, that wait for the earlier
   int index_bits = 64;

@@ -73,6 +73,22 @@ std::vector<GridExtent> scan_grid(const KernelPlan& plan) {
   return grid;
 }
 
+/// Shared memory in which the threads of a block combine, of one reduction.
+std::size_t reduction_shared_bytes(const KernelPlan& plan, std::size_t state) {
+  const auto threads = static_cast<std::size_t>(plan.threads);
+  const auto across = static_cast<std::size_t>(plan.threads_per_row);
+  if (plan.mapping == Mapping::rows) return across > 32 ? threads / 32 * state : 0;
+  if (plan.mapping != Mapping::columns || threads <= 32) return 0;
+  return threads / 32 * across * static_cast<std::size_t>(std::min(plan.vector, 4)) * state;
+}
+
+std::int64_t block_shared_bytes(const KernelPlan& plan) {
+  std::size_t bytes = 0;
+  for (const Reduction& reduction : plan.reductions)
+    bytes = std::max(bytes, reduction_shared_bytes(plan, state_bytes(reduction)));
+  return static_cast<std::int64_t>((bytes + 15) / 16 * 16);
+}
+
 /// Shared memory of one scan: within a tile, then among tiles.
 std::size_t scan_shared_bytes(const KernelPlan& plan, std::size_t state) {
   const auto warps = static_cast<std::size_t>(plan.threads) / 32;
@@ -172,6 +188,27 @@ std::size_t state_bytes(const Reduction& reduction) {
   return ir::reduction_state_bytes(reduction.op, reduction.dtype, reduction.begins >= 0);
 }
 
+ClusterMemory cluster_memory(const KernelPlan& plan) {
+  ClusterMemory memory;
+  memory.bytes = block_shared_bytes(plan);
+  if (plan.cluster == 1) return memory;
+  if (plan.mapping == Mapping::columns) {
+    memory.slots = plan.threads_per_row;
+    memory.width = plan.vector;
+  }
+  for (std::size_t i = 0; i < plan.reductions.size(); ++i) {
+    memory.exchanges.push_back(memory.bytes);
+    memory.bytes += 8;
+  }
+  for (const Reduction& reduction : plan.reductions) {
+    const auto states = static_cast<std::int64_t>(state_bytes(reduction)) * memory.width;
+    memory.bytes = (memory.bytes + 15) / 16 * 16;
+    memory.parcels.push_back(memory.bytes);
+    memory.bytes += (states + 3) / 4 * 4 * memory.slots * plan.cluster;
+  }
+  return memory;
+}
+
 std::uint32_t shared_bytes(const KernelPlan& plan) {
   std::size_t bytes = 0;
   if (plan.mapping == Mapping::tiles) {
@@ -179,13 +216,10 @@ std::uint32_t shared_bytes(const KernelPlan& plan) {
       bytes += (tile_edge * (tile_edge + 1) * size_of(plan.body[load].dtype) + 15) / 16 * 16;
   }
   for (const Reduction& reduction : plan.reductions) {
-    std::size_t needed = 0;
-    if (plan.mapping == Mapping::rows && plan.threads_per_row > 32)
-      needed = plan.threads / 32 * state_bytes(reduction);
-    if (plan.mapping == Mapping::columns) needed = plan.threads * state_bytes(reduction);
-    if (reduction.scan) needed = scan_shared_bytes(plan, state_bytes(reduction));
-    bytes = std::max(bytes, needed);
+    if (!reduction.scan) continue;
+    bytes = std::max(bytes, scan_shared_bytes(plan, state_bytes(reduction)));
   }
+  bytes = std::max(bytes, static_cast<std::size_t>(cluster_memory(plan).bytes));
   return static_cast<std::uint32_t>((bytes + 15) / 16 * 16);
 }
 
@@ -223,6 +257,8 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
     }
   }
   if (plan.split > 1) step.grid.push_back({plan.split, 1});
+  if (plan.cluster > 1) step.grid.push_back({plan.cluster, 1});
+  step.cluster = static_cast<std::uint32_t>(plan.cluster);
   return step;
 }
 

@@ -25,6 +25,14 @@ std::int64_t scan_tile(const KernelPlan& plan);
 std::size_t state_bytes(const Reduction& reduction);
 /// Shared memory that a block needs, in bytes.
 std::uint32_t shared_bytes(const KernelPlan& plan);
+/// Where the blocks of a cluster find what they exchange, in bytes from the start of shared memory,
+/// for each reduction: the exchange, and a parcel of `width` states for each block and slot.
+struct ClusterMemory {
+  int slots = 1, width = 1;
+  std::vector<std::int64_t> exchanges, parcels;
+  std::int64_t bytes = 0;  ///< of all shared memory
+};
+ClusterMemory cluster_memory(const KernelPlan& plan);
 /// What the tiles of a look-back tell each other. Tiles are the leaves of a tree, whose nodes are
 /// numbered within twice as many as there are tiles.
 struct LookBackBytes {

@@ -55,8 +55,8 @@ class PlanText {
         return fmt::format("tiles along {} threads={} i{}", plan_.tile_loop, plan_.threads,
                            plan_.index_bits);
       case Mapping::rows:
-        return fmt::format("rows vector={} lanes={} threads={} held={} split={} i{}", plan_.vector,
-                           plan_.threads_per_row, plan_.threads, plan_.held, plan_.split,
+        return fmt::format("rows vector={} lanes={} threads={} held={} {} i{}", plan_.vector,
+                           plan_.threads_per_row, plan_.threads, plan_.held, parts(),
                            plan_.index_bits);
       case Mapping::scan_rows:
       case Mapping::scan_columns:
@@ -64,8 +64,15 @@ class PlanText {
       case Mapping::columns:
         break;
     }
-    return fmt::format("columns vector={} columns={} threads={} split={} i{}", plan_.vector,
-                       plan_.threads_per_row, plan_.threads, plan_.split, plan_.index_bits);
+    return fmt::format("columns vector={} columns={} threads={} {}{} i{}", plan_.vector,
+                       plan_.threads_per_row, plan_.threads,
+                       plan_.held > 0 ? fmt::format("held={} ", plan_.held) : "", parts(),
+                       plan_.index_bits);
+  }
+
+  std::string parts() const {
+    return plan_.cluster > 1 ? fmt::format("cluster={}", plan_.cluster)
+                             : fmt::format("split={}", plan_.split);
   }
 
   std::string scan_mapping() const {

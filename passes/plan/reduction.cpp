@@ -9,19 +9,6 @@ namespace heddle::passes {
 
 namespace {
 
-constexpr std::int64_t max_row = 16384;  // elements that one block holds in registers
-
-/// Neighbouring outer iterations are neighbours in memory, and neighbouring inner ones are not.
-bool is_columnwise(const KernelPlan& plan) {
-  if (plan.outer.empty()) return false;
-  int votes = 0;
-  for (const Instruction* load : element_loads(plan)) {
-    if (runs_along(plan, load->address, plan.inner.back())) --votes;
-    if (runs_along(plan, load->address, plan.outer.back())) ++votes;
-  }
-  return votes > 0;
-}
-
 /// As many parts of the inner loops as give every multiprocessor several blocks, each with enough
 /// work. Unknown outer extents are taken to be enough by themselves.
 int choose_split(const KernelPlan& plan, std::int64_t blocks, std::int64_t steps,
@@ -66,8 +53,9 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.split = choose_split(plan, blocks, row / (std::int64_t{lanes} * plan.vector), target);
 }
 
-/// On the host a thread takes whole rows or runs of columns; few and long ones are split by size.
-void schedule_host(KernelPlan& plan, bool columnwise) {
+}  // namespace
+
+void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   plan.mapping = columnwise ? Mapping::columns : Mapping::rows;
   plan.threads = plan.threads_per_row = 1;
   constexpr std::int64_t part = 1 << 16, enough_units = 64;
@@ -77,8 +65,6 @@ void schedule_host(KernelPlan& plan, bool columnwise) {
     plan.split = static_cast<int>(std::min<std::int64_t>(inner / part, 256));
   }
 }
-
-}  // namespace
 
 Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                                 const ir::Target&) const {
@@ -92,58 +78,14 @@ Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Ca
 
 bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const {
   if (plan.stages != 1 || plan.inner.empty()) return false;
-  const bool columnwise = is_columnwise(plan);
+  const bool columnwise = reads_columnwise(plan);
   if (target.kind == ir::TargetKind::host) {
-    schedule_host(plan, columnwise);
+    schedule_host_rows(plan, columnwise);
   } else if (columnwise) {
     schedule_columns(plan, target);
   } else {
     schedule_rows(plan, target);
   }
-  return true;
-}
-
-Verdict Normalization::extend(const Graph& graph, const Group& group, const Candidate& candidate,
-                              const ir::Target& target) const {
-  if (ir::is_scan(graph.op(candidate.node)))
-    return Verdict::no("a kernel that reduces does not scan");
-  if (ir::is_reduction(graph.op(candidate.node)) && candidate.feeds_elements) {
-    Dim row = 1;
-    const ir::Shape& operand = graph.shape(graph.operands(candidate.node)[0]);
-    for (const std::int64_t axis : graph.attributes(candidate.node).axes) row *= operand[axis];
-    if (!candidate.contiguous) return Verdict::no("its rows are not contiguous");
-    if (target.kind == ir::TargetKind::cuda) {
-      if (!row.is_constant())
-        return Verdict::no("a row of " + row.to_string() + " elements is not known to fit a block");
-      if (row.constant() > max_row) {
-        return Verdict::no("a row of " + row.to_string() + " elements, at most " +
-                           std::to_string(max_row));
-      }
-    }
-  }
-  return within_limits(graph, group, candidate);
-}
-
-bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
-  if (plan.inner.empty()) return false;
-  if (target.kind == ir::TargetKind::host) {
-    schedule_host(plan, false);
-    return true;
-  }
-  const Dim row = iterations(plan.inner);
-  if (!row.is_constant()) return false;
-  plan.mapping = Mapping::rows;
-  plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
-  const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
-  constexpr std::int64_t held_elements = 16;
-  int lanes = 1;
-  while (lanes < 1024 && std::int64_t{lanes} * plan.vector < row.constant() &&
-         (row.constant() > held_elements * lanes || (rows * lanes < 1 << 16 && lanes < 256))) {
-    lanes *= 2;
-  }
-  plan.threads_per_row = lanes;
-  plan.threads = std::max(lanes, 256);
-  plan.held = ceil_divide(row.constant(), std::int64_t{lanes} * plan.vector);
   return true;
 }
 

@@ -20,6 +20,16 @@ bool runs_along(const KernelPlan& plan, const Index& address, const Loop& loop) 
   return step && *step == Dim(1);
 }
 
+bool reads_columnwise(const KernelPlan& plan) {
+  if (plan.outer.empty()) return false;
+  int votes = 0;
+  for (const Instruction* load : element_loads(plan)) {
+    if (runs_along(plan, load->address, plan.inner.back())) --votes;
+    if (runs_along(plan, load->address, plan.outer.back())) ++votes;
+  }
+  return votes > 0;
+}
+
 int widest_access(const KernelPlan& plan, const Loop& loop, bool whole_vectors,
                   const ir::Target& target) {
   int width = 16;

@@ -291,33 +291,50 @@ const std::vector<Planted> all_planted = {
      "true",
      "t > 0",
      {"shared_", "a race"}},
-    {"a cluster's block that exits while another may read it",
+    {"a cluster's block that exits while another may write to it",
      {"memory", "cluster"},
-     "auto s = shared_pointer<float>(0); shared_store(s, t, 1.0f); cluster_barrier();"
-     "store(p1, i, cluster_shared_load(s, t, 1 - cluster_rank())); FAULT;",
-     "cluster_barrier()",
+     "auto s = shared_pointer<float>(64); auto e = shared_pointer<unsigned long long>(0);"
+     "if (t == 0) open_exchange(e, 256); await_exchanges();"
+     "push_shared(s, t, 1.0f, 1 - cluster_rank(), e); FAULT; store(p1, i, 1.0f);",
+     "await_exchange(e)",
      "",
-     {"may exit while another reads"},
+     {"may exit while another writes"},
      64,
      2,
      2,
      128},
-    {"reading another block of the cluster behind a block's barrier only",
+    {"reading what another block of the cluster pushed behind a block's barrier only",
      {"memory", "cluster"},
-     "auto s = shared_pointer<float>(0); shared_store(s, t, 1.0f); FAULT;"
-     "store(p1, i, cluster_shared_load(s, t, 1 - cluster_rank())); cluster_barrier();",
-     "cluster_barrier()",
+     "auto s = shared_pointer<float>(64); auto e = shared_pointer<unsigned long long>(0);"
+     "if (t == 0) open_exchange(e, 256); await_exchanges();"
+     "push_shared(s, t, 1.0f, 1 - cluster_rank(), e); FAULT;"
+     "store(p1, i, shared_load(s, t)); await_exchange(e);",
+     "await_exchange(e)",
      "block_barrier()",
-     {"cluster_shared_load"},
+     {"shared_load"},
+     64,
+     2,
+     2,
+     128},
+    {"an exchange that waits for more than comes",
+     {"memory", "cluster"},
+     "auto s = shared_pointer<float>(64); auto e = shared_pointer<unsigned long long>(0);"
+     "if (t == 0) open_exchange(e, FAULT); await_exchanges();"
+     "push_shared(s, t, 1.0f, 1 - cluster_rank(), e); await_exchange(e);"
+     "store(p1, i, shared_load(s, t));",
+     "256",
+     "260",
+     {"4 bytes of it have not come"},
      64,
      2,
      2,
      128},
     {"a rank outside the cluster",
      {"memory", "cluster"},
-     "auto s = shared_pointer<float>(0); shared_store(s, t, 1.0f); cluster_barrier();"
-     "store(p1, i, cluster_shared_load(s, t, FAULT)); cluster_barrier();",
-     "1",
+     "auto s = shared_pointer<float>(64); auto e = shared_pointer<unsigned long long>(0);"
+     "if (t == 0) open_exchange(e, 256); await_exchanges();"
+     "push_shared(s, t, 1.0f, FAULT, e); await_exchange(e); store(p1, i, shared_load(s, t));",
+     "1 - cluster_rank()",
      "2",
      {"rank 2 of a cluster of 2 blocks"},
      64,

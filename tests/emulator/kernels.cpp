@@ -55,29 +55,30 @@ extern "C" __global__ void __launch_bounds__({3}) {4}(const {1}* p0, R::Result* 
                       op, qualified(type), threads, block, name, block / threads)};
 }
 
-codegen::KernelSource column_reduction(const std::string& op, const std::string& type,
-                                       int threads_y) {
-  const std::string name = fmt::format("columns_{}_{}_{}", op, symbol_of(type), threads_y);
+codegen::KernelSource column_reduction(const std::string& op, const std::string& type, int x,
+                                       int threads) {
+  const std::string name = fmt::format("columns_{}_{}_{}_{}", op, symbol_of(type), x, threads);
   return {name, with_type({"memory", "column_reduce", reduction_section(op)}, type),
           fmt::format(R"(
 using R = heddle_scalar::reduce::{0}<{1}>;
-extern "C" __global__ void __launch_bounds__({3}) {4}(const {1}* p0, R::Result* p1, R::Result* p2,
-                                                   int rows, int columns) {{
-  const int x = blockIdx.x * 32 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__({3}) {4}(const {1}* p0, R::Result* p1, int rows,
+                                                   int columns) {{
+  const int x = (blockIdx.x * {2} + threadIdx.x) * 2;
   const int y = threadIdx.y;
-  R::State s = R::identity();
-  if (x < columns) {{
-    for (int i = y; i < rows; i += {2}) s = R::combine(s, R::lift(load(p0, i * columns + x), i));
+  R::State s[2] = {{R::identity(), R::identity()}};
+  for (int k = 0; k < 2; ++k) {{
+    if (x + k >= columns) continue;
+    for (int i = y; i < rows; i += {5})
+      s[k] = R::combine(s[k], R::lift(load(p0, i * columns + x + k), i));
   }}
-  const R::State top = column_reduce<R, {2}>(s);
-  const R::State everywhere = column_reduce<R, {2}, true>(s);
-  if (x < columns) {{
-    if (y == 0) store(p1, x, R::finish(top));
-    store(p2, y * columns + x, R::finish(everywhere));
+  reduce_columns<R, {2}, {3}>(s);
+  reduce_columns<R, {2}, {3}>(s);  // of equal states, in the same memory
+  for (int k = 0; k < 2; ++k) {{
+    if (x + k < columns) store(p1, y * columns + x + k, R::finish(s[k]));
   }}
 }}
 )",
-                      op, qualified(type), threads_y, 32 * threads_y, name)};
+                      op, qualified(type), x, threads, name, threads / x)};
 }
 
 codegen::KernelSource vector_copy(const std::string& type, int width, bool streaming) {
@@ -174,23 +175,26 @@ extern "C" __global__ void __launch_bounds__(256) whole_sum(const float* p0, flo
 )"};
 }
 
-codegen::KernelSource cluster_total() {
-  return {"cluster_total", {"memory", "cluster", "block_reduce", "reduce_sum"}, R"(
-using R = heddle_scalar::reduce::sum<float>;
-extern "C" __global__ void __launch_bounds__(128) cluster_total(const float* p0, float* p1, int n) {
-  const int i = blockIdx.x * 128 + threadIdx.x;
-  const float s = reduce_lanes<R, 128>(i < n ? load(p0, i) : R::identity());
-  const SharedArray<float> own = shared_pointer<float>(reduce_shared_bytes(128, sizeof(float)));
-  if (threadIdx.x == 0) shared_store(own, 0, s);
-  cluster_barrier();
-  if (threadIdx.x == 0) {
-    float total = R::identity();
-    for (int rank = 0; rank < 4; ++rank) total += cluster_shared_load(own, 0, rank);
-    store(p1, blockIdx.x, total + 0 * cluster_rank());
-  }
-  cluster_barrier();
-}
-)"};
+codegen::KernelSource cluster_reduction(const std::string& op, const std::string& type, int slots) {
+  const std::string name = fmt::format("cluster_{}_{}_{}", op, symbol_of(type), slots);
+  return {name, with_type({"memory", "cluster_reduce", reduction_section(op)}, type),
+          fmt::format(R"(
+using R = heddle_scalar::reduce::{0}<{1}>;
+extern "C" __global__ void __launch_bounds__(64) {2}(const {1}* p0, R::Result* p1) {{
+  open_cluster_reduction<R, 4, {3}, 2>(0);
+  open_cluster_reduction<R, 4, {3}, 2>(8);
+  announce_exchanges();
+  const int i = static_cast<int>(blockIdx.x) * {3} + static_cast<int>(threadIdx.x) % {3};
+  R::State s[2];
+  for (int k = 0; k < 2; ++k) s[k] = R::lift(load(p0, i * 2 + k), i);
+  await_exchanges();
+  reduce_cluster<R, 4, {3}, 2>(s, 0, 16);
+  for (int k = 0; k < 2; ++k) store(p1, (blockIdx.x * 64 + threadIdx.x) * 4 + k, R::finish(s[k]));
+  reduce_cluster<R, 4, {3}, 2>(s, 8, 4096);
+  for (int k = 0; k < 2; ++k) store(p1, (blockIdx.x * 64 + threadIdx.x) * 4 + 2 + k, R::finish(s[k]));
+}}
+)",
+                      op, qualified(type), name, slots)};
 }
 
 std::vector<codegen::KernelSource> kernels_of_every_kind() {
@@ -200,7 +204,7 @@ std::vector<codegen::KernelSource> kernels_of_every_kind() {
       kernels.push_back(row_reduction(op, "float", threads));
     }
     kernels.push_back(row_reduction(op, "long long", 128));
-    kernels.push_back(column_reduction(op, "float", 8));
+    kernels.push_back(column_reduction(op, "float", 8, 256));
   }
   for (const char* type : {"bool", "signed char", "half", "bfloat16", "int", "double"}) {
     kernels.push_back(tile_transpose(type));

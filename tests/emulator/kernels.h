@@ -15,10 +15,11 @@ namespace heddle::emulator {
 codegen::KernelSource row_reduction(const std::string& op, const std::string& type, int threads);
 constexpr int row_reduction_block(int threads) { return threads < 128 ? 128 : threads; }
 
-/// columns_<op>_<type>_<threads_y>(p0: [rows, columns], p1: [columns], p2: [threads_y, columns],
-/// rows, columns) in blocks of (32, threads_y): the result of y = 0, and that of all.
-codegen::KernelSource column_reduction(const std::string& op, const std::string& type,
-                                       int threads_y);
+/// columns_<op>_<type>_<x>_<threads>(p0: [rows, columns], p1: [threads / x, columns], rows,
+/// columns) in blocks of (x, threads / x), two columns a thread: every one of a column's threads
+/// stores the result.
+codegen::KernelSource column_reduction(const std::string& op, const std::string& type, int x,
+                                       int threads);
 
 /// copy_<type>_<width>(p0, p1, n), with a tail.
 codegen::KernelSource vector_copy(const std::string& type, int width, bool streaming);
@@ -33,8 +34,10 @@ codegen::KernelSource warp_exchanges();
 /// partial sums of all.
 codegen::KernelSource whole_sum();
 
-/// cluster_total(p0: [n], p1: [blocks], n): each block of a cluster stores the cluster's sum.
-codegen::KernelSource cluster_total();
+/// cluster_<op>_<type>_<slots>(p0: [blocks, slots, 2], p1: [blocks, 64, 4]) in clusters of 4 blocks
+/// of 64 threads: each thread stores its slot's two results over the cluster, and those of the
+/// results.
+codegen::KernelSource cluster_reduction(const std::string& op, const std::string& type, int slots);
 
 /// All that test files use, for NVRTC; clusters, from sm_90 on, are apart.
 std::vector<codegen::KernelSource> kernels_of_every_kind();

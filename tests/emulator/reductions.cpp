@@ -136,36 +136,42 @@ TEST_CASE("row reductions of other dtypes agree with a loop") {
   check_row_reductions<std::int16_t, std::int64_t>(indices, "short", some_counts);
 }
 
-TEST_CASE("column reductions by 1 to 32 threads along y agree with a loop") {
-  const std::vector<int> counts = {1, 2, 4, 8, 16, 32};
+TEST_CASE("column reductions of every width of a block agree with a loop") {
+  struct Block {
+    int x, threads;
+  };
+  const std::vector<Block> blocks = {{1, 32}, {2, 64}, {4, 512}, {8, 256}, {16, 128}, {32, 1024}};
   std::vector<codegen::KernelSource> kernels;
   for (const std::string& op : arithmetic) {
-    for (int threads : counts) kernels.push_back(column_reduction(op, "float", threads));
+    for (const auto& [x, threads] : blocks)
+      kernels.push_back(column_reduction(op, "float", x, threads));
   }
   EmulatedModule module = EmulatedModule::compile(kernels);
   std::mt19937 random(18);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    const std::string& op = arithmetic[k / counts.size()];
-    const int threads = counts[k % counts.size()];
-    for (int rows : {1, 7, 8, 33}) {
+    const std::string& op = arithmetic[k / blocks.size()];
+    const auto [across, threads] = blocks[k % blocks.size()];
+    const int height = threads / across;
+    for (int rows : {1, 7, 8, 33, 200}) {
       for (int columns : {1, 32, 70}) {
         const auto in = sample<float>(op, static_cast<std::size_t>(rows),
                                       static_cast<std::size_t>(columns), random);
-        std::vector<float> top(static_cast<std::size_t>(columns));
-        std::vector<float> everywhere(top.size() * static_cast<std::size_t>(threads));
+        // Results are combined once more, of equal states: a maximum stays, a sum is that of all.
+        std::vector<float> out(static_cast<std::size_t>(columns * height));
         LaunchShape shape;
-        shape.block = {32, static_cast<std::uint32_t>(threads), 1};
-        shape.grid = {blocks_for(columns, 32), 1, 1};
-        shape.shared_bytes = static_cast<std::uint32_t>(32 * threads * 4);
-        launch(module, kernels[k].name, shape, read(in), write(top), write(everywhere),
-               Argument::scalar(rows), Argument::scalar(columns));
+        shape.block = {static_cast<std::uint32_t>(across), static_cast<std::uint32_t>(height), 1};
+        shape.grid = {blocks_for(columns, 2 * across), 1, 1};
+        shape.shared_bytes = static_cast<std::uint32_t>(threads / 32 * across * 2 * 4);
+        launch(module, kernels[k].name, shape, read(in), write(out), Argument::scalar(rows),
+               Argument::scalar(columns));
         int wrong = 0;
         for (int x = 0; x < columns; ++x) {
-          const double want = reduce_by_loop(op, in.data() + x, rows, columns);
-          wrong += !same(top[static_cast<std::size_t>(x)], want);
-          for (int y = 0; y < threads; ++y) {
-            wrong += !same(everywhere[static_cast<std::size_t>(y * columns + x)], want);
-          }
+          double want = reduce_by_loop(op, in.data() + x, rows, columns);
+          if (op == "sum") want *= height;
+          if (op == "prod") want = std::pow(want, height);
+          for (int y = 0; y < height; ++y)
+            wrong +=
+                !same(out[static_cast<std::size_t>(y * columns + x)], static_cast<float>(want));
         }
         INFO(kernels[k].name << " of " << rows << " x " << columns);
         CHECK(wrong == 0);

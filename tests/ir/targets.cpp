@@ -21,7 +21,7 @@ TEST_CASE("built-in targets read back from their text") {
 
 TEST_CASE("the text of a target names every field") {
   CHECK(to_string(parse_target("sm_90:h200")) ==
-        "cuda sm_90 sm=132 shared=232448 registers=65536 threads=1024 cluster=8 l2=62914560 "
+        "cuda sm_90 sm=132 shared=232448 registers=65536 threads=1024 cluster=16 l2=62914560 "
         "vector=16");
   CHECK(to_string(parse_target("x86-64-v3")) ==
         "host x86-64-v3 sm=0 shared=0 registers=0 threads=0 cluster=1 l2=33554432 vector=32");
@@ -48,7 +48,7 @@ TEST_CASE("a device plans as the built-in row of its like") {
   for (const std::string_view name : built_in_targets()) {
     CHECK(nearest_built_in(parse_target(name)) == parse_target(name));
   }
-  const std::string block = " shared=232448 registers=65536 threads=1024 cluster=8 vector=16";
+  const std::string block = " shared=232448 registers=65536 threads=1024 cluster=16 vector=16";
   const auto nearest = [&](const std::string& text) {
     return to_string(nearest_built_in(parse_target(text)));
   };

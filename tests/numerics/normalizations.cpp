@@ -61,6 +61,58 @@ TEST_CASE("softmax and layernorm of rows at the limits of registers and blocks")
   suite.finish();
 }
 
+TEST_CASE("rows that a cluster of blocks holds") {
+  Suite suite;
+  for (const DType dtype : dtypes_in(ir::floats)) suite.add(rows_of(dtype, 2, 20000));
+  suite.add(rows_of(DType::f32, 3, 16389));
+  suite.add(rows_of(DType::f64, 1, 40002));
+  suite.add(rows_of(DType::f16, 1, 131072));
+  // Too long for registers: read again.
+  Builder several("a long row of several inputs");
+  const ValueId x = several.input(moderate_sample(DType::f32, {1, 150000}, 1));
+  const ValueId y = several.input(moderate_sample(DType::f32, {1, 150000}, 2));
+  const ValueId z = several.input(moderate_sample(DType::f32, {150000}, 3));
+  const ValueId sum = several.add(Op::add, {several.add(Op::add, {x, y}), z});
+  several.output(softmax(several, sum, 1));
+  suite.add(std::move(several));
+  suite.finish();
+}
+
+/// Columns of arrays [rows, width], or of [2, rows, width]; every second result is of columns
+/// alone.
+Builder columns_of(DType dtype, std::int64_t rows, std::int64_t width, bool batched) {
+  Builder builder(
+      fmt::format("columns of {}[{}{},{}]", name_of(dtype), batched ? "2," : "", rows, width));
+  Shape shape = {rows, width};
+  if (batched) shape.insert(shape.begin(), 2);
+  const std::int64_t axis = batched ? 1 : 0;
+  const ValueId x = builder.input(moderate_sample(dtype, shape, 1), width % 4 == 0);
+  const ValueId scale = builder.input(moderate_sample(dtype, {width}, 2));
+  const ValueId shift = builder.input(moderate_sample(dtype, {rows, 1}, 3));
+  const ValueId centred = builder.add(Op::subtract, {x, builder.reduce(Op::max, x, {axis}, true)});
+  builder.output(builder.add(Op::multiply, {centred, scale}));
+  builder.output(builder.reduce(Op::argmax, centred, {axis}, false));
+  const ValueId scaled = builder.add(Op::multiply, {standardized(builder, x, axis, rows), scale});
+  builder.output(builder.add(Op::add, {scaled, shift}));
+  builder.output(softmax(builder, x, axis));
+  return builder;
+}
+
+TEST_CASE("columns that a block or a cluster holds, of every width") {
+  Suite suite;
+  for (const DType dtype : dtypes_in(ir::floats)) {
+    suite.add(columns_of(dtype, 700, 40, false));
+    suite.add(columns_of(dtype, 65, 37, true));
+  }
+  for (const std::int64_t rows : {1, 3, 64, 300, 2100, 9000})
+    suite.add(columns_of(DType::f32, rows, 36, false));
+  for (const std::int64_t width : {1, 2, 3, 31, 64, 130})
+    suite.add(columns_of(DType::f32, 500, width, true));
+  suite.add(columns_of(DType::f64, 3000, 12, false));
+  suite.add(columns_of(DType::f16, 5000, 24, false));
+  suite.finish();
+}
+
 TEST_CASE("columns, several axes, and what stands around a normalisation") {
   Suite suite;
   for (const DType dtype : dtypes_in(ir::floats)) {

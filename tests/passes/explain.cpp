@@ -71,7 +71,7 @@ TEST_CASE("groups list their nodes, and mark what they store") {
 }
 
 TEST_CASE("a cut names the nearest family, the limit, and its number") {
-  CHECK(contains(explained(wide_softmax),
+  CHECK(contains(explained(wide_softmax, "sm_80"),
                  "nearest family normalization: a row of 262144 elements, at most 16384"));
   CHECK(contains(explained(digits), "it reduces over [64], and the kernel walks [900]"));
   CHECK(contains(explained(dense_layer), "%3 matmul") == true);
@@ -81,7 +81,9 @@ TEST_CASE("a cut names the nearest family, the limit, and its number") {
   return %2
 })";
   CHECK(contains(explained(rows), "a row of m elements is not known to fit a block"));
-  CHECK(contains(explained(standardize),
+  CHECK(contains(explained(standardize, "sm_80"),
+                 "nearest family normalization: a column of 8192 elements, at most 2048"));
+  CHECK(contains(explained(standardize, host_target),
                  "nearest family normalization: its rows are not contiguous"));
 }
 

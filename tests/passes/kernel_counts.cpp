@@ -58,11 +58,10 @@ TEST_CASE("programs take as many kernels on both targets") {
 }
 
 TEST_CASE("where only one target splits a reduction, the groups are the same") {
-  for (const char* text : {sum_of_columns, standardize}) {
-    const auto on_cuda = plan(text, cuda_target), on_host = plan(text, host_target);
-    CHECK(on_cuda.grouping.groups.size() == on_host.grouping.groups.size());
-    CHECK(on_cuda.kernels.size() >= on_host.kernels.size());
-  }
+  const auto on_cuda = plan(sum_of_columns, cuda_target),
+             on_host = plan(sum_of_columns, host_target);
+  CHECK(on_cuda.grouping.groups.size() == on_host.grouping.groups.size());
+  CHECK(on_cuda.kernels.size() >= on_host.kernels.size());
 }
 
 TEST_CASE("a matmul is a library's step, and its followers' kernel comes after it") {
@@ -108,10 +107,22 @@ TEST_CASE("an update of a donated array writes the region only") {
   }
 }
 
-TEST_CASE("rows that do not fit a block are cut on a GPU, and held by the host") {
-  const passes::PlannedProgram on_cuda = plan(wide_softmax, cuda_target);
-  CHECK(on_cuda.grouping.groups.size() == 3);
+TEST_CASE("rows that do not fit a block are held by a cluster, or cut where there are none") {
+  const passes::PlannedProgram clustered = plan(wide_softmax, cuda_target);
+  REQUIRE(clustered.kernels.size() == 1);
+  CHECK(clustered.kernels[0].cluster == 16);
+  CHECK(clustered.program.steps[0].kernel.cluster == 16);
+  CHECK(plan(wide_softmax, "sm_80").grouping.groups.size() == 3);
   CHECK(plan(wide_softmax, host_target).kernels.size() == 1);
+}
+
+TEST_CASE("columns that are read again are held by a block or a cluster") {
+  const passes::PlannedProgram tall = plan(standardize, cuda_target);
+  REQUIRE(tall.kernels.size() == 1);
+  CHECK(tall.kernels[0].mapping == passes::Mapping::columns);
+  CHECK(tall.kernels[0].cluster == 16);
+  CHECK(tall.kernels[0].held > 0);
+  CHECK(plan(standardize, "sm_80").kernels.size() > 1);
 }
 
 TEST_CASE("a family that is switched off gives way to the next") {

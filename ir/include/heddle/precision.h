@@ -9,8 +9,8 @@
 namespace heddle {
 
 /// How exactly a matrix product multiplies float32 and complex64 elements. A lower precision is a
-/// permission, which a GPU's matrix units make use of; the CPU multiplies as IEEE says all the same.
-/// Sums are in float32 either way, and other dtypes know one precision only.
+/// permission, which a GPU's matrix units make use of; the CPU multiplies as IEEE says all the
+/// same. Sums are in float32 either way, and other dtypes know one precision only.
 enum class Precision : std::uint8_t {
   ieee,  ///< products of float32, as IEEE says
   tf32,  ///< of operands that are rounded to 11 significant bits

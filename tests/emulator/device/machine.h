@@ -78,6 +78,7 @@ enum class FaultKind : int {
   shared_undefined,
   shared_race,
   cluster_rank,
+  exchange_bytes,  ///< `offset` bytes of an exchange are missing, or came too many
   never_set
 };
 
@@ -115,7 +116,8 @@ struct Machine {
   void (*exchange)(const Exchange&);
   /// Whether what `thread` did at `time` is ordered before this thread by barriers or fences.
   bool (*global_ordered)(unsigned int thread, unsigned int time);
-  bool (*shared_ordered)(unsigned long long stamp);
+  /// The same of memory of this thread's block (`own`) or of another of its cluster.
+  bool (*shared_ordered)(unsigned long long stamp, bool own);
   SharedMemory (*shared_of_rank)(int rank, Place);
   void (*note_atomic)();
   void (*note_wait)();  ///< a flag was seen that another block set

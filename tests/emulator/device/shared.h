@@ -24,9 +24,9 @@ __attribute__((noinline, cold)) static void fail_shared(FaultKind kind, const Sh
         access.element_bytes, access.alignment, static_cast<unsigned int>(other & 0xffff)});
 }
 
-__attribute__((always_inline)) static inline bool conflicts(unsigned long long stamp) {
+__attribute__((always_inline)) static inline bool conflicts(unsigned long long stamp, bool own) {
   return stamp >= machine.ordered_stamp && (stamp & 0xffff) != machine.cluster_thread &&
-         !machine.shared_ordered(stamp);
+         !machine.shared_ordered(stamp, own);
 }
 
 __attribute__((always_inline)) static inline unsigned long long reader_stamp(
@@ -46,6 +46,7 @@ __attribute__((noinline)) static unsigned char* access_shared(const SharedMemory
                                                               const SharedAccess& access,
                                                               Place place) {
   const long long offset = byte_offset + static_cast<long long>(i) * access.element_bytes;
+  const bool own = shared.memory == machine.shared.memory;
   if (offset < 0 || offset > shared.bytes - access.bytes) {
     fail_shared(FaultKind::shared_out_of_range, access, offset, place);
   }
@@ -57,11 +58,11 @@ __attribute__((noinline)) static unsigned char* access_shared(const SharedMemory
     if (!access.write && stamp->write < machine.first_stamp) {
       fail_shared(FaultKind::shared_undefined, access, offset, place);
     }
-    if (conflicts(stamp->write)) {
+    if (conflicts(stamp->write, own)) {
       fail_shared(FaultKind::shared_race, access, offset, place, stamp->write);
     }
     if (access.write) {
-      if (conflicts(stamp->read)) {
+      if (conflicts(stamp->read, own)) {
         fail_shared(FaultKind::shared_race, access, offset, place, stamp->read);
       }
       stamp->write = static_cast<unsigned long long>(machine.time) << 16 | machine.cluster_thread;
@@ -84,11 +85,11 @@ __attribute__((always_inline)) static inline V read_shared(const char* operation
 
 template <class T, class V>
 __attribute__((always_inline)) static inline void write_shared(const char* operation,
+                                                               const SharedMemory& shared,
                                                                SharedArray<T> s, int i,
                                                                const V& value, Place place) {
   const SharedAccess access{operation, sizeof(V), sizeof(T), alignof(V), true};
-  __builtin_memcpy(access_shared(machine.shared, s.byte_offset, i, access, place), &value,
-                   sizeof(V));
+  __builtin_memcpy(access_shared(shared, s.byte_offset, i, access, place), &value, sizeof(V));
 }
 
 // Atomics race with plain accesses, not with each other: as writers they are several lanes of a
@@ -108,7 +109,7 @@ __attribute__((noinline)) static void shared_atomic_at(const char* name, SharedA
         fail_shared(FaultKind::shared_undefined, access, offset, place);
       }
       if ((stamp.write & several_lanes) == 0) continue;
-      if ((stamp.write & 0xffff) != writer && conflicts(stamp.write)) writer = many_warps;
+      if ((stamp.write & 0xffff) != writer && conflicts(stamp.write, true)) writer = many_warps;
       stamp.write = machine.first_stamp | machine.cluster_thread;
     }
   }
@@ -148,7 +149,8 @@ __forceinline__ T shared_load(SharedArray<T> s, int i, HEDDLE_EMULATOR_PLACE) {
 
 template <class T>
 __forceinline__ void shared_store(SharedArray<T> s, int i, T value, HEDDLE_EMULATOR_PLACE) {
-  heddle_emulator::write_shared<T, T>("shared_store", s, i, value, {file, line});
+  heddle_emulator::write_shared<T, T>("shared_store", heddle_emulator::machine.shared, s, i, value,
+                                      {file, line});
 }
 
 template <int W, class T>
@@ -160,7 +162,8 @@ __forceinline__ Vector<T, W> shared_load_vector(SharedArray<T> s, int i, HEDDLE_
 template <int W, class T>
 __forceinline__ void shared_store_vector(SharedArray<T> s, int i, Vector<T, W> value,
                                          HEDDLE_EMULATOR_PLACE) {
-  heddle_emulator::write_shared<T, Vector<T, W>>("shared_store_vector", s, i, value, {file, line});
+  heddle_emulator::write_shared<T, Vector<T, W>>(
+      "shared_store_vector", heddle_emulator::machine.shared, s, i, value, {file, line});
 }
 
 __forceinline__ void block_barrier(HEDDLE_EMULATOR_PLACE) {

@@ -109,6 +109,8 @@ std::string Scheduler::describe(const Fault& fault) const {
     case FaultKind::cluster_rank:
       return fmt::format("{}: rank {} of a cluster of {} blocks", what, fault.address,
                          shape_.cluster);
+    case FaultKind::exchange_bytes:
+      return fmt::format("{}: {} bytes of it have not come, and never will", what, fault.offset);
   }
   return what;
 }

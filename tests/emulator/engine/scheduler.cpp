@@ -29,7 +29,9 @@ struct Hooks {
     machine.global_ordered = [](unsigned int thread, unsigned int time) {
       return active->global_ordered(thread, time);
     };
-    machine.shared_ordered = [](unsigned long long stamp) { return active->shared_ordered(stamp); };
+    machine.shared_ordered = [](unsigned long long stamp, bool own) {
+      return active->shared_ordered(stamp, own);
+    };
     machine.shared_of_rank = [](int rank, Place place) {
       return active->shared_of_rank(rank, place);
     };
@@ -100,7 +102,7 @@ void Scheduler::run_cluster(std::uint64_t first_block) {
   for (std::size_t i = 0; i < used_fibers_; ++i) idle_.push_back(fiber_pool()[i].get());
   worker().resume(main_);
   check_finished();
-  check_remote_reads();
+  check_remote_writes();
 }
 
 void Scheduler::prepare(Block& block, int rank, std::uint64_t linear) {
@@ -110,7 +112,7 @@ void Scheduler::prepare(Block& block, int rank, std::uint64_t linear) {
   block.index.z = static_cast<unsigned int>(linear / shape_.grid[0] / shape_.grid[1]);
   block.arrived = 0;
   block.barrier_time = machine_.time;
-  block.remote_read = 0;
+  block.remote_write = 0;
 }
 
 void Scheduler::check_finished() {
@@ -118,13 +120,13 @@ void Scheduler::check_finished() {
   if (!error_.empty()) throw EmulationError(error_);
 }
 
-void Scheduler::check_remote_reads() {
+void Scheduler::check_remote_writes() {
   for (const Block& block : blocks_) {
-    if (block.remote_read >= cluster_barrier_time_) {
+    if (block.remote_write >= cluster_barrier_time_) {
       throw EmulationError("kernel '" + std::string(kernel_.name) + "': block " +
                            std::to_string(block.rank) +
-                           " of a cluster may exit while another reads its shared memory; a "
-                           "cluster_barrier must stand behind the last cluster_shared_load");
+                           " of a cluster may exit while another writes to its shared memory; an "
+                           "await_exchange must stand behind what others push");
     }
   }
 }
@@ -282,13 +284,13 @@ std::uint32_t Scheduler::merge_readers(std::uint32_t reader) const {
   return heddle_emulator::several_readers | static_cast<std::uint32_t>(own);
 }
 
-bool Scheduler::shared_ordered(std::uint64_t stamp) const {
+bool Scheduler::shared_ordered(std::uint64_t stamp, bool own) const {
   const std::uint32_t time = static_cast<std::uint32_t>(stamp >> 16);
   const std::uint32_t other = stamp & 0xffff;
   if (time < cluster_barrier_time_) return true;
-  if (other == heddle_emulator::many_warps) {
-    return shape_.cluster == 1 && time < current_->block->barrier_time;
-  }
+  if (!own) return false;
+  // Blocks write to one another's memory as single threads, and none reads it.
+  if (other == heddle_emulator::many_warps) return time < current_->block->barrier_time;
   const bool several = (other & heddle_emulator::several_lanes) != 0;
   // Blocks are numbered in threads here, so a warp that a partial block ends on is its own.
   const std::uint32_t thread =
@@ -305,13 +307,13 @@ SharedMemory Scheduler::shared_of_rank(int rank, Place place) {
   if (rank < 0 || static_cast<std::uint32_t>(rank) >= shape_.cluster) {
     Fault fault{};
     fault.kind = heddle_emulator::FaultKind::cluster_rank;
-    fault.operation = "cluster_shared_load";
+    fault.operation = "push_shared";
     fault.place = place;
     fault.address = rank;
     fail(describe(fault));
   }
   Block& block = blocks_[static_cast<std::uint32_t>(rank)];
-  if (block.rank != current_->block->rank) block.remote_read = machine_.time;
+  if (block.rank != current_->block->rank) block.remote_write = machine_.time;
   return block.shared;
 }
 

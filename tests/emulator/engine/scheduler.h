@@ -55,7 +55,7 @@ struct Block {
   std::vector<SharedStamp> stamps;
   std::uint32_t arrived = 0;       ///< at the block's barrier
   std::uint32_t barrier_time = 0;  ///< of its last barrier, or its start
-  std::uint32_t remote_read = 0;   ///< last time that another block read its shared memory
+  std::uint32_t remote_write = 0;  ///< last time that another block read its shared memory
 };
 
 /// What a block did to hand data to others, kept for the whole launch.
@@ -82,7 +82,7 @@ class Scheduler {
   void run_cluster(std::uint64_t first_block);
   void prepare(Block& block, int rank, std::uint64_t linear);
   void check_finished();
-  void check_remote_reads();
+  void check_remote_writes();
 
   void work(Fiber& fiber);
   Thread& begin_thread(Fiber& fiber);
@@ -97,7 +97,7 @@ class Scheduler {
   void exchange(const Exchange& exchange);
   void complete_exchange(std::uint32_t warp);
   bool global_ordered(std::uint32_t thread, std::uint32_t time) const;
-  bool shared_ordered(std::uint64_t stamp) const;
+  bool shared_ordered(std::uint64_t stamp, bool own) const;
   SharedMemory shared_of_rank(int rank, Place place);
   std::uint32_t merge_readers(std::uint32_t reader) const;
   std::uint32_t step() { return ++machine_.time; }

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <bit>
+
+#include "passes/plan/analyze.h"
+#include "passes/plan/families.h"
+#include "passes/plan/walk.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr std::int64_t max_row = 16384;  // elements that one block holds in registers
+
+// Blocks that share a row or columns: two of them to a multiprocessor, with 64 registers a thread,
+// half of which hold elements. While some wait for each other, the others load and store.
+constexpr std::int64_t cluster_threads = 512;
+constexpr std::int64_t held_bytes = 128;
+constexpr std::int64_t most_held = 32;  // elements, which are unrolled
+// Runs of columns that a block reads at once: whole memory transactions where they fit.
+constexpr std::int64_t column_bytes = 128, least_column_bytes = 32;
+
+std::int64_t elements_a_thread(std::int64_t element_bytes) {
+  return std::clamp(held_bytes / std::max<std::int64_t>(element_bytes, 1), std::int64_t{1},
+                    most_held);
+}
+
+std::int64_t elements_a_cluster(std::int64_t element_bytes, const ir::Target& target) {
+  return std::max(1, target.max_cluster) * cluster_threads * elements_a_thread(element_bytes);
+}
+
+/// Bytes that every element of the inner loops reads.
+std::int64_t bytes_an_element(const KernelPlan& plan) {
+  std::int64_t bytes = 0;
+  for (const Instruction* load : element_loads(plan))
+    bytes += static_cast<std::int64_t>(size_of(load->dtype));
+  return bytes;
+}
+
+/// Blocks for `elements`, as few as hold them, or more of them while multiprocessors are idle and
+/// each has enough to do.
+int choose_cluster(std::int64_t elements, std::int64_t a_thread, std::int64_t threads,
+                   std::int64_t groups, const ir::Target& target) {
+  std::int64_t blocks = static_cast<std::int64_t>(std::bit_ceil(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, ceil_divide(elements, threads * a_thread)))));
+  constexpr std::int64_t enough = 8;
+  while (blocks * 2 <= target.max_cluster && groups * blocks * 2 <= target.multiprocessors &&
+         elements / (threads * blocks * 2) >= enough) {
+    blocks *= 2;
+  }
+  return static_cast<int>(std::min<std::int64_t>(blocks, target.max_cluster));
+}
+
+/// A row that one block holds, in as many threads as that takes.
+void schedule_block_rows(KernelPlan& plan, std::int64_t row) {
+  const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
+  constexpr std::int64_t held_elements = 16;
+  int lanes = 1;
+  while (lanes < 1024 && std::int64_t{lanes} * plan.vector < row &&
+         (row > held_elements * lanes || (rows * lanes < 1 << 16 && lanes < 256))) {
+    lanes *= 2;
+  }
+  plan.threads_per_row = lanes;
+  plan.threads = std::max(lanes, 256);
+  plan.held = ceil_divide(row, std::int64_t{lanes} * plan.vector);
+}
+
+void schedule_cluster_rows(KernelPlan& plan, std::int64_t row, const ir::Target& target) {
+  const std::int64_t a_thread = elements_a_thread(bytes_an_element(plan));
+  const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
+  plan.threads = plan.threads_per_row = cluster_threads;
+  plan.least_blocks = 2;
+  plan.cluster = choose_cluster(row, a_thread, cluster_threads, rows, target);
+  const std::int64_t part = ceil_divide(row, std::int64_t{plan.cluster} * plan.vector);
+  plan.held = ceil_divide(part, cluster_threads);
+  // What does not fit is read again, from the caches.
+  if (plan.held * plan.vector > 2 * a_thread) plan.held = 0;
+}
+
+void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target& target) {
+  plan.mapping = Mapping::columns;
+  const Loop& columns = plan.outer.back();
+  plan.vector = widest_access(plan, columns, plan.outer.size() > 1, target);
+  const std::int64_t bytes = bytes_an_element(plan), a_thread = elements_a_thread(bytes);
+  const std::int64_t loads = std::max<std::int64_t>(1, std::ssize(element_loads(plan)));
+  const auto wide = [&](std::int64_t across) { return across * plan.vector * bytes / loads; };
+  const std::int64_t lanes = ceil_divide(known(columns.extent, 1 << 20), plan.vector);
+  std::int64_t across = 1, threads = cluster_threads;
+  while (across < 32 && across < lanes && wide(across) < column_bytes) across *= 2;
+  while (across > 1 && row * across * plan.vector > elements_a_cluster(bytes, target) &&
+         wide(across) > least_column_bytes) {
+    across /= 2;
+  }
+  while (across < 32 && across < lanes && row * across <= 2 * threads) across *= 2;
+  while (threads > 128 && row * across <= 2 * threads) threads /= 2;
+  plan.threads = static_cast<int>(threads);
+  plan.least_blocks = static_cast<int>(1024 / threads);
+  plan.threads_per_row = static_cast<int>(across);
+  const std::int64_t width = across * plan.vector;
+  const std::int64_t groups = ceil_divide(known(iterations(plan.outer), 1 << 20), width);
+  plan.cluster = choose_cluster(row * width, a_thread, threads, groups, target);
+  plan.held = ceil_divide(ceil_divide(row, plan.cluster), threads / across);
+  if (plan.held * plan.vector > 2 * a_thread) plan.held = 0;
+}
+
+}  // namespace
+
+Verdict Normalization::extend(const Graph& graph, const Group& group, const Candidate& candidate,
+                              const ir::Target& target) const {
+  if (ir::is_scan(graph.op(candidate.node)))
+    return Verdict::no("a kernel that reduces does not scan");
+  if (!ir::is_reduction(graph.op(candidate.node)) || !candidate.feeds_elements)
+    return within_limits(graph, group, candidate);
+  const bool host = target.kind == ir::TargetKind::host;
+  if (!candidate.contiguous && (host || !candidate.columnwise))
+    return Verdict::no("its rows are not contiguous");
+  if (host) return within_limits(graph, group, candidate);
+  const ValueId reduced = graph.operands(candidate.node)[0];
+  Dim row = 1;
+  for (const std::int64_t axis : graph.attributes(candidate.node).axes)
+    row *= graph.shape(reduced)[axis];
+  if (!row.is_constant())
+    return Verdict::no("a row of " + row.to_string() + " elements is not known to fit a block");
+  const auto bytes = static_cast<std::int64_t>(size_of(graph.dtype(reduced)));
+  const std::int64_t width =
+      candidate.contiguous ? 1 : std::max<std::int64_t>(1, least_column_bytes / bytes);
+  const std::int64_t most =
+      std::max(candidate.contiguous ? max_row : 0, elements_a_cluster(bytes, target) / width);
+  if (row.constant() > most) {
+    return Verdict::no((candidate.contiguous ? "a row of " : "a column of ") + row.to_string() +
+                       " elements, at most " + std::to_string(most));
+  }
+  return within_limits(graph, group, candidate);
+}
+
+bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
+  if (plan.inner.empty()) return false;
+  if (target.kind == ir::TargetKind::host) {
+    schedule_host_rows(plan, false);
+    return true;
+  }
+  const Dim row = iterations(plan.inner);
+  if (!row.is_constant()) return false;
+  if (reads_columnwise(plan)) {
+    schedule_held_columns(plan, row.constant(), target);
+    return true;
+  }
+  plan.mapping = Mapping::rows;
+  plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
+  if (row.constant() <= max_row) {
+    schedule_block_rows(plan, row.constant());
+  } else {
+    schedule_cluster_rows(plan, row.constant(), target);
+  }
+  return true;
+}
+
+}  // namespace heddle::passes
