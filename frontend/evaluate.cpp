@@ -97,10 +97,9 @@ class Run {
       runtime::Stream stream = runtime::Stream::current(device);
       const std::shared_ptr<const Prepared> prepared = prepare(device);
       collect_arguments();
-      std::vector<runtime::DeviceArray> values =
-          prepared->executable->run(std::move(arguments_), stream);
+      prepared->executable->run(arguments_, stream, values_);
       ++counters().evaluations;
-      finish(*prepared, std::move(values));
+      finish(*prepared);
     } catch (...) {
       give_back();
       throw;
@@ -127,52 +126,39 @@ class Run {
     return prepared;
   }
 
-  /// First the open starts.
+  /// First the open starts. The memory of a leaf that only this walk refers to is the leaf's alone.
   void collect_arguments() {
-    arguments_.reserve(walk_.starts.size() + walk_.leaves.size());
-    for (std::int64_t start : walk_.starts) {
-      arguments_.emplace_back(runtime::DeviceArray{start_type(start), {}, 0});
-    }
-    for (std::size_t i = 0; i < walk_.leaves.size(); ++i) {
-      const auto& [node, kind, operand_count] = walk_.order[walk_.leaves[i]];
+    for (std::int64_t start : walk_.starts) starts_.push_back({start_type(start), {}, 0});
+    for (const runtime::DeviceArray& start : starts_) arguments_.push_back({&start});
+    for (const std::uint32_t leaf : walk_.leaves) {
+      const auto& [node, kind, operand_count] = walk_.order[leaf];
+      runtime::ArgumentView& argument = arguments_.emplace_back();
       if (kind == Node::Kind::scalar) {
-        arguments_.emplace_back(runtime::ScalarArgument{node->dtype, node->bits});
-        continue;
-      }
-      if (walk_.donated[i]) {
-        arguments_.emplace_back(std::move(node->value));
+        argument.scalar = {node->dtype, node->bits};
       } else {
-        arguments_.emplace_back(node->value);
+        argument.array = &node->value;
       }
     }
   }
 
-  void finish(const Prepared& prepared, std::vector<runtime::DeviceArray> values) {
+  void finish(const Prepared& prepared) {
     std::vector<NodeRef> released;
     {
       const std::lock_guard lock(graph_mutex());
       for (std::size_t i = 0; i < walk_.outputs.size(); ++i) {
         Node& node = *walk_.order[walk_.outputs[i]].node;
-        node.set_value(values[prepared.result[i]]);
+        node.set_value(values_[prepared.result[i]]);
         Recorder::remove(node);
         for (NodeRef& operand : node.take_operands()) released.push_back(std::move(operand));
       }
+      values_.clear();
       unclaim();
     }
     evaluation_ended().notify_all();
   }
 
-  /// After a failure: donated memory goes back to its array, as run() has not taken it.
   void give_back() {
     const std::lock_guard lock(graph_mutex());
-    const std::size_t first = walk_.starts.size();
-    for (std::size_t i = 0; first + i < arguments_.size(); ++i) {
-      if (!walk_.donated[i]) continue;
-      auto* array = std::get_if<runtime::DeviceArray>(&arguments_[first + i]);
-      if (array != nullptr && array->buffer) {
-        walk_.order[walk_.leaves[i]].node->value = std::move(*array);
-      }
-    }
     unclaim();
     evaluation_ended().notify_all();
   }
@@ -185,7 +171,9 @@ class Run {
 
   GraphWalk walk_;
   Evaluation evaluation_;
-  std::vector<runtime::Argument> arguments_;
+  std::vector<runtime::DeviceArray> starts_;
+  std::vector<runtime::ArgumentView> arguments_;
+  std::vector<runtime::DeviceArray> values_;
 };
 
 /// Walks from what `roots` answers, asked anew each time, and claims; waits while another thread

@@ -12,6 +12,7 @@
 #include "frontend/record.h"
 #include "frontend/storage.h"
 #include "runtime/log.h"
+#include "runtime/per_thread.h"
 
 namespace heddle::frontend {
 namespace {
@@ -31,34 +32,36 @@ bool can_donate(const Input& input) {
          input.node->value.buffer->pooled();
 }
 
-/// Everything that decides what is traced and compiled, but for captures.
-std::string signature(const JitOptions& options, const CallState& call,
-                      const std::vector<bool>& donated, runtime::Device device) {
-  std::string key = call.plain;
+/// Of everything that decides what is traced and compiled, but for captures.
+ir::Hash128 signature(const JitOptions& options, CallState& call, runtime::Device device) {
+  struct Facts {
+    std::uint8_t kind, dtype, donated, aligned;
+    std::uint32_t rank;
+  };
+  std::string& key = call.key;
   append(key, options.matmul_precision.value_or(matmul_precision()));
   append(key, call.types);
-  append(key, device.kind);
-  append(key, device.ordinal);
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    const Input& input = call.inputs[i];
-    append(key, input.kind);
+  append(key, (static_cast<std::uint64_t>(device.kind) << 32) |
+                  static_cast<std::uint32_t>(device.ordinal));
+  for (const Input& input : call.inputs) {
     if (input.kind == Input::Kind::scalar) {
-      append(key, input.scalar.kind);
+      append(key, Facts{static_cast<std::uint8_t>(input.kind),
+                        static_cast<std::uint8_t>(input.scalar.kind), 0, 0, 0});
       continue;
     }
-    append(key, input.type.dtype);
-    append(key, static_cast<std::uint32_t>(input.type.shape.size()));
-    for (ir::Dim extent : input.type.shape) append(key, extent.hash());
-    const bool aligned = is_aligned(input.node->value);
-    key.push_back(static_cast<char>((donated[i] ? 1 : 0) + (aligned ? 2 : 0)));
+    const ir::Shape& shape = options.dynamic.empty() ? input.node->shape : input.type.shape;
+    append(key, Facts{static_cast<std::uint8_t>(input.kind),
+                      static_cast<std::uint8_t>(input.node->dtype), input.donated,
+                      is_aligned(input.node->value), static_cast<std::uint32_t>(shape.size())});
+    for (const ir::Dim extent : shape) append(key, extent);
   }
-  return key;
+  return ir::hash_of(key);
 }
 
-std::vector<NodeRef> capture_nodes(const TracedFunction& function) {
-  std::vector<NodeRef> nodes;
-  for (const CellRef& cell : function.captures) nodes.push_back(cell->node);
-  return nodes;
+/// What the function's captured arrays hold now.
+void take_captures(CallState& call, const TracedFunction& function) {
+  call.captured.clear();
+  for (const CellRef& cell : function.captures) call.captured.push_back(cell->node);
 }
 
 /// A captured array may have got another dtype or shape since the trace.
@@ -103,10 +106,10 @@ class Launch {
 
   std::shared_ptr<const TracedFunction> run(const TraceBody& body) {
     evaluate_inputs();
-    resolve_types(state_.options, call_);
+    if (!state_.options.dynamic.empty()) resolve_types(state_.options, call_);
     const runtime::Device device = choose_device();
-    for (const Input& input : call_.inputs) donated_.push_back(check_donation(input));
-    const std::string key = signature(state_.options, call_, donated_, device);
+    for (Input& input : call_.inputs) input.donated = check_donation(input);
+    const ir::Hash128 key = signature(state_.options, call_, device);
     std::shared_ptr<const TracedFunction> function = find(key);
     if (!function) {
       const std::lock_guard lock(state_.tracing);
@@ -158,47 +161,48 @@ class Launch {
     });
   }
 
-  std::shared_ptr<const TracedFunction> find(const std::string& key) {
-    std::vector<std::shared_ptr<const TracedFunction>> candidates;
+  std::shared_ptr<const TracedFunction> find(const ir::Hash128& key) {
     {
       const std::lock_guard lock(state_.mutex);
       const auto found = state_.functions.find(key);
       if (found == state_.functions.end()) return nullptr;
-      candidates = found->second;
+      call_.candidates.assign(found->second.begin(), found->second.end());
     }
-    for (const auto& candidate : candidates) {
+    for (auto& candidate : call_.candidates) {
       if (!assumptions_hold(*candidate, call_)) continue;
-      captured_ = capture_nodes(*candidate);
+      take_captures(call_, *candidate);
       // Tracing again finds the array where it is now, or throws at the line that reads it.
-      if (!all_hold_something(captured_)) continue;
+      if (!all_hold_something(call_.captured)) continue;
       evaluate_captures();
-      if (captures_fit(*candidate, captured_)) return candidate;
+      if (captures_fit(*candidate, call_.captured)) return std::move(candidate);
     }
     return nullptr;
   }
 
   void evaluate_captures() {
-    if (std::any_of(captured_.begin(), captured_.end(),
+    if (std::any_of(call_.captured.begin(), call_.captured.end(),
                     [](const NodeRef& node) { return !node->evaluated(); })) {
-      evaluate(captured_);
+      evaluate(call_.captured);
       note_explicit_evaluation();
     }
   }
 
-  std::shared_ptr<const TracedFunction> make(const std::string& key, const TraceBody& body,
+  std::shared_ptr<const TracedFunction> make(const ir::Hash128& key, const TraceBody& body,
                                              runtime::Device device) {
+    resolve_types(state_.options, call_);
     auto function = std::make_shared<TracedFunction>(trace_function(state_.options, call_, body));
-    captured_ = capture_nodes(*function);
-    if (!all_hold_something(captured_)) {
+    take_captures(call_, *function);
+    if (!all_hold_something(call_.captured)) {
       throw ValueError("a jitted function destroys an array from outside that it has read");
     }
     evaluate_captures();
-    for (const NodeRef& node : captured_) {
+    for (const NodeRef& node : call_.captured) {
       function->capture_aligned.push_back(is_aligned(node->value));
     }
     for (const Source& source : function->parameters) {
       function->options.donated.push_back(source.kind == Source::Kind::input &&
-                                          donated_[source.index] && !returned(*function, source));
+                                          call_.inputs[source.index].donated &&
+                                          !returned(*function, source));
       function->options.aligned.push_back(source.by_value() || is_aligned(node_of(source)->value));
     }
     if (!function->graph.outputs.empty()) {
@@ -233,21 +237,17 @@ class Launch {
   }
 
   const NodeRef& node_of(const Source& source) const {
-    return source.kind == Source::Kind::capture ? captured_[source.index]
+    return source.kind == Source::Kind::capture ? call_.captured[source.index]
                                                 : call_.inputs[source.index].node;
   }
 
   void execute(const TracedFunction& function, runtime::Device device) {
-    std::vector<runtime::DeviceArray> values;
-    const runtime::Stream stream = runtime::Stream::current(device);
-    if (function.executable) values = launch(function, stream);
-    std::vector<NodeRef> nodes;
-    for (runtime::DeviceArray& value : values) {
-      nodes.push_back(array_node(std::move(value)));
-    }
+    if (function.executable) launch(function, runtime::Stream::current(device));
+    for (runtime::DeviceArray& value : call_.values)
+      call_.nodes.push_back(array_node(std::move(value)));
     for (const Source& source : function.results) {
       if (source.kind == Source::Kind::output) {
-        call_.results.push_back(nodes[source.index]);
+        call_.results.push_back(call_.nodes[source.index]);
       } else if (source.kind == Source::Kind::scalar) {
         const ir::ElementBits bits = scalar_of(source).bits;
         call_.results.push_back(upload(&bits, {source.dtype, {}}));
@@ -262,51 +262,58 @@ class Launch {
     return {source.dtype, scalar_bits("scalar argument", scalar, source.dtype, Site())};
   }
 
-  std::vector<runtime::DeviceArray> launch(const TracedFunction& function, runtime::Stream stream) {
-    std::vector<runtime::Argument> arguments;
-    arguments.reserve(function.parameters.size());
+  /// A donated array is the call's alone, and so is its memory, until the inputs are let go.
+  void launch(const TracedFunction& function, runtime::Stream stream) {
     for (const Source& source : function.parameters) {
+      runtime::ArgumentView& argument = call_.arguments.emplace_back();
       if (source.kind == Source::Kind::scalar)
-        arguments.emplace_back(scalar_of(source));
+        argument.scalar = scalar_of(source);
       else if (source.kind == Source::Kind::draw)
-        arguments.emplace_back(
-            runtime::ScalarArgument{source.dtype, function.draws[source.index]->next_draw()});
+        argument.scalar = {source.dtype, function.draws[source.index]->next_draw()};
       else
-        arguments.emplace_back(node_of(source)->value);
+        argument.array = &node_of(source)->value;
     }
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const Source& source = function.parameters[i];
-      if (source.by_value()) continue;
-      if (function.options.donated[i]) node_of(source)->value.buffer = {};
-    }
-    try {
-      auto values = function.executable->run(std::move(arguments), stream, &function.graph);
-      ++counters().evaluations;
-      return values;
-    } catch (...) {
-      for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (!function.options.donated[i]) continue;
-        node_of(function.parameters[i])->value =
-            std::move(std::get<runtime::DeviceArray>(arguments[i]));
-      }
-      throw;
-    }
+    function.executable->run(call_.arguments, stream, call_.values, &function.graph);
+    ++counters().evaluations;
   }
 
   JitState& state_;
   CallState& call_;
-  std::vector<bool> donated_;
-  std::vector<NodeRef> captured_;
 };
+
+/// The state of a call that has ended, for the thread's next. A call within a call makes its own.
+std::unique_ptr<CallState>& spare_state() {
+  return runtime::per_thread<std::unique_ptr<CallState>>();
+}
+
+std::unique_ptr<CallState> take_state() {
+  std::unique_ptr<CallState> state = std::move(spare_state());
+  return state ? std::move(state) : std::make_unique<CallState>();
+}
+
+void clear(CallState& state) {
+  state.inputs.clear();
+  state.key.clear();
+  state.results.clear();
+  state.next_result = 0;
+  state.function.reset();
+  state.candidates.clear();
+  state.captured.clear();
+  state.arguments.clear();
+  state.values.clear();
+  state.nodes.clear();
+}
 
 }  // namespace
 
-Call::Call(const void* types) : state(std::make_unique<CallState>()) { state->types = types; }
+Call::Call(const void* types) : state(take_state()) { state->types = types; }
 Call::~Call() {
   // Of a call that failed; launch() leaves none.
   for (const CallState::Input& input : state->inputs) {
     if (input.taken != nullptr) Access::put(*input.taken, input.node);
   }
+  clear(*state);
+  spare_state() = std::move(state);
 }
 
 bool Call::begin_argument(const JitState& jit, int position) {
@@ -359,11 +366,13 @@ void Call::spec(const Spec& spec) {
 }
 
 void Call::plain(const void* bytes, std::size_t count) {
-  append(state->plain, static_cast<std::uint32_t>(count));
-  if (count > 0) state->plain.append(static_cast<const char*>(bytes), count);
+  append(state->key, static_cast<std::uint32_t>(count));
+  if (count > 0) state->key.append(static_cast<const char*>(bytes), count);
 }
 
-Array Call::next_result() { return Access::make(state->results.at(state->next_result++)); }
+Array Call::next_result() {
+  return Access::make(std::move(state->results.at(state->next_result++)));
+}
 
 bool tracing() { return Trace::current() != nullptr; }
 
@@ -386,7 +395,11 @@ std::optional<Precision> precision_of(const JitState& state) {
 
 const void* launch(JitState& state, Call& call, const TraceBody& body) {
   call.state->function = Launch(state, *call.state).run(body);
+  // Whatever was read: a result that took over a donated array's memory is alone with it.
+  call.state->arguments.clear();
   call.state->inputs.clear();
+  call.state->captured.clear();
+  call.state->nodes.clear();
   return call.state->function->structure.get();
 }
 

@@ -23,21 +23,29 @@ struct CallState {
     enum class Kind : std::uint8_t { array, scalar, spec };
     Kind kind = Kind::array;
     bool donate = false;     ///< asked for
+    bool donated = false;    ///< and the call may have its memory
     Array* taken = nullptr;  ///< where the value came from, when it was taken
     Cell* hidden = nullptr;  ///< the variable of an array that is no argument
     int argument = 0;        ///< position, for messages
     NodeRef node;            ///< array
     Scalar scalar = 0;       ///< scalar
-    ir::Type type;           ///< of arrays and specs, with symbols
+    ir::Type type;           ///< of specs, and once resolve_types() was called of arrays
   };
   std::vector<Input> inputs;
-  std::string plain;  ///< bytes of everything static
+  std::string key;  ///< bytes of everything static; launch() makes a signature of it
   const void* types = nullptr;
   int argument = 0;
   bool donate = false;
   std::vector<NodeRef> results;
   std::size_t next_result = 0;
   std::shared_ptr<const TracedFunction> function;  ///< that was launched
+
+  // What a launch needs room for; it stays from call to call.
+  std::vector<std::shared_ptr<const TracedFunction>> candidates;
+  std::vector<NodeRef> captured;
+  std::vector<runtime::ArgumentView> arguments;
+  std::vector<runtime::DeviceArray> values;
+  std::vector<NodeRef> nodes;
 };
 
 /// A function traced for one signature.
@@ -66,7 +74,9 @@ struct TracedFunction {
 struct JitState {
   JitOptions options;
   std::mutex mutex;  ///< guards `functions`
-  std::unordered_map<std::string, std::vector<std::shared_ptr<const TracedFunction>>> functions;
+  std::unordered_map<ir::Hash128, std::vector<std::shared_ptr<const TracedFunction>>,
+                     ir::Hash128Hasher>
+      functions;       ///< by signature
   std::mutex tracing;  ///< held while tracing and compiling: one of many threads does it
   std::once_flag donation_reported, move_reported;
 };

@@ -18,6 +18,11 @@ void append(void* state, const void* data, std::size_t size) {
 
 std::string Hash128::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
 
+Hash128 hash_of(std::string_view bytes) {
+  const XXH128_hash_t digest = XXH3_128bits(bytes.data(), bytes.size());
+  return {digest.low64, digest.high64};
+}
+
 Hasher::Hasher() : state_(XXH3_createState()) {
   if (state_ == nullptr) throw std::bad_alloc();
   XXH3_128bits_reset(state_of(state_));

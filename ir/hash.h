@@ -18,6 +18,9 @@ struct Hash128Hasher {
   std::size_t operator()(const Hash128& h) const { return h.low ^ h.high; }
 };
 
+/// XXH3-128 of bytes as they are.
+Hash128 hash_of(std::string_view bytes);
+
 /// XXH3-128 over fields, each prefixed by its length, so that fields cannot run into each other.
 class Hasher {
  public:

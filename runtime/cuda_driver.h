@@ -43,6 +43,7 @@ using FunctionHandle = struct FunctionOpaque*;
 using GraphHandle = struct GraphOpaque*;
 using GraphNodeHandle = struct GraphNodeOpaque*;
 using GraphExecHandle = struct GraphExecOpaque*;
+using UserObjectHandle = struct UserObjectOpaque*;
 
 enum class DeviceAttribute : int {
   max_threads_per_block = 1,
@@ -83,17 +84,20 @@ enum class GraphNodeType : int { kernel = 0, memcpy = 1, memset = 2 };
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr unsigned host_alloc_portable = 1;
+inline constexpr unsigned user_object_no_destructor_sync = 1;
+inline constexpr unsigned graph_user_object_move = 1;
 
 enum class LaunchAttributeId : int { ignore = 0, cooperative = 2, cluster_dimension = 4 };
+union LaunchAttributeValue {
+  char bytes[64];
+  int cooperative;
+  unsigned cluster_dimension[3];
+  void* align;
+};
 struct LaunchAttribute {
   LaunchAttributeId id = LaunchAttributeId::ignore;
   char padding[4] = {};
-  union {
-    char bytes[64];
-    int cooperative;
-    unsigned cluster_dimension[3];
-    void* align;
-  } value = {};
+  LaunchAttributeValue value = {};
 };
 static_assert(sizeof(LaunchAttribute) == 72);
 
@@ -118,6 +122,16 @@ struct KernelNodeParams {
   ContextHandle context = nullptr;
 };
 static_assert(sizeof(KernelNodeParams) == 72);
+
+struct MemsetNodeParams {
+  DevicePointer destination = 0;
+  std::size_t pitch = 0;
+  unsigned value = 0;
+  unsigned element_bytes = 1;
+  std::size_t width = 0;
+  std::size_t height = 1;
+};
+static_assert(sizeof(MemsetNodeParams) == 40);
 
 /// Throws OutOfMemory for out_of_memory and DeviceError for any other failure, naming the call and
 /// the driver's own words.

@@ -206,7 +206,7 @@ ContextScope::ContextScope(int ordinal) {
   driver().ctx_get_current(&current);
   if (current == wanted) return;
   driver().ctx_push_current(wanted);
-  pushed_ = true;
+  pushed_ = current != nullptr || ordinal != 0;
 }
 
 ContextScope::~ContextScope() {

@@ -72,7 +72,9 @@ namespace cuda {
 /// The GPU's primary context, retained when first asked for and never released. Throws DeviceError.
 ContextHandle primary_context(int ordinal);
 
-/// Makes a GPU's primary context current for a scope and puts back what was current before.
+/// Makes a GPU's primary context current for a scope and puts back what was current before. Where
+/// that was none, GPU 0's stays: it is what CUDA's runtime would make current, and a thread's next
+/// calls find it there.
 class ContextScope {
  public:
   explicit ContextScope(int ordinal);

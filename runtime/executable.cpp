@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -22,8 +23,8 @@ namespace heddle::runtime {
 
 struct ExecutableImplementation {
   virtual ~ExecutableImplementation() = default;
-  virtual std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
-                                       const ir::Graph* lines) = 0;
+  virtual void run(std::span<const ArgumentView> arguments, Stream& stream,
+                   std::vector<DeviceArray>& outputs, const ir::Graph* lines) = 0;
   virtual const passes::Program& program() const = 0;
 };
 
@@ -32,9 +33,9 @@ namespace {
 struct CompiledImplementation final : ExecutableImplementation {
   CompiledImplementation(const ProgramImage& image, Device device)
       : runner(image.program, load_kernels(image, device)) {}
-  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
-                               const ir::Graph* lines) override {
-    return runner.run(arguments, stream, lines);
+  void run(std::span<const ArgumentView> arguments, Stream& stream,
+           std::vector<DeviceArray>& outputs, const ir::Graph* lines) override {
+    runner.run(arguments, stream, outputs, lines);
   }
   const passes::Program& program() const override { return runner.program(); }
   ProgramRunner runner;
@@ -53,20 +54,20 @@ struct InterpretedImplementation final : ExecutableImplementation {
     signature.requirements = ir::requirements(graph);
     signature.name = graph.name;
   }
-  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
-                               const ir::Graph* lines) override;
+  void run(std::span<const ArgumentView> arguments, Stream& stream,
+           std::vector<DeviceArray>& outputs, const ir::Graph* lines) override;
   const passes::Program& program() const override { return signature; }
   ir::Graph graph;
   passes::Program signature;
 };
 
-std::vector<DeviceArray> InterpretedImplementation::run(const std::vector<Argument>& arguments,
-                                                        Stream& stream, const ir::Graph* lines) {
+void InterpretedImplementation::run(std::span<const ArgumentView> arguments, Stream& stream,
+                                    std::vector<DeviceArray>& outputs, const ir::Graph* lines) {
   check_requirements(signature, bind_arguments(signature, arguments), lines);
   std::vector<ir::HostArray> inputs;
-  for (const Argument& argument : arguments) {
+  for (const auto& [array, scalar] : arguments) {
     ir::HostArray input;
-    if (const auto* array = std::get_if<DeviceArray>(&argument)) {
+    if (array != nullptr) {
       input.type = array->type;
       input.data.resize(static_cast<std::size_t>(element_count(array->type.shape).constant()) *
                         size_of(array->type.dtype));
@@ -76,21 +77,20 @@ std::vector<DeviceArray> InterpretedImplementation::run(const std::vector<Argume
                     input.data.size());
       }
     } else {
-      const auto& scalar = std::get<ScalarArgument>(argument);
       input.type = {scalar.dtype, {}};
       input.data.resize(size_of(scalar.dtype));
       std::memcpy(input.data.data(), scalar.bits.bytes(), input.data.size());
     }
     inputs.push_back(std::move(input));
   }
-  std::vector<DeviceArray> outputs;
+  std::vector<DeviceArray> made;
   for (const ir::HostArray& result : interpret(graph, inputs)) {
     DeviceArray output{result.type, allocate(result.data.size(), stream), 0};
     if (!result.data.empty())
       std::memcpy(output.buffer->pointer(), result.data.data(), result.data.size());
-    outputs.push_back(std::move(output));
+    made.push_back(std::move(output));
   }
-  return outputs;
+  std::ranges::move(made, std::back_inserter(outputs));
 }
 
 bool must_interpret(Device device) {
@@ -176,6 +176,15 @@ ir::Hash128 memory_key(const ir::Graph& graph, const CompileOptions& options, De
 
 }  // namespace
 
+std::vector<ArgumentView> views_of(std::span<const Argument> arguments) {
+  std::vector<ArgumentView> views;
+  for (const Argument& argument : arguments) {
+    ArgumentView& view = views.emplace_back(std::get_if<DeviceArray>(&argument));
+    if (view.array == nullptr) view.scalar = std::get<ScalarArgument>(argument);
+  }
+  return views;
+}
+
 Executable::Executable(std::unique_ptr<ExecutableImplementation> implementation)
     : implementation_(std::move(implementation)) {}
 Executable::~Executable() = default;
@@ -200,9 +209,15 @@ std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
   });
 }
 
+void Executable::run(std::span<const ArgumentView> arguments, Stream& stream,
+                     std::vector<DeviceArray>& outputs, const ir::Graph* graph) const {
+  implementation_->run(arguments, stream, outputs, graph);
+}
+
 std::vector<DeviceArray> Executable::run(std::vector<Argument>&& arguments, Stream& stream,
                                          const ir::Graph* graph) const {
-  std::vector<DeviceArray> outputs = implementation_->run(arguments, stream, graph);
+  std::vector<DeviceArray> outputs;
+  run(views_of(arguments), stream, outputs, graph);
   arguments.clear();
   return outputs;
 }

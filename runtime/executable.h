@@ -25,11 +25,18 @@ struct DeviceArray {
 
 /// A scalar argument: the value in the parameter's dtype.
 struct ScalarArgument {
-  DType dtype;
+  DType dtype = DType::f32;
   ir::ElementBits bits;
 };
 
 using Argument = std::variant<DeviceArray, ScalarArgument>;
+
+/// An argument as a launch reads it: an array stays its holder's.
+struct ArgumentView {
+  const DeviceArray* array = nullptr;  ///< null for a scalar
+  ScalarArgument scalar{};
+};
+std::vector<ArgumentView> views_of(std::span<const Argument> arguments);
 
 /// What a program is compiled for beside its graph; all of it is part of the key.
 struct CompileOptions {
@@ -52,13 +59,16 @@ class Executable {
   static std::shared_ptr<const Executable> get(const ir::Graph& graph,
                                                const CompileOptions& options, const Device& device);
 
-  /// Enqueues the program on the stream and returns its outputs at once. Arguments in parameter
-  /// order. A donated argument's buffer may come back as an output's when nobody else holds it.
-  /// Takes from `arguments` only when it succeeds: throws ShapeError when extents do not fit the
-  /// parameters or break a fact, ShapeError, IndexError or ValueError when an op of the program has
-  /// no meaning for them, OutOfMemory, DeviceError, and then `arguments` is as before, so that the
-  /// same call may be tried again. Errors name the lines of `graph`, the caller's own: the program
-  /// may have been made for an equal one that another place recorded.
+  /// Enqueues the program on the stream and returns at once; its outputs are put behind `outputs`.
+  /// Arguments in parameter order. A donated argument's buffer may become an output's when only the
+  /// array that is given holds it. Throws ShapeError when extents do not fit the parameters or
+  /// break a fact, ShapeError, IndexError or ValueError when an op of the program has no meaning
+  /// for them, OutOfMemory, DeviceError, and then `outputs` and the arguments are as before, so
+  /// that the same call may be tried again. Errors name the lines of `graph`, the caller's own: the
+  /// program may have been made for an equal one that another place recorded.
+  void run(std::span<const ArgumentView> arguments, Stream& stream,
+           std::vector<DeviceArray>& outputs, const ir::Graph* graph = nullptr) const;
+  /// The same for arguments that nobody else holds; takes from them only when it succeeds.
   std::vector<DeviceArray> run(std::vector<Argument>&& arguments, Stream& stream,
                                const ir::Graph* graph = nullptr) const;
 

@@ -23,8 +23,7 @@ void count_launch(const std::string& name) {
 
 class CudaLauncher final : public KernelLauncher {
  public:
-  CudaLauncher(const ProgramImage& image, int ordinal)
-      : names_(image.program.kernel_names), ordinal_(ordinal) {
+  CudaLauncher(const ProgramImage& image, int ordinal) : names_(image.program.kernel_names) {
     std::unordered_map<std::string, cuda::FunctionHandle> functions;
     for (const ModuleImage& module : image.modules) {
       modules_.push_back(std::make_unique<CudaModule>(module.bytes, ordinal));
@@ -47,23 +46,34 @@ class CudaLauncher final : public KernelLauncher {
   void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,
               const Stream& stream) override {
     count_launch(names_[step.kernel]);
+    if (step.cluster > 1)
+      return launch_cluster(step, block_count(step, blocks), arguments.pointers, stream);
+    cuda::driver().launch_kernel(functions_[step.kernel], block_count(step, blocks), 1, 1,
+                                 step.block[0], step.block[1], 1, step.shared_bytes,
+                                 stream.handle(), arguments.pointers, nullptr);
+  }
+
+  cuda::KernelNodeParams node_params(const passes::KernelStep& step,
+                                     std::int64_t blocks) const override {
+    cuda::KernelNodeParams params;
+    params.function = functions_[step.kernel];
+    params.grid[0] = block_count(step, blocks);
+    params.block[0] = step.block[0];
+    params.block[1] = step.block[1];
+    params.shared_bytes = step.shared_bytes;
+    return params;
+  }
+
+ private:
+  unsigned block_count(const passes::KernelStep& step, std::int64_t blocks) const {
     constexpr std::int64_t most_blocks = 0x7fffffff;
     if (blocks > most_blocks) {
       throw DeviceError(fmt::format("{} needs {} blocks, and a launch has at most {}",
                                     names_[step.kernel], blocks, most_blocks));
     }
-    std::vector<void*> pointers(arguments.slots.size());
-    for (std::size_t i = 0; i < pointers.size(); ++i)
-      pointers[i] = const_cast<ir::ElementBits*>(&arguments.slots[i]);
-    const cuda::ContextScope scope(ordinal_);
-    if (step.cluster > 1)
-      return launch_cluster(step, static_cast<unsigned>(blocks), pointers.data(), stream);
-    cuda::driver().launch_kernel(functions_[step.kernel], static_cast<unsigned>(blocks), 1, 1,
-                                 step.block[0], step.block[1], 1, step.shared_bytes,
-                                 stream.handle(), pointers.data(), nullptr);
+    return static_cast<unsigned>(blocks);
   }
 
- private:
   void launch_cluster(const passes::KernelStep& step, unsigned blocks, void** pointers,
                       const Stream& stream) const {
     cuda::LaunchAttribute cluster;
@@ -100,7 +110,6 @@ class CudaLauncher final : public KernelLauncher {
   }
 
   std::vector<std::string> names_;
-  int ordinal_;
   std::vector<std::unique_ptr<CudaModule>> modules_;
   std::vector<cuda::FunctionHandle> functions_;
 };
@@ -120,8 +129,10 @@ class HostLauncher final : public KernelLauncher {
   void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,
               const Stream&) override {
     count_launch(names_[step.kernel]);
-    std::vector<void*> buffers;
-    std::vector<std::int64_t> scalars;
+    thread_local std::vector<void*> buffers;
+    thread_local std::vector<std::int64_t> scalars;
+    buffers.clear();
+    scalars.clear();
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
       const auto [low, high] = arguments.slots[i];
       if (step.parameters[i].kind == passes::Parameter::Kind::buffer) {
@@ -131,10 +142,14 @@ class HostLauncher final : public KernelLauncher {
       scalars.push_back(static_cast<std::int64_t>(low));
       if (step.parameters[i].words() == 2) scalars.push_back(static_cast<std::int64_t>(high));
     }
-    const HostFunction function = functions_[step.kernel];
-    parallel_for(0, blocks, step.host_grain, [&](std::int64_t begin, std::int64_t end) {
-      function(buffers.data(), scalars.data(), begin, end);
-    });
+    // The threads that take part read this one's.
+    parallel_for(0, blocks, step.host_grain,
+                 [function = functions_[step.kernel], to = buffers.data(), from = scalars.data()](
+                     std::int64_t begin, std::int64_t end) { function(to, from, begin, end); });
+  }
+
+  cuda::KernelNodeParams node_params(const passes::KernelStep&, std::int64_t) const override {
+    throw InternalError("the CPU has no CUDA graphs");
   }
 
  private:

@@ -1,9 +1,11 @@
 #include "runtime/memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <sys/mman.h>
 
@@ -19,14 +21,25 @@ namespace heddle::runtime {
 
 namespace {
 
+/// While somebody captures a graph from the stream, what it held before cannot be marked: the mark
+/// is then made as soon as that is over.
 class EventMarker : public PoolMarker {
  public:
-  explicit EventMarker(StreamState* stream) : event_(Stream::of(stream)) {}
-  bool passed() const override { return event_.done(); }
-  void wait() const override { event_.synchronize(); }
+  explicit EventMarker(StreamState* stream) : stream_(stream) { mark(); }
+  bool passed() override { return mark() && event_->done(); }
+  void wait() override {
+    if (mark()) event_->synchronize();
+  }
 
  private:
-  Event event_;
+  bool mark() {
+    if (event_) return true;
+    const Stream stream = Stream::of(stream_);
+    if (!stream.capturing()) event_.emplace(stream);
+    return event_.has_value();
+  }
+  StreamState* stream_;
+  std::optional<Event> event_;
 };
 
 class DeviceBackend : public PoolBackend {
@@ -172,7 +185,7 @@ BufferRef::~BufferRef() {
   }
 }
 
-BufferRef allocate(std::size_t bytes, const Stream& stream, Label label) {
+BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label) {
   if (bytes == 0) return BufferRef(new Buffer(stream.state(), nullptr, 0, nullptr));
   MemoryPool& pool = pool_of(stream.device());
   const bool refused = fault::point(fault::Kind::allocation);
@@ -185,8 +198,12 @@ BufferRef allocate(std::size_t bytes, const Stream& stream, Label label) {
   }
   if (chunk == nullptr) throw_out_of_memory(pool, bytes, stream.device(), label);
   BufferRef out(new Buffer(stream.state(), chunk->pointer, bytes, chunk));
-  if (poisons()) fill(out->pointer(), 0xff, bytes, stream);
+  poison(*out, stream);
   return out;
+}
+
+void poison(const Buffer& buffer, const Stream& stream) {
+  if (poisons()) fill(buffer.pointer(), 0xff, buffer.bytes(), stream);
 }
 
 BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
@@ -197,18 +214,17 @@ BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
 }
 
 MemoryPool& pool_of(Device device) {
-  static auto* const mutex = new std::mutex;
   static auto* const cpu = new DevicePool(Device{});
-  static auto* const gpus = new std::vector<std::unique_ptr<DevicePool>>;
   if (!device.is_cuda()) return cpu->pool;
-  std::lock_guard lock(*mutex);
-  const auto index = static_cast<std::size_t>(device.ordinal);
-  if (gpus->size() <= index) gpus->resize(index + 1);
-  if (!(*gpus)[index]) {
-    require_device(device);
-    (*gpus)[index] = std::make_unique<DevicePool>(device);
-  }
-  return (*gpus)[index]->pool;
+  require_device(device);
+  static auto* const gpus = new std::vector<std::atomic<DevicePool*>>(
+      static_cast<std::size_t>(device_count(DeviceKind::cuda)));
+  std::atomic<DevicePool*>& place = (*gpus)[static_cast<std::size_t>(device.ordinal)];
+  if (DevicePool* const made = place.load(std::memory_order_acquire)) return made->pool;
+  static auto* const mutex = new std::mutex;
+  const std::lock_guard lock(*mutex);
+  if (place.load() == nullptr) place.store(new DevicePool(device));
+  return place.load()->pool;
 }
 
 int add_reclaimer(std::function<void(Device, std::size_t)> reclaimer) {

@@ -25,6 +25,7 @@ class Buffer {
   Device device() const { return stream_->device; }
   /// The stream that it was allocated on.
   Stream stream() const { return Stream::of(stream_); }
+  bool is_of(const Stream& stream) const { return stream_ == stream.state(); }
   /// False for memory that someone else owns.
   bool pooled() const { return !on_release_; }
 
@@ -34,7 +35,7 @@ class Buffer {
 
  private:
   friend class BufferRef;
-  friend BufferRef allocate(std::size_t, const Stream&, Label);
+  friend BufferRef allocate(std::size_t, const Stream&, const Label&);
   friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>);
   Buffer(StreamState* stream, void* pointer, std::size_t bytes, Chunk* chunk)
       : stream_(stream), pointer_(pointer), bytes_(bytes), chunk_(chunk) {}
@@ -73,7 +74,7 @@ class BufferRef {
   friend bool operator==(const BufferRef& a, const BufferRef& b) { return a.buffer_ == b.buffer_; }
 
  private:
-  friend BufferRef allocate(std::size_t, const Stream&, Label);
+  friend BufferRef allocate(std::size_t, const Stream&, const Label&);
   friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>);
   explicit BufferRef(Buffer* buffer) : buffer_(buffer) {
     if (buffer_ != nullptr) buffer_->references_.fetch_add(1, std::memory_order_relaxed);
@@ -86,7 +87,11 @@ class BufferRef {
 /// When there is no memory, reclaimers run, the pool gives back what is free on all streams, and
 /// it tries once more. Throws OutOfMemory, with the request, the pool's numbers and the largest
 /// blocks by label; DeviceError.
-BufferRef allocate(std::size_t bytes, const Stream& stream, Label label = nullptr);
+BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label = nullptr);
+
+/// Fills a buffer that is used anew with 0xff when HEDDLE_POISON=1, in the stream's order, as
+/// allocate() does. Throws DeviceError.
+void poison(const Buffer& buffer, const Stream& stream);
 
 /// Memory that someone else owns and that stays valid until `on_release` is called.
 BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,

@@ -29,6 +29,7 @@ constexpr std::size_t segment_unit = std::size_t{2} << 20;
 /// A wholly free segment of at least this size is not split for a request of under a quarter of it
 /// while there is other memory: the next request of its own size finds it whole.
 constexpr std::size_t large_segment = std::size_t{32} << 20;
+constexpr std::size_t most_recent = 16;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -57,11 +58,42 @@ struct Arena {
   std::set<Chunk*, BySize> free;
   std::vector<std::unique_ptr<Segment>> segments;
   std::list<Pending> pending;
+  /// The blocks freed last, the latest behind. They look held to their neighbours, so that a
+  /// request of just their size, as the next turn of a loop makes it, cuts and merges nothing.
+  std::vector<Chunk*> recent;
+  std::uint64_t blocks = 0;       ///< held by somebody
+  std::uint64_t allocations = 0;  ///< ever
+
+  Chunk* take_recent(std::size_t bytes) {
+    for (std::size_t i = recent.size(); i-- > 0;) {
+      Chunk* const chunk = recent[i];
+      if (chunk->bytes != bytes) continue;
+      recent.erase(recent.begin() + static_cast<std::ptrdiff_t>(i));
+      chunk->recent = false;
+      return chunk;
+    }
+    return nullptr;
+  }
+
+  void put_recent(Chunk* chunk) {
+    if (recent.size() == most_recent) {
+      insert_free(recent.front());
+      recent.erase(recent.begin());
+    }
+    chunk->recent = true;
+    recent.push_back(chunk);
+  }
+
+  /// Merges them all with what is free around them.
+  void settle() {
+    for (Chunk* const chunk : recent) insert_free(chunk);
+    recent.clear();
+  }
 
   bool whole(const Chunk* c) const { return c->before == nullptr && c->after == nullptr; }
 
   void insert_free(Chunk* chunk) {
-    chunk->held = false;
+    chunk->held = chunk->recent = false;
     chunk->label.reset();
     if (Chunk* after = chunk->after; after != nullptr && !after->held) {
       free.erase(after);
@@ -73,6 +105,14 @@ struct Arena {
       chunk = before;
     }
     free.insert(chunk);
+  }
+
+  /// Gives somebody `bytes` of a chunk that has left `free`.
+  void hold(Chunk* chunk, std::size_t bytes) {
+    chunk->held = true;
+    cut(chunk, bytes);
+    ++blocks;
+    ++allocations;
   }
 
   /// Cuts a chunk that has left `free` down to `bytes`; the rest is free.
@@ -119,7 +159,7 @@ struct Arena {
 
 struct MemoryPool::Counters {
   std::atomic<std::size_t> in_use{0}, reserved{0}, peak_in_use{0}, peak_reserved{0}, limit{0};
-  std::atomic<std::uint64_t> blocks{0}, allocations{0}, reservations{0};
+  std::atomic<std::uint64_t> reservations{0};
 
   static void raise(std::atomic<std::size_t>& peak, std::size_t value) {
     std::size_t seen = peak.load(std::memory_order_relaxed);
@@ -128,8 +168,17 @@ struct MemoryPool::Counters {
   }
 };
 
+namespace {
+
+std::uint64_t next_pool_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
 MemoryPool::MemoryPool(PoolBackend& backend)
-    : backend_(backend), counters_(std::make_unique<Counters>()) {}
+    : backend_(backend), number_(next_pool_number()), counters_(std::make_unique<Counters>()) {}
 
 MemoryPool::~MemoryPool() {
   for (const auto& arena : arenas_) {
@@ -142,13 +191,25 @@ MemoryPool::~MemoryPool() {
 }
 
 Arena& MemoryPool::arena_of(StreamState* stream) {
+  // A thread nearly always asks for the same again.
+  struct Last {
+    std::uint64_t pool = 0;
+    StreamState* stream = nullptr;
+    Arena* arena = nullptr;
+  };
+  thread_local Last last;
+  if (last.pool == number_ && last.stream == stream) return *last.arena;
   std::lock_guard lock(mutex_);
-  for (const auto& arena : arenas_) {
-    if (arena->stream == stream) return *arena;
+  auto found = std::find_if(arenas_.begin(), arenas_.end(),
+                            [&](const auto& arena) { return arena->stream == stream; });
+  if (found == arenas_.end()) {
+    arenas_.push_back(std::make_unique<Arena>());
+    arenas_.back()->stream = stream;
+    arenas_.back()->recent.reserve(most_recent);
+    found = std::prev(arenas_.end());
   }
-  arenas_.push_back(std::make_unique<Arena>());
-  arenas_.back()->stream = stream;
-  return *arenas_.back();
+  last = {number_, stream, found->get()};
+  return **found;
 }
 
 std::vector<Arena*> MemoryPool::arenas() const {
@@ -158,27 +219,37 @@ std::vector<Arena*> MemoryPool::arenas() const {
   return out;
 }
 
-Chunk* MemoryPool::allocate(std::size_t bytes, StreamState* stream, Label label) {
+Chunk* MemoryPool::allocate(std::size_t bytes, StreamState* stream, const Label& label) {
   // A request that rounding would wrap around cannot be met by any device.
   if (bytes > SIZE_MAX / 2) return nullptr;
   bytes = round_up(bytes, unit);
   Arena& arena = arena_of(stream);
-  collect_pending(arena, false);
-  Chunk* chunk = take_fitting(arena, bytes, true);
+  Chunk* chunk = take_recent(arena, bytes);
+  if (chunk == nullptr) chunk = take_fitting(arena, bytes, true);
   if (chunk == nullptr) chunk = take_from_idle(arena, bytes);
   if (chunk == nullptr) chunk = reserve_and_take(arena, bytes);
   if (chunk == nullptr) chunk = take_fitting(arena, bytes, false);
   if (chunk == nullptr) return nullptr;
-  chunk->label = std::move(label);
-  count_held(chunk->bytes);
+  if (chunk->label != label) chunk->label = label;
+  const std::size_t now =
+      counters_->in_use.fetch_add(chunk->bytes, std::memory_order_relaxed) + chunk->bytes;
+  Counters::raise(counters_->peak_in_use, now);
   return chunk;
 }
 
-void MemoryPool::count_held(std::size_t bytes) {
-  const std::size_t now = counters_->in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  Counters::raise(counters_->peak_in_use, now);
-  counters_->blocks.fetch_add(1, std::memory_order_relaxed);
-  counters_->allocations.fetch_add(1, std::memory_order_relaxed);
+/// When there is none, everything that is free is put in order for the search.
+Chunk* MemoryPool::take_recent(Arena& arena, std::size_t bytes) {
+  {
+    const std::lock_guard lock(arena.mutex);
+    if (Chunk* const chunk = arena.take_recent(bytes)) {
+      ++arena.blocks;
+      ++arena.allocations;
+      return chunk;
+    }
+    arena.settle();
+  }
+  collect_pending(arena, false);
+  return nullptr;
 }
 
 Chunk* MemoryPool::take_fitting(Arena& arena, std::size_t bytes, bool spare_large) {
@@ -192,8 +263,7 @@ Chunk* MemoryPool::take_fitting(Arena& arena, std::size_t bytes, bool spare_larg
     return nullptr;
   }
   arena.free.erase(at);
-  chunk->held = true;
-  arena.cut(chunk, bytes);
+  arena.hold(chunk, bytes);
   return chunk;
 }
 
@@ -205,6 +275,7 @@ Chunk* MemoryPool::take_from_idle(Arena& arena, std::size_t bytes) {
     std::unique_ptr<Segment> moved;
     {
       std::lock_guard lock(other->mutex);
+      other->settle();
       auto at = other->free.lower_bound(std::pair(small, bytes));
       while (at != other->free.end() && (*at)->segment->small == small && !other->whole(*at)) ++at;
       if (at == other->free.end() || (*at)->segment->small != small) continue;
@@ -216,8 +287,7 @@ Chunk* MemoryPool::take_from_idle(Arena& arena, std::size_t bytes) {
     Chunk* chunk = moved->first;
     arena.adopt(std::move(moved));
     arena.free.erase(chunk);
-    chunk->held = true;
-    arena.cut(chunk, bytes);
+    arena.hold(chunk, bytes);
     return chunk;
   }
   return nullptr;
@@ -254,21 +324,20 @@ Chunk* MemoryPool::reserve_and_take(Arena& arena, std::size_t bytes) {
   std::lock_guard lock(arena.mutex);
   arena.adopt(std::move(segment));
   arena.free.erase(chunk);
-  chunk->held = true;
-  arena.cut(chunk, bytes);
+  arena.hold(chunk, bytes);
   return chunk;
 }
 
 void MemoryPool::free(Chunk* chunk, std::span<StreamState* const> users) noexcept {
   counters_->in_use.fetch_sub(chunk->bytes, std::memory_order_relaxed);
-  counters_->blocks.fetch_sub(1, std::memory_order_relaxed);
   Arena& arena = *chunk->segment->arena;
-  Pending pending{chunk, {}};
   try {
+    Pending pending{chunk, {}};
     for (StreamState* user : users) pending.markers.push_back(backend_.mark(user));
-    std::lock_guard lock(arena.mutex);
+    const std::lock_guard lock(arena.mutex);
+    --arena.blocks;
     if (pending.markers.empty()) {
-      arena.insert_free(chunk);
+      arena.put_recent(chunk);
     } else {
       arena.pending.push_back(std::move(pending));
     }
@@ -279,12 +348,12 @@ void MemoryPool::free(Chunk* chunk, std::span<StreamState* const> users) noexcep
 }
 
 void MemoryPool::collect_pending(Arena& arena, bool wait) {
-  std::lock_guard lock(arena.mutex);
+  const std::lock_guard lock(arena.mutex);
   for (auto it = arena.pending.begin(); it != arena.pending.end();) {
     bool all = true;
     for (const auto& marker : it->markers) {
       if (wait) marker->wait();
-      all = all && (wait || marker->passed());
+      all = all && marker->passed();
     }
     if (all) {
       arena.insert_free(it->chunk);
@@ -302,6 +371,7 @@ std::size_t MemoryPool::trim(bool wait) {
     std::vector<std::unique_ptr<Segment>> gone;
     {
       std::lock_guard lock(arena->mutex);
+      arena->settle();
       for (std::size_t i = arena->segments.size(); i-- > 0;) {
         Segment* segment = arena->segments[i].get();
         if (!segment->first->held && arena->whole(segment->first)) {
@@ -324,13 +394,17 @@ void MemoryPool::set_limit(std::size_t bytes) { counters_->limit.store(bytes); }
 std::size_t MemoryPool::limit() const { return counters_->limit.load(); }
 
 MemoryStatistics MemoryPool::statistics() const {
-  return {.in_use = counters_->in_use.load(),
-          .reserved = counters_->reserved.load(),
-          .peak_in_use = counters_->peak_in_use.load(),
-          .peak_reserved = counters_->peak_reserved.load(),
-          .blocks = counters_->blocks.load(),
-          .allocations = counters_->allocations.load(),
-          .reservations = counters_->reservations.load()};
+  MemoryStatistics out{.in_use = counters_->in_use.load(),
+                       .reserved = counters_->reserved.load(),
+                       .peak_in_use = counters_->peak_in_use.load(),
+                       .peak_reserved = counters_->peak_reserved.load(),
+                       .reservations = counters_->reservations.load()};
+  for (Arena* arena : arenas()) {
+    const std::lock_guard lock(arena->mutex);
+    out.blocks += arena->blocks;
+    out.allocations += arena->allocations;
+  }
+  return out;
 }
 
 void MemoryPool::reset_peak() {
@@ -342,6 +416,7 @@ std::size_t MemoryPool::largest_free() const {
   std::size_t out = 0;
   for (Arena* arena : arenas()) {
     std::lock_guard lock(arena->mutex);
+    arena->settle();
     for (const Chunk* chunk : arena->free) out = std::max(out, chunk->bytes);
   }
   return out;
@@ -353,7 +428,7 @@ std::string MemoryPool::describe_largest(std::size_t count) const {
     std::lock_guard lock(arena->mutex);
     for (const auto& segment : arena->segments) {
       for (const Chunk* c = segment->first; c != nullptr; c = c->after) {
-        if (c->held) held.emplace_back(c->bytes, c->label ? *c->label : "no label");
+        if (c->held && !c->recent) held.emplace_back(c->bytes, c->label ? *c->label : "no label");
       }
     }
   }
@@ -372,7 +447,7 @@ void MemoryPool::verify() const {
   };
   for (Arena* arena : arenas()) {
     std::lock_guard lock(arena->mutex);
-    std::size_t free_chunks = 0;
+    std::size_t free_chunks = 0, recent = 0;
     for (const auto& segment : arena->segments) {
       require(segment->arena == arena, "a segment knows another arena");
       char* at = segment->pointer;
@@ -382,12 +457,15 @@ void MemoryPool::verify() const {
         require(c->before == before && c->segment == segment.get(), "a chunk's links are wrong");
         require(before == nullptr || before->held || c->held, "two free neighbours");
         require(c->held || arena->free.count(const_cast<Chunk*>(c)) == 1, "a free chunk is lost");
+        require(c->held || !c->recent, "a free chunk is among the recent");
         free_chunks += c->held ? 0 : 1;
+        recent += c->recent ? 1 : 0;
         at += c->bytes;
       }
       require(at == segment->pointer + segment->bytes, "chunks do not fill the segment");
     }
     require(free_chunks == arena->free.size(), "the free list has strangers");
+    require(recent == arena->recent.size(), "the recent have strangers");
   }
 }
 

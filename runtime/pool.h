@@ -12,8 +12,9 @@
 ///
 /// Every stream has an arena. An arena is made of segments that were reserved from the device and
 /// are split into chunks of whole 512-byte units; a free chunk merges with its free neighbours. A
-/// request takes the smallest free chunk of its stream's arena that holds it. Since a stream works
-/// in order, a chunk that was used on its own stream only is free for that stream at once.
+/// request takes the smallest free chunk of its stream's arena that holds it; what was freed last
+/// waits unmerged for a request of its size. Since a stream works in order, a chunk that was used
+/// on its own stream only is free for that stream at once.
 namespace heddle::runtime {
 
 struct StreamState;
@@ -23,8 +24,10 @@ using Label = std::shared_ptr<const std::string>;  ///< what a block is for, in 
 class PoolMarker {
  public:
   virtual ~PoolMarker() = default;
-  virtual bool passed() const = 0;
-  virtual void wait() const = 0;
+  virtual bool passed() = 0;
+  /// Waits where that can be: afterwards it has passed, unless a graph is being captured from the
+  /// stream.
+  virtual void wait() = 0;
 };
 
 /// Where a pool gets memory, and how it asks about streams.
@@ -60,7 +63,8 @@ struct Chunk {
   Chunk* before = nullptr;  ///< the neighbours in the segment
   Chunk* after = nullptr;
   bool held = false;
-  Label label;
+  bool recent = false;  ///< held by the pool itself, among those freed last
+  Label label;          ///< the last holder's
 };
 
 /// Thread-safe. Throws only what its backend throws.
@@ -75,7 +79,7 @@ class MemoryPool {
 
   /// A block of at least `bytes` > 0 that work on `stream` may use at once, or nullptr when there
   /// is no memory for it (trim and try again).
-  Chunk* allocate(std::size_t bytes, StreamState* stream, Label label);
+  Chunk* allocate(std::size_t bytes, StreamState* stream, const Label& label);
   /// Takes a block back. `users` are streams other than its own that work with it: it is free
   /// again when what they hold now is done.
   void free(Chunk* chunk, std::span<StreamState* const> users) noexcept;
@@ -100,14 +104,15 @@ class MemoryPool {
  private:
   Arena& arena_of(StreamState* stream);
   std::vector<Arena*> arenas() const;
+  Chunk* take_recent(Arena& arena, std::size_t bytes);
   Chunk* take_fitting(Arena& arena, std::size_t bytes, bool spare_large);
   Chunk* take_from_idle(Arena& arena, std::size_t bytes);
   Chunk* reserve_and_take(Arena& arena, std::size_t bytes);
   void collect_pending(Arena& arena, bool wait);
-  void count_held(std::size_t bytes);
 
   struct Counters;
   PoolBackend& backend_;
+  std::uint64_t number_;  ///< no other pool of the process has or had it
   std::unique_ptr<Counters> counters_;
   mutable std::mutex mutex_;  ///< guards arenas_; never held together with an arena's
   std::vector<std::unique_ptr<Arena>> arenas_;

@@ -103,7 +103,7 @@ std::string place_of(const ir::Requirement& broken, const ir::Graph* graph) {
 
 }  // namespace
 
-ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argument> arguments) {
+ir::SymbolBindings bind_arguments(const Program& program, std::span<const ArgumentView> arguments) {
   if (arguments.size() != program.inputs.size()) {
     throw ShapeError(fmt::format("{} takes {} arguments, and {} were given", program.name,
                                  program.inputs.size(), arguments.size()));
@@ -112,9 +112,8 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
   bool all_solved = true;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const passes::ProgramInput& input = program.inputs[i];
-    const auto* array = std::get_if<DeviceArray>(&arguments[i]);
-    const DType dtype =
-        array != nullptr ? array->type.dtype : std::get<ScalarArgument>(arguments[i]).dtype;
+    const DeviceArray* const array = arguments[i].array;
+    const DType dtype = array != nullptr ? array->type.dtype : arguments[i].scalar.dtype;
     if (dtype != input.type.dtype) {
       throw DTypeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
                                    i, program.name, name_of(dtype), name_of(input.type.dtype)));
@@ -124,7 +123,7 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
     if (array != nullptr) all_solved &= bind_symbols(program, i, array->type, bindings);
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const auto* array = std::get_if<DeviceArray>(&arguments[i]);
+    const DeviceArray* const array = arguments[i].array;
     const ir::Shape& expected = program.inputs[i].type.shape;
     if (array == nullptr || is_constant(expected)) continue;
     const bool known = all_solved || all_bound(expected, bindings);

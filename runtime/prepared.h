@@ -44,7 +44,7 @@ struct Prepared {
 /// argument, its shape and the parameter's, for extents that do not fit or break a fact;
 /// DTypeError.
 ir::SymbolBindings bind_arguments(const passes::Program& program,
-                                  std::span<const Argument> arguments);
+                                  std::span<const ArgumentView> arguments);
 
 /// Throws IndexError, ShapeError or ValueError when the symbols break one of the program's
 /// requirements. The line that it names is looked up in `graph`, which has the program's hash.

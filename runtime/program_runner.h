@@ -1,37 +1,53 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
+#include "runtime/capture.h"
 #include "runtime/image.h"
+#include "runtime/lanes.h"
 #include "runtime/launcher.h"
-#include "runtime/prepared.h"
+#include "runtime/schedule.h"
 
 namespace heddle::runtime {
 
-/// Runs a loaded program: binds arguments, finds memory, and launches the steps in order.
+/// Runs a loaded program: finds the lane of such a call, which has everything prepared, finds
+/// memory, and enqueues the actions in order; as CUDA graphs when such calls repeat.
 class ProgramRunner {
  public:
   ProgramRunner(passes::Program program, std::unique_ptr<KernelLauncher> launcher)
       : program_(std::move(program)),
         label_(std::make_shared<const std::string>(program_.name)),
         launcher_(std::move(launcher)) {}
+  ~ProgramRunner();
 
   const passes::Program& program() const { return program_; }
   /// As Executable::run.
-  std::vector<DeviceArray> run(const std::vector<Argument>& arguments, Stream& stream,
-                               const ir::Graph* graph = nullptr);
+  void run(std::span<const ArgumentView> arguments, Stream& stream,
+           std::vector<DeviceArray>& outputs, const ir::Graph* graph = nullptr);
 
  private:
-  std::shared_ptr<const Prepared> prepared_for(ir::SymbolBindings bindings, const ir::Graph* graph);
+  Lanes::Lease lane_for(std::span<const ArgumentView> arguments, const Stream& stream,
+                        const ir::Graph* graph);
+  std::shared_ptr<const Schedule> schedule_for(std::span<const ArgumentView> arguments,
+                                               const ir::Graph* graph);
+  void prepare_graph(const Lanes::Lease& lane, const Frame& frame, Device device);
+  void enqueue(Lane& lane, const Frame& frame, const Stream& stream, const CaptureScope& capture);
+  void enqueue_one(const Action& action, Lane& lane, const Frame& frame, const Stream& stream,
+                   const CaptureScope& capture);
 
   passes::Program program_;
   Label label_;  ///< of its memory, in OutOfMemory's list
   std::unique_ptr<KernelLauncher> launcher_;
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<const Prepared>> prepared_;  ///< most recent first, a few
+  std::mutex mutex_;                                        ///< guards the next
+  std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
+  /// Behind what they refer to, so that they go first. Shared with what gives up graphs when memory
+  /// is short.
+  std::shared_ptr<Lanes> lanes_ = std::make_shared<Lanes>();
+  std::once_flag gives_up_graphs_;
+  int reclaimer_ = -1;
 };
 
 }  // namespace heddle::runtime

@@ -191,7 +191,9 @@ class HostPrograms final : public Programs {
   std::vector<HostArray> run(std::size_t index, std::span<const HostArray> inputs) override {
     return run_on(options_.at(index), program(index), inputs, Device{},
                   [&](const std::vector<Argument>& arguments, runtime::Stream& stream) {
-                    return runners_[index]->run(arguments, stream);
+                    std::vector<DeviceArray> outputs;
+                    runners_[index]->run(runtime::views_of(arguments), stream, outputs);
+                    return outputs;
                   });
   }
 

@@ -59,9 +59,8 @@ void check_target() {
   CHECK(runtime::current_device() == gpu);
 }
 
-void check_context_is_put_back() {
-  cuda::ContextHandle before = nullptr, during = nullptr, after = nullptr;
-  cuda::driver().ctx_get_current(&before);
+void check_contexts() {
+  cuda::ContextHandle during = nullptr, after = nullptr;
   {
     const cuda::ContextScope scope(0);
     const cuda::ContextScope again(0);
@@ -69,7 +68,13 @@ void check_context_is_put_back() {
   }
   cuda::driver().ctx_get_current(&after);
   CHECK(during == cuda::primary_context(0));
-  CHECK(after == before);
+  std::thread([&] {
+    {
+      const cuda::ContextScope scope(0);
+    }
+    cuda::driver().ctx_get_current(&after);
+  }).join();
+  CHECK_MESSAGE(after == cuda::primary_context(0), "stays where there was none");
 }
 
 void check_copies() {
@@ -228,7 +233,7 @@ void leave_static_holders() {
 
 void check_everything() {
   check_target();
-  check_context_is_put_back();
+  check_contexts();
   check_copies();
   check_copies_from_pinned_memory();
   check_reuse_on_one_stream();

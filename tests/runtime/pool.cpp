@@ -48,8 +48,8 @@ class FakeDevice : public runtime::PoolBackend {
   std::unique_ptr<runtime::PoolMarker> mark(StreamState* stream) override {
     struct Marker : runtime::PoolMarker {
       Marker(FakeDevice& device, StreamState* stream) : device(device), stream(stream) {}
-      bool passed() const override { return device.busy.count(stream) == 0; }
-      void wait() const override { device.busy.erase(stream); }
+      bool passed() override { return device.busy.count(stream) == 0; }
+      void wait() override { device.busy.erase(stream); }
       FakeDevice& device;
       StreamState* stream;
     };

@@ -99,7 +99,7 @@ class Run {
         arguments.emplace_back(runtime::DeviceArray{inputs[i].type, {}, 0});
       }
     }
-    return runtime::bind_arguments(program, arguments);
+    return runtime::bind_arguments(program, runtime::views_of(arguments));
   }
 
   /// An input that may lie anywhere lies one element behind a boundary.

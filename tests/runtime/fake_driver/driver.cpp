@@ -2,65 +2,23 @@
 // Enqueued work runs as late as the interface allows: when somebody waits for it, or when a copy
 // to pageable memory has to be done. What comes to rely on work that nobody ordered is found out.
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
-namespace {
+#include "control.h"
+#include "state.h"
 
-enum Result : int {
-  success = 0,
-  invalid_value = 1,
-  out_of_memory = 2,
-  invalid_image = 200,
-  invalid_context = 201,
-  not_found = 500,
-  not_ready = 600
-};
-
-struct Context {};
-
-struct Stream {
-  std::deque<std::function<void()>> work;
-};
-
-/// One recording of an event: what waits for it holds on to it when the event is recorded anew.
-struct Mark {
-  Stream* stream = nullptr;
-  bool passed = true;
-};
-
-struct Event {
-  std::shared_ptr<Mark> mark = std::make_shared<Mark>();
-};
-
-constexpr std::size_t capacity = std::size_t{256} << 20;
-
-struct State {
-  std::recursive_mutex mutex;
-  Context context;
-  std::map<std::uint64_t, std::size_t> blocks;
-  std::map<std::uint64_t, std::size_t> pinned;
-  std::size_t used = 0;
-  std::map<Stream*, bool> streams;
-};
+namespace fake {
 
 State& state() {
   static auto* const instance = new State;
   return *instance;
 }
-
-thread_local std::deque<Context*> current;
-
-using Lock = std::lock_guard<std::recursive_mutex>;
 
 void run_all(Stream* stream) {
   while (!stream->work.empty()) {
@@ -69,6 +27,10 @@ void run_all(Stream* stream) {
     next();
   }
 }
+
+namespace {
+
+thread_local std::deque<Context*> current;
 
 void run_until(const Mark& mark) {
   while (!mark.passed && !mark.stream->work.empty()) {
@@ -86,18 +48,68 @@ bool in_one_of(const std::map<std::uint64_t, std::size_t>& blocks, std::uint64_t
   return pointer + bytes <= block->first + block->second;
 }
 
-/// Work needs the device's context, or a stream of it; copies and fills check their range.
+void* host(std::uint64_t pointer) { return reinterpret_cast<void*>(pointer); }
+
+/// Counts of calls and the failure that is to come; they cost nothing until a test asks.
+struct Watch {
+  std::map<std::string, std::uint64_t> calls;
+  std::string failing;
+  int error = 0, after = -1;
+};
+std::atomic<bool> watching{false};
+Watch& watch() {
+  static auto* const instance = new Watch;
+  return *instance;
+}
+
+}  // namespace
+
 bool in_a_block(std::uint64_t pointer, std::size_t bytes) {
   return in_one_of(state().blocks, pointer, bytes);
 }
 
-void* host(std::uint64_t pointer) { return reinterpret_cast<void*>(pointer); }
-
 bool have_context() { return !current.empty() && current.back() != nullptr; }
 
-}  // namespace
+int enter(const char* function) {
+  if (!watching.load(std::memory_order_relaxed)) return success;
+  const Lock lock(state().mutex);
+  ++watch().calls[function];
+  if (watch().after < 0 || watch().failing != function || watch().after-- > 0) return success;
+  return watch().error;
+}
+
+}  // namespace fake
+
+using namespace fake;
 
 extern "C" {
+
+std::uint64_t fake_live_graphs();
+std::uint64_t fake_live_executables();
+
+const FakeControl* heddle_fake_control() {
+  static const FakeControl control = {.calls =
+                                          [](const char* function) {
+                                            const Lock lock(state().mutex);
+                                            return watch().calls[function];
+                                          },
+                                      .fail =
+                                          [](const char* function, int error, int after) {
+                                            const Lock lock(state().mutex);
+                                            watch().failing = function;
+                                            watch().error = error;
+                                            watch().after = after;
+                                          },
+                                      .failed =
+                                          [] {
+                                            const Lock lock(state().mutex);
+                                            return watch().after < 0;
+                                          },
+                                      .live_graphs = fake_live_graphs,
+                                      .live_executables = fake_live_executables};
+  watching = true;
+  return &control;
+}
 
 int cuInit(unsigned) {
   const char* code = std::getenv("HEDDLE_FAKE_INIT");
@@ -167,20 +179,24 @@ int cuStreamDestroy_v2(Stream* stream) {
 }
 int cuStreamSynchronize(Stream* stream) {
   const Lock lock(state().mutex);
+  if (stream->capture != nullptr || unsafe_now()) return capture_unsupported;
   run_all(stream);
   return success;
 }
 int cuStreamQuery(Stream* stream) {
   const Lock lock(state().mutex);
+  if (stream->capture != nullptr || unsafe_now()) return capture_unsupported;
   return stream->work.empty() ? success : not_ready;
 }
 int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
+  if (const int error = enter("cuStreamWaitEvent")) return error;
   const Lock lock(state().mutex);
+  if ((stream->capture != nullptr) != event->mark->captured) return capture_isolation;
+  if (stream->capture != nullptr) return success;
   stream->work.emplace_back([mark = event->mark] { run_until(*mark); });
   return success;
 }
 int cuStreamGetCtx(Stream*, Context** context) { return *context = &state().context, success; }
-int cuStreamIsCapturing(Stream*, int* status) { return *status = 0, success; }
 
 int cuEventCreate(Event** event, unsigned) {
   if (!have_context()) return invalid_context;
@@ -188,13 +204,16 @@ int cuEventCreate(Event** event, unsigned) {
 }
 int cuEventDestroy_v2(Event*) { return success; }
 int cuEventRecord(Event* event, Stream* stream) {
+  if (const int error = enter("cuEventRecord")) return error;
   const Lock lock(state().mutex);
-  event->mark = std::make_shared<Mark>(Mark{stream, false});
+  event->mark = std::make_shared<Mark>(Mark{stream, false, stream->capture != nullptr});
+  if (stream->capture != nullptr) return success;
   stream->work.emplace_back([mark = event->mark] { mark->passed = true; });
   return success;
 }
 int cuEventQuery(Event* event) {
   const Lock lock(state().mutex);
+  if (event->mark->captured || unsafe_now()) return capture_unsupported;
   return event->mark->passed ? success : not_ready;
 }
 int cuEventSynchronize(Event* event) {
@@ -211,6 +230,8 @@ int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return success;
 }
 int cuMemAlloc_v2(std::uint64_t* pointer, std::size_t bytes) {
+  if (const int error = enter("cuMemAlloc_v2")) return error;
+  if (unsafe_now()) return capture_unsupported;
   if (!have_context()) return invalid_context;
   const Lock lock(state().mutex);
   if (bytes > capacity - state().used) return out_of_memory;
@@ -276,10 +297,14 @@ int cuMemcpyPeerAsync(std::uint64_t to, Context*, std::uint64_t from, Context*, 
   return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 }
 int cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t count, Stream* stream) {
+  if (const int error = enter("cuMemsetD8Async")) return error;
   const Lock lock(state().mutex);
   if (stream == nullptr || !in_a_block(to, count)) return invalid_value;
-  stream->work.emplace_back([=] { std::memset(host(to), value, count); });
-  return success;
+  Node node;
+  node.destination = to;
+  node.value = value;
+  node.bytes = count;
+  return submit(stream, node);
 }
 int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
                            std::uint64_t pointer) {
@@ -293,29 +318,10 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
   return success;
 }
 
-int cuModuleLoadDataEx(void**, const void*, unsigned, int*, void**) { return invalid_image; }
-
-// What no test of memory and streams calls, and what Heddle asks to be there.
+// What no test calls, and what Heddle asks to be there.
 #define HEDDLE_FAKE(name) \
   int name() { return not_found; }
-HEDDLE_FAKE(cuStreamBeginCapture_v2)
-HEDDLE_FAKE(cuStreamEndCapture)
-HEDDLE_FAKE(cuThreadExchangeStreamCaptureMode)
 HEDDLE_FAKE(cuMemsetD32Async)
-HEDDLE_FAKE(cuModuleUnload)
-HEDDLE_FAKE(cuModuleGetFunction)
-HEDDLE_FAKE(cuFuncGetAttribute)
-HEDDLE_FAKE(cuFuncSetAttribute)
-HEDDLE_FAKE(cuLaunchKernel)
-HEDDLE_FAKE(cuLaunchKernelEx)
 HEDDLE_FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-HEDDLE_FAKE(cuGraphCreate)
-HEDDLE_FAKE(cuGraphDestroy)
-HEDDLE_FAKE(cuGraphGetNodes)
-HEDDLE_FAKE(cuGraphNodeGetType)
-HEDDLE_FAKE(cuGraphInstantiateWithFlags)
-HEDDLE_FAKE(cuGraphUpload)
-HEDDLE_FAKE(cuGraphLaunch)
-HEDDLE_FAKE(cuGraphExecDestroy)
 #undef HEDDLE_FAKE
 }

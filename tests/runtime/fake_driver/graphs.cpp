@@ -1,0 +1,368 @@
+// Modules, launches, graphs and their capture.
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "control.h"
+#include "runtime/cuda_driver.h"
+#include "state.h"
+
+namespace fake {
+
+namespace cuda = heddle::runtime::cuda;
+
+/// What a test's program may launch; `sizes` are of its parameters, in bytes.
+struct Kernel {
+  const char* name;
+  std::vector<std::size_t> sizes;
+  void (*run)(const Node& node);
+};
+
+/// Objects that a graph, and what was made executable of it, keep alive.
+struct Retained {
+  std::vector<std::pair<void (*)(void*), void*>> objects;
+  Retained() = default;
+  Retained(const Retained&) = delete;
+  Retained& operator=(const Retained&) = delete;
+  ~Retained() {
+    for (const auto& [destroy, pointer] : objects) destroy(pointer);
+  }
+};
+
+struct Graph {
+  std::vector<Node*> nodes;
+  std::shared_ptr<Retained> retained = std::make_shared<Retained>();
+};
+
+struct Executable {
+  std::shared_ptr<Retained> retained;
+  std::vector<std::pair<Node*, Node>> nodes;  ///< of the graph, and what they are here
+};
+
+struct UserObject {
+  void* pointer;
+  void (*destroy)(void*);
+};
+
+namespace {
+
+std::uint64_t graphs = 0, executables = 0;
+thread_local int captures = 0;  ///< that this thread has begun in a mode that forbids things
+thread_local auto mode = cuda::CaptureMode::global;
+
+template <class T>
+T parameter(const Node& node, std::size_t index) {
+  T value;
+  std::memcpy(&value, &node.parameters[index], sizeof(value));
+  return value;
+}
+
+// Every launch is checked to be as wide as its program says, and waits for its stream's turn.
+const Kernel kernels[] = {
+    {"fake_add",  // out = a + b
+     {8, 8, 8, 8},
+     [](const Node& node) {
+       const auto *a = parameter<const float*>(node, 0), *b = parameter<const float*>(node, 1);
+       auto* out = parameter<float*>(node, 2);
+       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 3); ++i) out[i] = a[i] + b[i];
+     }},
+    {"fake_scale",  // out = a * factor
+     {8, 8, 4, 8},
+     [](const Node& node) {
+       const auto* a = parameter<const float*>(node, 0);
+       auto* out = parameter<float*>(node, 1);
+       const auto factor = parameter<float>(node, 2);
+       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 3); ++i) out[i] = a[i] * factor;
+     }},
+    {"fake_tally",  // out = a + how many blocks were counted before, each once; counts must be 0
+     {8, 8, 8, 8},
+     [](const Node& node) {
+       const auto* a = parameter<const float*>(node, 0);
+       auto* counts = parameter<std::uint32_t*>(node, 1);
+       auto* out = parameter<float*>(node, 2);
+       float sum = 0;
+       for (unsigned i = 0; i < node.grid; ++i) sum += static_cast<float>(counts[i]++);
+       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 3); ++i) out[i] = a[i] + sum;
+     }},
+    {"fake_clusters",  // out = blocks of a cluster
+     {8, 8},
+     [](const Node& node) {
+       auto* out = parameter<float*>(node, 0);
+       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 1); ++i)
+         out[i] = static_cast<float>(node.cluster[0]);
+     }},
+};
+const Kernel nothing{"", {}, nullptr};
+
+std::array<std::uint64_t, 2> copy_of(const void* value, std::size_t size) {
+  std::array<std::uint64_t, 2> slot{};
+  std::memcpy(slot.data(), value, size);
+  return slot;
+}
+
+void set_parameters(Node& node, void** parameters) {
+  node.parameters.clear();
+  for (std::size_t i = 0; i < node.kernel->sizes.size(); ++i)
+    node.parameters.push_back(copy_of(parameters[i], node.kernel->sizes[i]));
+}
+
+Node node_of(const cuda::KernelNodeParams& params) {
+  Node node;
+  node.kernel = reinterpret_cast<const Kernel*>(params.function);
+  node.grid = params.grid[0];
+  node.block = params.block[0];
+  set_parameters(node, params.parameters);
+  return node;
+}
+
+Node node_of(const cuda::MemsetNodeParams& params) {
+  Node node;
+  node.destination = params.destination;
+  node.value = static_cast<unsigned char>(params.value);
+  node.bytes = params.width;
+  return node;
+}
+
+Node* add(Graph* graph, Node node) { return graph->nodes.emplace_back(new Node(std::move(node))); }
+
+bool in_a_line(const Graph* graph, Node* const* dependencies, std::size_t count) {
+  return graph->nodes.empty() ? count == 0 : count == 1 && dependencies[0] == graph->nodes.back();
+}
+
+Node* node_in(Executable* executable, const Node* original) {
+  for (auto& [of, node] : executable->nodes) {
+    if (of == original) return &node;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool unsafe_now() { return captures > 0 && mode != cuda::CaptureMode::relaxed; }
+
+void execute(const Node& node) {
+  if (node.kernel == nullptr) {
+    std::memset(reinterpret_cast<void*>(node.destination), node.value, node.bytes);
+  } else if (node.kernel->run != nullptr) {
+    node.kernel->run(node);
+  }
+}
+
+int submit(Stream* stream, const Node& node) {
+  if (stream->capture != nullptr) {
+    add(stream->capture, node);
+  } else if (node.kernel != &nothing) {
+    stream->work.emplace_back([node] { execute(node); });
+  }
+  return success;
+}
+
+}  // namespace fake
+
+using namespace fake;
+
+extern "C" {
+
+std::uint64_t fake_live_graphs() { return graphs; }
+std::uint64_t fake_live_executables() { return executables; }
+
+int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
+  const std::string_view elf(
+      "\x7f"
+      "ELF",
+      4);
+  const bool known = std::memcmp(image, fake_module, sizeof(fake_module) - 1) == 0;
+  if (!known && std::memcmp(image, elf.data(), elf.size()) != 0) return invalid_image;
+  return *module = new bool(known), success;
+}
+int cuModuleUnload(const bool* module) { return delete module, success; }
+int cuModuleGetFunction(const Kernel** function, const bool* module, const char* name) {
+  if (!*module) return *function = &nothing, success;
+  const auto* const found =
+      std::find_if(std::begin(kernels), std::end(kernels),
+                   [&](const Kernel& one) { return one.name == std::string_view(name); });
+  if (found == std::end(kernels)) return not_found;
+  return *function = found, success;
+}
+int cuFuncGetAttribute(int* value, int, const Kernel*) { return *value = 32, success; }
+int cuFuncSetAttribute(const Kernel*, int, int) { return success; }
+
+int cuLaunchKernel(const Kernel* kernel, unsigned grid, unsigned, unsigned, unsigned block,
+                   unsigned, unsigned, unsigned, Stream* stream, void** parameters, void**) {
+  if (const int error = enter("cuLaunchKernel")) return error;
+  if (!have_context()) return invalid_context;
+  if (kernel == &nothing && stream->capture == nullptr) return success;
+  const Lock lock(state().mutex);
+  Node node;
+  node.kernel = kernel;
+  node.grid = grid;
+  node.block = block;
+  set_parameters(node, parameters);
+  return submit(stream, node);
+}
+int cuLaunchKernelEx(const cuda::LaunchConfig* config, const Kernel* kernel, void** parameters,
+                     void**) {
+  if (const int error = enter("cuLaunchKernelEx")) return error;
+  if (!have_context()) return invalid_context;
+  const Lock lock(state().mutex);
+  Node node;
+  node.kernel = kernel;
+  node.grid = config->grid[0];
+  node.block = config->block[0];
+  for (unsigned i = 0; i < config->attribute_count; ++i) {
+    if (config->attributes[i].id == cuda::LaunchAttributeId::cluster_dimension)
+      node.cluster[0] = config->attributes[i].value.cluster_dimension[0];
+  }
+  set_parameters(node, parameters);
+  return submit(reinterpret_cast<Stream*>(config->stream), node);
+}
+int cuOccupancyMaxActiveClusters(int* clusters, const Kernel*, const cuda::LaunchConfig*) {
+  return *clusters = 132, success;
+}
+
+int cuStreamBeginCapture_v2(Stream* stream, cuda::CaptureMode wanted) {
+  const Lock lock(state().mutex);
+  if (stream->capture != nullptr) return invalid_value;
+  stream->capture = new Graph;
+  ++graphs;
+  if (wanted != cuda::CaptureMode::relaxed) ++captures;
+  return success;
+}
+int cuStreamEndCapture(Stream* stream, Graph** graph) {
+  const Lock lock(state().mutex);
+  if (stream->capture == nullptr) return invalid_value;
+  *graph = std::exchange(stream->capture, nullptr);
+  captures = std::max(0, captures - 1);
+  return success;
+}
+int cuStreamIsCapturing(Stream* stream, cuda::CaptureStatus* status) {
+  *status = stream->capture != nullptr ? cuda::CaptureStatus::active : cuda::CaptureStatus::none;
+  return success;
+}
+int cuStreamGetCaptureInfo_v2(Stream* stream, cuda::CaptureStatus* status, std::uint64_t*,
+                              Graph** graph, Node* const**, std::size_t*) {
+  cuStreamIsCapturing(stream, status);
+  if (graph != nullptr) *graph = stream->capture;
+  return success;
+}
+int cuThreadExchangeStreamCaptureMode(cuda::CaptureMode* wanted) {
+  std::swap(mode, *wanted);
+  return success;
+}
+
+int cuUserObjectCreate(UserObject** object, void* pointer, void (*destroy)(void*), unsigned count,
+                       unsigned flags) {
+  if (count != 1 || flags != 1) return invalid_value;
+  return *object = new UserObject{pointer, destroy}, success;
+}
+int cuUserObjectRelease(UserObject* object, unsigned) {
+  object->destroy(object->pointer);
+  return delete object, success;
+}
+int cuGraphRetainUserObject(Graph* graph, UserObject* object, unsigned count, unsigned flags) {
+  if (const int error = enter("cuGraphRetainUserObject")) return error;
+  if (count != 1 || flags != 1) return invalid_value;
+  const Lock lock(state().mutex);
+  graph->retained->objects.emplace_back(object->destroy, object->pointer);
+  return delete object, success;
+}
+
+int cuGraphCreate(Graph** graph, unsigned) {
+  if (const int error = enter("cuGraphCreate")) return error;
+  const Lock lock(state().mutex);
+  ++graphs;
+  return *graph = new Graph, success;
+}
+int cuGraphDestroy(Graph* graph) {
+  std::shared_ptr<Retained> retained;  // let go of without the lock
+  const Lock lock(state().mutex);
+  retained = std::move(graph->retained);
+  for (const Node* node : graph->nodes) delete node;
+  --graphs;
+  return delete graph, success;
+}
+int cuGraphAddKernelNode_v2(Node** node, Graph* graph, Node* const* dependencies, std::size_t count,
+                            const cuda::KernelNodeParams* params) {
+  if (const int error = enter("cuGraphAddKernelNode_v2")) return error;
+  if (!have_context()) return invalid_context;
+  const Lock lock(state().mutex);
+  if (!in_a_line(graph, dependencies, count)) return invalid_value;
+  return *node = add(graph, node_of(*params)), success;
+}
+int cuGraphAddMemsetNode(Node** node, Graph* graph, Node* const* dependencies, std::size_t count,
+                         const cuda::MemsetNodeParams* params, Context* context) {
+  if (const int error = enter("cuGraphAddMemsetNode")) return error;
+  const Lock lock(state().mutex);
+  if (context != &state().context || !in_a_line(graph, dependencies, count) ||
+      params->element_bytes != 1 || params->height != 1) {
+    return invalid_value;
+  }
+  return *node = add(graph, node_of(*params)), success;
+}
+int cuGraphGetNodes(Graph* graph, Node** nodes, std::size_t* count) {
+  const Lock lock(state().mutex);
+  for (std::size_t i = 0; nodes != nullptr && i < *count; ++i) nodes[i] = graph->nodes[i];
+  if (nodes == nullptr) *count = graph->nodes.size();
+  return success;
+}
+int cuGraphNodeGetType(const Node* node, cuda::GraphNodeType* type) {
+  *type = node->kernel != nullptr ? cuda::GraphNodeType::kernel : cuda::GraphNodeType::memset;
+  return success;
+}
+int cuGraphKernelNodeSetAttribute(Node* node, cuda::LaunchAttributeId id,
+                                  const cuda::LaunchAttributeValue* value) {
+  if (const int error = enter("cuGraphKernelNodeSetAttribute")) return error;
+  if (id != cuda::LaunchAttributeId::cluster_dimension) return invalid_value;
+  std::copy_n(value->cluster_dimension, 3, node->cluster.begin());
+  return success;
+}
+
+int cuGraphInstantiateWithFlags(Executable** executable, Graph* graph, unsigned long long) {
+  if (const int error = enter("cuGraphInstantiateWithFlags")) return error;
+  const Lock lock(state().mutex);
+  auto* made = new Executable{graph->retained, {}};
+  for (Node* node : graph->nodes) made->nodes.emplace_back(node, *node);
+  ++executables;
+  return *executable = made, success;
+}
+int cuGraphUpload(Executable*, Stream*) { return success; }
+int cuGraphExecKernelNodeSetParams_v2(Executable* executable, const Node* original,
+                                      const cuda::KernelNodeParams* params) {
+  if (const int error = enter("cuGraphExecKernelNodeSetParams_v2")) return error;
+  if (reinterpret_cast<const Kernel*>(params->function) == &nothing) return success;
+  const Lock lock(state().mutex);
+  Node* const node = node_in(executable, original);
+  if (node == nullptr || node->kernel == nullptr) return invalid_value;
+  const std::array<unsigned, 3> cluster = node->cluster;
+  *node = node_of(*params);
+  node->cluster = cluster;
+  return success;
+}
+int cuGraphExecMemsetNodeSetParams(Executable* executable, const Node* original,
+                                   const cuda::MemsetNodeParams* params, Context* context) {
+  if (const int error = enter("cuGraphExecMemsetNodeSetParams")) return error;
+  const Lock lock(state().mutex);
+  Node* const node = node_in(executable, original);
+  if (node == nullptr || node->kernel != nullptr || context != &state().context)
+    return invalid_value;
+  *node = node_of(*params);
+  return success;
+}
+int cuGraphLaunch(Executable* executable, Stream* stream) {
+  if (const int error = enter("cuGraphLaunch")) return error;
+  if (stream->capture != nullptr) return capture_unsupported;
+  if (executable->nodes.front().second.kernel == &nothing) return success;
+  const Lock lock(state().mutex);
+  for (const auto& [original, node] : executable->nodes) submit(stream, node);
+  return success;
+}
+int cuGraphExecDestroy(Executable* executable) {
+  const std::shared_ptr<Retained> retained = executable->retained;  // the same
+  const Lock lock(state().mutex);
+  --executables;
+  return delete executable, success;
+}
+}
