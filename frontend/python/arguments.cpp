@@ -13,11 +13,9 @@
 namespace heddle::python {
 
 ArrayObject* as_array(nb::handle value) {
+  // Python cannot derive from it.
   static const nb::handle type = nb::type<ArrayObject>();
-  if (value.type().is(type) || nb::isinstance<ArrayObject>(value)) {
-    return nb::inst_ptr<ArrayObject>(value);
-  }
-  return nullptr;
+  return value.type().is(type) ? nb::inst_ptr<ArrayObject>(value) : nullptr;
 }
 
 std::optional<Scalar> as_scalar(nb::handle value) {

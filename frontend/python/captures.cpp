@@ -1,7 +1,6 @@
 #include "frontend/python/captures.h"
 
-#include <unordered_map>
-#include <unordered_set>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -23,12 +22,13 @@ class Finder {
       return visit_callable(PyMethod_GET_FUNCTION(callable.ptr()), depth);
     }
     if (!PyFunction_Check(callable.ptr())) return visit_object(callable, depth);
-    if (!seen_.insert(callable.ptr()).second) return;
+    if (!is_new(callable)) return;
     note("f");
     visit_names(PyFunction_GET_CODE(callable.ptr()), PyFunction_GET_GLOBALS(callable.ptr()), depth);
     if (PyObject* cells = PyFunction_GET_CLOSURE(callable.ptr()); cells != nullptr) {
-      for (nb::handle cell : nb::borrow<nb::tuple>(cells)) {
-        if (PyObject* held = PyCell_GET(cell.ptr()); held != nullptr) visit(held, depth);
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cells); ++i) {
+        PyObject* const held = PyCell_GET(PyTuple_GET_ITEM(cells, i));
+        if (held != nullptr) visit(held, depth);
       }
     }
     if (PyObject* defaults = PyFunction_GET_DEFAULTS(callable.ptr()); defaults != nullptr) {
@@ -42,7 +42,7 @@ class Finder {
     if (const ArrayObject* array = as_array(value)) return add(*array);
     if (PyFunction_Check(object) || PyMethod_Check(object)) return visit_callable(value, depth + 1);
     if (PyList_Check(object) || PyTuple_Check(object)) {
-      if (!seen_.insert(object).second) return;
+      if (!is_new(value)) return;
       note("l");
       for (nb::handle each : nb::borrow(value)) visit(each, depth + 1);
     } else if (PyDict_Check(object)) {
@@ -55,20 +55,28 @@ class Finder {
  private:
   void note(std::string_view text) { found_.key += text; }
 
+  /// False for an object that was met before. There are few.
+  bool is_new(nb::handle value) {
+    if (std::find(seen_.begin(), seen_.end(), value.ptr()) != seen_.end()) return false;
+    seen_.push_back(value.ptr());
+    return true;
+  }
+
   /// The globals that the code mentions, and the code inside of it.
   void visit_names(nb::handle code, PyObject* globals, int depth) {
-    for (nb::handle name : code.attr("co_names")) {
-      if (PyObject* value = PyDict_GetItem(globals, name.ptr()); value != nullptr) {
-        visit(value, depth);
-      }
+    const auto* const object = reinterpret_cast<const PyCodeObject*>(code.ptr());
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_names); ++i) {
+      PyObject* const value = PyDict_GetItem(globals, PyTuple_GET_ITEM(object->co_names, i));
+      if (value != nullptr) visit(value, depth);
     }
-    for (nb::handle constant : code.attr("co_consts")) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_consts); ++i) {
+      const nb::handle constant = PyTuple_GET_ITEM(object->co_consts, i);
       if (PyCode_Check(constant.ptr())) visit_names(constant, globals, depth);
     }
   }
 
   void visit_dict(const nb::dict& dict, int depth) {
-    if (!seen_.insert(dict.ptr()).second) return;
+    if (!is_new(dict)) return;
     for (auto [key, value] : dict) {
       if (nb::isinstance<nb::str>(key)) note(nb::borrow<nb::str>(key).c_str());
       note("=");
@@ -81,14 +89,16 @@ class Finder {
     if (PyModule_Check(value.ptr()) || PyType_Check(value.ptr())) return;
     if ((Py_TYPE(value.ptr())->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return;
     if (!nb::hasattr(value, "__dict__")) return;
-    if (!seen_.insert(value.ptr()).second) return;
+    if (!is_new(value)) return;
     const nb::object fields = value.attr("__dict__");
     if (PyDict_Check(fields.ptr())) visit_dict(nb::borrow<nb::dict>(fields), depth);
   }
 
   void add(const ArrayObject& array) {
-    const auto [place, is_new] = order_.try_emplace(&array.base(), found_.arrays.size());
-    note(fmt::format("a{}", place->second));
+    const auto same =
+        std::find_if(found_.arrays.begin(), found_.arrays.end(),
+                     [&](const ArrayObject* each) { return &each->base() == &array.base(); });
+    note(fmt::format("a{}", same - found_.arrays.begin()));
     for (const ViewStep& step : array.steps()) {
       note(fmt::format("{}", static_cast<int>(step.op)));
       for (const ir::Dim& extent : step.attributes.shape) note("," + extent.to_string());
@@ -96,12 +106,11 @@ class Finder {
       for (std::int64_t stride : step.attributes.steps) note(fmt::format("*{}", stride));
       for (std::int64_t axis : step.attributes.axes) note(fmt::format("/{}", axis));
     }
-    if (is_new) found_.arrays.push_back(&array);
+    if (same == found_.arrays.end()) found_.arrays.push_back(&array);
   }
 
   Captures found_;
-  std::unordered_set<PyObject*> seen_;
-  std::unordered_map<const Base*, std::size_t> order_;
+  std::vector<PyObject*> seen_;
 };
 
 }  // namespace

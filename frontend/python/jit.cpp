@@ -7,6 +7,7 @@
 
 #include "heddle/program.h"
 
+#include "frontend/evaluate.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/captures.h"
 #include "frontend/python/dtypes.h"
@@ -46,14 +47,22 @@ class PythonCall {
  public:
   PythonCall(JitObject& jit, nb::handle args, nb::handle kwargs, bool lowering)
       : jit_(jit), args_(args), kwargs_(kwargs), lowering_(lowering), call_(&tag) {
-    int position = 0;
-    for (nb::handle arg : nb::borrow<nb::tuple>(args)) {
-      donates_ = call_.begin_argument(*jit.state, position++);
-      collect(arg);
+    const Py_ssize_t count = PyTuple_GET_SIZE(args.ptr());
+    call_.plain(&count, sizeof(count));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      donates_ = call_.begin_argument(*jit.state, static_cast<int>(i));
+      collect(PyTuple_GET_ITEM(args.ptr(), i));
     }
     call_.begin_argument(*jit.state, -1);
     donates_ = false;
-    collect(kwargs);
+    PyObject *name = nullptr, *value = nullptr;
+    for (Py_ssize_t place = 0; PyDict_Next(kwargs.ptr(), &place, &name, &value) != 0;) {
+      Py_ssize_t length = 0;
+      const char* const text = PyUnicode_AsUTF8AndSize(name, &length);
+      if (text == nullptr) throw nb::python_error();
+      call_.plain(text, static_cast<std::size_t>(length));
+      collect(value);
+    }
     collect_captures();
   }
 
@@ -69,7 +78,7 @@ class PythonCall {
     const auto leaf = [&](nb::handle value) -> nb::object {
       return value.is(placeholder()) ? wrap(call_.next_result()) : nb::borrow(value);
     };
-    return map_tree(*static_cast<const nb::object*>(structure), leaf, ignore_);
+    return map_tree(*static_cast<const nb::object*>(structure), leaf);
   }
 
   Lowered lower() {
@@ -87,20 +96,22 @@ class PythonCall {
     return object;
   }
 
-  void plain(const std::string& text) { call_.plain(text.data(), text.size()); }
+  void plain(std::string_view text) { call_.plain(text.data(), text.size()); }
 
   void collect(nb::handle tree) {
-    const auto leaf = [&](nb::handle value) {
-      collect_leaf(value);
-      return nb::borrow(value);
+    const auto leaf = [&](nb::handle value) { collect_leaf(value); };
+    const auto sequence = [&](const PyTypeObject* type, Py_ssize_t length) {
+      const std::uintptr_t facts[] = {reinterpret_cast<std::uintptr_t>(type),
+                                      static_cast<std::uintptr_t>(length)};
+      call_.plain(facts, sizeof(facts));
     };
     const auto note = [&](const std::string& text) { plain(text); };
-    map_tree(tree, leaf, note);
+    visit_tree(tree, leaf, sequence, note);
   }
 
   void collect_leaf(nb::handle value) {
     if (ArrayObject* array = as_array(value)) {
-      plain("array");
+      plain("a");
       if (array->base().pinned) shared_ = array->base().pinned->value.buffer->device();
       take_pinned_read();
       if (donates_ && !array->is_view() && !array->base().pinned && !lowering_) {
@@ -109,15 +120,16 @@ class PythonCall {
       return call_.array(array->read());
     }
     if (PyFloat_Check(value.ptr()) || PyComplex_Check(value.ptr())) {
-      plain("scalar");
+      plain("s");
       return call_.scalar(*as_scalar(value));
     }
     if (const auto* spec =
             nb::isinstance<SpecObject>(value) ? nb::inst_ptr<SpecObject>(value) : nullptr) {
-      plain("array");
+      plain("a");
       return call_.spec(spec->spec);
     }
-    plain(fmt::format("static{}", number_of(value)));
+    const std::size_t number = number_of(value);
+    call_.plain(&number, sizeof(number));
     statics_.push_back(value);
   }
 
@@ -131,8 +143,12 @@ class PythonCall {
                         "lists, tuples, dicts and dataclasses of them, not {}",
                         describe_foreign(value)));
     }
-    if (!jit_.statics.contains(key)) jit_.statics[key] = jit_.statics.size();
-    return nb::cast<std::size_t>(jit_.statics[key]);
+    if (PyObject* const known = PyDict_GetItemWithError(jit_.statics.ptr(), key.ptr()))
+      return PyLong_AsSize_t(known);
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    const std::size_t number = jit_.statics.size();
+    jit_.statics[key] = number;
+    return number;
   }
 
   void collect_captures() {
@@ -154,8 +170,8 @@ class PythonCall {
                             PyComplex_Check(value.ptr()) || nb::isinstance<SpecObject>(value);
         return traced ? nb::cast(ArrayObject(inputs.at(next++))) : nb::borrow(value);
       };
-      const nb::object args = map_tree(args_, argument, ignore_);
-      const nb::object kwargs = map_tree(kwargs_, argument, ignore_);
+      const nb::object args = map_tree(args_, argument);
+      const nb::object kwargs = map_tree(kwargs_, argument);
       const nb::object result =
           jit_.function(*nb::borrow<nb::args>(args), **nb::borrow<nb::kwargs>(kwargs));
       const auto extract = [&](nb::handle value) -> nb::object {
@@ -164,13 +180,9 @@ class PythonCall {
         outputs.push_back(array->read());
         return nb::borrow(placeholder());
       };
-      return std::static_pointer_cast<const void>(hold(map_tree(result, extract, ignore_)));
+      return std::static_pointer_cast<const void>(hold(map_tree(result, extract)));
     };
   }
-
-  struct Ignore {
-    void operator()(const std::string&) const {}
-  };
 
   JitObject& jit_;
   nb::handle args_, kwargs_;
@@ -180,17 +192,29 @@ class PythonCall {
   std::vector<nb::handle> statics_;
   Captures captures_;
   std::optional<runtime::Device> shared_;  ///< where memory that others see is among the inputs
-  Ignore ignore_;
 };
 
-nb::object call(JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
+nb::object call(JitObject& jit, nb::handle args, nb::handle kwargs) {
   if (frontend::tracing()) {
     const MatmulPrecision scope(frontend::precision_of(*jit.state));
-    return jit.function(*args, **kwargs);
+    return jit.function(*nb::borrow<nb::args>(args), **nb::borrow<nb::kwargs>(kwargs));
   }
-  static_cast<void>(python_location());
-  statement_point();
+  take_pinned_read();  // of an op that was never recorded
+  if (frontend::evaluation_due()) {
+    static_cast<void>(python_location());
+    statement_point();
+  }
   return PythonCall(jit, args, kwargs, false).run();
+}
+
+/// What Python calls: without nanobind in between, which costs as much again.
+PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guarded(static_cast<PyObject*>(nullptr), [&] {
+    static PyObject* const none_given = PyDict_New();
+    return call(*nb::inst_ptr<JitObject>(self), args, kwargs != nullptr ? kwargs : none_given)
+        .release()
+        .ptr();
+  });
 }
 
 Lowered lower(JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
@@ -348,9 +372,10 @@ void bind_jit_classes(nb::module_& module) {
   bind_program(module);
   const nb::class_<SpecObject> spec(module, "Spec",
                                     "An array without data, for lower(). See heddle.spec.");
-  nb::class_<JitObject>(module, "JitFunction", nb::dynamic_attr(),
-                        "A function that is traced once for each signature. See heddle.jit.")
-      .def("__call__", call, "Launches the program for the arguments, compiling it when it is new.")
+  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_slot)}, {0, nullptr}};
+  nb::class_<JitObject>(module, "JitFunction", nb::dynamic_attr(), nb::type_slots(slots),
+                        "A function that is traced once for each signature. See heddle.jit. A call "
+                        "launches the program for the arguments, compiling it when it is new.")
       .def(
           "__get__",
           [](nb::handle self, nb::handle instance, nb::handle /*owner*/) {

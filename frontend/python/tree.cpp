@@ -2,18 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "frontend/python/arguments.h"
+
 namespace heddle::python {
 namespace {
 
+/// Dataclasses are written in Python.
 bool is_dataclass(nb::handle value) {
-  return !PyType_Check(value.ptr()) &&
+  return (Py_TYPE(value.ptr())->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 &&
+         !PyType_Check(value.ptr()) &&
          nb::hasattr(nb::handle(value.type()), "__dataclass_fields__");
 }
 
 bool is_plain_type(nb::handle value) {
   PyTypeObject* type = Py_TYPE(value.ptr());
   return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
-         type == &PyUnicode_Type || value.is_none();
+         type == &PyUnicode_Type || value.is_none() || as_array(value) != nullptr;
 }
 
 }  // namespace

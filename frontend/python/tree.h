@@ -11,8 +11,8 @@ namespace nb = nanobind;
 /// Whether values of this type hold others: list, tuple (named ones too), dict, dataclass.
 bool is_container(nb::handle value);
 
-/// Calls visit(child) for each value that a container holds, in a fixed order, and describe(text)
-/// with what else decides its structure. `rebuild` makes one like it of other children.
+/// The values that a container holds, in a fixed order, and what else decides its structure.
+/// `rebuild` makes one like it of other children.
 class Container {
  public:
   explicit Container(nb::handle value);
@@ -27,16 +27,31 @@ class Container {
   nb::list keys_;  ///< of a dict, or a dataclass's fields
 };
 
-/// The tree with each leaf replaced by what leaf(value) returns, in order. note(text) gets the
-/// structure of the containers on the way.
-template <class Leaf, class Note>
-nb::object map_tree(nb::handle tree, Leaf& leaf, Note& note) {
+/// The tree with each leaf replaced by what leaf(value) returns, in order.
+template <class Leaf>
+nb::object map_tree(nb::handle tree, Leaf& leaf) {
   if (!is_container(tree)) return leaf(tree);
   const Container container(tree);
-  note(container.structure());
   nb::list mapped;
-  for (nb::handle child : container.children()) mapped.append(map_tree(child, leaf, note));
+  for (nb::handle child : container.children()) mapped.append(map_tree(child, leaf));
   return container.rebuild(mapped);
+}
+
+/// Calls leaf(value) for each leaf, in the same order. sequence(type, length) gets the tuples and
+/// lists on the way, and note(text) the structure of the other containers.
+template <class Leaf, class Sequence, class Note>
+void visit_tree(nb::handle tree, Leaf& leaf, Sequence& sequence, Note& note) {
+  if (!is_container(tree)) return leaf(tree);
+  PyObject* const object = tree.ptr();
+  if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+    sequence(Py_TYPE(object), PySequence_Fast_GET_SIZE(object));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i)
+      visit_tree(nb::borrow(PySequence_Fast_GET_ITEM(object, i)), leaf, sequence, note);
+    return;
+  }
+  const Container container(tree);
+  note(container.structure());
+  for (nb::handle child : container.children()) visit_tree(child, leaf, sequence, note);
 }
 
 }  // namespace heddle::python

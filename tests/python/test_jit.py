@@ -221,3 +221,29 @@ def test_many_threads_call_one_function():
     for thread in threads:
         thread.join()
     assert sorted(results) == [(i, float(i * (10 + i % 3))) for i in range(12)]
+
+
+def test_a_dict_and_keywords_are_two_signatures():
+    @hd.jit
+    def scaled(*args, **kwargs):
+        return kwargs["x"] * 3 if kwargs else args[0]["x"] * 2
+
+    x = hd.ones(4)
+    for _ in range(3):
+        assert hd.sum(scaled({"x": x})).item() == 8
+        assert hd.sum(scaled(x=x)).item() == 12
+
+
+def test_lists_of_other_lengths_and_nestings_are_other_signatures():
+    @hd.jit
+    def count(arrays, rest=()):
+        return sum((each if not isinstance(each, list) else each[0] * 10 for each in arrays),
+                   hd.zeros(2)) + len(rest)
+
+    x = hd.ones(2)
+    for _ in range(3):
+        assert count([x, x]).tolist() == [2, 2]
+        assert count([x, x, x]).tolist() == [3, 3]
+        assert count([x, [x]]).tolist() == [11, 11]
+        assert count([x], [x]).tolist() == [2, 2]
+        assert count([x], rest=[x, x]).tolist() == [3, 3]
