@@ -95,11 +95,15 @@ const DeviceArray& Frame::input(std::uint32_t index) const {
 
 // An input that another stream made may still be in the making.
 void Frame::wait_for_inputs() {
+  const Buffer* waited = nullptr;  // most come from one stream
   for (const ArgumentView& argument : arguments_) {
     if (argument.array == nullptr || !argument.array->buffer) continue;
     Buffer& buffer = *argument.array->buffer;
     if (buffer.is_of(stream_)) continue;
-    if (buffer.device().is_cuda()) wait_for(buffer.stream());
+    if (buffer.device().is_cuda() && (waited == nullptr || !buffer.is_of(waited->stream()))) {
+      wait_for(buffer.stream());
+      waited = &buffer;
+    }
     // What a graph captures is kept by the graph.
     if (!captured_) buffer.used_on(stream_);
   }
@@ -109,7 +113,7 @@ void Frame::wait_for_inputs() {
 void Frame::wait_for(const Stream& other) const {
   if (captured_ && !other.capturing()) {
     other.synchronize();
-  } else {
+  } else if (!other.idle()) {
     stream_.wait(Event(other));
   }
 }

@@ -21,8 +21,8 @@ class ProgramGraph {
   /// Whether the driver can, and HEDDLE_GRAPHS=0 does not forbid it.
   static bool possible(const Schedule& schedule, Device device);
 
-  /// With the arguments as they are now. The temporaries stay in `arena`. The device's context is
-  /// current, here and at launches. Throws DeviceError, OutOfMemory.
+  /// With the arguments as they are now. Holds `arena` for the calls to come, if it is given one.
+  /// The device's context is current, here and at launches. Throws DeviceError, OutOfMemory.
   ProgramGraph(const Schedule& schedule, const KernelLauncher& launcher, ArgumentSlots& arguments,
                BufferRef arena, Device device);
   ~ProgramGraph();

@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t kept_schedules = 8;
 /// Calls of a lane before its graph is made, which costs as much as some tens of launches.
 constexpr int calls_before_graph = 2;
+/// A graph keeps memory for temporaries of up to this many bytes from call to call. Larger ones are
+/// worth more to others in between, and their addresses are patched where they change.
+constexpr std::int64_t most_kept = std::int64_t{16} << 20;
 
 void multiply(const passes::MatmulStep& step, const ir::SymbolBindings& bindings,
               const Frame& frame, const Stream& stream, const CaptureScope& capture) {
@@ -110,8 +113,9 @@ void ProgramRunner::prepare_graph(const Lanes::Lease& lane, const Frame& frame, 
     });
   });
   try {
+    const bool keep = lane->schedule->prepared().arena.bytes <= most_kept;
     lane->graph = std::make_unique<ProgramGraph>(*lane->schedule, *launcher_, lane->arguments,
-                                                 frame.arena(), device);
+                                                 keep ? frame.arena() : BufferRef(), device);
   } catch (const Error& failure) {
     log().debug("{}: no graph: {}", program_.name, failure.what());
   }

@@ -133,7 +133,9 @@ bool Stream::idle() const {
   if (!device().is_cuda()) return true;
   if (capturing()) return false;
   const cuda::Result result = cuda::driver().stream_query.attempt(handle());
-  if (result == cuda::Result::not_ready) return false;
+  // While a graph is captured elsewhere the driver may not say.
+  if (result == cuda::Result::not_ready || result == cuda::Result::stream_capture_unsupported)
+    return false;
   cuda::check(result, "cuStreamQuery");
   return true;
 }

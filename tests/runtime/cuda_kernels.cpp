@@ -169,6 +169,57 @@ TEST_CASE("a captured graph replays, and its kernels take new arguments") {
   driver.graph_destroy(graph);
 }
 
+TEST_CASE(
+    "a graph made of nodes keeps its clusters when kernels and fills are given new addresses") {
+  if (!have_gpu() || runtime::target_of(gpu).max_cluster == 1) return;
+  const cuda::Driver& driver = cuda::driver();
+  const cuda::ContextScope context(0);
+  const runtime::CudaModule module = load();
+  const Stream stream = Stream::create(gpu);
+  const BufferRef first = allocate(32 * sizeof(int), stream),
+                  second = allocate(32 * sizeof(int), stream);
+  for (const BufferRef& each : {first, second})
+    runtime::fill(each->pointer(), 0xff, each->bytes(), stream);
+
+  // The second half is filled, the first takes each block's rank in its cluster.
+  cuda::GraphHandle graph = nullptr;
+  driver.graph_create(&graph, 0);
+  cuda::MemsetNodeParams memset;
+  memset.destination = reinterpret_cast<cuda::DevicePointer>(first->pointer()) + 16 * sizeof(int);
+  memset.width = 16 * sizeof(int);
+  cuda::GraphNodeHandle fill = nullptr, kernel = nullptr;
+  driver.graph_add_memset_node(&fill, graph, nullptr, 0, &memset, cuda::primary_context(0));
+  void* pointer = first->pointer();
+  void* parameters[] = {&pointer};
+  cuda::KernelNodeParams launch;
+  launch.function = module.function("hd_rank");
+  launch.grid[0] = 16;
+  launch.block[0] = 64;
+  launch.parameters = parameters;
+  driver.graph_add_kernel_node(&kernel, graph, &fill, 1, &launch);
+  cuda::LaunchAttributeValue cluster{};
+  cluster.cluster_dimension[0] = 4;
+  cluster.cluster_dimension[1] = cluster.cluster_dimension[2] = 1;
+  driver.graph_kernel_node_set_attribute(kernel, cuda::LaunchAttributeId::cluster_dimension,
+                                         &cluster);
+  cuda::GraphExecHandle executable = nullptr;
+  driver.graph_instantiate(&executable, graph, 0);
+
+  // The first launch may be running when the next one's addresses are set.
+  driver.graph_launch(executable, stream.handle());
+  pointer = second->pointer();
+  driver.graph_exec_kernel_node_set_params(executable, kernel, &launch);
+  memset.destination = reinterpret_cast<cuda::DevicePointer>(second->pointer()) + 16 * sizeof(int);
+  driver.graph_exec_memset_node_set_params(executable, fill, &memset, cuda::primary_context(0));
+  driver.graph_launch(executable, stream.handle());
+  driver.graph_exec_destroy(executable);
+  driver.graph_destroy(graph);
+  std::vector<int> expected = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
+  expected.resize(32, 0);
+  CHECK(download<int>(first, stream) == expected);
+  CHECK(download<int>(second, stream) == expected);
+}
+
 TEST_CASE("an injected launch failure does not spoil the stream") {
   if (!have_gpu()) return;
   const Stream stream = Stream::current(gpu);

@@ -388,15 +388,15 @@ void check_out_of_memory() {
   const std::uint64_t executables = control().live_executables();
   const auto runner = load_several();
   {
-    // Three temporaries of 16 MiB.
-    const Values left = ramp(4 * mib, 1), right = ramp(4 * mib, 2);
+    // Three temporaries of 4 MiB.
+    const Values left = ramp(mib, 1), right = ramp(mib, 2);
     const DeviceArray a = upload(left, stream), b = upload(right, stream);
     for (int i = 0; i < 4; ++i) call(*runner, {&a, &b}, 2, stream);
     CHECK(control().live_executables() == executables + 1);
   }
-  CHECK_MESSAGE(runtime::pool_of(gpu).statistics().in_use >= in_use + 48 * mib, "the graph's own");
+  CHECK_MESSAGE(runtime::pool_of(gpu).statistics().in_use >= in_use + 12 * mib, "the graph's own");
   {
-    const runtime::BufferRef large = allocate(230 * mib, stream);
+    const runtime::BufferRef large = allocate(246 * mib, stream);
     CHECK(control().live_executables() == executables);
   }
   CHECK(runtime::pool_of(gpu).statistics().in_use == in_use);
@@ -405,6 +405,25 @@ void check_out_of_memory() {
   for (int i = 0; i < 5; ++i)
     CHECK(download(call(*runner, {&a, &b}, 2, stream), stream) == several(left, right, 2));
   CHECK(control().live_executables() == executables + 1);
+}
+
+/// Large temporaries are of one call each, and lie where there is room.
+void check_large_temporaries() {
+  const Stream stream = Stream::current(gpu);
+  const std::size_t in_use = runtime::pool_of(gpu).statistics().in_use;
+  const auto runner = load_several();
+  Counting counting{"cuGraphLaunch"};
+  std::vector<runtime::BufferRef> others;
+  for (int i = 0; i < 6; ++i) {
+    const Values left = ramp(2 * mib, static_cast<float>(i)), right = ramp(2 * mib, 2);
+    {
+      const DeviceArray a = upload(left, stream), b = upload(right, stream);
+      CHECK(download(call(*runner, {&a, &b}, 2, stream), stream) == several(left, right, 2));
+    }
+    CHECK(runtime::pool_of(gpu).statistics().in_use == in_use + others.size() * 8 * mib);
+    others.push_back(allocate(8 * mib, stream));
+  }
+  CHECK(counting("cuGraphLaunch") == 4);
 }
 
 /// Six calls with changing arguments on two streams; each gives what it should, or throws.
@@ -501,6 +520,7 @@ TEST_CASE("child: graphs" * doctest::skip()) {
   check_capture(true);
   check_failing_capture();
   check_out_of_memory();
+  check_large_temporaries();
 }
 
 TEST_CASE("a failing call of the driver leaves calls working, and memory and graphs balanced") {
