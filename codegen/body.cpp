@@ -308,10 +308,9 @@ void Body::decode(const std::vector<Loop>& loops, const std::string& flat) {
 }
 
 void Body::count_tiles() {
-  using passes::tile_edge;
   const auto count = [&](const char* name, const Loop& loop) {
     writer_.line("const Index {} = (Index({}) + {}) / {};", name, extent(loop.extent),
-                 tile_edge - 1, tile_edge);
+                 plan_.tile_edge - 1, plan_.tile_edge);
   };
   count("last_tiles", plan_.outer.back());
   count("across_tiles", plan_.outer[static_cast<std::size_t>(plan_.tile_loop)]);

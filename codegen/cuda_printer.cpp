@@ -176,6 +176,10 @@ void CudaPrinter::declare_stores(const Stores& stores, const Loop& loop) {
   }
 }
 
+const char* CudaPrinter::store_name(const Store& store) const {
+  return plan_.operands[store.operand].streamed ? "store_streaming" : "store";
+}
+
 void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std::string& guard) {
   for (std::size_t i = 0; i < stores.size(); ++i) {
     const Store& store = *stores[i];
@@ -185,8 +189,8 @@ void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std:
       combine_in_memory(store, guard);
     } else {
       const std::string condition = guard.empty() ? "" : fmt::format("if ({}) ", guard);
-      out_.line("{}store(p{}, {}, v{});", condition, store.operand, body_.index(store.address),
-                store.value);
+      out_.line("{}{}(p{}, {}, v{});", condition, store_name(store), store.operand,
+                body_.index(store.address), store.value);
     }
   }
 }
@@ -205,7 +209,8 @@ void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const st
     if (access_of(store.address, plan_.operands[store.operand], loop) != Access::vector) continue;
     const std::string address = body_.index(store.address);
     if (valid.empty()) {
-      out_.line("store_vector<{}>(p{}, {}, y{});", plan_.vector, store.operand, address, i);
+      out_.line("{}_vector<{}>(p{}, {}, y{});", store_name(store), plan_.vector, store.operand,
+                address, i);
     } else {
       body_.need("part");
       out_.line("store_part<{}>(p{}, {}, y{}, Index({}));", plan_.vector, store.operand, address, i,

@@ -29,7 +29,12 @@ class CudaPrinter {
   void signature();
 
   void elements();
+  const passes::Loop& held_loop() const;
+  void begin_held_elements();
+  void open_held_elements(bool loads);
   void tiles();
+  void open_tile(const passes::Loop& along, const passes::Loop& other);
+  std::string tile_place(const std::string& across, const std::string& along) const;
 
   void rows();
   void row_values(int stage);
@@ -88,6 +93,7 @@ class CudaPrinter {
   const char* lane() const { return plan_.vector > 1 ? "k" : "0"; }
   void declare_all(const std::vector<int>& instructions);
   void declare_stores(const Stores& stores, const passes::Loop& loop);
+  const char* store_name(const passes::Store& store) const;
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
   void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);

@@ -74,7 +74,7 @@ void CudaPrinter::hold_loads(const std::vector<std::vector<int>>& walks, const L
                              const std::string& valid, const std::function<void()>& open) {
   std::vector<int> uses(plan_.body.size()), held;
   for (const std::vector<int>& roots : walks) {
-    for (const int i : body_.needed_for(roots, true)) ++uses[i];
+    for (const int i : body_.needed_for(roots, !plan_.inner.empty())) ++uses[i];
   }
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
     const Instruction& load = plan_.body[i];

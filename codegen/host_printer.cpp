@@ -13,7 +13,6 @@ using passes::Loop;
 using passes::Mapping;
 using passes::Reduction;
 using passes::Store;
-using passes::tile_edge;
 
 void HostPrinter::unpack() {
   for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
@@ -120,9 +119,9 @@ void HostPrinter::tiles() {
   body_.count_tiles();
   out_.open("for (Index unit = begin; unit < end; ++unit)");
   const auto open_span = [&](const char* name, const std::string& unit, const std::string& extent) {
-    out_.line("const Index {}_begin = {} * {};", name, unit, tile_edge);
+    out_.line("const Index {}_begin = {} * {};", name, unit, plan_.tile_edge);
     out_.line("const Index {0}_count = {1} - {0}_begin < {2} ? {1} - {0}_begin : {2};", name,
-              extent, tile_edge);
+              extent, plan_.tile_edge);
   };
   open_span("last", "unit % last_tiles", last_extent);
   open_span("across", "unit / last_tiles % across_tiles", across_extent);
@@ -138,8 +137,8 @@ void HostPrinter::tiles() {
               body_.loop_variable(last.atom), body_.loop_variable(across.atom));
   };
   for (const int i : plan_.tiled) {
-    out_.line("{}{} tile{}[{}][{}];", aligned, body_.type(plan_.body[i].dtype), i, tile_edge,
-              tile_edge + 1);
+    out_.line("{}{} tile{}[{}][{}];", aligned, body_.type(plan_.body[i].dtype), i, plan_.tile_edge,
+              plan_.tile_edge + 1);
   }
   open_loops("x", "last_count", "y", "across_count");
   for (const int i : plan_.tiled) {

@@ -138,7 +138,13 @@ void Builder::add_group(const Group& group) {
   if (group.library) return add_sort(group);
   if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
   KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
-  for (KernelOperand& operand : plan.operands) operand.aligned = is_aligned(operand.value);
+  for (KernelOperand& operand : plan.operands) {
+    operand.aligned = is_aligned(operand.value);
+    const Dim bytes = byte_count(graph_.type(operand.value));
+    operand.streamed = operand.written && bytes.is_constant() &&
+                       bytes.constant() > options_.target.l2_bytes &&
+                       options_.target.kind == ir::TargetKind::cuda;
+  }
   collapse_loops(plan, *planned_.grouping.space);
   order_loops(plan);
   assign_stages(plan);
@@ -225,7 +231,7 @@ void Builder::add_look_back_kernel(KernelPlan plan) {
   const auto add = [&](const Reduction& reduction, Dim size, bool flags) {
     KernelOperand operand;
     operand.value = reduction.source;
-    operand.dtype = flags ? DType::u32 : reduction.dtype;
+    operand.dtype = flags ? DType::u64 : reduction.dtype;
     operand.written = operand.aliased = true;
     operand.flags = flags;
     operand.partials = static_cast<int>(partials_.size());

@@ -48,10 +48,19 @@ constexpr int reduce_shared_bytes(int threads_of_block, int state_bytes) {
   return threads_of_block / 32 * state_bytes;
 }
 
-//! section column_reduce needs block_reduce
+//! section parcel
+// States that move together, in whole words, and as few accesses as may be.
+template <class State, int W>
+struct alignas(sizeof(State) * W % 16 == 0 ? 16
+               : alignof(State) > 4        ? alignof(State)
+                                           : 4) Parcel {
+  State states[W];
+};
+
+//! section column_reduce needs block_reduce parcel
 // Combines over y for every x and k of a block of (X, Threads / X) threads, X a power of two up to
-// 32; all threads get their column's results. Uses Threads / 32 * X * min(W, 4) * sizeof(State)
-// bytes of shared memory from `shared_offset`, under the rules of reduce_lanes.
+// 32; all threads get their column's results. Uses Threads / 32 * X parcels of min(W, 4) states of
+// shared memory from `shared_offset`, under the rules of reduce_lanes.
 template <class R, int X, int Threads, int W>
 __device__ __forceinline__ void reduce_columns(typename R::State (&s)[W], int shared_offset = 0) {
   using State = typename R::State;
@@ -66,21 +75,22 @@ __device__ __forceinline__ void reduce_columns(typename R::State (&s)[W], int sh
     }
   }
   if constexpr (warps > 1) {
-    const SharedArray<State> partial = shared_pointer<State>(shared_offset);
+    using Sent = Parcel<State, group>;
+    const SharedArray<Sent> partial = shared_pointer<Sent>(shared_offset);
 #pragma unroll
     for (int first = 0; first < W; first += group) {
-      block_barrier();
+      Sent own = {};
 #pragma unroll
-      for (int k = 0; k < group; ++k) {
-        if (lane < X) shared_store(partial, (warp * group + k) * X + lane, s[first + k]);
-      }
+      for (int k = 0; k < group; ++k) own.states[k] = s[first + k];
+      block_barrier();
+      if (lane < X) shared_store(partial, warp * X + lane, own);
       block_barrier();
 #pragma unroll
       for (int w = 0; w < warps; ++w) {
+        const Sent other = shared_load(partial, w * X + lane % X);
 #pragma unroll
         for (int k = 0; k < group; ++k) {
-          const State other = shared_load(partial, (w * group + k) * X + lane % X);
-          s[first + k] = w == 0 ? other : R::combine(s[first + k], other);
+          s[first + k] = w == 0 ? other.states[k] : R::combine(s[first + k], other.states[k]);
         }
       }
     }

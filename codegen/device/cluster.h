@@ -83,15 +83,7 @@ __device__ __forceinline__ void await_exchange(SharedArray<unsigned long long> e
   } while (complete == 0);
 }
 
-//! section cluster_reduce needs cluster block_reduce
-// What a block pushes to another, in whole words.
-template <class State, int W>
-struct alignas(sizeof(State) * W % 16 == 0 ? 16
-               : alignof(State) > 4        ? alignof(State)
-                                           : 4) Parcel {
-  State states[W];
-};
-
+//! section cluster_reduce needs cluster block_reduce parcel
 template <class R, int Blocks, int Slots, int W>
 __device__ __forceinline__ void open_cluster_reduction(int exchange_offset) {
   using Sent = Parcel<typename R::State, W>;

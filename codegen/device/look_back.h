@@ -39,12 +39,40 @@ struct TileLevel {
   __device__ __forceinline__ long long sibling(int i) const { return base + node - siblings() + i; }
 };
 
+// A state that fits beside its flag is one word with it, which others see at once.
 template <class State>
-__device__ __forceinline__ void publish(State* states, unsigned int* flags, TilePlace place,
+constexpr bool fits_flag = sizeof(State) <= 4;
+template <class State>
+union FlagBits {
+  unsigned int bits;
+  State state;
+};
+
+template <class State>
+__device__ __forceinline__ void publish(State* states, unsigned long long* flags, TilePlace place,
                                         long long node, State state) {
-  store(states, place.state + node, state);
-  device_fence();
-  atomic_add(flags, place.flag + node, 1u);
+  if constexpr (fits_flag<State>) {
+    FlagBits<State> packed = {0};
+    packed.state = state;
+    atomic_add(flags, place.flag + node, 1ull << 32 | packed.bits);
+  } else {
+    store(states, place.state + node, state);
+    device_fence();
+    atomic_add(flags, place.flag + node, 1ull);
+  }
+}
+
+template <class State>
+__device__ __forceinline__ State await_state(const State* states, const unsigned long long* flags,
+                                             TilePlace place, long long node) {
+  const unsigned long long word = wait_until_set(flags, place.flag + node);
+  if constexpr (fits_flag<State>) {
+    const FlagBits<State> packed = {static_cast<unsigned int>(word)};
+    return packed.state;
+  } else {
+    device_fence();
+    return load(states, place.state + node);
+  }
 }
 
 // The combination of all tiles of the row before this one, to every thread of the block; `own` is
@@ -53,7 +81,7 @@ __device__ __forceinline__ void publish(State* states, unsigned int* flags, Tile
 template <class R>
 __device__ __forceinline__ typename R::State look_back(typename R::State own,
                                                        typename R::State* states,
-                                                       unsigned int* flags, TilePlace place) {
+                                                       unsigned long long* flags, TilePlace place) {
   using State = typename R::State;
   const int thread = linear_thread(), lane = thread % 32, warp = thread / 32;
   if (thread == 0) publish(states, flags, place, place.tile, own);
@@ -61,11 +89,7 @@ __device__ __forceinline__ typename R::State look_back(typename R::State own,
   for (int l = 0; l < warp && level.count > 1; ++l) level.up();
   State sum = R::identity();
   if (level.count > 1) {
-    if (lane < level.siblings()) {
-      wait_until_set(flags, place.flag + level.sibling(lane));
-      device_fence();
-      sum = load(states, place.state + level.sibling(lane));
-    }
+    if (lane < level.siblings()) sum = await_state(states, flags, place, level.sibling(lane));
     sum = reduce_within_warp<R, 32>(sum);
     if (thread == 0 && level.closes()) {
       const State node = R::combine(sum, own);
@@ -100,9 +124,9 @@ __device__ __forceinline__ typename R::State look_back(typename R::State own,
 // siblings a node are looked at by as many threads. Uses 8 * blockDim.x * Width * sizeof(State)
 // bytes of shared memory, under the rules of reduce_lanes.
 template <class State, int Width>
-__device__ __forceinline__ void publish_columns(State* states, unsigned int* flags, TilePlace place,
-                                                long long stride, int valid, long long node,
-                                                const State (&own)[Width]) {
+__device__ __forceinline__ void publish_columns(State* states, unsigned long long* flags,
+                                                TilePlace place, long long stride, int valid,
+                                                long long node, const State (&own)[Width]) {
   if (threadIdx.y == 0) {
 #pragma unroll
     for (int k = 0; k < Width; ++k) {
@@ -111,7 +135,7 @@ __device__ __forceinline__ void publish_columns(State* states, unsigned int* fla
     device_fence();
   }
   block_barrier();
-  if (threadIdx.x == 0 && threadIdx.y == 0) atomic_add(flags, place.flag + node, 1u);
+  if (threadIdx.x == 0 && threadIdx.y == 0) atomic_add(flags, place.flag + node, 1ull);
 }
 
 // Combines what threads y = 0 .. 7 hold, for all.
@@ -137,8 +161,9 @@ __device__ __forceinline__ void combine_siblings(typename R::State (&s)[Width]) 
 template <class R, int Width>
 __device__ __forceinline__ void look_back_columns(const typename R::State (&own)[Width],
                                                   typename R::State (&before)[Width],
-                                                  typename R::State* states, unsigned int* flags,
-                                                  TilePlace place, long long stride, int valid) {
+                                                  typename R::State* states,
+                                                  unsigned long long* flags, TilePlace place,
+                                                  long long stride, int valid) {
   using State = typename R::State;
   publish_columns(states, flags, place, stride, valid, place.tile, own);
   State node[Width];

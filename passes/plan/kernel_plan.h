@@ -22,10 +22,11 @@ struct KernelOperand {
   ValueId value{};  ///< whose memory it is; the reduction itself for `partials`
   DType dtype = DType::f32;
   bool written = false;
-  bool aligned = true;   ///< starts at a multiple of 16 bytes
-  bool aliased = false;  ///< shares memory with another operand, so it is not __restrict__
-  int partials = -1;     ///< index of the scratch that it is, states of a reduction or flags, or -1
-  bool flags = false;    ///< says which states of a look-back are there, and counts its tickets
+  bool aligned = true;    ///< starts at a multiple of 16 bytes
+  bool aliased = false;   ///< shares memory with another operand, so it is not __restrict__
+  bool streamed = false;  ///< written past the caches, which it would not fit
+  int partials = -1;   ///< index of the scratch that it is, states of a reduction or flags, or -1
+  bool flags = false;  ///< says which states of a look-back are there, and counts its tickets
 };
 
 /// A scalar value of the kernel's body, computed once per iteration of the loops that it depends
@@ -103,9 +104,10 @@ std::vector<int> needs_of(const Store& store);
 
 /// How loops are laid over threads.
 enum class Mapping : std::uint8_t {
-  elements,  ///< a thread takes `vector` neighbours along the last loop, `unroll` times
-  tiles,     ///< tiles of 32 x 32 of `tiled` loads are staged in shared memory or, on the host, a
-             ///< local array
+  elements,  ///< a thread takes `vector` neighbours along the last loop, `unroll` times, or `held`
+             ///< times along `held_loop`, whose loads it shares
+  tiles,     ///< square tiles of `tiled` loads are staged in shared memory or, on the host, a local
+             ///< array
   rows,      ///< `threads_per_row` threads walk the inner loops of one outer iteration
   columns,   ///< neighbouring threads take neighbouring outer iterations, and share the inner loops
   scan_rows,    ///< as rows, each thread with `held` vectors of the row or of a tile of it
@@ -153,12 +155,15 @@ struct KernelPlan {
   int cluster = 1;          ///< parts of the inner loops, each to a block of a cluster, which
                             ///< exchange states through shared memory
   std::int64_t held = 0;  ///< rows and columns: vectors of every load that a thread holds, 0: read
-                          ///< again a stage; scans: vectors or inner iterations a thread
+                          ///< again a stage; scans: vectors or inner iterations a thread;
+                          ///< elements: iterations of `held_loop`, 0: there is none
+  int held_loop = -1;     ///< elements mapping: an outer loop
   bool look_back =
       false;  ///< scans: a row is cut in tiles, a block each, that wait for the earlier
   int index_bits = 64;
   std::vector<int> tiled;  ///< tiles mapping: load instructions that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which they are contiguous
+  int tile_edge = 32;      ///< of a tile, in elements; tiles are read and written by vectors
 
   /// Nothing of the above but family, name and threads says what such a kernel does.
   std::optional<SortKernel> sort;

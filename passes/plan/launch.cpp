@@ -35,8 +35,8 @@ class Symbols {
 };
 
 std::vector<GridExtent> tile_grid(const KernelPlan& plan) {
-  return {{plan.outer.back().extent, tile_edge},
-          {plan.outer[plan.tile_loop].extent, tile_edge},
+  return {{plan.outer.back().extent, plan.tile_edge},
+          {plan.outer[plan.tile_loop].extent, plan.tile_edge},
           {iterations(untiled_loops(plan)), 1}};
 }
 
@@ -73,13 +73,19 @@ std::vector<GridExtent> scan_grid(const KernelPlan& plan) {
   return grid;
 }
 
+/// Bytes of states that move together.
+std::size_t parcel_bytes(std::size_t state, std::size_t width) {
+  return (state * width + 3) / 4 * 4;
+}
+
 /// Shared memory in which the threads of a block combine, of one reduction.
 std::size_t reduction_shared_bytes(const KernelPlan& plan, std::size_t state) {
   const auto threads = static_cast<std::size_t>(plan.threads);
   const auto across = static_cast<std::size_t>(plan.threads_per_row);
   if (plan.mapping == Mapping::rows) return across > 32 ? threads / 32 * state : 0;
   if (plan.mapping != Mapping::columns || threads <= 32) return 0;
-  return threads / 32 * across * static_cast<std::size_t>(std::min(plan.vector, 4)) * state;
+  return threads / 32 * across *
+         parcel_bytes(state, static_cast<std::size_t>(std::min(plan.vector, 4)));
 }
 
 std::int64_t block_shared_bytes(const KernelPlan& plan) {
@@ -111,7 +117,7 @@ KernelStep host_shape(const KernelPlan& plan) {
   }
   if (plan.mapping == Mapping::tiles) {
     step.grid = tile_grid(plan);
-    step.host_grain = worthwhile / (tile_edge * tile_edge);
+    step.host_grain = worthwhile / (plan.tile_edge * plan.tile_edge);
     return step;
   }
   const Dim inner = iterations(plan.inner);
@@ -146,6 +152,20 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   return symbols.take();
 }
 
+std::vector<Loop> thread_loops(const KernelPlan& plan) {
+  std::vector<Loop> loops = plan.outer;
+  if (plan.held > 0) {
+    Loop& held = loops[static_cast<std::size_t>(plan.held_loop)];
+    held.extent = (held.extent.constant() + plan.held - 1) / plan.held;
+  }
+  return loops;
+}
+
+std::size_t tile_bytes(const KernelPlan& plan, DType dtype) {
+  const auto elements = static_cast<std::size_t>(plan.tile_edge * tile_pitch(plan));
+  return (elements * size_of(dtype) + 15) / 16 * 16;
+}
+
 std::vector<Loop> untiled_loops(const KernelPlan& plan) {
   std::vector<Loop> rest = plan.outer;
   rest.pop_back();
@@ -173,7 +193,7 @@ std::int64_t scan_tile(const KernelPlan& plan) {
 LookBackBytes look_back_bytes(const KernelPlan& plan) {
   LookBackBytes result;
   std::vector<GridExtent> grid = scan_grid(plan);
-  constexpr std::int64_t word = 4;
+  constexpr std::int64_t word = 8;
   result.flags_a_block = word * (1 + 2 * static_cast<std::int64_t>(plan.reductions.size()));
   result.flags = bytes_of_blocks(grid, result.flags_a_block);
   grid = {{iterations(plan.outer), 1}, grid.back()};
@@ -201,10 +221,11 @@ ClusterMemory cluster_memory(const KernelPlan& plan) {
     memory.bytes += 8;
   }
   for (const Reduction& reduction : plan.reductions) {
-    const auto states = static_cast<std::int64_t>(state_bytes(reduction)) * memory.width;
     memory.bytes = (memory.bytes + 15) / 16 * 16;
     memory.parcels.push_back(memory.bytes);
-    memory.bytes += (states + 3) / 4 * 4 * memory.slots * plan.cluster;
+    const std::size_t bytes =
+        parcel_bytes(state_bytes(reduction), static_cast<std::size_t>(memory.width));
+    memory.bytes += static_cast<std::int64_t>(bytes) * memory.slots * plan.cluster;
   }
   return memory;
 }
@@ -212,8 +233,7 @@ ClusterMemory cluster_memory(const KernelPlan& plan) {
 std::uint32_t shared_bytes(const KernelPlan& plan) {
   std::size_t bytes = 0;
   if (plan.mapping == Mapping::tiles) {
-    for (const int load : plan.tiled)
-      bytes += (tile_edge * (tile_edge + 1) * size_of(plan.body[load].dtype) + 15) / 16 * 16;
+    for (const int load : plan.tiled) bytes += tile_bytes(plan, plan.body[load].dtype);
   }
   for (const Reduction& reduction : plan.reductions) {
     if (!reduction.scan) continue;
@@ -231,7 +251,8 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
   const Dim outer = iterations(plan.outer);
   switch (plan.mapping) {
     case Mapping::elements:
-      step.grid = {{outer, std::int64_t{plan.threads} * plan.unroll * plan.vector}};
+      step.grid = {
+          {iterations(thread_loops(plan)), std::int64_t{plan.threads} * plan.unroll * plan.vector}};
       break;
     case Mapping::tiles:
       step.grid = tile_grid(plan);

@@ -10,8 +10,12 @@ namespace heddle::passes {
 inline constexpr std::int64_t host_columns = 512;
 /// The same of a kernel that scans them.
 inline constexpr std::int64_t host_scan_columns = 128;
-/// Edge of a tile of the tiles mapping, in elements.
-inline constexpr int tile_edge = 32;
+/// Elements between the rows of a staged tile, so that both directions meet few bank conflicts.
+inline int tile_pitch(const KernelPlan& plan) { return plan.tile_edge + plan.vector; }
+/// Shared memory of a staged tile.
+std::size_t tile_bytes(const KernelPlan& plan, DType dtype);
+/// The outer loops as threads of the elements mapping take them, several iterations of one at once.
+std::vector<Loop> thread_loops(const KernelPlan& plan);
 /// The outer loops that tiles do not cover: all but the last and `tile_loop`.
 std::vector<Loop> untiled_loops(const KernelPlan& plan);
 

@@ -40,8 +40,8 @@ std::int64_t bytes_an_element(const KernelPlan& plan) {
 /// each has enough to do.
 int choose_cluster(std::int64_t elements, std::int64_t a_thread, std::int64_t threads,
                    std::int64_t groups, const ir::Target& target) {
-  std::int64_t blocks = static_cast<std::int64_t>(std::bit_ceil(
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, ceil_divide(elements, threads * a_thread)))));
+  std::int64_t blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
+      std::max<std::int64_t>(1, ceil_divide(elements, threads * a_thread)))));
   constexpr std::int64_t enough = 8;
   while (blocks * 2 <= target.max_cluster && groups * blocks * 2 <= target.multiprocessors &&
          elements / (threads * blocks * 2) >= enough) {

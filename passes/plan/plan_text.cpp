@@ -19,9 +19,10 @@ class PlanText {
     loops("inner", plan_.inner);
     for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
       const KernelOperand& operand = plan_.operands[i];
-      text_ += fmt::format("  p{}: {} {}{}{}{}\n", i, name_of(operand.dtype),
+      text_ += fmt::format("  p{}: {} {}{}{}{}{}\n", i, name_of(operand.dtype),
                            operand.written ? "out" : "in", operand.aligned ? "" : " unaligned",
-                           operand.aliased ? " aliased" : "", scratch(operand));
+                           operand.aliased ? " aliased" : "", operand.streamed ? " streamed" : "",
+                           scratch(operand));
     }
     for (std::size_t i = 0; i < plan_.body.size(); ++i) instruction(i);
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
@@ -49,11 +50,14 @@ class PlanText {
     }
     switch (plan_.mapping) {
       case Mapping::elements:
-        return fmt::format("elements vector={} unroll={} threads={} i{}", plan_.vector,
-                           plan_.unroll, plan_.threads, plan_.index_bits);
+        return fmt::format("elements vector={} {} threads={} i{}", plan_.vector,
+                           plan_.held > 0
+                               ? fmt::format("held={} along {}", plan_.held, plan_.held_loop)
+                               : fmt::format("unroll={}", plan_.unroll),
+                           plan_.threads, plan_.index_bits);
       case Mapping::tiles:
-        return fmt::format("tiles along {} threads={} i{}", plan_.tile_loop, plan_.threads,
-                           plan_.index_bits);
+        return fmt::format("tiles along {} edge={} vector={} threads={} i{}", plan_.tile_loop,
+                           plan_.tile_edge, plan_.vector, plan_.threads, plan_.index_bits);
       case Mapping::rows:
         return fmt::format("rows vector={} lanes={} threads={} held={} {} i{}", plan_.vector,
                            plan_.threads_per_row, plan_.threads, plan_.held, parts(),

@@ -2,6 +2,8 @@
 
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
+#include "passes/plan/launch.h"
+#include "passes/plan/walk.h"
 
 namespace heddle::passes {
 
@@ -11,6 +13,8 @@ constexpr int max_operations = 256;
 constexpr int max_operands = 64;
 // Every operand is a pointer among the kernel's parameters, of which any driver takes 4 KB.
 constexpr int max_reads = 384;
+// Iterations of a loop that one thread takes, to share their loads.
+constexpr std::int64_t most_held_iterations = 8;
 
 bool is_pointwise(ir::Op op) {
   return ir::is_elementwise(op) || ir::is_view(op) || op == ir::Op::cast || op == ir::Op::iota ||
@@ -60,6 +64,91 @@ Verdict Pointwise::extend(const Graph& graph, const Group& group, const Candidat
   return within_limits(graph, group, candidate);
 }
 
+namespace {
+
+bool is_plain_load(const Instruction& instruction) {
+  return instruction.kind == Instruction::Kind::load && instruction.arguments.empty();
+}
+
+/// Loads that some iteration of the loop makes and a later one, a few further, makes again.
+int repeated_loads(const KernelPlan& plan, const Loop& loop) {
+  int count = 0;
+  for (const Instruction& later : plan.body) {
+    if (!is_plain_load(later)) continue;
+    const auto step = step_along(plan, later.address, loop);
+    if (!step || *step == Dim(0)) continue;
+    count += std::ranges::any_of(plan.body, [&](const Instruction& load) {
+      if (!is_plain_load(load) || load.operand != later.operand) return false;
+      Index moved = load.address;
+      for (int iterations = 1; iterations <= 4; ++iterations) {
+        moved.offset = moved.offset + *step;
+        if (moved == later.address) return true;
+      }
+      return false;
+    });
+  }
+  return count;
+}
+
+/// Where neighbouring iterations of a loop, not the last, load the same, a thread takes several of
+/// them, as many as it has registers for and as leave enough blocks.
+void share_loads(KernelPlan& plan, const ir::Target& target) {
+  int most = 0, shared_loop = -1;
+  for (std::size_t i = 0; i + 1 < plan.outer.size(); ++i) {
+    if (known(plan.outer[i].extent, 0) < most_held_iterations) continue;
+    const int repeated = repeated_loads(plan, plan.outer[i]);
+    if (repeated > 0 && repeated >= most) shared_loop = static_cast<int>(i), most = repeated;
+  }
+  const Dim total = iterations(plan.outer);
+  if (most == 0 || !total.is_constant()) return;
+  // Only whole vectors are held, or single elements where these are wide enough to move alone.
+  constexpr std::size_t narrowest = 4;
+  int vector = plan.vector;
+  bool wide = true;
+  std::int64_t bytes = 0;
+  for (const Instruction& load : plan.body) {
+    if (!is_plain_load(load)) continue;
+    bytes += static_cast<std::int64_t>(size_of(load.dtype));
+    wide &= size_of(load.dtype) >= narrowest;
+    const KernelOperand& operand = plan.operands[load.operand];
+    if (vector_width(plan, operand, load.address, plan.outer.back(), vector) < vector) vector = 1;
+  }
+  if (vector < plan.vector && !wide) return;
+  constexpr std::int64_t register_bytes = 192;
+  const std::int64_t enough = std::int64_t{2048} * std::max(1, target.multiprocessors);
+  std::int64_t held = most_held_iterations;
+  while (held > 1 &&
+         (held * bytes * vector > register_bytes || total.constant() / (vector * held) < enough)) {
+    held /= 2;
+  }
+  if (held == 1) return;
+  plan.held = held;
+  plan.held_loop = shared_loop;
+  plan.vector = vector;
+}
+
+/// A thread takes several vectors where it would otherwise wait for few loads at once, and enough
+/// blocks remain to fill the device.
+void unroll(KernelPlan& plan, const ir::Target& target) {
+  int loads = 0;
+  for (const Instruction& load : plan.body) {
+    if (load.kind != Instruction::Kind::load) continue;
+    loads += std::ranges::all_of(plan.outer, [&](const Loop& loop) {
+      const auto step = step_along(plan, load.address, loop);
+      return !step || !(*step == Dim(0));
+    });
+  }
+  const std::int64_t vectors = known(iterations(plan.outer), 1 << 26) / plan.vector;
+  constexpr int most_unrolled = 4, enough_loads = 3;
+  while (plan.unroll < most_unrolled && plan.unroll * loads < enough_loads &&
+         vectors / (plan.unroll * 2) >=
+             std::int64_t{8} * 2048 * std::max(1, target.multiprocessors)) {
+    plan.unroll *= 2;
+  }
+}
+
+}  // namespace
+
 bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   plan.mapping = Mapping::elements;
   if (target.kind == ir::TargetKind::host || plan.outer.empty()) return true;
@@ -80,17 +169,8 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   // Rows of more than one loop must hold whole vectors; a single loop has a tail instead.
   while (width > 1 && plan.outer.size() > 1 && !last.extent.divisible_by(width)) width /= 2;
   plan.vector = width;
-  // A thread takes several vectors where enough blocks remain to fill the device.
-  const Dim total = iterations(plan.outer);
-  const std::int64_t vectors = total.is_constant() ? total.constant() / width : 1 << 24;
-  int loads = 0;
-  for (const KernelOperand& operand : plan.operands) loads += operand.written ? 0 : 1;
-  plan.unroll = 1;
-  while (plan.unroll < 4 && plan.unroll * std::max(loads, 1) < 8 &&
-         vectors / (plan.unroll * 2) >=
-             std::int64_t{8} * 2048 * std::max(1, target.multiprocessors)) {
-    plan.unroll *= 2;
-  }
+  share_loads(plan, target);
+  if (plan.held == 0) unroll(plan, target);
   return true;
 }
 
@@ -114,9 +194,37 @@ Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate&
   return within_sizes(graph, group, candidate);
 }
 
+namespace {
+
+/// Vectors by which tiles are read along their loop and written along the last, and the edge and
+/// threads that go with them.
+void widen_tiles(KernelPlan& plan, const ir::Target& target) {
+  const Loop &last = plan.outer.back(), &across = plan.outer[plan.tile_loop];
+  int width = 16;
+  const auto narrow = [&](const KernelOperand& operand, const Index& address, const Loop& loop) {
+    const int limit =
+        std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(operand.dtype)));
+    width = std::min(width, vector_width(plan, operand, address, loop, limit));
+  };
+  for (const Store& store : plan.stores) narrow(plan.operands[store.operand], store.address, last);
+  for (const int i : plan.tiled)
+    narrow(plan.operands[plan.body[i].operand], plan.body[i].address, across);
+  while (width > 1 && !(last.extent.divisible_by(width) && across.extent.divisible_by(width)))
+    width /= 2;
+  if (width == 1) return;
+  KernelPlan wide = plan;
+  wide.vector = width;
+  wide.tile_edge = 64;
+  wide.threads = std::min(512, wide.tile_edge * wide.tile_edge / width);
+  constexpr std::uint32_t most_shared = 48 * 1024;
+  if (shared_bytes(wide) <= most_shared) plan = std::move(wide);
+}
+
+}  // namespace
+
 // A kernel whose loads run along another loop than its stores goes in tiles, which lie in shared
 // memory on a GPU and in the first-level cache on a CPU.
-bool Transpose::schedule(KernelPlan& plan, const ir::Target&) const {
+bool Transpose::schedule(KernelPlan& plan, const ir::Target& target) const {
   if (plan.outer.size() < 2) return false;
   const int last = static_cast<int>(plan.outer.size()) - 1;
   const auto extent_is_small = [&](int loop) {
@@ -144,6 +252,7 @@ bool Transpose::schedule(KernelPlan& plan, const ir::Target&) const {
     plan.mapping = Mapping::tiles;
     plan.tiled = std::move(tiled);
     plan.tile_loop = loop;
+    if (target.kind == ir::TargetKind::cuda) widen_tiles(plan, target);
     return true;
   }
   return false;

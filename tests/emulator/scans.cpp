@@ -68,7 +68,7 @@ codegen::KernelSource tiles_kernel(const std::string& name, const std::string& t
           {"memory", "look_back"},
           text_hash + fmt::format(R"(
 extern "C" __global__ void {}(const unsigned int* p0, unsigned int* p1, R::State* p2,
-                              unsigned int* p3, long long tiles) {{
+                              unsigned long long* p3, long long tiles) {{
   const long long tile = {};
   const R::State own = R::lift(load(p0, tile));
   const R::State before = look_back<R>(own, p2, p3, TilePlace{{0, 1, tiles, tile}});
@@ -81,7 +81,7 @@ extern "C" __global__ void {}(const unsigned int* p0, unsigned int* p1, R::State
 /// Each block is a tile of 40 columns of one letter each, in blocks of (32, 8) and two a thread.
 constexpr const char* columns_kernel = R"(
 extern "C" __global__ void columns(const unsigned int* p0, unsigned int* p1, R::State* p2,
-                                   unsigned int* p3, long long tiles) {
+                                   unsigned long long* p3, long long tiles) {
   const long long tile = take_ticket(p3);
   const int column = static_cast<int>(threadIdx.x) * 2;
   R::State own[2] = {R::identity(), R::identity()}, before[2];
@@ -137,7 +137,8 @@ TEST_CASE("tiles look back through all levels, in whatever order blocks begin") 
     CAPTURE(tiles);
     const auto count = static_cast<std::size_t>(tiles);
     const std::vector<unsigned int> in = letters(count);
-    std::vector<unsigned int> out(count), flags(1 + 2 * count), states(4 * count);
+    std::vector<unsigned int> out(count), states(4 * count);
+    std::vector<unsigned long long> flags(1 + 2 * count);
     LaunchShape shape;
     shape.block = {256, 1, 1};
     shape.grid = {static_cast<std::uint32_t>(tiles), 1, 1};
@@ -161,7 +162,8 @@ TEST_CASE("columns of tiles look back through all levels") {
     CAPTURE(tiles);
     const auto count = static_cast<std::size_t>(tiles);
     const std::vector<unsigned int> in = letters(count * 40);
-    std::vector<unsigned int> out(count * 40), flags(1 + 2 * count), states(4 * count * 40);
+    std::vector<unsigned int> out(count * 40), states(4 * count * 40);
+    std::vector<unsigned long long> flags(1 + 2 * count);
     LaunchShape shape;
     shape.block = {32, 8, 1};
     shape.grid = {static_cast<std::uint32_t>(tiles), 1, 1};
@@ -183,7 +185,8 @@ TEST_CASE("a tile that waits for one that may not have begun is a deadlock") {
   const codegen::KernelSource kernel = tiles_kernel("untimely", "blockIdx.x");
   EmulatedModule module = EmulatedModule::compile(std::span(&kernel, 1));
   const std::vector<unsigned int> in = letters(40);
-  std::vector<unsigned int> out(40), flags(81), states(160);
+  std::vector<unsigned int> out(40), states(160);
+  std::vector<unsigned long long> flags(81);
   LaunchShape shape;
   shape.block = {256, 1, 1};
   shape.grid = {40, 1, 1};

@@ -134,8 +134,7 @@ TEST_CASE("a jitted call inside a CUDA graph that the user captures") {
     driver.graph_destroy(graph);
     std::vector<hd::Array> others;
     for (int i = 0; i < 8; ++i) others.push_back(hd::full({100000}, 7.0f).eval());
-    for (int replay = 0; replay < 3; ++replay)
-      driver.graph_launch(executable, stream.handle());
+    for (int replay = 0; replay < 3; ++replay) driver.graph_launch(executable, stream.handle());
     CHECK(hd::allclose(y, hd::cumsum(x * 2) / hd::sum(x) + 1, 1e-4));
     for (const hd::Array& one : others) CHECK(hd::min(one).item<float>() == 7);
     driver.graph_exec_destroy(executable);

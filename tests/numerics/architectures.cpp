@@ -59,6 +59,11 @@ constexpr FamilyProgram family_programs[] = {
   %2 = minimum %0, %1 : T[N,64]
   return %2
 })"},
+    {"normalization", R"(func @normalized_columns(%0: T[512,N]) -> T[512,N] {
+  %1 = max %0 axes=[0] keepdims : T[1,N]
+  %2 = minimum %0, %1 : T[512,N]
+  return %2
+})"},
 };
 
 std::string spelled(std::string_view text, DType dtype, std::int64_t extent) {

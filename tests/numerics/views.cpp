@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "passes/program_builder.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {
@@ -68,14 +69,20 @@ TEST_CASE("every dtype is moved, made and repeated") {
 TEST_CASE("transposes of rank 2 to 5 around the edges of tiles") {
   Suite suite;
   for (const DType dtype : sizes) {
-    for (const auto& [height, width] :
-         {std::pair{1, 70}, {16, 16}, {31, 33}, {32, 64}, {65, 97}, {130, 15}}) {
+    for (const auto& [height, width] : {std::pair{1, 70},
+                                        {16, 16},
+                                        {31, 33},
+                                        {32, 64},
+                                        {65, 97},
+                                        {130, 15},
+                                        {132, 72},
+                                        {64, 192}}) {
       Builder builder(fmt::format("{}[{},{}] transposed", name_of(dtype), height, width));
       const ValueId x = builder.input(moderate_sample(dtype, {height, width}, 1), width != 70);
       const ValueId y = builder.input(moderate_sample(dtype, {width, height}, 2));
       const ValueId turned = builder.transpose(x, {1, 0});
       builder.output(turned);
-      builder.output(plus(builder, builder.add(Op::multiply, {turned, y}), 1));
+      builder.output(builder.add(Op::multiply, {plus(builder, turned, 1), y}));
       builder.output(builder.add(Op::maximum, {builder.transpose(y, {1, 0}), x}));
       suite.add(std::move(builder));
     }
@@ -92,6 +99,41 @@ TEST_CASE("transposes of rank 2 to 5 around the edges of tiles") {
     builder.output(builder.transpose(five, {4, 3, 2, 1, 0}));
     builder.output(builder.transpose(five, {0, 4, 2, 3, 1}));
     suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
+/// The sum of an element and its neighbours on both sides along every axis, without the edges.
+ValueId neighbours(Builder& builder, ValueId x, const Shape& shape) {
+  const std::size_t rank = shape.size();
+  Shape inside;
+  for (const Dim extent : shape) inside.push_back(extent - Dim(2));
+  const auto moved = [&](std::size_t axis, std::int64_t by) {
+    std::vector<Dim> starts(rank, Dim(1));
+    starts[axis] = Dim(1 + by);
+    return builder.slice(x, starts, std::vector<std::int64_t>(rank, 1), inside);
+  };
+  ValueId sum = moved(0, 0);
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    for (const std::int64_t by : {-1, 1}) sum = builder.add(Op::add, {sum, moved(axis, by)});
+  }
+  return sum;
+}
+
+TEST_CASE("neighbouring rows whose loads a thread shares") {
+  // One multiprocessor has enough threads for this in arrays of a test's size.
+  std::string one = ir::to_string(ir::parse_target("sm_90:h200"));
+  one.replace(one.find("sm=132"), 6, "sm=1");
+  const ir::Target target = ir::parse_target(one);
+  Suite suite(target);
+  for (const DType dtype : sizes) {
+    for (const Shape& shape : {Shape{130, 258}, {135, 131}, {9, 42, 46}, {12, 4, 1030}}) {
+      Builder builder(fmt::format("neighbours in {}{}", name_of(dtype), ir::to_string(shape)));
+      builder.output(neighbours(builder, builder.input(moderate_sample(dtype, shape, 1)), shape));
+      const auto plans = passes::plan_program(builder.made.graph, {target, {}, {}, {}});
+      if (size_of(dtype) >= 4) CHECK(plans.kernels[0].held > 1);
+      suite.add(std::move(builder));
+    }
   }
   suite.finish();
 }

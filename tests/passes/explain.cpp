@@ -110,7 +110,7 @@ TEST_CASE("limits on operations and operands cut with their numbers") {
 TEST_CASE("a plan prints in words") {
   const std::string text = to_string(plan(transposed, cuda_target).kernels[0]);
   CHECK(text ==
-        "transpose hd_multiply_add_f32 tiles along 0 threads=256 i32\n"
+        "transpose hd_multiply_add_f32 tiles along 0 edge=64 vector=4 threads=512 i32\n"
         "  outer: o0<256 o1<512\n"
         "  inner:\n"
         "  p0: f32 in\n"
