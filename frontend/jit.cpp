@@ -1,6 +1,7 @@
 #include "heddle/jit.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -20,11 +21,24 @@ namespace {
 using Source = TracedFunction::Source;
 using Input = CallState::Input;
 
-template <class T>
-  requires std::has_unique_object_representations_v<T>  // padding would make equal keys differ
-void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
+/// Adds to a key what is not longer than it was told first.
+class KeyWriter {
+ public:
+  KeyWriter(std::string& key, std::size_t bytes) {
+    const std::size_t before = key.size();
+    key.resize(before + bytes);
+    at_ = key.data() + before;
+  }
+  template <class T>
+    requires std::has_unique_object_representations_v<T>  // padding would make equal keys differ
+  void add(const T& value) {
+    std::memcpy(at_, &value, sizeof(value));
+    at_ += sizeof(value);
+  }
+
+ private:
+  char* at_;
+};
 
 /// Whether the call may have the array's memory: it has the only reference to it.
 bool can_donate(const Input& input) {
@@ -34,28 +48,36 @@ bool can_donate(const Input& input) {
 
 /// Of everything that decides what is traced and compiled, but for captures.
 ir::Hash128 signature(const JitOptions& options, CallState& call, runtime::Device device) {
+  struct Call {
+    const void* types;
+    std::int32_t device, ordinal;
+    std::uint64_t precision;
+  };
   struct Facts {
     std::uint8_t kind, dtype, donated, aligned;
     std::uint32_t rank;
   };
-  std::string& key = call.key;
-  append(key, options.matmul_precision.value_or(matmul_precision()));
-  append(key, call.types);
-  append(key, (static_cast<std::uint64_t>(device.kind) << 32) |
-                  static_cast<std::uint32_t>(device.ordinal));
+  const auto shape_of = [&](const Input& input) -> const ir::Shape& {
+    return options.dynamic.empty() && input.kind == Input::Kind::array ? input.node->shape
+                                                                       : input.type.shape;
+  };
+  std::size_t bytes = sizeof(Call) + call.inputs.size() * sizeof(Facts);
+  for (const Input& input : call.inputs) bytes += shape_of(input).size() * sizeof(ir::Dim);
+  KeyWriter key(call.key, bytes);
+  key.add(Call{call.types, static_cast<std::int32_t>(device.kind), device.ordinal,
+               static_cast<std::uint64_t>(options.matmul_precision.value_or(matmul_precision()))});
   for (const Input& input : call.inputs) {
+    const auto kind = static_cast<std::uint8_t>(input.kind);
     if (input.kind == Input::Kind::scalar) {
-      append(key, Facts{static_cast<std::uint8_t>(input.kind),
-                        static_cast<std::uint8_t>(input.scalar.kind), 0, 0, 0});
+      key.add(Facts{kind, static_cast<std::uint8_t>(input.scalar.kind), 0, 0, 0});
       continue;
     }
-    const ir::Shape& shape = options.dynamic.empty() ? input.node->shape : input.type.shape;
-    append(key, Facts{static_cast<std::uint8_t>(input.kind),
-                      static_cast<std::uint8_t>(input.node->dtype), input.donated,
-                      is_aligned(input.node->value), static_cast<std::uint32_t>(shape.size())});
-    for (const ir::Dim extent : shape) append(key, extent);
+    const ir::Shape& shape = shape_of(input);
+    key.add(Facts{kind, static_cast<std::uint8_t>(input.node->dtype), input.donated,
+                  is_aligned(input.node->value), static_cast<std::uint32_t>(shape.size())});
+    for (const ir::Dim extent : shape) key.add(extent);
   }
-  return ir::hash_of(key);
+  return ir::hash_of(call.key);
 }
 
 /// What the function's captured arrays hold now.
@@ -366,7 +388,7 @@ void Call::spec(const Spec& spec) {
 }
 
 void Call::plain(const void* bytes, std::size_t count) {
-  append(state->key, static_cast<std::uint32_t>(count));
+  KeyWriter(state->key, sizeof(count)).add(count);
   if (count > 0) state->key.append(static_cast<const char*>(bytes), count);
 }
 

@@ -42,8 +42,10 @@ std::vector<std::unique_ptr<CudaDevice>>& cuda_devices() {
 }
 
 CudaDevice& cuda_device(int ordinal) {
-  require_device({DeviceKind::cuda, ordinal});
-  return *cuda_devices()[static_cast<std::size_t>(ordinal)];
+  const std::vector<std::unique_ptr<CudaDevice>>& devices = cuda_devices();
+  const auto index = static_cast<std::size_t>(ordinal);
+  if (index >= devices.size()) require_device({DeviceKind::cuda, ordinal});
+  return *devices[index];
 }
 
 int attribute(cuda::DeviceHandle handle, cuda::DeviceAttribute which) {

@@ -216,10 +216,11 @@ BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
 MemoryPool& pool_of(Device device) {
   static auto* const cpu = new DevicePool(Device{});
   if (!device.is_cuda()) return cpu->pool;
-  require_device(device);
   static auto* const gpus = new std::vector<std::atomic<DevicePool*>>(
       static_cast<std::size_t>(device_count(DeviceKind::cuda)));
-  std::atomic<DevicePool*>& place = (*gpus)[static_cast<std::size_t>(device.ordinal)];
+  const auto index = static_cast<std::size_t>(device.ordinal);
+  if (index >= gpus->size()) require_device(device);
+  std::atomic<DevicePool*>& place = (*gpus)[index];
   if (DevicePool* const made = place.load(std::memory_order_acquire)) return made->pool;
   static auto* const mutex = new std::mutex;
   const std::lock_guard lock(*mutex);
