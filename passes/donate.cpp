@@ -28,7 +28,10 @@ class Donation {
   explicit Donation(PlannedProgram& planned) : planned_(planned), program_(planned.program) {}
 
   void run() {
-    if (program_.steps.empty() || program_.steps.back().kind != Step::Kind::kernel) return;
+    if (program_.steps.empty()) return;
+    if (program_.steps.back().kind == Step::Kind::matmul)
+      return reuse_residual(program_.steps.back().matmul);
+    if (program_.steps.back().kind != Step::Kind::kernel) return;
     if (last_plan().mapping != Mapping::elements) return;
     if (!find_candidates()) return;
     find_uses();
@@ -41,6 +44,32 @@ class Donation {
   }
 
  private:
+  /// A library reads an element of the residual before it writes in its place, but elements of its
+  /// other operands at any time.
+  void reuse_residual(MatmulStep& step) {
+    if (!step.residual || step.residual->kind != BufferRef::Kind::input ||
+        step.out.kind != BufferRef::Kind::output)
+      return;
+    const BufferRef residual = *step.residual, out = step.out;
+    if (step.a == residual || step.b == residual || step.bias == residual) return;
+    if (!find_candidates()) return;
+    const auto found = candidates_.find(byte_count(program_.outputs[out.index].type));
+    if (found == candidates_.end() ||
+        std::ranges::find(found->second, residual.index) == found->second.end())
+      return;
+    step.out = residual;
+    program_.outputs[out.index].input = residual.index;
+    // The kernel that stands by reads each element where it writes, too.
+    KernelStep& kernel = step.stand_by->kernel;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      Parameter& parameter = kernel.parameters[i];
+      if (parameter.kind != Parameter::Kind::buffer || i == step.stand_by->product) continue;
+      if (parameter.buffer == out) parameter.buffer = residual;
+      if (parameter.buffer == residual) planned_.kernels[kernel.kernel].operands[i].aliased = true;
+    }
+    kernel.parameters[step.stand_by->product].buffer = step.out;
+  }
+
   KernelStep& last_step() { return program_.steps.back().kernel; }
   KernelPlan& last_plan() { return planned_.kernels[last_step().kernel]; }
 

@@ -81,6 +81,25 @@ Dim whole_array_bytes(const Graph& graph, ValueId node) {
   return bytes;
 }
 
+/// What a step of the library reads and writes besides what stands by for it.
+Dim epilogue_bytes(const Graph& graph, const Group& group) {
+  const Epilogue& epilogue = *group.epilogue;
+  Dim bytes = value_bytes(graph, group.root);
+  for (const ValueId factor : graph.operands(epilogue.product)) bytes += value_bytes(graph, factor);
+  if (epilogue.residual) bytes += value_bytes(graph, *epilogue.residual);
+  if (epilogue.bias) bytes += value_bytes(graph, *epilogue.bias);
+  return bytes;
+}
+
+/// For each kernel whether it only stands by for a step of the library.
+std::vector<bool> kernels_standing_by(const PlannedProgram& planned) {
+  std::vector<bool> result(planned.kernels.size());
+  for (const Step& step : planned.program.steps) {
+    if (step.matmul.stand_by) result[step.matmul.stand_by->kernel.kernel] = true;
+  }
+  return result;
+}
+
 std::string node_text(const Graph& graph, ValueId node) {
   const ir::Location& location = graph.node(node).location;
   const std::string where = location.to_string();
@@ -103,9 +122,15 @@ std::string kernel_text(const KernelPlan& plan, const std::string& name) {
 Traffic traffic(const PlannedProgram& planned) {
   const Graph& graph = planned.graph;
   Traffic result;
-  for (const KernelPlan& plan : planned.kernels) result.moved += kernel_bytes(graph, plan);
+  const std::vector<bool> stands_by = kernels_standing_by(planned);
+  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
+    if (!stands_by[i]) result.moved += kernel_bytes(graph, planned.kernels[i]);
+  }
   for (const Group& group : planned.grouping.groups) {
-    if (group.library) result.moved += whole_array_bytes(graph, group.root);
+    if (group.epilogue)
+      result.moved += epilogue_bytes(graph, group);
+    else if (group.library)
+      result.moved += whole_array_bytes(graph, group.root);
   }
   for (const Step& step : planned.program.steps) {
     if (step.kind == Step::Kind::sort) result.moved += extra_bytes(step.sort);
@@ -128,11 +153,15 @@ Traffic traffic(const PlannedProgram& planned) {
 
 std::string explain(const PlannedProgram& planned) {
   const Graph& graph = planned.graph;
-  std::string text = fmt::format("program {}: {} groups, {} kernels\n", graph.name,
-                                 planned.grouping.groups.size(), planned.kernels.size());
+  const std::vector<bool> stands_by = kernels_standing_by(planned);
+  std::string text =
+      fmt::format("program {}: {} groups, {} kernels\n", graph.name, planned.grouping.groups.size(),
+                  std::ranges::count(stands_by, false));
   for (std::size_t i = planned.grouping.groups.size(); i-- > 0;) {
     const Group& group = planned.grouping.groups[i];
-    text += fmt::format("group {}{}\n", i, group.library ? " library" : "");
+    text +=
+        fmt::format("group {}{}{}\n", i, group.library ? " library" : "",
+                    group.epilogue ? ": " + group.epilogue->description() + " in one step" : "");
     for (auto member = group.members.rbegin(); member != group.members.rend(); ++member) {
       const bool stored =
           std::find(group.stored.begin(), group.stored.end(), *member) != group.stored.end();
@@ -141,9 +170,9 @@ std::string explain(const PlannedProgram& planned) {
   }
   text += "kernels\n";
   for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
-    text +=
-        fmt::format("{} [{}]\n", kernel_text(planned.kernels[i], planned.program.kernel_names[i]),
-                    planned.kernels[i].family);
+    text += fmt::format(
+        "{} [{}]{}\n", kernel_text(planned.kernels[i], planned.program.kernel_names[i]),
+        planned.kernels[i].family, stands_by[i] ? " stands by, for when the library refuses" : "");
   }
   if (!planned.grouping.cuts.empty()) text += "cuts\n";
   for (const Cut& cut : planned.grouping.cuts) {

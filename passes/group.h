@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "ir/target.h"
+#include "passes/epilogue.h"
 #include "passes/index.h"
 
 namespace heddle::passes {
@@ -30,6 +31,9 @@ struct Group {
   int loads = 0;          ///< values read from memory, as far as they have been visited
   int reads = 0;          ///< the same, and those that may still join
   bool in_place = false;  ///< the root is a slice_update that writes into its base's memory
+  /// Of a library group of a product and what follows it; `stands_by` is the kernel for that.
+  std::optional<Epilogue> epilogue;
+  std::shared_ptr<const Group> stands_by;
 };
 
 /// A node that asks to join a group, with where the group would evaluate it.
@@ -61,6 +65,7 @@ struct GroupOptions {
   ir::Target target;
   std::vector<bool> donated;          ///< per parameter
   std::vector<std::string> disabled;  ///< families and switches
+  bool strict = false, approximate = false;
 };
 
 /// Cuts the graph into groups, from the outputs back: a node joins the group of its users when that

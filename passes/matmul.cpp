@@ -31,6 +31,14 @@ ValueId with_whole_batch(Graph& graph, ValueId operand, const Shape& batch, ir::
   return graph.add(Op::broadcast_to, {operand}, attributes, location);
 }
 
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+/// Below a reshape and those that it reshapes.
+ValueId lowest_reshaped(const Graph& graph, ValueId value) {
+  while (graph.op(value) == Op::reshape) value = graph.operands(value)[0];
+  return value;
+}
+
 ValueId cast(Graph& graph, ValueId value, DType dtype, ir::Location location) {
   if (graph.dtype(value) == dtype) return value;
   ir::Attributes attributes;
@@ -49,8 +57,7 @@ ValueId with_axis(Graph& graph, ValueId value, std::ptrdiff_t from_end, ir::Loca
 // float.
 ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location location) {
   const DType dtype = graph.dtype(a);
-  const bool low_precision = dtype == DType::f16 || dtype == DType::bf16;
-  const DType computed = low_precision ? DType::f32 : dtype;
+  const DType computed = is_half(dtype) ? DType::f32 : dtype;
   const ValueId left = with_axis(graph, cast(graph, a, computed, location), 0, location);
   const ValueId right = with_axis(graph, cast(graph, b, computed, location), 2, location);
   const ValueId product = graph.add(Op::multiply, {left, right}, {}, location);
@@ -62,20 +69,60 @@ ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location locati
 
 }  // namespace
 
-LibraryOperand library_operand(const Graph& graph, ValueId operand) {
-  if (graph.op(operand) != Op::transpose) return {operand, false};
-  const std::vector<std::int64_t>& axes = graph.attributes(operand).axes;
+namespace {
+
+bool swaps_last_axes(const Graph& graph, ValueId value) {
+  if (graph.op(value) != Op::transpose) return false;
+  const std::vector<std::int64_t>& axes = graph.attributes(value).axes;
   const auto rank = static_cast<std::int64_t>(axes.size());
   for (std::int64_t axis = 0; axis + 2 < rank; ++axis) {
-    if (axes[axis] != axis) return {operand, false};
+    if (axes[axis] != axis) return false;
   }
-  if (axes[rank - 1] != rank - 2 || axes[rank - 2] != rank - 1) return {operand, false};
-  return {graph.operands(operand)[0], true};
+  return axes[rank - 1] == rank - 2 && axes[rank - 2] == rank - 1;
+}
+
+/// What is below a transpose of the last axes, reshapes and, with `widens`, casts to f32.
+LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
+  LibraryOperand found{value, false};
+  bool reshaped = false;
+  const auto below = [&] { return graph.operands(found.value)[0]; };
+  for (;;) {
+    const Op op = graph.op(found.value);
+    // A transpose below a reshape is of other axes than the product's.
+    if (swaps_last_axes(graph, found.value) && !reshaped && !found.transposed) {
+      found = {below(), true};
+    } else if (op == Op::reshape && !ir::is_view(graph.op(lowest_reshaped(graph, found.value)))) {
+      found.value = below();
+      reshaped = true;
+    } else if (widens && op == Op::cast && graph.dtype(found.value) == DType::f32 &&
+               is_half(graph.dtype(below()))) {
+      found.value = below();
+      widens = false;
+    } else {
+      return found;
+    }
+  }
+}
+
+}  // namespace
+
+LibraryOperands library_operands(const Graph& graph, ValueId product, bool widens) {
+  const ValueId a = graph.operands(product)[0], b = graph.operands(product)[1];
+  if (widens) {
+    const LibraryOperand left = look_through(graph, a, true), right = look_through(graph, b, true);
+    const DType dtype = graph.dtype(left.value);
+    if (dtype == graph.dtype(right.value)) return {left, right, dtype};
+  }
+  return {look_through(graph, a, false), look_through(graph, b, false), graph.dtype(product)};
+}
+
+bool library_widens(const ir::Target& target, bool strict) {
+  return target.kind == ir::TargetKind::cuda && !strict;
 }
 
 bool library_multiplies(DType dtype, const ir::Target& target) {
   if (dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype)) return true;
-  return target.kind == ir::TargetKind::cuda && (dtype == DType::f16 || dtype == DType::bf16);
+  return target.kind == ir::TargetKind::cuda && is_half(dtype);
 }
 
 Graph lower_matmul(const Graph& graph, const ir::Target& target) {
@@ -91,20 +138,22 @@ Graph lower_matmul(const Graph& graph, const ir::Target& target) {
   });
 }
 
-MatmulStep describe_matmul(const Graph& graph, ValueId node) {
+MatmulStep describe_matmul(const Graph& graph, ValueId node, bool widens) {
   MatmulStep step;
+  const LibraryOperands operands = library_operands(graph, node, widens);
   const ValueId a = graph.operands(node)[0], b = graph.operands(node)[1];
   const Shape& a_shape = graph.shape(a);
   const Shape& b_shape = graph.shape(b);
   const std::size_t a_rank = a_shape.size(), b_rank = b_shape.size();
   step.dtype = graph.dtype(node);
+  step.operand_dtype = operands.dtype;
   step.precision = graph.attributes(node).precision;
   step.rows = a_shape[a_rank - 2];
   step.depth = a_shape[a_rank - 1];
   step.columns = b_shape[b_rank - 1];
   step.batch = ir::element_count(batch_of(graph.shape(node)));
-  step.a_transposed = library_operand(graph, a).transposed;
-  step.b_transposed = library_operand(graph, b).transposed;
+  step.a_transposed = operands.a.transposed;
+  step.b_transposed = operands.b.transposed;
   step.a_leading = step.a_transposed ? step.rows : step.depth;
   step.b_leading = step.b_transposed ? step.depth : step.columns;
   step.a_batch_stride = is_single(batch_of(a_shape)) ? Dim(0) : step.rows * step.depth;

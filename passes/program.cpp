@@ -13,6 +13,8 @@ std::vector<BufferUse> uses_of(const Step& step) {
       break;
     case Step::Kind::matmul:
       uses = {{step.matmul.a, false}, {step.matmul.b, false}, {step.matmul.out, true}};
+      if (step.matmul.residual) uses.push_back({*step.matmul.residual, false});
+      if (step.matmul.bias) uses.push_back({*step.matmul.bias, false});
       break;
     case Step::Kind::sort:
       uses = {{step.sort.keys, false}, {step.sort.out, true}};

@@ -57,15 +57,43 @@ struct KernelStep {
   std::int64_t host_grain = 1;
 };
 
-/// out[b] = a[b] x b[b], row-major, any operand transposed; batch strides in elements, 0 repeats.
-struct MatmulStep {
+/// A number that a library multiplies by: the constant times, where it is named, scalar input
+/// `scalar` of the program.
+struct Factor {
+  double constant = 1;
+  std::optional<std::uint32_t> scalar;
+  friend bool operator==(const Factor&, const Factor&) = default;
+};
+
+/// What happens to each element of a product before it is stored: max(x, 0), or the form of gelu
+/// with tanh.
+enum class Activation : std::uint8_t { none, relu, gelu };
+
+/// What runs where the library refuses an epilogue: the product by itself, in `dtype`, into memory
+/// of `bytes` that only lasts as long, and a kernel that reads it from parameter `product`.
+struct StandBy {
+  KernelStep kernel;
+  std::uint32_t product = 0;
   DType dtype = DType::f32;
+  Dim bytes;
+};
+
+/// out[b] = activation(alpha * a[b] x b[b] + beta * residual[b] + bias), row-major, any operand
+/// transposed; batch strides in elements, 0 repeats.
+struct MatmulStep {
+  DType dtype = DType::f32;          ///< of out, residual and bias
+  DType operand_dtype = DType::f32;  ///< of a and b: dtype, or less than f32 where that is f32
   Precision precision = Precision::ieee;
   Dim rows, columns, depth, batch = 1;
   BufferRef a, b, out;
   Dim a_leading, b_leading;  ///< elements between rows as stored
   bool a_transposed = false, b_transposed = false;
   Dim a_batch_stride, b_batch_stride, out_batch_stride;
+  Factor alpha, beta;
+  std::optional<BufferRef> residual;  ///< laid out as out, which may be the same memory
+  std::optional<BufferRef> bias;      ///< one element a column
+  Activation activation = Activation::none;
+  std::optional<StandBy> stand_by;  ///< of a product with an epilogue
 };
 
 /// How a GPU sorts: blocks of `threads` take `tile` elements at a time.

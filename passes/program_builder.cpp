@@ -45,6 +45,8 @@ class Builder {
   void add_split_kernel(const KernelPlan& plan);
   void add_look_back_kernel(KernelPlan plan);
   void add_matmul(const Group& group);
+  void add_epilogue(const Group& group);
+  Step product_of(ValueId node);
   void add_zeros(ValueId value);
   void add_sort(const Group& group);
   BufferRef buffer_of(ValueId value);
@@ -134,6 +136,7 @@ BufferRef Builder::buffer_of(ValueId value) {
 
 void Builder::add_group(const Group& group) {
   if (is_empty(graph_.shape(group.root))) return;
+  if (group.epilogue) return add_epilogue(group);
   if (group.library && graph_.op(group.root) == ir::Op::matmul) return add_matmul(group);
   if (group.library) return add_sort(group);
   if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
@@ -245,13 +248,49 @@ void Builder::add_look_back_kernel(KernelPlan plan) {
   add_kernel(std::move(plan));
 }
 
-void Builder::add_matmul(const Group& group) {
+Step Builder::product_of(ValueId node) {
   Step step;
   step.kind = Step::Kind::matmul;
-  step.matmul = describe_matmul(graph_, group.root);
-  step.matmul.a = buffer_of(library_operand(graph_, graph_.operands(group.root)[0]).value);
-  step.matmul.b = buffer_of(library_operand(graph_, graph_.operands(group.root)[1]).value);
+  const bool widens = library_widens(options_.target, options_.strict);
+  const LibraryOperands operands = library_operands(graph_, node, widens);
+  step.matmul = describe_matmul(graph_, node, widens);
+  step.matmul.a = buffer_of(operands.a.value);
+  step.matmul.b = buffer_of(operands.b.value);
+  return step;
+}
+
+void Builder::add_matmul(const Group& group) {
+  Step step = product_of(group.root);
   step.matmul.out = buffer_of(group.root);
+  program_.steps.push_back(std::move(step));
+}
+
+// The library's one step; and for when it refuses, the product by itself and a kernel.
+void Builder::add_epilogue(const Group& group) {
+  const Epilogue& epilogue = *group.epilogue;
+  Step step = product_of(epilogue.product);
+  MatmulStep& product = step.matmul;
+  product.dtype = graph_.dtype(group.root);
+  product.out = buffer_of(group.root);
+  product.alpha = epilogue.alpha;
+  product.beta = epilogue.beta;
+  if (epilogue.residual) product.residual = buffer_of(*epilogue.residual);
+  if (epilogue.bias) product.bias = buffer_of(*epilogue.bias);
+  product.activation = epilogue.activation;
+
+  const BufferRef alone{BufferRef::Kind::temporary, ~0u};
+  buffers_[index_of(epilogue.product)] = alone;
+  stored_[index_of(epilogue.product)] = true;
+  add_group(*group.stands_by);
+  StandBy& stand_by = product.stand_by.emplace();
+  stand_by.kernel = std::move(program_.steps.back().kernel);
+  program_.steps.pop_back();
+  stand_by.dtype = graph_.dtype(epilogue.product);
+  stand_by.bytes = byte_count(graph_.type(epilogue.product));
+  std::vector<Parameter>& parameters = stand_by.kernel.parameters;
+  const auto place = std::ranges::find(parameters, alone, &Parameter::buffer);
+  stand_by.product = static_cast<std::uint32_t>(place - parameters.begin());
+  place->buffer = product.out;
   program_.steps.push_back(std::move(step));
 }
 
@@ -305,7 +344,8 @@ PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
   planned.program.requirements = ir::requirements(graph);
   for (ir::Requirement& one : planned.program.requirements) one.location.clear();
   planned.graph = run_graph_passes(graph, options);
-  planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled});
+  planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled,
+                                           options.strict, options.approximate});
   Builder(planned, options).run();
   reuse_donated_inputs(planned);
   return planned;

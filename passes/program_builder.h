@@ -12,9 +12,10 @@ namespace heddle::passes {
 /// What a program is planned for, beside its graph.
 struct PlanOptions {
   ir::Target target;
-  std::vector<bool> donated;          ///< per parameter: its memory may be written
-  std::vector<bool> aligned;          ///< per parameter: starts at a multiple of 16 bytes
-  std::vector<std::string> disabled;  ///< passes, families and switches by name
+  std::vector<bool> donated;                 ///< per parameter: its memory may be written
+  std::vector<bool> aligned;                 ///< per parameter: starts at a multiple of 16 bytes
+  std::vector<std::string> disabled;         ///< passes, families and switches by name
+  bool strict = false, approximate = false;  ///< as CompileOptions
 };
 
 /// A program and the kernels that its steps launch, in the order of Program::kernel_names. The

@@ -115,8 +115,50 @@ Precision precision_of(const Json& json) {
   return *precision;
 }
 
+Json factor_json(const Factor& factor) {
+  Json json = Json::array({factor.constant});
+  if (factor.scalar) json.push_back(*factor.scalar);
+  return json;
+}
+Factor factor_of(const Json& json) {
+  Factor factor{json.at(0).get<double>(), std::nullopt};
+  if (json.size() > 1) factor.scalar = json.at(1).get<std::uint32_t>();
+  return factor;
+}
+
+Json epilogue_json(const MatmulStep& step) {
+  Json json{{"alpha", factor_json(step.alpha)},
+            {"beta", factor_json(step.beta)},
+            {"activation", static_cast<int>(step.activation)}};
+  if (step.stand_by) {
+    json["stand_by"] = {{"kernel", kernel_json(step.stand_by->kernel)},
+                        {"product", step.stand_by->product},
+                        {"dtype", name_of(step.stand_by->dtype)},
+                        {"bytes", dim_json(step.stand_by->bytes)}};
+  }
+  if (step.residual) json["residual"] = buffer_json(*step.residual);
+  if (step.bias) json["bias"] = buffer_json(*step.bias);
+  return json;
+}
+
+void read_epilogue(const Json& json, MatmulStep& step) {
+  step.alpha = factor_of(json.at("alpha"));
+  step.beta = factor_of(json.at("beta"));
+  step.activation = static_cast<Activation>(json.at("activation").get<int>());
+  if (json.contains("stand_by")) {
+    const Json& stand_by = json.at("stand_by");
+    step.stand_by =
+        StandBy{kernel_of(stand_by.at("kernel")), stand_by.at("product").get<std::uint32_t>(),
+                dtype_of(stand_by.at("dtype")), dim_of(stand_by.at("bytes"))};
+  }
+  if (json.contains("residual")) step.residual = buffer_of(json.at("residual"));
+  if (json.contains("bias")) step.bias = buffer_of(json.at("bias"));
+}
+
 Json matmul_json(const MatmulStep& step) {
   return {{"dtype", name_of(step.dtype)},
+          {"operand_dtype", name_of(step.operand_dtype)},
+          {"epilogue", epilogue_json(step)},
           {"precision", name_of(step.precision)},
           {"rows", dim_json(step.rows)},
           {"columns", dim_json(step.columns)},
@@ -135,7 +177,9 @@ Json matmul_json(const MatmulStep& step) {
 MatmulStep matmul_of(const Json& json) {
   MatmulStep step;
   step.dtype = dtype_of(json.at("dtype"));
+  step.operand_dtype = dtype_of(json.at("operand_dtype"));
   step.precision = precision_of(json.at("precision"));
+  read_epilogue(json.at("epilogue"), step);
   step.rows = dim_of(json.at("rows"));
   step.columns = dim_of(json.at("columns"));
   step.depth = dim_of(json.at("depth"));

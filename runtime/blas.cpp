@@ -7,6 +7,7 @@
 #include "heddle/error.h"
 
 #include "runtime/blas_libraries.h"
+#include "runtime/cublaslt.h"
 #include "runtime/fault.h"
 
 namespace heddle::runtime {
@@ -18,6 +19,22 @@ namespace {
 std::int64_t valid_leading(std::int64_t leading, std::int64_t stored_rows,
                            std::int64_t stored_columns) {
   return stored_rows <= 1 ? std::max(leading, stored_columns) : leading;
+}
+
+Gemm with_valid_leadings(const Gemm& product) {
+  Gemm valid = product;
+  valid.a_leading = product.a_transposed
+                        ? valid_leading(product.a_leading, product.depth, product.rows)
+                        : valid_leading(product.a_leading, product.rows, product.depth);
+  valid.b_leading = product.b_transposed
+                        ? valid_leading(product.b_leading, product.columns, product.depth)
+                        : valid_leading(product.b_leading, product.depth, product.columns);
+  return valid;
+}
+
+void inject_faults() {
+  if (fault::point(fault::Kind::launch))
+    throw DeviceError("a matrix product failed: injected fault");
 }
 
 }  // namespace
@@ -56,8 +73,7 @@ void gemm(const Gemm& product, const void* a, const void* b, void* out, void* wo
                                     name_of(product.dtype), to_string(device)));
   }
   if (product.rows == 0 || product.columns == 0 || product.batch == 0) return;
-  if (fault::point(fault::Kind::launch))
-    throw DeviceError("a matrix product failed: injected fault");
+  inject_faults();
   if (product.depth == 0) {
     const std::size_t bytes = size_of(product.dtype);
     for (std::int64_t i = 0; i < product.batch; ++i) {
@@ -66,18 +82,24 @@ void gemm(const Gemm& product, const void* a, const void* b, void* out, void* wo
     }
     return;
   }
-  Gemm valid = product;
-  valid.a_leading = product.a_transposed
-                        ? valid_leading(product.a_leading, product.depth, product.rows)
-                        : valid_leading(product.a_leading, product.rows, product.depth);
-  valid.b_leading = product.b_transposed
-                        ? valid_leading(product.b_leading, product.columns, product.depth)
-                        : valid_leading(product.b_leading, product.depth, product.columns);
+  const Gemm valid = with_valid_leadings(product);
   if (device.is_cuda()) {
     cublas::gemm(valid, a, b, out, workspace, stream);
   } else {
     openblas::gemm(valid, a, b, out);
   }
+}
+
+const std::string& epilogues_unavailable_reason() { return cublaslt::unavailable_reason(); }
+
+bool gemm_with_epilogue(const Gemm& product, const GemmEpilogue& epilogue, const void* a,
+                        const void* b, void* out, void* workspace, const Stream& stream) {
+  const Device device = stream.device();
+  if (!device.is_cuda() || product.depth == 0) return false;
+  if (product.rows == 0 || product.columns == 0 || product.batch == 0) return true;
+  inject_faults();
+  return cublaslt::gemm(with_valid_leadings(product), epilogue, a, b, out, workspace,
+                        blas_workspace_bytes(device), stream);
 }
 
 }  // namespace heddle::runtime

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "heddle/dtype.h"
 #include "heddle/precision.h"
 
 #include "ir/target.h"
+#include "passes/program.h"
 #include "runtime/stream.h"
 
 namespace heddle::runtime {
@@ -16,12 +18,23 @@ namespace heddle::runtime {
 /// row-major. A transposed operand is stored as its transpose. `leading` counts elements between
 /// rows as stored; out's rows are dense. A batch stride of 0 repeats an operand.
 struct Gemm {
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;          ///< of the result
+  std::optional<DType> narrow = {};  ///< of the operands, where it is f16 or bf16 and dtype f32
   Precision precision = Precision::ieee;  ///< of f32 and c64 on CUDA
   std::int64_t rows = 0, columns = 0, depth = 0, batch = 1;
   std::int64_t a_leading = 0, b_leading = 0;
   bool a_transposed = false, b_transposed = false;
   std::int64_t a_batch_stride = 0, b_batch_stride = 0, out_batch_stride = 0;
+  DType operand_dtype() const { return narrow.value_or(dtype); }
+};
+
+/// What becomes of a product before it is stored: activation(alpha * product + beta * residual +
+/// bias). Neither factor is 0, which would hide what is NaN.
+struct GemmEpilogue {
+  double alpha = 1, beta = 1;
+  const void* residual = nullptr;  ///< laid out as out, which it may be
+  const void* bias = nullptr;      ///< a row, for each of out's
+  passes::Activation activation = passes::Activation::none;
 };
 
 /// Whether the libraries of this kind of target multiply this dtype at all. f32 and f64 are as
@@ -41,5 +54,13 @@ std::size_t blas_workspace_bytes(Device device);
 /// DeviceError when the library is missing or fails.
 void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
           const Stream& stream);
+
+/// Why no product has an epilogue on GPUs; empty where they may.
+const std::string& epilogues_unavailable_reason();
+
+/// The same with an epilogue, rounded once. False, and nothing is enqueued, where there is no
+/// library that does it: on the CPU, without cuBLASLt, or where that refuses. Throws as gemm.
+bool gemm_with_epilogue(const Gemm& product, const GemmEpilogue& epilogue, const void* a,
+                        const void* b, void* out, void* workspace, const Stream& stream);
 
 }  // namespace heddle::runtime

@@ -45,7 +45,8 @@ host::Options host_options(const CompileOptions& options) {
 }
 
 passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target) {
-  return {target, options.donated, options.aligned, options.disabled};
+  return {target,           options.donated, options.aligned,
+          options.disabled, options.strict,  options.approximate};
 }
 
 cache::Key module_key(std::span<const KernelSource> kernels, const CompileOptions& options,

@@ -151,7 +151,7 @@ DataType data_type(DType dtype) {
 
 ComputeType compute_type(const Gemm& product) {
   if (real_dtype(product.dtype) == DType::f64) return ComputeType::f64;
-  if (!has_precisions(product.dtype) || product.precision == Precision::ieee)
+  if (!has_precisions(product.operand_dtype()) || product.precision == Precision::ieee)
     return ComputeType::f32;
   const bool as_bf16 = product.precision == Precision::bf16 && !is_complex(product.dtype);
   return as_bf16 ? ComputeType::f32_as_bf16 : ComputeType::f32_as_tf32;
@@ -177,7 +177,7 @@ void gemm(const Gemm& p, const void* a, const void* b, void* out, void* workspac
   check(api().cublasSetStream_v2(handle.get(), stream.handle()), "cublasSetStream");
   check(api().cublasSetWorkspace_v2(handle.get(), workspace, workspace_bytes(ordinal)),
         "cublasSetWorkspace");
-  const DataType type = data_type(p.dtype);
+  const DataType type = data_type(p.dtype), operands = data_type(p.operand_dtype());
   const bool wide = real_dtype(p.dtype) == DType::f64;
   // The real part of complex factors, and all of real ones.
   const float one[] = {1, 0}, zero[] = {0, 0};
@@ -188,8 +188,8 @@ void gemm(const Gemm& p, const void* a, const void* b, void* out, void* workspac
   // cuBLAS counts columns first: it sees every matrix transposed, and out^T = b^T a^T.
   check(api().cublasGemmStridedBatchedEx_64(
             handle.get(), operation(p.b_transposed), operation(p.a_transposed), p.columns, p.rows,
-            p.depth, wide ? static_cast<const void*>(wide_one) : one, b, type, p.b_leading,
-            p.b_batch_stride, a, type, p.a_leading, p.a_batch_stride,
+            p.depth, wide ? static_cast<const void*>(wide_one) : one, b, operands, p.b_leading,
+            p.b_batch_stride, a, operands, p.a_leading, p.a_batch_stride,
             wide ? static_cast<const void*>(wide_zero) : zero, out, type, p.columns,
             p.out_batch_stride, p.batch, compute_type(p), default_algorithm),
         "cublasGemmStridedBatchedEx_64");

@@ -203,7 +203,10 @@ Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::
   for (const passes::Step& step : program.steps) {
     const bool launches = step.kind == passes::Step::Kind::kernel;
     const bool sorts = step.kind == passes::Step::Kind::sort;
-    prepared.kernels.push_back(launches ? prepare_kernel(step.kernel, bound) : PreparedKernel());
+    const std::optional<passes::StandBy>& stand_by = step.matmul.stand_by;
+    prepared.kernels.push_back(launches   ? prepare_kernel(step.kernel, bound)
+                               : stand_by ? prepare_kernel(stand_by->kernel, bound)
+                                          : PreparedKernel());
     prepared.sorts.push_back(sorts ? prepare_sort(step.sort, bound) : PreparedSort());
   }
   return prepared;

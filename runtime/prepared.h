@@ -36,7 +36,7 @@ struct Prepared {
   std::vector<std::int64_t> output_bytes;
   passes::Arena arena;
   std::vector<std::int64_t> temporary_bytes;
-  std::vector<PreparedKernel> kernels;  ///< per step; unused for steps of other kinds
+  std::vector<PreparedKernel> kernels;  ///< per step: its own, or the one that stands by for it
   std::vector<PreparedSort> sorts;      ///< the same
 };
 

@@ -5,7 +5,6 @@
 
 #include "heddle/error.h"
 
-#include "runtime/blas.h"
 #include "runtime/log.h"
 #include "runtime/sort.h"
 #include "runtime/statistics.h"
@@ -20,30 +19,6 @@ constexpr int calls_before_graph = 2;
 /// A graph keeps memory for temporaries of up to this many bytes from call to call. Larger ones are
 /// worth more to others in between, and their addresses are patched where they change.
 constexpr std::int64_t most_kept = std::int64_t{16} << 20;
-
-void multiply(const passes::MatmulStep& step, const ir::SymbolBindings& bindings,
-              const Frame& frame, const Stream& stream, const CaptureScope& capture) {
-  const auto value = [&](ir::Dim dim) { return dim.evaluate(bindings); };
-  Gemm product;
-  product.dtype = step.dtype;
-  product.precision = step.precision;
-  product.rows = value(step.rows);
-  product.columns = value(step.columns);
-  product.depth = value(step.depth);
-  product.batch = value(step.batch);
-  product.a_leading = value(step.a_leading);
-  product.b_leading = value(step.b_leading);
-  product.a_transposed = step.a_transposed;
-  product.b_transposed = step.b_transposed;
-  product.a_batch_stride = value(step.a_batch_stride);
-  product.b_batch_stride = value(step.b_batch_stride);
-  product.out_batch_stride = value(step.out_batch_stride);
-  if (product.rows == 0 || product.columns == 0 || product.batch == 0) return;
-  const BufferRef workspace = allocate(blas_workspace_bytes(stream.device()), stream);
-  if (capture.active()) capture.keep({workspace});
-  gemm(product, frame.address(step.a), frame.address(step.b), frame.address(step.out),
-       workspace->pointer(), stream);
-}
 
 void sort(const passes::SortStep& step, const PreparedSort& prepared, const Frame& frame) {
   sort_rows(step.dtype, step.indices, frame.address(step.keys), frame.address(step.out),
@@ -152,7 +127,7 @@ void ProgramRunner::enqueue_one(const Action& action, Lane& lane, const Frame& f
   const passes::Step& step = program_.steps[action.step_index];
   const Prepared& prepared = lane.schedule->prepared();
   if (step.kind == passes::Step::Kind::matmul) {
-    multiply(step.matmul, prepared.bindings, frame, stream, capture);
+    products_.multiply(action.step_index, prepared, frame, *launcher_, stream, capture);
   } else {
     sort(step.sort, prepared.sorts[action.step_index], frame);
   }

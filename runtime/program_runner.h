@@ -9,6 +9,7 @@
 #include "runtime/image.h"
 #include "runtime/lanes.h"
 #include "runtime/launcher.h"
+#include "runtime/products.h"
 #include "runtime/schedule.h"
 
 namespace heddle::runtime {
@@ -41,6 +42,7 @@ class ProgramRunner {
   passes::Program program_;
   Label label_;  ///< of its memory, in OutOfMemory's list
   std::unique_ptr<KernelLauncher> launcher_;
+  Products products_{program_};
   std::mutex mutex_;                                        ///< guards the next
   std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
   /// Behind what they refer to, so that they go first. Shared with what gives up graphs when memory

@@ -55,6 +55,8 @@ std::string_view name_of(cache::PayloadKind kind) {
       return "ptx";
     case cache::PayloadKind::host_object:
       return "object";
+    case cache::PayloadKind::algorithm:
+      return "algorithm";
   }
   return "?";
 }
@@ -173,7 +175,7 @@ int stats(const CacheOptions& wanted) {
   fmt::print("{}: {} entries, {} of {} bytes\n", options.directory, count, bytes,
              options.size_limit);
   for (const auto& [kind, sums] : kinds)
-    fmt::print("{:8} {:>6} entries {:>12} bytes\n", kind, sums.first, sums.second);
+    fmt::print("{:9} {:>6} entries {:>12} bytes\n", kind, sums.first, sums.second);
   return 0;
 }
 

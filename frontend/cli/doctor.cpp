@@ -200,6 +200,10 @@ std::vector<Finding> examine() {
         library_finding("cuBLAS", runtime::blas_unavailable_reason(gpu),
                         "matmul on the GPU needs it. Install it: pip install nvidia-cublas."));
     findings.push_back(library_finding(
+        "cuBLASLt", runtime::epilogues_unavailable_reason(),
+        "matmul with what follows it in one step needs it, else it takes two. Install it: pip "
+        "install nvidia-cublas, or set HEDDLE_CUBLASLT to its file."));
+    findings.push_back(library_finding(
         "cuRAND", runtime::curand_unavailable_reason(),
         "random::bulk needs it, and random::Generator does not. Install it: pip install "
         "nvidia-curand, or set HEDDLE_CURAND to its file."));

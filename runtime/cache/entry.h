@@ -8,7 +8,13 @@
 
 namespace heddle::runtime::cache {
 
-enum class PayloadKind : std::uint32_t { program = 1, cubin = 2, ptx = 3, host_object = 4 };
+enum class PayloadKind : std::uint32_t {
+  program = 1,
+  cubin = 2,
+  ptx = 3,
+  host_object = 4,
+  algorithm = 5  ///< what a library has chosen for a matrix product
+};
 
 /// One file of the cache.
 struct Entry {

@@ -15,12 +15,15 @@ namespace heddle::emulator {
 struct RunOptions {
   /// Blocks run in a random order of this seed instead of the first to the last.
   std::optional<std::uint64_t> shuffle_seed = std::nullopt;
+  /// No library has epilogues: what stands by for them runs.
+  bool refuse_epilogues = false;
 };
 
 /// Programs planned for a GPU (runtime::print_program), run on the CPU: their kernels by the
 /// emulator, compiled in one batch. Every buffer has its exact extent; memory that no step has
 /// written is known as such from step to step, in the arena also where one temporary follows
-/// another; inputs lie just as aligned as the program asks for.
+/// another; inputs lie just as aligned as the program asks for. A product's epilogue is computed in
+/// float64 and rounded once; its relu makes 0 of NaN, as a library's may.
 class EmulatedPrograms {
  public:
   /// Throws CompileError.

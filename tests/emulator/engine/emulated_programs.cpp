@@ -1,12 +1,14 @@
 #include "tests/emulator/emulated_programs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "ir/element.h"
 #include "ir/interpreter/functions.h"
 #include "runtime/prepared.h"
 
@@ -157,7 +159,7 @@ class Run {
       case Step::Kind::kernel:
         return launch(step.kernel, prepared_.kernels[index]);
       case Step::Kind::matmul:
-        return multiply(step.matmul);
+        return multiply(step.matmul, prepared_.kernels[index]);
       case Step::Kind::sort:
         for (const runtime::PreparedLaunch& one : prepared_.sorts[index].launches)
           launch(one.step, one.kernel);
@@ -167,15 +169,20 @@ class Run {
     }
   }
 
-  void launch(const passes::KernelStep& step, const runtime::PreparedKernel& prepared) {
+  /// `alone`: the memory of parameter `place`, where it is not one of the program's buffers.
+  void launch(const passes::KernelStep& step, const runtime::PreparedKernel& prepared,
+              Allocation* alone = nullptr, std::size_t place = 0) {
     if (prepared.blocks == 0) return;
     std::vector<Argument> arguments;
     std::size_t next_size = 0;
-    for (const Parameter& parameter : step.parameters) {
+    for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+      const Parameter& parameter = step.parameters[i];
       switch (parameter.kind) {
         case Parameter::Kind::buffer:
           clear(parameter, prepared.blocks);
-          arguments.push_back(buffer_argument(parameter));
+          arguments.push_back(alone != nullptr && i == place
+                                  ? Argument::tracked(alone->data(), alone->defined(), false)
+                                  : buffer_argument(parameter));
           break;
         case Parameter::Kind::size:
           arguments.push_back(Argument::scalar(&prepared.sizes[next_size++], 8));
@@ -234,25 +241,134 @@ class Run {
     return dense;
   }
 
-  void multiply(const passes::MatmulStep& step) {
+  void multiply(const passes::MatmulStep& step, const runtime::PreparedKernel& kernel) {
+    const Memory out = memory_of(step.out);
+    if (!step.stand_by) return multiply_alone(step, step.dtype, out);
+    const double alpha = value_of(step.alpha), beta = value_of(step.beta);
+    const bool applies = alpha != 0 && beta != 0 && step.depth.evaluate(prepared_.bindings) != 0;
+    if (applies && !options_.refuse_epilogues) return multiply_and_finish(step, alpha, beta, out);
+    const std::int64_t bytes = step.stand_by->bytes.evaluate(prepared_.bindings);
+    Allocation alone(static_cast<std::size_t>(bytes), 0);
+    multiply_alone(step, step.stand_by->dtype, whole(alone));
+    launch(step.stand_by->kernel, kernel, &alone, step.stand_by->product);
+  }
+
+  double value_of(const passes::Factor& factor) const {
+    if (!factor.scalar) return factor.constant;
+    const ir::HostArray& input = inputs_[*factor.scalar];
+    return factor.constant * number(input.data.data(), input.type.dtype);
+  }
+
+  static double number(const std::byte* element, DType dtype) {
+    return ir::with_element(dtype, [&]<class T>(std::type_identity<T>) -> double {
+      if constexpr (heddle_scalar::is_complex<T>) {
+        throw EmulationError("an epilogue of complex numbers");
+      } else {
+        T value;
+        std::memcpy(&value, element, sizeof value);
+        return heddle_scalar::cast<double>(value);
+      }
+    });
+  }
+
+  static void store(std::byte* element, DType dtype, double value) {
+    ir::with_element(dtype, [&]<class T>(std::type_identity<T>) {
+      const T rounded = heddle_scalar::cast<T>(value);
+      std::memcpy(element, &rounded, sizeof rounded);
+    });
+  }
+
+  /// The elements of a gathered matrix in another dtype.
+  static std::vector<std::byte> converted(const std::vector<std::byte>& from, DType dtype,
+                                          DType wanted) {
+    if (dtype == wanted) return from;
+    const std::size_t count = from.size() / size_of(dtype);
+    std::vector<std::byte> to(count * size_of(wanted));
+    for (std::size_t i = 0; i < count; ++i)
+      store(to.data() + i * size_of(wanted), wanted,
+            number(from.data() + i * size_of(dtype), dtype));
+    return to;
+  }
+
+  /// Calls function(i, left, right) with the matrices of each product of the batch, in `dtype`.
+  template <class Function>
+  void for_each_product(const passes::MatmulStep& step, DType dtype, const Function& function) {
     const auto value = [&](ir::Dim dim) { return dim.evaluate(prepared_.bindings); };
-    const std::size_t element = size_of(step.dtype);
-    const std::int64_t rows = value(step.rows), columns = value(step.columns);
-    const std::int64_t depth = value(step.depth);
-    const Memory a = memory_of(step.a), b = memory_of(step.b), out = memory_of(step.out);
+    const std::size_t element = size_of(step.operand_dtype);
+    const Memory a = memory_of(step.a), b = memory_of(step.b);
     for (std::int64_t i = 0; i < value(step.batch); ++i) {
-      const auto left = gather(a, element, i * value(step.a_batch_stride), rows, depth,
-                               value(step.a_leading), step.a_transposed);
-      const auto right = gather(b, element, i * value(step.b_batch_stride), depth, columns,
-                                value(step.b_leading), step.b_transposed);
-      const std::size_t at = static_cast<std::size_t>(i * value(step.out_batch_stride)) * element;
-      const std::size_t bytes = static_cast<std::size_t>(rows * columns) * element;
-      if (at + bytes > out.bytes()) throw EmulationError("matmul writes behind its result");
-      ir::interpreter::matmul_function(step.dtype)(
-          left.data(), right.data(), out.data + at, static_cast<std::size_t>(rows),
-          static_cast<std::size_t>(depth), static_cast<std::size_t>(columns));
-      std::ranges::fill(out.defined.subspan(at, bytes), std::uint8_t{1});
+      const auto left = gather(a, element, i * value(step.a_batch_stride), value(step.rows),
+                               value(step.depth), value(step.a_leading), step.a_transposed);
+      const auto right = gather(b, element, i * value(step.b_batch_stride), value(step.depth),
+                                value(step.columns), value(step.b_leading), step.b_transposed);
+      function(i * value(step.out_batch_stride), converted(left, step.operand_dtype, dtype),
+               converted(right, step.operand_dtype, dtype));
     }
+  }
+
+  struct Extents {
+    std::size_t rows, depth, columns;
+  };
+  Extents extents(const passes::MatmulStep& step) const {
+    const auto value = [&](ir::Dim dim) {
+      return static_cast<std::size_t>(dim.evaluate(prepared_.bindings));
+    };
+    return {value(step.rows), value(step.depth), value(step.columns)};
+  }
+
+  void multiply_alone(const passes::MatmulStep& step, DType dtype, const Memory& out) {
+    const Extents n = extents(step);
+    for_each_product(step, dtype, [&](std::int64_t first, const auto& left, const auto& right) {
+      const std::size_t at = static_cast<std::size_t>(first) * size_of(dtype);
+      const std::size_t bytes = n.rows * n.columns * size_of(dtype);
+      if (at + bytes > out.bytes()) throw EmulationError("matmul writes behind its result");
+      ir::interpreter::matmul_function(dtype)(left.data(), right.data(), out.data + at, n.rows,
+                                              n.depth, n.columns);
+      std::ranges::fill(out.defined.subspan(at, bytes), std::uint8_t{1});
+    });
+  }
+
+  /// An element of what is added to a product.
+  double added(const Memory& memory, DType dtype, std::size_t place) const {
+    const std::size_t byte = place * size_of(dtype);
+    if (byte + size_of(dtype) > memory.bytes() || memory.defined[byte] == 0)
+      throw EmulationError(fmt::format("an epilogue reads element {}, which is not there", place));
+    return number(memory.data + byte, dtype);
+  }
+
+  static double activated(double x, passes::Activation activation) {
+    switch (activation) {
+      case passes::Activation::none:
+        break;
+      case passes::Activation::relu:
+        return x > 0 ? x : 0;
+      case passes::Activation::gelu:
+        return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    }
+    return x;
+  }
+
+  void multiply_and_finish(const passes::MatmulStep& step, double alpha, double beta,
+                           const Memory& out) {
+    const Extents n = extents(step);
+    std::vector<double> product(n.rows * n.columns);
+    for_each_product(
+        step, DType::f64, [&](std::int64_t first, const auto& left, const auto& right) {
+          ir::interpreter::matmul_function(DType::f64)(left.data(), right.data(),
+                                                       reinterpret_cast<std::byte*>(product.data()),
+                                                       n.rows, n.depth, n.columns);
+          for (std::size_t i = 0; i < product.size(); ++i) {
+            const std::size_t place = static_cast<std::size_t>(first) + i;
+            double x = alpha * product[i];
+            if (step.residual) x += beta * added(memory_of(*step.residual), step.dtype, place);
+            if (step.bias) x += added(memory_of(*step.bias), step.dtype, i % n.columns);
+            const std::size_t byte = place * size_of(step.dtype);
+            if (byte + size_of(step.dtype) > out.bytes())
+              throw EmulationError("matmul writes behind its result");
+            store(out.data + byte, step.dtype, activated(x, step.activation));
+            std::ranges::fill(out.defined.subspan(byte, size_of(step.dtype)), std::uint8_t{1});
+          }
+        });
   }
 
   void zero(const passes::ZeroStep& step) {
