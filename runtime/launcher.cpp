@@ -8,6 +8,7 @@
 
 #include "runtime/fault.h"
 #include "runtime/module.h"
+#include "runtime/per_thread.h"
 #include "runtime/statistics.h"
 #include "runtime/thread_pool.h"
 
@@ -129,8 +130,7 @@ class HostLauncher final : public KernelLauncher {
   void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,
               const Stream&) override {
     count_launch(names_[step.kernel]);
-    thread_local std::vector<void*> buffers;
-    thread_local std::vector<std::int64_t> scalars;
+    auto& [buffers, scalars] = per_thread<Arguments>();
     buffers.clear();
     scalars.clear();
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -153,6 +153,10 @@ class HostLauncher final : public KernelLauncher {
   }
 
  private:
+  struct Arguments {
+    std::vector<void*> buffers;
+    std::vector<std::int64_t> scalars;
+  };
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<HostModule>> modules_;
   std::vector<HostFunction> functions_;
