@@ -86,14 +86,18 @@ bool refuses(Status status) {
          status == Status::arch_mismatch;
 }
 
-/// One a GPU, for any number of threads. Never destroyed, as the driver may be gone by then.
+/// One a GPU, for any number of threads; null where the library does not start. Never destroyed, as
+/// the driver may be gone by then.
 Handle handle_of(int ordinal) {
   static auto* const mutex = new std::mutex;
   static auto* const handles = new std::map<int, Handle>;
   const std::lock_guard lock(*mutex);
   Handle& handle = (*handles)[ordinal];
-  if (handle == nullptr) check(api().cublasLtCreate(&handle), "cublasLtCreate");
-  return handle;
+  if (handle != nullptr) return handle;
+  const Status status = api().cublasLtCreate(&handle);
+  if (status == Status::success) return handle;
+  log().info("cublasLtCreate failed: {}", api().cublasLtGetStatusString(status));
+  return handle = nullptr;
 }
 
 DataType data_type(DType dtype) {
@@ -376,6 +380,7 @@ bool gemm(const Gemm& product, const GemmEpilogue& epilogue, const void* a, cons
   const int ordinal = stream.device().ordinal;
   cuda::ContextScope context(ordinal);
   const Handle handle = handle_of(ordinal);
+  if (handle == nullptr) return false;
   const Problem problem = problem_of(product, epilogue, a, b, out, ordinal);
   const Description description = describe(problem, epilogue.bias);
   const std::optional<Choice> choice =

@@ -38,6 +38,8 @@ class CudaLauncher final : public KernelLauncher {
         allow_shared_bytes(step.kernel.kernel, step.kernel.shared_bytes);
         allow_cluster(step.kernel.kernel, step.kernel.cluster);
       }
+      if (const std::optional<passes::StandBy>& other = step.matmul.stand_by)
+        allow_shared_bytes(other->kernel.kernel, other->kernel.shared_bytes);
       if (step.kind != passes::Step::Kind::sort || !step.sort.kernels) continue;
       for (const passes::SortKernels::Kernel& one : step.sort.kernels->kernels)
         allow_shared_bytes(one.kernel, one.shared_bytes);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/cublaslt_abi.h"
+#include "tests/runtime/fake_libraries/stream_order.h"
 
 using namespace heddle::runtime::cublaslt;
 
@@ -159,11 +160,12 @@ Status cublasLtMatmul(Handle, Operation operation, const void* alpha, const void
                       Layout a_layout, const void* b, Layout b_layout, const void* beta,
                       const void* c, Layout c_layout, void* d, Layout d_layout,
                       const Algorithm* algorithm, void* workspace, std::size_t workspace_bytes,
-                      heddle::runtime::cuda::StreamHandle) {
+                      heddle::runtime::cuda::StreamHandle stream) {
   const Status status = asked("matmul");
   if (status != Status::success) return status;
   const bool usable = algorithm->data[0] == made_here && workspace != nullptr;
   if (!usable || workspace_bytes != 1024) return Status::invalid_value;
+  finish_before(stream);
   const std::int64_t depth = operation->transpose_a != 0 ? a_layout->rows : a_layout->columns;
   const float scale = *static_cast<const float*>(alpha), more = *static_cast<const float*>(beta);
   for (std::int64_t i = 0; i < d_layout->batch; ++i) {
