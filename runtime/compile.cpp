@@ -104,10 +104,18 @@ ModuleImage build(std::span<const KernelSource> kernels, const CompileOptions& o
 
 enum class Lookup : std::uint8_t { cached, anew };
 
+bool compiling_is_forbidden() {
+  const char* const text = std::getenv("HEDDLE_NO_COMPILE");
+  return text != nullptr && std::string_view(text) == "1";
+}
+
+[[noreturn]] void throw_not_cached(std::string_view name, const cache::Key& key) {
+  throw CompileError(fmt::format("HEDDLE_NO_COMPILE=1, and {} is not in the cache: {}", name,
+                                 cache::Store::global().explain_miss(key)));
+}
+
 ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOptions& options,
                       const ir::Target& target, Lookup lookup) {
-  const bool no_compile = std::getenv("HEDDLE_NO_COMPILE") != nullptr &&
-                          std::string_view(std::getenv("HEDDLE_NO_COMPILE")) == "1";
   cache::Store& store = cache::Store::global();
   const cache::Key key = module_key(kernels, options, target);
   ModuleImage image;
@@ -117,9 +125,7 @@ ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOption
     image.kind = entry->kind;
     image.bytes = std::move(entry->payload);
   } else {
-    if (no_compile)
-      throw CompileError(fmt::format("HEDDLE_NO_COMPILE=1, and {} is not in the cache: {}",
-                                     kernels[0].name, store.explain_miss(key)));
+    if (compiling_is_forbidden()) throw_not_cached(kernels[0].name, key);
     image = build(kernels, options, target);
     image.built = true;
     store.save(key, image.kind, facts_of(options, target), image.bytes);
@@ -232,6 +238,9 @@ std::string facts_of(const ProgramImage& image, const CompileOptions& options,
 ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
                           const ir::Target& target, Lookup lookup) {
   PrintedProgram printed = print_program(graph, options, target);
+  // A module's key names its compiler, so that looking one up would load NVRTC.
+  if (!printed.kernels.empty() && !is_host(target) && compiling_is_forbidden())
+    throw_not_cached(printed.kernels[0].name, program_key(graph, options, target));
   ProgramImage image{std::move(printed.program),
                      make_modules(printed.kernels, options, target, lookup)};
   cache::Store::global().save(program_key(graph, options, target), cache::PayloadKind::program,

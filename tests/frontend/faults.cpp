@@ -1,4 +1,6 @@
+#include <cstdlib>
 #include <functional>
+#include <string_view>
 
 #include "runtime/fault.h"
 #include "values.h"
@@ -30,7 +32,12 @@ void fail_at_each(fault::Kind kind, const std::function<void()>& prepare,
       CHECK(k > 0);
       return;
     }
-    CHECK(thrown);
+    // On a GPU a graph whose launch fails gives way to plain launches; `run` has looked at the
+    // result.
+    const char* const device = std::getenv("HEDDLE_DEVICE");
+    const bool recovers = kind == fault::Kind::launch && device != nullptr &&
+                          std::string_view(device).starts_with("cuda");
+    CHECK((thrown || recovers));
     run();
   }
 }
