@@ -24,7 +24,7 @@ def program_for(device):
 def first_call(name, device, scale):
     from peers import programs, systems
 
-    system = systems.ALL[name](device)
+    system = systems.ALL[name](device.partition(":")[0])
     program = next(p for p in programs.listed(scale) if p.name == program_for(device))
     arrays = [system.put(each.make(seed)) for seed, each in enumerate(program.inputs)]
     system.get(arrays[0])
