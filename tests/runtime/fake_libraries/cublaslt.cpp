@@ -69,7 +69,10 @@ float finished(float value, std::uint32_t epilogue) {
 
 extern "C" {
 
-Status cublasLtCreate(Handle* handle) { return *handle = new HandleOpaque, Status::success; }
+Status cublasLtCreate(Handle* handle) {
+  if (variable("HEDDLE_FAKE_CUBLASLT_REFUSES") == "create") return Status::not_supported;
+  return *handle = new HandleOpaque, Status::success;
+}
 std::size_t cublasLtGetVersion() {
   const std::string version = variable("HEDDLE_FAKE_CUBLASLT_VERSION");
   return version.empty() ? 130000 : std::stoul(version);
