@@ -174,6 +174,6 @@ TEST_CASE("where the library refuses, the product and a kernel run, and it is no
 
 TEST_CASE("where the library does not start, the product and a kernel run") {
   const Child child;
-  CHECK(child.calls("child: products in two steps", {"HEDDLE_FAKE_CUBLASLT_REFUSES=create"})
-            .empty());
+  CHECK(
+      child.calls("child: products in two steps", {"HEDDLE_FAKE_CUBLASLT_REFUSES=create"}).empty());
 }
