@@ -3,6 +3,7 @@
 
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
+#include "passes/plan/launch.h"
 #include "passes/plan/walk.h"
 
 namespace heddle::passes {
@@ -50,6 +51,11 @@ int choose_cluster(std::int64_t elements, std::int64_t a_thread, std::int64_t th
   return static_cast<int>(std::min<std::int64_t>(blocks, target.max_cluster));
 }
 
+/// What does not fit into registers is read again, from the caches.
+std::int64_t held_if_fitting(std::int64_t held, int vector, std::int64_t a_thread) {
+  return (held - 1) * vector >= a_thread ? 0 : held;
+}
+
 /// A row that one block holds, in as many threads as that takes.
 void schedule_block_rows(KernelPlan& plan, std::int64_t row) {
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
@@ -71,9 +77,7 @@ void schedule_cluster_rows(KernelPlan& plan, std::int64_t row, const ir::Target&
   plan.least_blocks = 2;
   plan.cluster = choose_cluster(row, a_thread, cluster_threads, rows, target);
   const std::int64_t part = ceil_divide(row, std::int64_t{plan.cluster} * plan.vector);
-  plan.held = ceil_divide(part, cluster_threads);
-  // What does not fit is read again, from the caches.
-  if (plan.held * plan.vector > 2 * a_thread) plan.held = 0;
+  plan.held = held_if_fitting(ceil_divide(part, cluster_threads), plan.vector, a_thread);
 }
 
 void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target& target) {
@@ -98,8 +102,8 @@ void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target&
   const std::int64_t width = across * plan.vector;
   const std::int64_t groups = ceil_divide(known(iterations(plan.outer), 1 << 20), width);
   plan.cluster = choose_cluster(row * width, a_thread, threads, groups, target);
-  plan.held = ceil_divide(ceil_divide(row, plan.cluster), threads / across);
-  if (plan.held * plan.vector > 2 * a_thread) plan.held = 0;
+  plan.held = held_if_fitting(ceil_divide(ceil_divide(row, plan.cluster), threads / across),
+                              plan.vector, a_thread);
 }
 
 }  // namespace
@@ -140,9 +144,12 @@ bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
   }
   const Dim row = iterations(plan.inner);
   if (!row.is_constant()) return false;
+  const auto fits = [&] {
+    return shared_bytes(plan) <= static_cast<std::uint32_t>(target.shared_bytes_per_block);
+  };
   if (reads_columnwise(plan)) {
     schedule_held_columns(plan, row.constant(), target);
-    return true;
+    return fits();
   }
   plan.mapping = Mapping::rows;
   plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
@@ -151,7 +158,7 @@ bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
   } else {
     schedule_cluster_rows(plan, row.constant(), target);
   }
-  return true;
+  return fits();
 }
 
 }  // namespace heddle::passes
