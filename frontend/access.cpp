@@ -2,6 +2,7 @@
 
 #include "heddle/error.h"
 
+#include "frontend/evaluate.h"
 #include "frontend/record.h"
 #include "frontend/trace.h"
 
@@ -18,7 +19,9 @@ Array Access::make(NodeRef node) {
     cell->trace_id = trace->id();
   }
   cell->node = std::move(node);
-  return Array(cell);
+  Array array(cell);
+  if (cell->trace_id == 0) recording_point(cell->node);
+  return array;
 }
 
 NodeRef Access::node(const Array& array, const SourceLocation& where) {

@@ -3,18 +3,26 @@
 #include <unordered_set>
 #include <vector>
 
+#include "heddle/error.h"
+
 #include "frontend/evaluate.h"
+#include "frontend/pending_memory.h"
 #include "frontend/trace.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
 #include "runtime/per_thread.h"
 
 namespace heddle::frontend {
 namespace {
 
-/// Pending operations, and bytes of arrays that they keep, at which the thread's work is evaluated.
-constexpr std::size_t pending_limit = 64;
-constexpr std::int64_t byte_limit = std::int64_t{1} << 30;
-/// How long to wait for an anchor to come round again before evaluating somewhere else.
-constexpr std::size_t patience = 512;
+/// Pending operations at which the thread's work is evaluated, and how many to wait for an anchor
+/// to come round again before evaluating somewhere else.
+struct Bounds {
+  std::size_t pending, patience;
+};
+constexpr Bounds at_assignments{64, 512}, anywhere{1024, 1536};
+/// Pending work of fewer bytes is not looked at; of fewer than these memory asks for nothing.
+constexpr std::int64_t least_look = std::int64_t{1} << 20, usual_floor = std::int64_t{64} << 20;
 /// Operations before a place that tell it from others.
 constexpr std::size_t context_length = 64;
 constexpr std::size_t anchor_capacity = 16;
@@ -71,9 +79,52 @@ struct Policy {
   std::vector<Anchor> anchors;
   bool window_from_anchor = false;  ///< the last evaluation was at `last`
   std::size_t kept = 0;             ///< views that stayed pending then
+  /// Counted bytes at which to look again at what pending work does to memory.
+  std::int64_t look_at_assignment = least_look, look_anywhere = least_look;
 };
 
 Policy& this_policy() { return runtime::per_thread<Policy>(); }
+
+void start_window(Recorder& recorder, Policy& policy) {
+  recorder.start_window();
+  policy.look_at_assignment = policy.look_anywhere = least_look;
+}
+
+/// What memory asks for: an evaluation of what only keeps it from others, in a while or at once.
+enum class Memory : std::uint8_t { suffices, wasted, is_short };
+
+/// Of work that takes memory beyond what it frees, an evaluation is best made while that is there.
+/// A part of an expression is not yet to be stored, so that within one only what is freed counts.
+Memory judge(const PendingMemory& memory, std::int64_t floor, bool assigned) {
+  const std::size_t half = runtime::pool_of(runtime::current_device()).available() / 2;
+  const auto exceeds_half = [&](std::int64_t bytes) {
+    return bytes > 0 && static_cast<std::size_t>(bytes) > half;
+  };
+  if (memory.frees > memory.makes && exceeds_half(memory.frees)) return Memory::is_short;
+  if (!assigned) return Memory::suffices;
+  const std::int64_t taken = std::max<std::int64_t>(memory.makes - memory.frees, 0);
+  if (exceeds_half(taken + memory.between)) return Memory::is_short;
+  const bool wasted = memory.frees >= floor && memory.frees >= 2 * memory.makes;
+  return wasted ? Memory::wasted : Memory::suffices;
+}
+
+/// `value` is what was recorded last. Looking costs a walk over the graph, so that after one in
+/// vain the bytes have to grow by half.
+Memory look(Recorder& recorder, std::int64_t& look_at, const Node* value, bool assigned) {
+  const std::int64_t counted = recorder.counted_bytes();
+  if (counted < look_at) return Memory::suffices;
+  const runtime::MemoryPool& pool = runtime::pool_of(runtime::current_device());
+  const auto limit = static_cast<std::int64_t>(pool.limit());
+  const std::int64_t floor =
+      limit == 0 ? usual_floor : std::clamp(limit / 8, least_look, usual_floor);
+  if (counted < floor) {
+    look_at = floor;
+    return Memory::suffices;
+  }
+  const Memory found = judge(memory_of_pending(recorder, value), floor, assigned);
+  if (found == Memory::suffices) look_at = counted + counted / 2;
+  return found;
+}
 
 bool at_anchor(const Policy& policy, const Recorder& recorder) {
   if (policy.window_from_anchor && comes_round(policy.last, recorder)) return true;
@@ -97,40 +148,72 @@ void remember(Policy& policy, Anchor anchor) {
 }  // namespace
 
 bool set_auto_eval(bool value) { return enabled.exchange(value); }
+bool auto_eval_enabled() { return enabled.load(std::memory_order_relaxed); }
 
 void note_explicit_evaluation() {
   Recorder& recorder = Recorder::current();
   Policy& policy = this_policy();
-  recorder.start_window();
+  start_window(recorder, policy);
   policy.window_from_anchor = false;
   policy.kept = std::min(policy.kept, recorder.pending_count());
 }
 
-bool evaluation_due() {
-  if (!enabled.load(std::memory_order_relaxed) || Trace::current() != nullptr) return false;
-  Recorder& recorder = Recorder::current();
-  Policy& policy = this_policy();
+namespace {
+
+bool evaluation_due(Recorder& recorder, Policy& policy, const Node* value, bool assigned) {
+  const Bounds& bounds = assigned ? at_assignments : anywhere;
   policy.kept = std::min(policy.kept, recorder.pending_count());
   const std::size_t pending = recorder.pending_count() - policy.kept;
-  if (pending == 0 || (pending < pending_limit && recorder.pinned_bytes() < byte_limit)) {
-    return false;
-  }
-  return !policy.window_from_anchor || pending >= patience || at_anchor(policy, recorder);
+  if (pending == 0) return false;
+  const Memory memory =
+      look(recorder, assigned ? policy.look_at_assignment : policy.look_anywhere, value, assigned);
+  if (memory == Memory::is_short) return true;
+  if (pending < bounds.pending && memory == Memory::suffices) return false;
+  return !policy.window_from_anchor || pending >= bounds.patience || at_anchor(policy, recorder);
 }
 
-void evaluate_here() {
-  Recorder& recorder = Recorder::current();
-  Policy& policy = this_policy();
+/// Work that finds no memory stays pending: who asks for its values is told.
+void evaluate_all(Recorder& recorder, bool wait) {
+  try {
+    if (evaluate_pending(recorder, wait)) ++counters().auto_evaluations;
+  } catch (const OutOfMemory& failure) {
+    runtime::log().info("pending work is left until its values are asked for: {}", failure.what());
+  }
+}
+
+void evaluate_now(Recorder& recorder, Policy& policy, bool wait) {
   remember(policy, anchor_here(recorder));
-  if (evaluate_pending(recorder)) ++counters().auto_evaluations;
-  recorder.start_window();
+  evaluate_all(recorder, wait);
+  start_window(recorder, policy);
   policy.window_from_anchor = true;
   policy.kept = recorder.pending_count();
 }
 
+}  // namespace
+
+bool evaluation_due(const Node* value) {
+  if (!auto_eval_enabled() || Trace::current() != nullptr) return false;
+  return evaluation_due(Recorder::current(), this_policy(), value, true);
+}
+
+void evaluate_here() { evaluate_now(Recorder::current(), this_policy(), true); }
+
+void recording_point(const NodeRef& value) {
+  if (value->kind != Node::Kind::operation || !auto_eval_enabled()) return;
+  Recorder& recorder = Recorder::current();
+  Policy& policy = this_policy();
+  if (recorder.pending_count() < anywhere.pending &&
+      recorder.counted_bytes() < policy.look_anywhere) {
+    return;
+  }
+  if (value->evaluated() || Trace::current() != nullptr) return;
+  // Whoever records here may hold a lock that another thread, which computes, waits for.
+  if (evaluation_due(recorder, policy, value.get(), false)) evaluate_now(recorder, policy, false);
+}
+
 void assignment_point(const NodeRef& value) {
   if (value->kind != Node::Kind::operation || value->evaluated()) return;
-  if (evaluation_due()) evaluate_here();
+  if (evaluation_due(value.get())) evaluate_here();
 }
 
 }  // namespace heddle::frontend

@@ -1,7 +1,5 @@
 #include "heddle/bulk_random.h"
 
-#include <string>
-
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
@@ -52,10 +50,10 @@ Array filled(BulkState& state, const Shape& size, DType dtype, SourceLocation wh
   const auto count = static_cast<std::size_t>(ir::element_count(frontend::to_ir(size)).constant());
   if (count == 0) return zeros(size, dtype, where);
   const runtime::Stream stream = runtime::Stream::current(state.generator.device());
-  static const runtime::Label& label =
-      *new runtime::Label(std::make_shared<const std::string>("bulk random numbers"));
   runtime::BufferRef buffer =
-      runtime::allocate(state.generator.written(count) * size_of(dtype), stream, label);
+      runtime::allocate(state.generator.written(count) * size_of(dtype), stream,
+                        runtime::label_of({dtype, frontend::to_ir(size)}, "bulk random numbers"),
+                        frontend::Site(where).location);
   write(buffer->pointer(), count, stream);
   const auto elements = static_cast<std::int64_t>(count);
   // cuRAND writes all of a dimension before the next.

@@ -51,7 +51,7 @@ Array from_memory(const void* data, std::size_t count, DType dtype, const Shape&
         fmt::format("array: {} elements do not fill the shape [{}]", count, fmt::join(shape, ",")),
         where));
   }
-  return Access::make(frontend::upload(data, {dtype, std::move(extents)}));
+  return Access::make(frontend::upload(data, {dtype, std::move(extents)}, where));
 }
 
 Array full(const Shape& shape, const Operand& value) {

@@ -97,7 +97,9 @@ class Run {
       runtime::Stream stream = runtime::Stream::current(device);
       const std::shared_ptr<const Prepared> prepared = prepare(device);
       collect_arguments();
-      prepared->executable->run(arguments_, stream, values_);
+      collect_lines(*prepared);
+      prepared->executable->run(arguments_, stream, values_,
+                                runtime::CallerLines(std::span<const ir::Location>(lines_)));
       ++counters().evaluations;
       finish(*prepared);
     } catch (...) {
@@ -141,6 +143,13 @@ class Run {
     }
   }
 
+  void collect_lines(const Prepared& prepared) {
+    lines_.resize(walk_.outputs.size());
+    for (std::size_t i = 0; i < walk_.outputs.size(); ++i) {
+      lines_[prepared.result[i]] = walk_.order[walk_.outputs[i]].node->site.location;
+    }
+  }
+
   void finish(const Prepared& prepared) {
     std::vector<NodeRef> released;
     {
@@ -173,16 +182,18 @@ class Run {
   Evaluation evaluation_;
   std::vector<runtime::DeviceArray> starts_;
   std::vector<runtime::ArgumentView> arguments_;
+  std::vector<ir::Location> lines_;  ///< of the program's outputs
   std::vector<runtime::DeviceArray> values_;
 };
 
-/// Walks from what `roots` answers, asked anew each time, and claims; waits while another thread
-/// computes a part.
+/// Walks from what `roots` answers, asked anew each time, and claims; while another thread computes
+/// a part it waits, or answers nothing.
 template <class Roots>
-std::unique_ptr<Run> claim_graph(const Roots& roots, bool only_escaping) {
+std::unique_ptr<Run> claim_graph(const Roots& roots, bool only_escaping, bool wait) {
   std::unique_lock lock(graph_mutex());
   for (;;) {
     GraphWalk walk = walk_graph(roots(), only_escaping);
+    if (walk.busy && !wait) return nullptr;
     if (walk.busy) {
       evaluation_ended().wait(lock);
       continue;
@@ -211,12 +222,12 @@ void evaluate(std::span<const NodeRef> nodes) {
   }
   if (roots.empty()) return;
   const auto wanted = [&]() -> std::span<const NodeRef> { return roots; };
-  if (const auto run = claim_graph(wanted, false)) run->execute();
+  if (const auto run = claim_graph(wanted, false, true)) run->execute();
 }
 
 void evaluate(const NodeRef& node) { evaluate(std::span(&node, 1)); }
 
-bool evaluate_pending(Recorder& recorder) {
+bool evaluate_pending(Recorder& recorder, bool wait) {
   // What another run computes is not referred to: that would keep alive what it leaves without
   // operands.
   std::vector<NodeRef> nodes;
@@ -224,7 +235,7 @@ bool evaluate_pending(Recorder& recorder) {
     nodes.clear();
     return nodes = recorder.unclaimed();
   };
-  const auto run = claim_graph(pending, true);
+  const auto run = claim_graph(pending, true, wait);
   if (run) run->execute();
   return run != nullptr;
 }

@@ -15,24 +15,30 @@ namespace heddle::frontend {
 void evaluate(std::span<const NodeRef> nodes);
 void evaluate(const NodeRef& node);
 /// Computes all that somebody still refers to of what the recorder's thread has recorded, except
-/// what another thread computes just now. False when there was nothing.
-bool evaluate_pending(Recorder& recorder);
+/// what another thread computes just now. False when there was nothing, or when part of it is being
+/// computed and `wait` is false.
+bool evaluate_pending(Recorder& recorder, bool wait = true);
 
 /// The array's node, evaluated because `what` asks for its elements. TraceError inside a trace,
 /// ValueError where HEDDLE_NO_SYNC=1 forbids to wait.
 const NodeRef& evaluated_node(const Array& array, const char* what, const Site& where);
 
-/// Called when `value` has been assigned to an array: the only place where pending work of the
-/// thread is evaluated on its own. In a loop it evaluates at one place of the body, so that the
-/// programs of all turns but the first and the last are one.
+/// Called when `value` has been assigned to an array: where pending work of the thread is usually
+/// evaluated on its own. In a loop it evaluates at one place of the body, so that the programs of
+/// all turns but the first and the last are one. README.md has the rule.
 void assignment_point(const NodeRef& value);
+/// Called when an array of a pending `value` was made, which may be a part of an expression:
+/// pending work is evaluated only where there is very much of it, or memory is short.
+void recording_point(const NodeRef& value);
 /// The same in two steps, for a language whose assignments the library does not see, at the places
-/// where they are made: whether pending work is to be evaluated here, and doing so.
-bool evaluation_due();
+/// where they are made: whether pending work is to be evaluated here, and doing so. The value is
+/// the statement's, if it is known.
+bool evaluation_due(const Node* value = nullptr);
 void evaluate_here();
 /// The thread has evaluated because a value was asked for.
 void note_explicit_evaluation();
 bool set_auto_eval(bool enabled);
+bool auto_eval_enabled();
 
 /// Counters behind hd::statistics().
 struct Counters {

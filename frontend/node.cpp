@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "frontend/mix.h"
+#include "frontend/pending_memory.h"
 #include "runtime/per_thread.h"
 
 namespace heddle::frontend {
@@ -89,6 +90,7 @@ std::mutex& graph_mutex() {
 namespace {
 
 struct RecorderHolder {
+  RecorderHolder() { give_up_memory_when_short(); }
   Recorder* recorder = new Recorder;
   ~RecorderHolder() { recorder->release(); }
 };
@@ -117,9 +119,10 @@ void Recorder::add(Node& node) {
           .low;
   for (const NodeRef& operand : node.operands()) {
     if (operand->evaluated() && operand->pinned_in_.exchange(window_) != window_) {
-      pinned_bytes_ += bytes_of(*operand);
+      counted_bytes_ += bytes_of(*operand);
     }
   }
+  if (ir::kind_of(node.op) != ir::OpKind::view) counted_bytes_ += bytes_of(node);
   retain();
   node.recorder_ = this;
   count_.fetch_add(1, std::memory_order_relaxed);
@@ -157,9 +160,14 @@ std::vector<NodeRef> Recorder::unclaimed() {
   return nodes;
 }
 
+std::uint64_t Recorder::new_window() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 void Recorder::start_window() {
-  ++window_;
-  pinned_bytes_ = 0;
+  window_ = new_window();
+  counted_bytes_ = 0;
 }
 
 std::int64_t Recorder::total_pending() {

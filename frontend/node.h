@@ -191,8 +191,9 @@ class Recorder {
   /// graph_mutex() is held.
   std::vector<NodeRef> unclaimed();
   std::size_t pending_count() const { return count_.load(std::memory_order_relaxed); }
-  /// Bytes of the arrays that operations recorded in this window read.
-  std::int64_t pinned_bytes() const { return pinned_bytes_; }
+  /// Bytes of the arrays that operations recorded in this window read, each counted once, and of
+  /// what they make, views left out: no fewer than evaluating them takes.
+  std::int64_t counted_bytes() const { return counted_bytes_; }
   /// A new window starts when the thread has evaluated.
   void start_window();
 
@@ -209,15 +210,17 @@ class Recorder {
   void release();
 
  private:
+  static std::uint64_t new_window();
+
   std::atomic<std::uint32_t> references_{1};
   std::atomic<std::size_t> count_{0};
   std::mutex mutex_;  ///< guards the list
   Node* first_ = nullptr;
   Node* last_ = nullptr;
-  std::uint64_t window_ = 1;
+  std::uint64_t window_ = new_window();  ///< no other thread's
   std::uint64_t recorded_ = 0;
   std::vector<std::uint64_t> history_ = std::vector<std::uint64_t>(history_length);
-  std::int64_t pinned_bytes_ = 0;
+  std::int64_t counted_bytes_ = 0;
 };
 
 std::int64_t bytes_of(const Node& node);

@@ -200,8 +200,8 @@ Array frontend::read_npy(std::istream& stream, const std::string& name,
   }
   Shape shape = header.shape;
   if (header.fortran) std::reverse(shape.begin(), shape.end());
-  const Array array =
-      frontend::Access::make(frontend::upload(data.data(), {header.dtype, frontend::to_ir(shape)}));
+  const Array array = frontend::Access::make(
+      frontend::upload(data.data(), {header.dtype, frontend::to_ir(shape)}, where));
   return header.fortran ? transpose({array, where}) : array;
 }
 

@@ -41,7 +41,8 @@ runtime::DeviceArray aligned(const runtime::DeviceArray& array) {
   const runtime::Device device = array.buffer->device();
   const runtime::Stream stream = runtime::Stream::current(device);
   const auto bytes = static_cast<std::size_t>(ir::byte_count(array.type).constant());
-  runtime::DeviceArray copied{array.type, runtime::allocate(bytes, stream), 0};
+  runtime::DeviceArray copied{
+      array.type, runtime::allocate(bytes, stream, runtime::label_of(array.type, "a copy")), 0};
   runtime::copy(copied.buffer->pointer(), device,
                 static_cast<const std::byte*>(array.buffer->pointer()) + array.offset, device,
                 bytes, stream);

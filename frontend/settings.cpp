@@ -5,6 +5,7 @@
 
 #include "frontend/evaluate.h"
 #include "frontend/node.h"
+#include "frontend/pending_memory.h"
 #include "frontend/precision.h"
 #include "runtime/cache/store.h"
 #include "runtime/device.h"
@@ -63,7 +64,7 @@ Statistics statistics() {
   result.kernels_launched = runtime::statistics().kernel_launches;
   result.compiled = runtime::statistics().programs_made;
   result.pending_ops = frontend::Recorder::total_pending();
-  result.pinned_bytes = frontend::Recorder::current().pinned_bytes();
+  result.pinned_bytes = frontend::memory_of_pending(frontend::Recorder::current()).frees;
   return result;
 }
 

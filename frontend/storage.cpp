@@ -21,13 +21,12 @@ std::size_t bytes_of(const ir::Type& type) {
 
 }  // namespace
 
-NodeRef upload(const void* data, ir::Type type) {
+NodeRef upload(const void* data, ir::Type type, const Site& site) {
   const runtime::Device device = runtime::current_device();
   const runtime::Stream stream = runtime::Stream::current(device);
   const std::size_t bytes = bytes_of(type);
-  static const runtime::Label& label =
-      *new runtime::Label(std::make_shared<const std::string>("array data"));
-  runtime::BufferRef buffer = runtime::allocate(bytes, stream, label);
+  runtime::BufferRef buffer =
+      runtime::allocate(bytes, stream, runtime::label_of(type), site.location);
   if (bytes > 0) {
     runtime::copy(buffer->pointer(), device, data, runtime::Device{}, bytes, stream);
   }

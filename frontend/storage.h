@@ -7,8 +7,8 @@
 
 namespace heddle::frontend {
 
-/// A value copied from host memory to the thread's device.
-NodeRef upload(const void* data, ir::Type type);
+/// A value copied from host memory to the thread's device; errors name the place.
+NodeRef upload(const void* data, ir::Type type, const Site& site = {});
 /// The bytes of an evaluated array in host memory, in C order; waits for them.
 std::vector<std::byte> download(const Node& node);
 /// The same into memory of the caller.

@@ -24,7 +24,7 @@ namespace heddle::runtime {
 struct ExecutableImplementation {
   virtual ~ExecutableImplementation() = default;
   virtual void run(std::span<const ArgumentView> arguments, Stream& stream,
-                   std::vector<DeviceArray>& outputs, const ir::Graph* lines) = 0;
+                   std::vector<DeviceArray>& outputs, const CallerLines& lines) = 0;
   virtual const passes::Program& program() const = 0;
 };
 
@@ -34,7 +34,7 @@ struct CompiledImplementation final : ExecutableImplementation {
   CompiledImplementation(const ProgramImage& image, Device device)
       : runner(image.program, load_kernels(image, device)) {}
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const ir::Graph* lines) override {
+           std::vector<DeviceArray>& outputs, const CallerLines& lines) override {
     runner.run(arguments, stream, outputs, lines);
   }
   const passes::Program& program() const override { return runner.program(); }
@@ -55,15 +55,15 @@ struct InterpretedImplementation final : ExecutableImplementation {
     signature.name = graph.name;
   }
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const ir::Graph* lines) override;
+           std::vector<DeviceArray>& outputs, const CallerLines& lines) override;
   const passes::Program& program() const override { return signature; }
   ir::Graph graph;
   passes::Program signature;
 };
 
 void InterpretedImplementation::run(std::span<const ArgumentView> arguments, Stream& stream,
-                                    std::vector<DeviceArray>& outputs, const ir::Graph* lines) {
-  check_requirements(signature, bind_arguments(signature, arguments), lines);
+                                    std::vector<DeviceArray>& outputs, const CallerLines& lines) {
+  check_requirements(signature, bind_arguments(signature, arguments), lines.graph);
   std::vector<ir::HostArray> inputs;
   for (const auto& [array, scalar] : arguments) {
     ir::HostArray input;
@@ -85,7 +85,10 @@ void InterpretedImplementation::run(std::span<const ArgumentView> arguments, Str
   }
   std::vector<DeviceArray> made;
   for (const ir::HostArray& result : interpret(graph, inputs)) {
-    DeviceArray output{result.type, allocate(result.data.size(), stream), 0};
+    DeviceArray output{result.type,
+                       allocate(result.data.size(), stream, label_of(result.type, graph.name),
+                                lines.of_output(made.size())),
+                       0};
     if (!result.data.empty())
       std::memcpy(output.buffer->pointer(), result.data.data(), result.data.size());
     made.push_back(std::move(output));
@@ -210,14 +213,14 @@ std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
 }
 
 void Executable::run(std::span<const ArgumentView> arguments, Stream& stream,
-                     std::vector<DeviceArray>& outputs, const ir::Graph* graph) const {
-  implementation_->run(arguments, stream, outputs, graph);
+                     std::vector<DeviceArray>& outputs, const CallerLines& lines) const {
+  implementation_->run(arguments, stream, outputs, lines);
 }
 
 std::vector<DeviceArray> Executable::run(std::vector<Argument>&& arguments, Stream& stream,
-                                         const ir::Graph* graph) const {
+                                         const CallerLines& lines) const {
   std::vector<DeviceArray> outputs;
-  run(views_of(arguments), stream, outputs, graph);
+  run(views_of(arguments), stream, outputs, lines);
   arguments.clear();
   return outputs;
 }

@@ -49,6 +49,22 @@ struct CompileOptions {
   int host_level = 3;  ///< of the CPU's compiler's optimization, 0 to 3 (HEDDLE_CXX_LEVEL)
 };
 
+/// Where a caller has recorded what a program computes: the program may have been made for an equal
+/// one that another place recorded.
+struct CallerLines {
+  CallerLines(const ir::Graph* graph = nullptr)  // NOLINT: a graph has the lines of its nodes
+      : graph(graph) {}
+  explicit CallerLines(std::span<const ir::Location> outputs) : outputs(outputs) {}
+  /// Of the op that is an output of the program.
+  ir::Location of_output(std::size_t index) const {
+    if (graph != nullptr) return graph->node(graph->outputs[index]).location;
+    return index < outputs.size() ? outputs[index] : ir::Location();
+  }
+
+  const ir::Graph* graph = nullptr;  ///< has the program's hash
+  std::span<const ir::Location> outputs;
+};
+
 struct ExecutableImplementation;
 
 /// A program compiled for one kind of device: prepared once, launched many times, from any thread.
@@ -64,13 +80,12 @@ class Executable {
   /// array that is given holds it. Throws ShapeError when extents do not fit the parameters or
   /// break a fact, ShapeError, IndexError or ValueError when an op of the program has no meaning
   /// for them, OutOfMemory, DeviceError, and then `outputs` and the arguments are as before, so
-  /// that the same call may be tried again. Errors name the lines of `graph`, the caller's own: the
-  /// program may have been made for an equal one that another place recorded.
+  /// that the same call may be tried again. Errors name the caller's lines.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const ir::Graph* graph = nullptr) const;
+           std::vector<DeviceArray>& outputs, const CallerLines& lines = {}) const;
   /// The same for arguments that nobody else holds; takes from them only when it succeeds.
   std::vector<DeviceArray> run(std::vector<Argument>&& arguments, Stream& stream,
-                               const ir::Graph* graph = nullptr) const;
+                               const CallerLines& lines = {}) const;
 
   const passes::Program& program() const;
   int kernel_count() const;

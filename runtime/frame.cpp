@@ -21,12 +21,12 @@ std::size_t bytes_of(const ir::Type& type) {
 }  // namespace
 
 Frame::Frame(const passes::Program& program, const Prepared& prepared,
-             std::span<const ArgumentView> arguments, const Label& label, Stream& stream,
+             std::span<const ArgumentView> arguments, const CallerLines& lines, Stream& stream,
              bool captured, BufferRef arena, std::vector<DeviceArray>& outputs)
     : program_(program),
       prepared_(prepared),
       arguments_(arguments),
-      label_(label),
+      lines_(lines),
       stream_(stream),
       captured_(captured),
       outputs_(outputs),
@@ -40,7 +40,8 @@ Frame::Frame(const passes::Program& program, const Prepared& prepared,
       poison(*arena_, stream);
     } else if (!program.temporaries.empty()) {
       // Also of 0 bytes, when all temporaries are empty: kernels are still given their addresses.
-      arena_ = allocate(static_cast<std::size_t>(prepared.arena.bytes), stream, label);
+      arena_ = allocate(static_cast<std::size_t>(prepared.arena.bytes), stream,
+                        prepared.arena_label, lines.of_output(0));
     }
   } catch (...) {
     outputs_.resize(first_output_);
@@ -78,9 +79,12 @@ std::vector<BufferRef> Frame::buffers() const {
 void Frame::finish() {
   // Work that changed a donated buffer outside its own stream is waited for there, so that whoever
   // looks at the buffer next only has to know its own stream. Not so for what is only captured.
-  for (const ProgramOutput& output : program_.outputs) {
+  for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+    const ProgramOutput& output = program_.outputs[i];
     if (!output.input || captured_) continue;
-    const Buffer& buffer = *input(*output.input).buffer;
+    Buffer& buffer = *input(*output.input).buffer;
+    if (program_.inputs[*output.input].donated)
+      buffer.describe(prepared_.output_labels[i], lines_.of_output(i));
     if (!buffer.is_of(stream_) && buffer.device().is_cuda()) buffer.stream().wait(Event(stream_));
   }
   finished_ = true;
@@ -120,12 +124,13 @@ void Frame::wait_for(const Stream& other) const {
 
 // What the program writes in place must be the caller's alone.
 void Frame::own_donated_inputs() {
-  for (const ProgramOutput& output : program_.outputs) {
+  for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+    const ProgramOutput& output = program_.outputs[i];
     if (!output.input || !program_.inputs[*output.input].donated) continue;
     const DeviceArray& array = input(*output.input);
     if (array.buffer.unique() && array.buffer->pooled()) continue;
     const std::size_t bytes = bytes_of(array.type);
-    BufferRef memory = allocate(bytes, stream_, label_);
+    BufferRef memory = allocate(bytes, stream_, prepared_.output_labels[i], lines_.of_output(i));
     copy(memory->pointer(), stream_.device(), start_of(array), stream_.device(), bytes, stream_);
     copies_.emplace_back(*output.input, DeviceArray{array.type, std::move(memory), 0});
   }
@@ -142,7 +147,8 @@ void Frame::allocate_outputs() {
       array.buffer = same.buffer;
       array.offset = same.offset;
     } else {
-      array.buffer = allocate(static_cast<std::size_t>(prepared_.output_bytes[i]), stream_, label_);
+      array.buffer = allocate(static_cast<std::size_t>(prepared_.output_bytes[i]), stream_,
+                              prepared_.output_labels[i], lines_.of_output(i));
     }
   }
 }

@@ -15,6 +15,7 @@
 
 #include "runtime/byte_size.h"
 #include "runtime/fault.h"
+#include "runtime/host_memory.h"
 #include "runtime/log.h"
 
 namespace heddle::runtime {
@@ -63,6 +64,13 @@ class CudaBackend final : public DeviceBackend {
     return reinterpret_cast<void*>(pointer);
   }
 
+  std::size_t free_bytes() override {
+    std::size_t free = 0, total = 0;
+    cuda::ContextScope context(ordinal_);
+    const cuda::Result result = cuda::driver().mem_get_info.attempt(&free, &total);
+    return result == cuda::Result::success ? free : SIZE_MAX;
+  }
+
   void release(void* pointer, std::size_t) noexcept override {
     if (cuda::shutting_down()) return;
     try {
@@ -81,13 +89,18 @@ class HostBackend final : public DeviceBackend {
  public:
   /// Segments are whole multiples of 2 MiB, aligned so that the kernel can back them by huge pages.
   static constexpr std::size_t huge_page = std::size_t{2} << 20;
+  static constexpr std::size_t worth_asking = std::size_t{64} << 20;
 
+  /// The system promises more than it has, and ends the process that takes it at its word.
   void* reserve(std::size_t bytes) override {
+    if (bytes >= worth_asking && bytes > host_free_bytes()) return nullptr;
     void* pointer = nullptr;
     if (posix_memalign(&pointer, huge_page, bytes) != 0) return nullptr;
     if (bytes > huge_page) madvise(pointer, bytes, MADV_HUGEPAGE);
     return pointer;
   }
+
+  std::size_t free_bytes() override { return host_free_bytes(); }
 
   void release(void* pointer, std::size_t) noexcept override { std::free(pointer); }
 };
@@ -132,8 +145,8 @@ void reclaim(Device device, std::size_t bytes) {
   for (const auto& [number, reclaimer] : all) reclaimer(device, bytes);
 }
 
-[[noreturn]] void throw_out_of_memory(const MemoryPool& pool, std::size_t bytes, Device device,
-                                      const Label& label) {
+[[noreturn]] void throw_out_of_memory(const MemoryPool& pool, Device device,
+                                      const BlockRequest& request) {
   const MemoryStatistics numbers = pool.statistics();
   std::string available;
   if (device.is_cuda()) {
@@ -147,8 +160,8 @@ void reclaim(Device device, std::size_t bytes) {
   throw OutOfMemory(fmt::format(
       "{} has no memory for {} bytes ({}): the pool holds {} bytes in {} blocks of {} bytes "
       "reserved{}{}, largest free block {}. Largest blocks:\n{}",
-      to_string(device), bytes, label ? *label : "no label", numbers.in_use, numbers.blocks,
-      numbers.reserved,
+      to_string(device), request.bytes, purpose(request.label, request.line), numbers.in_use,
+      numbers.blocks, numbers.reserved,
       pool.limit() != 0 ? fmt::format(" under a limit of {}", pool.limit()) : std::string(),
       available, pool.largest_free(), pool.describe_largest(listed)));
 }
@@ -162,6 +175,10 @@ bool poisons() {
 }
 
 }  // namespace
+
+void Buffer::describe(const Label& label, ir::Location line) {
+  if (chunk_ != nullptr) pool_of(device()).describe(chunk_, label, line);
+}
 
 void Buffer::used_on(const Stream& stream) {
   if (stream.state() == stream_) return;
@@ -185,18 +202,25 @@ BufferRef::~BufferRef() {
   }
 }
 
-BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label) {
+Label label_of(const ir::Type& type, std::string_view of) {
+  std::string text = ir::to_string(type);
+  if (!of.empty()) text.append(" of ").append(of);
+  return std::make_shared<const std::string>(std::move(text));
+}
+
+BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label, ir::Location line) {
   if (bytes == 0) return BufferRef(new Buffer(stream.state(), nullptr, 0, nullptr));
   MemoryPool& pool = pool_of(stream.device());
   const bool refused = fault::point(fault::Kind::allocation);
-  auto attempt = [&] { return refused ? nullptr : pool.allocate(bytes, stream.state(), label); };
+  const BlockRequest request{bytes, label, line};
+  auto attempt = [&] { return refused ? nullptr : pool.allocate(request, stream.state()); };
   Chunk* chunk = attempt();
   if (chunk == nullptr) {
     reclaim(stream.device(), bytes);
     pool.trim(true);
     chunk = attempt();
   }
-  if (chunk == nullptr) throw_out_of_memory(pool, bytes, stream.device(), label);
+  if (chunk == nullptr) throw_out_of_memory(pool, stream.device(), request);
   BufferRef out(new Buffer(stream.state(), chunk->pointer, bytes, chunk));
   poison(*out, stream);
   return out;

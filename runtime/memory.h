@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,13 +30,16 @@ class Buffer {
   /// False for memory that someone else owns.
   bool pooled() const { return !on_release_; }
 
+  /// What OutOfMemory's text says of it from now on. Of who holds it alone.
+  void describe(const Label& label, ir::Location line);
+
   /// Tells that work on another stream than its own uses it: the pool waits for what that stream
   /// holds when the buffer dies. Thread-safe.
   void used_on(const Stream& stream);
 
  private:
   friend class BufferRef;
-  friend BufferRef allocate(std::size_t, const Stream&, const Label&);
+  friend BufferRef allocate(std::size_t, const Stream&, const Label&, ir::Location);
   friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>);
   Buffer(StreamState* stream, void* pointer, std::size_t bytes, Chunk* chunk)
       : stream_(stream), pointer_(pointer), bytes_(bytes), chunk_(chunk) {}
@@ -74,7 +78,7 @@ class BufferRef {
   friend bool operator==(const BufferRef& a, const BufferRef& b) { return a.buffer_ == b.buffer_; }
 
  private:
-  friend BufferRef allocate(std::size_t, const Stream&, const Label&);
+  friend BufferRef allocate(std::size_t, const Stream&, const Label&, ir::Location);
   friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>);
   explicit BufferRef(Buffer* buffer) : buffer_(buffer) {
     if (buffer_ != nullptr) buffer_->references_.fetch_add(1, std::memory_order_relaxed);
@@ -84,10 +88,13 @@ class BufferRef {
 
 /// A block from the pool of the stream's device, usable at once by work on that stream. 512-byte
 /// aligned; its content is arbitrary (0xff when HEDDLE_POISON=1). For 0 bytes the pointer is null.
-/// When there is no memory, reclaimers run, the pool gives back what is free on all streams, and
-/// it tries once more. Throws OutOfMemory, with the request, the pool's numbers and the largest
-/// blocks by label; DeviceError.
-BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label = nullptr);
+/// `line` is where the user's program asks for it. When there is no memory, reclaimers run, the
+/// pool gives back what is free on all streams, and it tries once more. Throws OutOfMemory, with
+/// the request, the pool's numbers and the largest blocks by label and line; DeviceError.
+BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label = nullptr,
+                   ir::Location line = {});
+/// "f32[8,1024] of softmax", or "f32[8,1024]" of nothing that has a name.
+Label label_of(const ir::Type& type, std::string_view of = {});
 
 /// Fills a buffer that is used anew with 0xff when HEDDLE_POISON=1, in the stream's order, as
 /// allocate() does. Throws DeviceError.

@@ -2,25 +2,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <list>
-#include <set>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "runtime/log.h"
+#include "runtime/pool_arena.h"
 
 namespace heddle::runtime {
-
-struct Segment {
-  char* pointer = nullptr;
-  std::size_t bytes = 0;
-  Arena* arena = nullptr;
-  bool small = false;  ///< serves small requests only, so that they do not cut up large chunks
-  Chunk* first = nullptr;
-};
 
 namespace {
 
@@ -29,137 +19,18 @@ constexpr std::size_t segment_unit = std::size_t{2} << 20;
 /// A wholly free segment of at least this size is not split for a request of under a quarter of it
 /// while there is other memory: the next request of its own size finds it whole.
 constexpr std::size_t large_segment = std::size_t{32} << 20;
-constexpr std::size_t most_recent = 16;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-struct BySize {
-  using is_transparent = void;
-  static auto key(const Chunk* c) { return std::tuple(c->segment->small, c->bytes, c->pointer); }
-  bool operator()(const Chunk* a, const Chunk* b) const { return key(a) < key(b); }
-  bool operator()(const Chunk* a, std::pair<bool, std::size_t> b) const {
-    return std::tuple(a->segment->small, a->bytes) < std::tuple(b.first, b.second);
-  }
-};
-
-/// A freed block that other streams still use.
-struct Pending {
-  Chunk* chunk;
-  std::vector<std::unique_ptr<PoolMarker>> markers;
-};
-
 }  // namespace
-
-struct Arena {
-  StreamState* stream = nullptr;
-  std::mutex mutex;
-  std::set<Chunk*, BySize> free;
-  std::vector<std::unique_ptr<Segment>> segments;
-  std::list<Pending> pending;
-  /// The blocks freed last, the latest behind. They look held to their neighbours, so that a
-  /// request of just their size, as the next turn of a loop makes it, cuts and merges nothing.
-  std::vector<Chunk*> recent;
-  std::uint64_t blocks = 0;       ///< held by somebody
-  std::uint64_t allocations = 0;  ///< ever
-
-  Chunk* take_recent(std::size_t bytes) {
-    for (std::size_t i = recent.size(); i-- > 0;) {
-      Chunk* const chunk = recent[i];
-      if (chunk->bytes != bytes) continue;
-      recent.erase(recent.begin() + static_cast<std::ptrdiff_t>(i));
-      chunk->recent = false;
-      return chunk;
-    }
-    return nullptr;
-  }
-
-  void put_recent(Chunk* chunk) {
-    if (recent.size() == most_recent) {
-      insert_free(recent.front());
-      recent.erase(recent.begin());
-    }
-    chunk->recent = true;
-    recent.push_back(chunk);
-  }
-
-  /// Merges them all with what is free around them.
-  void settle() {
-    for (Chunk* const chunk : recent) insert_free(chunk);
-    recent.clear();
-  }
-
-  bool whole(const Chunk* c) const { return c->before == nullptr && c->after == nullptr; }
-
-  void insert_free(Chunk* chunk) {
-    chunk->held = chunk->recent = false;
-    chunk->label.reset();
-    if (Chunk* after = chunk->after; after != nullptr && !after->held) {
-      free.erase(after);
-      absorb_after(chunk);
-    }
-    if (Chunk* before = chunk->before; before != nullptr && !before->held) {
-      free.erase(before);
-      absorb_after(before);
-      chunk = before;
-    }
-    free.insert(chunk);
-  }
-
-  /// Gives somebody `bytes` of a chunk that has left `free`.
-  void hold(Chunk* chunk, std::size_t bytes) {
-    chunk->held = true;
-    cut(chunk, bytes);
-    ++blocks;
-    ++allocations;
-  }
-
-  /// Cuts a chunk that has left `free` down to `bytes`; the rest is free.
-  void cut(Chunk* chunk, std::size_t bytes) {
-    if (chunk->bytes == bytes) return;
-    auto* rest = new Chunk;
-    rest->pointer = chunk->pointer + bytes;
-    rest->bytes = chunk->bytes - bytes;
-    rest->segment = chunk->segment;
-    rest->before = chunk;
-    rest->after = chunk->after;
-    if (rest->after != nullptr) rest->after->before = rest;
-    chunk->after = rest;
-    chunk->bytes = bytes;
-    free.insert(rest);
-  }
-
-  /// Adds a segment that is one free chunk.
-  void adopt(std::unique_ptr<Segment> segment) {
-    segment->arena = this;
-    free.insert(segment->first);
-    segments.push_back(std::move(segment));
-  }
-
-  /// Removes a wholly free segment.
-  std::unique_ptr<Segment> give_up(Segment* segment) {
-    free.erase(segment->first);
-    const auto at = std::find_if(segments.begin(), segments.end(),
-                                 [&](const auto& each) { return each.get() == segment; });
-    std::unique_ptr<Segment> out = std::move(*at);
-    segments.erase(at);
-    return out;
-  }
-
- private:
-  static void absorb_after(Chunk* chunk) {
-    Chunk* after = chunk->after;
-    chunk->bytes += after->bytes;
-    chunk->after = after->after;
-    if (chunk->after != nullptr) chunk->after->before = chunk;
-    delete after;
-  }
-};
 
 struct MemoryPool::Counters {
   std::atomic<std::size_t> in_use{0}, reserved{0}, peak_in_use{0}, peak_reserved{0}, limit{0};
   std::atomic<std::uint64_t> reservations{0};
+  std::atomic<std::size_t> outside{0};  ///< bytes that the device has left, where that is known
+  std::atomic<bool> outside_known{false};
 
   static void raise(std::atomic<std::size_t>& peak, std::size_t value) {
     std::size_t seen = peak.load(std::memory_order_relaxed);
@@ -205,7 +76,7 @@ Arena& MemoryPool::arena_of(StreamState* stream) {
   if (found == arenas_.end()) {
     arenas_.push_back(std::make_unique<Arena>());
     arenas_.back()->stream = stream;
-    arenas_.back()->recent.reserve(most_recent);
+    arenas_.back()->recent.reserve(Arena::most_recent);
     found = std::prev(arenas_.end());
   }
   last = {number_, stream, found->get()};
@@ -219,18 +90,17 @@ std::vector<Arena*> MemoryPool::arenas() const {
   return out;
 }
 
-Chunk* MemoryPool::allocate(std::size_t bytes, StreamState* stream, const Label& label) {
+Chunk* MemoryPool::allocate(const BlockRequest& wanted, StreamState* stream) {
   // A request that rounding would wrap around cannot be met by any device.
-  if (bytes > SIZE_MAX / 2) return nullptr;
-  bytes = round_up(bytes, unit);
+  if (wanted.bytes > SIZE_MAX / 2) return nullptr;
+  const BlockRequest request{round_up(wanted.bytes, unit), wanted.label, wanted.line};
   Arena& arena = arena_of(stream);
-  Chunk* chunk = take_recent(arena, bytes);
-  if (chunk == nullptr) chunk = take_fitting(arena, bytes, true);
-  if (chunk == nullptr) chunk = take_from_idle(arena, bytes);
-  if (chunk == nullptr) chunk = reserve_and_take(arena, bytes);
-  if (chunk == nullptr) chunk = take_fitting(arena, bytes, false);
+  Chunk* chunk = take_recent(arena, request);
+  if (chunk == nullptr) chunk = take_fitting(arena, request, true);
+  if (chunk == nullptr) chunk = take_from_idle(arena, request);
+  if (chunk == nullptr) chunk = reserve_and_take(arena, request);
+  if (chunk == nullptr) chunk = take_fitting(arena, request, false);
   if (chunk == nullptr) return nullptr;
-  if (chunk->label != label) chunk->label = label;
   const std::size_t now =
       counters_->in_use.fetch_add(chunk->bytes, std::memory_order_relaxed) + chunk->bytes;
   Counters::raise(counters_->peak_in_use, now);
@@ -238,48 +108,44 @@ Chunk* MemoryPool::allocate(std::size_t bytes, StreamState* stream, const Label&
 }
 
 /// When there is none, everything that is free is put in order for the search.
-Chunk* MemoryPool::take_recent(Arena& arena, std::size_t bytes) {
+Chunk* MemoryPool::take_recent(Arena& arena, const BlockRequest& request) {
   {
     const std::lock_guard lock(arena.mutex);
-    if (Chunk* const chunk = arena.take_recent(bytes)) {
-      ++arena.blocks;
-      ++arena.allocations;
-      return chunk;
-    }
+    if (Chunk* const chunk = arena.take_recent(request)) return chunk;
     arena.settle();
   }
   collect_pending(arena, false);
   return nullptr;
 }
 
-Chunk* MemoryPool::take_fitting(Arena& arena, std::size_t bytes, bool spare_large) {
+Chunk* MemoryPool::take_fitting(Arena& arena, const BlockRequest& request, bool spare_large) {
   std::lock_guard lock(arena.mutex);
-  const bool small = bytes <= small_request;
-  auto at = arena.free.lower_bound(std::pair(small, bytes));
+  const bool small = request.bytes <= small_request;
+  auto at = arena.free.lower_bound(std::pair(small, request.bytes));
   if (at == arena.free.end() || (*at)->segment->small != small) return nullptr;
   Chunk* chunk = *at;
   if (spare_large && arena.whole(chunk) && chunk->bytes >= large_segment &&
-      bytes < chunk->bytes / 4) {
+      request.bytes < chunk->bytes / 4) {
     return nullptr;
   }
   arena.free.erase(at);
-  arena.hold(chunk, bytes);
+  arena.hold(chunk, request);
   return chunk;
 }
 
 /// Moves a wholly free segment that fits from the arena of a stream with nothing pending.
-Chunk* MemoryPool::take_from_idle(Arena& arena, std::size_t bytes) {
-  const bool small = bytes <= small_request;
+Chunk* MemoryPool::take_from_idle(Arena& arena, const BlockRequest& request) {
+  const bool small = request.bytes <= small_request;
   for (Arena* other : arenas()) {
     if (other == &arena) continue;
     std::unique_ptr<Segment> moved;
     {
       std::lock_guard lock(other->mutex);
       other->settle();
-      auto at = other->free.lower_bound(std::pair(small, bytes));
+      auto at = other->free.lower_bound(std::pair(small, request.bytes));
       while (at != other->free.end() && (*at)->segment->small == small && !other->whole(*at)) ++at;
       if (at == other->free.end() || (*at)->segment->small != small) continue;
-      if ((*at)->bytes / 4 > std::max(bytes, segment_unit)) continue;
+      if ((*at)->bytes / 4 > std::max(request.bytes, segment_unit)) continue;
       if (!backend_.idle(other->stream)) continue;
       moved = other->give_up((*at)->segment);
     }
@@ -287,15 +153,15 @@ Chunk* MemoryPool::take_from_idle(Arena& arena, std::size_t bytes) {
     Chunk* chunk = moved->first;
     arena.adopt(std::move(moved));
     arena.free.erase(chunk);
-    arena.hold(chunk, bytes);
+    arena.hold(chunk, request);
     return chunk;
   }
   return nullptr;
 }
 
-Chunk* MemoryPool::reserve_and_take(Arena& arena, std::size_t bytes) {
-  const bool small = bytes <= small_request;
-  const std::size_t size = small ? segment_unit : round_up(bytes, segment_unit);
+Chunk* MemoryPool::reserve_and_take(Arena& arena, const BlockRequest& request) {
+  const bool small = request.bytes <= small_request;
+  const std::size_t size = small ? segment_unit : round_up(request.bytes, segment_unit);
   const std::size_t limit = counters_->limit.load();
   const std::size_t now = counters_->reserved.fetch_add(size) + size;
   void* pointer = nullptr;
@@ -309,6 +175,7 @@ Chunk* MemoryPool::reserve_and_take(Arena& arena, std::size_t bytes) {
     counters_->reserved.fetch_sub(size);
     return nullptr;
   }
+  counters_->outside_known.store(false);
   Counters::raise(counters_->peak_reserved, now);
   counters_->reservations.fetch_add(1);
 
@@ -324,8 +191,16 @@ Chunk* MemoryPool::reserve_and_take(Arena& arena, std::size_t bytes) {
   std::lock_guard lock(arena.mutex);
   arena.adopt(std::move(segment));
   arena.free.erase(chunk);
-  arena.hold(chunk, bytes);
+  arena.hold(chunk, request);
   return chunk;
+}
+
+// Only who holds the block writes this, so that reading it here needs no lock.
+void MemoryPool::describe(Chunk* chunk, const Label& label, ir::Location line) {
+  if (chunk->label == label && chunk->line.file == line.file && chunk->line.line == line.line)
+    return;
+  const std::lock_guard lock(chunk->segment->arena->mutex);
+  Arena::describe(*chunk, label, line);
 }
 
 void MemoryPool::free(Chunk* chunk, std::span<StreamState* const> users) noexcept {
@@ -381,6 +256,7 @@ std::size_t MemoryPool::trim(bool wait) {
     }
     for (const auto& segment : gone) {
       backend_.release(segment->pointer, segment->bytes);
+      counters_->outside_known.store(false);
       counters_->reserved.fetch_sub(segment->bytes);
       given_back += segment->bytes;
       delete segment->first;
@@ -407,6 +283,19 @@ MemoryStatistics MemoryPool::statistics() const {
   return out;
 }
 
+std::size_t MemoryPool::available() const {
+  if (!counters_->outside_known.load()) {
+    counters_->outside.store(backend_.free_bytes());
+    counters_->outside_known.store(true);
+  }
+  std::size_t outside = counters_->outside.load();
+  const std::size_t reserved = counters_->reserved.load(), in_use = counters_->in_use.load();
+  if (const std::size_t most = limit(); most != 0)
+    outside = std::min(outside, most - std::min(most, reserved));
+  const std::size_t inside = reserved - std::min(reserved, in_use);
+  return outside > SIZE_MAX - inside ? SIZE_MAX : outside + inside;
+}
+
 void MemoryPool::reset_peak() {
   counters_->peak_in_use.store(counters_->in_use.load());
   counters_->peak_reserved.store(counters_->reserved.load());
@@ -423,22 +312,32 @@ std::size_t MemoryPool::largest_free() const {
 }
 
 std::string MemoryPool::describe_largest(std::size_t count) const {
-  std::vector<std::pair<std::size_t, std::string>> held;
+  struct Block {
+    std::size_t bytes;
+    Label label;
+    ir::Location line;
+  };
+  std::vector<Block> held;
   for (Arena* arena : arenas()) {
     std::lock_guard lock(arena->mutex);
     for (const auto& segment : arena->segments) {
       for (const Chunk* c = segment->first; c != nullptr; c = c->after) {
-        if (c->held && !c->recent) held.emplace_back(c->bytes, c->label ? *c->label : "no label");
+        if (c->held && !c->recent) held.push_back({c->bytes, c->label, c->line});
       }
     }
   }
   std::stable_sort(held.begin(), held.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
   std::string out;
   for (std::size_t i = 0; i < std::min(count, held.size()); ++i) {
-    out += fmt::format("  {} bytes: {}\n", held[i].first, held[i].second);
+    out += fmt::format("  {} bytes: {}\n", held[i].bytes, purpose(held[i].label, held[i].line));
   }
   return out;
+}
+
+std::string purpose(const Label& label, ir::Location line) {
+  const std::string what = label ? *label : "no label", where = line.to_string();
+  return where.empty() ? what : fmt::format("{} ({})", what, where);
 }
 
 void MemoryPool::verify() const {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/graph.h"
+
 /// The algorithm of the memory pools, over any kind of memory.
 ///
 /// Every stream has an arena. An arena is made of segments that were reserved from the device and
@@ -19,6 +21,16 @@ namespace heddle::runtime {
 
 struct StreamState;
 using Label = std::shared_ptr<const std::string>;  ///< what a block is for, in OutOfMemory's text
+
+/// A request for a block, and what OutOfMemory's text says of whoever holds it.
+struct BlockRequest {
+  std::size_t bytes;
+  const Label& label;
+  ir::Location line;  ///< of the user's program; no file where that is not known
+};
+
+/// "f32[8,1024] of softmax (model.cpp:12)"
+std::string purpose(const Label& label, ir::Location line);
 
 /// All work that some stream held at some time.
 class PoolMarker {
@@ -37,6 +49,8 @@ class PoolBackend {
   /// nullptr when there is not that much memory. At least 512-byte aligned.
   virtual void* reserve(std::size_t bytes) = 0;
   virtual void release(void* pointer, std::size_t bytes) noexcept = 0;
+  /// What could be reserved now, as far as can be told; SIZE_MAX where it cannot.
+  virtual std::size_t free_bytes() = 0;
   /// True when nothing is pending on the stream.
   virtual bool idle(StreamState* stream) = 0;
   virtual std::unique_ptr<PoolMarker> mark(StreamState* stream) = 0;
@@ -64,7 +78,8 @@ struct Chunk {
   Chunk* after = nullptr;
   bool held = false;
   bool recent = false;  ///< held by the pool itself, among those freed last
-  Label label;          ///< the last holder's
+  Label label;          ///< the last holder's, as the next; the arena's mutex guards both
+  ir::Location line;
 };
 
 /// Thread-safe. Throws only what its backend throws.
@@ -79,7 +94,9 @@ class MemoryPool {
 
   /// A block of at least `bytes` > 0 that work on `stream` may use at once, or nullptr when there
   /// is no memory for it (trim and try again).
-  Chunk* allocate(std::size_t bytes, StreamState* stream, const Label& label);
+  Chunk* allocate(const BlockRequest& request, StreamState* stream);
+  /// Whoever holds the block uses it for something else from now on.
+  void describe(Chunk* chunk, const Label& label, ir::Location line);
   /// Takes a block back. `users` are streams other than its own that work with it: it is free
   /// again when what they hold now is done.
   void free(Chunk* chunk, std::span<StreamState* const> users) noexcept;
@@ -92,10 +109,14 @@ class MemoryPool {
   void set_limit(std::size_t bytes);
   std::size_t limit() const;
 
+  /// Bytes that can still be had: what is free in here, and what the device had left when something
+  /// was last reserved or given back, under the limit.
+  std::size_t available() const;
+
   MemoryStatistics statistics() const;
   void reset_peak();
   std::size_t largest_free() const;
-  /// The largest held blocks, a line each: bytes and label.
+  /// The largest held blocks, a line each: bytes, label, and the user's line where it is known.
   std::string describe_largest(std::size_t count) const;
 
   /// For tests: throws std::logic_error where an invariant does not hold.
@@ -104,10 +125,10 @@ class MemoryPool {
  private:
   Arena& arena_of(StreamState* stream);
   std::vector<Arena*> arenas() const;
-  Chunk* take_recent(Arena& arena, std::size_t bytes);
-  Chunk* take_fitting(Arena& arena, std::size_t bytes, bool spare_large);
-  Chunk* take_from_idle(Arena& arena, std::size_t bytes);
-  Chunk* reserve_and_take(Arena& arena, std::size_t bytes);
+  Chunk* take_recent(Arena& arena, const BlockRequest& request);
+  Chunk* take_fitting(Arena& arena, const BlockRequest& request, bool spare_large);
+  Chunk* take_from_idle(Arena& arena, const BlockRequest& request);
+  Chunk* reserve_and_take(Arena& arena, const BlockRequest& request);
   void collect_pending(Arena& arena, bool wait);
 
   struct Counters;

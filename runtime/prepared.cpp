@@ -193,13 +193,15 @@ Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::
   check_requirements(program, bound, graph);
   for (const passes::ProgramOutput& output : program.outputs) {
     prepared.output_shapes.push_back(evaluate(output.type.shape, bound));
-    prepared.output_bytes.push_back(
-        ir::byte_count({output.type.dtype, prepared.output_shapes.back()}).constant());
+    const ir::Type type{output.type.dtype, prepared.output_shapes.back()};
+    prepared.output_bytes.push_back(ir::byte_count(type).constant());
+    prepared.output_labels.push_back(label_of(type, program.name));
   }
   for (const passes::Temporary& temporary : program.temporaries) {
     prepared.temporary_bytes.push_back(temporary.bytes.evaluate(bound));
   }
   prepared.arena = passes::plan_arena(program.temporaries, prepared.temporary_bytes);
+  prepared.arena_label = std::make_shared<const std::string>("temporaries of " + program.name);
   for (const passes::Step& step : program.steps) {
     const bool launches = step.kind == passes::Step::Kind::kernel;
     const bool sorts = step.kind == passes::Step::Kind::sort;

@@ -34,7 +34,9 @@ struct Prepared {
   ir::SymbolBindings bindings;
   std::vector<ir::Shape> output_shapes;
   std::vector<std::int64_t> output_bytes;
+  std::vector<Label> output_labels;
   passes::Arena arena;
+  Label arena_label;
   std::vector<std::int64_t> temporary_bytes;
   std::vector<PreparedKernel> kernels;  ///< per step: its own, or the one that stands by for it
   std::vector<PreparedSort> sorts;      ///< the same

@@ -89,7 +89,9 @@ void Products::multiply(std::size_t index, const Prepared& prepared, const Frame
   const passes::MatmulStep& step = program_.steps[index].matmul;
   const Gemm product = sized(step, step.dtype, prepared.bindings);
   if (product.rows == 0 || product.columns == 0 || product.batch == 0) return;
-  const BufferRef workspace = allocate(blas_workspace_bytes(stream.device()), stream);
+  static const Label& label =
+      *new Label(std::make_shared<const std::string>("workspace of a matrix product"));
+  const BufferRef workspace = allocate(blas_workspace_bytes(stream.device()), stream, label);
   if (capture.active()) capture.keep({workspace});
   const void* const a = frame.address(step.a);
   const void* const b = frame.address(step.b);
@@ -111,7 +113,8 @@ void Products::multiply(std::size_t index, const Prepared& prepared, const Frame
   }
   const passes::StandBy& stand_by = *step.stand_by;
   const BufferRef alone =
-      allocate(static_cast<std::size_t>(stand_by.bytes.evaluate(prepared.bindings)), stream);
+      allocate(static_cast<std::size_t>(stand_by.bytes.evaluate(prepared.bindings)), stream,
+               prepared.arena_label);
   if (capture.active()) capture.keep({alone});
   gemm(sized(step, stand_by.dtype, prepared.bindings), a, b, alone->pointer(), workspace->pointer(),
        stream);

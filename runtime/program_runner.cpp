@@ -32,13 +32,13 @@ ProgramRunner::~ProgramRunner() {
 }
 
 void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
-                        std::vector<DeviceArray>& outputs, const ir::Graph* graph) {
+                        std::vector<DeviceArray>& outputs, const CallerLines& lines) {
   const Device device = stream.device();
   std::optional<cuda::ContextScope> context;
   if (device.is_cuda()) context.emplace(device.ordinal);
   const CaptureScope capture(stream);
-  const Lanes::Lease lane = lane_for(arguments, stream, graph);
-  Frame frame(program_, lane->schedule->prepared(), arguments, label_, stream, capture.active(),
+  const Lanes::Lease lane = lane_for(arguments, stream, lines.graph);
+  Frame frame(program_, lane->schedule->prepared(), arguments, lines, stream, capture.active(),
               lane->graph ? lane->graph->arena() : BufferRef(), outputs);
   lane->arguments.set(*lane->schedule, frame);
   if (capture.active()) {

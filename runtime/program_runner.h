@@ -19,15 +19,13 @@ namespace heddle::runtime {
 class ProgramRunner {
  public:
   ProgramRunner(passes::Program program, std::unique_ptr<KernelLauncher> launcher)
-      : program_(std::move(program)),
-        label_(std::make_shared<const std::string>(program_.name)),
-        launcher_(std::move(launcher)) {}
+      : program_(std::move(program)), launcher_(std::move(launcher)) {}
   ~ProgramRunner();
 
   const passes::Program& program() const { return program_; }
   /// As Executable::run.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const ir::Graph* graph = nullptr);
+           std::vector<DeviceArray>& outputs, const CallerLines& lines = {});
 
  private:
   Lanes::Lease lane_for(std::span<const ArgumentView> arguments, const Stream& stream,
@@ -40,7 +38,6 @@ class ProgramRunner {
                    const CaptureScope& capture);
 
   passes::Program program_;
-  Label label_;  ///< of its memory, in OutOfMemory's list
   std::unique_ptr<KernelLauncher> launcher_;
   Products products_{program_};
   std::mutex mutex_;                                        ///< guards the next

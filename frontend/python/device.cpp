@@ -70,7 +70,8 @@ nb::object to_device(nb::object array, nb::handle device, const SourceLocation& 
   const runtime::Stream stream = runtime::Stream::current(wanted);
   const Device source = from.buffer->device();
   const runtime::Stream copying = wanted.is_cuda() ? stream : runtime::Stream::current(source);
-  runtime::BufferRef buffer = runtime::allocate(bytes, stream);
+  runtime::BufferRef buffer = runtime::allocate(bytes, stream, runtime::label_of(from.type),
+                                                frontend::Site(where).location);
   if (bytes > 0) {
     const runtime::Stream maker = from.buffer->stream();
     if (source.is_cuda() && !(maker == copying)) copying.wait(runtime::Event(maker));

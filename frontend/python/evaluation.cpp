@@ -134,7 +134,8 @@ frontend::NodeRef copied(const frontend::NodeRef& node) {
   const runtime::DeviceArray& from = node->value;
   const runtime::Stream stream = runtime::Stream::current(from.buffer->device());
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*node));
-  frontend::NodeRef result = frontend::array_node({from.type, runtime::allocate(bytes, stream), 0});
+  frontend::NodeRef result = frontend::array_node(
+      {from.type, runtime::allocate(bytes, stream, runtime::label_of(from.type, "a copy")), 0});
   copy_into(result, node);
   return result;
 }

@@ -44,6 +44,7 @@ class FakeDevice : public runtime::PoolBackend {
     live_.erase(found);
     used_ -= bytes;
   }
+  std::size_t free_bytes() override { return capacity_ - used_; }
   bool idle(StreamState* stream) override { return busy.count(stream) == 0; }
   std::unique_ptr<runtime::PoolMarker> mark(StreamState* stream) override {
     struct Marker : runtime::PoolMarker {
@@ -65,6 +66,12 @@ class FakeDevice : public runtime::PoolBackend {
   std::map<std::uintptr_t, std::size_t> live_;
 };
 
+/// So many bytes for something that has no name.
+runtime::BlockRequest of(std::size_t bytes) {
+  static const runtime::Label nameless;
+  return {bytes, nameless, {}};
+}
+
 struct Streams {
   StreamState a, b, c;
 };
@@ -76,15 +83,15 @@ TEST_CASE("a freed block is used again, and neighbours merge") {
   MemoryPool pool(device);
   Streams s;
   Chunk* blocks[4];
-  for (Chunk*& block : blocks) block = pool.allocate(4 * mib, &s.a, nullptr);
+  for (Chunk*& block : blocks) block = pool.allocate(of(4 * mib), &s.a);
   CHECK(pool.statistics().in_use == 16 * mib);
   for (Chunk* block : blocks) pool.free(block, {});
   pool.verify();
 
-  Chunk* first = pool.allocate(8 * mib, &s.a, nullptr);
+  Chunk* first = pool.allocate(of(8 * mib), &s.a);
   REQUIRE(first != nullptr);
-  Chunk* left = pool.allocate(2 * mib, &s.a, nullptr);
-  Chunk* middle = pool.allocate(2 * mib, &s.a, nullptr);
+  Chunk* left = pool.allocate(of(2 * mib), &s.a);
+  Chunk* middle = pool.allocate(of(2 * mib), &s.a);
   pool.verify();
   pool.free(middle, {});
   pool.free(left, {});
@@ -104,7 +111,7 @@ TEST_CASE("small requests share segments and are cut in 512-byte units") {
   MemoryPool pool(device);
   Streams s;
   std::vector<Chunk*> blocks;
-  for (std::size_t i = 0; i < 1000; ++i) blocks.push_back(pool.allocate(i + 1, &s.a, nullptr));
+  for (std::size_t i = 0; i < 1000; ++i) blocks.push_back(pool.allocate(of(i + 1), &s.a));
   for (const Chunk* block : blocks) {
     CHECK(block->bytes % MemoryPool::unit == 0);
     CHECK(reinterpret_cast<std::uintptr_t>(block->pointer) % MemoryPool::unit == 0);
@@ -118,12 +125,12 @@ TEST_CASE("the smallest chunk that fits is taken") {
   FakeDevice device(1024 * mib);
   MemoryPool pool(device);
   Streams s;
-  Chunk* large = pool.allocate(20 * mib, &s.a, nullptr);
-  Chunk* small = pool.allocate(6 * mib, &s.a, nullptr);
+  Chunk* large = pool.allocate(of(20 * mib), &s.a);
+  Chunk* small = pool.allocate(of(6 * mib), &s.a);
   const char* const where = small->pointer;
   pool.free(large, {});
   pool.free(small, {});
-  Chunk* again = pool.allocate(5 * mib, &s.a, nullptr);
+  Chunk* again = pool.allocate(of(5 * mib), &s.a);
   CHECK(again->pointer == where);
   pool.free(again, {});
 }
@@ -132,20 +139,20 @@ TEST_CASE("a block that another stream uses waits for that stream") {
   FakeDevice device(64 * mib);
   MemoryPool pool(device);
   Streams s;
-  Chunk* block = pool.allocate(8 * mib, &s.a, nullptr);
+  Chunk* block = pool.allocate(of(8 * mib), &s.a);
   const char* const where = block->pointer;
   device.busy.insert(&s.b);
   StreamState* users[] = {&s.b};
   pool.free(block, users);
   CHECK(pool.statistics().in_use == 0);
 
-  Chunk* other = pool.allocate(8 * mib, &s.a, nullptr);
+  Chunk* other = pool.allocate(of(8 * mib), &s.a);
   CHECK(other->pointer != where);
   pool.free(other, {});
   CHECK(pool.trim(false) == 8 * mib);
 
   device.busy.clear();
-  Chunk* reused = pool.allocate(8 * mib, &s.a, nullptr);
+  Chunk* reused = pool.allocate(of(8 * mib), &s.a);
   CHECK(reused->pointer == where);
   pool.free(reused, {});
 }
@@ -154,14 +161,14 @@ TEST_CASE("a stream takes free memory of another one only when that is idle") {
   FakeDevice device(64 * mib);
   MemoryPool pool(device);
   Streams s;
-  Chunk* block = pool.allocate(8 * mib, &s.a, nullptr);
+  Chunk* block = pool.allocate(of(8 * mib), &s.a);
   const char* const where = block->pointer;
   pool.free(block, {});
   device.busy.insert(&s.a);
-  Chunk* own = pool.allocate(8 * mib, &s.b, nullptr);
+  Chunk* own = pool.allocate(of(8 * mib), &s.b);
   CHECK(own->pointer != where);
   device.busy.clear();
-  Chunk* taken = pool.allocate(8 * mib, &s.b, nullptr);
+  Chunk* taken = pool.allocate(of(8 * mib), &s.b);
   CHECK(taken->pointer == where);
   pool.verify();
   pool.free(own, {});
@@ -175,16 +182,16 @@ TEST_CASE("a limit holds, and free memory counts against it only until it is tri
   Streams s;
   constexpr std::size_t limit = 100 * mib;
   pool.set_limit(limit);
-  Chunk* half = pool.allocate(limit / 2, &s.a, nullptr);
+  Chunk* half = pool.allocate(of(limit / 2), &s.a);
   REQUIRE(half != nullptr);
   pool.free(half, {});
-  CHECK(pool.allocate(limit / 5 * 4, &s.a, nullptr) == nullptr);
+  CHECK(pool.allocate(of(limit / 5 * 4), &s.a) == nullptr);
   CHECK(pool.trim(true) == limit / 2);
-  Chunk* most = pool.allocate(limit / 5 * 4, &s.a, nullptr);
+  Chunk* most = pool.allocate(of(limit / 5 * 4), &s.a);
   REQUIRE(most != nullptr);
-  CHECK(pool.allocate(limit / 2, &s.a, nullptr) == nullptr);
-  CHECK(pool.allocate(SIZE_MAX, &s.a, nullptr) == nullptr);
-  CHECK(pool.allocate(SIZE_MAX / 2, &s.a, nullptr) == nullptr);
+  CHECK(pool.allocate(of(limit / 2), &s.a) == nullptr);
+  CHECK(pool.allocate(of(SIZE_MAX), &s.a) == nullptr);
+  CHECK(pool.allocate(of(SIZE_MAX / 2), &s.a) == nullptr);
   pool.free(most, {});
 }
 
@@ -195,10 +202,10 @@ TEST_CASE("a large free segment is kept whole for its next use while there is ot
   Streams s;
   Chunk* output = nullptr;
   for (int round = 0; round < 3; ++round) {
-    Chunk* work = pool.allocate(5 * gib, &s.a, nullptr);
+    Chunk* work = pool.allocate(of(5 * gib), &s.a);
     REQUIRE(work != nullptr);
     pool.free(work, {});
-    Chunk* next_output = pool.allocate(gib, &s.a, nullptr);
+    Chunk* next_output = pool.allocate(of(gib), &s.a);
     REQUIRE(next_output != nullptr);
     if (output != nullptr) pool.free(output, {});
     output = next_output;
@@ -210,10 +217,16 @@ TEST_CASE("held blocks are told by size, the largest first") {
   FakeDevice device(64 * mib);
   MemoryPool pool(device);
   Streams s;
-  Chunk* small = pool.allocate(512, &s.a, std::make_shared<const std::string>("weights"));
-  Chunk* large = pool.allocate(4 * mib, &s.b, std::make_shared<const std::string>("activations"));
-  CHECK(pool.describe_largest(10) == "  4194304 bytes: activations\n  512 bytes: weights\n");
+  const auto weights = std::make_shared<const std::string>("weights");
+  const auto activations = std::make_shared<const std::string>("activations");
+  Chunk* small = pool.allocate({512, weights, {"model.cpp", 12}}, &s.a);
+  Chunk* large = pool.allocate({4 * mib, activations, {}}, &s.b);
+  CHECK(pool.describe_largest(10) ==
+        "  4194304 bytes: activations\n  512 bytes: weights (model.cpp:12)\n");
   CHECK(pool.describe_largest(1) == "  4194304 bytes: activations\n");
+  pool.describe(small, activations, {"model.cpp", 13});
+  CHECK(pool.describe_largest(10) ==
+        "  4194304 bytes: activations\n  512 bytes: activations (model.cpp:13)\n");
   pool.free(small, {});
   pool.free(large, {});
   CHECK(pool.describe_largest(10).empty());
@@ -242,7 +255,7 @@ TEST_CASE("random allocations and frees keep blocks apart and the books right") 
       if (random.below(10) == 0) device.busy.clear();
       if (random.below(5) < 3 || held.empty()) {
         const std::size_t bytes = 1 + random.below(std::size_t{1} << (random.below(25)));
-        Chunk* chunk = pool.allocate(bytes, streams[random.below(3)], nullptr);
+        Chunk* chunk = pool.allocate(of(bytes), streams[random.below(3)]);
         if (chunk == nullptr) {
           pool.trim(true);
           while (!held.empty() && held.size() > 4) free_random();

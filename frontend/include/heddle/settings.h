@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-/// Whether recorded work is evaluated on its own after 64 pending ops (default) or only when a
-/// value is asked for. For all threads. Returns what was set before.
+/// Whether recorded work is evaluated on its own, after 64 pending ops or when memory asks for it
+/// (default), or only when a value is asked for. For all threads. Returns what was set before.
 bool auto_eval(bool enabled);
 
 /// How exactly the matrix products of float32 and complex64 are multiplied that are recorded from
@@ -59,7 +59,7 @@ struct Statistics {
   std::uint64_t auto_evaluations = 0;  ///< those that the library decided on
   std::uint64_t kernels_launched = 0;
   std::int64_t pending_ops = 0;   ///< recorded and not evaluated, now
-  std::int64_t pinned_bytes = 0;  ///< buffers that only pending ops keep
+  std::int64_t pinned_bytes = 0;  ///< of buffers that only this thread's pending ops keep
 };
 Statistics statistics();
 

@@ -1,0 +1,80 @@
+#include "frontend/pending_memory.h"
+
+#include <vector>
+
+#include "heddle/error.h"
+
+#include "frontend/evaluate.h"
+#include "frontend/graph_walk.h"
+#include "frontend/trace.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+namespace heddle::frontend {
+namespace {
+
+/// Whether what takes the value in has it element by element: nothing has to be stored for it.
+bool fuses(ir::Op op) {
+  const ir::OpKind kind = ir::kind_of(op);
+  return kind == ir::OpKind::source || kind == ir::OpKind::elementwise || kind == ir::OpKind::view;
+}
+
+bool on_one_line(const Node& a, const Node& b) {
+  return a.site.location.file == b.site.location.file && a.site.location.line == b.site.location.line;
+}
+
+void free_pending(std::size_t wanted) {
+  thread_local bool busy = false;
+  Recorder& recorder = Recorder::current();
+  if (busy || !auto_eval_enabled() || Trace::current() != nullptr ||
+      recorder.pending_count() == 0) {
+    return;
+  }
+  const PendingMemory memory = memory_of_pending(recorder);
+  if (memory.frees <= memory.makes) return;
+  busy = true;
+  try {
+    if (evaluate_pending(recorder, false)) ++counters().auto_evaluations;
+    runtime::log().info("evaluated pending work for its {} bytes, as there were none of {} left",
+                        memory.frees - memory.makes, wanted);
+  } catch (const Error& failure) {
+    // The request that found no memory says so itself; the work stays pending.
+    runtime::log().info("pending work could not be evaluated for its memory: {}", failure.what());
+  }
+  busy = false;
+}
+
+}  // namespace
+
+PendingMemory memory_of_pending(Recorder& recorder, const Node* value) {
+  PendingMemory memory;
+  std::vector<NodeRef> nodes;  // let go without the lock
+  const std::lock_guard lock(graph_mutex());
+  nodes = recorder.unclaimed();
+  const GraphWalk walk = walk_graph(nodes, true);
+  if (walk.busy) return memory;
+  for (std::size_t i = 0; i < walk.leaves.size(); ++i) {
+    if (walk.donated[i]) memory.frees += bytes_of(*walk.order[walk.leaves[i]].node);
+  }
+  std::vector<bool> kept(walk.order.size(), false);
+  for (const std::uint32_t output : walk.outputs) {
+    const Node& node = *walk.order[output].node;
+    kept[output] = true;
+    if (&node == value || value == nullptr || !on_one_line(node, *value))
+      memory.makes += bytes_of(node);
+  }
+  for (std::size_t i = 0; i < walk.order.size(); ++i) {
+    const auto& [node, kind, operand_count] = walk.order[i];
+    if (kind == Node::Kind::operation && !kept[i] && !fuses(node->op))
+      memory.between += bytes_of(*node);
+  }
+  return memory;
+}
+
+void give_up_memory_when_short() {
+  static const int once = runtime::add_reclaimer(
+      [](runtime::Device, std::size_t wanted) { free_pending(wanted); });
+  static_cast<void>(once);
+}
+
+}  // namespace heddle::frontend
