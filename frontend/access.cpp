@@ -20,7 +20,7 @@ Array Access::make(NodeRef node) {
   }
   cell->node = std::move(node);
   Array array(cell);
-  if (cell->trace_id == 0) recording_point(cell->node);
+  if (cell->trace_id == 0 && cell->node->kind == Node::Kind::operation) recording_point(cell->node);
   return array;
 }
 

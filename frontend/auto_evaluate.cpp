@@ -199,7 +199,7 @@ bool evaluation_due(const Node* value) {
 void evaluate_here() { evaluate_now(Recorder::current(), this_policy(), true); }
 
 void recording_point(const NodeRef& value) {
-  if (value->kind != Node::Kind::operation || !auto_eval_enabled()) return;
+  if (!auto_eval_enabled()) return;
   Recorder& recorder = Recorder::current();
   Policy& policy = this_policy();
   if (recorder.pending_count() < anywhere.pending &&

@@ -20,7 +20,8 @@ bool fuses(ir::Op op) {
 }
 
 bool on_one_line(const Node& a, const Node& b) {
-  return a.site.location.file == b.site.location.file && a.site.location.line == b.site.location.line;
+  return a.site.location.file == b.site.location.file &&
+         a.site.location.line == b.site.location.line;
 }
 
 void free_pending(std::size_t wanted) {
@@ -72,8 +73,8 @@ PendingMemory memory_of_pending(Recorder& recorder, const Node* value) {
 }
 
 void give_up_memory_when_short() {
-  static const int once = runtime::add_reclaimer(
-      [](runtime::Device, std::size_t wanted) { free_pending(wanted); });
+  static const int once =
+      runtime::add_reclaimer([](runtime::Device, std::size_t wanted) { free_pending(wanted); });
   static_cast<void>(once);
 }
 

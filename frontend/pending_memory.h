@@ -13,13 +13,13 @@ struct PendingMemory {
   std::int64_t between = 0;  ///< of values that are not kept, and that no kernel has on chip
 };
 
-/// Of what the recorder's thread has recorded; nothing while another thread computes part of it. What
-/// else was recorded on the line of `value` is taken for a part of its expression, which is about to
-/// be let go, and not for something that is made.
+/// Of what the recorder's thread has recorded; nothing while another thread computes part of it.
+/// What else was recorded on the line of `value` is taken for a part of its expression, which is
+/// about to be let go, and not for something that is made.
 PendingMemory memory_of_pending(Recorder& recorder, const Node* value = nullptr);
 
-/// From now on a thread that finds no memory evaluates its pending work first, where that frees more
-/// than it makes.
+/// From now on a thread that finds no memory evaluates its pending work first, where that frees
+/// more than it makes.
 void give_up_memory_when_short();
 
 }  // namespace heddle::frontend

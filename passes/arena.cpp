@@ -67,14 +67,20 @@ class Lifetimes {
   std::set<std::pair<std::uint32_t, std::size_t>> by_first_step_;
 };
 
-Arena place(const Temporaries& temporaries, const Sizes& sizes, const Priority& priority) {
-  Arena arena;
-  arena.offsets.assign(temporaries.size(), 0);
-  std::vector<std::size_t> order(temporaries.size());
+using Order = std::vector<std::size_t>;
+
+Order ordered_by(const Priority& priority, std::size_t count) {
+  Order order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return priority(a) != priority(b) ? priority(a) > priority(b) : a < b;
   });
+  return order;
+}
+
+Arena place(const Temporaries& temporaries, const Sizes& sizes, const Order& order) {
+  Arena arena;
+  arena.offsets.assign(temporaries.size(), 0);
   Lifetimes placed(temporaries);
   std::vector<Placed> conflicts;
   for (const std::size_t i : order) {
@@ -95,6 +101,14 @@ Arena place(const Temporaries& temporaries, const Sizes& sizes, const Priority& 
     placed.insert(i);
   }
   return arena;
+}
+
+/// Puts first what ended highest in an arena that was made in that order.
+void raise_highest(const Arena& arena, const Sizes& sizes, Order& order) {
+  const auto highest = std::max_element(order.begin(), order.end(), [&](auto a, auto b) {
+    return arena.offsets[a] + sizes[a] < arena.offsets[b] + sizes[b];
+  });
+  std::rotate(order.begin(), highest, highest + 1);
 }
 
 /// Bytes that live at once at the worst step: no arena is smaller.
@@ -125,15 +139,24 @@ Arena plan_arena(const Temporaries& temporaries, const Sizes& sizes) {
       [&](std::size_t i) { return lifetime(i) * (sizes[i] / alignment + 1); },
       [&](std::size_t i) { return std::int64_t{temporaries[i].last_step}; },
   };
-  Arena best = place(temporaries, sizes, priorities[0]);
+  const auto order_of = [&](std::size_t i) {
+    return ordered_by(priorities[i], temporaries.size());
+  };
+  Arena best = place(temporaries, sizes, order_of(0));
   // Further orders take as long again; a program with so many values has little to gain.
   constexpr std::size_t few = 512;
   const std::int64_t least = largest_live_set(temporaries, sizes);
-  for (std::size_t i = 1;
-       i < std::size(priorities) && best.bytes > least && temporaries.size() <= few; ++i) {
-    Arena other = place(temporaries, sizes, priorities[i]);
-    if (other.bytes < best.bytes) best = std::move(other);
-  }
+  const auto can_gain = [&] { return best.bytes > least && temporaries.size() <= few; };
+  const auto try_order = [&](const Order& order) {
+    Arena other = place(temporaries, sizes, order);
+    if (other.bytes < best.bytes) best = other;
+    return other;
+  };
+  for (std::size_t i = 1; i < std::size(priorities) && can_gain(); ++i) try_order(order_of(i));
+  constexpr int improvements = 8;
+  Order order = order_of(1);
+  for (int i = 0; i < improvements && can_gain(); ++i)
+    raise_highest(try_order(order), sizes, order);
   return best;
 }
 

@@ -1,7 +1,10 @@
 #include "passes/donate.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+
+#include "passes/kernel_uses.h"
 
 namespace heddle::passes {
 
@@ -9,17 +12,6 @@ namespace {
 
 /// Kernels store to outputs in vectors, counting on an address that memory from the pool has.
 constexpr int output_alignment = 16;
-
-struct DimHasher {
-  std::size_t operator()(Dim dim) const { return dim.hash(); }
-};
-
-/// What the last step does with an input or an output.
-struct Uses {
-  std::vector<std::size_t> places;  ///< parameters that are it
-  std::vector<const Instruction*> loads;
-  const Index* stored = nullptr;
-};
 
 /// A run that fails may be repeated, so inputs are only overwritten when nothing can fail any more:
 /// by the last step, which is all that has to be looked at in detail.
@@ -34,12 +26,12 @@ class Donation {
     if (program_.steps.back().kind != Step::Kind::kernel) return;
     if (last_plan().mapping != Mapping::elements) return;
     if (!find_candidates()) return;
-    find_uses();
-    drop_written_before();
+    uses_.emplace(last_step(), last_plan());
+    find_written_before();
     for (std::uint32_t output = 0; output < program_.outputs.size(); ++output) {
       if (program_.outputs[output].input || program_.outputs[output].output) continue;
-      const Uses& uses = outputs_[output];
-      if (uses.stored != nullptr) find_input(output, uses);
+      const KernelUses::Uses& uses = uses_->of({BufferRef::Kind::output, output});
+      if (uses.stored != nullptr && !written_before_[output]) find_input(output, uses);
     }
   }
 
@@ -88,78 +80,46 @@ class Donation {
     return !candidates_.empty();
   }
 
-  void find_uses() {
-    inputs_.resize(program_.inputs.size());
-    outputs_.resize(program_.outputs.size());
-    const std::vector<Parameter>& parameters = last_step().parameters;
-    const auto uses_of = [&](const BufferRef& buffer) -> Uses* {
-      if (buffer.kind == BufferRef::Kind::temporary) return nullptr;
-      return buffer.kind == BufferRef::Kind::input ? &inputs_[buffer.index]
-                                                   : &outputs_[buffer.index];
-    };
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      if (parameters[k].kind != Parameter::Kind::buffer) continue;
-      if (Uses* const uses = uses_of(parameters[k].buffer)) uses->places.push_back(k);
-    }
-    for (const Instruction& instruction : last_plan().body) {
-      const bool reads = instruction.kind == Instruction::Kind::load ||
-                         instruction.kind == Instruction::Kind::search;
-      if (!reads) continue;
-      if (Uses* const uses = uses_of(parameters[instruction.operand].buffer))
-        uses->loads.push_back(&instruction);
-    }
-    for (const Store& store : last_plan().stores) {
-      if (Uses* const uses = uses_of(parameters[store.operand].buffer))
-        uses->stored = &store.address;
-    }
-  }
-
   /// Outputs that an earlier step writes too are not the last step's alone.
-  void drop_written_before() {
-    const auto drop = [&](const BufferRef& buffer) {
-      if (buffer.kind == BufferRef::Kind::output) outputs_[buffer.index].stored = nullptr;
-    };
+  void find_written_before() {
+    written_before_.resize(program_.outputs.size());
     for (std::size_t i = 0; i + 1 < program_.steps.size(); ++i) {
       for (const BufferUse& use : uses_of(program_.steps[i])) {
-        if (use.written) drop(use.buffer);
+        if (use.written && use.buffer.kind == BufferRef::Kind::output)
+          written_before_[use.buffer.index] = true;
       }
     }
   }
 
-  void find_input(std::uint32_t output, const Uses& uses) {
+  void find_input(std::uint32_t output, const KernelUses::Uses& uses) {
     const auto found = candidates_.find(byte_count(program_.outputs[output].type));
     if (found == candidates_.end()) return;
     std::vector<std::uint32_t>& inputs = found->second;
     const auto input = std::ranges::find_if(inputs, [&](std::uint32_t candidate) {
-      return is_read_where(*uses.stored, program_.outputs[output].type.dtype, inputs_[candidate]);
+      return is_read_where(*uses.stored, program_.outputs[output].type.dtype,
+                           uses_->of({BufferRef::Kind::input, candidate}));
     });
     if (input == inputs.end()) return;
     reuse(*input, output, uses);
     inputs.erase(input);
   }
 
-  /// Each element is read at most where it is overwritten, by the same thread, and before.
-  static bool is_read_where(const Index& stored, DType dtype, const Uses& input) {
-    return std::ranges::all_of(input.loads, [&](const Instruction* load) {
-      return load->kind == Instruction::Kind::load && load->dtype == dtype &&
-             load->address == stored;
-    });
-  }
-
-  void reuse(std::uint32_t input, std::uint32_t output, const Uses& uses) {
+  void reuse(std::uint32_t input, std::uint32_t output, const KernelUses::Uses& uses) {
     KernelPlan& plan = last_plan();
     for (const std::size_t place : uses.places) {
       last_step().parameters[place].buffer = {BufferRef::Kind::input, input};
       plan.operands[place].aliased = true;
     }
-    for (const std::size_t place : inputs_[input].places) plan.operands[place].aliased = true;
+    for (const std::size_t place : uses_->of({BufferRef::Kind::input, input}).places)
+      plan.operands[place].aliased = true;
     program_.outputs[output].input = input;
   }
 
   PlannedProgram& planned_;
   Program& program_;
   std::unordered_map<Dim, std::vector<std::uint32_t>, DimHasher> candidates_;
-  std::vector<Uses> inputs_, outputs_;
+  std::optional<KernelUses> uses_;    ///< of the last step
+  std::vector<bool> written_before_;  ///< per output
 };
 
 }  // namespace

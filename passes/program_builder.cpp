@@ -6,6 +6,7 @@
 #include "heddle/error.h"
 
 #include "passes/donate.h"
+#include "passes/in_place.h"
 #include "passes/lower.h"
 #include "passes/matmul.h"
 #include "passes/pipeline.h"
@@ -348,6 +349,8 @@ PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
                                            options.strict, options.approximate});
   Builder(planned, options).run();
   reuse_donated_inputs(planned);
+  if (std::ranges::find(options.disabled, "in_place") == options.disabled.end())
+    reuse_dying_temporaries(planned);
   return planned;
 }
 

@@ -191,7 +191,7 @@ void Generator::choose_options() {
   }
   static const std::vector<std::vector<std::string>> switches = {
       {"simplify", "simplify_again", "transpose", "pointwise", "piecewise", "reduction",
-       "normalization", "scan"},
+       "normalization", "scan", "in_place"},
       {"simplify", "simplify_again"},
       {"transpose", "pointwise"},
       {"piecewise"},

@@ -1,5 +1,5 @@
-// What OutOfMemory says, and what holds after it: on whatever device there is, under a limit, and on a
-// GPU of the fake driver, which has 256 MiB and no more.
+// What OutOfMemory says, and what holds after it: on whatever device there is, under a limit, and
+// on a GPU of the fake driver, which has 256 MiB and no more.
 
 #include <string>
 #include <vector>
@@ -40,7 +40,8 @@ void check_listed(const std::string& text, const std::vector<std::string>& parts
   REQUIRE(at != std::string::npos);
   for (const std::string& part : parts) {
     const std::size_t found = text.find(part, at);
-    CHECK_MESSAGE(found != std::string::npos, "'" << part << "' is not there, or not in order, in:\n"
+    CHECK_MESSAGE(found != std::string::npos, "'" << part
+                                                  << "' is not there, or not in order, in:\n"
                                                   << text);
     if (found != std::string::npos) at = found;
   }
@@ -50,7 +51,8 @@ void check_listed(const std::string& text, const std::vector<std::string>& parts
 void check_text_and_recovery(std::size_t room) {
   const hd::Array a = hd::full({floats_of(room / 4)}, 2.0f).eval();
   const int line_of_a = __LINE__ - 1;
-  const hd::Array b = hd::array(std::vector<std::int64_t>(room / 64, 5), {2, static_cast<std::int64_t>(room / 128)});
+  const std::vector<std::int64_t> fives(room / 64, 5);
+  const hd::Array b = hd::array(fives, {2, static_cast<std::int64_t>(room / 128)});
   const int line_of_b = __LINE__ - 1;
   const auto half = hd::jit([](const hd::Array& x) { return x / 2; });
   const int line_of_half = __LINE__ - 1;
@@ -62,15 +64,16 @@ void check_text_and_recovery(std::size_t room) {
     const hd::Array large = hd::full({3, floats_of(room / 2)}, 1.0f);
     const int line_of_large = __LINE__ - 1;
     const std::string text = out_of_memory([&] { large.eval(); });
-    CHECK_MESSAGE(text.find("has no memory for " + std::to_string(3 * (room / 2)) + " bytes (f32[3," +
-                            std::to_string(floats_of(room / 2)) + "] of main (" + __FILE__ + ":" +
-                            std::to_string(line_of_large)) != std::string::npos,
+    CHECK_MESSAGE(text.find("has no memory for " + std::to_string(3 * (room / 2)) +
+                            " bytes (f32[3," + std::to_string(floats_of(room / 2)) + "] of main (" +
+                            __FILE__ + ":" + std::to_string(line_of_large)) != std::string::npos,
                   text);
-    check_listed(text, {listed(room / 4, "f32[" + std::to_string(floats_of(room / 4)) + "] of main",
-                               line_of_a),
-                        listed(room / 8, "i64[2," + std::to_string(room / 128) + "]", line_of_b),
-                        listed(room / 16, "f32[" + std::to_string(floats_of(room / 16)) + "] of main",
-                               line_of_half)});
+    check_listed(
+        text,
+        {listed(room / 4, "f32[" + std::to_string(floats_of(room / 4)) + "] of main", line_of_a),
+         listed(room / 8, "i64[2," + std::to_string(room / 128) + "]", line_of_b),
+         listed(room / 16, "f32[" + std::to_string(floats_of(room / 16)) + "] of main",
+                line_of_half)});
     CHECK(pool().statistics().in_use == in_use);
     pool().verify();
   }
@@ -84,7 +87,8 @@ void check_text_and_recovery(std::size_t room) {
 /// Memory that others keep for later, and that another stream still reads, is not missed.
 void check_second_try(std::size_t room) {
   const runtime::Device device = runtime::current_device();
-  const runtime::Stream own = runtime::Stream::current(device), other = runtime::Stream::create(device),
+  const runtime::Stream own = runtime::Stream::current(device),
+                        other = runtime::Stream::create(device),
                         third = runtime::Stream::create(device);
   {
     const runtime::BufferRef kept = runtime::allocate(room / 4, other),
@@ -106,7 +110,8 @@ void check_line_of_reused_memory(std::size_t room) {
   a.eval();
   CHECK(pool().statistics().allocations == allocations);
   const std::string text = out_of_memory([&] { hd::full({floats_of(2 * room)}, 1.0f).eval(); });
-  check_listed(text, {listed(room / 4, "f32[" + std::to_string(floats_of(room / 4)) + "] of main", line)});
+  check_listed(
+      text, {listed(room / 4, "f32[" + std::to_string(floats_of(room / 4)) + "] of main", line)});
 }
 
 /// Temporaries are listed as well, by the statement that they work for.

@@ -1,5 +1,5 @@
-// Pending work is evaluated before it holds memory that others need: on whatever device there is, and
-// on a GPU of the fake driver, which has 256 MiB.
+// Pending work is evaluated before it holds memory that others need: on whatever device there is,
+// and on a GPU of the fake driver, which has 256 MiB.
 
 #include <cmath>
 #include <functional>

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+
 #include <heddle/heddle.h>
 
 #include "runtime/memory.h"

@@ -39,6 +39,30 @@ TEST_CASE("products of every dtype, of vectors, matrices and batches") {
   suite.require(ir::OpKind::library, 7);
 }
 
+/// Values that lie in the memory of what they are made of, in the middle and in the results.
+TEST_CASE("values made in the memory of products and sorts") {
+  Suite suite;
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16}) {
+    for (const bool together : {false, true}) {
+      Builder builder(fmt::format("in place, of {}", name_of(dtype)));
+      const ValueId a = builder.input(moderate_sample(dtype, {33, 40}, 1));
+      const ValueId b = builder.input(moderate_sample(dtype, {40, 33}, 2));
+      const ValueId row = builder.input(moderate_sample(dtype, {33}, 3));
+      const ValueId first = matmul(builder, a, b);
+      const ValueId hidden = builder.add(Op::tanh, {builder.add(Op::add, {first, row})});
+      const ValueId second = matmul(builder, hidden, a);
+      ir::Attributes rows;
+      rows.axes = {1};
+      const ValueId sorted = builder.add(Op::sort, {hidden}, rows);
+      if (together) builder.output(hidden);  // needed later, and not overwritten
+      builder.output(builder.add(Op::tanh, {builder.add(Op::negative, {second})}));
+      builder.output(builder.add(Op::maximum, {builder.add(Op::negative, {sorted}), row}));
+      suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
+}
+
 /// One of each way that a library, a kernel or both multiply.
 const std::vector<DType> ways = {DType::i8, DType::i64, DType::f16, DType::f32, DType::f64};
 

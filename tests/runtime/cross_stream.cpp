@@ -1,5 +1,5 @@
-// Memory that work on another stream than its own still reads is nobody else's: on a driver that runs
-// enqueued work as late as it may, in whichever order the streams are waited for.
+// Memory that work on another stream than its own still reads is nobody else's: on a driver that
+// runs enqueued work as late as it may, in whichever order the streams are waited for.
 
 #include <cstdint>
 #include <optional>
@@ -110,10 +110,9 @@ void check_out_of_memory_waits() {
 
 TEST_CASE("memory that another stream reads is not used again early") {
   for (const char* graphs : {"HEDDLE_GRAPHS=1", "HEDDLE_GRAPHS=0"}) {
-    const auto result =
-        test::run_child("child: readers on other streams",
-                        {"-uHEDDLE_DEVICE", graphs, "HEDDLE_POISON=0",
-                         std::string("HEDDLE_CUDA_DRIVER=") + HEDDLE_FAKE_DRIVER});
+    const auto result = test::run_child("child: readers on other streams",
+                                        {"-uHEDDLE_DEVICE", graphs, "HEDDLE_POISON=0",
+                                         std::string("HEDDLE_CUDA_DRIVER=") + HEDDLE_FAKE_DRIVER});
     CHECK_MESSAGE(result.status == 0, result.output);
   }
 }

@@ -1,0 +1,115 @@
+// What programs keep beside their inputs and outputs.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/passes/plans.h"
+#include "tests/passes/programs.h"
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+const char* const perceptron =
+    "func @perceptron(%0: f32[8192,1024], %1: f32[1024,4096], %2: f32[4096], %3: f32[4096,1024], "
+    "%4: f32[1024]) -> f32[8192,1024] {\n"
+    " %5 = matmul %0, %1 : f32[8192,4096]\n %6 = add %5, %2 : f32[8192,4096]\n"
+    " %7 = tanh %6 : f32[8192,4096]\n %8 = matmul %7, %3 : f32[8192,1024]\n"
+    " %9 = add %8, %4 : f32[8192,1024]\n %10 = exp %9 : f32[8192,1024]\n return %10\n}\n";
+
+std::int64_t arena_bytes(const passes::Program& program) {
+  std::vector<std::int64_t> sizes;
+  for (const passes::Temporary& temporary : program.temporaries)
+    sizes.push_back(temporary.bytes.constant());
+  return passes::plan_arena(program.temporaries, sizes).bytes;
+}
+
+}  // namespace
+
+TEST_CASE("programs keep no value that fusion removes") {
+  struct Case {
+    const char* text;
+    std::int64_t kept;  ///< bytes that have to be in memory in between, beside states of reductions
+  };
+  const Case cases[] = {{pointwise_chain, 0}, {softmax, 0},
+                        {wide_softmax, 0},    {layernorm, 0},
+                        {standardize, 0},     {sum_of_all, 0},
+                        {sum_of_rows, 0},     {sum_of_columns, 0},
+                        {row_norms, 0},       {jacobi, 0},
+                        {transposed, 0},      {mean_and_variance, 0},
+                        {dense_layer, 0},     {perceptron, 8192LL * 4096 * 4}};
+  for (const char* const target : {cuda_target, host_target}) {
+    for (const Case& each : cases) {
+      const passes::Program program = plan(each.text, target).program;
+      CAPTURE(program.name);
+      CAPTURE(std::string(target));
+      // States are of lines or parts, of which the smallest inputs here have some hundreds.
+      std::int64_t inputs = 0;
+      for (const passes::ProgramInput& input : program.inputs)
+        inputs += byte_count(input.type).constant();
+      CHECK(arena_bytes(program) >= each.kept);
+      CHECK(arena_bytes(program) <= each.kept + inputs / 50);
+    }
+  }
+}
+
+TEST_CASE("what is made of a product lies where the product was") {
+  const passes::PlannedProgram planned = plan(perceptron, host_target);
+  const passes::Program& program = planned.program;
+  REQUIRE(program.temporaries.size() == 1);
+  REQUIRE(program.steps.size() == 4);
+  const passes::BufferRef hidden{passes::BufferRef::Kind::temporary, 0},
+      result{passes::BufferRef::Kind::output, 0};
+  CHECK(program.temporaries[0].first_step == 0);
+  CHECK(program.temporaries[0].last_step == 2);
+  CHECK(program.steps[0].matmul.out == hidden);
+  CHECK(program.steps[2].matmul.a == hidden);
+  CHECK(program.steps[2].matmul.out == result);
+  for (const std::size_t step : {1, 3}) {
+    const passes::KernelStep& kernel = program.steps[step].kernel;
+    int places = 0;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      const bool own = kernel.parameters[i].buffer == (step == 1 ? hidden : result);
+      CHECK(planned.kernels[kernel.kernel].operands[i].aliased == own);
+      places += own ? 1 : 0;
+    }
+    CHECK(places == 2);
+  }
+  const passes::Program apart = plan(perceptron, host_target, {}, {"in_place"}).program;
+  CHECK(apart.temporaries.size() == 3);
+  CHECK(arena_bytes(apart) == 2 * arena_bytes(program));
+}
+
+TEST_CASE("what is read elsewhere than where it is written, or needed later, keeps its memory") {
+  const char* const programs[] = {
+      // Read reversed.
+      "func @reversed(%0: f32[64,64], %1: f32[64,64]) -> f32[64,64] {\n"
+      " %2 = matmul %0, %1 : f32[64,64]\n"
+      " %3 = slice %2 starts=[63,0] steps=[-1,1] : f32[64,64]\n"
+      " %4 = exp %3 : f32[64,64]\n %5 = matmul %4, %1 : f32[64,64]\n return %5\n}\n",
+      // Read in two places.
+      "func @twice(%0: f32[64,64], %1: f32[64,64]) -> f32[64,64] {\n"
+      " %2 = matmul %0, %1 : f32[64,64]\n %3 = transpose %2 axes=[1,0] : f32[64,64]\n"
+      " %4 = add %2, %3 : f32[64,64]\n %5 = matmul %4, %1 : f32[64,64]\n return %5\n}\n",
+      // Read again by a later product.
+      "func @later(%0: f32[64,64], %1: f32[64,64]) -> f32[64,64] {\n"
+      " %2 = matmul %0, %1 : f32[64,64]\n %3 = exp %2 : f32[64,64]\n"
+      " %4 = matmul %3, %2 : f32[64,64]\n return %4\n}\n",
+      // Of elements of another size.
+      "func @wider(%0: f32[64,64], %1: f32[64,64]) -> f64[64,64] {\n"
+      " %2 = matmul %0, %1 : f32[64,64]\n %3 = cast %2 : f64[64,64]\n"
+      " %4 = exp %3 : f64[64,64]\n return %4\n}\n"};
+  for (const char* const text : programs) {
+    CAPTURE(std::string(text));
+    const passes::PlannedProgram planned = plan(text, host_target);
+    CHECK(planned.program.temporaries.size() ==
+          plan(text, host_target, {}, {"in_place"}).program.temporaries.size());
+    for (const passes::KernelPlan& kernel : planned.kernels) {
+      for (const passes::KernelOperand& operand : kernel.operands) CHECK_FALSE(operand.aliased);
+    }
+  }
+}
