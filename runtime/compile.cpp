@@ -109,11 +109,6 @@ bool compiling_is_forbidden() {
   return text != nullptr && std::string_view(text) == "1";
 }
 
-[[noreturn]] void throw_not_cached(std::string_view name, const cache::Key& key) {
-  throw CompileError(fmt::format("HEDDLE_NO_COMPILE=1, and {} is not in the cache: {}", name,
-                                 cache::Store::global().explain_miss(key)));
-}
-
 ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOptions& options,
                       const ir::Target& target, Lookup lookup) {
   cache::Store& store = cache::Store::global();
@@ -125,7 +120,6 @@ ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOption
     image.kind = entry->kind;
     image.bytes = std::move(entry->payload);
   } else {
-    if (compiling_is_forbidden()) throw_not_cached(kernels[0].name, key);
     image = build(kernels, options, target);
     image.built = true;
     store.save(key, image.kind, facts_of(options, target), image.bytes);
@@ -229,6 +223,23 @@ std::vector<ModuleImage> make_modules(const std::vector<KernelSource>& kernels,
   return modules;
 }
 
+/// Throws CompileError where the kernels of a program, which is not in the cache, are not there
+/// either. A GPU's are not looked for: a module's key names its compiler, so that NVRTC would be
+/// loaded.
+void require_modules(std::span<const KernelSource> kernels, const ir::Graph& graph,
+                     const CompileOptions& options, const ir::Target& target, Lookup lookup) {
+  cache::Store& store = cache::Store::global();
+  std::string modules;
+  if (is_host(target)) {
+    const cache::Key key = module_key(kernels, options, target);
+    if (lookup == Lookup::cached && store.load(key)) return;
+    modules = "; of its kernels: " + store.explain_miss(key);
+  }
+  throw CompileError(fmt::format(
+      "HEDDLE_NO_COMPILE=1, and program {}, of {}, is not in the cache: {}{}", graph.name,
+      kernels[0].name, store.explain_miss(program_key(graph, options, target)), modules));
+}
+
 /// A program without kernels of its own asks no compiler.
 std::string facts_of(const ProgramImage& image, const CompileOptions& options,
                      const ir::Target& target) {
@@ -238,9 +249,8 @@ std::string facts_of(const ProgramImage& image, const CompileOptions& options,
 ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
                           const ir::Target& target, Lookup lookup) {
   PrintedProgram printed = print_program(graph, options, target);
-  // A module's key names its compiler, so that looking one up would load NVRTC.
-  if (!printed.kernels.empty() && !is_host(target) && compiling_is_forbidden())
-    throw_not_cached(printed.kernels[0].name, program_key(graph, options, target));
+  if (compiling_is_forbidden() && !printed.kernels.empty())
+    require_modules(printed.kernels, graph, options, target, lookup);
   ProgramImage image{std::move(printed.program),
                      make_modules(printed.kernels, options, target, lookup)};
   cache::Store::global().save(program_key(graph, options, target), cache::PayloadKind::program,

@@ -1,6 +1,5 @@
 #include "runtime/cache/key.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -47,22 +46,6 @@ std::vector<std::pair<std::string, std::string>> parse_key(std::string_view text
     text.remove_prefix(1);
     out.emplace_back(*name, *value);
   }
-  return out;
-}
-
-std::vector<std::string> differing_fields(std::string_view a, std::string_view b) {
-  const auto left = parse_key(a), right = parse_key(b);
-  std::vector<std::string> out;
-  auto add_missing = [&](const auto& from, const auto& in) {
-    for (const auto& field : from) {
-      if (std::find(in.begin(), in.end(), field) == in.end() &&
-          std::find(out.begin(), out.end(), field.first) == out.end()) {
-        out.push_back(field.first);
-      }
-    }
-  };
-  add_missing(left, right);
-  add_missing(right, left);
   return out;
 }
 

@@ -31,7 +31,5 @@ class KeyBuilder {
 
 /// The fields of a key's text, as names and values; empty for text that no KeyBuilder made.
 std::vector<std::pair<std::string, std::string>> parse_key(std::string_view text);
-/// The names of the fields in which two keys' texts differ, in order.
-std::vector<std::string> differing_fields(std::string_view a, std::string_view b);
 
 }  // namespace heddle::runtime::cache

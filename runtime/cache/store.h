@@ -81,8 +81,9 @@ class Store {
 
   /// What is in the directory now, for tools.
   std::vector<ListedEntry> list() const;
-  /// The fields of the key that differ from those of the entry that is nearest to it.
-  std::string explain_miss(const Key& key) const;
+  /// For people: in which fields, and how, the nearest entry of its kind in the directories and
+  /// bundles differs from the key.
+  std::string explain_miss(const Key& key);
   /// Deletes the entries that were used longest ago until at most `bytes` remain, and files that a
   /// killed writer left. Returns how many entries.
   std::uint64_t shrink(std::uint64_t bytes);

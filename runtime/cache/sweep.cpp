@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/cache/files.h"
 #include "runtime/cache/store.h"
@@ -105,22 +104,6 @@ std::vector<ListedEntry> Store::list() const {
     out.push_back(std::move(entry));
   }
   return out;
-}
-
-std::string Store::explain_miss(const Key& key) const {
-  std::vector<std::string> nearest;
-  std::string path;
-  for (const ListedEntry& entry : list()) {
-    if (entry.key_text.empty()) continue;
-    std::vector<std::string> fields = differing_fields(key.text, entry.key_text);
-    if (path.empty() || fields.size() < nearest.size()) {
-      nearest = std::move(fields);
-      path = entry.path;
-    }
-  }
-  if (path.empty()) return "the cache holds no entry to compare with";
-  if (nearest.empty()) return fmt::format("{} has this very key", path);
-  return fmt::format("the nearest entry, {}, differs in: {}", path, fmt::join(nearest, ", "));
 }
 
 }  // namespace heddle::runtime::cache

@@ -49,6 +49,7 @@ TEST_CASE("what was warmed runs where nothing may be compiled") {
   const CommandResult cold = heddle_command(folder, run, forbidden);
   CHECK(cold.status == 1);
   CHECK(cold.error.find("HEDDLE_NO_COMPILE") != std::string::npos);
+  CHECK(cold.error.find("there is no program to compare with") != std::string::npos);
 
   const std::string target = cpu_target(folder);
   CHECK(compiled_by(heddle_command(folder, {"warm", program, "--arch", target, "--json"})) == 1);
@@ -62,7 +63,21 @@ TEST_CASE("what was warmed runs where nothing may be compiled") {
   // Another mode is another program.
   std::vector<std::string> strict = run;
   strict.emplace_back("--strict");
-  CHECK(heddle_command(folder, strict, forbidden).status == 1);
+  const CommandResult missing = heddle_command(folder, strict, forbidden);
+  CHECK(missing.status == 1);
+  for (const char* part : {"program softmax", "the nearest program of 1",
+                           "strict ('1' is wanted, it has '0')", "the nearest module of 1"}) {
+    CHECK_MESSAGE(missing.error.find(part) != std::string::npos, missing.error);
+  }
+  // So are other extents, though not those that are symbols.
+  std::string text = softmax;
+  for (std::size_t at = 0; (at = text.find(",64]", at)) != std::string::npos;)
+    text.replace(at, 4, ",32]");
+  std::vector<std::string> wide = run;
+  wide[1] = folder.write("wide.hd", text);
+  const CommandResult other = heddle_command(folder, wide, forbidden);
+  CHECK(other.status == 1);
+  CHECK_MESSAGE(other.error.find("graph (line 1: ") != std::string::npos, other.error);
 }
 
 TEST_CASE("a cache that keeps nothing is an error") {

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/cache/difference.h"
 #include "runtime/cache/entry.h"
 #include "runtime/cache/key.h"
 #include "tests/runtime/helpers.h"
@@ -100,8 +101,40 @@ TEST_CASE("fields of a key cannot run into each other, and read back") {
 TEST_CASE("the fields in which two keys differ are named") {
   const Key a = KeyBuilder().add("graph", "g").add("target", "sm_90").add("strict", 0).finish();
   const Key b = KeyBuilder().add("graph", "g").add("target", "sm_80").add("width", 32).finish();
-  CHECK(differing_fields(a.text, b.text) == std::vector<std::string>{"target", "strict", "width"});
-  CHECK(differing_fields(a.text, a.text).empty());
+  std::vector<std::string> texts;
+  for (const FieldDifference& each : differences(a.text, b.text)) texts.push_back(each.to_string());
+  CHECK(texts == std::vector<std::string>{"target ('sm_90' is wanted, it has 'sm_80')",
+                                          "strict (which it has not)",
+                                          "width (which it has, and is not wanted)"});
+  CHECK(differences(a.text, a.text).empty());
   CHECK(a.hash ==
         KeyBuilder().add("graph", "g").add("target", "sm_90").add("strict", 0).finish().hash);
+}
+
+TEST_CASE("how two keys differ is shown where they do") {
+  const auto told = [](std::string_view wanted, std::string_view found) {
+    const Key a = KeyBuilder().add("graph", wanted).finish();
+    const Key b = KeyBuilder().add("graph", found).finish();
+    const std::vector<FieldDifference> all = differences(a.text, b.text);
+    REQUIRE(all.size() == 1);
+    return all[0].to_string();
+  };
+  CHECK(told("sm_90 l2=large clusters=16", "sm_90 l2=small clusters=16") ==
+        "graph ('...large...' is wanted, it has '...small...')");
+  CHECK(told("a\nx = f32[8,64]\nend\n", "a\nx = f32[16,64]\nend\n") ==
+        "graph (line 2: '...8...' is wanted, it has '...16...')");
+  CHECK(told("a\nb\n", "a\n") == "graph (line 2: 'b' is wanted, it has '')");
+  CHECK(told("", "a") == "graph ('' is wanted, it has 'a')");
+  const std::string many(300, 'x');
+  CHECK(told(many, "y") == "graph ('" + std::string(80, 'x') + "...' is wanted, it has 'y')");
+}
+
+TEST_CASE("fields of one name are compared in order") {
+  const Key a = KeyBuilder().add("source", "a").add("source", "b").finish();
+  const Key b = KeyBuilder().add("source", "a").add("source", "c").add("source", "d").finish();
+  const std::vector<FieldDifference> all = differences(a.text, b.text);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].wanted == "b");
+  CHECK(all[0].found == "c");
+  CHECK_FALSE(all[1].wanted);
 }

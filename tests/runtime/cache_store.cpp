@@ -416,13 +416,49 @@ TEST_CASE("a miss is explained by the nearest entry") {
   const Place place;
   Store store(in(place.cache));
   const Key wanted = KeyBuilder().add("graph", "g").add("target", "sm_90").finish();
-  CHECK(store.explain_miss(wanted).find("no entry") != std::string::npos);
+  CHECK(store.explain_miss(wanted) == "there is no entry to compare with");
   store.save(KeyBuilder().add("graph", "h").add("target", "sm_80").finish(), PayloadKind::program,
              "", "");
   store.save(KeyBuilder().add("graph", "g").add("target", "sm_80").finish(), PayloadKind::program,
              "", "");
   const std::string text = store.explain_miss(wanted);
-  CHECK(text.find("differs in: target") != std::string::npos);
+  CHECK(text.find("differs in: target ('sm_90' is wanted, it has 'sm_80')") != std::string::npos);
+  CHECK(text.starts_with("the nearest entry of 2, "));
+}
+
+TEST_CASE("the nearest is of the same kind, and of a like program before one of like switches") {
+  const Place place;
+  const auto key = [](const char* kind, const char* graph, int strict, const char* target) {
+    return KeyBuilder()
+        .add("kind", kind)
+        .add("graph", graph)
+        .add("strict", strict)
+        .add("target", target)
+        .finish();
+  };
+  const char* const softmax = "func f32[8,64]\n max\n exp\n sum\n";
+  const char* const wider = "func f32[16,64]\n max\n exp\n sum\n";
+  const char* const other = "func f32[8,64]\n sin\n cos\n tan\n";
+  const Key wanted = key("program", softmax, 0, "sm_90");
+  StoreOptions options = in(place.cache);
+  options.read_only_directory = place.folder.path() + "/shipped";
+  Store shipped(in(options.read_only_directory)), store(options);
+  store.save(key("module", softmax, 0, "sm_90"), PayloadKind::cubin, "", "");
+  CHECK(store.explain_miss(wanted) == "there is no program to compare with");
+  store.save(key("program", other, 0, "sm_90"), PayloadKind::program, "", "");
+  CHECK(store.explain_miss(wanted).find("differs in: graph (line 2: ") != std::string::npos);
+  // What ships with the application is looked at too.
+  shipped.save(key("program", softmax, 1, "sm_80"), PayloadKind::program, "", "");
+  std::string text = store.explain_miss(wanted);
+  CHECK(text.find("the nearest program of 2, " + options.read_only_directory) == 0);
+  CHECK(text.find("differs in: strict ('0' is wanted, it has '1'), target (") != std::string::npos);
+  // And what is in one file.
+  Entry entry;
+  entry.key_text = key("program", wider, 0, "sm_90").text;
+  store.add_bundle(Bundle(encode_bundle({encode(entry)}), "app.bundle"));
+  text = store.explain_miss(wanted);
+  CHECK(text.find("the nearest program of 3, app.bundle, differs in: graph (line 1: '...8...' is "
+                  "wanted, it has '...16...')") == 0);
 }
 
 TEST_CASE("the environment chooses directories, size and switches") {

@@ -3,8 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "heddle/error.h"
+
 #include "ir/graph.h"
+#include "runtime/cache/store.h"
 #include "runtime/compile.h"
+#include "runtime/process.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -68,6 +72,51 @@ TEST_CASE("what does not change a program does not change its key") {
   CHECK(key_of(named) == key_of(graph));
   CHECK(key_of(graph, {.donated = {false, false}, .aligned = {true, true}}) == key_of(graph));
   CHECK(key_of(graph, {.host_level = 1}, "sm_90") == key_of(graph, {}, "sm_90"));
+}
+
+TEST_CASE("where nothing may be compiled a miss says how the nearest program differs") {
+  const TemporaryFolder folder;
+  const auto result = test::run_child(
+      "child: nothing is compiled",
+      {"-uHEDDLE_CACHE_READONLY", "HEDDLE_NO_COMPILE=1", "HEDDLE_CACHE_DIR=" + folder.path()});
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: nothing is compiled" * doctest::skip()) {
+  const ir::Target h200 = ir::parse_target("sm_90:h200"), a100 = ir::parse_target("sm_80");
+  const auto error_of = [](const ir::Graph& graph, const CompileOptions& options,
+                           const ir::Target& target) {
+    try {
+      compile_program(graph, options, target);
+    } catch (const CompileError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  const auto check = [](const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts)
+      CHECK_MESSAGE(text.find(part) != std::string::npos, "'" << part << "' is not in " << text);
+  };
+  ir::Graph graph = graph_of(DType::f32, 8, ir::Op::add);
+  graph.name = "step";
+  check(error_of(graph, {}, h200), {"HEDDLE_NO_COMPILE=1, and program step, of hd_add_f32_",
+                                    "there is no program to compare"});
+
+  cache::Store& store = cache::Store::global();
+  const auto keep = [&](const ir::Graph& kept, const CompileOptions& options,
+                        const ir::Target& target) {
+    store.save(program_key(kept, options, target), cache::PayloadKind::program, "{}", "");
+  };
+  keep(graph_of(DType::f64, 8, ir::Op::multiply), {}, h200);
+  keep(graph, {.strict = true, .donated = {true, false}}, a100);
+  check(error_of(graph, {}, h200),
+        {"the nearest program of 2", "target (", "donated ('00' is wanted, it has '10')",
+         "strict ('0' is wanted, it has '1')"});
+  keep(graph_of(DType::f32, 16, ir::Op::add), {}, h200);
+  const std::string text = error_of(graph, {}, h200);
+  check(text, {"the nearest program of 3", "differs in: graph (line 1: '...8"});
+  CHECK(text.find("strict") == std::string::npos);
+  CHECK(text.find("target") == std::string::npos);
 }
 
 TEST_CASE("the environment lowers the level of the host's compiler, and nonsense is ignored") {
