@@ -7,7 +7,7 @@ import pathlib
 import sys
 import time
 
-from peers import measure, programs, report, startup, systems
+from peers import function_table, functions, measure, programs, report, startup, systems
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A process's peers load in this order, which is also that of their turns.
@@ -21,6 +21,8 @@ def arguments():
                         help="cpu or cuda:0 (default: HEDDLE_DEVICE, else cpu)")
     parser.add_argument("--systems", metavar="NAMES", help="with commas between (default: those of "
                         f"{', '.join((measure.CPP, *ORDER))} that the device is for)")
+    parser.add_argument("--functions", action="store_true", help="on the CPU, every function of the "
+                        "op table, every reduction, scan and sort beside NumPy, not the programs")
     parser.add_argument("--only", default="", metavar="PATTERN",
                         help="programs whose name contains this; several with | between")
     parser.add_argument("--scale", type=int, metavar="N",
@@ -29,18 +31,20 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3, help="turns of each system (%(default)s)")
     parser.add_argument("--startup-rounds", type=int, default=1, metavar="N",
                         help="cold and warm first calls of each system (%(default)s); 0: none")
-    parser.add_argument("--seconds", type=float, default=400,
-                        help="no program is begun after this (%(default)s)")
+    parser.add_argument("--seconds", type=float,
+                        help="no program is begun after this (400, of --functions 3600)")
     parser.add_argument("--batch-milliseconds", type=float, default=10, metavar="T",
                         help="how long a batch of calls is to take (%(default)s)")
     parser.add_argument("--bench", type=pathlib.Path, metavar="FILE",
                         default=ROOT / "build/bench/bench_programs",
                         help="Heddle's C++ bench (%(default)s)")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
-                        help="also write peers.json there, and the chart peers.svg")
+                        help="also write peers.json there, and the chart peers.svg; of --functions "
+                        "functions.json")
     parser.add_argument("--list", action="store_true", help="print the programs' names and end")
     options = parser.parse_args()
     options.kind = options.device.partition(":")[0]
+    options.seconds = options.seconds or (3600 if options.functions else 400)
     options.scale = options.scale or (4 if options.kind == "cpu" else 1)
     if not 1 <= options.scale <= 64 or options.scale & (options.scale - 1):
         parser.error("--scale is a power of two up to 64")
@@ -49,6 +53,8 @@ def arguments():
         options.systems.append(measure.CPP)
     else:
         options.systems = options.systems.split(",")
+    if options.functions and options.kind != "cpu":
+        parser.error("--functions is for the CPU")
     unknown = set(options.systems) - {measure.CPP, *systems.ALL}
     if unknown:
         parser.error("no such system: " + ", ".join(sorted(unknown)))
@@ -57,7 +63,9 @@ def arguments():
 
 def chosen_programs(options):
     patterns = options.only.split("|")
-    return [program for program in programs.all_programs(options.scale, options.kind)
+    every = (functions.all_functions() if options.functions
+             else programs.all_programs(options.scale, options.kind))
+    return [program for program in every
             if any(pattern in program.name for pattern in patterns)]
 
 
@@ -158,6 +166,37 @@ def failures_of_heddle(run):
     return failed
 
 
+def measure_functions(options, chosen):
+    """The table of functions; the exit status."""
+    began = time.monotonic()
+    running, absent = systems.start(("heddle", "numpy"), options.kind)
+    if absent:
+        print("peers:", absent, file=sys.stderr)
+        return 1
+    versions = {name: version for system in running for name, version in system.versions().items()}
+    kept = {**report.machine(options.device, ROOT), "versions": versions,
+            "rounds": options.rounds, "functions": []}
+    print(f"{kept['processor']}, {kept['processors']} processors, commit {kept['commit'][:12]}, "
+          + ", ".join(f"{name} {version}" for name, version in versions.items()))
+    print(f"{'function, us a call':<38}{'Heddle':>12}{'NumPy':>12}{'times':>8}", flush=True)
+    for i, function in enumerate(chosen):
+        if time.monotonic() - began > options.seconds:
+            kept["not_run"] = [function.name for function in chosen[i:]]
+            print(f"Out of time (--seconds {options.seconds:g}), {len(chosen) - i} not run")
+            break
+        entries = function_table.measure_function(function, running, options.rounds,
+                                                  options.batch_milliseconds / 1e3)
+        kept["functions"].append(function_table.row_of(function, entries, "numpy"))
+        function_table.print_row(kept["functions"][-1], "numpy")
+        if options.out:
+            report.write(options.out / "functions.json", kept)
+    function_table.print_summary(kept["functions"])
+    failed = function_table.failures(kept["functions"])
+    if failed:
+        print("Heddle failed:", ", ".join(failed), file=sys.stderr)
+    return 1 if failed else 0
+
+
 def main():
     options = arguments()
     chosen = chosen_programs(options)
@@ -169,6 +208,8 @@ def main():
         return 2
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
+    if options.functions:
+        return measure_functions(options, chosen)
     run = Run(options)
     run.print_beginning()
     report.print_heading(run.names)

@@ -75,14 +75,16 @@ def reference_of(program, inputs):
 
 
 def worst_error(result, reference, floor):
-    """Of all elements; not a number where one is and should not be."""
+    """Of all elements; not a number where one is and should not be, or the other way round."""
     if result.shape != reference.shape:
         raise ValueError(f"a result of shape {result.shape} instead of {reference.shape}")
     flat, wanted = result.reshape(-1), reference.reshape(-1)
+    exact = np.complex128 if reference.dtype.kind == "c" else np.float64
 
     def of_piece(begin, end):
-        want = wanted[begin:end].astype(np.float64, copy=False)
-        return float(np.max(np.abs(flat[begin:end] - want) / np.maximum(np.abs(want), floor)))
+        want = wanted[begin:end].astype(exact, copy=False)
+        error = np.abs(flat[begin:end] - want) / np.maximum(np.abs(want), floor)
+        return float(np.max(np.where(np.isnan(want) & np.isnan(flat[begin:end]), 0, error)))
 
     return float(np.max(in_pieces(flat.size, max(1, flat.size >> 18), of_piece)))
 

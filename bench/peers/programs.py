@@ -22,7 +22,7 @@ class Input:
 
     def make(self, seed):
         random = np.random.default_rng(seed)
-        if self.dtype.startswith("int"):
+        if self.dtype.startswith(("int", "bool")):
             return random.integers(int(self.low), int(self.high), self.shape, self.dtype)
         drawn = np.float64 if self.dtype == "float64" else np.float32
         numbers = random.random(self.shape, drawn)

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import pathlib
 import platform
 import shutil
@@ -28,7 +29,7 @@ def processor():
 
 def machine(device, root):
     facts = {"commit": "unknown", "device": device, "processor": processor(),
-             "python": platform.python_version(),
+             "processors": len(os.sched_getaffinity(0)), "python": platform.python_version(),
              "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
     if (root / ".commit").exists():
         facts["commit"] = (root / ".commit").read_text().strip()
