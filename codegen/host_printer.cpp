@@ -14,10 +14,29 @@ using passes::Mapping;
 using passes::Reduction;
 using passes::Store;
 
+namespace {
+
+bool is_soft(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+/// Whether the reduction looks for a place by integer keys (ir/scalar/reduce.h).
+bool finds_place(const Reduction& reduction) {
+  return reduction.value >= 0 && !is_complex(reduction.dtype) &&
+         (reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax);
+}
+
+}  // namespace
+
+/// What an operand's elements are in memory. GCC makes no vectors of loops that move structs, which
+/// half and bfloat16 are.
+std::string HostPrinter::storage(const passes::KernelOperand& operand) const {
+  const bool states = operand.partials >= 0 && !operand.flags;
+  return is_soft(operand.dtype) && !states ? "unsigned short" : body_.operand_type(operand);
+}
+
 void HostPrinter::unpack() {
   for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
     const passes::KernelOperand& operand = plan_.operands[i];
-    const std::string type = (operand.written ? "" : "const ") + body_.operand_type(operand);
+    const std::string type = (operand.written ? "" : "const ") + storage(operand);
     out_.line("{0}*{1} p{2} = static_cast<{0}*>(buffers[{2}]);", type,
               operand.aliased ? "" : " __restrict__", i);
   }
@@ -44,18 +63,25 @@ void HostPrinter::hide_extents() {
   }
 }
 
+/// Loops that load bool itself stay scalar in GCC, as do those that load structs.
+std::string HostPrinter::element(const Instruction& load) {
+  const bool searched = load.kind == Instruction::Kind::search;
+  const std::string index = searched ? "i" : body_.index(load.address);
+  if (!searched && is_boolean(load.dtype)) {
+    return fmt::format("(reinterpret_cast<const unsigned char*>(p{})[{}] != 0)", load.operand,
+                       index);
+  }
+  const DType dtype = plan_.operands[load.operand].dtype;
+  const std::string element = fmt::format("p{}[{}]", load.operand, index);
+  return is_soft(dtype) ? fmt::format("{}{{{}}}", body_.type(dtype), element) : element;
+}
+
 void HostPrinter::declare_all(const std::vector<int>& instructions) {
   for (const int i : instructions) {
     body_.declare(i, [&](const Instruction& load) {
-      // Loops that load bool itself stay scalar in GCC.
       const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
       if (staged != plan_.tiled.end()) return fmt::format("tile{}[x][y]", i);
-      if (load.kind == Instruction::Kind::search) return fmt::format("p{}[i]", load.operand);
-      std::string element =
-          is_boolean(load.dtype)
-              ? fmt::format("(reinterpret_cast<const unsigned char*>(p{})[{}] != 0)", load.operand,
-                            body_.index(load.address))
-              : fmt::format("p{}[{}]", load.operand, body_.index(load.address));
+      const std::string element = this->element(load);
       if (!load.guarded) return element;
       return fmt::format("v{} ? {} : {}", load.arguments[0], element,
                          body_.constant(load.dtype, 0));
@@ -65,7 +91,8 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
 
 void HostPrinter::store(const Store& store) {
   if (!store.combine) {
-    out_.line("p{}[{}] = v{};", store.operand, body_.index(store.address), store.value);
+    const char* bits = is_soft(plan_.operands[store.operand].dtype) ? ".bits" : "";
+    out_.line("p{}[{}] = v{}{};", store.operand, body_.index(store.address), store.value, bits);
     return;
   }
   body_.need("host_atomic");
@@ -143,7 +170,7 @@ void HostPrinter::tiles() {
   open_loops("x", "last_count", "y", "across_count");
   for (const int i : plan_.tiled) {
     const Instruction& load = plan_.body[i];
-    out_.line("tile{}[x][y] = p{}[{}];", i, load.operand, body_.index(load.address));
+    out_.line("tile{}[x][y] = {};", i, element(load));
   }
   out_.close();
   out_.close();
@@ -197,24 +224,54 @@ void HostPrinter::row_values(int stage) {
 }
 
 // Independent states, so that the compiler can combine a vector of them at once.
-int HostPrinter::lanes(int stage) const {
-  int lanes = 32;
-  for (const Reduction& reduction : plan_.reductions) {
-    if (reduction.stage != stage) continue;
+int HostPrinter::lanes(const std::vector<int>& reductions) const {
+  int lanes = 64;
+  for (const int i : reductions) {
+    const Reduction& reduction = plan_.reductions[i];
+    if (passes::state_bytes(reduction) > 1) lanes = std::min(lanes, 32);
     if (reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax) lanes = 4;
   }
   return lanes;
 }
 
 void HostPrinter::row_stage(int stage) {
-  const int width = lanes(stage);
-  std::vector<int> roots, active;
-  std::vector<const Store*> stores;
+  std::vector<int> together;
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const Reduction& reduction = plan_.reductions[i];
     if (reduction.stage != stage) continue;
-    active.push_back(static_cast<int>(i));
-    if (reduction.value >= 0) roots.push_back(reduction.value);
+    if (finds_place(reduction)) {
+      row_extreme(static_cast<int>(i));
+    } else {
+      together.push_back(static_cast<int>(i));
+    }
+  }
+  const bool stores = std::ranges::any_of(
+      plan_.stores, [&](const Store& one) { return one.element && one.stage == stage; });
+  if (stores || !together.empty()) row_lanes(stage, together);
+}
+
+void HostPrinter::row_extreme(int reduction) {
+  body_.need("first_extreme");
+  const int value = plan_.reductions[reduction].value;
+  out_.line("R{0}::State t{0} = R{0}::identity();", reduction);
+  open_runs(plan_.inner, "walk_begin", "walk_end");
+  out_.open("const auto key = [&](Index {}) __attribute__((always_inline))",
+            body_.loop_variable(plan_.inner.back().atom));
+  declare_all(body_.needed_for({value}, true));
+  out_.line("return R{}::key(v{});", reduction, value);
+  out_.close();
+  out_.line(";");
+  out_.line("t{0} = op::reduce::first_extreme<R{0}>(t{0}, first, stop, run, key);", reduction);
+  out_.close();
+}
+
+/// One walk over a row, for several reductions and what the stage stores of its elements.
+void HostPrinter::row_lanes(int stage, const std::vector<int>& active) {
+  const int width = lanes(active);
+  std::vector<int> roots;
+  std::vector<const Store*> stores;
+  for (const int i : active) {
+    if (plan_.reductions[i].value >= 0) roots.push_back(plan_.reductions[i].value);
     out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = R{0}::identity();", i, width);
   }
@@ -248,7 +305,10 @@ void HostPrinter::row_stage(int stage) {
   out_.line(";");
   out_.line("Index at_lane = first;");
   if (!active.empty()) {
-    out_.open("for (; at_lane + {0} <= stop; at_lane += {0})", width);
+    // GCC 12 keeps the states in memory where it knows of an odd number of steps.
+    out_.line("Index lanes_stop = stop;");
+    out_.line("asm(\"\" : \"+r\"(lanes_stop));");
+    out_.open("for (; at_lane + {0} <= lanes_stop; at_lane += {0})", width);
     out_.line("for (int k = 0; k < {}; ++k) visit(at_lane + k{});", width, lane_states);
     out_.close();
   }
@@ -276,6 +336,34 @@ void HostPrinter::row_results() {
   }
 }
 
+/// Keys and places lie apart, so that the compiler can make vectors of either.
+void HostPrinter::begin_columns(int i) {
+  if (!finds_place(plan_.reductions[i])) {
+    out_.line("{}R{}::State a{}[{}];", aligned, i, i, passes::host_columns);
+    out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
+    return;
+  }
+  out_.line("{}R{}::Key a{}[{}];", aligned, i, i, passes::host_columns);
+  out_.line("{}Index x{}[{}];", aligned, i, passes::host_columns);
+  out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::last_key();", i);
+  // Where nothing precedes the last key, the first place is the answer.
+  out_.line(
+      "for (Index k = 0; k < count; ++k) "
+      "x{0}[k] = walk_begin < walk_end ? walk_begin : R{0}::identity().index;",
+      i);
+}
+
+void HostPrinter::step_columns(int i) {
+  const int value = plan_.reductions[i].value;
+  if (!finds_place(plan_.reductions[i])) {
+    out_.line("a{0}[k] = R{0}::combine(a{0}[k], R{0}::lift(v{1}, r));", i, value);
+    return;
+  }
+  out_.line("const R{0}::Key u{0} = R{0}::key(v{1});", i, value);
+  out_.line("x{0}[k] = R{0}::precedes(u{0}, a{0}[k]) ? r : x{0}[k];", i);
+  out_.line("a{0}[k] = R{0}::precedes(u{0}, a{0}[k]) ? u{0} : a{0}[k];", i);
+}
+
 void HostPrinter::columns() {
   const Loop& last = plan_.outer.back();
   const std::vector<Loop> rest(plan_.outer.begin(), plan_.outer.end() - 1);
@@ -290,10 +378,7 @@ void HostPrinter::columns() {
   out_.line("const Index count = {0} - column < {1} ? {0} - column : {1};", extent, width);
   body_.decode(rest, "batch");
   split_range("part");
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
-    out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
-  }
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) begin_columns(static_cast<int>(i));
   std::vector<int> walked, finished;
   for (const Reduction& reduction : plan_.reductions) walked.push_back(reduction.value);
   for (const Store& one : plan_.stores) (one.element ? walked : finished).push_back(one.value);
@@ -302,10 +387,7 @@ void HostPrinter::columns() {
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = column + k;", variable);
   declare_all(body_.needed_for(walked, false));
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    out_.line("a{0}[k] = R{0}::combine(a{0}[k], R{0}::lift(v{1}, r));", i,
-              plan_.reductions[i].value);
-  }
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) step_columns(static_cast<int>(i));
   for (const Store& one : plan_.stores) {
     if (one.element) store(one);
   }
@@ -314,7 +396,10 @@ void HostPrinter::columns() {
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = column + k;", variable);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    out_.line("const R{0}::State t{0} = a{0}[k];", i);
+    const std::string state = finds_place(plan_.reductions[i])
+                                  ? fmt::format("{{a{0}[k], x{0}[k]}}", i)
+                                  : fmt::format("a{}[k]", i);
+    out_.line("const R{0}::State t{0} = {1};", i, state);
     if (plan_.split > 1) {
       out_.line("p{}[part * rows + batch * ({}) + {}] = t{};", plan_.reductions[i].partials, extent,
                 variable, i);

@@ -27,8 +27,12 @@ class HostPrinter {
   void rows();
   void row_values(int stage);
   void row_stage(int stage);
+  void row_lanes(int stage, const std::vector<int>& reductions);
+  void row_extreme(int reduction);
   void row_results();
   void columns();
+  void begin_columns(int reduction);
+  void step_columns(int reduction);
   void scan_rows();
   void scan_columns();
   void scan_run(const std::string& variable, const std::string& first,
@@ -42,8 +46,10 @@ class HostPrinter {
   void open_runs(const std::vector<passes::Loop>& loops, const std::string& from,
                  const std::string& to);
   void declare_all(const std::vector<int>& instructions);
+  std::string element(const passes::Instruction& load);
+  std::string storage(const passes::KernelOperand& operand) const;
   void store(const passes::Store& store);
-  int lanes(int stage) const;
+  int lanes(const std::vector<int>& reductions) const;
 
   const passes::KernelPlan& plan_;
   Writer out_;

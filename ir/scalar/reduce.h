@@ -57,58 +57,121 @@ HD_SCALAR T least() {
 }
 }  // namespace heddle_scalar
 
-//! section reduce_min needs limits maximum
+//! section rank needs limits
+#ifndef __CUDACC__
+// Integers in the order of the numbers x, so that the least and greatest of a vector are one
+// instruction's: NaN comes behind all of them, or first, and -0 before +0. Complex numbers have
+// none.
+namespace heddle_scalar {
+template <class Bits>
+HD_SCALAR Bits turn_negative(Bits x, Bits magnitude) {
+  return x ^ ((x >> (8 * sizeof(Bits) - 1)) & magnitude);
+}
+template <bool NaNLast, class T>
+HD_SCALAR auto rank(T x) {
+  if constexpr (is_same<T, bool>) {
+    return static_cast<unsigned char>(x ? 1 : 0);
+  } else if constexpr (is_soft<T>) {
+    constexpr int infinity = 0x7fff >> T::mantissa_bits << T::mantissa_bits;
+    const int bits = static_cast<short>(x.bits);
+    const int rank = turn_negative(bits, 0x7fff);
+    return (bits & 0x7fff) > infinity ? (NaNLast ? 0x7fff : -0x8000) : rank;
+  } else if constexpr (is_same<T, float>) {
+    const int rank = turn_negative(static_cast<int>(bits_of(x)), 0x7fffffff);
+    return x != x ? (NaNLast ? 0x7fc00000 : ~0x7fc00000) : rank;
+  } else if constexpr (is_same<T, double>) {
+    const long long rank = turn_negative(static_cast<long long>(bits_of(x)), 0x7fffffffffffffffll);
+    return x != x ? (NaNLast ? 0x7ff8000000000000ll : ~0x7ff8000000000000ll) : rank;
+  } else {
+    return x;
+  }
+}
+template <class T, class Rank>
+HD_SCALAR T of_rank(Rank rank) {
+  if constexpr (is_soft<T>) {
+    return T{static_cast<unsigned short>(turn_negative(rank, 0x7fff))};
+  } else if constexpr (is_same<T, float>) {
+    return float_of(static_cast<unsigned int>(turn_negative(rank, 0x7fffffff)));
+  } else if constexpr (is_same<T, double>) {
+    return float_of(static_cast<unsigned long long>(turn_negative(rank, 0x7fffffffffffffffll)));
+  } else {
+    return static_cast<T>(rank);
+  }
+}
+}  // namespace heddle_scalar
+#endif
+
+//! section reduce_min needs limits rank maximum
 //! defines min
 namespace heddle_scalar::reduce {
 template <class T>
 struct min {
-  using State = decltype(widen(T()));
   using Result = T;
+#ifdef __CUDACC__
+  using State = decltype(widen(T()));
   static HD_SCALAR State identity() { return greatest<State>(); }
   static HD_SCALAR State lift(T value, long long) { return widen(value); }
   static HD_SCALAR State combine(State a, State b) { return minimum(a, b); }
   static HD_SCALAR Result finish(State s) { return narrow<T>(s); }
+#else
+  using State = decltype(rank<false>(T()));
+  static HD_SCALAR State identity() {
+    return rank<false>(narrow<T>(greatest<decltype(widen(T()))>()));
+  }
+  static HD_SCALAR State lift(T value, long long) { return rank<false>(value); }
+  static HD_SCALAR State combine(State a, State b) { return minimum(a, b); }
+  static HD_SCALAR Result finish(State s) { return of_rank<T>(s); }
+#endif
 };
 }  // namespace heddle_scalar::reduce
 
-//! section reduce_max needs limits maximum
+//! section reduce_max needs limits rank maximum
 //! defines max
 namespace heddle_scalar::reduce {
 template <class T>
 struct max {
-  using State = decltype(widen(T()));
   using Result = T;
+#ifdef __CUDACC__
+  using State = decltype(widen(T()));
   static HD_SCALAR State identity() { return least<State>(); }
   static HD_SCALAR State lift(T value, long long) { return widen(value); }
   static HD_SCALAR State combine(State a, State b) { return maximum(a, b); }
   static HD_SCALAR Result finish(State s) { return narrow<T>(s); }
+#else
+  using State = decltype(rank<true>(T()));
+  static HD_SCALAR State identity() { return rank<true>(narrow<T>(least<decltype(widen(T()))>())); }
+  static HD_SCALAR State lift(T value, long long) { return rank<true>(value); }
+  static HD_SCALAR State combine(State a, State b) { return maximum(a, b); }
+  static HD_SCALAR Result finish(State s) { return of_rank<T>(s); }
+#endif
 };
 }  // namespace heddle_scalar::reduce
 
 //! section reduce_any needs core
 //! defines any all
 namespace heddle_scalar::reduce {
+// The states are 0 and 1 in a byte: loops over bool stay scalar in GCC.
 template <class T>
 struct any {
-  using State = bool;
+  using State = unsigned char;
   using Result = bool;
-  static HD_SCALAR State identity() { return false; }
-  static HD_SCALAR State lift(T value, long long) { return truth(value); }
-  static HD_SCALAR State combine(State a, State b) { return a | b; }
-  static HD_SCALAR Result finish(State s) { return s; }
+  static HD_SCALAR State identity() { return 0; }
+  static HD_SCALAR State lift(T value, long long) { return truth(value) ? 1 : 0; }
+  static HD_SCALAR State combine(State a, State b) { return static_cast<State>(a | b); }
+  static HD_SCALAR Result finish(State s) { return s != 0; }
 };
 template <class T>
 struct all {
-  using State = bool;
+  using State = unsigned char;
   using Result = bool;
-  static HD_SCALAR State identity() { return true; }
-  static HD_SCALAR State lift(T value, long long) { return truth(value); }
-  static HD_SCALAR State combine(State a, State b) { return a & b; }
-  static HD_SCALAR Result finish(State s) { return s; }
+  static HD_SCALAR State identity() { return 1; }
+  static HD_SCALAR State lift(T value, long long) { return truth(value) ? 1 : 0; }
+  static HD_SCALAR State combine(State a, State b) { return static_cast<State>(a & b); }
+  static HD_SCALAR Result finish(State s) { return s != 0; }
 };
 }  // namespace heddle_scalar::reduce
 
-//! section reduce_argmin needs limits
+//! section reduce_argmin needs limits rank
 //! defines argmin argmax
 namespace heddle_scalar::reduce {
 template <class X>
@@ -116,40 +179,94 @@ struct Indexed {
   X value;
   long long index;
 };
+#ifdef __CUDACC__
+template <bool Greatest, class T>
+HD_SCALAR auto arg_key(T value) {
+  return widen(value);
+}
+#else
+// Zeros of either sign are equal.
+template <bool Greatest, class T>
+HD_SCALAR auto arg_key(T value) {
+  if constexpr (is_float<T>) {
+    return rank<Greatest>(value + static_cast<T>(0));
+  } else if constexpr (is_soft<T>) {
+    const bool zero = (value.bits & 0x7fff) == 0;
+    return rank<Greatest>(T{static_cast<unsigned short>(zero ? 0 : value.bits)});
+  } else {
+    return rank<Greatest>(value);
+  }
+}
+#endif
 // The first NaN wins, else the first of the extreme values. The index decides between equals, so
 // that elements may be combined in any order.
-template <class T>
-struct argmin {
-  using State = Indexed<decltype(widen(T()))>;
+template <class T, bool Greatest>
+struct arg {
+  using Key = decltype(arg_key<Greatest>(T()));
+  using State = Indexed<Key>;
   using Result = long long;
-  static HD_SCALAR State identity() {
-    return {greatest<decltype(State::value)>(), greatest<long long>()};
-  }
-  static HD_SCALAR State lift(T value, long long index) { return {widen(value), index}; }
+  static HD_SCALAR Key key(T value) { return arg_key<Greatest>(value); }
+  static HD_SCALAR bool precedes(Key a, Key b) { return Greatest ? a > b : a < b; }
+  static HD_SCALAR Key last_key() { return Greatest ? least<Key>() : greatest<Key>(); }
+  static HD_SCALAR State identity() { return {last_key(), greatest<long long>()}; }
+  static HD_SCALAR State lift(T value, long long index) { return {key(value), index}; }
   static HD_SCALAR State combine(State a, State b) {
     const bool a_nan = a.value != a.value;
     const bool b_nan = b.value != b.value;
     const bool tie = (a.value == b.value) | (a_nan & b_nan);
-    const bool b_first = tie ? b.index < a.index : b_nan | (b.value < a.value);
+    const bool b_first = tie ? b.index < a.index : b_nan | precedes(b.value, a.value);
     return b_first ? b : a;
   }
   static HD_SCALAR Result finish(State s) { return s.index; }
 };
 template <class T>
-struct argmax {
-  using State = Indexed<decltype(widen(T()))>;
-  using Result = long long;
-  static HD_SCALAR State identity() {
-    return {least<decltype(State::value)>(), greatest<long long>()};
+struct argmin : arg<T, false> {};
+template <class T>
+struct argmax : arg<T, true> {};
+}  // namespace heddle_scalar::reduce
+
+//! section first_extreme needs reduce_argmin
+namespace heddle_scalar::reduce {
+// What `found` becomes with the elements [first, stop), whose keys are key(i) and whose indices are
+// begin + i. Blocks are reduced to their extreme key, and only one that precedes it is looked for.
+template <class R, class KeyAt>
+HD_SCALAR typename R::State first_extreme(typename R::State found, long long first, long long stop,
+                                          long long begin, KeyAt key) {
+  using Key = typename R::Key;
+  constexpr int lanes = sizeof(Key) == 1 ? 64 : 32;
+  constexpr int block = 4096 / sizeof(Key);
+  for (long long at = first; at < stop; at += block) {
+    const int count = static_cast<int>(stop - at < block ? stop - at : block);
+    Key extreme = R::last_key();
+    int i = 0;
+    if (count >= lanes) {
+      alignas(64) Key best[lanes];
+      for (int k = 0; k < lanes; ++k) best[k] = extreme;
+      for (; i + lanes <= count; i += lanes) {
+        for (int k = 0; k < lanes; ++k) {
+          const Key next = key(at + i + k);
+          best[k] = R::precedes(next, best[k]) ? next : best[k];
+        }
+      }
+      for (int half = lanes / 2; half > 0; half /= 2) {
+        for (int k = 0; k < half; ++k)
+          best[k] = R::precedes(best[k + half], best[k]) ? best[k + half] : best[k];
+      }
+      extreme = best[0];
+    }
+    for (; i < count; ++i) {
+      const Key next = key(at + i);
+      extreme = R::precedes(next, extreme) ? next : extreme;
+    }
+    const bool none = found.index == greatest<long long>();
+    if (!none && !R::precedes(extreme, found.value)) continue;
+    int place = block;
+    for (int k = 0; k < count; ++k) {
+      const int here = key(at + k) == extreme ? k : block;
+      place = here < place ? here : place;
+    }
+    found = {extreme, begin + at + place};
   }
-  static HD_SCALAR State lift(T value, long long index) { return {widen(value), index}; }
-  static HD_SCALAR State combine(State a, State b) {
-    const bool a_nan = a.value != a.value;
-    const bool b_nan = b.value != b.value;
-    const bool tie = (a.value == b.value) | (a_nan & b_nan);
-    const bool b_first = tie ? b.index < a.index : b_nan | (b.value > a.value);
-    return b_first ? b : a;
-  }
-  static HD_SCALAR Result finish(State s) { return s.index; }
-};
+  return found;
+}
 }  // namespace heddle_scalar::reduce
