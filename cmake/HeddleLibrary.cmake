@@ -18,6 +18,9 @@ target_link_libraries(heddle
 if(libzip_FOUND)
   target_link_libraries(heddle PRIVATE zip)  # by name, so that the installed package may be moved
 endif()
+if(TARGET hwy::hwy_contrib)
+  target_link_libraries(heddle PRIVATE hwy_contrib)
+endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 install(TARGETS heddle EXPORT heddle)

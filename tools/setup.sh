@@ -24,6 +24,7 @@ options() {
   cat <<'TXT'
 ccache|has_command ccache|ccache
 libzip|has_header zip.h|libzip-dev
+Highway|has_header hwy/contrib/sort/vqsort.h|libhwy-dev
 TXT
 }
 
