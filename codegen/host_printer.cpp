@@ -18,12 +18,6 @@ namespace {
 
 bool is_soft(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
-/// Whether the reduction looks for a place by integer keys (ir/scalar/reduce.h).
-bool finds_place(const Reduction& reduction) {
-  return reduction.value >= 0 && !is_complex(reduction.dtype) &&
-         (reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax);
-}
-
 }  // namespace
 
 /// What an operand's elements are in memory. GCC makes no vectors of loops that move structs, which
@@ -334,84 +328,6 @@ void HostPrinter::row_results() {
   for (const Store& one : plan_.stores) {
     if (!one.element) store(one);
   }
-}
-
-/// Keys and places lie apart, so that the compiler can make vectors of either.
-void HostPrinter::begin_columns(int i) {
-  if (!finds_place(plan_.reductions[i])) {
-    out_.line("{}R{}::State a{}[{}];", aligned, i, i, passes::host_columns);
-    out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
-    return;
-  }
-  out_.line("{}R{}::Key a{}[{}];", aligned, i, i, passes::host_columns);
-  out_.line("{}Index x{}[{}];", aligned, i, passes::host_columns);
-  out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::last_key();", i);
-  // Where nothing precedes the last key, the first place is the answer.
-  out_.line(
-      "for (Index k = 0; k < count; ++k) "
-      "x{0}[k] = walk_begin < walk_end ? walk_begin : R{0}::identity().index;",
-      i);
-}
-
-void HostPrinter::step_columns(int i) {
-  const int value = plan_.reductions[i].value;
-  if (!finds_place(plan_.reductions[i])) {
-    out_.line("a{0}[k] = R{0}::combine(a{0}[k], R{0}::lift(v{1}, r));", i, value);
-    return;
-  }
-  out_.line("const R{0}::Key u{0} = R{0}::key(v{1});", i, value);
-  out_.line("x{0}[k] = R{0}::precedes(u{0}, a{0}[k]) ? r : x{0}[k];", i);
-  out_.line("a{0}[k] = R{0}::precedes(u{0}, a{0}[k]) ? u{0} : a{0}[k];", i);
-}
-
-void HostPrinter::columns() {
-  const Loop& last = plan_.outer.back();
-  const std::vector<Loop> rest(plan_.outer.begin(), plan_.outer.end() - 1);
-  const std::string extent = body_.extent(last.extent), variable = body_.loop_variable(last.atom);
-  const std::int64_t width = passes::host_columns;
-  out_.line("const Index rows = {};", body_.extent(passes::iterations(plan_.outer)));
-  out_.line("const Index column_blocks = (Index({}) + {}) / {};", extent, width - 1, width);
-  out_.open("for (Index unit = begin; unit < end; ++unit)");
-  out_.line("const Index column = unit % column_blocks * {}, outer = unit / column_blocks;", width);
-  const std::string batches = body_.extent(passes::iterations(rest));
-  out_.line("const Index batch = outer % ({0}), part = outer / ({0});", batches);
-  out_.line("const Index count = {0} - column < {1} ? {0} - column : {1};", extent, width);
-  body_.decode(rest, "batch");
-  split_range("part");
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) begin_columns(static_cast<int>(i));
-  std::vector<int> walked, finished;
-  for (const Reduction& reduction : plan_.reductions) walked.push_back(reduction.value);
-  for (const Store& one : plan_.stores) (one.element ? walked : finished).push_back(one.value);
-  out_.open("for (Index r = walk_begin; r < walk_end; ++r)");
-  body_.decode(plan_.inner, "r");
-  out_.open("for (Index k = 0; k < count; ++k)");
-  out_.line("const Index {} = column + k;", variable);
-  declare_all(body_.needed_for(walked, false));
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) step_columns(static_cast<int>(i));
-  for (const Store& one : plan_.stores) {
-    if (one.element) store(one);
-  }
-  out_.close();
-  out_.close();
-  out_.open("for (Index k = 0; k < count; ++k)");
-  out_.line("const Index {} = column + k;", variable);
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    const std::string state = finds_place(plan_.reductions[i])
-                                  ? fmt::format("{{a{0}[k], x{0}[k]}}", i)
-                                  : fmt::format("a{}[k]", i);
-    out_.line("const R{0}::State t{0} = {1};", i, state);
-    if (plan_.split > 1) {
-      out_.line("p{}[part * rows + batch * ({}) + {}] = t{};", plan_.reductions[i].partials, extent,
-                variable, i);
-    }
-  }
-  declare_all(body_.needed_for(finished, false));
-  for (const Store& one : plan_.stores) {
-    if (!one.element) store(one);
-  }
-  out_.close();
-  out_.close();
-  out_.line("(void)rows;");
 }
 
 KernelSource HostPrinter::print() {

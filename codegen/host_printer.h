@@ -13,7 +13,14 @@ namespace heddle::codegen {
 /// function's prologue forget it (seen with GCC 12 and AVX-512), which one in two callers survives.
 inline constexpr const char* aligned = "alignas(64) ";
 
-/// Prints one plan for the host. host_scan.cpp holds the mappings of scans.
+/// Whether the reduction looks for a place by integer keys (ir/scalar/reduce.h).
+inline bool finds_place(const passes::Reduction& reduction) {
+  return reduction.value >= 0 && !is_complex(reduction.dtype) &&
+         (reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax);
+}
+
+/// Prints one plan for the host. host_columns.cpp holds the mapping of columns, host_scan.cpp those
+/// of scans.
 class HostPrinter {
  public:
   explicit HostPrinter(const passes::KernelPlan& plan) : plan_(plan), body_(plan, out_) {}
@@ -32,7 +39,8 @@ class HostPrinter {
   void row_results();
   void columns();
   void begin_columns(int reduction);
-  void step_columns(int reduction);
+  void column_walk(const std::vector<int>& roots);
+  std::string column_states(const char* format_of_state, const char* format_of_key) const;
   void scan_rows();
   void scan_columns();
   void scan_run(const std::string& variable, const std::string& first,

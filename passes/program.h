@@ -46,7 +46,7 @@ struct GridExtent {
 
 /// A launch of kernel `kernel` of the program. The product of the grid's extents is the number of
 /// blocks, all along x; on the host it is n of the range [0, n) that is split among threads in
-/// pieces of `host_grain`.
+/// equal pieces of at least `host_grain`.
 struct KernelStep {
   std::uint32_t kernel = 0;  ///< index into Program::kernel_names
   std::vector<Parameter> parameters;

@@ -144,8 +144,10 @@ class HostLauncher final : public KernelLauncher {
       scalars.push_back(static_cast<std::int64_t>(low));
       if (step.parameters[i].words() == 2) scalars.push_back(static_cast<std::int64_t>(high));
     }
-    // The threads that take part read this one's.
-    parallel_for(0, blocks, step.host_grain,
+    // Pieces of one size, none less than the grain but of what is less in all.
+    const std::int64_t pieces = std::max<std::int64_t>(blocks / step.host_grain, 1);
+    // The threads that take part read this one's arguments.
+    parallel_for(0, blocks, (blocks + pieces - 1) / pieces,
                  [function = functions_[step.kernel], to = buffers.data(), from = scalars.data()](
                      std::int64_t begin, std::int64_t end) { function(to, from, begin, end); });
   }

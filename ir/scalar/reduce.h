@@ -227,6 +227,43 @@ struct argmax : arg<T, true> {};
 
 //! section first_extreme needs reduce_argmin
 namespace heddle_scalar::reduce {
+// The extreme of key(0) .. key(count - 1), and its first place. `count` is at least `lanes`, of
+// which the last may overlap those before.
+template <class R, int lanes, class KeyAt>
+HD_SCALAR typename R::Key extreme_key(int count, KeyAt key) {
+  alignas(64) typename R::Key best[lanes];
+  for (int k = 0; k < lanes; ++k) best[k] = R::last_key();
+  const auto step = [&](int at) __attribute__((always_inline)) {
+    for (int k = 0; k < lanes; ++k) {
+      const typename R::Key next = key(at + k);
+      best[k] = R::precedes(next, best[k]) ? next : best[k];
+    }
+  };
+  int at = 0;
+  for (; at + lanes <= count; at += lanes) step(at);
+  if (at < count) step(count - lanes);
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    for (int k = 0; k < half; ++k)
+      best[k] = R::precedes(best[k + half], best[k]) ? best[k + half] : best[k];
+  }
+  return best[0];
+}
+template <class R, int lanes, class KeyAt>
+HD_SCALAR int first_place(int count, typename R::Key wanted, KeyAt key) {
+  const auto place_from = [&](int at) __attribute__((always_inline)) {
+    int place = lanes;
+    for (int k = 0; k < lanes; ++k) {
+      const int here = key(at + k) == wanted ? k : lanes;
+      place = here < place ? here : place;
+    }
+    return place;
+  };
+  for (int at = 0; at + lanes <= count; at += lanes) {
+    const int place = place_from(at);
+    if (place < lanes) return at + place;
+  }
+  return count - lanes + place_from(count - lanes);
+}
 // What `found` becomes with the elements [first, stop), whose keys are key(i) and whose indices are
 // begin + i. Blocks are reduced to their extreme key, and only one that precedes it is looked for.
 template <class R, class KeyAt>
@@ -235,37 +272,21 @@ HD_SCALAR typename R::State first_extreme(typename R::State found, long long fir
   using Key = typename R::Key;
   constexpr int lanes = sizeof(Key) == 1 ? 64 : 32;
   constexpr int block = 4096 / sizeof(Key);
-  for (long long at = first; at < stop; at += block) {
-    const int count = static_cast<int>(stop - at < block ? stop - at : block);
-    Key extreme = R::last_key();
-    int i = 0;
-    if (count >= lanes) {
-      alignas(64) Key best[lanes];
-      for (int k = 0; k < lanes; ++k) best[k] = extreme;
-      for (; i + lanes <= count; i += lanes) {
-        for (int k = 0; k < lanes; ++k) {
-          const Key next = key(at + i + k);
-          best[k] = R::precedes(next, best[k]) ? next : best[k];
-        }
-      }
-      for (int half = lanes / 2; half > 0; half /= 2) {
-        for (int k = 0; k < half; ++k)
-          best[k] = R::precedes(best[k + half], best[k]) ? best[k + half] : best[k];
-      }
-      extreme = best[0];
-    }
-    for (; i < count; ++i) {
-      const Key next = key(at + i);
-      extreme = R::precedes(next, extreme) ? next : extreme;
-    }
-    const bool none = found.index == greatest<long long>();
-    if (!none && !R::precedes(extreme, found.value)) continue;
-    int place = block;
-    for (int k = 0; k < count; ++k) {
-      const int here = key(at + k) == extreme ? k : block;
-      place = here < place ? here : place;
-    }
-    found = {extreme, begin + at + place};
+  long long at = first;
+  while (stop - at >= lanes) {
+    int count = static_cast<int>(stop - at < block ? stop - at : block);
+    asm(""
+        : "+r"(count));  // GCC 12 keeps lanes in memory where it knows of an even number of steps
+    const auto key_here = [&](int i) __attribute__((always_inline)) { return key(at + i); };
+    const Key extreme = extreme_key<R, lanes>(count, key_here);
+    if (found.index == greatest<long long>() || R::precedes(extreme, found.value))
+      found = {extreme, begin + at + first_place<R, lanes>(count, extreme, key_here)};
+    at += count;
+  }
+  for (; at < stop; ++at) {
+    const Key next = key(at);
+    if (found.index == greatest<long long>() || R::precedes(next, found.value))
+      found = {next, begin + at};
   }
   return found;
 }

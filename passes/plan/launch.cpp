@@ -105,11 +105,36 @@ std::size_t scan_shared_bytes(const KernelPlan& plan, std::size_t state) {
   return (warps * static_cast<std::size_t>(plan.held) + rows) * state;
 }
 
+/// What an element costs one thread of a host in nanoseconds, roughly: vector code over what is in
+/// the second-level cache.
+double host_nanoseconds(const KernelPlan& plan) {
+  constexpr double a_byte = 0.006, a_slot = 0.017, slots_to_convert = 15;
+  double bytes = 0, slots = 3.0 * static_cast<double>(plan.reductions.size());
+  for (const Instruction& instruction : plan.body) {
+    if (!plan.inner.empty() && !instruction.element) continue;
+    const auto size = static_cast<double>(size_of(instruction.dtype));
+    if (instruction.kind == Instruction::Kind::load) bytes += size;
+    if (instruction.kind != Instruction::Kind::apply) continue;
+    const bool soft = instruction.dtype == DType::f16 || instruction.dtype == DType::bf16;
+    slots += soft ? slots_to_convert + ir::info(instruction.op).cost
+                  : size / 4 * ir::info(instruction.op).cost;
+  }
+  for (const Store& store : plan.stores)
+    bytes += static_cast<double>(size_of(plan.operands[store.operand].dtype));
+  return a_byte * bytes + a_slot * slots;
+}
+
+/// Elements that are worth handing to another thread, which takes it a microsecond or two to begin.
+std::int64_t host_worthwhile(const KernelPlan& plan) {
+  constexpr double nanoseconds = 3000;
+  return std::clamp(static_cast<std::int64_t>(nanoseconds / host_nanoseconds(plan)),
+                    std::int64_t{1} << 11, std::int64_t{1} << 17);
+}
+
 KernelStep host_shape(const KernelPlan& plan) {
   KernelStep step;
   const Dim outer = iterations(plan.outer);
-  // A piece is worth handing to another thread from about 16 Ki elements on.
-  constexpr std::int64_t worthwhile = 1 << 14;
+  const std::int64_t worthwhile = host_worthwhile(plan);
   if (plan.mapping == Mapping::elements) {
     step.grid = {{outer, 1}};
     step.host_grain = worthwhile;
@@ -117,7 +142,7 @@ KernelStep host_shape(const KernelPlan& plan) {
   }
   if (plan.mapping == Mapping::tiles) {
     step.grid = tile_grid(plan);
-    step.host_grain = worthwhile / (plan.tile_edge * plan.tile_edge);
+    step.host_grain = std::max<std::int64_t>(worthwhile / (plan.tile_edge * plan.tile_edge), 1);
     return step;
   }
   const Dim inner = iterations(plan.inner);

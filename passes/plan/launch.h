@@ -7,7 +7,7 @@
 namespace heddle::passes {
 
 /// Columns that one host piece of a columns kernel accumulates at once.
-inline constexpr std::int64_t host_columns = 512;
+inline constexpr std::int64_t host_columns = 1024;
 /// The same of a kernel that scans them.
 inline constexpr std::int64_t host_scan_columns = 128;
 /// Elements between the rows of a staged tile, so that both directions meet few bank conflicts.

@@ -3,6 +3,7 @@
 
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
+#include "passes/plan/launch.h"
 #include "passes/plan/walk.h"
 
 namespace heddle::passes {
@@ -58,11 +59,17 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
 void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   plan.mapping = columnwise ? Mapping::columns : Mapping::rows;
   plan.threads = plan.threads_per_row = 1;
-  constexpr std::int64_t part = 1 << 16, enough_units = 64;
-  const std::int64_t outer = known(iterations(plan.outer), enough_units);
+  constexpr std::int64_t enough_units = 64, most_parts = 256;
+  // Parts of columns leave a state for each of these.
+  std::int64_t part = 1 << 16, width = 1;
+  if (columnwise) {
+    width = std::min(known(plan.outer.back().extent, host_columns), host_columns);
+    part = std::max<std::int64_t>((1 << 18) / width, 64);
+  }
+  const std::int64_t units = known(iterations(plan.outer), width * enough_units) / width;
   const std::int64_t inner = known(iterations(plan.inner), 0);
-  if (plan.stages == 1 && outer < enough_units && inner >= 2 * part) {
-    plan.split = static_cast<int>(std::min<std::int64_t>(inner / part, 256));
+  if (plan.stages == 1 && units < enough_units && inner >= 2 * part) {
+    plan.split = static_cast<int>(std::min(inner / part, most_parts));
   }
 }
 
