@@ -7,6 +7,7 @@
 #include "frontend/node.h"
 #include "frontend/pending_memory.h"
 #include "frontend/precision.h"
+#include "runtime/autotune.h"
 #include "runtime/cache/store.h"
 #include "runtime/device.h"
 #include "runtime/recording.h"
@@ -29,6 +30,8 @@ std::optional<Precision> frontend::exchange_thread_precision(std::optional<Preci
 Precision set_matmul_precision(Precision precision) {
   return default_precision.exchange(precision, std::memory_order_relaxed);
 }
+
+bool set_autotune(bool enabled) { return runtime::set_autotuning(enabled); }
 
 Precision matmul_precision() {
   return thread_precision.value_or(default_precision.load(std::memory_order_relaxed));

@@ -6,6 +6,7 @@
 
 #include "heddle/error.h"
 
+#include "runtime/autotune.h"
 #include "runtime/blas_libraries.h"
 #include "runtime/cublaslt.h"
 #include "runtime/fault.h"
@@ -84,6 +85,10 @@ void gemm(const Gemm& product, const void* a, const void* b, void* out, void* wo
   }
   const Gemm valid = with_valid_leadings(product);
   if (device.is_cuda()) {
+    // Only this library says which algorithms there are.
+    if (autotuning() &&
+        cublaslt::gemm(valid, {}, a, b, out, workspace, blas_workspace_bytes(device), stream))
+      return;
     cublas::gemm(valid, a, b, out, workspace, stream);
   } else {
     openblas::gemm(valid, a, b, out);

@@ -37,6 +37,11 @@ void bind_settings(Functions& functions) {
         if (!precision) a.mistyped(0, "a str");
         return nb::object(text_of(set_matmul_precision(*precision)));
       });
+  functions.def("set_autotune(enabled: bool, /) -> bool",
+                "Whether the algorithms that cuBLASLt has for a matrix product are timed where the "
+                "product first comes up, and the fastest is kept in the cache. Off unless "
+                "HEDDLE_AUTOTUNE is 1. Returns what was set before.",
+                [](const Arguments& a) { return nb::object(nb::bool_(set_autotune(a.flag(0)))); });
   functions.def("_exchange_thread_precision(precision: str | None, /) -> str | None",
                 "This thread's own precision of matrix products, None for none; returns the last.",
                 [](const Arguments& a) {

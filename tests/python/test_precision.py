@@ -75,3 +75,10 @@ def test_values():
     out = hd.zeros((2, 2), dtype=hd.float32)
     hd.matmul(x, x, out=out, precision="tf32")
     assert out.tolist() == [[7.0, 10.0], [15.0, 22.0]]
+
+
+def test_autotuning_is_off_until_somebody_turns_it_on():
+    assert hd.set_autotune(True) is False
+    x = hd.ones((4, 4))
+    assert hd.matmul(x, x).tolist() == [[4.0] * 4] * 4
+    assert hd.set_autotune(False) is True

@@ -33,8 +33,9 @@ passes::Parameter parameter(Ref buffer) {
   return made;
 }
 
-/// out[n] = factor * a[n] * b[0] + c[n], or without c. The fake driver's kernels add and scale.
-std::unique_ptr<ProgramRunner> load_product(bool adds) {
+/// out[n] = factor * a[n] * b[0] + c[n], or without c; or in place of c. The fake driver's kernels
+/// add and scale.
+std::unique_ptr<ProgramRunner> load_product(bool adds, bool in_place = false) {
   const ir::Dim n = ir::Dim::symbol("n");
   passes::Parameter size, factor;
   size.kind = passes::Parameter::Kind::size;
@@ -60,11 +61,19 @@ std::unique_ptr<ProgramRunner> load_product(bool adds) {
   stand_by.kernel.kernel = adds ? 0 : 1;
   stand_by.kernel.parameters = {parameter(out), adds ? parameter(c) : parameter(out),
                                 adds ? parameter(out) : factor, size};
+  if (in_place) {
+    product.out = c;
+    for (std::size_t i = 0; i < 3; ++i) stand_by.kernel.parameters[i].buffer = c;
+  }
   passes::Program program;
   program.name = "product";
   for (int i = 0; i < 3; ++i) program.inputs.push_back({{DType::f32, {n}}});
   program.inputs.push_back({{DType::f32, {}}, true});
   program.outputs.push_back({{DType::f32, {n}}, {}, {}});
+  if (in_place) {
+    program.inputs[2].donated = true;
+    program.outputs[0].input = 2;
+  }
   program.kernel_names = {"fake_add", "fake_scale"};
   program.steps.push_back(std::move(step));
   ModuleImage module;
@@ -156,6 +165,12 @@ TEST_CASE("child: products in two steps" * doctest::skip()) {
   CHECK(text.find(once, second + 1) == std::string::npos);
 }
 
+TEST_CASE("child: products by the fastest algorithm" * doctest::skip()) {
+  const auto sum = load_product(true), updated = load_product(true, true);
+  for (int i = 0; i < 2; ++i) check(*sum, 1, expected(1, 7), 0);
+  for (int i = 0; i < 2; ++i) check(*updated, 1, expected(1, 7), 0);
+}
+
 TEST_CASE("a product with an epilogue is one step of the library") {
   const Child child;
   CHECK(child.calls("child: products in one step", {}) ==
@@ -176,4 +191,26 @@ TEST_CASE("where the library does not start, the product and a kernel run") {
   const Child child;
   CHECK(
       child.calls("child: products in two steps", {"HEDDLE_FAKE_CUBLASLT_REFUSES=create"}).empty());
+}
+
+TEST_CASE("algorithms are timed by request, once a problem, and the fastest is kept on disk") {
+  const Child child;
+  const std::string cache = (child.folder / "cache").string();
+  std::vector<std::string> variables = {"HEDDLE_FAKE_CUBLASLT_ALGORITHMS=3", "HEDDLE_CACHE=1",
+                                        "HEDDLE_CACHE_DIR=" + cache};
+  const std::string untimed = child.calls("child: products by the fastest algorithm", variables);
+  CHECK(untimed.find("matmul0") != std::string::npos);
+  CHECK(untimed.find("matmul1") == std::string::npos);
+  CHECK(untimed.find("matmul2") == std::string::npos);
+
+  variables.emplace_back("HEDDLE_AUTOTUNE=1");
+  const std::string both = child.calls("child: products by the fastest algorithm", variables);
+  const std::string timed = both.substr(untimed.size());
+  for (const char* call : {"matmul0", "matmul1", "matmul2"})
+    CHECK(timed.find(call) != std::string::npos);
+  CHECK(timed.ends_with("matmul2 matmul2 "));
+
+  const std::string again =
+      child.calls("child: products by the fastest algorithm", variables).substr(both.size());
+  CHECK(again == "check matmul2 matmul2 check matmul2 matmul2 ");
 }

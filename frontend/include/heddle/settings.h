@@ -17,6 +17,12 @@ bool auto_eval(bool enabled);
 /// otherwise, which are matmul's options, JitOptions and MatmulPrecision. For all threads; IEEE's
 /// at the start. Returns what was set before.
 Precision set_matmul_precision(Precision precision);
+/// Whether what no model decides is timed where it is first needed, with the call's own arrays:
+/// which algorithm of cuBLASLt multiplies matrices of this shape on this GPU. Up to eight are
+/// tried, a millisecond or so each; the choice is kept in the cache on disk. Results may differ
+/// from those without it by rounding, and are the same bits from then on. Returns what it was: off,
+/// unless HEDDLE_AUTOTUNE is 1. No effect on the CPU.
+bool set_autotune(bool enabled);
 /// What such a product gets that this thread records now.
 Precision matmul_precision();
 

@@ -1,13 +1,16 @@
 // A cuBLASLt that is a program of its own: it multiplies float32 matrices as its manual says,
 // columns first, at once and on the host, whose memory is the fake driver's device's. What it is
-// asked for it appends to the file that HEDDLE_FAKE_CUBLASLT_LOG names.
+// asked for it appends to the file that HEDDLE_FAKE_CUBLASLT_LOG names. It has as many algorithms
+// as HEDDLE_FAKE_CUBLASLT_ALGORITHMS says, which is one, of which the last is the fastest.
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "runtime/cublaslt_abi.h"
 #include "tests/runtime/fake_libraries/stream_order.h"
@@ -50,6 +53,11 @@ void note(const std::string& line) {
 Status asked(const std::string& call) {
   note(call);
   return variable("HEDDLE_FAKE_CUBLASLT_REFUSES") == call ? Status::not_supported : Status::success;
+}
+
+std::uint64_t algorithms() {
+  const std::string count = variable("HEDDLE_FAKE_CUBLASLT_ALGORITHMS");
+  return count.empty() ? 1 : std::stoul(count);
 }
 
 float element(const void* matrix, const LayoutOpaque& layout, std::int64_t batch, std::int64_t row,
@@ -145,10 +153,13 @@ Status cublasLtMatmulAlgoGetHeuristic(Handle, Operation, Layout, Layout, Layout,
     return Status::invalid_value;
   const Status status = asked("heuristic");
   if (status != Status::success) return status;
-  results[0] = {};
-  results[0].algorithm.data[0] = made_here;
-  results[0].workspace_bytes = 1024;
-  *found = 1;
+  for (; *found < wanted && static_cast<std::uint64_t>(*found) < algorithms(); ++*found) {
+    HeuristicResult& result = results[*found];
+    result = {};
+    result.algorithm.data[0] = made_here;
+    result.algorithm.data[1] = static_cast<std::uint64_t>(*found);
+    result.workspace_bytes = 1024;
+  }
   return Status::success;
 }
 
@@ -164,8 +175,10 @@ Status cublasLtMatmul(Handle, Operation operation, const void* alpha, const void
                       const void* c, Layout c_layout, void* d, Layout d_layout,
                       const Algorithm* algorithm, void* workspace, std::size_t workspace_bytes,
                       heddle::runtime::cuda::StreamHandle stream) {
-  const Status status = asked("matmul");
+  const std::uint64_t number = algorithm->data[1];
+  const Status status = asked(algorithms() == 1 ? "matmul" : "matmul" + std::to_string(number));
   if (status != Status::success) return status;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2 * (algorithms() - 1 - number)));
   const bool usable = algorithm->data[0] == made_here && workspace != nullptr;
   if (!usable || workspace_bytes != 1024) return Status::invalid_value;
   finish_before(stream);

@@ -1,0 +1,97 @@
+#include "runtime/cublaslt_library.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "runtime/cublaslt.h"
+#include "runtime/dynamic_library.h"
+#include "runtime/log.h"
+
+namespace heddle::runtime::cublaslt {
+
+namespace {
+
+struct Loaded {
+  Api api;
+  std::string reason;
+};
+
+std::string load(Loaded& out) {
+  if (!cuda::available()) return cuda::unavailable_reason();
+  LibraryReport report;
+  const auto library = DynamicLibrary::open({.title = "cuBLASLt",
+                                             .names = {"libcublasLt.so.13", "libcublasLt.so.12"},
+                                             .packages = {"cublas"},
+                                             .variable = "HEDDLE_CUBLASLT"},
+                                            &report);
+  if (!library) {
+    return report.text() +
+           "Install cuBLAS 12 or newer (pip install nvidia-cublas), or set HEDDLE_CUBLASLT to its "
+           "file or HEDDLE_CUDA_PATH to the toolkit.";
+  }
+  std::string missing;
+#define HEDDLE_CUBLASLT(name) library->bind(out.api.name, #name, missing)
+  HEDDLE_CUBLASLT(cublasLtCreate);
+  HEDDLE_CUBLASLT(cublasLtGetVersion);
+  HEDDLE_CUBLASLT(cublasLtGetStatusString);
+  HEDDLE_CUBLASLT(cublasLtMatmulDescCreate);
+  HEDDLE_CUBLASLT(cublasLtMatmulDescDestroy);
+  HEDDLE_CUBLASLT(cublasLtMatmulDescSetAttribute);
+  HEDDLE_CUBLASLT(cublasLtMatrixLayoutCreate);
+  HEDDLE_CUBLASLT(cublasLtMatrixLayoutDestroy);
+  HEDDLE_CUBLASLT(cublasLtMatrixLayoutSetAttribute);
+  HEDDLE_CUBLASLT(cublasLtMatmulPreferenceCreate);
+  HEDDLE_CUBLASLT(cublasLtMatmulPreferenceDestroy);
+  HEDDLE_CUBLASLT(cublasLtMatmulPreferenceSetAttribute);
+  HEDDLE_CUBLASLT(cublasLtMatmulAlgoGetHeuristic);
+  HEDDLE_CUBLASLT(cublasLtMatmulAlgoCheck);
+  HEDDLE_CUBLASLT(cublasLtMatmul);
+#undef HEDDLE_CUBLASLT
+  if (missing.empty()) return {};
+  return fmt::format("{} is too old: it lacks{}", library->path(), missing);
+}
+
+const Loaded& loaded() {
+  static const auto* const instance = [] {
+    auto* made = new Loaded;
+    made->reason = load(*made);
+    return made;
+  }();
+  return *instance;
+}
+
+}  // namespace
+
+const std::string& unavailable_reason() { return loaded().reason; }
+
+const Api& api() { return loaded().api; }
+
+void check(Status status, const char* call) {
+  if (status == Status::success) return;
+  throw DeviceError(fmt::format("{} failed: {} ({})", call, api().cublasLtGetStatusString(status),
+                                static_cast<int>(status)));
+}
+
+bool refuses(Status status) {
+  return status == Status::not_supported || status == Status::invalid_value ||
+         status == Status::arch_mismatch;
+}
+
+Handle handle_of(int ordinal) {
+  static auto* const mutex = new std::mutex;
+  static auto* const handles = new std::map<int, Handle>;
+  const std::lock_guard lock(*mutex);
+  Handle& handle = (*handles)[ordinal];
+  if (handle != nullptr) return handle;
+  const Status status = api().cublasLtCreate(&handle);
+  if (status == Status::success) return handle;
+  log().info("cublasLtCreate failed: {}", api().cublasLtGetStatusString(status));
+  return handle = nullptr;
+}
+
+}  // namespace heddle::runtime::cublaslt
