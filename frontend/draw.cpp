@@ -41,13 +41,20 @@ void Draw::add_shape(const Operand& parameter, bool grows) {
   shape_ = both;
 }
 
-Array Draw::sample(Op op, std::initializer_list<const Operand*> parameters) const {
+NodeRef Draw::key() const {
   Trace* const trace = Trace::current();
-  const NodeRef key = trace != nullptr ? trace->add_draw(state_)
-                                       : record_scalar(DType::u64, state_->next_draw(), false);
+  return trace != nullptr ? trace->add_draw(state_)
+                          : record_scalar(DType::u64, state_->next_draw(), false);
+}
+
+/// Of the elements, in order.
+NodeRef Draw::numbers() const {
   const ir::Shape flat = {ir::element_count(shape_)};
-  const NodeRef number = reshape_to(record_iota(flat, 0, DType::u64, where_), shape_, where_);
-  std::vector<NodeRef> operands = {key, number};
+  return reshape_to(record_iota(flat, 0, DType::u64, where_), shape_, where_);
+}
+
+Array Draw::sample(Op op, std::initializer_list<const Operand*> parameters) const {
+  std::vector<NodeRef> operands = {key(), numbers()};
   for (const Operand* parameter : parameters)
     operands.push_back(Access::node(in_double(*parameter), where_));
   return Access::make(record(op, operands, {}, where_));
@@ -62,9 +69,20 @@ Array Draw::in_double(const Operand& parameter) const {
   return Access::make(node_of(op_, parameter, DType::f64));
 }
 
-Array Draw::unit_of(const Array& bits) const {
-  return wide() == DType::f64 ? (bits >> 11).astype(DType::f64) * 0x1p-53
-                              : (bits >> 40).astype(DType::f32) * 0x1p-24;
+Draw::Pair Draw::pair() const {
+  const NodeRef drawn = key();
+  const Array number = Access::make(numbers());
+  const Array word =
+      Access::make(record(Op::philox, {drawn, Access::node(number >> 1, where_)}, {}, where_));
+  return {(word >> 32).astype(DType::u32), word.astype(DType::u32),
+          (number & std::uint64_t{1}).astype(DType::boolean)};
+}
+
+Array Draw::unit() const {
+  if (wide() == DType::f64) return (bits() >> 11).astype(DType::f64) * 0x1p-53;
+  const Pair halves = pair();
+  const Array half = heddle::where(halves.odd, halves.second, halves.first);
+  return (half >> 8).astype(DType::f32) * 0x1p-24;
 }
 
 Array Draw::open_unit_of(const Array& bits, DType kind) {
@@ -72,15 +90,16 @@ Array Draw::open_unit_of(const Array& bits, DType kind) {
   return ((bits >> (is_wide ? 12 : 41)).astype(kind) + 0.5) * (is_wide ? 0x1p-52 : 0x1p-23);
 }
 
-/// Box and Muller's transform of two numbers, which in f32 are halves of one.
+/// Box and Muller's transform of two numbers. In f32 they are halves of a word, and give two
+/// elements: the cosine of the angle, and its sine, which is the cosine of a quarter turn less.
 Array Draw::normal() const {
-  const Array first = bits();
-  const bool is_wide = wide() == DType::f64;
-  const Array radius_unit = open_unit_of(first, wide());
-  const Array turn = is_wide
-                         ? unit_of(bits())
-                         : ((first >> 8) & std::uint64_t{0xffffff}).astype(DType::f32) * 0x1p-24;
-  return sqrt(log(radius_unit) * -2.0) * cos(turn * (2 * std::numbers::pi));
+  constexpr double full_turn = 2 * std::numbers::pi;
+  if (wide() == DType::f64) return sqrt(log(open_unit()) * -2.0) * cos(unit() * full_turn);
+  const Pair halves = pair();
+  const Array radius = (halves.first.astype(DType::f32) + 0.5) * 0x1p-32;
+  const Array turn = (halves.second >> 8).astype(DType::f32) * 0x1p-24;
+  const Array quarters = halves.odd.astype(DType::f32) * 0.25;
+  return sqrt(log(radius) * -2.0) * cos((turn - quarters) * full_turn);
 }
 
 /// That of shape + 1 times u^(1 / shape) is that of shape.

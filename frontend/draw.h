@@ -44,11 +44,16 @@ class Draw {
   // Each of these draws numbers of its own, one an element.
 
   Array bits() const { return sample(ir::Op::philox, {}); }
+  /// Both halves of a word for each two elements, in u32, and which of the two an element is.
+  struct Pair {
+    Array first, second, odd;
+  };
+  Pair pair() const;
   /// Of an op of the table: of a key, a counter, and parameters, which are taken in f64. DTypeError
   /// for complex ones.
   Array sample(ir::Op op, std::initializer_list<const Operand*> parameters) const;
   /// In [0, 1), of as many bits as the significand has.
-  Array unit() const { return unit_of(bits()); }
+  Array unit() const;
   /// In (0, 1): the middles of equal intervals, in wide() or in f64.
   Array open_unit() const { return open_unit_of(bits(), wide()); }
   Array open_double() const { return open_unit_of(bits(), DType::f64); }
@@ -70,7 +75,8 @@ class Draw {
 
  private:
   static Array open_unit_of(const Array& bits, DType kind);
-  Array unit_of(const Array& bits) const;
+  NodeRef key() const;
+  NodeRef numbers() const;
   void add_shape(const Operand& parameter, bool grows);
 
   const std::shared_ptr<GeneratorState>& state_;

@@ -22,7 +22,9 @@ def philox_block(key, counter, block):
 
 
 def philox(key, counter):
-    return philox_block(*np.broadcast_arrays(key, counter), 0)[0]
+    key, counter = np.broadcast_arrays(key, counter)
+    low, high = philox_block(key, counter >> np.uint64(1), 0)
+    return np.where(counter & np.uint64(1), high, low)
 
 
 def open_unit(bits, kind):
