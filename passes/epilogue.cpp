@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "passes/cost.h"
 #include "passes/gelu.h"
 #include "passes/matmul.h"
 
@@ -62,7 +63,8 @@ std::vector<std::uint32_t> live_uses(const Graph& graph) {
 /// Matches one value against the library's form, from the result back to the product.
 class Matcher {
  public:
-  Matcher(const Graph& graph, const EpilogueOptions& options) : graph_(graph), options_(options) {}
+  Matcher(const Graph& graph, const ir::Target& target, const EpilogueOptions& options)
+      : graph_(graph), speed_(speed_of(target)), options_(options) {}
 
   bool run(ValueId stored) { return narrowed(stored) && allowed(); }
 
@@ -78,6 +80,7 @@ class Matcher {
   bool scaled(ValueId value);
   bool product(ValueId value);
   bool allowed();
+  bool gelu_pays() const;
 
   struct State {
     Epilogue found;
@@ -111,6 +114,7 @@ class Matcher {
   }
 
   const Graph& graph_;
+  Speed speed_;
   const EpilogueOptions& options_;
   std::vector<Term> terms_;
   bool narrows_ = false;
@@ -321,11 +325,27 @@ bool Matcher::allowed() {
     }
     return false;
   }
+  if (found.activation == Activation::gelu && !gelu_pays()) {
+    refuse("the library's gelu takes longer than a kernel after the product");
+    return false;
+  }
   if (!narrows_) return true;
   const DType operands = library_operands(graph_, found.product, true).dtype;
   if (operands == graph_.dtype(found.nodes[0])) return true;
   refuse("the product's operands are not of the dtype that its result is cast to");
   return false;
+}
+
+/// The library computes gelu while no other tile is multiplied: 2.4 ps an element on an H200, more
+/// than a pass over memory takes, which costs a launch instead. Unknown extents may be small.
+bool Matcher::gelu_pays() const {
+  constexpr double us_an_element = 2.4e-6;
+  const ValueId stored = found.nodes.front();
+  const Dim count = ir::element_count(graph_.shape(stored));
+  if (!count.is_constant()) return true;
+  const auto elements = static_cast<double>(count.constant());
+  const double bytes = 2 * elements * static_cast<double>(size_of(graph_.dtype(stored)));
+  return elements * us_an_element <= speed_.launch_us + bytes / speed_.bytes_per_us;
 }
 
 }  // namespace
@@ -344,13 +364,14 @@ std::string Epilogue::description() const {
 EpilogueFinder::EpilogueFinder(const Graph& graph, const ir::Target& target,
                                const EpilogueOptions& options)
     : graph_(graph),
+      target_(target),
       enabled_(options.enabled && target.kind == ir::TargetKind::cuda),
       options_(options),
       uses_(enabled_ ? live_uses(graph) : std::vector<std::uint32_t>()) {}
 
 std::optional<Epilogue> EpilogueFinder::find(ValueId stored, std::string* reason) const {
   if (!enabled_ || graph_.op(stored) == Op::matmul) return std::nullopt;
-  Matcher matcher(graph_, options_);
+  Matcher matcher(graph_, target_, options_);
   const bool matched = matcher.run(stored);
   const auto refuse = [&](std::string why) -> std::optional<Epilogue> {
     if (reason != nullptr) *reason = std::move(why);

@@ -44,6 +44,7 @@ class EpilogueFinder {
   bool is_stored_anyway(ir::ValueId value) const;
 
   const ir::Graph& graph_;
+  ir::Target target_;
   bool enabled_;
   EpilogueOptions options_;
   std::vector<std::uint32_t> uses_;  ///< by nodes that outputs need, and by outputs
