@@ -41,7 +41,8 @@ Body::Body(const passes::KernelPlan& plan, Writer& writer)
       symbols(passes::kernel_symbols(plan)),
       scalars(passes::kernel_scalars(plan)),
       plan_(plan),
-      writer_(writer) {
+      writer_(writer),
+      divisors_(plan.body.size()) {
   for (std::size_t i = 0; i < plan.outer.size(); ++i) {
     loop_names_[static_cast<std::uint32_t>(plan.outer[i].atom)] = fmt::format("i{}", i);
   }
@@ -108,6 +109,35 @@ std::string Body::index(const Index& index) {
 std::string Body::type(DType dtype) const {
   const std::string name(element_type(dtype));
   return is_library_type(dtype) ? "op::" + name : name;
+}
+
+std::string Body::variable_type(int instruction) const {
+  const std::string number = type(plan_.body[static_cast<std::size_t>(instruction)].dtype);
+  return divisors_[static_cast<std::size_t>(instruction)] ? fmt::format("op::Divisor<{}>", number)
+                                                          : number;
+}
+
+void Body::use_divisors() {
+  const auto divides = [&](const Instruction& user, std::size_t k) {
+    return user.kind == Instruction::Kind::apply && user.op == ir::Op::divide && k == 1 &&
+           user.element;
+  };
+  std::vector<bool> divided_by(plan_.body.size()), otherwise(plan_.body.size());
+  for (const Instruction& user : plan_.body) {
+    for (std::size_t k = 0; k < user.arguments.size(); ++k)
+      (divides(user, k) ? divided_by : otherwise)[user.arguments[k]] = true;
+  }
+  for (const passes::Reduction& reduction : plan_.reductions) {
+    for (const int needed : needs_of(reduction)) otherwise[needed] = true;
+  }
+  for (const passes::Store& store : plan_.stores) {
+    for (const int needed : needs_of(store)) otherwise[needed] = true;
+  }
+  for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+    const Instruction& one = plan_.body[i];
+    const bool narrow = one.dtype == DType::f32 || one.dtype == DType::bf16;
+    divisors_[i] = narrow && !one.element && divided_by[i] && !otherwise[i];
+  }
 }
 
 std::string Body::type_with_section(DType dtype) {
@@ -223,7 +253,8 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
 void Body::declare(int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
   for (const std::string& section : sections_of(one.dtype)) need(section);
-  writer_.line("const {} v{} = {};", type(one.dtype), instruction, value(one, load));
+  if (divisors_[static_cast<std::size_t>(instruction)]) need("divisor");
+  writer_.line("const {} v{} = {};", variable_type(instruction), instruction, value(one, load));
 }
 
 std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {

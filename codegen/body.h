@@ -28,6 +28,11 @@ class Body {
   /// "float", "op::half", or the state type of the reduction whose partials the operand holds.
   std::string operand_type(const passes::KernelOperand& operand) const;
   std::string type(DType dtype) const;
+  /// The type of the variable of an instruction: that of its dtype, or "op::Divisor<float>" where
+  /// use_divisors() found that elements are divided by it.
+  std::string variable_type(int instruction) const;
+  /// Values of the row that elements are divided by, and that nothing else needs, become divisors.
+  void use_divisors();
   /// The same, of a dtype that no operand or instruction has.
   std::string type_with_section(DType dtype);
   /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)";
@@ -81,6 +86,7 @@ class Body {
   std::unordered_map<std::uint32_t, std::string> loop_names_;
   std::unordered_map<std::uint32_t, std::string> quotient_names_;
   std::set<std::string> sections_;
+  std::vector<bool> divisors_;  ///< instructions
 };
 
 /// Where the kernel's name stands in the text until its hash is known.

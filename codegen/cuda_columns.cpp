@@ -76,7 +76,7 @@ void CudaPrinter::column_values(int stage) {
   const bool tail = has_tail(last);
   for (const int i : values) {
     lane_of_[i].clear();
-    out_.line("{} c{}[{}];", body_.type(plan_.body[i].dtype), i, plan_.vector);
+    out_.line("{} c{}[{}];", body_.variable_type(i), i, plan_.vector);
   }
   out_.open_block();
   const std::string position = body_.loop_variable(last.atom);
@@ -96,7 +96,7 @@ void CudaPrinter::column_values(int stage) {
 
 void CudaPrinter::name_column_values(const std::vector<int>& roots) {
   for (const int i : body_.declared_for(roots))
-    out_.line("const {} v{} = c{}[{}];", body_.type(plan_.body[i].dtype), i, i, lane());
+    out_.line("const {} v{} = c{}[{}];", body_.variable_type(i), i, i, lane());
 }
 
 void CudaPrinter::column_stage(int stage) {

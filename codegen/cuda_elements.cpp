@@ -42,6 +42,7 @@ void CudaPrinter::elements() {
   }
   const std::vector<Loop> loops = passes::thread_loops(plan_);
   out_.line("if (e >= {}) return;", body_.extent(passes::iterations(loops)));
+  out_.line("assume_not_negative(e);");
   body_.decode(loops, "e");
   const std::string extent = body_.extent(last.extent), position = body_.loop_variable(last.atom);
   const std::string valid = tail ? extent + " - " + position : "";
@@ -50,10 +51,17 @@ void CudaPrinter::elements() {
     hold_loads({roots, roots}, last, valid, [&] { open_held_elements(true); });
     open_held_elements(false);
   }
-  vector_loads(body_.needed_for(roots, false), last, valid);
+  vector_addresses(body_.needed_for(roots, false), last);
+  const std::vector<int> wanted = body_.needed_for(roots, false);
+  vector_loads(wanted, last, valid);
   declare_stores(stores, last);
-  open_lanes(last, tail);
-  declare_all(body_.needed_for(roots, false));
+  const bool reads_lanes = std::ranges::any_of(wanted, [&](int i) {
+    const Instruction::Kind kind = plan_.body[i].kind;
+    return kind == Instruction::Kind::search ||
+           (kind == Instruction::Kind::load && lane_of_[i].empty());
+  });
+  open_lanes(last, tail && reads_lanes);
+  declare_all(wanted);
   lane_stores(stores, last, tail ? "first + k < " + extent : "");
   close_lanes();
   vector_stores(stores, last, valid);
@@ -94,9 +102,15 @@ void CudaPrinter::tiles() {
   const Loop& across = plan_.outer[static_cast<std::size_t>(plan_.tile_loop)];
   const std::vector<Loop> rest = passes::untiled_loops(plan_);
   body_.count_tiles();
-  out_.line("const Index last_begin = Index(blockIdx.x) % last_tiles * {};", plan_.tile_edge);
-  out_.line("const Index across_begin = Index(blockIdx.x) / last_tiles % across_tiles * {};",
-            plan_.tile_edge);
+  // Neighbouring blocks go along the shorter side, so that those on either side of a line of memory
+  // that tiles share run together.
+  const bool across_first = last.extent.is_constant() && across.extent.is_constant() &&
+                            across.extent.constant() < last.extent.constant();
+  const char* const first = across_first ? "across" : "last";
+  const char* const second = across_first ? "last" : "across";
+  out_.line("const Index {0}_begin = Index(blockIdx.x) % {0}_tiles * {1};", first, plan_.tile_edge);
+  out_.line("const Index {0}_begin = Index(blockIdx.x) / {1}_tiles % {0}_tiles * {2};", second,
+            first, plan_.tile_edge);
   if (!rest.empty()) {
     out_.line("const Index batch = Index(blockIdx.x) / (last_tiles * across_tiles);");
     body_.decode(rest, "batch");
@@ -107,22 +121,7 @@ void CudaPrinter::tiles() {
     out_.line("const auto tile{} = shared_pointer<{}>({});", i, body_.type(dtype), offset);
     offset += passes::tile_bytes(plan_, dtype);
   }
-  // First the threads of a warp run along the loads' direction, then along the stores'.
-  open_tile(across, last);
-  for (const int i : plan_.tiled) {
-    const Instruction& load = plan_.body[i];
-    const std::string address = body_.index(load.address);
-    if (plan_.vector == 1) {
-      out_.line("shared_store(tile{}, {}, load(p{}, {}));", i, tile_place("x", "y"), load.operand,
-                address);
-      continue;
-    }
-    out_.line("const auto x{} = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand, address);
-    out_.directive("#pragma unroll");
-    out_.line("for (int k = 0; k < {}; ++k) shared_store(tile{}, {}, x{}.v[k]);", plan_.vector, i,
-              tile_place("(x + k)", "y"), i);
-  }
-  out_.close();
+  stage_tiles(across, last);
   out_.line("block_barrier();");
   open_tile(last, across);
   for (const int i : plan_.tiled) {
@@ -149,6 +148,33 @@ void CudaPrinter::tiles() {
   lane_stores(stores, last, "");
   close_lanes();
   vector_stores(stores, last, "");
+  out_.close();
+}
+
+// The threads of a warp run along the loads' direction. All loads are under way before the first is
+// waited for.
+void CudaPrinter::stage_tiles(const Loop& across, const Loop& last) {
+  const int steps = plan_.tile_edge * plan_.tile_edge / plan_.vector / plan_.threads;
+  for (const int i : plan_.tiled) {
+    out_.line("Vector<{}, {}> g{}[{}];", body_.type(plan_.body[i].dtype), plan_.vector, i, steps);
+  }
+  open_tile(across, last);
+  for (const int i : plan_.tiled) {
+    const Instruction& load = plan_.body[i];
+    const std::string address = body_.index(load.address);
+    if (plan_.vector == 1) {
+      out_.line("g{}[h].v[0] = load(p{}, {});", i, load.operand, address);
+    } else {
+      out_.line("g{}[h] = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand, address);
+    }
+  }
+  out_.close();
+  open_tile(across, last);
+  for (const int i : plan_.tiled) {
+    out_.directive("#pragma unroll");
+    out_.line("for (int k = 0; k < {}; ++k) shared_store(tile{}, {}, g{}[h].v[k]);", plan_.vector,
+              i, tile_place("(x + k)", "y"), i);
+  }
   out_.close();
 }
 

@@ -25,6 +25,7 @@ KernelSource CudaPrinter::print() {
   }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
+  body_.use_divisors();
   signature();
   switch (plan_.mapping) {
     case Mapping::elements:
@@ -107,13 +108,15 @@ bool CudaPrinter::has_tail(const Loop& loop) const {
   return plan_.vector > 1 && !loop.extent.divisible_by(plan_.vector);
 }
 
-Access CudaPrinter::access_of(const passes::Index& address, const KernelOperand& operand,
-                              const Loop& loop) const {
-  const auto step = passes::step_along(plan_, address, loop);
-  if (step && *step == Dim(0)) return Access::uniform;
-  const bool whole = plan_.vector > 1 && passes::vector_width(plan_, operand, address, loop,
-                                                              plan_.vector) == plan_.vector;
-  return whole ? Access::vector : Access::lanes;
+bool CudaPrinter::is_vector(const Store& store, const Loop& loop) const {
+  return plan_.vector > 1 &&
+         passes::vector_width(plan_, plan_.operands[store.operand], store.address, loop,
+                              plan_.vector) == plan_.vector;
+}
+
+bool CudaPrinter::is_vector(const Instruction& load, const Loop& loop) const {
+  return plan_.vector > 1 && load.kind == Instruction::Kind::load &&
+         passes::vector_width(plan_, load, loop, plan_.vector) == plan_.vector;
 }
 
 std::string CudaPrinter::load_text(const Instruction& load) {
@@ -124,12 +127,30 @@ std::string CudaPrinter::load_text(const Instruction& load) {
   return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);
 }
 
+void CudaPrinter::vector_addresses(const std::vector<int>& wanted, const Loop& loop) {
+  std::vector<int> roots;
+  for (const int i : wanted) {
+    const Instruction& load = plan_.body[i];
+    if (!load.arguments.empty() && is_vector(load, loop))
+      roots.insert(roots.end(), load.arguments.begin(), load.arguments.end());
+  }
+  for (const int i : body_.needed_for(roots, false)) {
+    declare_all({i});
+    body_.declared[i] = true;
+  }
+}
+
 void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
                                const std::string& valid) {
   for (const int i : wanted) {
     const Instruction& load = plan_.body[i];
-    if (load.kind != Instruction::Kind::load || !load.arguments.empty() || held_[i]) continue;
-    if (access_of(load.address, plan_.operands[load.operand], loop) != Access::vector) continue;
+    if (held_[i] || !is_vector(load, loop)) continue;
+    // Values of columns are in scope in the loop over lanes only.
+    const bool lanewise =
+        plan_.mapping == Mapping::columns || plan_.mapping == Mapping::scan_columns;
+    if (!std::ranges::all_of(load.arguments,
+                             [&](int value) { return !lanewise && body_.declared[value]; }))
+      continue;
     const std::string address = body_.index(load.address);
     lane_of_[i] = fmt::format("x{}.v[k]", i);
     if (valid.empty()) {
@@ -170,9 +191,9 @@ void CudaPrinter::declare_all(const std::vector<int>& instructions) {
 
 void CudaPrinter::declare_stores(const Stores& stores, const Loop& loop) {
   for (std::size_t i = 0; i < stores.size(); ++i) {
-    const KernelOperand& operand = plan_.operands[stores[i]->operand];
-    if (access_of(stores[i]->address, operand, loop) != Access::vector) continue;
-    out_.line("Vector<{}, {}> y{};", body_.type(operand.dtype), plan_.vector, i);
+    if (!is_vector(*stores[i], loop)) continue;
+    const DType dtype = plan_.operands[stores[i]->operand].dtype;
+    out_.line("Vector<{}, {}> y{};", body_.type(dtype), plan_.vector, i);
   }
 }
 
@@ -183,7 +204,7 @@ const char* CudaPrinter::store_name(const Store& store) const {
 void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std::string& guard) {
   for (std::size_t i = 0; i < stores.size(); ++i) {
     const Store& store = *stores[i];
-    if (access_of(store.address, plan_.operands[store.operand], loop) == Access::vector) {
+    if (is_vector(store, loop)) {
       out_.line("y{}.v[k] = v{};", i, store.value);
     } else if (store.combine) {
       combine_in_memory(store, guard);
@@ -206,7 +227,7 @@ void CudaPrinter::combine_in_memory(const Store& store, const std::string& guard
 void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const std::string& valid) {
   for (std::size_t i = 0; i < stores.size(); ++i) {
     const Store& store = *stores[i];
-    if (access_of(store.address, plan_.operands[store.operand], loop) != Access::vector) continue;
+    if (!is_vector(store, loop)) continue;
     const std::string address = body_.index(store.address);
     if (valid.empty()) {
       out_.line("{}_vector<{}>(p{}, {}, y{});", store_name(store), plan_.vector, store.operand,
@@ -233,7 +254,11 @@ void CudaPrinter::combine_states(int stage, const std::string& position) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     if (reduction.stage != stage) continue;
-    if (reduction.value >= 0) {
+    const bool places = reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax;
+    if (reduction.value >= 0 && places) {
+      out_.line("a{0}[{1}] = R{0}::next(a{0}[{1}], v{2}, {3});", i, lane(), reduction.value,
+                position);
+    } else if (reduction.value >= 0) {
       out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], R{0}::lift(v{2}, {3}));", i, lane(),
                 reduction.value, position);
     } else {

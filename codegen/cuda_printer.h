@@ -9,13 +9,6 @@
 
 namespace heddle::codegen {
 
-/// How one access of a vectorised loop body is made.
-enum class Access : std::uint8_t {
-  uniform,  ///< the same element for all lanes
-  vector,   ///< one access of the whole vector
-  lanes     ///< an access a lane
-};
-
 /// Prints one plan. cuda_elements.cpp, cuda_rows.cpp, cuda_columns.cpp, cuda_scan.cpp and
 /// cuda_sort.cpp hold a kind each.
 class CudaPrinter {
@@ -33,6 +26,7 @@ class CudaPrinter {
   void begin_held_elements();
   void open_held_elements(bool loads);
   void tiles();
+  void stage_tiles(const passes::Loop& across, const passes::Loop& last);
   void open_tile(const passes::Loop& along, const passes::Loop& other);
   std::string tile_place(const std::string& across, const std::string& along) const;
 
@@ -79,9 +73,12 @@ class CudaPrinter {
   /// Combines `states`, an array, over the cluster. The first call awaits the exchanges.
   void reduce_cluster(std::size_t reduction, const std::string& states);
   bool has_tail(const passes::Loop& loop) const;
-  Access access_of(const passes::Index& address, const passes::KernelOperand& operand,
-                   const passes::Loop& loop) const;
+  /// Whether one access moves the elements of all lanes.
+  bool is_vector(const passes::Store& store, const passes::Loop& loop) const;
+  bool is_vector(const passes::Instruction& load, const passes::Loop& loop) const;
   std::string load_text(const passes::Instruction& load);
+  /// Declares the values that the addresses of whole vectors are made of.
+  void vector_addresses(const std::vector<int>& wanted, const passes::Loop& loop);
   /// Loads that move a whole vector, made before the loop over its lanes.
   void vector_loads(const std::vector<int>& wanted, const passes::Loop& loop,
                     const std::string& valid);

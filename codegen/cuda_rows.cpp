@@ -10,6 +10,21 @@ using passes::Loop;
 using passes::Reduction;
 using passes::Store;
 
+namespace {
+
+/// Steps of a walk whose loads are under way at once: more where they are narrow, and little is
+/// done with each.
+int walk_unroll(const passes::KernelPlan& plan) {
+  constexpr int least = 4, elements = 16, light = 8;
+  const auto varying = std::ranges::count_if(plan.body, &Instruction::element);
+  const bool places = std::ranges::any_of(plan.reductions, [](const Reduction& reduction) {
+    return reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax;
+  });
+  return varying > light ? least : std::max(elements / (places ? 2 : 1) / plan.vector, least);
+}
+
+}  // namespace
+
 void CudaPrinter::rows() {
   body_.need("block_reduce");
   const int lanes = plan_.threads_per_row, rows_a_block = plan_.threads / lanes;
@@ -79,9 +94,7 @@ void CudaPrinter::hold_loads(const std::vector<std::vector<int>>& walks, const L
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
     const Instruction& load = plan_.body[i];
     if (load.kind != Instruction::Kind::load || !load.arguments.empty() || uses[i] < 2) continue;
-    const bool whole =
-        access_of(load.address, plan_.operands[load.operand], along) == Access::vector;
-    if (plan_.vector > 1 && !whole) continue;
+    if (plan_.vector > 1 && !is_vector(load, along)) continue;
     held.push_back(static_cast<int>(i));
     out_.line("Vector<{}, {}> h{}[{}];", body_.type(load.dtype), plan_.vector, i, plan_.held);
   }
@@ -121,7 +134,7 @@ void CudaPrinter::row_stage(int stage) {
   if (plan_.held > 0) {
     open_held();
   } else {
-    out_.directive("#pragma unroll 4");
+    out_.directive(fmt::format("#pragma unroll {}", walk_unroll(plan_)));
     out_.open("for (Index r = begin + lane * {}; r < end; r += {})", plan_.vector, stride);
   }
   row_body(stage, plan_.held > 0);

@@ -1,7 +1,6 @@
-#include "codegen/host_printer.h"
-
 #include <algorithm>
 
+#include "codegen/host_printer.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
 
@@ -29,20 +28,19 @@ void HostPrinter::begin_columns(int i) {
 }
 
 /// The states of column k, or what a call of the walk passes for them.
-std::string HostPrinter::column_states(const char* format_of_state, const char* format_of_key) const {
+std::string HostPrinter::column_states(const char* format_of_state,
+                                       const char* format_of_key) const {
   std::string text;
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    text += fmt::format(fmt::runtime(finds_place(plan_.reductions[i]) ? format_of_key
-                                                                      : format_of_state),
-                        i);
+    text += fmt::format(
+        fmt::runtime(finds_place(plan_.reductions[i]) ? format_of_key : format_of_state), i);
   }
   return text;
 }
 
 /// Element k of row r, whose states come by reference.
 void HostPrinter::column_walk(const std::vector<int>& roots) {
-  const std::string states =
-      column_states(", R{0}::State& b{0}", ", R{0}::Key& b{0}, Index& y{0}");
+  const std::string states = column_states(", R{0}::State& b{0}", ", R{0}::Key& b{0}, Index& y{0}");
   out_.open("const auto visit = [&](Index r, Index k{}) __attribute__((always_inline))", states);
   out_.line("const Index {} = column + k;", body_.loop_variable(plan_.outer.back().atom));
   body_.decode(plan_.inner, "r");
@@ -68,7 +66,8 @@ void HostPrinter::column_walk(const std::vector<int>& roots) {
   // of that where keys and places differ in width.
   constexpr int rows_at_once = 4;
   constexpr std::size_t most_instructions = 12;
-  if (plan_.body.size() <= most_instructions && std::ranges::none_of(plan_.reductions, finds_place)) {
+  if (plan_.body.size() <= most_instructions &&
+      std::ranges::none_of(plan_.reductions, finds_place)) {
     out_.open("for (; r + {0} <= walk_end; r += {0})", rows_at_once);
     out_.open("for (Index k = 0; k < count; ++k)");
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i)

@@ -29,6 +29,12 @@ __device__ __forceinline__ long long atomic_add(long long* p, long long i, long 
                                           static_cast<unsigned long long>(value)));
 }
 
+// flags[i] as it is now.
+template <class W>
+__device__ __forceinline__ W look_at(const W* flags, long long i) {
+  return *static_cast<const volatile W*>(flags + i);
+}
+
 // Waits until flags[i], which an atomic of another block sets, is not 0, and returns it. That block
 // must have begun before this one.
 template <class W>

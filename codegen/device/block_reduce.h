@@ -8,6 +8,12 @@ __device__ __forceinline__ int linear_thread() {
   return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
 }
 
+constexpr int power_of_two_from(int n) {
+  int power = 1;
+  while (power < n) power *= 2;
+  return power;
+}
+
 // Combines over groups of `Lanes` neighbouring lanes, a power of two up to 32.
 template <class R, int Lanes>
 __device__ __forceinline__ typename R::State reduce_within_warp(typename R::State s) {
@@ -20,11 +26,11 @@ __device__ __forceinline__ typename R::State reduce_within_warp(typename R::Stat
   return s;
 }
 
-// Combines over groups of `Threads` threads with neighbouring numbers, a power of two up to 1024;
-// the block has a multiple of Threads, and of 32. Every thread of the block calls it and gets its
-// group's result. Beyond 32 threads it uses reduce_shared_bytes(block's threads, sizeof(State))
-// bytes of shared memory from `shared_offset`, after a barrier of its own, so calls may follow one
-// another; another use of those bytes must stand behind a barrier.
+// Combines over groups of `Threads` threads with neighbouring numbers, a power of two up to 32 or a
+// multiple of 32 up to 1024; the block has a multiple of Threads, and of 32. Every thread of the
+// block calls it and gets its group's result. Beyond 32 threads it uses reduce_shared_bytes(block's
+// threads, sizeof(State)) bytes of shared memory from `shared_offset`, after a barrier of its own,
+// so calls may follow one another; another use of those bytes must stand behind a barrier.
 template <class R, int Threads>
 __device__ __forceinline__ typename R::State reduce_lanes(typename R::State s,
                                                           int shared_offset = 0) {
@@ -39,8 +45,10 @@ __device__ __forceinline__ typename R::State reduce_lanes(typename R::State s,
     block_barrier();
     if (thread % 32 == 0) shared_store(partial, thread / 32, s);
     block_barrier();
-    s = shared_load(partial, thread / Threads * warps + thread % warps);
-    return reduce_within_warp<R, warps>(s);
+    constexpr int lanes = power_of_two_from(warps);
+    const int lane = thread % lanes;
+    s = lane < warps ? shared_load(partial, thread / Threads * warps + lane) : R::identity();
+    return reduce_within_warp<R, lanes>(s);
   }
 }
 

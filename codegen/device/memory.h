@@ -109,3 +109,10 @@ template <class T, class Index>
 __device__ __forceinline__ void store_streaming(T* p, Index i, T value) {
   store_streaming_vector<1>(p, i, Vector<T, 1>{{value}});
 }
+
+// Lets the compiler shift where it would divide with a sign, and see that neighbours share what is
+// computed of their places.
+template <class Index>
+__device__ __forceinline__ void assume_not_negative(Index i) {
+  __builtin_assume(i >= 0);
+}

@@ -168,13 +168,23 @@ struct RadixWords {
   __device__ __forceinline__ void publish(long long tile, W word) const {
     atomic_max(words, first + tile * radix_digits, word);
   }
-  // How often the digit is in the tiles before `tile`.
+  // How often the digit is in the tiles before `tile`, of which a few are looked at together.
   __device__ __forceinline__ W before(long long tile) const {
+    constexpr int together = 4;
     W sum = 0;
-    for (bool all = false; tile > 0 && !all; --tile) {
-      const W word = wait_until_set(words, first + (tile - 1) * radix_digits);
-      sum += word & (of_tile - 1);
-      all = word >= of_all;
+    for (bool all = false; tile > 0 && !all; tile -= together) {
+      W seen[together];
+#pragma unroll
+      for (int i = 0; i < together; ++i)
+        seen[i] = tile > i ? look_at(words, first + (tile - 1 - i) * radix_digits) : of_all;
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        if (all) continue;
+        const W word =
+            seen[i] != 0 ? seen[i] : wait_until_set(words, first + (tile - 1 - i) * radix_digits);
+        sum += word & (of_tile - 1);
+        all = word >= of_all;
+      }
     }
     return sum;
   }

@@ -30,6 +30,47 @@ HD_SCALAR T square(T x) {
 }
 }  // namespace heddle_scalar
 
+//! section divisor needs arithmetic
+namespace heddle_scalar {
+// A number that many are divided by, and divide()'s quotients. On a GPU they are the product with
+// its inverse, rounded once, and two steps from there, whose errors are exact, where nothing under-
+// or overflows on the way (Markstein, "Computation of elementary functions on the IBM RISC
+// System/6000", 1990).
+template <class T>
+struct Divisor {
+  T value;
+#ifdef __CUDACC__
+  float inverse;
+  bool ordinary;
+
+  HD_SCALAR Divisor() = default;
+  HD_SCALAR Divisor(T b) : value(b), inverse(__frcp_rn(widen(b))) {
+    const float magnitude = ::fabsf(widen(b));
+    ordinary = magnitude > 1e-12f && magnitude < 1e12f;
+  }
+#else
+  HD_SCALAR Divisor() = default;
+  HD_SCALAR Divisor(T b) : value(b) {}
+#endif
+};
+template <class T>
+HD_SCALAR T divide(T a, const Divisor<T>& b) {
+#ifdef __CUDACC__
+  const float x = widen(a), y = widen(b.value), magnitude = ::fabsf(x);
+  float quotient = __fmul_rn(x, b.inverse);
+  if (b.ordinary && magnitude > 1e-20f && magnitude < 1e20f) {
+    quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
+    quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
+  } else if (x != 0) {
+    quotient = x / y;
+  }
+  return narrow<T>(quotient);
+#else
+  return divide(a, b.value);
+#endif
+}
+}  // namespace heddle_scalar
+
 //! section reciprocal needs core
 //! defines reciprocal
 namespace heddle_scalar {

@@ -93,6 +93,13 @@ namespace heddle_scalar {
 template <class X>
 HD_SCALAR X maximum_float(X a, X b) {
 #ifdef __CUDACC__
+#if __CUDA_ARCH__ >= 800
+  if constexpr (is_same<X, float>) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+  }
+#endif
   return a != a || b != b ? a + b : ::fmax(a, b);
 #else
   const X larger = a > b ? a : b;
@@ -103,6 +110,13 @@ HD_SCALAR X maximum_float(X a, X b) {
 template <class X>
 HD_SCALAR X minimum_float(X a, X b) {
 #ifdef __CUDACC__
+#if __CUDA_ARCH__ >= 800
+  if constexpr (is_same<X, float>) {
+    float result;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+  }
+#endif
   return a != a || b != b ? a + b : ::fmin(a, b);
 #else
   const X smaller = a < b ? a : b;

@@ -126,6 +126,23 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
 #else
 #define HD_APPROXIMATE_MATH_1(name, function) HD_MATH_1(name, function)
 #endif
+// The same, of 16-bit floats on a GPU always the intrinsic: it is accurate to far more digits than
+// they have.
+#ifdef __CUDACC__
+#define HD_SOFT_APPROXIMATE_MATH_1(name, function)   \
+  HD_APPROXIMATE_MATH_1(name##_of_numbers, function) \
+  namespace heddle_scalar {                          \
+  template <class T>                                 \
+  HD_SCALAR T name(T x) {                            \
+    if constexpr (is_soft<T>)                        \
+      return narrow<T>(::__##function##f(widen(x))); \
+    else                                             \
+      return name##_of_numbers(x);                   \
+  }                                                  \
+  }
+#else
+#define HD_SOFT_APPROXIMATE_MATH_1(name, function) HD_MATH_1(name, function)
+#endif
 #define HD_MATH_2(name, function)                                        \
   namespace heddle_scalar {                                              \
   HD_SCALAR float name(float x, float y) { return ::function##f(x, y); } \

@@ -32,7 +32,7 @@ HD_MATH_1(cbrt, cbrt)
 //! section exp needs math
 //! defines exp
 HD_VECTOR_MATH(exp)
-HD_APPROXIMATE_MATH_1(exp, exp)
+HD_SOFT_APPROXIMATE_MATH_1(exp, exp)
 
 //! section exp2 needs math
 //! defines exp2

@@ -65,6 +65,29 @@ HD_SCALAR float widen(half h) {
   return float_of(sign | (exponent == 0x0f800000u ? large : finite));
 #endif
 }
+#ifdef __CUDACC__
+// What float arithmetic and one rounding give, in one instruction.
+#define HD_HALF_ARITHMETIC(name, instruction)                                       \
+  HD_SCALAR half name(half a, half b) {                                             \
+    half result;                                                                    \
+    asm(instruction " %0, %1, %2;" : "=h"(result.bits) : "h"(a.bits), "h"(b.bits)); \
+    return result;                                                                  \
+  }
+HD_HALF_ARITHMETIC(add, "add.rn.f16")
+HD_HALF_ARITHMETIC(subtract, "sub.rn.f16")
+HD_HALF_ARITHMETIC(multiply, "mul.rn.f16")
+// A float quotient to within a unit in its last place rounds to the half nearest to a / b, since
+// none lies that close to the middle of two halves.
+HD_SCALAR half divide(half a, half b) {
+  const float x = widen(a), y = widen(b);
+  float inverse;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(inverse) : "f"(y));
+  const float first = __fmul_rn(x, inverse);
+  const float second = __fmaf_rn(__fmaf_rn(-y, first, x), inverse, first);
+  const bool ordinary = first != 0 && ::fabsf(first) < __int_as_float(0x7f800000);
+  return half::from(ordinary ? second : first);
+}
+#endif
 }  // namespace heddle_scalar
 #ifndef HD_LIBRARY
 using heddle_scalar::half;

@@ -217,6 +217,13 @@ struct arg {
     const bool b_first = tie ? b.index < a.index : b_nan | precedes(b.value, a.value);
     return b_first ? b : a;
   }
+  // combine(a, lift(value, index)) where the index is behind all that `a` has seen.
+  static HD_SCALAR State next(State a, T value, long long index) {
+    const Key b = key(value);
+    const bool none = a.index == greatest<long long>();
+    const bool better = (a.value == a.value) & ((b != b) | precedes(b, a.value));
+    return none | better ? State{b, index} : a;
+  }
   static HD_SCALAR Result finish(State s) { return s.index; }
 };
 template <class T>

@@ -149,9 +149,33 @@ std::optional<Dim> step_along(const KernelPlan& plan, const Index& address, cons
   return plan.space->coefficient(address, loop.atom);
 }
 
-int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Index& address,
-                 const Loop& loop, int limit) {
-  const std::optional<Dim> step = step_along(plan, address, loop);
+std::vector<bool> varying_along(const KernelPlan& plan, const Loop& loop) {
+  std::vector<bool> varying(plan.body.size());
+  for (std::size_t i = 0; i < plan.body.size(); ++i) {
+    const Instruction& instruction = plan.body[i];
+    std::vector<AtomId> loops;
+    plan.space->collect_loops(instruction.address, loops);
+    varying[i] =
+        instruction.reduction >= 0 || std::ranges::find(loops, loop.atom) != loops.end() ||
+        std::ranges::any_of(instruction.arguments, [&](int argument) { return varying[argument]; });
+  }
+  return varying;
+}
+
+std::optional<Dim> step_along(const KernelPlan& plan, const Instruction& load, const Loop& loop) {
+  if (plan.space->nested(load.address, loop.atom)) return std::nullopt;
+  if (!load.arguments.empty()) {
+    const std::vector<bool> varying = varying_along(plan, loop);
+    if (std::ranges::any_of(load.arguments, [&](int argument) { return varying[argument]; }))
+      return std::nullopt;
+  }
+  return plan.space->coefficient(load.address, loop.atom);
+}
+
+namespace {
+
+int widest_of(const KernelOperand& operand, const Index& address, const Loop& loop,
+              const std::optional<Dim>& step, int limit) {
   if (!operand.aligned || !step || !(*step == Dim(1))) return 1;
   int width = limit;
   while (width > 1) {
@@ -163,6 +187,19 @@ int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Ind
     width /= 2;
   }
   return 1;
+}
+
+}  // namespace
+
+int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Index& address,
+                 const Loop& loop, int limit) {
+  return widest_of(operand, address, loop, step_along(plan, address, loop), limit);
+}
+
+int vector_width(const KernelPlan& plan, const Instruction& load, const Loop& loop, int limit) {
+  if (load.guarded) return 1;
+  return widest_of(plan.operands[load.operand], load.address, loop, step_along(plan, load, loop),
+                   limit);
 }
 
 std::string describe(const KernelPlan& plan) {

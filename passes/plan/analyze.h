@@ -19,10 +19,17 @@ Dim iterations(const std::vector<Loop>& loops);
 /// Coefficient of the last loop in an address when moving along it is all that changes; nothing
 /// when it also stands inside a quotient or remainder.
 std::optional<Dim> step_along(const KernelPlan& plan, const Index& address, const Loop& loop);
+/// The same of what a load reads, whose address may also be made of values: those that do not
+/// change along the loop leave the step as it is.
+std::optional<Dim> step_along(const KernelPlan& plan, const Instruction& load, const Loop& loop);
+/// The instructions whose values may differ between iterations of the loop.
+std::vector<bool> varying_along(const KernelPlan& plan, const Loop& loop);
 /// Widest power of two <= limit by which the access may be vectorised along `loop`: the address
 /// moves by one element, and everything else in it is a multiple of the width.
 int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Index& address,
                  const Loop& loop, int limit);
+/// The same of a load; 1 where it is guarded.
+int vector_width(const KernelPlan& plan, const Instruction& load, const Loop& loop, int limit);
 /// Name after the ops that are computed, the longest first, and the result's dtype.
 std::string describe(const KernelPlan& plan);
 

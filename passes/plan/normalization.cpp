@@ -12,21 +12,24 @@ namespace {
 
 constexpr std::int64_t max_row = 16384;  // elements that one block holds in registers
 
-// Blocks that share a row or columns: two of them to a multiprocessor, with 64 registers a thread,
-// half of which hold elements. While some wait for each other, the others load and store.
-constexpr std::int64_t cluster_threads = 512;
-constexpr std::int64_t held_bytes = 128;
-constexpr std::int64_t most_held = 32;  // elements, which are unrolled
+// Blocks that share a row or columns: two of them to a multiprocessor, half of whose registers hold
+// elements. While some wait for each other, the others load and store. Columns are combined across
+// all warps of a block, so that fewer threads that hold more of them are done earlier.
+constexpr std::int64_t row_threads = 512, column_threads = 256;
+constexpr std::int64_t block_held_bytes = 1 << 16;
+constexpr std::int64_t registers = 1 << 16;  // of a multiprocessor
 // Runs of columns that a block reads at once: whole memory transactions where they fit.
 constexpr std::int64_t column_bytes = 128, least_column_bytes = 32;
 
-std::int64_t elements_a_thread(std::int64_t element_bytes) {
-  return std::clamp(held_bytes / std::max<std::int64_t>(element_bytes, 1), std::int64_t{1},
-                    most_held);
+/// Elements, no smaller than f32's, that are held in registers, and unrolled.
+std::int64_t elements_a_thread(std::int64_t element_bytes, std::int64_t threads) {
+  constexpr std::int64_t narrowest = 4;
+  return std::max<std::int64_t>(
+      block_held_bytes / threads / std::max<std::int64_t>(element_bytes, narrowest), 1);
 }
 
 std::int64_t elements_a_cluster(std::int64_t element_bytes, const ir::Target& target) {
-  return std::max(1, target.max_cluster) * cluster_threads * elements_a_thread(element_bytes);
+  return std::max(1, target.max_cluster) * elements_a_thread(element_bytes, 1);
 }
 
 /// Bytes that every element of the inner loops reads.
@@ -56,39 +59,43 @@ std::int64_t held_if_fitting(std::int64_t held, int vector, std::int64_t a_threa
   return (held - 1) * vector >= a_thread ? 0 : held;
 }
 
-/// A row that one block holds, in as many threads as that takes.
+/// A row that one block holds: a part of a warp, a warp, or as many warps as it takes, which then
+/// are a block, so that no row waits at another's barriers.
 void schedule_block_rows(KernelPlan& plan, std::int64_t row) {
-  const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
-  constexpr std::int64_t held_elements = 16;
-  int lanes = 1;
-  while (lanes < 1024 && std::int64_t{lanes} * plan.vector < row &&
-         (row > held_elements * lanes || (rows * lanes < 1 << 16 && lanes < 256))) {
-    lanes *= 2;
-  }
-  plan.threads_per_row = lanes;
-  plan.threads = std::max(lanes, 256);
-  plan.held = ceil_divide(row, std::int64_t{lanes} * plan.vector);
+  constexpr std::int64_t warp = 32, most_lanes = 1024, held_elements = 16, enough_threads = 1 << 16;
+  const std::int64_t rows = std::max<std::int64_t>(known(iterations(plan.outer), 1 << 20), 1);
+  const std::int64_t vectors = ceil_divide(row, plan.vector);
+  const std::int64_t held = std::max<std::int64_t>(held_elements / plan.vector, 1);
+  const std::int64_t busy = std::min<std::int64_t>(ceil_divide(enough_threads, rows), 256);
+  const std::int64_t wanted = std::clamp(
+      std::max(ceil_divide(vectors, held), std::min(busy, vectors)), std::int64_t{1}, most_lanes);
+  const std::int64_t lanes =
+      wanted <= warp ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))
+                     : ceil_divide(wanted, warp) * warp;
+  plan.threads_per_row = static_cast<int>(lanes);
+  plan.threads = static_cast<int>(lanes > warp ? lanes : 256);
+  plan.held = ceil_divide(vectors, lanes);
 }
 
 void schedule_cluster_rows(KernelPlan& plan, std::int64_t row, const ir::Target& target) {
-  const std::int64_t a_thread = elements_a_thread(bytes_an_element(plan));
+  const std::int64_t a_thread = elements_a_thread(bytes_an_element(plan), row_threads);
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
-  plan.threads = plan.threads_per_row = cluster_threads;
+  plan.threads = plan.threads_per_row = row_threads;
   plan.least_blocks = 2;
-  plan.cluster = choose_cluster(row, a_thread, cluster_threads, rows, target);
+  plan.cluster = choose_cluster(row, a_thread, row_threads, rows, target);
   const std::int64_t part = ceil_divide(row, std::int64_t{plan.cluster} * plan.vector);
-  plan.held = held_if_fitting(ceil_divide(part, cluster_threads), plan.vector, a_thread);
+  plan.held = held_if_fitting(ceil_divide(part, row_threads), plan.vector, a_thread);
 }
 
 void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target& target) {
   plan.mapping = Mapping::columns;
   const Loop& columns = plan.outer.back();
   plan.vector = widest_access(plan, columns, plan.outer.size() > 1, target);
-  const std::int64_t bytes = bytes_an_element(plan), a_thread = elements_a_thread(bytes);
+  const std::int64_t bytes = bytes_an_element(plan);
   const std::int64_t loads = std::max<std::int64_t>(1, std::ssize(element_loads(plan)));
   const auto wide = [&](std::int64_t across) { return across * plan.vector * bytes / loads; };
   const std::int64_t lanes = ceil_divide(known(columns.extent, 1 << 20), plan.vector);
-  std::int64_t across = 1, threads = cluster_threads;
+  std::int64_t across = 1, threads = column_threads;
   while (across < 32 && across < lanes && wide(across) < column_bytes) across *= 2;
   while (across > 1 && row * across * plan.vector > elements_a_cluster(bytes, target) &&
          wide(across) > least_column_bytes) {
@@ -97,13 +104,18 @@ void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target&
   while (across < 32 && across < lanes && row * across <= 2 * threads) across *= 2;
   while (threads > 128 && row * across <= 2 * threads) threads /= 2;
   plan.threads = static_cast<int>(threads);
-  plan.least_blocks = static_cast<int>(1024 / threads);
   plan.threads_per_row = static_cast<int>(across);
   const std::int64_t width = across * plan.vector;
   const std::int64_t groups = ceil_divide(known(iterations(plan.outer), 1 << 20), width);
+  const std::int64_t a_thread = elements_a_thread(bytes, column_threads);
   plan.cluster = choose_cluster(row * width, a_thread, threads, groups, target);
   plan.held = held_if_fitting(ceil_divide(ceil_divide(row, plan.cluster), threads / across),
                               plan.vector, a_thread);
+  const std::int64_t held_registers = ceil_divide(plan.held * plan.vector * bytes, 4);
+  plan.least_blocks =
+      static_cast<int>(registers / threads /
+                       std::clamp<std::int64_t>(
+                           std::bit_ceil(static_cast<std::uint64_t>(2 * held_registers)), 64, 128));
 }
 
 }  // namespace

@@ -134,10 +134,11 @@ void unroll(KernelPlan& plan, const ir::Target& target) {
   for (const Instruction& load : plan.body) {
     if (load.kind != Instruction::Kind::load) continue;
     loads += std::ranges::all_of(plan.outer, [&](const Loop& loop) {
-      const auto step = step_along(plan, load.address, loop);
+      const auto step = step_along(plan, load, loop);
       return !step || !(*step == Dim(0));
     });
   }
+  if (loads == 0) return;
   const std::int64_t vectors = known(iterations(plan.outer), 1 << 26) / plan.vector;
   constexpr int most_unrolled = 4, enough_loads = 3;
   while (plan.unroll < most_unrolled && plan.unroll * loads < enough_loads &&
@@ -162,6 +163,7 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   }
   for (const Instruction& instruction : plan.body) {
     if (instruction.kind != Instruction::Kind::load) continue;
+    if (const auto step = step_along(plan, instruction, last); step && *step == Dim(0)) continue;
     width = std::min<int>(
         width,
         std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(instruction.dtype))));

@@ -55,7 +55,8 @@ void schedule_columns(KernelPlan& plan, const ir::Target& target) {
 void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.mapping = Mapping::scan_rows;
   plan.vector = widest_access(plan, plan.inner.back(), false, target);
-  const int most = most_held(plan, 16);
+  constexpr int row_registers = 16;
+  const int most = most_held(plan, row_registers);
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
   const std::int64_t row = known(iterations(plan.inner), 1 << 30);
   // More threads a block hold longer rows, as long as there are blocks for all multiprocessors.
@@ -72,7 +73,10 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   }
   plan.threads_per_row = lanes;
   plan.threads = std::max(lanes, 256);
-  plan.held = std::min<std::int64_t>(ceil_divide(row, std::int64_t{lanes} * plan.vector), most);
+  // Larger tiles wait less often for those before them.
+  plan.held = plan.look_back ? most_held(plan, 2 * row_registers)
+                             : std::min<std::int64_t>(
+                                   ceil_divide(row, std::int64_t{lanes} * plan.vector), most);
 }
 
 /// A thread takes whole rows or runs of columns; few and long ones are split by size.

@@ -156,6 +156,41 @@ TEST_CASE("argmax after softmax, and rows with NaNs and infinities") {
   suite.finish();
 }
 
+/// x / y of rows, where y is known only after a reduction of the row, which makes sure that it
+/// stays in the kernel of the division.
+Builder quotients(DType dtype, const ir::HostArray& x, const ir::HostArray& y) {
+  Builder builder(fmt::format("rows of {} divided by numbers", name_of(dtype)));
+  builder.made.options.strict = true;
+  builder.most_ambiguous = 0.6;
+  const Shape shape = {64, 260};
+  const ValueId numbers = builder.input(x), divisors = builder.input(y);
+  const ValueId marks = builder.input(moderate_sample(DType::i32, {64, 260}, 9));
+  const ValueId mark = builder.reduce(Op::max, marks, {1}, true);
+  const ValueId zero = builder.broadcast(builder.constant(DType::i32, 0), {64, 1});
+  const ValueId positive = builder.add(Op::greater, {mark, zero});
+  const ValueId negative = builder.add(Op::negative, {divisors});
+  const ValueId divisor = builder.add(Op::select, {positive, divisors, negative});
+  builder.output(builder.add(Op::divide, {numbers, builder.broadcast(divisor, shape)}));
+  return builder;
+}
+
+TEST_CASE("what belongs to a row divides its elements as IEEE says") {
+  Suite suite;
+  std::size_t exact = 0;
+  for (const DType dtype : dtypes_in(ir::floats)) {
+    for (const std::uint64_t seed : {1, 3, 5}) {
+      suite.add(quotients(dtype, moderate_sample(dtype, {64, 260}, seed),
+                          moderate_sample(dtype, {64, 1}, seed + 1)));
+      // Of all magnitudes, with quotients that are subnormal, infinite or not numbers.
+      suite.add(quotients(dtype, sample(ir::Domain::any, 0, dtype, {64, 260}, seed),
+                          sample(ir::Domain::any, 1, dtype, {64, 1}, seed + 1)));
+      exact += 2;
+    }
+  }
+  suite.finish();
+  CHECK(suite.bitwise() == exact);
+}
+
 TEST_CASE("one program normalises any number of rows, of any length") {
   Suite suite;
   const Dim m = Dim::symbol("m"), n = Dim::symbol("n");

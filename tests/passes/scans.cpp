@@ -46,9 +46,9 @@ TEST_CASE("rows that fit a block are scanned by it; longer ones and columns go i
   const PlannedProgram planned = plan(long_scan, cuda_target);
   const KernelPlan& line = planned.kernels[0];
   CHECK(line.look_back);
-  CHECK(passes::scan_tile(line) == 4096);
+  CHECK(passes::scan_tile(line) == 8192);
   CHECK(
-      contains(to_string(line), "scan along rows vector=4 lanes=256 threads=256 held=4 in tiles"));
+      contains(to_string(line), "scan along rows vector=4 lanes=256 threads=256 held=8 in tiles"));
   const KernelPlan columns = plan(scan_of_columns, cuda_target).kernels[0];
   CHECK(columns.mapping == passes::Mapping::scan_columns);
   CHECK(columns.look_back);

@@ -39,10 +39,11 @@ static T atomic_max_at(T* p, long long i, T value, Place place) {
   return atomic_at("atomic_max", p, i, value, place, [](T a, T b) { return a < b ? b : a; });
 }
 
-/// Blocks run one after another, so a flag that is not set belongs to a block that may begin later.
-template <class W>
-__attribute__((noinline)) static W wait_until_set_at(const W* flags, long long i, Place place) {
-  const GlobalAccess access = global_access<W, W>("wait_until_set", false);
+/// Blocks run one after another, so a flag that is waited for and is not set belongs to a block
+/// that may begin later.
+template <bool Waits, class W>
+__attribute__((noinline)) static W flag_at(const W* flags, long long i, Place place) {
+  const GlobalAccess access = global_access<W, W>(Waits ? "wait_until_set" : "look_at", false);
   unsigned long long offset;
   GlobalBuffer& buffer = find_global(flags, i, access, place, offset);
   const unsigned int k = static_cast<unsigned int>(&buffer - machine.buffers);
@@ -59,7 +60,7 @@ __attribute__((noinline)) static W wait_until_set_at(const W* flags, long long i
   }
   W flag;
   __builtin_memcpy(&flag, buffer.memory + offset, sizeof(flag));
-  if (flag == 0) fail_global(FaultKind::never_set, access, buffer.base + offset, k, place);
+  if (Waits && flag == 0) fail_global(FaultKind::never_set, access, buffer.base + offset, k, place);
   return flag;
 }
 
@@ -67,7 +68,11 @@ __attribute__((noinline)) static W wait_until_set_at(const W* flags, long long i
 
 template <class W>
 __forceinline__ W wait_until_set(const W* flags, long long i, HEDDLE_EMULATOR_PLACE) {
-  return heddle_emulator::wait_until_set_at(flags, i, {file, line});
+  return heddle_emulator::flag_at<true>(flags, i, {file, line});
+}
+template <class W>
+__forceinline__ W look_at(const W* flags, long long i, HEDDLE_EMULATOR_PLACE) {
+  return heddle_emulator::flag_at<false>(flags, i, {file, line});
 }
 __forceinline__ int atomic_add(int* p, long long i, int value, HEDDLE_EMULATOR_PLACE) {
   return heddle_emulator::atomic_add_at(p, i, value, {file, line});

@@ -44,3 +44,6 @@ __forceinline__ void store_streaming_vector(T* p, Index i, Vector<T, W> value,
   heddle_emulator::write_global<T, Vector<T, W>>("store_streaming_vector", p, i, value,
                                                  {file, line});
 }
+
+template <class Index>
+__forceinline__ void assume_not_negative(Index) {}
