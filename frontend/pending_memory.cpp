@@ -24,11 +24,11 @@ bool on_one_line(const Node& a, const Node& b) {
          a.site.location.line == b.site.location.line;
 }
 
-void free_pending(std::size_t wanted) {
+void free_pending(runtime::Device device, std::size_t wanted) {
   thread_local bool busy = false;
   Recorder& recorder = Recorder::current();
   if (busy || !auto_eval_enabled() || Trace::current() != nullptr ||
-      recorder.pending_count() == 0) {
+      recorder.pending_count() == 0 || runtime::Stream::current(device).capturing()) {
     return;
   }
   const PendingMemory memory = memory_of_pending(recorder);
@@ -73,8 +73,8 @@ PendingMemory memory_of_pending(Recorder& recorder, const Node* value) {
 }
 
 void give_up_memory_when_short() {
-  static const int once =
-      runtime::add_reclaimer([](runtime::Device, std::size_t wanted) { free_pending(wanted); });
+  static const int once = runtime::add_reclaimer(
+      [](runtime::Device device, std::size_t wanted) { free_pending(device, wanted); });
   static_cast<void>(once);
 }
 

@@ -219,6 +219,7 @@ BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label, 
     reclaim(stream.device(), bytes);
     pool.trim(true);
     chunk = attempt();
+    if (chunk == nullptr && !refused) chunk = pool.borrow(request, stream.state());
   }
   if (chunk == nullptr) throw_out_of_memory(pool, stream.device(), request);
   BufferRef out(new Buffer(stream.state(), chunk->pointer, bytes, chunk));

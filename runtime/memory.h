@@ -89,8 +89,9 @@ class BufferRef {
 /// A block from the pool of the stream's device, usable at once by work on that stream. 512-byte
 /// aligned; its content is arbitrary (0xff when HEDDLE_POISON=1). For 0 bytes the pointer is null.
 /// `line` is where the user's program asks for it. When there is no memory, reclaimers run, the
-/// pool gives back what is free on all streams, and it tries once more. Throws OutOfMemory, with
-/// the request, the pool's numbers and the largest blocks by label and line; DeviceError.
+/// pool gives back what is free on all streams, and it tries once more, at last among what other
+/// streams have free. Throws OutOfMemory, with the request, the pool's numbers and the largest
+/// blocks by label and line; DeviceError.
 BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label = nullptr,
                    ir::Location line = {});
 /// "f32[8,1024] of softmax", or "f32[8,1024]" of nothing that has a name.

@@ -20,6 +20,9 @@ constexpr std::size_t segment_unit = std::size_t{2} << 20;
 /// while there is other memory: the next request of its own size finds it whole.
 constexpr std::size_t large_segment = std::size_t{32} << 20;
 
+/// A request that rounding would wrap around cannot be met by any device.
+constexpr std::size_t most_bytes = SIZE_MAX / 2;
+
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
@@ -91,8 +94,7 @@ std::vector<Arena*> MemoryPool::arenas() const {
 }
 
 Chunk* MemoryPool::allocate(const BlockRequest& wanted, StreamState* stream) {
-  // A request that rounding would wrap around cannot be met by any device.
-  if (wanted.bytes > SIZE_MAX / 2) return nullptr;
+  if (wanted.bytes > most_bytes) return nullptr;
   const BlockRequest request{round_up(wanted.bytes, unit), wanted.label, wanted.line};
   Arena& arena = arena_of(stream);
   Chunk* chunk = take_recent(arena, request);
@@ -100,11 +102,39 @@ Chunk* MemoryPool::allocate(const BlockRequest& wanted, StreamState* stream) {
   if (chunk == nullptr) chunk = take_from_idle(arena, request);
   if (chunk == nullptr) chunk = reserve_and_take(arena, request);
   if (chunk == nullptr) chunk = take_fitting(arena, request, false);
-  if (chunk == nullptr) return nullptr;
-  const std::size_t now =
-      counters_->in_use.fetch_add(chunk->bytes, std::memory_order_relaxed) + chunk->bytes;
-  Counters::raise(counters_->peak_in_use, now);
+  if (chunk != nullptr) count(*chunk);
   return chunk;
+}
+
+void MemoryPool::count(const Chunk& chunk) {
+  const std::size_t now =
+      counters_->in_use.fetch_add(chunk.bytes, std::memory_order_relaxed) + chunk.bytes;
+  Counters::raise(counters_->peak_in_use, now);
+}
+
+/// The block stays its arena's, so that free() treats the borrower as another user of it.
+Chunk* MemoryPool::borrow(const BlockRequest& wanted, StreamState* stream) {
+  if (wanted.bytes > most_bytes) return nullptr;
+  const BlockRequest request{round_up(wanted.bytes, unit), wanted.label, wanted.line};
+  for (Arena* other : arenas()) {
+    if (other->stream == stream) continue;
+    const std::unique_ptr<PoolMarker> marker = backend_.mark(other->stream);
+    marker->wait();
+    // What is freed there from now on was not waited for.
+    const std::lock_guard lock(other->mutex);
+    if (!marker->passed() || !backend_.idle(other->stream)) continue;
+    other->settle();
+    const bool small = request.bytes <= small_request;
+    const auto at = other->free.lower_bound(std::pair(small, request.bytes));
+    if (at == other->free.end() || (*at)->segment->small != small) continue;
+    Chunk* const chunk = *at;
+    other->free.erase(at);
+    other->hold(chunk, request);
+    chunk->lent_to = stream;
+    count(*chunk);
+    return chunk;
+  }
+  return nullptr;
 }
 
 /// When there is none, everything that is free is put in order for the search.
@@ -209,6 +239,7 @@ void MemoryPool::free(Chunk* chunk, std::span<StreamState* const> users) noexcep
   try {
     Pending pending{chunk, {}};
     for (StreamState* user : users) pending.markers.push_back(backend_.mark(user));
+    if (chunk->lent_to != nullptr) pending.markers.push_back(backend_.mark(chunk->lent_to));
     const std::lock_guard lock(arena.mutex);
     --arena.blocks;
     if (pending.markers.empty()) {

@@ -77,8 +77,9 @@ struct Chunk {
   Chunk* before = nullptr;  ///< the neighbours in the segment
   Chunk* after = nullptr;
   bool held = false;
-  bool recent = false;  ///< held by the pool itself, among those freed last
-  Label label;          ///< the last holder's, as the next; the arena's mutex guards both
+  bool recent = false;             ///< held by the pool itself, among those freed last
+  StreamState* lent_to = nullptr;  ///< whose work uses it, where that is not its arena's stream
+  Label label;  ///< the last holder's, as the next; the arena's mutex guards both
   ir::Location line;
 };
 
@@ -95,6 +96,8 @@ class MemoryPool {
   /// A block of at least `bytes` > 0 that work on `stream` may use at once, or nullptr when there
   /// is no memory for it (trim and try again).
   Chunk* allocate(const BlockRequest& request, StreamState* stream);
+  /// The same for when there is none: a block of another stream's arena, whose work is waited for.
+  Chunk* borrow(const BlockRequest& request, StreamState* stream);
   /// Whoever holds the block uses it for something else from now on.
   void describe(Chunk* chunk, const Label& label, ir::Location line);
   /// Takes a block back. `users` are streams other than its own that work with it: it is free
@@ -130,6 +133,7 @@ class MemoryPool {
   Chunk* take_from_idle(Arena& arena, const BlockRequest& request);
   Chunk* reserve_and_take(Arena& arena, const BlockRequest& request);
   void collect_pending(Arena& arena, bool wait);
+  void count(const Chunk& chunk);
 
   struct Counters;
   PoolBackend& backend_;

@@ -93,6 +93,7 @@ struct Arena {
 
   void insert_free(Chunk* chunk) {
     chunk->held = chunk->recent = false;
+    chunk->lent_to = nullptr;
     chunk->label.reset();
     if (Chunk* after = chunk->after; after != nullptr && !after->held) {
       free.erase(after);

@@ -106,6 +106,31 @@ void check_out_of_memory_waits() {
   CHECK(download(other, streams.third) == Values(30 * mib, -7));
 }
 
+/// Where memory is short, free parts of what another stream has reserved serve too, in order.
+void check_borrowed() {
+  const Readers streams;
+  const auto runner = load_scale();
+  runtime::synchronize(gpu);
+  runtime::pool_of(gpu).trim(true);
+  std::optional<DeviceArray> low(upload(ramp(40 * mib, 1), streams.own));  // 160 of 256 MiB
+  low.reset();
+  const DeviceArray kept = upload(ramp(10 * mib, 1), streams.own);
+  std::optional<DeviceArray> scaled(call(*runner, {&kept}, 3, streams.own));
+  scaled.reset();  // its kernel has not run yet, and writes there
+  // 110 MiB: more than the device has left, so from the first.
+  std::optional<DeviceArray> other(upload(Values(110 * mib / 4, -7), streams.second));
+  const DeviceArray doubled = call(*runner, {&kept}, 2, streams.third);
+  CHECK(download(*other, streams.second) == Values(110 * mib / 4, -7));
+  // Freed while its borrower still has to write it.
+  runtime::fill(other->buffer->pointer(), 0xee, other->buffer->bytes(), streams.second);
+  other.reset();
+  const DeviceArray next = upload(ramp(20 * mib, 5), streams.own);
+  streams.own.synchronize();
+  streams.second.synchronize();
+  CHECK(download(next, streams.own) == ramp(20 * mib, 5));
+  CHECK(download(doubled, streams.third) == times(ramp(10 * mib, 1), 2));
+}
+
 }  // namespace
 
 TEST_CASE("memory that another stream reads is not used again early") {
@@ -125,5 +150,6 @@ TEST_CASE("child: readers on other streams" * doctest::skip()) {
   check_reuse();
   check_results_read_elsewhere();
   check_out_of_memory_waits();
+  check_borrowed();
   runtime::pool_of(gpu).verify();
 }

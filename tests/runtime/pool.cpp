@@ -285,3 +285,78 @@ TEST_CASE("random allocations and frees keep blocks apart and the books right") 
     CHECK(device.used() == 0);
   }
 }
+
+TEST_CASE("where memory is short a stream borrows what another one has free") {
+  FakeDevice device(64 * mib);
+  MemoryPool pool(device);
+  Streams s;
+  Chunk* const low = pool.allocate(of(40 * mib), &s.a);
+  Chunk* const high = pool.allocate(of(20 * mib), &s.a);
+  pool.free(low, {});
+  Chunk* const kept = pool.allocate(of(10 * mib), &s.a);
+  REQUIRE(kept->pointer == low->pointer);
+  CHECK(pool.allocate(of(24 * mib), &s.b) == nullptr);
+  CHECK(pool.trim(true) == 0);
+  CHECK(pool.allocate(of(24 * mib), &s.b) == nullptr);
+  device.busy.insert(&s.a);
+  Chunk* const borrowed = pool.borrow(of(24 * mib), &s.b);
+  REQUIRE(borrowed != nullptr);
+  CHECK_MESSAGE(device.busy.count(&s.a) == 0, "its stream was waited for");
+  CHECK(pool.statistics().in_use == 54 * mib);
+  CHECK(pool.borrow(of(24 * mib), &s.b) == nullptr);
+  pool.verify();
+  // The block is its own stream's again when the borrower is done with it.
+  device.busy.insert(&s.b);
+  pool.free(borrowed, {});
+  pool.verify();
+  CHECK(pool.allocate(of(24 * mib), &s.a) == nullptr);
+  device.busy.clear();
+  Chunk* const again = pool.allocate(of(24 * mib), &s.a);
+  REQUIRE(again != nullptr);
+  CHECK(again->lent_to == nullptr);
+  for (Chunk* const chunk : {kept, high, again}) pool.free(chunk, {});
+  pool.verify();
+}
+
+TEST_CASE("two streams that hold three fifths of the memory nearly always find a block") {
+  constexpr std::size_t capacity = 1024 * mib;
+  int failures = 0;
+  constexpr int runs = 40, steps = 5000;
+  for (std::uint64_t seed = 0; seed < runs; ++seed) {
+    FakeDevice device(capacity);
+    MemoryPool pool(device);
+    Streams s;
+    StreamState* const streams[] = {&s.a, &s.b};
+    test::Random random(seed);
+    std::vector<Chunk*> held;
+    std::size_t live = 0;
+    for (int step = 0; step < steps; ++step) {
+      const std::size_t bytes = (1 + random.below(1000)) << random.below(17);  // up to 62 MiB
+      while (live + bytes > capacity / 5 * 3) {
+        const std::size_t i = random.below(held.size());
+        live -= held[i]->bytes;
+        pool.free(held[i], {});
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      StreamState* const stream = streams[random.below(2)];
+      Chunk* chunk = pool.allocate(of(bytes), stream);
+      if (chunk == nullptr) {
+        pool.trim(true);
+        chunk = pool.allocate(of(bytes), stream);
+      }
+      if (chunk == nullptr) chunk = pool.borrow(of(bytes), stream);
+      if (chunk == nullptr) {
+        ++failures;
+        continue;
+      }
+      live += chunk->bytes;
+      held.push_back(chunk);
+    }
+    for (Chunk* chunk : held) pool.free(chunk, {});
+    pool.trim(true);
+    pool.verify();
+    CHECK(device.used() == 0);
+  }
+  MESSAGE(failures << " of " << runs * steps << " requests found none");
+  CHECK(failures <= 80);
+}
