@@ -129,12 +129,18 @@ Graph lower_matmul(const Graph& graph, const ir::Target& target) {
   return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
     if (graph.op(id) != Op::matmul) return copy_node(result, graph, id, operands);
     const ir::Location location = graph.node(id).location;
-    if (!library_multiplies(graph.dtype(id), target))
+    const DType dtype = graph.dtype(id);
+    const bool library = library_multiplies(dtype, target);
+    if (!library && !is_half(dtype))
       return multiply_and_sum(result, operands[0], operands[1], location);
     const Shape batch = batch_of(graph.shape(id));
-    const ValueId a = with_whole_batch(result, operands[0], batch, location);
-    const ValueId b = with_whole_batch(result, operands[1], batch, location);
-    return result.add(Op::matmul, {a, b}, graph.attributes(id), location);
+    const DType multiplied = library ? dtype : DType::f32;
+    const auto operand = [&](ValueId value) {
+      return with_whole_batch(result, cast(result, value, multiplied, location), batch, location);
+    };
+    const ValueId a = operand(operands[0]), b = operand(operands[1]);
+    return cast(result, result.add(Op::matmul, {a, b}, graph.attributes(id), location), dtype,
+                location);
   });
 }
 

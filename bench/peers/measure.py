@@ -83,8 +83,10 @@ def worst_error(result, reference, floor):
 
     def of_piece(begin, end):
         want = wanted[begin:end].astype(exact, copy=False)
-        error = np.abs(flat[begin:end] - want) / np.maximum(np.abs(want), floor)
-        return float(np.max(np.where(np.isnan(want) & np.isnan(flat[begin:end]), 0, error)))
+        with np.errstate(all="ignore"):
+            error = np.abs(flat[begin:end] - want) / np.maximum(np.abs(want), floor)
+        same = (flat[begin:end] == want) | np.isnan(want) & np.isnan(flat[begin:end])
+        return float(np.max(np.where(same, 0, error)))
 
     return float(np.max(in_pieces(flat.size, max(1, flat.size >> 18), of_piece)))
 

@@ -18,7 +18,12 @@ struct half {
     return h;
   }
 #else
-  // Every case is computed and one chosen, so that loops become vector code.
+  // Every case is computed and one chosen, so that loops become vector code: by masks, as of choices
+  // that hang together GCC makes branches.
+  static HD_SCALAR unsigned int choose(bool condition, unsigned int a, unsigned int b) {
+    const unsigned int mask = 0u - static_cast<unsigned int>(condition);
+    return b ^ ((a ^ b) & mask);
+  }
   static HD_SCALAR half from(float x) {
     const unsigned int f = bits_of(x);
     const unsigned int magnitude = f & 0x7fffffffu;
@@ -27,10 +32,10 @@ struct half {
     // Adding 0.5 leaves a subnormal result in the low bits, rounded by the addition.
     const unsigned int subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
     const unsigned int payload = (magnitude >> 13) & 0x3ffu;
-    const unsigned int nan = 0x7c00u | (payload == 0 ? 1u : payload);
-    const unsigned int large = magnitude > 0x7f800000u ? nan : 0x7c00u;
-    const unsigned int small = magnitude < 0x38800000u ? subnormal : normal;
-    const unsigned int rounded = magnitude >= 0x47800000u ? large : small;
+    const unsigned int nan = 0x7c00u | payload | static_cast<unsigned int>(payload == 0);
+    const unsigned int large = choose(magnitude > 0x7f800000u, nan, 0x7c00u);
+    const unsigned int small = choose(magnitude < 0x38800000u, subnormal, normal);
+    const unsigned int rounded = choose(magnitude >= 0x47800000u, large, small);
     return half{static_cast<unsigned short>(rounded | ((f >> 16) & 0x8000u))};
   }
   // By way of a float that is rounded to odd, which keeps what the second rounding must know.
@@ -60,9 +65,9 @@ HD_SCALAR float widen(half h) {
   const unsigned int large = magnitude + 0x70000000u;
   // 2^-14 * (1 + f) - 2^-14 is exact.
   const unsigned int subnormal = bits_of(float_of(magnitude + 0x38800000u) - 0x1p-14f);
-  const unsigned int finite = exponent == 0 ? subnormal : normal;
+  const unsigned int finite = half::choose(exponent == 0, subnormal, normal);
   const unsigned int sign = (h.bits & 0x8000u) << 16;
-  return float_of(sign | (exponent == 0x0f800000u ? large : finite));
+  return float_of(sign | half::choose(exponent == 0x0f800000u, large, finite));
 #endif
 }
 #ifdef __CUDACC__

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from peers import measure, programs, report, systems
+from peers import functions, measure, programs, report, systems
 
 BENCH = os.environ["HEDDLE_BENCH_PROGRAMS"]
 SCALE = 64
@@ -144,3 +144,26 @@ def test_goals_on_a_gpu(goal, ratio, met):
     del entries[measure.CPP]
     found = report.verdict(program, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
     assert found["of"] == "heddle" and found["ratio"] == pytest.approx(ratio * 120 / 105)
+
+
+def test_functions_beside_numpy(tmp_path):
+    chosen = ["add, float32, 1e5", "argmax of rows, int32, 1e5", "cumsum of columns, float64, 1e5",
+              "argsort, float16, 1e5"]
+    ended = run_peers("--functions", "--only", "|".join(chosen), "--rounds", "2",
+                      "--batch-milliseconds", "1", "--out", str(tmp_path))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    kept = json.loads((tmp_path / "functions.json").read_text())
+    assert [row["name"] for row in kept["functions"]] == chosen
+    for row in kept["functions"]:
+        assert row["systems"]["heddle"]["correct"], row
+        assert row["times"] > 0 and row["name"] in ended.stdout
+
+
+def test_functions_are_those_of_the_tables():
+    names = {function.op for function in functions.all_functions((1000,))}
+    assert {"add", "nextafter", "select", "ldexp", "sum", "argmin", "cummax", "argsort"} <= names
+    assert not any(name.startswith("philox") for name in names)
+    for function in functions.all_functions((1000,)):
+        inputs = [each.make(0) for each in function.inputs]
+        assert not np.isnan(function.reference(inputs).astype(complex)).any() or \
+            function.dtype == "float16", function.name
