@@ -27,7 +27,8 @@ bool library_widens(const ir::Target& target, bool strict);
 bool library_multiplies(DType dtype, const ir::Target& target);
 
 /// Rewrites products that no library does into a multiplication and a sum, which fuse into one
-/// reduction, has those of half precision multiplied in float where it only does that, and spells out batch axes that only one operand has in part.
+/// reduction, has those of half precision multiplied in float where it only does that, and spells
+/// out batch axes that only one operand has in part.
 ir::Graph lower_matmul(const ir::Graph& graph, const ir::Target& target);
 
 /// The call for a matmul whose operands are in memory; buffers are left to the caller.

@@ -18,8 +18,8 @@ struct half {
     return h;
   }
 #else
-  // Every case is computed and one chosen, so that loops become vector code: by masks, as of choices
-  // that hang together GCC makes branches.
+  // Every case is computed and one chosen, so that loops become vector code: by masks, as of
+  // choices that hang together GCC makes branches.
   static HD_SCALAR unsigned int choose(bool condition, unsigned int a, unsigned int b) {
     const unsigned int mask = 0u - static_cast<unsigned int>(condition);
     return b ^ ((a ^ b) & mask);
