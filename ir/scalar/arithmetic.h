@@ -35,18 +35,34 @@ namespace heddle_scalar {
 // A number that many are divided by, and divide()'s quotients. On a GPU they are the product with
 // its inverse, rounded once, and two steps from there, whose errors are exact, where nothing under-
 // or overflows on the way (Markstein, "Computation of elementary functions on the IBM RISC
-// System/6000", 1990).
+// System/6000", 1990); elsewhere they are computed in double. None of this is a call, as division
+// is, which would cost the registers that hold the row.
 template <class T>
 struct Divisor {
   T value;
 #ifdef __CUDACC__
   float inverse;
+  double wide_inverse;
   bool ordinary;
 
   HD_SCALAR Divisor() = default;
-  HD_SCALAR Divisor(T b) : value(b), inverse(__frcp_rn(widen(b))) {
+  HD_SCALAR Divisor(T b)
+      : value(b), inverse(__frcp_rn(widen(b))), wide_inverse(1 / static_cast<double>(widen(b))) {
     const float magnitude = ::fabsf(widen(b));
     ordinary = magnitude > 1e-12f && magnitude < 1e12f;
+  }
+  // An inexact double is made odd, so that rounding it gives what rounding the quotient itself
+  // would, subnormal floats included.
+  HD_SCALAR float wide_quotient(float x) const {
+    const double numerator = x, denominator = widen(value);
+    const double first = numerator * wide_inverse;
+    if (first == 0 || first - first != 0) return static_cast<float>(first);
+    const double next = __fma_rn(__fma_rn(-denominator, first, numerator), wide_inverse, first);
+    const double rest = __fma_rn(-denominator, next, numerator);
+    long long bits = __double_as_longlong(next);
+    const bool above = (rest > 0) == (denominator > 0);
+    if (rest != 0 && bits % 2 == 0) bits += above == (next > 0) ? 1 : -1;
+    return static_cast<float>(__longlong_as_double(bits));
   }
 #else
   HD_SCALAR Divisor() = default;
@@ -58,12 +74,9 @@ HD_SCALAR T divide(T a, const Divisor<T>& b) {
 #ifdef __CUDACC__
   const float x = widen(a), y = widen(b.value), magnitude = ::fabsf(x);
   float quotient = __fmul_rn(x, b.inverse);
-  if (b.ordinary && magnitude > 1e-20f && magnitude < 1e20f) {
-    quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
-    quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
-  } else if (x != 0) {
-    quotient = x / y;
-  }
+  quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
+  quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
+  if (!(b.ordinary && magnitude > 1e-20f && magnitude < 1e20f)) quotient = b.wide_quotient(x);
   return narrow<T>(quotient);
 #else
   return divide(a, b.value);

@@ -138,7 +138,10 @@ void unroll(KernelPlan& plan, const ir::Target& target) {
       return !step || !(*step == Dim(0));
     });
   }
-  if (loads == 0) return;
+  if (std::ranges::none_of(plan.body, [](const Instruction& instruction) {
+        return instruction.kind == Instruction::Kind::load;
+      }))
+    return;
   const std::int64_t vectors = known(iterations(plan.outer), 1 << 26) / plan.vector;
   constexpr int most_unrolled = 4, enough_loads = 3;
   while (plan.unroll < most_unrolled && plan.unroll * loads < enough_loads &&
