@@ -57,7 +57,7 @@ gpu_peers() {
 
 # What the sanitizers run over, as folder:file. They slow a kernel down by tens of times.
 sanitized_tests=(runtime:cuda_kernels frontend:jit frontend:indexing frontend:histograms
-  frontend:random_families numerics:scans numerics:sorting)
+  frontend:random_families numerics:normalizations numerics:scans numerics:sorting numerics:views)
 
 gpu_sanitize() {
   local tool test name log status=0
