@@ -25,7 +25,8 @@ KernelSource CudaPrinter::print() {
   }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
-  body_.use_divisors();
+  // Scans of columns compute what belongs to a column anew at each element.
+  if (plan_.mapping != Mapping::scan_columns) body_.use_divisors();
   signature();
   switch (plan_.mapping) {
     case Mapping::elements:

@@ -6,7 +6,7 @@ namespace heddle::runtime::cublaslt {
 
 bool gemm(const Gemm& product, const GemmEpilogue& epilogue, const void* a, const void* b,
           void* out, void* workspace, std::size_t workspace_bytes, const Stream& stream) {
-  if (!unavailable_reason().empty()) return false;
+  if (is_complex(product.dtype) || !unavailable_reason().empty()) return false;
   const int ordinal = stream.device().ordinal;
   cuda::ContextScope context(ordinal);
   const Handle handle = handle_of(ordinal);

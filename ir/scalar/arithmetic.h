@@ -36,11 +36,11 @@ namespace heddle_scalar {
 // its inverse, rounded once, and two steps from there, whose errors are exact, where nothing under-
 // or overflows on the way (Markstein, "Computation of elementary functions on the IBM RISC
 // System/6000", 1990); elsewhere they are computed in double. None of this is a call, as division
-// is, which would cost the registers that hold the row.
+// is, which would cost the registers that hold the row. `approximate` division is as cheap already.
 template <class T>
 struct Divisor {
   T value;
-#ifdef __CUDACC__
+#if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
   float inverse;
   double wide_inverse;
   bool ordinary;
@@ -71,7 +71,7 @@ struct Divisor {
 };
 template <class T>
 HD_SCALAR T divide(T a, const Divisor<T>& b) {
-#ifdef __CUDACC__
+#if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
   const float x = widen(a), y = widen(b.value), magnitude = ::fabsf(x);
   float quotient = __fmul_rn(x, b.inverse);
   quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/blas.h"
 #include "runtime/memory.h"
 #include "runtime/program_runner.h"
 #include "runtime/statistics.h"
@@ -169,6 +170,21 @@ TEST_CASE("child: products by the fastest algorithm" * doctest::skip()) {
   const auto sum = load_product(true), updated = load_product(true, true);
   for (int i = 0; i < 2; ++i) check(*sum, 1, expected(1, 7), 0);
   for (int i = 0; i < 2; ++i) check(*updated, 1, expected(1, 7), 0);
+}
+
+TEST_CASE("child: a complex product" * doctest::skip()) {
+  Stream stream = Stream::current(gpu);
+  const DeviceArray ones = upload(Values(2, 1), stream);
+  Gemm product;
+  product.dtype = DType::c64;
+  product.rows = product.columns = product.depth = product.a_leading = product.b_leading = 1;
+  void* const memory = ones.buffer->pointer();
+  CHECK_FALSE(gemm_with_epilogue(product, {}, memory, memory, memory, memory, stream));
+}
+
+TEST_CASE("a complex product is none of the library's, whatever its algorithms") {
+  const Child child;
+  CHECK(child.calls("child: a complex product", {"HEDDLE_AUTOTUNE=1"}).empty());
 }
 
 TEST_CASE("a product with an epilogue is one step of the library") {

@@ -17,12 +17,6 @@ bool auto_eval(bool enabled);
 /// otherwise, which are matmul's options, JitOptions and MatmulPrecision. For all threads; IEEE's
 /// at the start. Returns what was set before.
 Precision set_matmul_precision(Precision precision);
-/// Whether what no model decides is timed where it is first needed, with the call's own arrays:
-/// which algorithm of cuBLASLt multiplies matrices of this shape on this GPU. Up to eight are
-/// tried, a millisecond or so each; the choice is kept in the cache on disk. Results may differ
-/// from those without it by rounding, and are the same bits from then on. Returns what it was: off,
-/// unless HEDDLE_AUTOTUNE is 1. No effect on the CPU.
-bool set_autotune(bool enabled);
 /// What such a product gets that this thread records now.
 Precision matmul_precision();
 
@@ -38,6 +32,14 @@ class MatmulPrecision {
  private:
   std::optional<Precision> before_;
 };
+
+/// Whether what no model decides is timed where it is first needed, with the call's own arrays:
+/// which algorithm of cuBLASLt multiplies matrices of this shape on this GPU. Up to eight are
+/// tried, five runs each or, where these take less than half a millisecond, more; the choice is
+/// kept in the cache on disk. Results may differ from those without it by rounding, and are the
+/// same bits from then on. Complex products, and the CPU's, are not timed. For all threads. Returns
+/// what it was: off, unless HEDDLE_AUTOTUNE is 1.
+bool set_autotune(bool enabled);
 
 /// Where arrays are made and programs run: "cpu" or "cuda:N". The default is HEDDLE_DEVICE, else
 /// the first GPU, else the CPU. DeviceError when there is no such device.
