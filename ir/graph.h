@@ -35,6 +35,8 @@ Dim byte_count(const Type& type);
 struct Location {
   const char* file = nullptr;  ///< lives as long as the process
   std::uint32_t line = 0;
+  /// Which node of the graph that was planned this is about, as its place in shared_order().
+  std::uint32_t node = ~0u;
   std::string to_string() const;  ///< "file.cpp:12", or "" when unknown
 };
 
@@ -115,6 +117,8 @@ class Graph {
               Location location = {}) {
     return add(op, std::span(operands.begin(), operands.size()), std::move(attributes), location);
   }
+  /// Sets Location::node of all that shared_order() has: passes carry it along with the line.
+  void number_nodes();
   std::vector<ValueId> outputs;
   std::vector<SymbolFact> facts;
   /// Whether add answers an exactly rounded op on constants with a constant (ir/fold.h). A graph
@@ -160,6 +164,10 @@ std::vector<SymbolFact> merge_facts(std::span<const SymbolFact> facts);
 /// the hash, what no output needs does not count; nor does what the parameters' arrays show to hold
 /// by being there.
 std::vector<Requirement> requirements(const Graph& graph);
+
+/// The parameters, then what the outputs need, operands before users: an order that is the same for
+/// all graphs of one hash, in whatever order they were recorded.
+std::vector<ValueId> shared_order(const Graph& graph);
 
 /// How many of a graph's nodes use each node; one that names it twice counts once, program outputs
 /// do not count.

@@ -138,6 +138,9 @@ struct Step {
   MatmulStep matmul;
   SortStep sort;
   ZeroStep zero;
+  Dim moved;  ///< bytes of global memory that it reads and writes (passes/traffic.h)
+  /// The nodes that it computes, ascending, as their places in ir::shared_order() of the graph.
+  std::vector<std::uint32_t> origins;
 };
 
 /// What a step does with a buffer that it names.

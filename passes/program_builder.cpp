@@ -16,6 +16,7 @@
 #include "passes/plan/sort.h"
 #include "passes/plan/split.h"
 #include "passes/sort.h"
+#include "passes/traffic.h"
 
 namespace heddle::passes {
 
@@ -33,8 +34,15 @@ class Builder {
       for (const ValueId value : group.stored) stored_[index_of(value)] = true;
     }
     assign_outputs();
-    for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;)
-      add_group(planned_.grouping.groups[i]);
+    for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
+      const Group& group = planned_.grouping.groups[i];
+      const std::size_t first = program_.steps.size();
+      add_group(group);
+      for (std::size_t k = first; k < program_.steps.size(); ++k) {
+        program_.steps[k].moved = bytes_moved(planned_, group, program_.steps[k]);
+        program_.steps[k].origins = origins_of(group);
+      }
+    }
     set_lifetimes();
   }
 
@@ -54,6 +62,7 @@ class Builder {
   std::optional<std::uint32_t> input_of(ValueId value) const;
   bool is_aligned(ValueId value) const;
   BufferRef new_temporary(Dim bytes);
+  std::vector<std::uint32_t> origins_of(const Group& group) const;
   void set_lifetimes();
 
   PlannedProgram& planned_;
@@ -324,6 +333,18 @@ void Builder::add_zeros(ValueId value) {
   program_.steps.push_back(std::move(step));
 }
 
+std::vector<std::uint32_t> Builder::origins_of(const Group& group) const {
+  std::vector<std::uint32_t> origins;
+  for (const ValueId member : group.members) {
+    const std::uint32_t origin = graph_.node(member).location.node;
+    if (origin != ir::Location().node) origins.push_back(origin);
+  }
+  std::ranges::sort(origins);
+  const auto again = std::ranges::unique(origins);
+  origins.erase(again.begin(), again.end());
+  return origins;
+}
+
 void Builder::set_lifetimes() {
   for (Temporary& temporary : program_.temporaries) temporary.first_step = ~0u;
   const auto touch = [&](const BufferRef& buffer, std::uint32_t step) {
@@ -344,7 +365,9 @@ PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
   // Passes drop nodes that are not needed, whose conditions hold all the same.
   planned.program.requirements = ir::requirements(graph);
   for (ir::Requirement& one : planned.program.requirements) one.location.clear();
-  planned.graph = run_graph_passes(graph, options);
+  ir::Graph numbered = graph;
+  numbered.number_nodes();
+  planned.graph = run_graph_passes(numbered, options);
   planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled,
                                            options.strict, options.approximate});
   Builder(planned, options).run();

@@ -235,7 +235,7 @@ SortStep sort_of(const Json& json) {
   return step;
 }
 
-Json step_json(const Step& step) {
+Json work_json(const Step& step) {
   switch (step.kind) {
     case Step::Kind::kernel:
       return {{"launch", kernel_json(step.kernel)}};
@@ -250,8 +250,17 @@ Json step_json(const Step& step) {
       {"zero", {{"buffer", buffer_json(step.zero.buffer)}, {"bytes", dim_json(step.zero.bytes)}}}};
 }
 
+Json step_json(const Step& step) {
+  Json json = work_json(step);
+  json["moved"] = dim_json(step.moved);
+  json["origins"] = step.origins;
+  return json;
+}
+
 Step step_of(const Json& json) {
   Step step;
+  step.moved = dim_of(json.at("moved"));
+  step.origins = json.at("origins").get<std::vector<std::uint32_t>>();
   if (json.contains("launch")) {
     step.kernel = kernel_of(json.at("launch"));
   } else if (json.contains("matmul")) {

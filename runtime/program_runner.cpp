@@ -33,6 +33,7 @@ ProgramRunner::~ProgramRunner() {
 
 void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
                         std::vector<DeviceArray>& outputs, const CallerLines& lines) {
+  const ir::Span span(ir::Phase::launch, program_.name);
   const Device device = stream.device();
   std::optional<cuda::ContextScope> context;
   if (device.is_cuda()) context.emplace(device.ordinal);
@@ -47,7 +48,13 @@ void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
   } else {
     prepare_graph(lane, frame, device);
   }
-  enqueue(*lane, frame, stream, capture);
+  if (span.data() != nullptr && ir::kernels_watched()) [[unlikely]] {
+    enqueue_watched(*lane, frame,
+                    {program_, *lane->schedule, arguments, lines, stream, capture.active()}, stream,
+                    capture);
+  } else {
+    enqueue(*lane, frame, stream, capture);
+  }
   frame.finish();
   statistics().program_launches.fetch_add(1, std::memory_order_relaxed);
 }
@@ -111,6 +118,13 @@ void ProgramRunner::enqueue(Lane& lane, const Frame& frame, const Stream& stream
     }
     enqueue_one(actions[i++], lane, frame, stream, capture);
   }
+}
+
+/// One by one: of what a graph launches nobody knows when it begins and ends.
+void ProgramRunner::enqueue_watched(Lane& lane, const Frame& frame, const WatchedCall& call,
+                                    const Stream& stream, const CaptureScope& capture) {
+  for (const Action& action : lane.schedule->actions())
+    call.run(action, [&] { enqueue_one(action, lane, frame, stream, capture); });
 }
 
 void ProgramRunner::enqueue_one(const Action& action, Lane& lane, const Frame& frame,

@@ -7,6 +7,7 @@
 
 #include "runtime/capture.h"
 #include "runtime/image.h"
+#include "runtime/kernel_run.h"
 #include "runtime/lanes.h"
 #include "runtime/launcher.h"
 #include "runtime/products.h"
@@ -34,6 +35,8 @@ class ProgramRunner {
                                                const ir::Graph* graph);
   void prepare_graph(const Lanes::Lease& lane, const Frame& frame, Device device);
   void enqueue(Lane& lane, const Frame& frame, const Stream& stream, const CaptureScope& capture);
+  void enqueue_watched(Lane& lane, const Frame& frame, const WatchedCall& call,
+                       const Stream& stream, const CaptureScope& capture);
   void enqueue_one(const Action& action, Lane& lane, const Frame& frame, const Stream& stream,
                    const CaptureScope& capture);
 

@@ -17,13 +17,13 @@ Schedule::Schedule(const passes::Program& program, std::span<const ArgumentView>
   for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     if (step.kind == Step::Kind::kernel) {
-      add_launch(step.kernel, prepared_.kernels[i]);
+      add_launch(i, step.kernel, prepared_.kernels[i]);
     } else if (step.kind == Step::Kind::zero) {
-      add_clear(step.zero.buffer,
+      add_clear(i, step.zero.buffer,
                 static_cast<std::size_t>(step.zero.bytes.evaluate(prepared_.bindings)));
     } else if (step.kind == Step::Kind::sort && step.sort.kernels) {
       for (const PreparedLaunch& one : prepared_.sorts[i].launches)
-        add_launch(one.step, one.kernel);
+        add_launch(i, one.step, one.kernel);
     } else {
       actions_.push_back({.kind = Action::Kind::library, .step_index = i});
     }
@@ -41,16 +41,19 @@ bool Schedule::fits(std::span<const ArgumentView> arguments) const {
                             });
 }
 
-void Schedule::add_launch(const passes::KernelStep& step, const PreparedKernel& kernel) {
+void Schedule::add_launch(std::uint32_t index, const passes::KernelStep& step,
+                          const PreparedKernel& kernel) {
   if (kernel.blocks == 0) return;
   for (const Parameter& parameter : step.parameters) {
     if (parameter.kind == Parameter::Kind::buffer && parameter.cleared > 0)
-      add_clear(parameter.buffer, static_cast<std::size_t>(parameter.cleared * kernel.blocks));
+      add_clear(index, parameter.buffer,
+                static_cast<std::size_t>(parameter.cleared * kernel.blocks));
   }
   const auto action = static_cast<std::uint32_t>(actions_.size());
   actions_.push_back({.kind = Action::Kind::launch,
                       .step = &step,
                       .blocks = kernel.blocks,
+                      .step_index = index,
                       .first_slot = static_cast<std::uint32_t>(slots_.size())});
   std::size_t next_size = 0;
   for (const Parameter& parameter : step.parameters) {
@@ -69,11 +72,12 @@ void Schedule::add_launch(const passes::KernelStep& step, const PreparedKernel& 
   actions_.back().slot_count = static_cast<std::uint32_t>(step.parameters.size());
 }
 
-void Schedule::add_clear(const passes::BufferRef& buffer, std::size_t bytes) {
+void Schedule::add_clear(std::uint32_t index, const passes::BufferRef& buffer, std::size_t bytes) {
   if (bytes == 0) return;
   const auto action = static_cast<std::uint32_t>(actions_.size());
   actions_.push_back({.kind = Action::Kind::clear,
                       .bytes = bytes,
+                      .step_index = index,
                       .first_slot = static_cast<std::uint32_t>(slots_.size()),
                       .slot_count = 1});
   add_slot({.action = action, .buffer = buffer});

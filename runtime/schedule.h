@@ -16,13 +16,13 @@ struct Action {
   enum class Kind : std::uint8_t {
     launch,  ///< `blocks` of `step`'s kernel; its arguments are the action's slots
     clear,   ///< `bytes` of 0 at the address that is the action's slot
-    library  ///< step `step_index` of the program, by a library or by the runtime itself
+    library  ///< the step, by a library or by the runtime itself
   };
   Kind kind = Kind::launch;
   const passes::KernelStep* step = nullptr;
   std::int64_t blocks = 0;
   std::size_t bytes = 0;
-  std::uint32_t step_index = 0;
+  std::uint32_t step_index = 0;  ///< of the program
   std::uint32_t first_slot = 0, slot_count = 0;
 };
 
@@ -57,8 +57,9 @@ class Schedule {
     bool is_scalar;
     ir::Type type;
   };
-  void add_launch(const passes::KernelStep& step, const PreparedKernel& kernel);
-  void add_clear(const passes::BufferRef& buffer, std::size_t bytes);
+  void add_launch(std::uint32_t index, const passes::KernelStep& step,
+                  const PreparedKernel& kernel);
+  void add_clear(std::uint32_t index, const passes::BufferRef& buffer, std::size_t bytes);
   void add_slot(const SlotSource& source);
 
   std::vector<Expected> expected_;

@@ -19,7 +19,7 @@ namespace {
 struct Idle {
   std::mutex mutex;
   std::vector<StreamState*> streams;
-  std::vector<cuda::EventHandle> events;
+  std::vector<cuda::EventHandle> events, timed_events;
 };
 
 Idle& idle_on(Device device) {
@@ -33,6 +33,15 @@ Idle& idle_on(Device device) {
 
 StreamState* cpu_state() {
   static auto* const state = new StreamState;
+  return state;
+}
+
+StreamState* new_state(Device device, cuda::StreamHandle handle) {
+  static std::atomic<std::uint32_t> count{0};
+  auto* state = new StreamState;
+  state->device = device;
+  state->handle = handle;
+  state->number = count.fetch_add(1) + 1;
   return state;
 }
 
@@ -96,9 +105,7 @@ Stream Stream::create(Device device) {
   cuda::ContextScope context(device.ordinal);
   cuda::StreamHandle handle = nullptr;
   cuda::driver().stream_create(&handle, cuda::stream_non_blocking);
-  auto* state = new StreamState;
-  state->device = device;
-  state->handle = handle;
+  StreamState* const state = new_state(device, handle);
   return Stream(state);
 }
 
@@ -117,9 +124,7 @@ Stream Stream::borrow(Device device, cuda::StreamHandle handle) {
   for (StreamState* state : (*known)[handle]) {
     if (state->device == device) return Stream(state);
   }
-  auto* state = new StreamState;
-  state->device = device;
-  state->handle = handle;
+  StreamState* const state = new_state(device, handle);
   state->borrowed = true;
   (*known)[handle].push_back(state);
   return Stream(state);
@@ -174,12 +179,13 @@ Event::Event(const Stream& stream, bool timed) : device_(stream.device()), timed
     return;
   }
   cuda::ContextScope context(device_.ordinal);
-  if (!timed) {
+  {
     Idle& idle = idle_on(device_);
     std::lock_guard lock(idle.mutex);
-    if (!idle.events.empty()) {
-      handle_ = idle.events.back();
-      idle.events.pop_back();
+    std::vector<cuda::EventHandle>& events = timed ? idle.timed_events : idle.events;
+    if (!events.empty()) {
+      handle_ = events.back();
+      events.pop_back();
     }
   }
   if (handle_ == nullptr) {
@@ -203,13 +209,9 @@ Event& Event::operator=(Event&& other) noexcept {
 
 Event::~Event() {
   if (handle_ == nullptr || cuda::shutting_down()) return;
-  if (timed_) {
-    cuda::driver().event_destroy.attempt(handle_);
-    return;
-  }
   Idle& idle = idle_on(device_);
   std::lock_guard lock(idle.mutex);
-  idle.events.push_back(handle_);
+  (timed_ ? idle.timed_events : idle.events).push_back(handle_);
 }
 
 bool Event::done() const {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "runtime/cuda_driver.h"
@@ -19,6 +20,7 @@ struct StreamState {
   cuda::StreamHandle handle = nullptr;  ///< null on the CPU
   std::atomic<int> references{0};
   bool borrowed = false;
+  std::uint32_t number = 0;  ///< of streams of GPUs, from 1; no two have one
 };
 
 /// A queue of work on a device, in order. A handle: copies mean the same queue. On the CPU work is

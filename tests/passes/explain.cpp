@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "passes/traffic.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
 

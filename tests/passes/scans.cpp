@@ -3,6 +3,7 @@
 #include "passes/explain.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
+#include "passes/traffic.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
 

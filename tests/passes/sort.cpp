@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "passes/explain.h"
+#include "passes/traffic.h"
 #include "tests/passes/plans.h"
 
 using namespace heddle;

@@ -198,9 +198,11 @@ int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
 }
 int cuStreamGetCtx(Stream*, Context** context) { return *context = &state().context, success; }
 
-int cuEventCreate(Event** event, unsigned) {
+int cuEventCreate(Event** event, unsigned flags) {
   if (!have_context()) return invalid_context;
-  return *event = new Event, success;
+  *event = new Event;
+  (*event)->timed = flags == 0;
+  return success;
 }
 int cuEventDestroy_v2(Event*) { return success; }
 int cuEventRecord(Event* event, Stream* stream) {
@@ -208,7 +210,10 @@ int cuEventRecord(Event* event, Stream* stream) {
   const Lock lock(state().mutex);
   event->mark = std::make_shared<Mark>(Mark{stream, false, stream->capture != nullptr});
   if (stream->capture != nullptr) return success;
-  stream->work.emplace_back([mark = event->mark] { mark->passed = true; });
+  stream->work.emplace_back([mark = event->mark] {
+    mark->passed = true;
+    mark->when = state().microseconds;
+  });
   return success;
 }
 int cuEventQuery(Event* event) {
@@ -221,7 +226,14 @@ int cuEventSynchronize(Event* event) {
   run_until(*event->mark);
   return success;
 }
-int cuEventElapsedTime(float* milliseconds, Event*, Event*) { return *milliseconds = 1, success; }
+int cuEventElapsedTime(float* milliseconds, Event* start, Event* end) {
+  const Lock lock(state().mutex);
+  if (!start->timed || !end->timed) return invalid_value;
+  if (!start->mark->passed || !end->mark->passed) return not_ready;
+  constexpr double a_millisecond = 1000;
+  *milliseconds = static_cast<float>((end->mark->when - start->mark->when) / a_millisecond);
+  return success;
+}
 
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   const Lock lock(state().mutex);

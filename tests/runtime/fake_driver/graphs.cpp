@@ -144,6 +144,7 @@ Node* node_in(Executable* executable, const Node* original) {
 bool unsafe_now() { return captures > 0 && mode != cuda::CaptureMode::relaxed; }
 
 void execute(const Node& node) {
+  state().microseconds += node.kernel != nullptr ? node.grid : 1;
   if (node.kernel == nullptr) {
     std::memset(reinterpret_cast<void*>(node.destination), node.value, node.bytes);
   } else if (node.kernel->run != nullptr) {

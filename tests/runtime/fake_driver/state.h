@@ -38,10 +38,12 @@ struct Mark {
   Stream* stream = nullptr;
   bool passed = true;
   bool captured = false;
+  double when = 0;  ///< on the device's clock, once it has passed
 };
 
 struct Event {
   std::shared_ptr<Mark> mark = std::make_shared<Mark>();
+  bool timed = false;
 };
 
 constexpr std::size_t capacity = std::size_t{256} << 20;
@@ -53,6 +55,7 @@ struct State {
   std::map<std::uint64_t, std::size_t> pinned;
   std::size_t used = 0;
   std::map<Stream*, bool> streams;
+  double microseconds = 0;  ///< a kernel takes one a block, and a fill one
 };
 
 State& state();

@@ -1,0 +1,164 @@
+#include "runtime/kernel_run.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "heddle/error.h"
+
+#include "runtime/log.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+using passes::Step;
+
+bool same_line(const ir::Location& a, const ir::Location& b) {
+  return a.file == b.file && a.line == b.line;
+}
+
+/// A timed event of now; none where the device does not give one.
+std::optional<Event> mark(const Stream& stream) {
+  try {
+    return Event(stream, true);
+  } catch (const Error& failure) {
+    log().debug("a kernel is not timed: {}", failure.what());
+    return std::nullopt;
+  }
+}
+
+/// "f32[2,512,64] x f32[2,64,128]"
+std::string factors_of(const passes::MatmulStep& step, const ir::SymbolBindings& bindings) {
+  const auto matrix = [&](const ir::Dim& rows, const ir::Dim& columns) {
+    ir::Shape shape{ir::Dim(rows.evaluate(bindings)), ir::Dim(columns.evaluate(bindings))};
+    const std::int64_t batch = step.batch.evaluate(bindings);
+    if (batch != 1) shape.insert(shape.begin(), ir::Dim(batch));
+    return ir::to_string(ir::Type{step.operand_dtype, shape});
+  };
+  return matrix(step.rows, step.depth) + " x " + matrix(step.depth, step.columns);
+}
+
+}  // namespace
+
+bool finished(const ir::SpanData& span) {
+  const KernelRun* const run = kernel_run_of(span);
+  return run == nullptr || !run->end || run->end->done();
+}
+
+std::optional<double> device_microseconds(const ir::SpanData& span) {
+  const KernelRun* const run = kernel_run_of(span);
+  if (run == nullptr || run->captured || !run->enqueued) return std::nullopt;
+  if (!run->device.is_cuda())
+    return std::chrono::duration<double, std::micro>(span.end - span.start).count();
+  if (!run->begin || !run->end) return std::nullopt;
+  run->end->synchronize();
+  constexpr double microseconds = 1000;
+  return run->end->milliseconds_since(*run->begin) * microseconds;
+}
+
+WatchedCall::WatchedCall(const passes::Program& program, const Schedule& schedule,
+                         std::span<const ArgumentView> arguments, const CallerLines& lines,
+                         const Stream& stream, bool captured)
+    : program_(program),
+      prepared_(schedule.prepared()),
+      arguments_(arguments),
+      lines_(lines),
+      actions_(program.steps.size()),
+      stream_(stream),
+      captured_(captured) {
+  if (lines.graph != nullptr) order_ = ir::shared_order(*lines.graph);
+  for (const Action& action : schedule.actions()) {
+    if (action.kind != Action::Kind::clear) ++actions_[action.step_index];
+  }
+}
+
+void WatchedCall::run(const Action& action, const std::function<void()>& enqueue) const {
+  const ir::Span span(ir::Phase::kernel, name_of(action));
+  if (span.data() == nullptr) return enqueue();
+  const std::shared_ptr<KernelRun> run = describe(action);
+  span.data()->detail = run;
+  const bool timed = stream_.device().is_cuda() && !captured_;
+  if (timed) run->begin = mark(stream_);
+  enqueue();
+  run->enqueued = true;
+  if (timed && run->begin) run->end = mark(stream_);
+}
+
+std::string WatchedCall::name_of(const Action& action) const {
+  if (action.kind == Action::Kind::launch) return program_.kernel_names[action.step->kernel];
+  if (action.kind == Action::Kind::clear) return "fill_bytes";
+  const Step& step = program_.steps[action.step_index];
+  if (step.kind == Step::Kind::matmul)
+    return fmt::format("matmul_{}", heddle::name_of(step.matmul.dtype));
+  return fmt::format("{}_{}", step.sort.indices ? "argsort" : "sort",
+                     heddle::name_of(step.sort.dtype));
+}
+
+std::shared_ptr<KernelRun> WatchedCall::describe(const Action& action) const {
+  const Step& step = program_.steps[action.step_index];
+  auto run = std::make_shared<KernelRun>();
+  run->program = program_.name;
+  run->step = action.step_index;
+  run->device = stream_.device();
+  run->stream = stream_.state()->number;
+  run->captured = captured_;
+  run->lines = lines_of(step);
+  if (action.kind == Action::Kind::clear) {
+    run->bytes = static_cast<std::int64_t>(action.bytes);
+    return run;
+  }
+  run->operands = operands_of(step);
+  // What several launches move together nobody has counted for each.
+  if (actions_[action.step_index] == 1) run->bytes = step.moved.evaluate(prepared_.bindings);
+  if (action.kind == Action::Kind::launch) {
+    run->blocks = action.blocks;
+    std::ranges::copy(action.step->block, run->threads);
+    run->cluster = action.step->cluster;
+    run->shared_bytes = action.step->shared_bytes;
+  }
+  return run;
+}
+
+/// Temporaries have no type that a program would say.
+std::string WatchedCall::type_of(const passes::BufferRef& buffer) const {
+  switch (buffer.kind) {
+    case passes::BufferRef::Kind::input: {
+      const DeviceArray* const array = arguments_[buffer.index].array;
+      return array != nullptr ? ir::to_string(array->type) : "scalar";
+    }
+    case passes::BufferRef::Kind::output:
+      return ir::to_string(
+          ir::Type{program_.outputs[buffer.index].type.dtype, prepared_.output_shapes[buffer.index]});
+    case passes::BufferRef::Kind::temporary:
+      break;
+  }
+  return fmt::format("{} bytes", prepared_.temporary_bytes[buffer.index]);
+}
+
+std::string WatchedCall::operands_of(const Step& step) const {
+  std::vector<std::string> read, written;
+  for (const passes::BufferUse& use : uses_of(step))
+    (use.written ? written : read).push_back(type_of(use.buffer));
+  if (step.kind == Step::Kind::matmul) {
+    read.erase(read.begin(), read.begin() + 2);
+    read.insert(read.begin(), factors_of(step.matmul, prepared_.bindings));
+  }
+  return fmt::format("{} -> {}", fmt::join(read, ", "), fmt::join(written, ", "));
+}
+
+std::vector<ir::Location> WatchedCall::lines_of(const Step& step) const {
+  std::vector<ir::Location> lines;
+  const auto add = [&](const ir::Location& line) {
+    const bool known = std::ranges::any_of(
+        lines, [&](const ir::Location& other) { return same_line(line, other); });
+    if (line.file != nullptr && !known) lines.push_back(line);
+  };
+  for (const std::uint32_t origin : step.origins) {
+    if (origin < order_.size()) add(lines_.graph->node(order_[origin]).location);
+  }
+  return lines;
+}
+
+}  // namespace heddle::runtime
