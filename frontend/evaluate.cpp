@@ -13,6 +13,7 @@
 #include "frontend/mix.h"
 #include "frontend/record.h"
 #include "frontend/storage.h"
+#include "ir/span.h"
 
 namespace heddle::frontend {
 
@@ -98,8 +99,13 @@ class Run {
       const std::shared_ptr<const Prepared> prepared = prepare(device);
       collect_arguments();
       collect_lines(*prepared);
-      prepared->executable->run(arguments_, stream, values_,
-                                runtime::CallerLines(std::span<const ir::Location>(lines_)));
+      runtime::CallerLines lines{std::span<const ir::Location>(lines_)};
+      std::optional<ir::Graph> graph;
+      if (ir::kernels_watched()) [[unlikely]] {
+        std::vector<std::uint32_t> result;
+        lines.graph = &graph.emplace(build_graph(walk_, result));
+      }
+      prepared->executable->run(arguments_, stream, values_, lines);
       ++counters().evaluations;
       finish(*prepared);
     } catch (...) {

@@ -8,6 +8,8 @@
 #include "frontend/evaluate.h"
 #include "frontend/jit_state.h"
 #include "frontend/record.h"
+#include "ir/span.h"
+#include "runtime/kernel_history.h"
 
 namespace heddle::frontend {
 namespace {
@@ -141,6 +143,8 @@ void resolve_types(const JitOptions& options, CallState& call) {
 
 TracedFunction trace_function(const JitOptions& options, const CallState& call,
                               const TraceBody& body) {
+  runtime::watch_as_environment_says();
+  const ir::Span span(ir::Phase::trace, options.name);
   TracedFunction function;
   function.graph.name = options.name;
   function.options.strict = options.strict;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -77,6 +78,12 @@ class Span {
   Span(Phase phase, std::string_view name) {
     if (watched()) [[unlikely]]
       begin(phase, name);
+  }
+  /// `name` is only asked while somebody watches.
+  template <std::invocable Name>
+  Span(Phase phase, const Name& name) {
+    if (watched()) [[unlikely]]
+      begin(phase, name());
   }
   ~Span() {
     if (data_ != nullptr) [[unlikely]]

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/dump.h"
+#include "ir/span.h"
 #include "passes/matmul.h"
 #include "passes/simplify.h"
 #include "passes/sort.h"
@@ -45,7 +46,10 @@ Graph run_graph_passes(const Graph& graph, const PlanOptions& options) {
     const bool off = std::find(options.disabled.begin(), options.disabled.end(), pass.name) !=
                      options.disabled.end();
     if (off && !pass.required) continue;
-    current = pass.run(current, options);
+    {
+      const ir::Span span(ir::Phase::pass, pass.name);
+      current = pass.run(current, options);
+    }
     ir::dump("passes", graph.name + " after " + std::string(pass.name),
              [&] { return ir::print(current); });
   }

@@ -5,6 +5,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/span.h"
 #include "passes/donate.h"
 #include "passes/in_place.h"
 #include "passes/lower.h"
@@ -368,8 +369,12 @@ PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
   ir::Graph numbered = graph;
   numbered.number_nodes();
   planned.graph = run_graph_passes(numbered, options);
-  planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled,
-                                           options.strict, options.approximate});
+  {
+    const ir::Span span(ir::Phase::pass, "group");
+    planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled,
+                                             options.strict, options.approximate});
+  }
+  const ir::Span span(ir::Phase::pass, "plan");
   Builder(planned, options).run();
   reuse_donated_inputs(planned);
   if (std::ranges::find(options.disabled, "in_place") == options.disabled.end())

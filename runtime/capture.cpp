@@ -48,6 +48,14 @@ CaptureScope::~CaptureScope() {
   if (active_) cuda::driver().thread_exchange_stream_capture_mode.attempt(&mode_);
 }
 
+RelaxedCaptureScope::RelaxedCaptureScope() {
+  cuda::driver().thread_exchange_stream_capture_mode(&mode_);
+}
+
+RelaxedCaptureScope::~RelaxedCaptureScope() {
+  cuda::driver().thread_exchange_stream_capture_mode.attempt(&mode_);
+}
+
 void CaptureScope::keep(Buffers buffers) const {
   release_abandoned();
   auto kept = std::make_unique<Buffers>(std::move(buffers));

@@ -29,4 +29,17 @@ class CaptureScope {
   cuda::CaptureMode mode_ = cuda::CaptureMode::relaxed;
 };
 
+/// While one lives, this thread may ask about events and wait for them though somebody captures a
+/// CUDA graph, with which they have nothing to do.
+class RelaxedCaptureScope {
+ public:
+  RelaxedCaptureScope();
+  ~RelaxedCaptureScope();
+  RelaxedCaptureScope(const RelaxedCaptureScope&) = delete;
+  RelaxedCaptureScope& operator=(const RelaxedCaptureScope&) = delete;
+
+ private:
+  cuda::CaptureMode mode_ = cuda::CaptureMode::relaxed;
+};
+
 }  // namespace heddle::runtime

@@ -13,6 +13,7 @@
 #include "codegen/embedded.h"
 #include "codegen/printers.h"
 #include "ir/dump.h"
+#include "ir/span.h"
 #include "ir/split.h"
 #include "passes/explain.h"
 #include "passes/program_builder.h"
@@ -111,6 +112,7 @@ bool compiling_is_forbidden() {
 
 ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOptions& options,
                       const ir::Target& target, Lookup lookup) {
+  const ir::Span span(ir::Phase::compile, kernels[0].name);
   cache::Store& store = cache::Store::global();
   const cache::Key key = module_key(kernels, options, target);
   ModuleImage image;
@@ -125,6 +127,11 @@ ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOption
     store.save(key, image.kind, facts_of(options, target), image.bytes);
   }
   for (const KernelSource& kernel : kernels) image.kernels.push_back(kernel.name);
+  if (ir::SpanData* const told = span.data()) {
+    told->name = fmt::format("{}", fmt::join(image.kernels, " "));
+    told->source = image.built ? "compiled" : "disk";
+    told->bytes = image.bytes.size();
+  }
   return image;
 }
 
@@ -174,7 +181,10 @@ cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
 namespace {
 
 KernelSource print(const passes::KernelPlan& plan, const ir::Target& target) {
-  return is_host(target) ? codegen::print_host(plan) : codegen::print_cuda(plan);
+  const ir::Span span(ir::Phase::codegen, plan.name);
+  KernelSource source = is_host(target) ? codegen::print_host(plan) : codegen::print_cuda(plan);
+  if (span.data() != nullptr) span.data()->name = source.name;
+  return source;
 }
 
 }  // namespace
@@ -269,6 +279,11 @@ ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& optio
   const cache::Key key = program_key(graph, options, target);
   if (std::optional<cache::Entry> entry = store.load(key)) {
     try {
+      const ir::Span span(ir::Phase::compile, graph.name);
+      if (ir::SpanData* const told = span.data()) {
+        told->source = "disk";
+        told->bytes = entry->payload.size();
+      }
       return decode_program_image(entry->payload);
     } catch (const ParseError&) {
       store.discard(key);

@@ -10,10 +10,12 @@
 
 #include "heddle/error.h"
 
+#include "ir/span.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile.h"
 #include "runtime/host_compiler.h"
 #include "runtime/in_flight.h"
+#include "runtime/kernel_history.h"
 #include "runtime/log.h"
 #include "runtime/program_runner.h"
 #include "runtime/recording.h"
@@ -195,11 +197,14 @@ Executable::~Executable() = default;
 std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
                                                   const CompileOptions& requested,
                                                   const Device& device) {
+  watch_as_environment_says();
   if (is_recording()) add_to_recording(graph, requested);
   const CompileOptions options = with_environment(requested);
   const ir::Hash128 key = memory_key(graph, options, device);
   ExecutableCache& cache = ExecutableCache::global();
   if (auto found = cache.find(key)) {
+    const ir::Span span(ir::Phase::compile, graph.name);
+    if (span.data() != nullptr) span.data()->source = "memory";
     statistics().program_hits.fetch_add(1, std::memory_order_relaxed);
     return found;
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -59,6 +60,11 @@ struct CallerLines {
   ir::Location of_output(std::size_t index) const {
     if (graph != nullptr) return graph->node(graph->outputs[index]).location;
     return index < outputs.size() ? outputs[index] : ir::Location();
+  }
+
+  /// What the caller calls the program.
+  std::string_view name_of(std::string_view program) const {
+    return graph != nullptr ? std::string_view(graph->name) : program;
   }
 
   const ir::Graph* graph = nullptr;  ///< has the program's hash

@@ -1,15 +1,22 @@
 #include "runtime/kernel_run.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "heddle/error.h"
 
+#include "runtime/capture.h"
 #include "runtime/log.h"
 
 namespace heddle::runtime {
+
+struct DeviceClock {
+  Event event;
+  ir::SpanData::Clock::time_point host;  ///< when the device passed it
+};
 
 namespace {
 
@@ -29,6 +36,29 @@ std::optional<Event> mark(const Stream& stream) {
   }
 }
 
+/// Times since an event are floats, which long after it are no longer exact.
+constexpr auto clock_lasts = std::chrono::seconds(4);
+
+/// Of an event in a stream of its own, which the device passes at once. Null where it gives none.
+std::shared_ptr<const DeviceClock> clock_of(Device device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const clocks = new std::map<int, std::shared_ptr<const DeviceClock>>;
+  const std::lock_guard lock(*mutex);
+  std::shared_ptr<const DeviceClock>& clock = (*clocks)[device.ordinal];
+  const auto now = ir::SpanData::Clock::now();
+  if (clock && now - clock->host < clock_lasts) return clock;
+  try {
+    const RelaxedCaptureScope relaxed;
+    Event event(Stream::create(device), true);
+    event.synchronize();
+    clock = std::make_shared<const DeviceClock>(
+        DeviceClock{std::move(event), ir::SpanData::Clock::now()});
+  } catch (const Error& failure) {
+    log().debug("kernels are not timed: {}", failure.what());
+  }
+  return clock;
+}
+
 /// "f32[2,512,64] x f32[2,64,128]"
 std::string factors_of(const passes::MatmulStep& step, const ir::SymbolBindings& bindings) {
   const auto matrix = [&](const ir::Dim& rows, const ir::Dim& columns) {
@@ -42,20 +72,46 @@ std::string factors_of(const passes::MatmulStep& step, const ir::SymbolBindings&
 
 }  // namespace
 
-bool finished(const ir::SpanData& span) {
-  const KernelRun* const run = kernel_run_of(span);
-  return run == nullptr || !run->end || run->end->done();
+void KernelRun::mark_begin(const Stream& marked) {
+  const std::lock_guard lock(mutex_);
+  clock_ = clock_of(marked.device());
+  if (clock_) begin_ = mark(marked);
 }
 
-std::optional<double> device_microseconds(const ir::SpanData& span) {
+void KernelRun::mark_end(const Stream& marked) {
+  const std::lock_guard lock(mutex_);
+  if (begin_) end_ = mark(marked);
+}
+
+std::optional<DeviceTime> KernelRun::device_time(bool wait) const {
+  const std::lock_guard lock(mutex_);
+  if (time_ || !end_) return time_;
+  const RelaxedCaptureScope relaxed;
+  if (wait) end_->synchronize();
+  if (!end_->done()) return std::nullopt;
+  constexpr double microseconds = 1000;
+  time_.emplace();
+  time_->microseconds = end_->milliseconds_since(*begin_) * microseconds;
+  time_->start =
+      clock_->host +
+      std::chrono::duration_cast<ir::SpanData::Clock::duration>(
+          std::chrono::duration<double, std::milli>(begin_->milliseconds_since(clock_->event)));
+  begin_.reset();
+  end_.reset();
+  return time_;
+}
+
+bool KernelRun::pending() const {
+  const std::lock_guard lock(mutex_);
+  return end_.has_value();
+}
+
+std::optional<DeviceTime> device_time(const ir::SpanData& span, bool wait) {
   const KernelRun* const run = kernel_run_of(span);
   if (run == nullptr || run->captured || !run->enqueued) return std::nullopt;
-  if (!run->device.is_cuda())
-    return std::chrono::duration<double, std::micro>(span.end - span.start).count();
-  if (!run->begin || !run->end) return std::nullopt;
-  run->end->synchronize();
-  constexpr double microseconds = 1000;
-  return run->end->milliseconds_since(*run->begin) * microseconds;
+  if (run->device.is_cuda()) return run->device_time(wait);
+  return DeviceTime{span.start,
+                    std::chrono::duration<double, std::micro>(span.end - span.start).count()};
 }
 
 WatchedCall::WatchedCall(const passes::Program& program, const Schedule& schedule,
@@ -80,10 +136,10 @@ void WatchedCall::run(const Action& action, const std::function<void()>& enqueue
   const std::shared_ptr<KernelRun> run = describe(action);
   span.data()->detail = run;
   const bool timed = stream_.device().is_cuda() && !captured_;
-  if (timed) run->begin = mark(stream_);
+  if (timed) run->mark_begin(stream_);
   enqueue();
   run->enqueued = true;
-  if (timed && run->begin) run->end = mark(stream_);
+  if (timed) run->mark_end(stream_);
 }
 
 std::string WatchedCall::name_of(const Action& action) const {
@@ -99,7 +155,7 @@ std::string WatchedCall::name_of(const Action& action) const {
 std::shared_ptr<KernelRun> WatchedCall::describe(const Action& action) const {
   const Step& step = program_.steps[action.step_index];
   auto run = std::make_shared<KernelRun>();
-  run->program = program_.name;
+  run->program = lines_.name_of(program_.name);
   run->step = action.step_index;
   run->device = stream_.device();
   run->stream = stream_.state()->number;
@@ -129,8 +185,8 @@ std::string WatchedCall::type_of(const passes::BufferRef& buffer) const {
       return array != nullptr ? ir::to_string(array->type) : "scalar";
     }
     case passes::BufferRef::Kind::output:
-      return ir::to_string(
-          ir::Type{program_.outputs[buffer.index].type.dtype, prepared_.output_shapes[buffer.index]});
+      return ir::to_string(ir::Type{program_.outputs[buffer.index].type.dtype,
+                                    prepared_.output_shapes[buffer.index]});
     case passes::BufferRef::Kind::temporary:
       break;
   }

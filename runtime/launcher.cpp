@@ -3,9 +3,11 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "heddle/error.h"
 
+#include "ir/span.h"
 #include "runtime/fault.h"
 #include "runtime/module.h"
 #include "runtime/per_thread.h"
@@ -22,11 +24,22 @@ void count_launch(const std::string& name) {
   statistics().kernel_launches.fetch_add(1, std::memory_order_relaxed);
 }
 
+/// Of loading a module's code.
+struct LoadSpan {
+  explicit LoadSpan(const ModuleImage& module)
+      : span(ir::Phase::load,
+             ir::watched() ? fmt::format("{}", fmt::join(module.kernels, " ")) : std::string()) {
+    if (span.data() != nullptr) span.data()->bytes = module.bytes.size();
+  }
+  ir::Span span;
+};
+
 class CudaLauncher final : public KernelLauncher {
  public:
   CudaLauncher(const ProgramImage& image, int ordinal) : names_(image.program.kernel_names) {
     std::unordered_map<std::string, cuda::FunctionHandle> functions;
     for (const ModuleImage& module : image.modules) {
+      const LoadSpan span(module);
       modules_.push_back(std::make_unique<CudaModule>(module.bytes, ordinal));
       for (const std::string& name : module.kernels)
         functions[name] = modules_.back()->function(name);
@@ -122,6 +135,7 @@ class HostLauncher final : public KernelLauncher {
   explicit HostLauncher(const ProgramImage& image) : names_(image.program.kernel_names) {
     std::unordered_map<std::string, HostFunction> functions;
     for (const ModuleImage& module : image.modules) {
+      const LoadSpan span(module);
       modules_.push_back(std::make_unique<HostModule>(module.bytes));
       for (const std::string& name : module.kernels)
         functions[name] = modules_.back()->function(name);

@@ -13,6 +13,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/span.h"
 #include "runtime/byte_size.h"
 #include "runtime/fault.h"
 #include "runtime/host_memory.h"
@@ -210,6 +211,11 @@ Label label_of(const ir::Type& type, std::string_view of) {
 
 BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label, ir::Location line) {
   if (bytes == 0) return BufferRef(new Buffer(stream.state(), nullptr, 0, nullptr));
+  const ir::Span span(ir::Phase::allocate, "");
+  if (ir::SpanData* const told = span.data()) {
+    told->name = label ? *label : "memory";
+    told->bytes = bytes;
+  }
   MemoryPool& pool = pool_of(stream.device());
   const bool refused = fault::point(fault::Kind::allocation);
   const BlockRequest request{bytes, label, line};

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/span.h"
 #include "runtime/log.h"
 #include "runtime/pool_arena.h"
 
@@ -196,7 +197,11 @@ Chunk* MemoryPool::reserve_and_take(Arena& arena, const BlockRequest& request) {
   const std::size_t now = counters_->reserved.fetch_add(size) + size;
   void* pointer = nullptr;
   try {
-    if (limit == 0 || now <= limit) pointer = backend_.reserve(size);
+    if (limit == 0 || now <= limit) {
+      const ir::Span span(ir::Phase::allocate, "growth of a pool");
+      if (span.data() != nullptr) span.data()->bytes = size;
+      pointer = backend_.reserve(size);
+    }
   } catch (...) {
     counters_->reserved.fetch_sub(size);
     throw;

@@ -33,7 +33,7 @@ ProgramRunner::~ProgramRunner() {
 
 void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
                         std::vector<DeviceArray>& outputs, const CallerLines& lines) {
-  const ir::Span span(ir::Phase::launch, program_.name);
+  const ir::Span span(ir::Phase::launch, [&] { return lines.name_of(program_.name); });
   const Device device = stream.device();
   std::optional<cuda::ContextScope> context;
   if (device.is_cuda()) context.emplace(device.ordinal);

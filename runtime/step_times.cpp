@@ -61,7 +61,7 @@ std::vector<StepTime> time_steps(const Executable& executable,
       continue;
     }
     for (std::size_t k = 0; k < std::min(spans.size(), times.size()); ++k) {
-      if (const auto time = device_microseconds(spans[k])) times[k].push_back(*time);
+      if (const auto time = device_time(spans[k], true)) times[k].push_back(time->microseconds);
     }
   }
   for (std::size_t k = 0; k < steps.size(); ++k) steps[k].microseconds = median(times[k]);

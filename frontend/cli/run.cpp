@@ -2,12 +2,14 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "heddle/error.h"
 #include "heddle/io.h"
+#include "heddle/profile.h"
 
 #include "frontend/access.h"
 #include "frontend/cli/command.h"
@@ -24,6 +26,8 @@ struct RunOptions {
   InputOptions inputs;
   int repeat = 0;
   bool json = false;
+  bool profile = false;
+  std::string trace;  ///< a file
   Modes modes;
 };
 
@@ -68,12 +72,42 @@ void print_outputs(const std::vector<Array>& outputs) {
   }
 }
 
+nlohmann::json json_of(const std::vector<ProfileRow>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ProfileRow& row : rows) {
+    list.push_back(
+        {{"phase", row.phase},
+         {"name", row.name},
+         {"count", row.count},
+         {"microseconds",
+          {{"total", row.total}, {"mean", row.mean}, {"least", row.least}, {"most", row.most}}},
+         {"share", row.share},
+         {"bytes", row.bytes},
+         {"gigabytes_per_second", row.gigabytes_per_second}});
+  }
+  return list;
+}
+
+/// What was collected, to standard error or into `json`, and the trace into its file.
+void report(Profile& profile, const RunOptions& wanted, nlohmann::json& json) {
+  profile.stop();
+  if (wanted.json) {
+    json["profile"] = {{"phases", json_of(profile.rows())},
+                       {"kernels", json_of(profile.rows("kernel"))}};
+  } else if (wanted.profile) {
+    fmt::print(stderr, "{}", profile.table());
+  }
+  if (!wanted.trace.empty()) profile.save_trace(wanted.trace);
+}
+
 int run(const RunOptions& wanted) {
   const ir::Graph graph = read_program(wanted.program);
   const runtime::CompileOptions options = wanted.modes.options(graph);
   if (!wanted.device.empty()) runtime::set_current_device(runtime::parse_device(wanted.device));
   const runtime::Device device = runtime::current_device();
   const std::vector<runtime::Argument> arguments = make_arguments(graph, wanted.inputs);
+  std::optional<Profile> profile;
+  if (wanted.profile || !wanted.trace.empty()) profile.emplace();
   const auto executable = runtime::Executable::get(graph, options, device);
   runtime::Stream stream = runtime::Stream::current(device);
   std::vector<Array> outputs;
@@ -85,18 +119,18 @@ int run(const RunOptions& wanted) {
   } else if (!wanted.json) {
     print_outputs(outputs);
   }
-  if (wanted.repeat == 0 && !wanted.json) return 0;
   Timing timing;
   if (wanted.repeat > 0) timing = time_runs(*executable, arguments, stream, wanted.repeat);
+  nlohmann::json json{{"device", runtime::to_string(device)},
+                      {"kernels", executable->kernel_count()}};
+  if (profile) report(*profile, wanted, json);
   if (wanted.json) {
-    nlohmann::json json{{"device", runtime::to_string(device)},
-                        {"kernels", executable->kernel_count()}};
     if (wanted.repeat > 0) {
       json["runs"] = wanted.repeat;
       json["microseconds"] = {{"median", timing.median}, {"best", timing.best}};
     }
     fmt::print("{}\n", json.dump(2));
-  } else {
+  } else if (wanted.repeat > 0) {
     fmt::print(stderr, "{} runs on {}: median {:.1f} us, best {:.1f} us, {} kernels\n",
                wanted.repeat, runtime::to_string(device), timing.median, timing.best,
                executable->kernel_count());
@@ -129,6 +163,11 @@ void add_run(CLI::App& app, Action& action) {
   verb->add_option("--repeat", wanted->repeat, "Run N times more, and say how long a run takes")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  verb->add_flag("--profile", wanted->profile,
+                 "Say where the time goes: compiling, launching, and each kernel on its device");
+  verb->add_option("--trace", wanted->trace,
+                   "Save what a profile collects for chrome://tracing and ui.perfetto.dev")
+      ->type_name("FILE.json");
   verb->add_flag("--json", wanted->json, "Print device, kernels and times as JSON, and no outputs");
   wanted->modes.add_to(*verb);
   verb->callback([&action, wanted] { action = [wanted] { return run(*wanted); }; });

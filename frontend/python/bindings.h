@@ -26,6 +26,7 @@ void bind_statistics(Functions& functions);
 void bind_take(Functions& functions);
 void bind_text_files(Functions& functions);
 void bind_settings(Functions& functions);
+void bind_profile(Functions& functions);
 void bind_quantiles(Functions& functions);  ///< and histograms
 void bind_sets(Functions& functions);
 void bind_sorting(Functions& functions);  ///< and searching

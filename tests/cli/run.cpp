@@ -97,6 +97,48 @@ TEST_CASE("random inputs are the same for a seed, and runs are timed") {
   CHECK(report.at("microseconds").at("best").get<double>() > 0);
 }
 
+TEST_CASE("run --profile tells phases and kernels, and --trace saves what happened when") {
+  const Folder folder;
+  const std::string program = folder.write("softmax.hd", softmax);
+  const std::vector<std::string> words = {"run",
+                                          program,
+                                          "--random",
+                                          "1",
+                                          "--size",
+                                          "n=10",
+                                          "--device",
+                                          "cpu",
+                                          "--profile",
+                                          "--trace",
+                                          folder.path("trace.json")};
+  const CommandResult cold = heddle_command(folder, words);
+  CHECK(cold.status == 0);
+  CHECK(cold.error.find("(compiled)") != std::string::npos);
+  const CommandResult warm = heddle_command(folder, words);
+  CHECK(warm.out == cold.out);
+  CHECK(warm.error.find("softmax (disk)") != std::string::npos);
+  CHECK(warm.error.find("(compiled)") == std::string::npos);
+  const auto trace = nlohmann::json::parse(folder.read("trace.json"));
+  std::string kernel;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.value("cat", "") != "kernel") continue;
+    kernel = event.at("name");
+    CHECK(event.at("args").at("lines").at(0).get<std::string>().find("softmax.hd:2") !=
+          std::string::npos);
+  }
+  CHECK(kernel.starts_with("hd_max_subtract_exp_sum_divide_f32_"));
+  CHECK(warm.error.find(kernel) != std::string::npos);
+  // The same name in the text of the kernel, and in what the cache holds.
+  const auto shown = heddle_command(folder, {"cuda", program, "--target", "x86-64-v3"});
+  CHECK(shown.out.find("hd_max_subtract_exp_sum_divide_f32_") != std::string::npos);
+
+  std::vector<std::string> as_json = words;
+  as_json.push_back("--json");
+  const auto report = nlohmann::json::parse(heddle_command(folder, as_json).out);
+  CHECK(report.at("profile").at("kernels").at(0).at("name") == kernel);
+  CHECK(report.at("profile").at("kernels").at(0).at("count") == 1);
+}
+
 TEST_CASE("run names the line that a size has no meaning for") {
   const Folder folder;
   const std::string program = folder.write("last.hd", R"(func @last(%0: f32[n]) -> f32[5] {

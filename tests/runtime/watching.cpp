@@ -3,16 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "heddle/error.h"
 
 #include "runtime/kernel_run.h"
+#include "runtime/profile.h"
 #include "runtime/statistics.h"
 #include "runtime/step_times.h"
 #include "tests/runtime/fake_programs.h"
@@ -20,8 +24,7 @@
 
 using namespace heddle;
 using namespace heddle::test;
-using runtime::device_microseconds;
-using runtime::finished;
+using runtime::device_time;
 namespace cuda = runtime::cuda;
 
 namespace {
@@ -93,8 +96,10 @@ void check_times_on_a_gpu() {
     std::vector<double> times;
     for (const ir::SpanData& span : spans) {
       names.push_back(span.name);
-      times.push_back(device_microseconds(span).value());
-      CHECK(finished(span));
+      CHECK_MESSAGE(!device_time(span, false).has_value(), "nobody has waited");
+      CHECK(runtime::kernel_run_of(span)->pending());
+      times.push_back(device_time(span, true).value().microseconds);
+      CHECK_FALSE(runtime::kernel_run_of(span)->pending());
       const runtime::KernelRun& run = *runtime::kernel_run_of(span);
       CHECK(run.program == "test");
       CHECK(run.stream == stream.state()->number);
@@ -123,11 +128,66 @@ void check_times_on_a_gpu() {
   }
 }
 
+/// What happens on the device stands in rows of its streams, with arrows from what launched it.
+void check_profile() {
+  const Stream stream = Stream::create(gpu), other = Stream::create(gpu);
+  const auto runner = load_several();
+  const DeviceArray a = upload(ramp(100, 1), stream), b = upload(ramp(100, 5), stream);
+  runtime::Profiler profiler;
+  // Marks of the driver are given back while more launches come.
+  constexpr int calls = 200;
+  for (int i = 0; i < calls; ++i) {
+    const DeviceArray result = call(*runner, {&a, &b}, 2, i % 2 == 0 ? stream : other);
+    if (i % 50 == 0) CHECK(download(result, stream) == several(ramp(100, 1), ramp(100, 5), 2));
+  }
+  profiler.stop();
+  const std::vector<ProfileRow> rows = profiler.rows(ir::Phase::kernel);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].name == "fake_add");
+  CHECK(rows[0].count == 2 * calls);
+  CHECK(rows[0].total == doctest::Approx(2 * calls * 4));
+  CHECK(rows[0].mean == doctest::Approx(4));
+  const std::vector<ProfileRow> phases = profiler.rows();
+  const auto launches = std::ranges::find(phases, "launch", &ProfileRow::phase);
+  REQUIRE(launches != phases.end());
+  CHECK(launches->count == calls);
+
+  const nlohmann::json trace = nlohmann::json::parse(profiler.chrome_trace());
+  std::map<int, double> busy;  // by stream
+  std::map<std::uint64_t, std::string> flows;
+  std::set<std::string> names;
+  int on_device = 0, on_host = 0;
+  for (const nlohmann::json& event : trace.at("traceEvents")) {
+    const std::string kind = event.at("ph");
+    if (kind == "s") flows[event.at("id")] += "s";
+    if (kind == "f") flows[event.at("id")] += "f";
+    if (kind == "M") names.insert(event.at("args").at("name").get<std::string>());
+    if (kind != "X") continue;
+    if (event.at("pid") == 1) {
+      on_host += event.at("name") == "launch fake_add";
+      continue;
+    }
+    CHECK(event.at("pid") == 2);
+    CHECK(event.at("ts").get<double>() >= busy[event.at("tid")]);
+    busy[event.at("tid")] = event.at("ts").get<double>() + event.at("dur").get<double>();
+    on_device += event.at("name") == "fake_add";
+  }
+  CHECK(on_host == 2 * calls);
+  CHECK(on_device == 2 * calls);
+  CHECK(busy.size() == 2);
+  CHECK(flows.size() == static_cast<std::size_t>(6 * calls));
+  for (const auto& [id, ends] : flows) CHECK(ends == "sf");
+  for (const Stream& one : {stream, other})
+    CHECK(names.contains("stream " + std::to_string(one.state()->number)));
+  CHECK(names.contains("cuda:0"));
+}
+
 void check_capture() {
   const cuda::ContextScope context(0);
   const Stream stream = Stream::create(gpu);
   const auto runner = load_several();
   const DeviceArray a = upload(ramp(50, 1), stream), b = upload(ramp(50, 2), stream);
+  const runtime::Profiler profiler;
   const Watching watching;
   Counting counting{"cuEventRecord"};
   cuda::driver().stream_begin_capture(stream.handle(), cuda::CaptureMode::global);
@@ -139,8 +199,9 @@ void check_capture() {
   REQUIRE(spans.size() == 6);
   for (const ir::SpanData& span : spans) {
     CHECK(runtime::kernel_run_of(span)->captured);
-    CHECK_FALSE(device_microseconds(span).has_value());
+    CHECK_FALSE(device_time(span, true).has_value());
   }
+  CHECK(profiler.table().find("\n6 launches were captured into CUDA graphs") != std::string::npos);
   cuda::GraphExecHandle executable = nullptr;
   cuda::driver().graph_instantiate(&executable, graph, 0);
   cuda::driver().graph_launch(executable, stream.handle());
@@ -159,10 +220,10 @@ void check_events_that_fail() {
   CHECK(control().failed());
   const std::vector<ir::SpanData> spans = watching.recorder->of(ir::Phase::kernel);
   REQUIRE(spans.size() == 1);
-  CHECK_FALSE(device_microseconds(spans[0]).has_value());
+  CHECK_FALSE(device_time(spans[0], true).has_value());
   control().fail("cuLaunchKernel", 999, 0);
   CHECK_THROWS_AS(call(*runner, {&a}, 3, stream), DeviceError);
-  CHECK_FALSE(device_microseconds(watching.recorder->of(ir::Phase::kernel).back()).has_value());
+  CHECK_FALSE(device_time(watching.recorder->of(ir::Phase::kernel).back(), true).has_value());
 }
 
 }  // namespace
@@ -170,7 +231,8 @@ void check_events_that_fail() {
 TEST_CASE("each step of a program has its time and its kernel's name") {
   const ir::Graph graph = ir::parse(layers, "layers.hd");
   const auto executable = runtime::Executable::get(graph, {}, Device{});
-  const DeviceArray a = filled({DType::f32, {300, 200}}, 1), b = filled({DType::f32, {200, 100}}, 2);
+  const DeviceArray a = filled({DType::f32, {300, 200}}, 1),
+                    b = filled({DType::f32, {200, 100}}, 2);
   Stream stream = Stream::current(Device{});
   const std::vector<runtime::ArgumentView> arguments = {{&a}, {&b}};
   const std::uint64_t launched = runtime::statistics().kernel_launches;
@@ -196,7 +258,8 @@ TEST_CASE("each step of a program has its time and its kernel's name") {
 TEST_CASE("a kernel's span has shapes, bytes and the caller's lines") {
   const ir::Graph graph = ir::parse(layers, "layers.hd");
   const auto executable = runtime::Executable::get(graph, {}, Device{});
-  const DeviceArray a = filled({DType::f32, {300, 200}}, 1), b = filled({DType::f32, {200, 100}}, 2);
+  const DeviceArray a = filled({DType::f32, {300, 200}}, 1),
+                    b = filled({DType::f32, {200, 100}}, 2);
   Stream stream = Stream::current(Device{});
   const std::vector<runtime::ArgumentView> arguments = {{&a}, {&b}};
   const Watching watching;
@@ -259,6 +322,7 @@ TEST_CASE("kernels on a GPU are timed one by one, beside graphs and captures") {
 TEST_CASE("child: watched calls" * doctest::skip()) {
   REQUIRE(cuda::available());
   check_times_on_a_gpu();
+  check_profile();
   check_capture();
   check_events_that_fail();
 }

@@ -11,9 +11,9 @@ ROOT, ROWS = function_table.ROOT, function_table.rows()
 MODULE = {name for name, f in vars(hd).items()
           if isinstance(f, hd.Function) and not name.startswith("_")}
 # Settings and facts about the process rather than functions of arrays.
-NOT_VOCABULARY = {"auto_eval", "devices", "eval", "jit", "load_bundle", "load_program", "record",
-                  "set_autotune", "set_device", "set_matmul_precision", "spec", "statistics",
-                  "synchronize"}
+NOT_VOCABULARY = {"auto_eval", "devices", "eval", "jit", "kernel_history", "load_bundle",
+                  "load_program", "record", "set_autotune", "set_device", "set_kernel_history",
+                  "set_matmul_precision", "spec", "statistics", "synchronize"}
 
 
 def aliases():

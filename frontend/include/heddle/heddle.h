@@ -22,6 +22,7 @@
 #include "heddle/matrices.h"
 #include "heddle/packing.h"
 #include "heddle/polynomials.h"
+#include "heddle/profile.h"
 #include "heddle/program.h"
 #include "heddle/quantiles.h"
 #include "heddle/random.h"

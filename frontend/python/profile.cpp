@@ -1,0 +1,159 @@
+#include "heddle/profile.h"
+
+#include <optional>
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+
+namespace heddle::python {
+
+namespace {
+
+/// A profile that begins where its with statement does.
+struct ProfileScope {
+  std::optional<Profile> profile;
+};
+
+nb::str text(const std::string& value) { return nb::str(value.data(), value.size()); }
+
+nb::dict dict_of(const KernelLaunch& launch) {
+  nb::list lines;
+  for (const std::string& line : launch.lines) lines.append(text(line));
+  nb::dict result;
+  result["kernel"] = text(launch.kernel);
+  result["program"] = text(launch.program);
+  result["step"] = launch.step;
+  result["operands"] = text(launch.operands);
+  result["lines"] = lines;
+  result["device"] = text(launch.device);
+  result["stream"] = launch.stream;
+  result["blocks"] = launch.blocks;
+  result["threads"] = nb::make_tuple(launch.threads[0], launch.threads[1]);
+  result["cluster"] = launch.cluster;
+  result["shared_bytes"] = launch.shared_bytes;
+  result["bytes"] = launch.bytes ? nb::object(nb::int_(*launch.bytes)) : nb::none();
+  result["captured"] = launch.captured;
+  result["start"] = launch.start;
+  result["microseconds"] =
+      launch.microseconds ? nb::object(nb::float_(*launch.microseconds)) : nb::none();
+  return result;
+}
+
+nb::dict dict_of(const ProfileEvent& event) {
+  nb::dict result;
+  result["phase"] = text(event.phase);
+  result["name"] = text(event.name);
+  result["source"] = text(event.source);
+  result["bytes"] = event.bytes;
+  result["start"] = event.start;
+  result["microseconds"] = event.microseconds;
+  result["own_microseconds"] = event.own_microseconds;
+  result["thread"] = event.thread;
+  result["launch"] = event.launch ? nb::object(dict_of(*event.launch)) : nb::none();
+  return result;
+}
+
+nb::dict dict_of(const ProfileRow& row) {
+  nb::dict result;
+  result["phase"] = text(row.phase);
+  result["name"] = text(row.name);
+  result["count"] = row.count;
+  result["total"] = row.total;
+  result["mean"] = row.mean;
+  result["least"] = row.least;
+  result["most"] = row.most;
+  result["share"] = row.share;
+  result["bytes"] = row.bytes;
+  result["gigabytes_per_second"] = row.gigabytes_per_second;
+  return result;
+}
+
+template <class Item>
+nb::object list_of(const std::vector<Item>& items) {
+  nb::list list;
+  for (const Item& item : items) list.append(dict_of(item));
+  return list;
+}
+
+/// What is asked waits for devices, so that it goes without the GIL.
+template <class Ask>
+auto ask(const Arguments& a, const Ask& what) {
+  const auto& scope = nb::cast<ProfileScope&>(a[0]);
+  if (!scope.profile) raise(PyExc_ValueError, "a profile begins where its with statement does");
+  const nb::gil_scoped_release release;
+  return what(*scope.profile);
+}
+
+}  // namespace
+
+void bind_profile(Functions& functions) {
+  nb::class_<ProfileScope> owner(
+      functions.module(), "profile",
+      "Collects what the library does inside a with statement, on all threads: tracing, passes, "
+      "compiling, loading, allocating, launching, and how long each kernel takes on its device. "
+      "Kernels are launched one by one there, not as CUDA graphs; results are the same bits. "
+      "Launches that are captured into a CUDA graph of the user's have no times.\n\n"
+      ">>> with hd.profile() as p:\n...     hd.eval(f(x))\n>>> print(p.table())");
+  owner.def(nb::init<>());
+  functions.def_in(owner, "__enter__(self) -> Any", "Begins.", [](const Arguments& a) {
+    nb::cast<ProfileScope&>(a[0]).profile.emplace();
+    return nb::borrow(a[0]);
+  });
+  functions.def_in(owner, "__exit__(self, *exception: Any) -> None",
+                   "Ends; what was collected stays.", [](const Arguments& a) {
+                     nb::cast<ProfileScope&>(a[0]).profile->stop();
+                     return nb::none();
+                   });
+  functions.def_in(owner, "rows(self, phase: str | None = None) -> list[dict[str, Any]]",
+                   "A row for each phase, or of one phase (trace, pass, codegen, compile, load, "
+                   "allocate, launch, kernel) a row for each name: count, total, mean, least and "
+                   "most in microseconds, share, bytes, gigabytes_per_second. Raises ValueError.",
+                   [](const Arguments& a) {
+                     std::optional<std::string> phase;
+                     if (!a[1].is_none()) phase = a.text(1);
+                     return list_of(ask(a, [&](const Profile& profile) {
+                       return phase ? profile.rows(*phase) : profile.rows();
+                     }));
+                   });
+  functions.def_in(owner, "events(self) -> list[dict[str, Any]]",
+                   "All that happened, in the order of its beginning.", [](const Arguments& a) {
+                     return list_of(ask(a, [](const Profile& p) { return p.events(); }));
+                   });
+  functions.def_in(owner, "table(self) -> str", "The rows as text.", [](const Arguments& a) {
+    return nb::object(text(ask(a, [](const Profile& p) { return p.table(); })));
+  });
+  functions.def_in(owner, "trace(self) -> str",
+                   "The events as JSON that chrome://tracing and ui.perfetto.dev read.",
+                   [](const Arguments& a) {
+                     return nb::object(text(ask(a, [](const Profile& p) { return p.trace(); })));
+                   });
+  functions.def_in(owner, "save_trace(self, path: str, /) -> None",
+                   "The same into a file. Raises OSError.", [](const Arguments& a) {
+                     const std::string path = a.text(1);
+                     ask(a, [&](const Profile& p) { return p.save_trace(path); });
+                     return nb::none();
+                   });
+  functions.def("set_kernel_history(count: int, /) -> None",
+                "Keeps the last `count` launches of this process from now on, and forgets those "
+                "before; 0 keeps none (default). While it keeps any, kernels are launched one by "
+                "one. HEDDLE_KERNEL_HISTORY=count does it from the start.",
+                [](const Arguments& a) {
+                  const std::int64_t count = a.integer(0);
+                  if (count < 0) raise(PyExc_ValueError, "a history has no negative length");
+                  set_kernel_history(static_cast<std::size_t>(count));
+                  return nb::none();
+                });
+  functions.def("kernel_history() -> list[dict[str, Any]]",
+                "Those launches, the oldest first: kernel, program, operands, lines, device, "
+                "stream, blocks, threads, bytes, start and microseconds on the device ...",
+                [](const Arguments&) {
+                  std::vector<KernelLaunch> launches;
+                  {
+                    const nb::gil_scoped_release release;
+                    launches = kernel_history();
+                  }
+                  return list_of(launches);
+                });
+}
+
+}  // namespace heddle::python
