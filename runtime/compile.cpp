@@ -18,9 +18,11 @@
 #include "passes/explain.h"
 #include "passes/program_builder.h"
 #include "runtime/cache/store.h"
+#include "runtime/compile_error.h"
 #include "runtime/host_compiler.h"
 #include "runtime/log.h"
 #include "runtime/nvrtc.h"
+#include "runtime/reproducer.h"
 #include "runtime/thread_pool.h"
 
 namespace heddle::runtime {
@@ -261,8 +263,14 @@ ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
   PrintedProgram printed = print_program(graph, options, target);
   if (compiling_is_forbidden() && !printed.kernels.empty())
     require_modules(printed.kernels, graph, options, target, lookup);
-  ProgramImage image{std::move(printed.program),
-                     make_modules(printed.kernels, options, target, lookup)};
+  ProgramImage image{std::move(printed.program), {}};
+  try {
+    image.modules = make_modules(printed.kernels, options, target, lookup);
+  } catch (const CompileFailure& failure) {
+    const std::string text = failure.what() + lines_of_kernel(graph, image.program, failure.kernel);
+    throw CompileError(text + write_reproducer(failure.kernel, failure.reproduction,
+                                               {graph, options}, target, text));
+  }
   cache::Store::global().save(program_key(graph, options, target), cache::PayloadKind::program,
                               facts_of(image, options, target), encode(image));
   return image;
@@ -290,6 +298,25 @@ ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& optio
     }
   }
   return make_program(graph, options, target, Lookup::cached);
+}
+
+std::string describe_refusal(const LoadFailure& failure, const ir::Graph& graph,
+                             const CompileOptions& options, const ir::Target& target) {
+  const PrintedProgram printed = print_program(graph, options, target);
+  Reproduction reproduction = load_reproduction(failure.module);
+  std::string text = fmt::format("{} This is code of {}, compiled {} as by {}.\n", failure.what(),
+                                 fmt::join(failure.module.kernels, ", "),
+                                 is_host(target) ? "for the CPU" : "for " + target.architecture,
+                                 facts_of(options, target));
+  for (const KernelSource& kernel : printed.kernels) {
+    if (std::ranges::find(failure.module.kernels, kernel.name) == failure.module.kernels.end())
+      continue;
+    reproduction.files.push_back({kernel.name + (is_host(target) ? ".cpp" : ".cu"), kernel.text()});
+    text += lines_of_kernel(graph, printed.program, kernel.name) + "Source:\n" +
+            number_lines(kernel.text());
+  }
+  return text + write_reproducer(failure.module.kernels.front(), std::move(reproduction),
+                                 {graph, options}, target, text);
 }
 
 std::string program_entry(const ir::Graph& graph, const CompileOptions& options,

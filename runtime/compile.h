@@ -34,6 +34,11 @@ std::string explain_program(const ir::Graph& graph, const CompileOptions& option
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target);
 
+/// What to tell the user of code that does not load though it has just been compiled: also its
+/// source, the user's lines, and where a reproducer is.
+std::string describe_refusal(const LoadFailure& failure, const ir::Graph& graph,
+                             const CompileOptions& options, const ir::Target& target);
+
 /// What the cache keeps of the program, as the bytes of an entry's file.
 std::string program_entry(const ir::Graph& graph, const CompileOptions& options,
                           const ir::Target& target);

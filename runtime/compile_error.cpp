@@ -17,13 +17,13 @@ std::string number_lines(std::string_view source) {
   return out;
 }
 
-CompileError compile_error(std::string_view name, std::string_view compiler,
-                           const std::vector<std::string>& options, std::string_view log,
-                           std::string_view source) {
-  return CompileError(
-      fmt::format("{} does not compile with {} {}. This is a bug in Heddle; please report all of "
-                  "this text.\n{}\nSource:\n{}",
-                  name, compiler, fmt::join(options, " "), log, number_lines(source)));
+std::string compile_message(std::string_view name, std::string_view compiler,
+                            const std::vector<std::string>& options, std::string_view log,
+                            std::string_view source) {
+  return fmt::format(
+      "{} does not compile with {} {}. This is a bug in Heddle; please report all of "
+      "this text.\n{}\nSource:\n{}",
+      name, compiler, fmt::join(options, " "), log, number_lines(source));
 }
 
 }  // namespace heddle::runtime

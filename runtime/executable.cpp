@@ -126,6 +126,17 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
   }
 }
 
+/// Code that does not load even when it is new is described, and can be looked at.
+std::unique_ptr<ExecutableImplementation> make_or_explain(const ir::Graph& graph,
+                                                          const CompileOptions& options,
+                                                          Device device) {
+  try {
+    return make(graph, options, device);
+  } catch (const LoadFailure& failure) {
+    throw DeviceError(describe_refusal(failure, graph, options, target_of(device)));
+  }
+}
+
 /// Executables by what they were made for, the least recently used dropped first.
 class ExecutableCache {
  public:
@@ -210,7 +221,7 @@ std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
   }
   return cache.in_flight.run(key, [&]() -> ExecutableCache::Value {
     if (auto found = cache.find(key)) return found;
-    auto made = std::make_shared<const Executable>(make(graph, options, device));
+    auto made = std::make_shared<const Executable>(make_or_explain(graph, options, device));
     statistics().programs_made.fetch_add(1, std::memory_order_relaxed);
     cache.insert(key, made);
     return made;

@@ -106,6 +106,21 @@ std::size_t first_named(const std::string& log, const std::vector<std::string>& 
   return best;
 }
 
+/// The same files and command, in the folder of the reproducer.
+Reproduction reproduction_of(std::span<const Unit> units, const std::vector<std::string>& files,
+                             const std::vector<std::string>& command, const std::string& folder) {
+  Reproduction result;
+  for (std::size_t i = 0; i < units.size(); ++i) result.files.push_back({files[i], units[i].text});
+  result.script = "exec";
+  for (const std::string& word : command) {
+    if (word.starts_with("-ffile-prefix-map=")) continue;
+    const bool inside = word.starts_with(folder + "/");
+    result.script += " " + shell_word(inside ? word.substr(folder.size() + 1) : word);
+  }
+  result.script += "\n";
+  return result;
+}
+
 }  // namespace
 
 const Compiler* find_compiler() { return found().reason.empty() ? &found().compiler : nullptr; }
@@ -172,9 +187,11 @@ std::string compile(std::span<const Unit> units, const ir::Target& target,
   if (bytes.empty()) {
     erase_all(result.output, folder.path() + "/");
     const std::size_t unit = first_named(result.output, files);
-    throw compile_error(units[unit].name, fmt::format("{} ({})", compiler.path, compiler.version),
+    throw CompileFailure(
+        compile_message(units[unit].name, fmt::format("{} ({})", compiler.path, compiler.version),
                         list, fmt::format("{}\nexit status {}", result.output, result.status),
-                        units[unit].text);
+                        units[unit].text),
+        units[unit].name, reproduction_of(units, files, command, folder.path()));
   }
   return bytes;
 } catch (const std::system_error& failure) {

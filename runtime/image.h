@@ -4,7 +4,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "heddle/error.h"
 
 #include "passes/program.h"
 #include "runtime/cache/entry.h"
@@ -24,6 +27,14 @@ struct ModuleImage {
 struct ProgramImage {
   passes::Program program;
   std::vector<ModuleImage> modules;
+};
+
+/// Machine code that a device, or the system's loader, has refused.
+class LoadFailure final : public DeviceError {
+ public:
+  LoadFailure(const std::string& what, ModuleImage module)
+      : DeviceError(what), module(std::move(module)) {}
+  ModuleImage module;
 };
 
 std::string encode(const ProgramImage& image);

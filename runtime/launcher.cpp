@@ -24,23 +24,25 @@ void count_launch(const std::string& name) {
   statistics().kernel_launches.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Of loading a module's code.
-struct LoadSpan {
-  explicit LoadSpan(const ModuleImage& module)
-      : span(ir::Phase::load,
-             ir::watched() ? fmt::format("{}", fmt::join(module.kernels, " ")) : std::string()) {
-    if (span.data() != nullptr) span.data()->bytes = module.bytes.size();
+/// The module's code, loaded, as a Loaded made of the bytes and `more`.
+template <class Loaded, class... More>
+std::unique_ptr<Loaded> load_module(const ModuleImage& module, More... more) {
+  const ir::Span span(ir::Phase::load,
+                      [&] { return fmt::format("{}", fmt::join(module.kernels, " ")); });
+  if (span.data() != nullptr) span.data()->bytes = module.bytes.size();
+  try {
+    return std::make_unique<Loaded>(module.bytes, more...);
+  } catch (const DeviceError& failure) {
+    throw LoadFailure(failure.what(), module);
   }
-  ir::Span span;
-};
+}
 
 class CudaLauncher final : public KernelLauncher {
  public:
   CudaLauncher(const ProgramImage& image, int ordinal) : names_(image.program.kernel_names) {
     std::unordered_map<std::string, cuda::FunctionHandle> functions;
     for (const ModuleImage& module : image.modules) {
-      const LoadSpan span(module);
-      modules_.push_back(std::make_unique<CudaModule>(module.bytes, ordinal));
+      modules_.push_back(load_module<CudaModule>(module, ordinal));
       for (const std::string& name : module.kernels)
         functions[name] = modules_.back()->function(name);
     }
@@ -135,8 +137,7 @@ class HostLauncher final : public KernelLauncher {
   explicit HostLauncher(const ProgramImage& image) : names_(image.program.kernel_names) {
     std::unordered_map<std::string, HostFunction> functions;
     for (const ModuleImage& module : image.modules) {
-      const LoadSpan span(module);
-      modules_.push_back(std::make_unique<HostModule>(module.bytes));
+      modules_.push_back(load_module<HostModule>(module));
       for (const std::string& name : module.kernels)
         functions[name] = modules_.back()->function(name);
     }

@@ -257,10 +257,12 @@ Binary compile(std::string_view source, const std::string& name, std::string_vie
   std::vector<const char*> pointers;
   for (const std::string& option : list) pointers.push_back(option.c_str());
 
-  const std::string compiler = fmt::format("NVRTC {}", state.version);
-  if (fault::point(fault::Kind::compile)) {
-    throw compile_error(name, compiler, list, "injected fault", source);
-  }
+  const auto failure = [&](const std::string& log) {
+    return CompileFailure(
+        compile_message(name, fmt::format("NVRTC {}", state.version), list, log, source), name,
+        nvrtc_reproduction(state.path, {name + ".cu", std::string(source)}, list));
+  };
+  if (fault::point(fault::Kind::compile)) throw failure("injected fault");
   const ProgramOwner program(state.api, std::string(source), name);
   const Result result =
       state.api.nvrtcCompileProgram(program.get(), static_cast<int>(list.size()), pointers.data());
@@ -268,7 +270,7 @@ Binary compile(std::string_view source, const std::string& name, std::string_vie
   out.log = program.read_text(state.api.nvrtcGetProgramLogSize, state.api.nvrtcGetProgramLog);
   if (result != Result::success) {
     if (out.log.empty()) out.log = state.api.nvrtcGetErrorString(result);
-    throw compile_error(name, compiler, list, out.log, source);
+    throw failure(out.log);
   }
   out.kind = choice.kind;
   out.architecture = choice.option_value;

@@ -190,3 +190,32 @@ TEST_CASE("doctor reports the machine") {
     CHECK_FALSE(found->at("advice").template get<std::string>().empty());
   }
 }
+
+TEST_CASE("a program whose kernel does not compile comes with all that fails again") {
+  const Folder folder;
+  const std::string program = folder.write("scaled.hd", scaled);
+  const std::string compiler =
+      folder.write("compiler",
+                   "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'fake 1.0'; exit 0; }\n"
+                   "echo 'error: no such weather'; exit 3\n");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const std::vector<std::string> words = {"run", program, "--random", "1", "--device", "cpu"};
+  const std::vector<std::string> variables = {"HEDDLE_CXX=" + compiler};
+  const CommandResult failed = heddle_command(folder, words, variables);
+  CHECK(failed.status == 1);
+  CHECK(failed.error.find("scaled.hd:2 multiply") != std::string::npos);
+  std::string reproducer;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path("cache/reproducers")))
+    reproducer = entry.path().string();
+  REQUIRE(failed.error.find("sh '" + reproducer + "/reproduce.sh'") != std::string::npos);
+  // The command of the error, in the reproducer's folder, with this heddle.
+  const std::string lead = "in that folder heddle ";
+  const std::size_t at = failed.error.find(lead);
+  REQUIRE(at != std::string::npos);
+  const std::string rest = failed.error.substr(at + lead.size());
+  const std::string again = "cd '" + reproducer + "' && HEDDLE_CXX='" + compiler +
+                            "' '" HEDDLE_COMMAND "' " + rest.substr(0, rest.find('\n')) + " >'" +
+                            folder.path("again") + "' 2>&1";
+  CHECK(std::system(again.c_str()) != 0);
+  CHECK(folder.read("again").find("error: no such weather") != std::string::npos);
+}

@@ -62,7 +62,8 @@ std::unique_ptr<Unit> compile_unit(std::span<const codegen::KernelSource> kernel
   command.insert(command.end(), {"-I", device_folder(), "-o", object, source, "-lm"});
   const runtime::ProcessResult result = runtime::run_process(command);
   if (result.status != 0) {
-    throw runtime::compile_error("emulated kernels", compiler->path, options, result.output, text);
+    throw CompileError(
+        runtime::compile_message("emulated kernels", compiler->path, options, result.output, text));
   }
   auto unit = std::make_unique<Unit>();
   unit->handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
