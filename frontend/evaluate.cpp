@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -13,7 +12,10 @@
 #include "frontend/mix.h"
 #include "frontend/record.h"
 #include "frontend/storage.h"
+#include "ir/generalize.h"
 #include "ir/span.h"
+#include "runtime/bounded_map.h"
+#include "runtime/call_site.h"
 
 namespace heddle::frontend {
 
@@ -28,6 +30,7 @@ namespace {
 struct Prepared {
   std::shared_ptr<const runtime::Executable> executable;
   std::vector<std::uint32_t> result;
+  std::vector<runtime::Argument> extras;  ///< behind the walk's own arguments
 };
 
 /// Lazy programs of this process by what they compute. Never destroyed: arrays may be evaluated
@@ -41,19 +44,20 @@ class PreparedCache {
 
   std::shared_ptr<const Prepared> find(const ir::Hash128& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = programs_.find(key);
-    return found == programs_.end() ? nullptr : found->second;
+    const auto* const found = programs_.find(key);
+    return found == nullptr ? nullptr : *found;
   }
   void insert(const ir::Hash128& key, std::shared_ptr<const Prepared> prepared) {
     const std::lock_guard lock(mutex_);
-    if (programs_.size() >= capacity) programs_.clear();
-    if (programs_.emplace(key, std::move(prepared)).second) ++counters().programs;
+    std::shared_ptr<const Prepared>& entry = programs_[key];
+    if (!entry) ++counters().programs;
+    entry = std::move(prepared);
   }
 
  private:
-  static constexpr std::size_t capacity = 4096;
   std::mutex mutex_;
-  std::unordered_map<ir::Hash128, std::shared_ptr<const Prepared>, ir::Hash128Hasher> programs_;
+  runtime::BoundedMap<ir::Hash128, std::shared_ptr<const Prepared>, ir::Hash128Hasher> programs_{
+      4096};
 };
 
 std::condition_variable& evaluation_ended() {
@@ -97,7 +101,7 @@ class Run {
       const runtime::Device device = device_of(walk_);
       runtime::Stream stream = runtime::Stream::current(device);
       const std::shared_ptr<const Prepared> prepared = prepare(device);
-      collect_arguments();
+      collect_arguments(*prepared);
       collect_lines(*prepared);
       runtime::CallerLines lines{std::span<const ir::Location>(lines_)};
       std::optional<ir::Graph> graph;
@@ -129,14 +133,27 @@ class Run {
     options.aligned.assign(walk_.starts.size(), true);
     options.donated.insert(options.donated.end(), walk_.donated.begin(), walk_.donated.end());
     options.aligned.insert(options.aligned.end(), walk_.aligned.begin(), walk_.aligned.end());
-    prepared->executable = runtime::Executable::get(graph, options, device);
+    runtime::SiteProgram program = runtime::program_at(place(), graph, options, device);
+    prepared->executable = std::move(program.executable);
+    prepared->extras = std::move(program.extras);
     PreparedCache::instance().insert(key, prepared);
     return prepared;
   }
 
+  /// The lines that the results come from.
+  ir::Hash128 place() const {
+    Mix mix;
+    for (const std::uint32_t output : walk_.outputs) {
+      const Site& site = walk_.order[output].node->site;
+      mix.number(reinterpret_cast<std::uintptr_t>(site.location.file))
+          .number((std::uint64_t{site.location.line} << 32) | site.column);
+    }
+    return mix.finish();
+  }
+
   /// First the open starts. The memory of a leaf that only this walk refers to is the leaf's alone.
-  void collect_arguments() {
-    for (std::int64_t start : walk_.starts) starts_.push_back({start_type(start), {}, 0});
+  void collect_arguments(const Prepared& prepared) {
+    for (std::int64_t start : walk_.starts) starts_.push_back({ir::extent_argument(start), {}, 0});
     for (const runtime::DeviceArray& start : starts_) arguments_.push_back({&start});
     for (const std::uint32_t leaf : walk_.leaves) {
       const auto& [node, kind, operand_count] = walk_.order[leaf];
@@ -147,6 +164,8 @@ class Run {
         argument.array = &node->value;
       }
     }
+    for (const runtime::Argument& extra : prepared.extras)
+      arguments_.push_back(runtime::view_of(extra));
   }
 
   void collect_lines(const Prepared& prepared) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "frontend/mix.h"
+#include "ir/generalize.h"
 
 namespace heddle::frontend {
 namespace {
@@ -209,7 +210,7 @@ ir::Attributes attributes_of(const Node& node, std::size_t& number) {
 ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result) {
   ir::Graph graph;
   for (std::size_t i = 0; i < walk.starts.size(); ++i) {
-    graph.parameter(DType::u8, start_type(start_symbol(i)).shape);
+    graph.parameter(DType::u8, ir::extent_argument(start_symbol(i)).shape);
   }
   std::size_t next_start = 0;
   std::vector<ir::ValueId> values;

@@ -33,9 +33,6 @@ struct GraphWalk {
 /// the caller, who holds each root once, and the graph refers to it. graph_mutex() is held.
 GraphWalk walk_graph(std::span<const NodeRef> roots, bool only_escaping);
 
-/// What an open start is an argument as: the leading extent of an array without elements.
-inline ir::Type start_type(ir::Dim start) { return {DType::u8, {start, 0}}; }
-
 /// The program's graph; `result[i]` says which of its outputs is the walk's output i.
 ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result);
 

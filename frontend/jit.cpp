@@ -1,6 +1,7 @@
 #include "heddle/jit.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <type_traits>
 
@@ -10,8 +11,10 @@
 #include "frontend/evaluate.h"
 #include "frontend/graph_walk.h"
 #include "frontend/jit_state.h"
+#include "frontend/mix.h"
 #include "frontend/record.h"
 #include "frontend/storage.h"
+#include "runtime/call_site.h"
 #include "runtime/log.h"
 #include "runtime/per_thread.h"
 
@@ -186,9 +189,9 @@ class Launch {
   std::shared_ptr<const TracedFunction> find(const ir::Hash128& key) {
     {
       const std::lock_guard lock(state_.mutex);
-      const auto found = state_.functions.find(key);
-      if (found == state_.functions.end()) return nullptr;
-      call_.candidates.assign(found->second.begin(), found->second.end());
+      const auto* const found = state_.functions.find(key);
+      if (found == nullptr) return nullptr;
+      call_.candidates.assign(found->begin(), found->end());
     }
     for (auto& candidate : call_.candidates) {
       if (!assumptions_hold(*candidate, call_)) continue;
@@ -228,7 +231,10 @@ class Launch {
       function->options.aligned.push_back(source.by_value() || is_aligned(node_of(source)->value));
     }
     if (!function->graph.outputs.empty()) {
-      function->executable = runtime::Executable::get(function->graph, function->options, device);
+      runtime::SiteProgram program =
+          runtime::program_at(state_.place, function->graph, function->options, device);
+      function->executable = std::move(program.executable);
+      function->extras = std::move(program.extras);
       ++counters().programs;
       report_unused_donations(*function);
     }
@@ -295,6 +301,8 @@ class Launch {
       else
         argument.array = &node_of(source)->value;
     }
+    for (const runtime::Argument& extra : function.extras)
+      call_.arguments.push_back(runtime::view_of(extra));
     function.executable->run(call_.arguments, stream, call_.values, &function.graph);
     ++counters().evaluations;
   }
@@ -406,8 +414,10 @@ Array weak_array(Scalar value) {
 }
 
 std::shared_ptr<JitState> make_jit_state(JitOptions options) {
+  static std::atomic<std::uint64_t> count{0};
   auto state = std::make_shared<JitState>();
   state->options = std::move(options);
+  state->place = Mix().number(count.fetch_add(1, std::memory_order_relaxed)).finish();
   return state;
 }
 

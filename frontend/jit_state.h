@@ -3,7 +3,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "heddle/jit.h"
@@ -11,6 +10,7 @@
 #include "frontend/node.h"
 #include "frontend/trace.h"
 #include "ir/graph.h"
+#include "runtime/bounded_map.h"
 #include "runtime/executable.h"
 
 namespace heddle::frontend {
@@ -69,15 +69,17 @@ struct TracedFunction {
   std::vector<bool> capture_aligned;
   std::shared_ptr<const void> structure;
   std::shared_ptr<const runtime::Executable> executable;  ///< null when nothing has to be computed
+  std::vector<runtime::Argument> extras;                  ///< behind the parameters' arguments
 };
 
 struct JitState {
   JitOptions options;
   std::mutex mutex;  ///< guards `functions`
-  std::unordered_map<ir::Hash128, std::vector<std::shared_ptr<const TracedFunction>>,
-                     ir::Hash128Hasher>
-      functions;       ///< by signature
-  std::mutex tracing;  ///< held while tracing and compiling: one of many threads does it
+  runtime::BoundedMap<ir::Hash128, std::vector<std::shared_ptr<const TracedFunction>>,
+                      ir::Hash128Hasher>
+      functions{4096};  ///< by signature
+  ir::Hash128 place;    ///< tells this function from others
+  std::mutex tracing;   ///< held while tracing and compiling: one of many threads does it
   std::once_flag donation_reported, move_reported;
 };
 

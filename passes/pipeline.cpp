@@ -5,6 +5,7 @@
 #include "ir/dump.h"
 #include "ir/span.h"
 #include "passes/matmul.h"
+#include "passes/plan/family.h"
 #include "passes/simplify.h"
 #include "passes/sort.h"
 #include "passes/wide_concatenate.h"
@@ -37,6 +38,17 @@ std::span<const GraphPass> graph_passes() {
        "once empty parts are gone", true},
   };
   return passes;
+}
+
+std::vector<std::string_view> switches() {
+  std::vector<std::string_view> names = {"epilogue", "in_place"};
+  for (const GraphPass& pass : graph_passes()) {
+    if (!pass.required) names.push_back(pass.name);
+  }
+  // The last family takes what no other does.
+  for (const Family* family : families().first(families().size() - 1))
+    names.push_back(family->name());
+  return names;
 }
 
 Graph run_graph_passes(const Graph& graph, const PlanOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "passes/program_builder.h"
 
@@ -18,6 +19,9 @@ struct GraphPass {
 
 /// In the order in which they run.
 std::span<const GraphPass> graph_passes();
+
+/// The names that PlanOptions::disabled knows: passes, families, and what else has a switch.
+std::vector<std::string_view> switches();
 
 /// Runs them all but those switched off, verifies and dumps after each (HEDDLE_DUMP=passes).
 Graph run_graph_passes(const Graph& graph, const PlanOptions& options);

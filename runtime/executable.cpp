@@ -4,13 +4,12 @@
 #include <atomic>
 #include <cstring>
 #include <iterator>
-#include <list>
 #include <mutex>
-#include <unordered_map>
 
 #include "heddle/error.h"
 
 #include "ir/span.h"
+#include "runtime/bounded_map.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile.h"
 #include "runtime/host_compiler.h"
@@ -137,26 +136,19 @@ std::unique_ptr<ExecutableImplementation> make_or_explain(const ir::Graph& graph
   }
 }
 
-/// Executables by what they were made for, the least recently used dropped first.
+/// Executables by what they were made for.
 class ExecutableCache {
  public:
   using Value = std::shared_ptr<const Executable>;
 
   Value find(const ir::Hash128& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(key);
-    if (found == entries_.end()) return nullptr;
-    order_.splice(order_.begin(), order_, found->second);
-    return found->second->second;
+    const Value* const found = entries_.find(key);
+    return found == nullptr ? nullptr : *found;
   }
-
   void insert(const ir::Hash128& key, Value value) {
     const std::lock_guard lock(mutex_);
-    order_.emplace_front(key, std::move(value));
-    entries_[key] = order_.begin();
-    if (order_.size() <= capacity) return;
-    entries_.erase(order_.back().first);
-    order_.pop_back();
+    entries_[key] = std::move(value);
   }
 
   InFlight<ir::Hash128, Value, ir::Hash128Hasher> in_flight;
@@ -167,17 +159,29 @@ class ExecutableCache {
   }
 
  private:
-  static constexpr std::size_t capacity = 4096;
   std::mutex mutex_;
-  std::list<std::pair<ir::Hash128, Value>> order_;
-  std::unordered_map<ir::Hash128, std::list<std::pair<ir::Hash128, Value>>::iterator,
-                     ir::Hash128Hasher>
-      entries_;
+  BoundedMap<ir::Hash128, Value, ir::Hash128Hasher> entries_{4096};
 };
 
-ir::Hash128 memory_key(const ir::Graph& graph, const CompileOptions& options, Device device) {
-  ir::Hasher hasher;
-  hasher.hash(graph.hash());
+}  // namespace
+
+ArgumentView view_of(const Argument& argument) {
+  ArgumentView view{std::get_if<DeviceArray>(&argument)};
+  if (view.array == nullptr) view.scalar = std::get<ScalarArgument>(argument);
+  return view;
+}
+
+std::vector<ArgumentView> views_of(std::span<const Argument> arguments) {
+  std::vector<ArgumentView> views;
+  for (const Argument& argument : arguments) views.push_back(view_of(argument));
+  return views;
+}
+
+Executable::Executable(std::unique_ptr<ExecutableImplementation> implementation)
+    : implementation_(std::move(implementation)) {}
+Executable::~Executable() = default;
+
+void hash_into(ir::Hasher& hasher, const CompileOptions& options, const Device& device) {
   hasher.number(static_cast<std::uint64_t>(device.kind))
       .number(static_cast<std::uint64_t>(device.ordinal));
   hasher.number(options.strict).number(options.approximate);
@@ -187,23 +191,7 @@ ir::Hash128 memory_key(const ir::Graph& graph, const CompileOptions& options, De
   }
   hasher.number(static_cast<std::uint64_t>(options.host_level));
   for (const std::string& name : options.disabled) hasher.bytes(name);
-  return hasher.finish();
 }
-
-}  // namespace
-
-std::vector<ArgumentView> views_of(std::span<const Argument> arguments) {
-  std::vector<ArgumentView> views;
-  for (const Argument& argument : arguments) {
-    ArgumentView& view = views.emplace_back(std::get_if<DeviceArray>(&argument));
-    if (view.array == nullptr) view.scalar = std::get<ScalarArgument>(argument);
-  }
-  return views;
-}
-
-Executable::Executable(std::unique_ptr<ExecutableImplementation> implementation)
-    : implementation_(std::move(implementation)) {}
-Executable::~Executable() = default;
 
 std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
                                                   const CompileOptions& requested,
@@ -211,7 +199,10 @@ std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
   watch_as_environment_says();
   if (is_recording()) add_to_recording(graph, requested);
   const CompileOptions options = with_environment(requested);
-  const ir::Hash128 key = memory_key(graph, options, device);
+  ir::Hasher hasher;
+  hasher.hash(graph.hash());
+  hash_into(hasher, options, device);
+  const ir::Hash128 key = hasher.finish();
   ExecutableCache& cache = ExecutableCache::global();
   if (auto found = cache.find(key)) {
     const ir::Span span(ir::Phase::compile, graph.name);

@@ -37,6 +37,7 @@ struct ArgumentView {
   const DeviceArray* array = nullptr;  ///< null for a scalar
   ScalarArgument scalar{};
 };
+ArgumentView view_of(const Argument& argument);
 std::vector<ArgumentView> views_of(std::span<const Argument> arguments);
 
 /// What a program is compiled for beside its graph; all of it is part of the key.
@@ -49,6 +50,8 @@ struct CompileOptions {
       disabled{};      ///< passes and families switched off by name (HEDDLE_DISABLE too)
   int host_level = 3;  ///< of the CPU's compiler's optimization, 0 to 3 (HEDDLE_CXX_LEVEL)
 };
+
+void hash_into(ir::Hasher& hasher, const CompileOptions& options, const Device& device);
 
 /// Where a caller has recorded what a program computes: the program may have been made for an equal
 /// one that another place recorded.

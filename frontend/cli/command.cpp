@@ -11,24 +11,16 @@
 #include "heddle/error.h"
 
 #include "passes/pipeline.h"
-#include "passes/plan/family.h"
 
 namespace heddle::cli {
 
 namespace {
 
 void require_switch(const std::string& name) {
-  std::vector<std::string_view> known;
-  for (const passes::GraphPass& pass : passes::graph_passes()) {
-    if (!pass.required) known.push_back(pass.name);
-  }
-  for (const passes::Family* family : passes::families().first(passes::families().size() - 1)) {
-    known.push_back(family->name());
-  }
+  const std::vector<std::string_view> known = passes::switches();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   throw ValueError(
-      fmt::format("'{}' cannot be switched off: the passes and families that can are {}", name,
-                  fmt::join(known, ", ")));
+      fmt::format("'{}' cannot be switched off: what can is {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace

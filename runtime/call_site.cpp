@@ -1,0 +1,171 @@
+#include "runtime/call_site.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "ir/generalize.h"
+#include "runtime/bounded_map.h"
+#include "runtime/compile.h"
+#include "runtime/log.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+using SharedGeneral = std::shared_ptr<const ir::General>;
+
+/// Graphs of one structure, for which the options and the device are the same.
+struct Family {
+  std::vector<ir::Outline> outlines;  ///< of graphs with a program of their own
+  std::vector<SharedGeneral> generals;
+};
+
+struct Site {
+  BoundedMap<ir::Hash128, Family, ir::Hash128Hasher> families{64};
+  int programs = 0;
+  bool warned = false;
+  std::shared_ptr<const ir::Graph> last;  ///< that a program was made for
+};
+
+bool have_ones_alike(const ir::Outline& a, const ir::Outline& b) {
+  const auto is_one = [](std::int64_t number) { return number == 1; };
+  return std::ranges::equal(a.numbers, b.numbers, {}, is_one, is_one);
+}
+
+/// A graph for all that the family has met and `outline`; where extents of 1 that are broadcast are
+/// in the way, for those that have them in the same places.
+SharedGeneral generalize(const Family& family, const ir::Graph& graph,
+                         const ir::Outline& outline) {
+  std::vector<ir::Outline> outlines = family.outlines;
+  outlines.push_back(outline);
+  std::optional<ir::General> general = ir::generalize(graph, outlines);
+  if (!general) {
+    std::erase_if(outlines,
+                  [&](const ir::Outline& other) { return !have_ones_alike(other, outline); });
+    if (outlines.size() > 1) general = ir::generalize(graph, outlines);
+  }
+  if (!general) return nullptr;
+  return std::make_shared<const ir::General>(std::move(*general));
+}
+
+std::string first_difference(const ir::Graph& before, const ir::Graph& now) {
+  for (std::size_t i = 0; i < std::min(before.parameters().size(), now.parameters().size()); ++i) {
+    const ir::Type was = before.type(before.parameters()[i]), is = now.type(now.parameters()[i]);
+    if (was != is)
+      return fmt::format("input {} is {} and was {}", i, to_string(is), to_string(was));
+  }
+  const std::string old_text = print(before), text = print(now, {.locations = true});
+  std::string_view old_rest = old_text, rest = text;
+  const auto take_line = [](std::string_view& from) {
+    const std::size_t end = std::min(from.find('\n'), from.size());
+    const std::string_view line = from.substr(0, end);
+    from.remove_prefix(std::min(end + 1, from.size()));
+    return line;
+  };
+  while (!rest.empty() || !old_rest.empty()) {
+    const std::string_view is = take_line(rest), was = take_line(old_rest);
+    if (is.substr(0, is.find("  //")) != was)
+      return fmt::format("it has \"{}\" in the place of \"{}\"", is, was);
+  }
+  return "options or the alignment of its inputs differ";
+}
+
+/// The line of the user's program that a graph's result comes from.
+std::string line_of(const ir::Graph& graph) {
+  for (std::size_t i = graph.size(); i-- > 0;) {
+    const ir::Location& location = graph.node(ir::ValueId(static_cast<std::uint32_t>(i))).location;
+    if (location.file != nullptr) return location.to_string();
+  }
+  return "an unknown line";
+}
+
+/// Counts a program that a site makes.
+void note_program(Site& site, const ir::Graph& graph) {
+  ++site.programs;
+  if (site.programs == many_programs && !site.warned && site.last) {
+    site.warned = true;
+    log().warn(
+        "{} programs were made for {} at {}, the last because {}. Where extents or numbers keep "
+        "changing, make extents symbols (JitOptions::dynamic) and numbers arguments.",
+        site.programs, graph.name, line_of(graph), first_difference(*site.last, graph));
+  }
+  if (!site.warned) site.last = std::make_shared<const ir::Graph>(graph);
+}
+
+class Sites {
+ public:
+  static Sites& global() {
+    static Sites* const sites = new Sites;
+    return *sites;
+  }
+
+  /// What stands for the graph; null where it gets a program of its own.
+  SharedGeneral find(const ir::Hash128& place, const ir::Hash128& family_key,
+                     const ir::Graph& graph, const ir::Outline& outline, bool may_generalize) {
+    constexpr std::size_t own_programs = 2, most_generals = 3;
+    const std::lock_guard lock(mutex_);
+    Site& site = by_place_[place];
+    Family& family = site.families[family_key];
+    if (std::ranges::find(family.outlines, outline) != family.outlines.end()) return nullptr;
+    if (may_generalize) {
+      for (const SharedGeneral& general : family.generals) {
+        if (stands_for(*general, outline)) return general;
+      }
+      if (family.outlines.size() >= own_programs && family.generals.size() < most_generals) {
+        if (SharedGeneral made = generalize(family, graph, outline)) {
+          note_program(site, graph);
+          family.generals.push_back(made);
+          return made;
+        }
+      }
+    }
+    note_program(site, graph);
+    family.outlines.push_back(outline);
+    if (family.outlines.size() > own_programs + most_generals)
+      family.outlines.erase(family.outlines.begin());
+    return nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  BoundedMap<ir::Hash128, Site, ir::Hash128Hasher> by_place_{4096};
+};
+
+SiteProgram with_extras(const ir::General& general, const ir::Outline& outline,
+                        CompileOptions options, const Device& device) {
+  const std::size_t extras = general.extents.size() + general.scalars.size();
+  if (!options.donated.empty()) options.donated.resize(options.donated.size() + extras, false);
+  if (!options.aligned.empty()) options.aligned.resize(options.aligned.size() + extras, true);
+  SiteProgram program{Executable::get(general.graph, options, device), {}};
+  for (const std::size_t number : general.extents)
+    program.extras.emplace_back(
+        DeviceArray{ir::extent_argument(outline.numbers[number]), {}, 0});
+  const auto& parameters = general.graph.parameters();
+  const std::size_t first = parameters.size() - general.scalars.size();
+  for (std::size_t i = 0; i < general.scalars.size(); ++i) {
+    program.extras.emplace_back(ScalarArgument{general.graph.dtype(parameters[first + i]),
+                                               outline.constants[general.scalars[i]]});
+  }
+  return program;
+}
+
+}  // namespace
+
+SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
+                       const CompileOptions& options, const Device& device) {
+  const std::vector<std::string> disabled = with_environment(options).disabled;
+  const bool may_generalize = std::ranges::find(disabled, "symbols") == disabled.end();
+  const ir::Outline outline = ir::outline_of(graph);
+  ir::Hasher hasher;
+  hasher.hash(outline.structure);
+  hash_into(hasher, options, device);
+  const SharedGeneral general =
+      Sites::global().find(place, hasher.finish(), graph, outline, may_generalize);
+  if (!general) return {Executable::get(graph, options, device), {}};
+  return with_extras(*general, outline, options, device);
+}
+
+}  // namespace heddle::runtime

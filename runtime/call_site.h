@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ir/hash.h"
+#include "runtime/executable.h"
+
+namespace heddle::runtime {
+
+/// A program for a graph, which may be one for graphs of other extents too.
+struct SiteProgram {
+  std::shared_ptr<const Executable> executable;
+  std::vector<Argument> extras;  ///< arguments that it takes behind the graph's own
+};
+
+/// Executable::get() for a graph that one place of the user's program has recorded. A place that has
+/// met two graphs which only differ in extents and numbers makes of the next a program for all of
+/// them, with symbols for extents and scalar arguments for constants, where inference can tell that
+/// they fit. One that goes on making programs is named once in a warning, with what has changed.
+/// The switch "symbols" (CompileOptions::disabled) keeps to a program for each graph.
+SiteProgram program_at(const ir::Hash128& site, const ir::Graph& graph,
+                       const CompileOptions& options, const Device& device);
+
+/// Programs that a place may make before the warning.
+inline constexpr int many_programs = 16;
+
+}  // namespace heddle::runtime

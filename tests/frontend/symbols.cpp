@@ -1,0 +1,77 @@
+#include <doctest/doctest.h>
+
+#include "heddle/heddle.h"
+
+#include "runtime/statistics.h"
+#include "tests/runtime/helpers.h"
+#include "values.h"
+
+namespace hd = heddle;
+
+namespace {
+
+std::uint64_t programs() { return hd::runtime::statistics().programs_made; }
+
+double triangle(std::int64_t n) { return static_cast<double>(n) * static_cast<double>(n - 1) / 2; }
+
+}  // namespace
+
+TEST_CASE("a jitted function that keeps meeting extents compiles three programs") {
+  const auto f = hd::jit([](const hd::Array& x, const hd::Array& y) {
+    return std::pair(hd::mean(x * y, {-1}), hd::sum(x) + hd::sum(y));
+  });
+  const std::uint64_t before = programs();
+  for (std::int64_t n = 1; n <= 1000; ++n) {
+    const hd::Array x = hd::full({2, n}, 3.0f), y = hd::ones<float>({n});
+    const auto [mean, total] = f(x, y);
+    REQUIRE(mean.shape() == hd::Shape{2});
+    if (n % 83 > 2) continue;
+    REQUIRE(mean(1).item<float>() == 3);
+    REQUIRE(total.item<float>() == static_cast<float>(7 * n));
+  }
+  // Those of full and ones as well.
+  CHECK(programs() - before <= 9);
+}
+
+TEST_CASE("a line of lazy code that keeps meeting extents compiles three programs") {
+  const std::uint64_t before = programs();
+  for (std::int64_t n = 0; n < 1000; ++n) {
+    const hd::Array x = hd::arange(0.0, static_cast<double>(n), 1.0, hd::DType::f64);
+    const double total = hd::sum(x).item<double>();
+    REQUIRE(total == triangle(n));
+  }
+  CHECK(programs() - before <= 6);
+}
+
+TEST_CASE("a value taken by an index is that of the call's own array") {
+  const auto f = hd::jit([](const hd::Array& x) { return hd::sum(x) + x(-1) * 100.0f; });
+  for (std::int64_t n = 2; n < 30; ++n) {
+    const hd::Array x = hd::arange(0.0, static_cast<double>(n), 1.0, hd::DType::f32);
+    REQUIRE(f(x).item<float>() == static_cast<float>(triangle(n)) + 100 * static_cast<float>(n - 1));
+  }
+}
+
+TEST_CASE("what a function makes of extents as numbers is the call's") {
+  const auto f = hd::jit([](const hd::Array& x) {
+    const std::int64_t n = x.shape(0);
+    const hd::Array scaled = x * (1.0 / static_cast<double>(n + 1));
+    return n % 2 == 0 ? scaled.reshape({n / 2, 2}) : scaled.reshape({n, 1});
+  });
+  for (std::int64_t n = 1; n < 30; ++n) {
+    const hd::Array y = f(hd::full({n}, static_cast<float>(n + 1)));
+    REQUIRE(y.shape() == (n % 2 == 0 ? hd::Shape{n / 2, 2} : hd::Shape{n, 1}));
+    REQUIRE(hd::all(hd::abs(y - 1.0f) < 1e-6f).item<bool>());
+  }
+}
+
+TEST_CASE("a function traced anew for each number among its arguments is warned of") {
+  const hd::test::CapturedLog captured;
+  const auto f = hd::jit([](const hd::Array& x, int times) {
+    hd::Array y = x;
+    for (int i = 0; i < times; ++i) y = hd::tanh(y);
+    return y;
+  }, {.name = "repeated"});
+  const hd::Array x = hd::ones<float>({3});
+  for (int times = 1; times < 20; ++times) f(x, times);
+  CHECK(captured.text().find("16 programs were made for repeated at") != std::string::npos);
+}

@@ -1,0 +1,228 @@
+#include "runtime/call_site.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "runtime/statistics.h"
+#include "tests/runtime/helpers.h"
+
+using namespace heddle;
+using namespace heddle::runtime;
+
+namespace {
+
+ir::Hash128 new_place() {
+  static std::uint64_t count = 0;
+  return {++count, 77};
+}
+
+/// The graph with its symbols bound.
+ir::Graph bound(const ir::Graph& graph, ir::SymbolBindings bindings) {
+  ir::Graph result;
+  result.name = graph.name;
+  std::vector<ir::ValueId> values;
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    const ir::ValueId id{i};
+    ir::Attributes attributes = graph.attributes(id);
+    for (ir::Dim& extent : attributes.shape) extent = extent.evaluate(bindings);
+    for (ir::Dim& start : attributes.starts) start = start.evaluate(bindings);
+    std::vector<ir::ValueId> operands;
+    for (const ir::ValueId operand : graph.operands(id))
+      operands.push_back(values[index_of(operand)]);
+    if (graph.op(id) == ir::Op::parameter) {
+      values.push_back(result.parameter(attributes.dtype, attributes.shape));
+    } else if (graph.op(id) == ir::Op::constant) {
+      values.push_back(result.constant(attributes.dtype, attributes.bits));
+    } else {
+      values.push_back(result.add(graph.op(id), operands, std::move(attributes)));
+    }
+  }
+  for (const ir::ValueId output : graph.outputs)
+    result.outputs.push_back(values[index_of(output)]);
+  return result;
+}
+
+/// Small whole numbers, so that sums in any order are exact.
+ir::HostArray values(const ir::Type& type, std::uint64_t seed) {
+  ir::HostArray array{type, {}};
+  const auto count = static_cast<std::size_t>(ir::element_count(type.shape).constant());
+  array.data.resize(count * size_of(type.dtype));
+  for (std::size_t i = 0; i < count; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    const auto number = static_cast<std::int32_t>(seed >> 33) % 16;
+    const auto real = static_cast<float>(number);
+    std::memcpy(array.data.data() + i * 4,
+                type.dtype == DType::i32 ? static_cast<const void*>(&number) : &real, 4);
+  }
+  return array;
+}
+
+/// Runs the graph as a place's, and compares with the interpreter.
+void run_and_compare(const ir::Hash128& place, const ir::Graph& graph) {
+  const Device device = current_device();
+  Stream stream = Stream::current(device);
+  const SiteProgram program = program_at(place, graph, {}, device);
+  std::vector<ir::HostArray> inputs;
+  std::vector<Argument> arguments;
+  for (const ir::ValueId parameter : graph.parameters()) {
+    inputs.push_back(values(graph.type(parameter), inputs.size() + 3));
+    const ir::HostArray& input = inputs.back();
+    DeviceArray array{input.type, allocate(input.data.size(), stream), 0};
+    copy(array.buffer->pointer(), device, input.data.data(), Device{}, input.data.size(), stream);
+    arguments.emplace_back(std::move(array));
+  }
+  for (const Argument& extra : program.extras) arguments.push_back(extra);
+  const auto outputs = program.executable->run(std::move(arguments), stream, &graph);
+  const auto expected = ir::interpret(graph, inputs);
+  REQUIRE(outputs.size() == expected.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    REQUIRE(outputs[i].type == expected[i].type);
+    std::vector<std::byte> bytes(expected[i].data.size());
+    copy(bytes.data(), Device{}, outputs[i].buffer->pointer(), device, bytes.size(), stream);
+    stream.synchronize();
+    bool equal = true;
+    if (expected[i].type.dtype != DType::f32) {
+      equal = bytes == expected[i].data;
+    } else {
+      for (std::size_t k = 0; k < bytes.size(); k += sizeof(float)) {
+        float is = 0, should = 0;
+        std::memcpy(&is, bytes.data() + k, sizeof is);
+        std::memcpy(&should, expected[i].data.data() + k, sizeof should);
+        equal &= std::abs(is - should) <= 2e-6F * std::max(1.0F, std::abs(should));
+      }
+    }
+    REQUIRE(equal);
+  }
+}
+
+void run_all(const char* text, std::int64_t sizes, std::uint64_t most_programs = 3) {
+  const ir::Graph graph = ir::parse(text);
+  const ir::Hash128 place = new_place();
+  const std::uint64_t before = statistics().programs_made;
+  for (std::int64_t n = 0; n < sizes; ++n) {
+    CAPTURE(n);
+    run_and_compare(place, bound(graph, {{ir::intern_symbol("n"), n}}));
+  }
+  CHECK(statistics().programs_made - before <= most_programs);
+}
+
+}  // namespace
+
+TEST_CASE("a place that meets 1,000 extents makes three programs") {
+  run_all(R"(func @pointwise(%0: f32[n,13], %1: f32[13]) -> f32[n,13] {
+  %2 = multiply %0, %1 : f32[n,13]
+  %3 = add %2, %0 : f32[n,13]
+  return %3
+})",
+          1000);
+  run_all(R"(func @rows(%0: f32[n,24]) -> f32[n,24] {
+  %1 = max %0 axes=[1] keepdims : f32[n,1]
+  %2 = subtract %0, %1 : f32[n,24]
+  %3 = sum %2 axes=[1] keepdims : f32[n,1]
+  %4 = add %2, %3 : f32[n,24]
+  return %4
+})",
+          1000);
+}
+
+TEST_CASE("in every kernel family a few programs serve all extents, 0 and 1 among them") {
+  run_all(R"(func @columns(%0: f32[n,5]) -> f32[5] {
+  %1 = sum %0 axes=[0] : f32[5]
+  return %1
+})",
+          300);
+  run_all(R"(func @whole(%0: f32[n,n]) -> (f32[], i64[n]) {
+  %1 = sum %0 axes=[0,1] : f32[]
+  %2 = iota axes=[0] : i64[n]
+  return %1, %2
+})",
+          60);
+  run_all(R"(func @scan(%0: f32[n]) -> f32[n] {
+  %1 = cumsum %0 axes=[0] : f32[n]
+  return %1
+})",
+          300);
+  run_all(R"(func @transposed(%0: f32[n,7]) -> f32[7,n] {
+  %1 = transpose %0 axes=[1,0] : f32[7,n]
+  %2 = add %1, %1 : f32[7,n]
+  return %2
+})",
+          200);
+  run_all(R"(func @sorted(%0: f32[n]) -> (f32[n], i64[n]) {
+  %1 = sort %0 axes=[0] : f32[n]
+  %2 = argsort %0 axes=[0] : i64[n]
+  return %1, %2
+})",
+          200);
+  run_all(R"(func @joined(%0: f32[n], %1: f32[3]) -> f32[n+3] {
+  %2 = concatenate %0, %1 axes=[0] : f32[n+3]
+  %3 = exp %2 : f32[n+3]
+  return %3
+})",
+          100);
+  run_all(R"(func @stencil(%0: f32[n+2]) -> f32[n] {
+  %1 = slice %0 starts=[0] steps=[1] : f32[n]
+  %2 = slice %0 starts=[2] steps=[1] : f32[n]
+  %3 = add %1, %2 : f32[n]
+  return %3
+})",
+          200);
+  run_all(R"(func @product(%0: f32[n,6], %1: f32[6,4]) -> f32[n,4] {
+  %2 = matmul %0, %1 : f32[n,4]
+  return %2
+})",
+          100);
+  run_all(R"(func @flat(%0: f32[n,6]) -> f32[6*n] {
+  %1 = reshape %0 : f32[6*n]
+  %2 = sum %1 axes=[0] keepdims : f32[1]
+  %3 = add %1, %2 : f32[6*n]
+  return %3
+})",
+          100);
+  run_all(R"(func @taken(%0: f32[n+16], %1: i32[n]) -> f32[n] {
+  %2 = gather %0, %1 axes=[0] : f32[n]
+  return %2
+})",
+          100);
+}
+
+TEST_CASE("broadcast classes are kept apart") {
+  const ir::Hash128 place = new_place();
+  const std::uint64_t before = statistics().programs_made;
+  for (int n = 2; n < 40; ++n) {
+    for (const int m : {n, 1}) {
+      run_and_compare(place, ir::parse(fmt::format("func @f(%0: f32[{0},3], %1: f32[{1},3]) -> f32[{0},3] {{\n  %2 = add %0, %1 : f32[{0},3]\n  return %2\n}}", n, m)));
+    }
+  }
+  CHECK(statistics().programs_made - before <= 6);
+}
+
+TEST_CASE("the switch keeps to a program for each graph") {
+  const ir::Graph graph = ir::parse("func @f(%0: f32[n]) -> f32[n] {\n  %1 = exp %0 : f32[n]\n  return %1\n}");
+  const ir::Hash128 place = new_place();
+  const Device device = current_device();
+  for (std::int64_t n = 2; n < 7; ++n) {
+    const SiteProgram program = program_at(
+        place, bound(graph, {{ir::intern_symbol("n"), n}}), {.disabled = {"symbols"}}, device);
+    CHECK(is_constant(program.executable->program().inputs[0].type.shape));
+  }
+}
+
+TEST_CASE("a place that goes on making programs is named once, with what differs") {
+  const test::CapturedLog captured;
+  const ir::Hash128 place = new_place();
+  for (int steps = 1; steps < many_programs + 9; ++steps) {
+    std::string text = "func @chain(%0: f32[3]) -> f32[3] {\n";
+    for (int i = 1; i <= steps; ++i)
+      text += fmt::format("  %{} = exp %{} : f32[3]\n", i, i - 1);
+    text += fmt::format("  return %{}\n}}", steps);
+    program_at(place, ir::parse(text, "storm.hd"), {}, current_device());
+  }
+  const std::string log = captured.text();
+  CHECK(log.find("16 programs were made for chain at storm.hd:17, the last because it has ") !=
+        std::string::npos);
+  CHECK(log.find("programs were made") == log.rfind("programs were made"));
+}
