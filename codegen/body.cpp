@@ -135,7 +135,7 @@ void Body::use_divisors() {
   }
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
     const Instruction& one = plan_.body[i];
-    const bool narrow = one.dtype == DType::f32 || one.dtype == DType::bf16;
+    const bool narrow = is_floating(one.dtype) && one.dtype != DType::f64;
     divisors_[i] = narrow && !one.element && divided_by[i] && !otherwise[i];
   }
 }
@@ -253,7 +253,9 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
 void Body::declare(int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
   for (const std::string& section : sections_of(one.dtype)) need(section);
-  if (divisors_[static_cast<std::size_t>(instruction)]) need("divisor");
+  if (divisors_[static_cast<std::size_t>(instruction)])
+    need(plan_.body[static_cast<std::size_t>(instruction)].dtype == DType::f16 ? "half_divisor"
+                                                                               : "divisor");
   writer_.line("const {} v{} = {};", variable_type(instruction), instruction, value(one, load));
 }
 

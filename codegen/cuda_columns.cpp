@@ -100,7 +100,8 @@ void CudaPrinter::name_column_values(const std::vector<int>& roots) {
 }
 
 void CudaPrinter::column_stage(int stage) {
-  define_states(stage);
+  const char* const first = "begin + Index(threadIdx.y)";
+  define_states(stage, first);
   const int threads_y = plan_.threads / plan_.threads_per_row;
   if (plan_.held > 0) {
     open_held_column();
@@ -112,6 +113,7 @@ void CudaPrinter::column_stage(int stage) {
   column_body(stage);
   out_.close();
   if (plan_.held == 0) out_.close();
+  finish_states(stage, first);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.reductions[i].stage != stage) continue;
     out_.line("reduce_columns<R{0}, {1}, {2}>(a{0});", i, plan_.threads_per_row, plan_.threads);

@@ -241,13 +241,36 @@ void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const st
   }
 }
 
+// Whether a thread's walk keeps a place of the kernel's index type instead of a state.
+bool CudaPrinter::walks_places(const passes::Reduction& reduction) {
+  return reduction.value >= 0 && ir::finds_place(reduction.op);
+}
+
 // A state for each lane keeps the combinations of a vector independent of each other.
-void CudaPrinter::define_states(int stage) {
+void CudaPrinter::define_states(int stage, const std::string& first) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    if (plan_.reductions[i].stage != stage) continue;
-    out_.line("R{}::State a{}[{}];", i, i, plan_.vector);
+    const passes::Reduction& reduction = plan_.reductions[i];
+    if (reduction.stage != stage) continue;
+    std::string start = fmt::format("a{0}[k] = R{0}::identity()", i);
+    if (walks_places(reduction)) {
+      out_.line("op::reduce::Indexed<R{0}::Key, Index> w{0}[{1}];", i, plan_.vector);
+      start = fmt::format("w{0}[k] = R{0}::walk_from<Index>({1})", i, first);
+    } else {
+      out_.line("R{0}::State a{0}[{1}];", i, plan_.vector);
+    }
     out_.directive("#pragma unroll");
-    out_.line("for (int k = 0; k < {}; ++k) a{}[k] = R{}::identity();", plan_.vector, i, i);
+    out_.line("for (int k = 0; k < {}; ++k) {};", plan_.vector, start);
+  }
+}
+
+void CudaPrinter::finish_states(int stage, const std::string& first) {
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const passes::Reduction& reduction = plan_.reductions[i];
+    if (reduction.stage != stage || !walks_places(reduction)) continue;
+    out_.line("R{0}::State a{0}[{1}];", i, plan_.vector);
+    out_.directive("#pragma unroll");
+    out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = R{0}::walked(w{0}[k], {2} < end);", i,
+              plan_.vector, first);
   }
 }
 
@@ -255,9 +278,8 @@ void CudaPrinter::combine_states(int stage, const std::string& position) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     if (reduction.stage != stage) continue;
-    const bool places = reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax;
-    if (reduction.value >= 0 && places) {
-      out_.line("a{0}[{1}] = R{0}::next(a{0}[{1}], v{2}, {3});", i, lane(), reduction.value,
+    if (walks_places(reduction)) {
+      out_.line("w{0}[{1}] = R{0}::next<Index>(w{0}[{1}], v{2}, {3});", i, lane(), reduction.value,
                 position);
     } else if (reduction.value >= 0) {
       out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], R{0}::lift(v{2}, {3}));", i, lane(),

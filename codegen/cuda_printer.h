@@ -94,7 +94,10 @@ class CudaPrinter {
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
   void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
-  void define_states(int stage);
+  /// `first` is the place of lane k's first element.
+  void define_states(int stage, const std::string& first);
+  void finish_states(int stage, const std::string& first);
+  static bool walks_places(const passes::Reduction& reduction);
   void combine_states(int stage, const std::string& position);
 
   const passes::KernelPlan& plan_;

@@ -17,9 +17,8 @@ namespace {
 int walk_unroll(const passes::KernelPlan& plan) {
   constexpr int least = 4, elements = 16, light = 8;
   const auto varying = std::ranges::count_if(plan.body, &Instruction::element);
-  const bool places = std::ranges::any_of(plan.reductions, [](const Reduction& reduction) {
-    return reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax;
-  });
+  const bool places = std::ranges::any_of(
+      plan.reductions, [](const Reduction& reduction) { return ir::finds_place(reduction.op); });
   return varying > light ? least : std::max(elements / (places ? 2 : 1) / plan.vector, least);
 }
 
@@ -130,7 +129,9 @@ void CudaPrinter::open_held() {
 
 void CudaPrinter::row_stage(int stage) {
   const int stride = plan_.threads_per_row * plan_.vector;
-  define_states(stage);
+  const std::string first =
+      fmt::format("begin + lane * {}{}", plan_.vector, plan_.vector > 1 ? " + k" : "");
+  define_states(stage, first);
   if (plan_.held > 0) {
     open_held();
   } else {
@@ -139,6 +140,7 @@ void CudaPrinter::row_stage(int stage) {
   }
   row_body(stage, plan_.held > 0);
   out_.close();
+  finish_states(stage, first);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.reductions[i].stage != stage) continue;
     out_.line("R{0}::State t{0} = a{0}[0];", i);

@@ -223,7 +223,7 @@ int HostPrinter::lanes(const std::vector<int>& reductions) const {
   for (const int i : reductions) {
     const Reduction& reduction = plan_.reductions[i];
     if (passes::state_bytes(reduction) > 1) lanes = std::min(lanes, 32);
-    if (reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax) lanes = 4;
+    if (ir::finds_place(reduction.op)) lanes = 4;
   }
   return lanes;
 }

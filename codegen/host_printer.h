@@ -15,8 +15,7 @@ inline constexpr const char* aligned = "alignas(64) ";
 
 /// Whether the reduction looks for a place by integer keys (ir/scalar/reduce.h).
 inline bool finds_place(const passes::Reduction& reduction) {
-  return reduction.value >= 0 && !is_complex(reduction.dtype) &&
-         (reduction.op == ir::Op::argmin || reduction.op == ir::Op::argmax);
+  return reduction.value >= 0 && !is_complex(reduction.dtype) && ir::finds_place(reduction.op);
 }
 
 /// Prints one plan for the host. host_columns.cpp holds the mapping of columns, host_scan.cpp those

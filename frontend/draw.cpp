@@ -69,19 +69,16 @@ Array Draw::in_double(const Operand& parameter) const {
   return Access::make(node_of(op_, parameter, DType::f64));
 }
 
-Draw::Pair Draw::pair() const {
+Array Draw::unit() const {
+  if (wide() == DType::f64) return (bits() >> 11).astype(DType::f64) * 0x1p-53;
+  // Two elements share a word.
   const NodeRef drawn = key();
   const Array number = Access::make(numbers());
   const Array word =
       Access::make(record(Op::philox, {drawn, Access::node(number >> 1, where_)}, {}, where_));
-  return {(word >> 32).astype(DType::u32), word.astype(DType::u32),
-          (number & std::uint64_t{1}).astype(DType::boolean)};
-}
-
-Array Draw::unit() const {
-  if (wide() == DType::f64) return (bits() >> 11).astype(DType::f64) * 0x1p-53;
-  const Pair halves = pair();
-  const Array half = heddle::where(halves.odd, halves.second, halves.first);
+  const Array is_odd = (number & std::uint64_t{1}).astype(DType::boolean);
+  const Array half =
+      heddle::where(is_odd, word.astype(DType::u32), (word >> 32).astype(DType::u32));
   return (half >> 8).astype(DType::f32) * 0x1p-24;
 }
 
@@ -90,16 +87,11 @@ Array Draw::open_unit_of(const Array& bits, DType kind) {
   return ((bits >> (is_wide ? 12 : 41)).astype(kind) + 0.5) * (is_wide ? 0x1p-52 : 0x1p-23);
 }
 
-/// Box and Muller's transform of two numbers. In f32 they are halves of a word, and give two
-/// elements: the cosine of the angle, and its sine, which is the cosine of a quarter turn less.
+/// Box and Muller's transform of two numbers.
 Array Draw::normal() const {
-  constexpr double full_turn = 2 * std::numbers::pi;
-  if (wide() == DType::f64) return sqrt(log(open_unit()) * -2.0) * cos(unit() * full_turn);
-  const Pair halves = pair();
-  const Array radius = (halves.first.astype(DType::f32) + 0.5) * 0x1p-32;
-  const Array turn = (halves.second >> 8).astype(DType::f32) * 0x1p-24;
-  const Array quarters = halves.odd.astype(DType::f32) * 0.25;
-  return sqrt(log(radius) * -2.0) * cos((turn - quarters) * full_turn);
+  if (wide() == DType::f64)
+    return sqrt(log(open_unit()) * -2.0) * cos(unit() * (2 * std::numbers::pi));
+  return sample(Op::philox_normal, {});
 }
 
 /// That of shape + 1 times u^(1 / shape) is that of shape.

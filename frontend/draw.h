@@ -44,11 +44,6 @@ class Draw {
   // Each of these draws numbers of its own, one an element.
 
   Array bits() const { return sample(ir::Op::philox, {}); }
-  /// Both halves of a word for each two elements, in u32, and which of the two an element is.
-  struct Pair {
-    Array first, second, odd;
-  };
-  Pair pair() const;
   /// Of an op of the table: of a key, a counter, and parameters, which are taken in f64. DTypeError
   /// for complex ones.
   Array sample(ir::Op op, std::initializer_list<const Operand*> parameters) const;

@@ -286,7 +286,7 @@ Array elementwise(Op op, std::initializer_list<const Operand*> list) {
   const ir::OpInfo& info = ir::info(op);
   const SourceLocation where = operands[0]->where();
   if (info.rule == TypeRule::load_exponent) return load_exponent(op, operands);
-  if (info.rule == TypeRule::draw) return draw(op, operands);
+  if (info.rule == TypeRule::draw || info.rule == TypeRule::draw_single) return draw(op, operands);
   if (info.rule == TypeRule::comparison) return compare(op, operands);
   if (info.rule == TypeRule::select) {
     return select(*operands[0], *operands[1], *operands[2], info.name);

@@ -70,7 +70,8 @@ enum class TypeRule : std::uint8_t {
   load_exponent,  ///< (T, i32) -> T, T floating
   exponent,       ///< (T) -> i32, T floating; builders promote as for `floating`
   bit_count,      ///< (T) -> u8
-  draw            ///< (u64, u64, f64...) -> f64; builders cast real operands
+  draw,           ///< (u64, u64, f64...) -> f64; builders cast real operands
+  draw_single     ///< (u64, u64) -> f32
 };
 
 /// Sets of dtypes, as bits 1 << DType.
@@ -111,8 +112,9 @@ enum Trait : std::uint16_t {
   boolean_as_i8 =
       128,  ///< builders cast bool to i8; without it a bool that `dtypes` lacks is an error
   identity_on_integers = 256,  ///< builders return bool and integer operands as they are
-  rounds_complex = 512  ///< of complex numbers more than one rounding: neither exactly_rounded nor
-                        ///< idempotent
+  rounds_complex = 512,  ///< of complex numbers more than one rounding: neither exactly_rounded
+                         ///< nor idempotent
+  keyed = 1024  ///< much of the work is on operand 0, a key, alone, or shared by neighbours
 };
 
 /// Where tests draw operands from. Values are then cast to the dtype under test.
@@ -183,6 +185,8 @@ inline bool is_elementwise(Op op) { return kind_of(op) == OpKind::elementwise; }
 inline bool is_view(Op op) { return kind_of(op) == OpKind::view; }
 inline bool is_scatter(Op op) { return kind_of(op) == OpKind::scatter; }
 inline bool is_reduction(Op op) { return kind_of(op) == OpKind::reduction; }
+/// A reduction whose result is where an element is.
+constexpr bool finds_place(Op op) { return op == Op::argmin || op == Op::argmax; }
 inline bool is_scan(Op op) { return kind_of(op) == OpKind::scan; }
 inline bool is_search(Op op) { return kind_of(op) == OpKind::search; }
 /// A step of a program by itself, whose operands and result are C-ordered arrays in memory.

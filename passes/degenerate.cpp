@@ -44,7 +44,7 @@ double start_of(Op reduction) {
 // Over single elements a reduction is the element itself.
 ValueId single(Graph& graph, const Graph& old, ValueId id, ValueId operand) {
   const ir::Type type = old.type(id);
-  if (old.op(id) == Op::argmin || old.op(id) == Op::argmax) return filled(graph, type, 0);
+  if (ir::finds_place(old.op(id))) return filled(graph, type, 0);
   Attributes attributes;
   attributes.dtype = type.dtype;
   const ValueId cast =

@@ -59,6 +59,9 @@ DType elementwise_dtype(const Call& call) {
       require_dtype(call, 0, DType::u64);
       require_dtype(call, 1, DType::u64);
       return common_dtype(call, 2, count);
+    case TypeRule::draw_single:
+      common_dtype(call, 0, count);
+      return DType::f32;
   }
   throw InternalError(fmt::format("{} has no type rule", info(call.op).name));
 }

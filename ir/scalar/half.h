@@ -97,3 +97,28 @@ HD_SCALAR half divide(half a, half b) {
 #ifndef HD_LIBRARY
 using heddle_scalar::half;
 #endif
+
+//! section half_divisor needs divisor half
+// The inverse is the sum of two floats of one sign, so that a product and a sum are the quotient:
+// to within half a unit of a float, and exactly where it lies in the middle of two halves. The
+// second is never 0, which infinity times would be NaN.
+#if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
+namespace heddle_scalar {
+template <>
+struct Divisor<half> {
+  float inverse, rest;
+
+  HD_SCALAR Divisor() = default;
+  HD_SCALAR Divisor(half b) {
+    const float y = widen(b);
+    inverse = __frcp_rz(y);
+    rest = __fmul_rn(__fmaf_rn(-y, inverse, 1.0f), inverse);
+    if (!(rest < 0 || rest > 0)) rest = inverse * 0x1p-60f;
+  }
+};
+HD_SCALAR half divide(half a, const Divisor<half>& b) {
+  const float x = widen(a);
+  return half::from(__fmaf_rn(x, b.inverse, __fmul_rn(x, b.rest)));
+}
+}  // namespace heddle_scalar
+#endif

@@ -31,6 +31,62 @@ HD_SCALAR unsigned long long philox(unsigned long long key, unsigned long long c
 }
 }  // namespace heddle_scalar
 
+//! section philox_normal needs philox sqrt bits
+//! defines philox_normal
+namespace heddle_scalar {
+// To an ulp or two, without a branch.
+HD_SCALAR float radius_root(float x) {
+#ifdef __CUDACC__
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+#else
+  return sqrt(x);
+#endif
+}
+// log(x) of x in (0, 1], x normal: x = 2^e m, with m within a factor of sqrt(2) of 1.
+HD_SCALAR float log_of_unit(float x) {
+  const unsigned int bits = bits_of(x);
+  const int e = static_cast<int>(bits - 0x3f3504f3u) >> 23;
+  const float f = float_of(bits - (static_cast<unsigned int>(e) << 23)) - 1.0f, z = f * f;
+  float p = -0.07634429633617401f;
+  p = p * f + 0.12761549651622772f;
+  p = p * f - 0.131601944565773f;
+  p = p * f + 0.14201761782169342f;
+  p = p * f - 0.16623356938362122f;
+  p = p * f + 0.20001226663589478f;
+  p = p * f - 0.250008225440979f;
+  p = p * f + 0.3333333134651184f;
+  return static_cast<float>(e) * 0.693147182464599609375f + (f + z * (f * p - 0.5f));
+}
+// Box and Muller's transform of the halves of a word: the even counter has the cosine of the angle,
+// the odd one its sine. There are no branches, so that a compiler that sees both together computes
+// radius and angle once. The polynomials are least squares fits, weighted towards minimax.
+HD_SCALAR float philox_normal(unsigned long long key, unsigned long long counter) {
+  const unsigned long long word = philox(key, counter >> 1);
+  const unsigned int turn = static_cast<unsigned int>(word);
+  const float unit =
+      (static_cast<float>(static_cast<unsigned int>(word >> 32)) + 0.5f) * 2.3283064365386963e-10f;
+  const float radius = radius_root(-2.0f * log_of_unit(unit));
+  // The nearest quarter of a turn, and what is left, within an eighth.
+  const unsigned int quarter = (turn + 0x20000000u) >> 30;
+  const float x =
+      static_cast<float>(static_cast<int>(turn - (quarter << 30))) * 2.3283064365386963e-10f;
+  const float z = x * x;
+  const float sine =
+      x * (((-75.39356231689453f * z + 81.59235382080078f) * z - 41.3416633605957f) * z +
+           6.2831854820251465f);
+  const float cosine =
+      (((59.22040557861328f * z - 85.44285583496094f) * z + 64.93931579589844f) * z -
+       19.739208221435547f) *
+          z +
+      1.0f;
+  const unsigned int side = quarter - static_cast<unsigned int>(counter & 1);
+  const unsigned int sign = ((side + 1) & 2) << 30;
+  return radius * float_of(bits_of((side & 1) != 0 ? sine : cosine) ^ sign);
+}
+}  // namespace heddle_scalar
+
 //! section random_unit needs philox bits
 // What the samplers below share. They compute in double throughout, so that all but one in some
 // 10^13 of their decisions are the same on every device. Each attempt draws a block of its own.

@@ -174,10 +174,10 @@ struct all {
 //! section reduce_argmin needs limits rank
 //! defines argmin argmax
 namespace heddle_scalar::reduce {
-template <class X>
+template <class X, class Place = long long>
 struct Indexed {
   X value;
-  long long index;
+  Place index;
 };
 #ifdef __CUDACC__
 template <bool Greatest, class T>
@@ -217,12 +217,26 @@ struct arg {
     const bool b_first = tie ? b.index < a.index : b_nan | precedes(b.value, a.value);
     return b_first ? b : a;
   }
-  // combine(a, lift(value, index)) where the index is behind all that `a` has seen.
-  static HD_SCALAR State next(State a, T value, long long index) {
+  // What one thread has seen of elements that it takes in order, the first of them at `first`.
+  template <class Place>
+  static HD_SCALAR Indexed<Key, Place> walk_from(Place first) {
+    return {last_key(), first};
+  }
+  template <class Place>
+  static HD_SCALAR Indexed<Key, Place> next(Indexed<Key, Place> a, T value, Place index) {
     const Key b = key(value);
-    const bool none = a.index == greatest<long long>();
-    const bool better = (a.value == a.value) & ((b != b) | precedes(b, a.value));
-    return none | better ? State{b, index} : a;
+    bool beats;
+    if constexpr (is_complex<Key>) {
+      beats = (b != b) | precedes(b, a.value);
+    } else {
+      beats = !(Greatest ? b <= a.value : b >= a.value);
+    }
+    const bool better = (a.value == a.value) & beats;
+    return {better ? b : a.value, better ? index : a.index};
+  }
+  template <class Place>
+  static HD_SCALAR State walked(Indexed<Key, Place> a, bool any) {
+    return any ? State{a.value, static_cast<long long>(a.index)} : identity();
   }
   static HD_SCALAR Result finish(State s) { return s.index; }
 };

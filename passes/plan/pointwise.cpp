@@ -127,8 +127,8 @@ void share_loads(KernelPlan& plan, const ir::Target& target) {
   plan.vector = vector;
 }
 
-/// A thread takes several vectors where it would otherwise wait for few loads at once, and enough
-/// blocks remain to fill the device.
+/// A thread takes several vectors where it would otherwise wait for few loads at once, or what it
+/// makes of a random key serves all of them; and enough blocks remain to fill the device.
 void unroll(KernelPlan& plan, const ir::Target& target) {
   int loads = 0;
   for (const Instruction& load : plan.body) {
@@ -138,10 +138,11 @@ void unroll(KernelPlan& plan, const ir::Target& target) {
       return !step || !(*step == Dim(0));
     });
   }
-  if (std::ranges::none_of(plan.body, [](const Instruction& instruction) {
-        return instruction.kind == Instruction::Kind::load;
-      }))
-    return;
+  const bool shares = std::ranges::any_of(plan.body, [](const Instruction& instruction) {
+    return instruction.kind == Instruction::Kind::load ||
+           (instruction.kind == Instruction::Kind::apply && info(instruction.op).has(ir::keyed));
+  });
+  if (!shares) return;
   const std::int64_t vectors = known(iterations(plan.outer), 1 << 26) / plan.vector;
   constexpr int most_unrolled = 4, enough_loads = 3;
   while (plan.unroll < most_unrolled && plan.unroll * loads < enough_loads &&

@@ -31,6 +31,15 @@ def open_unit(bits, kind):
     return ((bits >> np.uint64(12)).astype(kind) + kind.type(0.5)) * kind.type(2.0**-52)
 
 
+def philox_normal(key, counter):
+    key, counter = np.broadcast_arrays(key, counter)
+    word = philox(key, counter >> np.uint64(1))
+    radius = ((word >> np.uint64(32)).astype(np.float32) + np.float32(0.5)).astype(float) * 2.0**-32
+    turn = (word & np.uint64(2**32 - 1)).astype(float) * 2.0**-32
+    side = np.where(counter & np.uint64(1), np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn))
+    return (np.sqrt(-2 * np.log(radius)) * side).astype(np.float32)
+
+
 def draw(function):
     """A function of flat arrays, and the parameters' dtype, as one of operands that broadcast."""
 
@@ -244,5 +253,5 @@ def philox_vonmises(key, counter, concentration, kind):
     return result
 
 
-FUNCTIONS = [philox, philox_gamma, philox_poisson, philox_binomial, philox_hypergeometric,
+FUNCTIONS = [philox, philox_normal, philox_gamma, philox_poisson, philox_binomial, philox_hypergeometric,
              philox_zipf, philox_vonmises]
