@@ -188,7 +188,8 @@ class Generalizer {
     return row;
   }
 
-  /// The number that is the smallest part of an extent: half of it where the graph splits it in two.
+  /// The number that is the smallest part of an extent: half of it where the graph splits it in
+  /// two.
   std::size_t smallest_part(std::size_t number) const {
     const Row whole = row_of(number);
     std::int64_t parts = 1;
@@ -218,9 +219,8 @@ class Generalizer {
     general_.scalar_of.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
       const ElementBits& first = outlines_.front().constants[i];
-      if (std::ranges::all_of(outlines_, [&](const Outline& outline) {
-            return outline.constants[i] == first;
-          })) {
+      if (std::ranges::all_of(
+              outlines_, [&](const Outline& outline) { return outline.constants[i] == first; })) {
         general_.constants[i] = first;
       } else {
         general_.scalar_of[i] = general_.scalars.size();
@@ -232,7 +232,8 @@ class Generalizer {
   void add_parameters() {
     std::vector<const Attributes*> parameters(example_.parameters().size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (example_.op(nodes_[i]) == Op::parameter) parameters[attributes_[i].index] = &attributes_[i];
+      if (example_.op(nodes_[i]) == Op::parameter)
+        parameters[attributes_[i].index] = &attributes_[i];
     }
     Graph& graph = general_.graph;
     for (const ValueId parameter : example_.parameters()) {
@@ -282,8 +283,8 @@ class Generalizer {
   std::vector<ValueId> nodes_;
   General general_;
   Expressions expressions_;
-  std::vector<ValueId> values_;   ///< of the general graph, by the example's
-  std::vector<ValueId> scalars_;  ///< parameters, by General::scalars
+  std::vector<ValueId> values_;         ///< of the general graph, by the example's
+  std::vector<ValueId> scalars_;        ///< parameters, by General::scalars
   std::vector<Attributes> attributes_;  ///< of the nodes, with expressions for their numbers
   std::size_t next_constant_ = 0;
 };

@@ -41,9 +41,9 @@ struct General {
   std::vector<std::pair<SymbolId, std::size_t>> symbols;  ///< each is one of the numbers
 };
 
-/// The least general graph that stands for all outlines, which have the example's structure. Nullopt
-/// where inference knows none: an extent that two numbers share in each of them is one symbol, and
-/// sums and products of two are found, other relations are not.
+/// The least general graph that stands for all outlines, which have the example's structure.
+/// Nullopt where inference knows none: an extent that two numbers share in each of them is one
+/// symbol, and sums and products of two are found, other relations are not.
 std::optional<General> generalize(const Graph& example, std::span<const Outline> outlines);
 
 /// Whether the general graph, with its symbols and scalars bound to the outline's numbers, is the

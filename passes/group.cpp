@@ -4,98 +4,11 @@
 
 #include "heddle/error.h"
 
-#include "passes/cost.h"
 #include "passes/fit.h"
-#include "passes/look_ahead.h"
-#include "passes/matmul.h"
-#include "passes/plan/family.h"
+#include "passes/grouper.h"
 #include "passes/sort.h"
-#include "passes/stand_by.h"
 
 namespace heddle::passes {
-
-namespace {
-
-constexpr std::size_t max_maps = 8;  // distinct places at which one kernel evaluates a node
-
-/// The places at which a group reads a value.
-struct Access {
-  std::uint32_t group;
-  std::vector<IndexMap> maps;   ///< at most max_maps + 1 are kept
-  bool feeds_elements = false;  ///< some use, however indirect, is inside the inner loops
-  bool whole = false;           ///< some use may read any of it, from memory
-};
-
-class Grouper {
- public:
-  Grouper(const Graph& graph, const GroupOptions& options)
-      : graph_(graph),
-        options_(options),
-        accesses_(graph.size()),
-        is_output_(graph.size()),
-        updated_(graph.size()),
-        updates_in_place_(find_updates_in_place(graph, options.donated)),
-        toward_reduction_(find_ways_to_reductions(graph)),
-        recomputations_(find_recomputations(graph)),
-        epilogues_(graph, options.target,
-                   {!is_disabled("epilogue"), options.strict, options.approximate}),
-        speed_(speed_of(options.target)) {
-    result_.space = std::make_shared<IndexSpace>();
-    for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
-    for (std::size_t i = 0; i < families().size(); ++i) {
-      const bool off = is_disabled(families()[i]->name());
-      if (!off || i + 1 == families().size()) enabled_ |= 1u << i;
-    }
-  }
-
-  Grouping run() {
-    for (std::size_t i = graph_.size(); i-- > 0;) visit(ValueId(i));
-    return std::move(result_);
-  }
-
- private:
-  void visit(ValueId node);
-  void place(ValueId node);
-  void make_group(ValueId node);
-  void make_library_group(ValueId node);
-  void read_factors(ValueId product, std::uint32_t group);
-  bool make_epilogue_group(ValueId node);
-  void explain_product(ValueId product);
-  bool try_join(ValueId node, std::uint32_t group, bool stored);
-  bool try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups);
-  bool try_sibling(ValueId node, const std::vector<std::uint32_t>& groups);
-  std::optional<Candidate> sibling_candidate(ValueId node, const Group& group);
-  std::optional<Candidate> candidate(ValueId node, std::uint32_t group, std::string& reason);
-  std::optional<Candidate> fit(Candidate candidate, const Group& group, std::string& reason);
-  bool ask_families(Group& group, const Candidate& candidate, std::string& family,
-                    std::string& reason);
-  void add_member(std::uint32_t group, const Candidate& candidate, bool stored);
-  void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
-  void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
-  void read_memory(ValueId value, std::uint32_t group);
-  const Access& access(ValueId node, std::uint32_t group) const;
-  bool will_belong_to_rows(ValueId node, const Group& group, IndexMap map);
-  bool is_disabled(std::string_view name) const {
-    return std::ranges::find(options_.disabled, name) != options_.disabled.end();
-  }
-  bool updates_in_place(ValueId node) const { return updates_in_place_[index_of(node)]; }
-  void cut(ValueId node, std::uint32_t group, std::string family, std::string reason) {
-    result_.cuts.push_back({node, group, std::move(family), std::move(reason)});
-  }
-
-  const Graph& graph_;
-  const GroupOptions& options_;
-  Grouping result_;
-  std::vector<std::vector<Access>> accesses_;
-  std::vector<bool> is_output_;
-  std::vector<bool> updated_;  ///< bases of updates in place
-  const std::vector<bool> updates_in_place_;
-  const std::vector<int> toward_reduction_;
-  const std::vector<Recomputation> recomputations_;
-  const EpilogueFinder epilogues_;
-  const Speed speed_;
-  std::uint32_t enabled_ = 0;
-};
 
 void Grouper::visit(ValueId node) {
   place(node);
@@ -148,67 +61,6 @@ void Grouper::place(ValueId node) {
   if (try_join(node, first_to_run, must_store || groups.size() > 1)) return;
   if (!must_store && make_epilogue_group(node)) return;
   if (!try_sibling(node, groups)) make_group(node);
-}
-
-void Grouper::make_library_group(ValueId node) {
-  const auto id = static_cast<std::uint32_t>(result_.groups.size());
-  Group group;
-  group.root = node;
-  group.library = true;
-  group.members = {node};
-  group.stored = {node};
-  result_.groups.push_back(std::move(group));
-  if (graph_.op(node) == ir::Op::matmul) {
-    explain_product(node);
-    read_factors(node, id);
-    return;
-  }
-  for (const ValueId operand : graph_.operands(node))
-    read_memory(whole_operand(graph_, operand), id);
-}
-
-void Grouper::read_factors(ValueId product, std::uint32_t id) {
-  const LibraryOperands operands =
-      library_operands(graph_, product, library_widens(options_.target, options_.strict));
-  read_memory(operands.a.value, id);
-  read_memory(operands.b.value, id);
-}
-
-// A product whose result nobody needs by itself is one step of the library with what follows it.
-bool Grouper::make_epilogue_group(ValueId node) {
-  std::optional<Epilogue> epilogue = epilogues_.find(node);
-  if (!epilogue) return false;
-  std::shared_ptr<const Group> kernel =
-      stand_by_kernel(graph_, *result_.space, *epilogue, enabled_, options_.target);
-  if (!kernel) return false;
-  const auto id = static_cast<std::uint32_t>(result_.groups.size());
-  Group group;
-  group.root = node;
-  group.library = true;
-  group.members = epilogue->nodes;
-  group.members.push_back(epilogue->product);
-  group.stored = {node};
-  group.stands_by = std::move(kernel);
-  group.epilogue = std::move(epilogue);
-  result_.groups.push_back(std::move(group));
-  const Epilogue& made = *result_.groups[id].epilogue;
-  const std::optional<ValueId> added[] = {made.residual, made.bias};
-  read_factors(made.product, id);
-  for (const std::optional<ValueId>& value : added) {
-    if (value) read_memory(*value, id);
-  }
-  return true;
-}
-
-/// Why the library does not do what follows a product.
-void Grouper::explain_product(ValueId product) {
-  for (const Access& access : accesses_[index_of(product)]) {
-    const Group& user = result_.groups[access.group];
-    if (user.library || user.stored.empty()) continue;
-    std::string reason;
-    if (!epilogues_.find(user.stored.front(), &reason) && !reason.empty())
-      cut(product, access.group, "epilogue", std::move(reason));
-  }
 }
 
 void Grouper::make_group(ValueId node) {
@@ -523,8 +375,6 @@ bool Grouper::will_belong_to_rows(ValueId node, const Group& group, IndexMap map
   Group trial = group;
   return fitted && ask_families(trial, *fitted, family, reason);
 }
-
-}  // namespace
 
 Grouping group(const Graph& graph, const GroupOptions& options) {
   return Grouper(graph, options).run();

@@ -37,8 +37,7 @@ bool have_ones_alike(const ir::Outline& a, const ir::Outline& b) {
 
 /// A graph for all that the family has met and `outline`; where extents of 1 that are broadcast are
 /// in the way, for those that have them in the same places.
-SharedGeneral generalize(const Family& family, const ir::Graph& graph,
-                         const ir::Outline& outline) {
+SharedGeneral generalize(const Family& family, const ir::Graph& graph, const ir::Outline& outline) {
   std::vector<ir::Outline> outlines = family.outlines;
   outlines.push_back(outline);
   std::optional<ir::General> general = ir::generalize(graph, outlines);
@@ -141,8 +140,7 @@ SiteProgram with_extras(const ir::General& general, const ir::Outline& outline,
   if (!options.aligned.empty()) options.aligned.resize(options.aligned.size() + extras, true);
   SiteProgram program{Executable::get(general.graph, options, device), {}};
   for (const std::size_t number : general.extents)
-    program.extras.emplace_back(
-        DeviceArray{ir::extent_argument(outline.numbers[number]), {}, 0});
+    program.extras.emplace_back(DeviceArray{ir::extent_argument(outline.numbers[number]), {}, 0});
   const auto& parameters = general.graph.parameters();
   const std::size_t first = parameters.size() - general.scalars.size();
   for (std::size_t i = 0; i < general.scalars.size(); ++i) {

@@ -14,11 +14,11 @@ struct SiteProgram {
   std::vector<Argument> extras;  ///< arguments that it takes behind the graph's own
 };
 
-/// Executable::get() for a graph that one place of the user's program has recorded. A place that has
-/// met two graphs which only differ in extents and numbers makes of the next a program for all of
-/// them, with symbols for extents and scalar arguments for constants, where inference can tell that
-/// they fit. One that goes on making programs is named once in a warning, with what has changed.
-/// The switch "symbols" (CompileOptions::disabled) keeps to a program for each graph.
+/// Executable::get() for a graph that one place of the user's program has recorded. A place that
+/// has met two graphs which only differ in extents and numbers makes of the next a program for all
+/// of them, with symbols for extents and scalar arguments for constants, where inference can tell
+/// that they fit. One that goes on making programs is named once in a warning, with what has
+/// changed. The switch "symbols" (CompileOptions::disabled) keeps to a program for each graph.
 SiteProgram program_at(const ir::Hash128& site, const ir::Graph& graph,
                        const CompileOptions& options, const Device& device);
 

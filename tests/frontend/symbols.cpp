@@ -47,7 +47,8 @@ TEST_CASE("a value taken by an index is that of the call's own array") {
   const auto f = hd::jit([](const hd::Array& x) { return hd::sum(x) + x(-1) * 100.0f; });
   for (std::int64_t n = 2; n < 30; ++n) {
     const hd::Array x = hd::arange(0.0, static_cast<double>(n), 1.0, hd::DType::f32);
-    REQUIRE(f(x).item<float>() == static_cast<float>(triangle(n)) + 100 * static_cast<float>(n - 1));
+    REQUIRE(f(x).item<float>() ==
+            static_cast<float>(triangle(n)) + 100 * static_cast<float>(n - 1));
   }
 }
 
@@ -66,11 +67,13 @@ TEST_CASE("what a function makes of extents as numbers is the call's") {
 
 TEST_CASE("a function traced anew for each number among its arguments is warned of") {
   const hd::test::CapturedLog captured;
-  const auto f = hd::jit([](const hd::Array& x, int times) {
-    hd::Array y = x;
-    for (int i = 0; i < times; ++i) y = hd::tanh(y);
-    return y;
-  }, {.name = "repeated"});
+  const auto f = hd::jit(
+      [](const hd::Array& x, int times) {
+        hd::Array y = x;
+        for (int i = 0; i < times; ++i) y = hd::tanh(y);
+        return y;
+      },
+      {.name = "repeated"});
   const hd::Array x = hd::ones<float>({3});
   for (int times = 1; times < 20; ++times) f(x, times);
   CHECK(captured.text().find("16 programs were made for repeated at") != std::string::npos);

@@ -16,29 +16,32 @@ std::vector<Outline> outlines_of(std::initializer_list<const char*> texts) {
 
 std::optional<General> general_of(std::initializer_list<const char*> texts) {
   const std::vector<Outline> outlines = outlines_of(texts);
-  for (const Outline& outline : outlines)
-    REQUIRE(outline.structure == outlines.front().structure);
+  for (const Outline& outline : outlines) REQUIRE(outline.structure == outlines.front().structure);
   return generalize(parse(*texts.begin()), outlines);
 }
 
 }  // namespace
 
 TEST_CASE("outlines differ in structure only where graphs do") {
-  const char* const text = "func @f(%0: f32[3]) -> f32[3] {\n  %1 = exp %0 : f32[3]\n  return %1\n}";
+  const char* const text =
+      "func @f(%0: f32[3]) -> f32[3] {\n  %1 = exp %0 : f32[3]\n  return %1\n}";
   const Outline one = outline_of(parse(text));
   const auto other = [](const char* changed) { return outline_of(parse(changed)); };
   const Outline longer =
       other("func @g(%0: f32[4]) -> f32[4] {\n  %1 = exp %0 : f32[4]\n  return %1\n}");
   CHECK(longer.structure == one.structure);
   CHECK(longer.numbers == std::vector<std::int64_t>{4});
-  CHECK(other("func @f(%0: f32[3]) -> f32[3] {\n  %1 = sin %0 : f32[3]\n  return %1\n}").structure !=
-        one.structure);
-  CHECK(other("func @f(%0: f64[3]) -> f64[3] {\n  %1 = exp %0 : f64[3]\n  return %1\n}").structure !=
-        one.structure);
+  CHECK(
+      other("func @f(%0: f32[3]) -> f32[3] {\n  %1 = sin %0 : f32[3]\n  return %1\n}").structure !=
+      one.structure);
+  CHECK(
+      other("func @f(%0: f64[3]) -> f64[3] {\n  %1 = exp %0 : f64[3]\n  return %1\n}").structure !=
+      one.structure);
   CHECK(other("func @f(%0: f32[3,1]) -> f32[3,1] {\n  %1 = exp %0 : f32[3,1]\n  return %1\n}")
             .structure != one.structure);
-  CHECK(other("func @f(%0: f32[n]) -> f32[n] {\n  %1 = exp %0 : f32[n]\n  return %1\n}").structure !=
-        one.structure);
+  CHECK(
+      other("func @f(%0: f32[n]) -> f32[n] {\n  %1 = exp %0 : f32[n]\n  return %1\n}").structure !=
+      one.structure);
 }
 
 TEST_CASE("extents that change together are one symbol, and constants that change are scalars") {
@@ -74,19 +77,21 @@ TEST_CASE("extents that change together are one symbol, and constants that chang
 
 TEST_CASE("what ops say of extents follows from parameters', or is an argument") {
   const auto text = [](int n, int m, int start) {
-    return fmt::format(R"(func @f(%0: f32[{0},{1}], %1: f32[{0}]) -> (f32[{2}], f32[{3}], f32[{4},3]) {{
+    return fmt::format(
+        R"(func @f(%0: f32[{0},{1}], %1: f32[{0}]) -> (f32[{2}], f32[{3}], f32[{4},3]) {{
   %2 = reshape %0 : f32[{2}]
   %3 = slice %1 starts=[1] steps=[1] : f32[{3}]
   %4 = iota axes=[0] : f32[{4},3]
   return %2, %3, %4
 }})",
-                       n, m, n * m, n - 1, start);
+        n, m, n * m, n - 1, start);
   };
   const std::string a = text(4, 5, 17), b = text(6, 9, 2), c = text(10, 2, 5);
   const auto general = general_of({a.c_str(), b.c_str(), c.c_str()});
   REQUIRE(general);
-  CHECK(print(general->graph) ==
-        R"(func @f(%0: f32[extent0,extent1], %1: f32[extent0], %2: u8[extent2,0]) -> (f32[extent0*extent1], f32[extent0-1], f32[extent2,3]) {
+  CHECK(
+      print(general->graph) ==
+      R"(func @f(%0: f32[extent0,extent1], %1: f32[extent0], %2: u8[extent2,0]) -> (f32[extent0*extent1], f32[extent0-1], f32[extent2,3]) {
   %3 = reshape %0 : f32[extent0*extent1]
   %4 = slice %1 starts=[1] steps=[1] : f32[extent0-1]
   %5 = iota axes=[0] : f32[extent2,3]
@@ -97,19 +102,28 @@ TEST_CASE("what ops say of extents follows from parameters', or is an argument")
   CHECK(stands_for(*general, outline_of(parse(text(1, 1, 0)))));
 }
 
-TEST_CASE("extents that are only equal in one graph stay apart, and what cannot be told is refused") {
-  const char* const square = "func @f(%0: f32[3,3]) -> f32[3,3] {\n  %1 = exp %0 : f32[3,3]\n  return %1\n}";
-  const char* const wide = "func @f(%0: f32[3,4]) -> f32[3,4] {\n  %1 = exp %0 : f32[3,4]\n  return %1\n}";
-  const auto rows = general_of({square, "func @f(%0: f32[5,5]) -> f32[5,5] {\n  %1 = exp %0 : f32[5,5]\n  return %1\n}"});
+TEST_CASE(
+    "extents that are only equal in one graph stay apart, and what cannot be told is refused") {
+  const char* const square =
+      "func @f(%0: f32[3,3]) -> f32[3,3] {\n  %1 = exp %0 : f32[3,3]\n  return %1\n}";
+  const char* const wide =
+      "func @f(%0: f32[3,4]) -> f32[3,4] {\n  %1 = exp %0 : f32[3,4]\n  return %1\n}";
+  const auto rows = general_of(
+      {square, "func @f(%0: f32[5,5]) -> f32[5,5] {\n  %1 = exp %0 : f32[5,5]\n  return %1\n}"});
   REQUIRE(rows);
   CHECK_FALSE(stands_for(*rows, outline_of(parse(wide))));
-  const auto both = general_of({square, wide, "func @f(%0: f32[5,5]) -> f32[5,5] {\n  %1 = exp %0 : f32[5,5]\n  return %1\n}"});
+  const auto both =
+      general_of({square, wide,
+                  "func @f(%0: f32[5,5]) -> f32[5,5] {\n  %1 = exp %0 : f32[5,5]\n  return %1\n}"});
   REQUIRE(both);
   CHECK(stands_for(*both, outline_of(parse(wide))));
   CHECK(both->symbols.size() == 2);
 
   const auto sum = [](int a, int b, int both) {
-    return fmt::format("func @f(%0: f32[{}], %1: f32[{}]) -> f32[{}] {{\n  %2 = add %0, %1 : f32[{}]\n  return %2\n}}", a, b, both, both);
+    return fmt::format(
+        "func @f(%0: f32[{}], %1: f32[{}]) -> f32[{}] {{\n  %2 = add %0, %1 : f32[{}]\n  return "
+        "%2\n}}",
+        a, b, both, both);
   };
   // Whether 5 and 1 broadcast is not for symbols to say.
   CHECK_FALSE(general_of({sum(5, 5, 5).c_str(), sum(7, 1, 7).c_str()}));
@@ -118,7 +132,9 @@ TEST_CASE("extents that are only equal in one graph stay apart, and what cannot 
 
 TEST_CASE("an extent that is split in parts is so many symbols") {
   const auto text = [](int n) {
-    return fmt::format("func @f(%0: f32[{0}]) -> f32[{1},2] {{\n  %1 = reshape %0 : f32[{1},2]\n  return %1\n}}", 2 * n, n);
+    return fmt::format(
+        "func @f(%0: f32[{0}]) -> f32[{1},2] {{\n  %1 = reshape %0 : f32[{1},2]\n  return %1\n}}",
+        2 * n, n);
   };
   const auto general = general_of({text(3).c_str(), text(8).c_str()});
   REQUIRE(general);

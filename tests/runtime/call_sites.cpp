@@ -1,11 +1,10 @@
-#include "runtime/call_site.h"
-
 #include <cmath>
 #include <cstring>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "runtime/call_site.h"
 #include "runtime/statistics.h"
 #include "tests/runtime/helpers.h"
 
@@ -40,8 +39,7 @@ ir::Graph bound(const ir::Graph& graph, ir::SymbolBindings bindings) {
       values.push_back(result.add(graph.op(id), operands, std::move(attributes)));
     }
   }
-  for (const ir::ValueId output : graph.outputs)
-    result.outputs.push_back(values[index_of(output)]);
+  for (const ir::ValueId output : graph.outputs) result.outputs.push_back(values[index_of(output)]);
   return result;
 }
 
@@ -194,19 +192,23 @@ TEST_CASE("broadcast classes are kept apart") {
   const std::uint64_t before = statistics().programs_made;
   for (int n = 2; n < 40; ++n) {
     for (const int m : {n, 1}) {
-      run_and_compare(place, ir::parse(fmt::format("func @f(%0: f32[{0},3], %1: f32[{1},3]) -> f32[{0},3] {{\n  %2 = add %0, %1 : f32[{0},3]\n  return %2\n}}", n, m)));
+      run_and_compare(place,
+                      ir::parse(fmt::format("func @f(%0: f32[{0},3], %1: f32[{1},3]) -> f32[{0},3] "
+                                            "{{\n  %2 = add %0, %1 : f32[{0},3]\n  return %2\n}}",
+                                            n, m)));
     }
   }
   CHECK(statistics().programs_made - before <= 6);
 }
 
 TEST_CASE("the switch keeps to a program for each graph") {
-  const ir::Graph graph = ir::parse("func @f(%0: f32[n]) -> f32[n] {\n  %1 = exp %0 : f32[n]\n  return %1\n}");
+  const ir::Graph graph =
+      ir::parse("func @f(%0: f32[n]) -> f32[n] {\n  %1 = exp %0 : f32[n]\n  return %1\n}");
   const ir::Hash128 place = new_place();
   const Device device = current_device();
   for (std::int64_t n = 2; n < 7; ++n) {
-    const SiteProgram program = program_at(
-        place, bound(graph, {{ir::intern_symbol("n"), n}}), {.disabled = {"symbols"}}, device);
+    const SiteProgram program = program_at(place, bound(graph, {{ir::intern_symbol("n"), n}}),
+                                           {.disabled = {"symbols"}}, device);
     CHECK(is_constant(program.executable->program().inputs[0].type.shape));
   }
 }
@@ -216,8 +218,7 @@ TEST_CASE("a place that goes on making programs is named once, with what differs
   const ir::Hash128 place = new_place();
   for (int steps = 1; steps < many_programs + 9; ++steps) {
     std::string text = "func @chain(%0: f32[3]) -> f32[3] {\n";
-    for (int i = 1; i <= steps; ++i)
-      text += fmt::format("  %{} = exp %{} : f32[3]\n", i, i - 1);
+    for (int i = 1; i <= steps; ++i) text += fmt::format("  %{} = exp %{} : f32[3]\n", i, i - 1);
     text += fmt::format("  return %{}\n}}", steps);
     program_at(place, ir::parse(text, "storm.hd"), {}, current_device());
   }
