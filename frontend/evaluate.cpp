@@ -30,7 +30,8 @@ namespace {
 struct Prepared {
   std::shared_ptr<const runtime::Executable> executable;
   std::vector<std::uint32_t> result;
-  std::vector<runtime::Argument> extras;  ///< behind the walk's own arguments
+  std::vector<runtime::Argument> extras;     ///< behind the walk's own arguments
+  std::shared_ptr<const ir::Graph> general;  ///< runtime::SiteProgram::general
 };
 
 /// Lazy programs of this process by what they compute. Never destroyed: arrays may be evaluated
@@ -107,7 +108,8 @@ class Run {
       std::optional<ir::Graph> graph;
       if (ir::kernels_watched()) [[unlikely]] {
         std::vector<std::uint32_t> result;
-        lines.graph = &graph.emplace(build_graph(walk_, result));
+        lines.graph = prepared->general ? prepared->general.get()
+                                        : &graph.emplace(build_graph(walk_, result));
       }
       prepared->executable->run(arguments_, stream, values_, lines);
       ++counters().evaluations;
@@ -136,6 +138,7 @@ class Run {
     runtime::SiteProgram program = runtime::program_at(place(), graph, options, device);
     prepared->executable = std::move(program.executable);
     prepared->extras = std::move(program.extras);
+    prepared->general = std::move(program.general);
     PreparedCache::instance().insert(key, prepared);
     return prepared;
   }

@@ -235,6 +235,7 @@ class Launch {
           runtime::program_at(state_.place, function->graph, function->options, device);
       function->executable = std::move(program.executable);
       function->extras = std::move(program.extras);
+      function->general = std::move(program.general);
       ++counters().programs;
       report_unused_donations(*function);
     }
@@ -303,7 +304,8 @@ class Launch {
     }
     for (const runtime::Argument& extra : function.extras)
       call_.arguments.push_back(runtime::view_of(extra));
-    function.executable->run(call_.arguments, stream, call_.values, &function.graph);
+    const ir::Graph& lines = function.general ? *function.general : function.graph;
+    function.executable->run(call_.arguments, stream, call_.values, &lines);
     ++counters().evaluations;
   }
 

@@ -70,6 +70,7 @@ struct TracedFunction {
   std::shared_ptr<const void> structure;
   std::shared_ptr<const runtime::Executable> executable;  ///< null when nothing has to be computed
   std::vector<runtime::Argument> extras;                  ///< behind the parameters' arguments
+  std::shared_ptr<const ir::Graph> general;               ///< runtime::SiteProgram::general
 };
 
 struct JitState {

@@ -133,12 +133,14 @@ class Sites {
   BoundedMap<ir::Hash128, Site, ir::Hash128Hasher> by_place_{4096};
 };
 
-SiteProgram with_extras(const ir::General& general, const ir::Outline& outline,
+SiteProgram with_extras(const SharedGeneral& shared, const ir::Outline& outline,
                         CompileOptions options, const Device& device) {
+  const ir::General& general = *shared;
   const std::size_t extras = general.extents.size() + general.scalars.size();
   if (!options.donated.empty()) options.donated.resize(options.donated.size() + extras, false);
   if (!options.aligned.empty()) options.aligned.resize(options.aligned.size() + extras, true);
-  SiteProgram program{Executable::get(general.graph, options, device), {}};
+  SiteProgram program{
+      Executable::get(general.graph, options, device), {}, {shared, &general.graph}};
   for (const std::size_t number : general.extents)
     program.extras.emplace_back(DeviceArray{ir::extent_argument(outline.numbers[number]), {}, 0});
   const auto& parameters = general.graph.parameters();
@@ -162,8 +164,8 @@ SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
   hash_into(hasher, options, device);
   const SharedGeneral general =
       Sites::global().find(place, hasher.finish(), graph, outline, may_generalize);
-  if (!general) return {Executable::get(graph, options, device), {}};
-  return with_extras(*general, outline, options, device);
+  if (!general) return {Executable::get(graph, options, device), {}, nullptr};
+  return with_extras(general, outline, options, device);
 }
 
 }  // namespace heddle::runtime

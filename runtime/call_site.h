@@ -12,6 +12,8 @@ namespace heddle::runtime {
 struct SiteProgram {
   std::shared_ptr<const Executable> executable;
   std::vector<Argument> extras;  ///< arguments that it takes behind the graph's own
+  /// What it was made of, for CallerLines; null where that is the graph itself.
+  std::shared_ptr<const ir::Graph> general;
 };
 
 /// Executable::get() for a graph that one place of the user's program has recorded. A place that
