@@ -178,6 +178,15 @@ struct PrintOptions {
   bool locations = false;  ///< "// file.cpp:12" behind lines whose location is known
 };
 std::string print(const Graph& graph, const PrintOptions& options = {});
+
+/// A node as print(graph) numbers and spells it.
+struct PrintedNode {
+  ValueId id{};
+  std::uint32_t number = 0;
+  std::string text;  ///< "%3 = add %1, %2 : f32[n,64]"; of a parameter "%0: f32[n,64]"
+};
+/// The nodes that print(graph) shows, parameters first, each with its number.
+std::vector<PrintedNode> print_nodes(const Graph& graph);
 /// Throws ParseError with line and column, and what Graph::add throws. Locations are lines of
 /// `file`, when it is given; it must live as long as the process.
 Graph parse(std::string_view text, const char* file = nullptr);

@@ -43,7 +43,12 @@ class Printer {
     print_header();
     for (std::uint32_t i = 0; i < graph_.size(); ++i) {
       const ValueId id{i};
-      if (numbers_[i] != unprinted && graph_.op(id) != Op::parameter) print_node(id);
+      if (numbers_[i] == unprinted || graph_.op(id) == Op::parameter) continue;
+      append("  ");
+      print_node(id);
+      const Location& location = graph_.node(id).location;
+      if (options_.locations && location.file != nullptr) append("  // {}", location.to_string());
+      append("\n");
     }
     append("  return");
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
@@ -51,6 +56,25 @@ class Printer {
     }
     append("\n}}\n");
     return std::move(text_);
+  }
+
+  std::vector<PrintedNode> nodes() {
+    std::vector<PrintedNode> result;
+    const auto add = [&](ValueId id) {
+      result.push_back({id, number(id), std::move(text_)});
+      text_.clear();
+    };
+    for (const ValueId parameter : graph_.parameters()) {
+      print_parameter(parameter);
+      add(parameter);
+    }
+    for (std::uint32_t i = 0; i < graph_.size(); ++i) {
+      const ValueId id{i};
+      if (numbers_[i] == unprinted || graph_.op(id) == Op::parameter) continue;
+      print_node(id);
+      add(id);
+    }
+    return result;
   }
 
  private:
@@ -84,13 +108,8 @@ class Printer {
   void print_header() {
     append("func @{}(", is_plain_name(graph_.name) ? graph_.name : quoted_name(graph_.name));
     for (std::size_t i = 0; i < graph_.parameters().size(); ++i) {
-      const ValueId parameter = graph_.parameters()[i];
-      append("{}%{}: ", i > 0 ? ", " : "", i);
-      if (graph_.attributes(parameter).scalar) {
-        append("scalar {}", name_of(graph_.dtype(parameter)));
-      } else {
-        append("{}", to_string(graph_.type(parameter)));
-      }
+      append("{}", i > 0 ? ", " : "");
+      print_parameter(graph_.parameters()[i]);
     }
     append(") -> ");
     const bool single = graph_.outputs.size() == 1;
@@ -101,6 +120,15 @@ class Printer {
     if (!single) append(")");
     print_facts();
     append(" {{\n");
+  }
+
+  void print_parameter(ValueId parameter) {
+    append("%{}: ", number(parameter));
+    if (graph_.attributes(parameter).scalar) {
+      append("scalar {}", name_of(graph_.dtype(parameter)));
+    } else {
+      append("{}", to_string(graph_.type(parameter)));
+    }
   }
 
   void print_facts() {
@@ -119,7 +147,7 @@ class Printer {
   }
 
   void print_node(ValueId id) {
-    append("  %{} = {}", number(id), info(graph_.op(id)).name);
+    append("%{} = {}", number(id), info(graph_.op(id)).name);
     const char* separator = " ";
     for (ValueId operand : graph_.operands(id)) {
       append("{}%{}", separator, number(operand));
@@ -127,9 +155,6 @@ class Printer {
     }
     print_attributes(graph_.op(id), graph_.attributes(id));
     append(" : {}", to_string(graph_.type(id)));
-    const Location& location = graph_.node(id).location;
-    if (options_.locations && location.file != nullptr) append("  // {}", location.to_string());
-    append("\n");
   }
 
   /// The result's type tells the dtype of cast and the shape of reshape, so neither is repeated.
@@ -148,7 +173,7 @@ class Printer {
   }
 
   const Graph& graph_;
-  const PrintOptions& options_;
+  PrintOptions options_;
   std::vector<std::uint32_t> numbers_;
   std::string text_;
 };
@@ -158,5 +183,7 @@ class Printer {
 std::string print(const Graph& graph, const PrintOptions& options) {
   return Printer(graph, options).run();
 }
+
+std::vector<PrintedNode> print_nodes(const Graph& graph) { return Printer(graph, {}).nodes(); }
 
 }  // namespace heddle::ir

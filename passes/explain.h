@@ -6,8 +6,8 @@
 
 namespace heddle::passes {
 
-/// The plan in words: groups with family, kernels and nodes; for each cut the family that came
-/// nearest, the limit it broke and its number; steps; bytes moved against the fewest possible.
+/// The plan in words (to_text of passes/report.h), for dumps: without what passes, printers and
+/// compilers say.
 std::string explain(const PlannedProgram& planned);
 
 }  // namespace heddle::passes

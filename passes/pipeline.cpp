@@ -51,19 +51,23 @@ std::vector<std::string_view> switches() {
   return names;
 }
 
-Graph run_graph_passes(const Graph& graph, const PlanOptions& options) {
+Graph run_graph_passes(const Graph& graph, const PlanOptions& options,
+                       const PassObserver& observer) {
   Graph current = graph;
   ir::dump("ir", graph.name, [&] { return ir::print(graph, {.locations = true}); });
   for (const GraphPass& pass : graph_passes()) {
     const bool off = std::find(options.disabled.begin(), options.disabled.end(), pass.name) !=
                      options.disabled.end();
-    if (off && !pass.required) continue;
-    {
-      const ir::Span span(ir::Phase::pass, pass.name);
-      current = pass.run(current, options);
+    const bool runs = !off || pass.required;
+    if (runs) {
+      {
+        const ir::Span span(ir::Phase::pass, pass.name);
+        current = pass.run(current, options);
+      }
+      ir::dump("passes", graph.name + " after " + std::string(pass.name),
+               [&] { return ir::print(current); });
     }
-    ir::dump("passes", graph.name + " after " + std::string(pass.name),
-             [&] { return ir::print(current); });
+    if (observer) observer(pass, runs, current);
   }
   ir::verify(current);
   return current;

@@ -24,6 +24,7 @@ std::span<const GraphPass> graph_passes();
 std::vector<std::string_view> switches();
 
 /// Runs them all but those switched off, verifies and dumps after each (HEDDLE_DUMP=passes).
-Graph run_graph_passes(const Graph& graph, const PlanOptions& options);
+Graph run_graph_passes(const Graph& graph, const PlanOptions& options,
+                       const PassObserver& observer = {});
 
 }  // namespace heddle::passes

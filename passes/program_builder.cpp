@@ -43,6 +43,8 @@ class Builder {
         program_.steps[k].moved = bytes_moved(planned_, group, program_.steps[k]);
         program_.steps[k].origins = origins_of(group);
       }
+      planned_.group_of_kernel.resize(planned_.kernels.size(), static_cast<std::uint32_t>(i));
+      planned_.group_of_step.resize(program_.steps.size(), static_cast<std::uint32_t>(i));
     }
     set_lifetimes();
   }
@@ -361,14 +363,15 @@ void Builder::set_lifetimes() {
 
 }  // namespace
 
-PlannedProgram plan_program(const Graph& graph, const PlanOptions& options) {
+PlannedProgram plan_program(const Graph& graph, const PlanOptions& options,
+                            const PassObserver& observer) {
   PlannedProgram planned;
   // Passes drop nodes that are not needed, whose conditions hold all the same.
   planned.program.requirements = ir::requirements(graph);
   for (ir::Requirement& one : planned.program.requirements) one.location.clear();
   ir::Graph numbered = graph;
   numbered.number_nodes();
-  planned.graph = run_graph_passes(numbered, options);
+  planned.graph = run_graph_passes(numbered, options, observer);
   {
     const ir::Span span(ir::Phase::pass, "group");
     planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -25,9 +26,15 @@ struct PlannedProgram {
   std::vector<KernelPlan> kernels;
   Graph graph;  ///< after the graph passes; ValueIds in plans and groups are its
   Grouping grouping;
+  std::vector<std::uint32_t> group_of_kernel, group_of_step;  ///< that each was made for
 };
 
+/// Is told of each pass, in order, whether it ran or is switched off, and what the graph is then.
+struct GraphPass;
+using PassObserver = std::function<void(const GraphPass& pass, bool ran, const Graph& after)>;
+
 /// Runs the graph passes, groups, plans every group, and orders the steps over buffers.
-PlannedProgram plan_program(const Graph& graph, const PlanOptions& options);
+PlannedProgram plan_program(const Graph& graph, const PlanOptions& options,
+                            const PassObserver& observer = {});
 
 }  // namespace heddle::passes
