@@ -1,5 +1,6 @@
-# heddle_embed_sources(TARGET): compiles into TARGET the texts of ir/scalar/ and codegen/device/ and
-# the fingerprint of everything that decides what a kernel looks like (codegen/embedded.h).
+# heddle_embed_sources(TARGET): compiles into TARGET the texts of ir/scalar/ and codegen/device/, the
+# page that reports are shown on, and the fingerprint of everything that decides what a kernel looks
+# like (codegen/embedded.h).
 function(heddle_embed_sources target)
   file(GLOB texts CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/ir/scalar/*.h ${PROJECT_SOURCE_DIR}/codegen/device/*.h)
@@ -7,7 +8,11 @@ function(heddle_embed_sources target)
     ${PROJECT_SOURCE_DIR}/ir/*.cpp ${PROJECT_SOURCE_DIR}/ir/*.h ${PROJECT_SOURCE_DIR}/ir/*.def
     ${PROJECT_SOURCE_DIR}/passes/*.cpp ${PROJECT_SOURCE_DIR}/passes/*.h
     ${PROJECT_SOURCE_DIR}/codegen/*.cpp ${PROJECT_SOURCE_DIR}/codegen/*.h)
+  file(GLOB page CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/codegen/page/*.html ${PROJECT_SOURCE_DIR}/codegen/page/*.css
+    ${PROJECT_SOURCE_DIR}/codegen/page/*.js)
   heddle_embed(${target} embedded_texts texts "${texts}")
+  heddle_embed(${target} page_texts texts "${page}")
   heddle_embed(${target} source_fingerprint fingerprint "${hashed}")
 endfunction()
 
@@ -17,7 +22,7 @@ function(heddle_embed target name mode files)
   list(TRANSFORM absolute PREPEND ${PROJECT_SOURCE_DIR}/)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DMODE=${mode} -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${output}
-            "-DFILES=${files}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+            -DSYMBOL=${name} "-DFILES=${files}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     DEPENDS ${absolute} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${output})

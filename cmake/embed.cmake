@@ -1,9 +1,5 @@
 # Run by the build: writes OUTPUT, a C++ file that defines what codegen/embedded.h declares, from
-# FILES (paths under ROOT). MODE is `texts` or `fingerprint`. SYMBOL names another function than
-# embedded_texts, for a table of other files.
-if(NOT SYMBOL)
-  set(SYMBOL embedded_texts)
-endif()
+# FILES (paths under ROOT). MODE is `texts` or `fingerprint`, SYMBOL the function's name.
 set(code "#include \"codegen/embedded.h\"\n\nnamespace heddle::codegen {\n\n")
 if(MODE STREQUAL "texts")
   list(LENGTH FILES count)
@@ -20,7 +16,7 @@ else()
     string(APPEND digests "${path} ${digest}\n")
   endforeach()
   string(SHA256 fingerprint "${digests}")
-  string(APPEND code "std::string_view source_fingerprint() { return \"${fingerprint}\"; }\n")
+  string(APPEND code "std::string_view ${SYMBOL}() { return \"${fingerprint}\"; }\n")
 endif()
 string(APPEND code "\n}  // namespace heddle::codegen\n")
 file(WRITE ${OUTPUT} "${code}")

@@ -6,7 +6,7 @@
 
 namespace heddle::codegen {
 
-/// A file of ir/scalar/ or codegen/device/, embedded when Heddle is built
+/// A file of ir/scalar/, codegen/device/ or codegen/page/, embedded when Heddle is built
 /// (cmake/HeddleEmbed.cmake).
 struct EmbeddedText {
   std::string_view path;  ///< from the root of the tree: "ir/scalar/arithmetic.h"
@@ -15,6 +15,8 @@ struct EmbeddedText {
 
 /// Sorted by path.
 std::span<const EmbeddedText> embedded_texts();
+/// The files of codegen/page/, sorted by path.
+std::span<const EmbeddedText> page_texts();
 
 /// SHA-256 in hex over the sources of ir/, passes/ and codegen/: the part of a program's key that
 /// makes entries of another Heddle a miss.

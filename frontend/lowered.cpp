@@ -2,9 +2,11 @@
 
 #include "heddle/jit.h"
 
+#include "codegen/page.h"
 #include "frontend/jit_state.h"
 #include "runtime/device.h"
 #include "runtime/executable.h"
+#include "runtime/report.h"
 #include "runtime/saved_program.h"
 
 namespace heddle {
@@ -29,10 +31,24 @@ std::string Lowered::host() const {
   return runtime::generated_source(state_->graph, state_->options, runtime::host_target());
 }
 
-std::string Lowered::explain(const std::string& target) const {
-  return runtime::explain(
-      state_->graph, state_->options,
-      target.empty() ? runtime::target_of(runtime::current_device()) : ir::parse_target(target));
+std::string Lowered::explain(const std::string& target, ExplainForm form) const {
+  const ir::Target planned =
+      target.empty() ? runtime::target_of(runtime::current_device()) : ir::parse_target(target);
+  const bool shows_code = form == ExplainForm::json || form == ExplainForm::html;
+  const passes::Report report =
+      runtime::report_program(state_->graph, state_->options, planned,
+                              shows_code ? runtime::Detail::compiled : runtime::Detail::plan);
+  switch (form) {
+    case ExplainForm::json:
+      return passes::to_json(report);
+    case ExplainForm::html:
+      return codegen::to_html(report);
+    case ExplainForm::dot:
+      return passes::to_dot(report);
+    case ExplainForm::text:
+      break;
+  }
+  return passes::to_text(report);
 }
 
 int Lowered::kernel_count() const {

@@ -47,11 +47,6 @@ host::Options host_options(const CompileOptions& options) {
   return result;
 }
 
-passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target) {
-  return {target,           options.donated, options.aligned,
-          options.disabled, options.strict,  options.approximate};
-}
-
 cache::Key module_key(std::span<const KernelSource> kernels, const CompileOptions& options,
                       const ir::Target& target) {
   cache::KeyBuilder key;
@@ -107,11 +102,6 @@ ModuleImage build(std::span<const KernelSource> kernels, const CompileOptions& o
 
 enum class Lookup : std::uint8_t { cached, anew };
 
-bool compiling_is_forbidden() {
-  const char* const text = std::getenv("HEDDLE_NO_COMPILE");
-  return text != nullptr && std::string_view(text) == "1";
-}
-
 ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOptions& options,
                       const ir::Target& target, Lookup lookup) {
   const ir::Span span(ir::Phase::compile, kernels[0].name);
@@ -129,6 +119,7 @@ ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOption
     store.save(key, image.kind, facts_of(options, target), image.bytes);
   }
   for (const KernelSource& kernel : kernels) image.kernels.push_back(kernel.name);
+  image.entry = key.hash.hex();
   if (ir::SpanData* const told = span.data()) {
     told->name = fmt::format("{}", fmt::join(image.kernels, " "));
     told->source = image.built ? "compiled" : "disk";
@@ -180,24 +171,21 @@ cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
   return key.finish();
 }
 
-namespace {
+passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target) {
+  return {target,           options.donated, options.aligned,
+          options.disabled, options.strict,  options.approximate};
+}
 
-KernelSource print(const passes::KernelPlan& plan, const ir::Target& target) {
+KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& target) {
   const ir::Span span(ir::Phase::codegen, plan.name);
   KernelSource source = is_host(target) ? codegen::print_host(plan) : codegen::print_cuda(plan);
   if (span.data() != nullptr) span.data()->name = source.name;
   return source;
 }
 
-}  // namespace
-
-std::string explain_program(const ir::Graph& graph, const CompileOptions& options,
-                            const ir::Target& target) {
-  passes::PlannedProgram planned = passes::plan_program(graph, plan_options(options, target));
-  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
-    planned.program.kernel_names[i] = print(planned.kernels[i], target).name;
-  }
-  return passes::explain(planned);
+bool compiling_is_forbidden() {
+  const char* const text = std::getenv("HEDDLE_NO_COMPILE");
+  return text != nullptr && std::string_view(text) == "1";
 }
 
 PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
@@ -206,7 +194,7 @@ PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& optio
   PrintedProgram printed;
   std::unordered_set<std::string> known;
   for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
-    KernelSource source = print(planned.kernels[i], target);
+    KernelSource source = print_kernel(planned.kernels[i], target);
     ir::dump("plan", source.name, [&] { return passes::to_string(planned.kernels[i]); });
     ir::dump(is_host(target) ? "host" : "cuda", source.name, [&] { return source.text(); });
     planned.program.kernel_names[i] = source.name;
@@ -277,6 +265,11 @@ ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
 }
 
 }  // namespace
+
+std::vector<ModuleImage> compile_kernels(const std::vector<KernelSource>& kernels,
+                                         const CompileOptions& options, const ir::Target& target) {
+  return make_modules(kernels, options, target, Lookup::cached);
+}
 
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target) {

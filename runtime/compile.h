@@ -2,6 +2,7 @@
 
 #include "codegen/kernel_source.h"
 #include "ir/graph.h"
+#include "passes/program_builder.h"
 #include "runtime/cache/key.h"
 #include "runtime/executable.h"
 #include "runtime/image.h"
@@ -24,9 +25,16 @@ struct PrintedProgram {
 PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target);
 
-/// The plan in words (passes/explain.h), kernels under their final names.
-std::string explain_program(const ir::Graph& graph, const CompileOptions& options,
-                            const ir::Target& target);
+/// What of the options and the target plans depend on.
+passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target);
+/// The plan as CUDA C++ or, for a host target, C++.
+codegen::KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& target);
+/// The kernels' machine code, from the cache or compiled: one module each, on the host one for all.
+/// Throws CompileError; DeviceError when there is no compiler.
+std::vector<ModuleImage> compile_kernels(const std::vector<codegen::KernelSource>& kernels,
+                                         const CompileOptions& options, const ir::Target& target);
+/// HEDDLE_NO_COMPILE=1.
+bool compiling_is_forbidden();
 
 /// The program from the disk cache, or planned, printed, compiled (its modules from the cache where
 /// they are there, else in parallel) and stored. Throws CompileError; DeviceError when there is no

@@ -251,11 +251,6 @@ std::string generated_source(const ir::Graph& graph, const CompileOptions& optio
   return text;
 }
 
-std::string explain(const ir::Graph& graph, const CompileOptions& options,
-                    const ir::Target& target) {
-  return explain_program(graph, with_environment(options), target);
-}
-
 int warm(const ir::Graph& graph, const CompileOptions& options, const ir::Target& target) {
   int compiled = 0;
   for (const ModuleImage& module :

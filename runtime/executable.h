@@ -110,11 +110,6 @@ class Executable {
 /// printer: CUDA C++ or host C++.
 std::string generated_source(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target);
-/// Groups with their nodes and family; for every cut the family that came nearest and the limit it
-/// broke, with its number; bytes moved against the fewest possible.
-std::string explain(const ir::Graph& graph, const CompileOptions& options,
-                    const ir::Target& target);
-
 /// Compiles for a target that need not be here and fills the disk cache. Returns the number of
 /// kernels compiled; 0 when all were there.
 int warm(const ir::Graph& graph, const CompileOptions& options, const ir::Target& target);

@@ -19,7 +19,9 @@ struct ModuleImage {
   cache::PayloadKind kind = cache::PayloadKind::cubin;
   std::vector<std::string> kernels;
   std::string bytes;
-  bool built = false;  ///< compiled just now, not found in the cache; not encoded
+  // Not encoded.
+  bool built = false;  ///< compiled just now, not found in the cache
+  std::string entry;   ///< what the cache's file of this module is called; empty when decoded
 };
 
 /// A planned program with its machine code: what one entry of the cache holds, and all that a warm

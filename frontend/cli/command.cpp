@@ -11,6 +11,7 @@
 #include "heddle/error.h"
 
 #include "passes/pipeline.h"
+#include "runtime/device.h"
 
 namespace heddle::cli {
 
@@ -77,6 +78,10 @@ ir::Graph parse_program(const std::string& text, const std::string& path) {
   } catch (const Error& error) {
     throw ParseError(fmt::format("{}: {}", name, error.what()));
   }
+}
+
+ir::Target chosen_target(const std::string& name) {
+  return name.empty() ? runtime::target_of(runtime::current_device()) : ir::parse_target(name);
 }
 
 std::vector<std::string> targets_named(const std::string& name) {

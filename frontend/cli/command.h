@@ -16,7 +16,8 @@ namespace heddle::cli {
 using Action = std::function<int()>;
 
 // Each adds its verb to the command line; when it is chosen, `action` becomes its work.
-void add_show_verbs(CLI::App& app, Action& action);  ///< ir, cuda, explain
+void add_show_verbs(CLI::App& app, Action& action);  ///< ir, cuda
+void add_explain(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_warm(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);
@@ -44,6 +45,9 @@ ir::Graph parse_program(const std::string& text, const std::string& path);
 inline ir::Graph read_program(const std::string& path) {
   return parse_program(read_text(path), path);
 }
+
+/// The target that was named, else that of the device at hand. Throws ValueError.
+ir::Target chosen_target(const std::string& name);
 
 /// The targets that a name on the command line means: a built-in row or a target's full text is
 /// itself, and an architecture ("sm_90") is all of its rows, so that whatever machine of it comes

@@ -18,12 +18,6 @@
 
 namespace heddle::cli {
 
-namespace {
-
-std::string parameter_text(const ir::Graph& graph, std::size_t index) {
-  return fmt::format("input {} ({})", index, to_string(graph.type(graph.parameters()[index])));
-}
-
 ir::SymbolBinding parse_size(const std::string& text) {
   const std::size_t equals = text.find('=');
   std::int64_t value = -1;
@@ -35,6 +29,12 @@ ir::SymbolBinding parse_size(const std::string& text) {
     }
   }
   throw ValueError(fmt::format("--size {}: write NAME=EXTENT, for instance n=1000", text));
+}
+
+namespace {
+
+std::string parameter_text(const ir::Graph& graph, std::size_t index) {
+  return fmt::format("input {} ({})", index, to_string(graph.type(graph.parameters()[index])));
 }
 
 class Arguments {

@@ -17,6 +17,9 @@ struct InputOptions {
   std::optional<std::uint64_t> seed;  ///< inputs that are not given are random
 };
 
+/// What "n=1000" says. Throws ValueError.
+ir::SymbolBinding parse_size(const std::string& text);
+
 /// The arguments of a program, on the calling thread's device. Throws ValueError for what does not
 /// fit the command line, FileError, ShapeError, DTypeError.
 std::vector<runtime::Argument> make_arguments(const ir::Graph& graph, const InputOptions& options);

@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   heddle::cli::Action action;
   heddle::cli::add_show_verbs(app, action);
+  heddle::cli::add_explain(app, action);
   heddle::cli::add_run(app, action);
   heddle::cli::add_warm(app, action);
   heddle::cli::add_cache(app, action);

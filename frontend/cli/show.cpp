@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,11 +19,6 @@ struct ShowOptions {
   Modes modes;
 };
 
-/// The one that was named, else that of the device at hand.
-ir::Target chosen_target(const std::string& name) {
-  return name.empty() ? runtime::target_of(runtime::current_device()) : ir::parse_target(name);
-}
-
 /// The same for CUDA text, which a machine without a GPU shows for sm_90.
 ir::Target chosen_cuda_target(const std::string& name) {
   const bool no_gpu = name.empty() && !runtime::current_device().is_cuda();
@@ -31,26 +26,18 @@ ir::Target chosen_cuda_target(const std::string& name) {
 }
 
 ir::Graph graph_after(const ir::Graph& graph, const ShowOptions& shown) {
-  const auto passes = passes::graph_passes();
-  const auto last = std::find_if(passes.begin(), passes.end(), [&](const passes::GraphPass& pass) {
-    return pass.name == shown.after;
-  });
-  if (last == passes.end()) {
-    std::vector<std::string_view> names;
-    for (const passes::GraphPass& pass : passes) names.push_back(pass.name);
-    throw ValueError(fmt::format("there is no pass '{}': the passes are, in order, {}", shown.after,
-                                 fmt::join(names, ", ")));
-  }
   const runtime::CompileOptions modes = shown.modes.options(graph);
-  passes::PlanOptions options{chosen_target(shown.target), modes.donated, {}, modes.disabled};
-  ir::Graph current = graph;
-  for (const passes::GraphPass& pass :
-       passes.first(static_cast<std::size_t>(last - passes.begin()) + 1)) {
-    const bool off = std::find(options.disabled.begin(), options.disabled.end(), pass.name) !=
-                     options.disabled.end();
-    if (!off || pass.required) current = pass.run(current, options);
-  }
-  return current;
+  const passes::PlanOptions options{chosen_target(shown.target), modes.donated, {}, modes.disabled};
+  std::optional<ir::Graph> wanted;
+  passes::run_graph_passes(graph, options,
+                           [&](const passes::GraphPass& pass, bool, const ir::Graph& after) {
+                             if (pass.name == shown.after) wanted = after;
+                           });
+  if (wanted) return *std::move(wanted);
+  std::vector<std::string_view> names;
+  for (const passes::GraphPass& pass : passes::graph_passes()) names.push_back(pass.name);
+  throw ValueError(fmt::format("there is no pass '{}': the passes are, in order, {}", shown.after,
+                               fmt::join(names, ", ")));
 }
 
 CLI::App* add_verb(CLI::App& app, const char* name, const char* description,
@@ -90,18 +77,6 @@ void add_show_verbs(CLI::App& app, Action& action) {
       const ir::Graph graph = read_program(cuda->program);
       fmt::print("{}", runtime::generated_source(graph, cuda->modes.options(graph),
                                                  chosen_cuda_target(cuda->target)));
-      return 0;
-    };
-  });
-
-  const auto plan = std::make_shared<ShowOptions>();
-  verb = add_verb(app, "explain", "Print groups, kernels, the reasons for cuts, and bytes moved",
-                  plan);
-  verb->callback([&action, plan] {
-    action = [plan] {
-      const ir::Graph graph = read_program(plan->program);
-      fmt::print("{}",
-                 runtime::explain(graph, plan->modes.options(graph), chosen_target(plan->target)));
       return 0;
     };
   });

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -252,6 +254,17 @@ nb::object make(const Arguments& a) {
                             nb::dict()});
 }
 
+ExplainForm explain_form(std::string_view name) {
+  constexpr std::pair<std::string_view, ExplainForm> forms[] = {{"text", ExplainForm::text},
+                                                                {"json", ExplainForm::json},
+                                                                {"html", ExplainForm::html},
+                                                                {"dot", ExplainForm::dot}};
+  for (const auto& [known, form] : forms) {
+    if (known == name) return form;
+  }
+  throw ValueError(fmt::format("explain: form is 'text', 'json', 'html' or 'dot', not '{}'", name));
+}
+
 void bind_lowered(nb::module_& module) {
   const auto target = nb::arg("target") = "";
   nb::class_<LoweredObject>(module, "Lowered",
@@ -271,10 +284,19 @@ void bind_lowered(nb::module_& module) {
           "The C++ for the host.")
       .def(
           "explain",
-          [](const LoweredObject& l, const char* target) {
-            return nb::str(l.lowered.explain(target).c_str());
+          [](const LoweredObject& l, const char* target, const char* form) {
+            std::string text;
+            {
+              const ExplainForm wanted = explain_form(form);
+              const nb::gil_scoped_release release;
+              text = l.lowered.explain(target, wanted);
+            }
+            return nb::str(text.c_str(), text.size());
           },
-          target, "Groups, their families, the cuts and why, and bytes moved.")
+          target, nb::arg("form") = "text",
+          "What became of the program: passes, groups, their families, the cuts and why, memory, "
+          "and bytes moved. form: 'text'; 'json', one object, and 'html', a page of its own, which "
+          "also have what a compiler made of the kernels; 'dot', the graph for Graphviz.")
       .def(
           "kernel_count",
           [](const LoweredObject& l) {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "ir/target.h"
+#include "runtime/report.h"
 #include "tests/emulator/emulated_programs.h"
 #include "tests/support/host_arrays.h"
 #include "tests/support/oracle.h"
@@ -66,7 +67,8 @@ void check_specials(const std::string& text, const std::vector<ir::HostArray>& i
 }
 
 std::string explained(const std::string& text, const runtime::CompileOptions& options = {}) {
-  return runtime::explain_program(ir::parse(text), options, target());
+  return passes::to_text(
+      runtime::report_program(ir::parse(text), options, target(), runtime::Detail::plan));
 }
 
 ir::HostArray floats(ir::Shape shape, const std::vector<float>& values) {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "ir/target.h"
+#include "runtime/report.h"
 #include "tests/emulator/emulated_programs.h"
 #include "tests/support/oracle.h"
 #include "tests/support/samples.h"
@@ -402,7 +403,8 @@ TEST_CASE("what follows a product means the same in one step and in two") {
     CAPTURE(each.name);
     graphs.push_back(ir::parse(text_of(each)));
     printed.push_back(runtime::print_program(graphs.back(), each.options, target()));
-    const std::string words = runtime::explain_program(graphs.back(), each.options, target());
+    const std::string words = passes::to_text(
+        runtime::report_program(graphs.back(), each.options, target(), runtime::Detail::plan));
     CAPTURE(words);
     CHECK(contains(words, " in one step\n") == !each.step.empty());
     if (!each.step.empty()) CHECK(contains(words, ": " + each.step + " in one step\n"));

@@ -204,6 +204,25 @@ TEST_CASE("specs lower without data, symbols included") {
   CHECK_THROWS_AS(f.lower(hd::spec<float>({"n", 3}), hd::spec<float>({"m", 3})), hd::ShapeError);
 }
 
+TEST_CASE("a lowered function explains itself in each form, with the lines of its source") {
+  const auto f = hd::jit(
+      [](const hd::Array& x) {
+        return hd::exp(x) * 2.0f;  // the line that is shown
+      },
+      {.name = "twice_exp"});
+  const hd::Lowered lowered = f.lower({hd::spec<float>({"n", 64})});
+  const std::string text = lowered.explain("sm_90");
+  CHECK(text == lowered.explain("sm_90", hd::ExplainForm::text));
+  CHECK(contains(text, "program twice_exp: 1 groups, 1 kernels"));
+  const std::string json = lowered.explain("x86-64-v3", hd::ExplainForm::json);
+  CHECK(contains(json, "// the line that is shown"));
+  const std::string page = lowered.explain("x86-64-v3", hd::ExplainForm::html);
+  CHECK(page.starts_with("<!doctype html>"));
+  CHECK(contains(page, "// the line that is shown"));
+  CHECK(lowered.explain("sm_90", hd::ExplainForm::dot).starts_with("digraph \"twice_exp\" {"));
+  CHECK_THROWS_AS(lowered.explain("sm_42", hd::ExplainForm::json), hd::ValueError);
+}
+
 TEST_CASE("symbols are not numbers inside a trace") {
   const auto f = hd::jit([](const hd::Array& x) { return x.reshape(hd::Shape{x.shape(0), -1}); });
   CHECK(contains(message_of<hd::TraceError>([&] { f.lower({hd::spec<float>({"n", 64})}); }), "n"));

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import inspect
+import json
 import threading
 
 import numpy as np
@@ -166,6 +167,23 @@ def test_values_in_a_trace():
     with pytest.raises(ZeroDivisionError):
         hd.jit(lambda x: 1 / 0)(x)
     check(hd.jit(lambda x: x + 1)(x), np.full(2, 2.0))  # the next trace is not affected
+
+
+def test_explain_forms():
+    lowered = softmax.lower(hd.spec((64, 8), hd.float32))
+    report = json.loads(lowered.explain(form="json"))
+    (kernel,) = report["kernels"]
+    assert kernel["name"] in lowered.explain() and kernel["name"] in lowered.host()
+    places = {(node["file"], node["line"]) for node in report["graphs"][0]["nodes"][1:]}
+    first = inspect.getsourcelines(softmax.__wrapped__)[1] + 3
+    assert places == {(__file__, first), (__file__, first + 1)}
+    texts = {(line["file"], line["line"]): line["text"] for line in report["user_lines"]}
+    assert "hd.exp(x - hd.max(" in texts[__file__, first]
+    page = lowered.explain(form="html")
+    assert page.startswith("<!doctype html>") and kernel["name"] in page
+    assert lowered.explain("sm_90", "dot").startswith('digraph "softmax" {')
+    with pytest.raises(ValueError, match="form is"):
+        lowered.explain(form="pdf")
 
 
 def test_texts():

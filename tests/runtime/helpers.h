@@ -2,21 +2,37 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <spdlog/sinks/ostream_sink.h>
 
 #include "runtime/log.h"
+#include "runtime/nvrtc.h"
 #include "runtime/process.h"
 
 namespace heddle::test {
+
+/// False, with a word on the screen, on a machine without NVRTC; HEDDLE_REQUIRE_NVRTC=1 makes that
+/// a failure.
+inline bool have_nvrtc() {
+  if (runtime::nvrtc::available()) return true;
+  const char* required = std::getenv("HEDDLE_REQUIRE_NVRTC");
+  if (required != nullptr && std::string_view(required) == "1") {
+    FAIL(runtime::nvrtc::unavailable_reason());
+  }
+  MESSAGE("NVRTC is not here: " << runtime::nvrtc::unavailable_reason());
+  return false;
+}
 
 /// Everything that is logged while it lives.
 class CapturedLog {

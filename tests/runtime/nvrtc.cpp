@@ -15,6 +15,7 @@
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
+using heddle::test::have_nvrtc;
 namespace nvrtc = runtime::nvrtc;
 
 namespace {
@@ -26,18 +27,6 @@ extern "C" __global__ void __launch_bounds__(128) hd_twice(const float* a, float
   if (i < n) b[i] = twice(a[i]) * 3.0f + 1.0f;
 }
 )";
-
-/// False, with a word on the screen, on a machine without NVRTC; HEDDLE_REQUIRE_NVRTC=1 makes that
-/// a failure.
-bool have_nvrtc() {
-  if (nvrtc::available()) return true;
-  const char* required = std::getenv("HEDDLE_REQUIRE_NVRTC");
-  if (required != nullptr && std::string_view(required) == "1") {
-    FAIL(nvrtc::unavailable_reason());
-  }
-  MESSAGE("NVRTC is not here: " << nvrtc::unavailable_reason());
-  return false;
-}
 
 }  // namespace
 

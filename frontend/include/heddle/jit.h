@@ -179,6 +179,14 @@ inline constexpr char types_tag = 0;
 
 }  // namespace frontend
 
+/// How Lowered::explain shows a program.
+enum class ExplainForm : std::uint8_t {
+  text,  ///< words, for a terminal
+  json,  ///< one object, for tools; also what a compiler made of the kernels
+  html,  ///< the same as a page of its own, which needs no network
+  dot    ///< the graph after the passes, for Graphviz
+};
+
 /// A traced function as a program: its texts and facts. Nothing has to be compiled or run.
 class Lowered {
  public:
@@ -189,8 +197,11 @@ class Lowered {
   std::string cuda(const std::string& target = "") const;
   /// The generated C++ for the host.
   std::string host() const;
-  /// Groups, their families, the cuts and why, and bytes moved; for the current device by default.
-  std::string explain(const std::string& target = "") const;
+  /// What became of the program: passes, groups, their families, the cuts and why, memory, and
+  /// bytes moved; for the current device by default. JSON and HTML also have registers and memory
+  /// of each kernel, for which the kernels are compiled, or taken from the cache; where there is no
+  /// compiler they say so. ValueError for a name that is no target.
+  std::string explain(const std::string& target = "", ExplainForm form = ExplainForm::text) const;
   /// Kernels of the program on the current device; compiles it.
   int kernel_count() const;
   /// Compiles for a target that need not be here into the disk cache. Returns how many kernels
