@@ -127,6 +127,16 @@ setup_nvrtc() {
   .venv/bin/pip install --quiet --disable-pip-version-check -r tools/nvrtc-requirements.txt
 }
 
+has_browser() {
+  has_command chromium-headless-shell || has_command chromium || has_command google-chrome
+}
+
+# The page of `heddle explain --html` is tested in a browser, whose smallest package Debian has.
+setup_browser() {
+  has_browser || [ -n "${offline:-}" ] || apt_install chromium-headless-shell ||
+    say "Going on without a browser: tests/page skips"
+}
+
 setup() {
   say "Looking for what the build needs"
   setup_packages
