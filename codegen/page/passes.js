@@ -81,12 +81,40 @@ const marks = {
   '': ''
 };
 
+// Long stretches that stay the same are folded, but for a few lines around what changed.
+const most_unfolded = 24, context = 4;
+
 function code_lines(lines) {
+  const list = element('ol', {class: 'difference scroll'});
+  const folds = lines.some((line) => line.kind !== '');
+  for (let begin = 0; begin < lines.length;) {
+    let end = begin;
+    while (end < lines.length && lines[end].kind === lines[begin].kind) ++end;
+    const same = lines.slice(begin, end).map(code_line);
+    if (folds && lines[begin].kind === '' && same.length > most_unfolded) {
+      const hidden = same.slice(begin > 0 ? context : 0, end < lines.length ? -context : undefined);
+      list.append(...same.slice(0, begin > 0 ? context : 0), fold(hidden));
+      list.append(...same.slice(end < lines.length ? -context : same.length));
+    } else {
+      list.append(...same);
+    }
+    begin = end;
+  }
+  return list;
+}
+
+function code_line({kind, node}) {
   return element(
-      'ol', {class: 'difference scroll'},
-      lines.map(
-          ({kind, node}) => element(
-              'li', {class: kind},
-              element('span', {class: 'mark', 'aria-label': kind || null}, marks[kind]),
-              element('code', {}, node.text), place_of(node))));
+      'li', {class: kind},
+      element('span', {class: 'mark', 'aria-label': kind || null}, marks[kind]),
+      element('code', {}, node.text), place_of(node));
+}
+
+function fold(lines) {
+  const item = element(
+      'li', {class: 'fold'},
+      element(
+          'button', {type: 'button', class: 'quiet', onclick: () => item.replaceWith(...lines)},
+          lines.length + ' lines stay the same'));
+  return item;
 }

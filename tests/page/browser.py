@@ -20,7 +20,7 @@ def find():
 class Browser:
     def __init__(self, path, timeout=60):
         self.timeout = timeout
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.mkdtemp(prefix="heddle-browser-")
         there, self.out = os.pipe()
         self.inbox, back = os.pipe()
 
@@ -33,7 +33,7 @@ class Browser:
             [path, "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
              "--hide-scrollbars", "--force-color-profile=srgb",
-             f"--user-data-dir={self.profile.name}", "about:blank"],
+             f"--user-data-dir={self.profile}", "about:blank"],
             preexec_fn=connect, close_fds=False, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(there)
@@ -46,11 +46,16 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
+        try:
+            self.call("Browser.close")
+            self.process.wait(self.timeout)
+        except (OSError, RuntimeError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
         os.close(self.out)
         os.close(self.inbox)
-        self.profile.cleanup()
+        # Its helpers may be about to write there still.
+        shutil.rmtree(self.profile, ignore_errors=True)
 
     def receive(self):
         end = time.monotonic() + self.timeout

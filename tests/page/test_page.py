@@ -259,6 +259,28 @@ def test_without_nvrtc_the_page_says_so(chromium, folder, monkeypatch):
         assert page.errors == []
 
 
+def test_long_differences_fold_what_stays_the_same(chromium, folder):
+    lines = ["func @long(%0: f32[64]) -> f32[64] {", "  %1 = constant 2.0 : f32[]"]
+    for number in range(2, 102):
+        op = f"power %{number - 1 if number > 2 else 0}, %1" if number == 60 else \
+            f"sin %{number - 1 if number > 2 else 0}"
+        lines.append(f"  %{number} = {op} : f32[64]")
+    (folder / "long.hd").write_text("\n".join([*lines, "  return %101", "}", ""]))
+    report, address = explain(folder, "long.hd", "--target", "x86-64-v3")
+    entry = next(each for each in report["passes"] if each["name"] == "simplify")
+    with chromium.open(address) as page:
+        shown = "document.querySelectorAll('#pass-view li:not(.fold)').length"
+        assert page.evaluate(shown) < 30
+        assert page.evaluate("document.querySelectorAll('#pass-view .added').length") == 1
+        page.evaluate("document.querySelectorAll('.fold button').forEach((each) => each.click())")
+        assert page.evaluate(shown) == len(entry["changes"])
+        texts = page.evaluate("[...document.querySelectorAll('#pass-view code')].map("
+                              "(each) => each.textContent)")
+        after = [node["text"] for node in report["graphs"][entry["after"]]["nodes"]]
+        assert [text for text in texts if text in after] == after
+        assert page.errors == []
+
+
 def test_narrow_pages_scroll_in_parts_only(chromium, folder):
     _, address = explain(folder, "mlp.hd", "--target", "sm_90:h200")
     for width in (390, 800, 1400):
