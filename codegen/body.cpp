@@ -129,6 +129,10 @@ void Body::use_divisors() {
   }
   for (const passes::Reduction& reduction : plan_.reductions) {
     for (const int needed : needs_of(reduction)) otherwise[needed] = true;
+    if (reduction.value < 0) continue;
+    for (const int needed : needed_for({reduction.value}, true)) {
+      if (divides(plan_.body[needed], 1)) otherwise[plan_.body[needed].arguments[1]] = true;
+    }
   }
   for (const passes::Store& store : plan_.stores) {
     for (const int needed : needs_of(store)) otherwise[needed] = true;
@@ -138,6 +142,14 @@ void Body::use_divisors() {
     const bool narrow = is_floating(one.dtype) && one.dtype != DType::f64;
     divisors_[i] = narrow && !one.element && divided_by[i] && !otherwise[i];
   }
+}
+
+std::vector<int> Body::divisors_among(const std::vector<int>& instructions) const {
+  std::vector<int> result;
+  for (const int i : instructions) {
+    if (divisors_[static_cast<std::size_t>(i)]) result.push_back(i);
+  }
+  return result;
 }
 
 std::string Body::type_with_section(DType dtype) {
@@ -222,6 +234,8 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       std::string list;
       for (std::size_t k = 0; k < instruction.arguments.size(); ++k)
         list += (k == 0 ? "" : ", ") + argument(k);
+      if (quick_quotients && !divisors_among({instruction.arguments.back()}).empty())
+        list += ", rare";
       return fmt::format("op::{}({})", ir::info(instruction.op).name, list);
     }
     case Instruction::Kind::cast:

@@ -32,7 +32,12 @@ class Body {
   /// use_divisors() found that elements are divided by it.
   std::string variable_type(int instruction) const;
   /// Values of the row that elements are divided by, and that nothing else needs, become divisors.
+  /// Not where a reduction over the row needs the quotients.
   void use_divisors();
+  /// Of these instructions the divisors, in order.
+  std::vector<int> divisors_among(const std::vector<int>& instructions) const;
+  /// Elements are divided by inverses, which sets the variable `rare` where that may be inexact.
+  bool quick_quotients = false;
   /// The same, of a dtype that no operand or instruction has.
   std::string type_with_section(DType dtype);
   /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)";

@@ -103,16 +103,18 @@ void CudaPrinter::column_stage(int stage) {
   const char* const first = "begin + Index(threadIdx.y)";
   define_states(stage, first);
   const int threads_y = plan_.threads / plan_.threads_per_row;
-  if (plan_.held > 0) {
-    open_held_column();
-  } else {
-    out_.open("if (active)");
-    out_.directive("#pragma unroll 4");
-    out_.open("for (Index r = begin + Index(threadIdx.y); r < end; r += {})", threads_y);
-  }
-  column_body(stage);
-  out_.close();
-  if (plan_.held == 0) out_.close();
+  walk_quickly(stage, "c{}", [&] {
+    if (plan_.held > 0) {
+      open_held_column();
+    } else {
+      out_.open("if (active)");
+      out_.directive("#pragma unroll 4");
+      out_.open("for (Index r = begin + Index(threadIdx.y); r < end; r += {})", threads_y);
+    }
+    column_body(stage);
+    out_.close();
+    if (plan_.held == 0) out_.close();
+  });
   finish_states(stage, first);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.reductions[i].stage != stage) continue;

@@ -25,8 +25,7 @@ KernelSource CudaPrinter::print() {
   }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
-  // Scans of columns compute what belongs to a column anew at each element.
-  if (plan_.mapping != Mapping::scan_columns) body_.use_divisors();
+  if (plan_.mapping == Mapping::rows || plan_.mapping == Mapping::columns) body_.use_divisors();
   signature();
   switch (plan_.mapping) {
     case Mapping::elements:
@@ -244,6 +243,39 @@ void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const st
 // Whether a thread's walk keeps a place of the kernel's index type instead of a state.
 bool CudaPrinter::walks_places(const passes::Reduction& reduction) {
   return reduction.value >= 0 && ir::finds_place(reduction.op);
+}
+
+// Elements are divided by inverses; where that may be inexact the walk, which only stores, is made
+// again with divisions. `name` is how a divisor's variable is spelled.
+void CudaPrinter::walk_quickly(int stage, const char* name, const std::function<void()>& walk) {
+  const bool reduces = std::ranges::any_of(
+      plan_.reductions, [&](const passes::Reduction& one) { return one.stage == stage; });
+  std::vector<int> roots;
+  for (const Store& store : plan_.stores) {
+    if (store.element && store.stage == stage) roots.push_back(store.value);
+  }
+  const std::vector<int> divisors = body_.divisors_among(body_.declared_for(roots));
+  const bool reads_anew = std::ranges::any_of(body_.needed_for(roots, true), [&](int i) {
+    const Instruction& one = plan_.body[i];
+    return one.kind == Instruction::Kind::load && !held_[i] && plan_.operands[one.operand].aliased;
+  });
+  if (reduces || divisors.empty() || reads_anew) return walk();
+  out_.line("bool rare = false;");
+  for (const int i : divisors) {
+    const std::string divisor = fmt::format(fmt::runtime(name), i);
+    if (plan_.mapping == Mapping::columns) {
+      out_.directive("#pragma unroll");
+      out_.line("for (int k = 0; k < {}; ++k) rare |= !{}[k].ordinary();", plan_.vector, divisor);
+    } else {
+      out_.line("rare |= !{}.ordinary();", divisor);
+    }
+  }
+  body_.quick_quotients = true;
+  walk();
+  body_.quick_quotients = false;
+  out_.open("if (rare)");
+  walk();
+  out_.close();
 }
 
 // A state for each lane keeps the combinations of a vector independent of each other.

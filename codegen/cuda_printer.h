@@ -39,7 +39,7 @@ class CudaPrinter {
                   const std::string& valid, const std::function<void()>& open);
   std::vector<std::vector<int>> row_walks() const;
   void open_held();
-  void row_body(int stage, bool held);
+  void row_body(int stage);
   void row_results();
 
   void scan_rows();
@@ -94,6 +94,7 @@ class CudaPrinter {
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
   void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
+  void walk_quickly(int stage, const char* name, const std::function<void()>& walk);
   /// `first` is the place of lane k's first element.
   void define_states(int stage, const std::string& first);
   void finish_states(int stage, const std::string& first);

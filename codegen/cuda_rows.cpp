@@ -132,14 +132,16 @@ void CudaPrinter::row_stage(int stage) {
   const std::string first =
       fmt::format("begin + lane * {}{}", plan_.vector, plan_.vector > 1 ? " + k" : "");
   define_states(stage, first);
-  if (plan_.held > 0) {
-    open_held();
-  } else {
-    out_.directive(fmt::format("#pragma unroll {}", walk_unroll(plan_)));
-    out_.open("for (Index r = begin + lane * {}; r < end; r += {})", plan_.vector, stride);
-  }
-  row_body(stage, plan_.held > 0);
-  out_.close();
+  walk_quickly(stage, "v{}", [&] {
+    if (plan_.held > 0) {
+      open_held();
+    } else {
+      out_.directive(fmt::format("#pragma unroll {}", walk_unroll(plan_)));
+      out_.open("for (Index r = begin + lane * {}; r < end; r += {})", plan_.vector, stride);
+    }
+    row_body(stage);
+    out_.close();
+  });
   finish_states(stage, first);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.reductions[i].stage != stage) continue;
@@ -157,7 +159,7 @@ void CudaPrinter::row_stage(int stage) {
   }
 }
 
-void CudaPrinter::row_body(int stage, bool held) {
+void CudaPrinter::row_body(int stage) {
   const Loop& last = plan_.inner.back();
   std::vector<int> roots;
   Stores stores;
@@ -173,8 +175,8 @@ void CudaPrinter::row_body(int stage, bool held) {
   const std::string valid = tail ? "end - r" : "";
   body_.decode(plan_.inner, "r");
   const std::vector<int> wanted = body_.needed_for(roots, true);
-  if (!held) {
-    for (const int i : wanted) lane_of_[i].clear();
+  for (const int i : wanted) {
+    if (!held_[i]) lane_of_[i].clear();
   }
   vector_loads(wanted, last, valid);
   declare_stores(stores, last);

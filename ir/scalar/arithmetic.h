@@ -33,50 +33,44 @@ HD_SCALAR T square(T x) {
 //! section divisor needs arithmetic
 namespace heddle_scalar {
 // A number that many are divided by, and divide()'s quotients. On a GPU they are the product with
-// its inverse, rounded once, and two steps from there, whose errors are exact, where nothing under-
-// or overflows on the way (Markstein, "Computation of elementary functions on the IBM RISC
-// System/6000", 1990); elsewhere they are computed in double. None of this is a call, as division
-// is, which would cost the registers that hold the row. `approximate` division is as cheap already.
+// its inverse, rounded once, and two steps from there, whose errors are exact (Markstein,
+// "Computation of elementary functions on the IBM RISC System/6000", 1990), but for a divisor that
+// is not `ordinary` and for small quotients, infinities and NaN: then `rare` is set, and the caller
+// divides again, without it. Division itself is a call, which would cost the registers that hold
+// the row. `approximate` division is as cheap already.
 template <class T>
 struct Divisor {
   T value;
 #if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
-  float inverse;
-  double wide_inverse;
-  bool ordinary;
+  float inverse, least;
 
   HD_SCALAR Divisor() = default;
-  HD_SCALAR Divisor(T b)
-      : value(b), inverse(__frcp_rn(widen(b))), wide_inverse(1 / static_cast<double>(widen(b))) {
-    const float magnitude = ::fabsf(widen(b));
-    ordinary = magnitude > 1e-12f && magnitude < 1e12f;
+  HD_SCALAR Divisor(T b) : value(b), inverse(__frcp_rn(widen(b))) {
+    least = ::fmaxf(0x1p-100f * ::fabsf(inverse), 0x1p-120f);
   }
-  // An inexact double is made odd, so that rounding it gives what rounding the quotient itself
-  // would, subnormal floats included.
-  HD_SCALAR float wide_quotient(float x) const {
-    const double numerator = x, denominator = widen(value);
-    const double first = numerator * wide_inverse;
-    if (first == 0 || first - first != 0) return static_cast<float>(first);
-    const double next = __fma_rn(__fma_rn(-denominator, first, numerator), wide_inverse, first);
-    const double rest = __fma_rn(-denominator, next, numerator);
-    long long bits = __double_as_longlong(next);
-    const bool above = (rest > 0) == (denominator > 0);
-    if (rest != 0 && bits % 2 == 0) bits += above == (next > 0) ? 1 : -1;
-    return static_cast<float>(__longlong_as_double(bits));
+  HD_SCALAR bool ordinary() const {
+    const float magnitude = ::fabsf(widen(value));
+    return magnitude > 0x1p-120f && magnitude < 0x1p120f;
   }
 #else
   HD_SCALAR Divisor() = default;
   HD_SCALAR Divisor(T b) : value(b) {}
+  HD_SCALAR bool ordinary() const { return true; }
 #endif
 };
 template <class T>
 HD_SCALAR T divide(T a, const Divisor<T>& b) {
+  return divide(a, b.value);
+}
+template <class T>
+HD_SCALAR T divide(T a, const Divisor<T>& b, bool& rare) {
 #if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
-  const float x = widen(a), y = widen(b.value), magnitude = ::fabsf(x);
+  const float x = widen(a), y = widen(b.value);
+  // By residuals of the other sign, which leave that of a zero to a positive divisor.
   float quotient = __fmul_rn(x, b.inverse);
-  quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
-  quotient = __fmaf_rn(__fmaf_rn(-y, quotient, x), b.inverse, quotient);
-  if (!(b.ordinary && magnitude > 1e-20f && magnitude < 1e20f)) quotient = b.wide_quotient(x);
+  quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -x), b.inverse, quotient);
+  quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -x), b.inverse, quotient);
+  rare |= ((x != 0) | (y < 0)) & !(::fabsf(quotient) >= b.least);
   return narrow<T>(quotient);
 #else
   return divide(a, b.value);

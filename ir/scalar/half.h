@@ -106,17 +106,19 @@ using heddle_scalar::half;
 namespace heddle_scalar {
 template <>
 struct Divisor<half> {
+  half value;
   float inverse, rest;
 
   HD_SCALAR Divisor() = default;
-  HD_SCALAR Divisor(half b) {
+  HD_SCALAR Divisor(half b) : value(b) {
     const float y = widen(b);
     inverse = __frcp_rz(y);
     rest = __fmul_rn(__fmaf_rn(-y, inverse, 1.0f), inverse);
     if (!(rest < 0 || rest > 0)) rest = inverse * 0x1p-60f;
   }
+  HD_SCALAR bool ordinary() const { return true; }
 };
-HD_SCALAR half divide(half a, const Divisor<half>& b) {
+HD_SCALAR half divide(half a, const Divisor<half>& b, bool&) {
   const float x = widen(a);
   return half::from(__fmaf_rn(x, b.inverse, __fmul_rn(x, b.rest)));
 }
