@@ -20,6 +20,7 @@
 #include "runtime/cache/store.h"
 #include "runtime/compile_error.h"
 #include "runtime/host_compiler.h"
+#include "runtime/kept_sources.h"
 #include "runtime/log.h"
 #include "runtime/nvrtc.h"
 #include "runtime/reproducer.h"
@@ -37,6 +38,8 @@ nvrtc::Options nvrtc_options(const CompileOptions& options) {
   nvrtc::Options result;
   result.contract = !options.strict;
   result.approximate = options.approximate;
+  result.source_folder = source_folder();
+  result.line_info = !result.source_folder.empty();
   return result;
 }
 
@@ -44,6 +47,8 @@ host::Options host_options(const CompileOptions& options) {
   host::Options result;
   result.contract = !options.strict;
   result.level = options.host_level;
+  result.source_folder = source_folder();
+  result.line_info = !result.source_folder.empty();
   return result;
 }
 
@@ -58,15 +63,18 @@ cache::Key module_key(std::span<const KernelSource> kernels, const CompileOption
     key.add("options",
             fmt::format("{}", fmt::join(nvrtc::option_list(nvrtc_options(options)), " ")));
   }
+  if (!source_folder().empty()) key.add("source folder", source_folder());
   for (const KernelSource& kernel : kernels) key.add("source", kernel.text());
   return key.finish();
 }
 
-/// What an entry was built by, which `heddle cache verify` compares with what is here now.
-std::string facts_of(const CompileOptions& options, const ir::Target& target) {
+/// What an entry was built by, which `heddle cache verify` compares with what is here now, and the
+/// kernels that it holds.
+std::string facts_of(const std::vector<std::string>& kernels, const CompileOptions& options,
+                     const ir::Target& target) {
   const std::string compiler =
       is_host(target) ? host::identity(target, host_options(options)) : nvrtc::version();
-  return nlohmann::json({{"compiler", compiler}}).dump();
+  return nlohmann::json({{"compiler", compiler}, {"kernels", kernels}}).dump();
 }
 
 class CompileTimer {
@@ -108,17 +116,22 @@ ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOption
   cache::Store& store = cache::Store::global();
   const cache::Key key = module_key(kernels, options, target);
   ModuleImage image;
+  for (const KernelSource& kernel : kernels) {
+    image.kernels.push_back(kernel.name);
+    if (!source_folder().empty()) keep_source(kernel.name, is_host(target), kernel.text());
+  }
   std::optional<cache::Entry> entry;
   if (lookup == Lookup::cached) entry = store.load(key);
   if (entry) {
     image.kind = entry->kind;
     image.bytes = std::move(entry->payload);
   } else {
-    image = build(kernels, options, target);
+    ModuleImage built = build(kernels, options, target);
+    image.kind = built.kind;
+    image.bytes = std::move(built.bytes);
     image.built = true;
-    store.save(key, image.kind, facts_of(options, target), image.bytes);
+    store.save(key, image.kind, facts_of(image.kernels, options, target), image.bytes);
   }
-  for (const KernelSource& kernel : kernels) image.kernels.push_back(kernel.name);
   image.entry = key.hash.hex();
   if (ir::SpanData* const told = span.data()) {
     told->name = fmt::format("{}", fmt::join(image.kernels, " "));
@@ -168,6 +181,7 @@ cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
   key.add("strict", options.strict).add("approximate", options.approximate);
   if (is_host(target)) key.add("level", options.host_level);
   key.add("disabled", fmt::format("{}", fmt::join(options.disabled, ",")));
+  if (!source_folder().empty()) key.add("source folder", source_folder());
   return key.finish();
 }
 
@@ -243,7 +257,10 @@ void require_modules(std::span<const KernelSource> kernels, const ir::Graph& gra
 /// A program without kernels of its own asks no compiler.
 std::string facts_of(const ProgramImage& image, const CompileOptions& options,
                      const ir::Target& target) {
-  return image.modules.empty() ? "{}" : facts_of(options, target);
+  std::vector<std::string> kernels;
+  for (const ModuleImage& module : image.modules)
+    kernels.insert(kernels.end(), module.kernels.begin(), module.kernels.end());
+  return image.modules.empty() ? "{}" : facts_of(kernels, options, target);
 }
 
 ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
@@ -297,10 +314,11 @@ std::string describe_refusal(const LoadFailure& failure, const ir::Graph& graph,
                              const CompileOptions& options, const ir::Target& target) {
   const PrintedProgram printed = print_program(graph, options, target);
   Reproduction reproduction = load_reproduction(failure.module);
-  std::string text = fmt::format("{} This is code of {}, compiled {} as by {}.\n", failure.what(),
-                                 fmt::join(failure.module.kernels, ", "),
-                                 is_host(target) ? "for the CPU" : "for " + target.architecture,
-                                 facts_of(options, target));
+  std::string text = fmt::format(
+      "{} This is code of {}, compiled {} by {}.\n", failure.what(),
+      fmt::join(failure.module.kernels, ", "),
+      is_host(target) ? "for the CPU" : "for " + target.architecture,
+      is_host(target) ? host::identity(target, host_options(options)) : nvrtc::version());
   for (const KernelSource& kernel : printed.kernels) {
     if (std::ranges::find(failure.module.kernels, kernel.name) == failure.module.kernels.end())
       continue;

@@ -14,6 +14,7 @@
 
 #include "runtime/compile_error.h"
 #include "runtime/fault.h"
+#include "runtime/kept_sources.h"
 #include "runtime/log.h"
 #include "runtime/process.h"
 
@@ -165,7 +166,11 @@ std::string compile(std::span<const Unit> units, const ir::Target& target,
   for (const Unit& unit : units) {
     files.push_back(file_name(files.size(), unit.name));
     command.push_back(folder.path() + "/" + files.back());
-    if (!write_file(command.back(), unit.text)) {
+    const std::string place =
+        options.line_info
+            ? fmt::format("#line 1 \"{}\"\n", source_path(options.source_folder, unit.name, true))
+            : std::string();
+    if (!write_file(command.back(), place + unit.text)) {
       throw DeviceError(
           fmt::format("{} cannot be written; kernels for the CPU are compiled there "
                       "(TMPDIR names another folder)",
@@ -186,7 +191,10 @@ std::string compile(std::span<const Unit> units, const ir::Target& target,
   std::string bytes = result.status == 0 ? read_file(object) : std::string();
   if (bytes.empty()) {
     erase_all(result.output, folder.path() + "/");
-    const std::size_t unit = first_named(result.output, files);
+    std::vector<std::string> named = files;
+    for (std::size_t i = 0; options.line_info && i < files.size(); ++i)
+      named[i] = source_path(options.source_folder, units[i].name, true);
+    const std::size_t unit = first_named(result.output, named);
     throw CompileFailure(
         compile_message(units[unit].name, fmt::format("{} ({})", compiler.path, compiler.version),
                         list, fmt::format("{}\nexit status {}", result.output, result.status),

@@ -24,9 +24,10 @@ const Compiler* find_compiler();
 const std::string& unavailable_reason();
 
 struct Options {
-  bool contract = true;    ///< fuse a * b + c
-  int level = 3;           ///< of optimization, 0 to 3
-  bool line_info = false;  ///< for profilers
+  bool contract = true;            ///< fuse a * b + c
+  int level = 3;                   ///< of optimization, 0 to 3
+  bool line_info = false;          ///< for profilers and debuggers
+  std::string source_folder = {};  ///< where these look for NAME.cpp, with line_info
 };
 
 /// One source text and the name that it has in messages.

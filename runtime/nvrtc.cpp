@@ -17,6 +17,7 @@
 #include "runtime/compile_error.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/fault.h"
+#include "runtime/kept_sources.h"
 #include "runtime/log.h"
 
 namespace heddle::runtime::nvrtc {
@@ -263,7 +264,9 @@ Binary compile(std::string_view source, const std::string& name, std::string_vie
         nvrtc_reproduction(state.path, {name + ".cu", std::string(source)}, list));
   };
   if (fault::point(fault::Kind::compile)) throw failure("injected fault");
-  const ProgramOwner program(state.api, std::string(source), name);
+  const std::string file =
+      options.line_info ? source_path(options.source_folder, name, false) : name;
+  const ProgramOwner program(state.api, std::string(source), file);
   const Result result =
       state.api.nvrtcCompileProgram(program.get(), static_cast<int>(list.size()), pointers.data());
   Binary out;

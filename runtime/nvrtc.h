@@ -45,7 +45,8 @@ Choice choose_architecture(std::string_view architecture, const std::vector<int>
 
 struct Options {
   bool contract = true;                 ///< fuse a * b + c
-  bool line_info = false;               ///< for profilers
+  bool line_info = false;               ///< for profilers and debuggers
+  std::string source_folder = {};       ///< where these look for NAME.cu, with line_info
   bool approximate = false;             ///< 2 ulp division and square root, fast exp and log
   std::vector<std::string> extra = {};  ///< further options, in order
 };

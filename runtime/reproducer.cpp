@@ -149,7 +149,8 @@ std::string folder_name(std::string name) {
 
 std::string shell_word(std::string_view word) {
   std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  for (const char letter : word)
+    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
   return text + "'";
 }
 
@@ -205,15 +206,15 @@ std::string lines_of_kernel(const ir::Graph& graph, const passes::Program& progr
 std::string write_reproducer(const std::string& name, Reproduction reproduction,
                              const RecordedProgram& program, const ir::Target& target,
                              const std::string& message) {
-  const std::string again = "heddle warm program.hdr --cache again --arch " +
-                            shell_word(to_string(target));
+  const std::string again =
+      "heddle warm program.hdr --cache again --arch " + shell_word(to_string(target));
   reproduction.files.push_back({"program.hd", ir::print(program.graph, {.locations = true})});
   reproduction.files.push_back({"program.hdr", recording_of(program)});
-  reproduction.files.push_back({"error.txt", message + "\nThe program makes it again by\n  " +
-                                                 again + "\n"});
-  reproduction.files.push_back({"reproduce.sh", "#!/bin/sh\n# The program makes this again by\n#   " +
-                                                    again + "\ncd \"$(dirname \"$0\")\" || exit 2\n" +
-                                                    reproduction.script});
+  reproduction.files.push_back(
+      {"error.txt", message + "\nThe program makes it again by\n  " + again + "\n"});
+  reproduction.files.push_back(
+      {"reproduce.sh", "#!/bin/sh\n# The program makes this again by\n#   " + again +
+                           "\ncd \"$(dirname \"$0\")\" || exit 2\n" + reproduction.script});
   std::string why;
   const auto attempt = [&](const auto& folder_of) -> std::string {
     try {

@@ -97,8 +97,16 @@ std::vector<cache::ListedEntry> entries_of(const cache::Store& store) {
   return entries;
 }
 
+/// The names of the kernels that it holds, as they are in sources, dumps and profiles.
+std::vector<std::string> kernels_of(const cache::ListedEntry& entry) {
+  const Json facts = Json::parse(entry.facts, nullptr, false);
+  if (!facts.is_object() || !facts.contains("kernels")) return {};
+  return facts["kernels"].get<std::vector<std::string>>();
+}
+
 Json to_json(const cache::ListedEntry& entry) {
   return {{"hash", hash_of(entry)},
+          {"kernels", kernels_of(entry)},
           {"kind", entry.intact ? name_of(entry.kind) : "damaged"},
           {"bytes", entry.bytes},
           {"used", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
@@ -113,9 +121,11 @@ int list(const CacheOptions& wanted) {
     const Json one = to_json(entry);
     json.push_back(one);
     if (!wanted.json) {
-      fmt::print("{}  {:8} {:>10}  {}  {}\n", one["hash"].get<std::string>(),
+      const std::vector<std::string> kernels = kernels_of(entry);
+      fmt::print("{}  {:8} {:>10}  {}  {:9}  {}{}\n", one["hash"].get<std::string>(),
                  one["kind"].get<std::string>(), entry.bytes, one["used"].get<std::string>(),
-                 one["architecture"].get<std::string>());
+                 one["architecture"].get<std::string>(), kernels.empty() ? "" : kernels.front(),
+                 kernels.size() > 1 ? fmt::format(" and {} more", kernels.size() - 1) : "");
     }
   }
   if (wanted.json) fmt::print("{}\n", json.dump(2));
@@ -125,8 +135,12 @@ int list(const CacheOptions& wanted) {
 int show(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
   std::vector<cache::ListedEntry> found = store.list();
-  std::erase_if(found,
-                [&](const auto& entry) { return !hash_of(entry).starts_with(wanted.argument); });
+  std::erase_if(found, [&](const auto& entry) {
+    const std::vector<std::string> kernels = kernels_of(entry);
+    const bool holds = std::ranges::find(kernels, wanted.argument) != kernels.end();
+    return !hash_of(entry).starts_with(wanted.argument) &&
+           !(holds && entry.kind == cache::PayloadKind::program);
+  });
   if (found.size() != 1) {
     throw ValueError(fmt::format("{} entries of {} begin with '{}'; `heddle cache ls` lists them",
                                  found.size(), store.options().directory, wanted.argument));

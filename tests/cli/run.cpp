@@ -219,3 +219,45 @@ TEST_CASE("a program whose kernel does not compile comes with all that fails aga
   CHECK(std::system(again.c_str()) != 0);
   CHECK(folder.read("again").find("error: no such weather") != std::string::npos);
 }
+
+TEST_CASE("a kernel has one name in sources, dumps, the cache, explain and traces") {
+  const Folder folder;
+  const std::string program = folder.write("scaled.hd", scaled);
+  std::filesystem::create_directories(folder.path("dumps"));
+  const std::vector<std::string> words = {
+      "run", program, "--random", "1", "--device", "cpu", "--trace", folder.path("trace.json")};
+  REQUIRE(heddle_command(folder, words, {"HEDDLE_LINE_INFO=1"}).status == 0);
+  REQUIRE(heddle_command(
+              folder, words,
+              {"HEDDLE_DUMP=all", "HEDDLE_DUMP_DIR=" + folder.path("dumps"), "HEDDLE_CACHE=0"})
+              .status == 0);
+  const auto trace = nlohmann::json::parse(folder.read("trace.json"));
+  std::vector<std::string> kernels;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.value("cat", "") == "kernel" && event.at("name") != "fill_bytes")
+      kernels.push_back(event.at("name"));
+  }
+  REQUIRE(!kernels.empty());
+  std::string dumps;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path("dumps")))
+    dumps += entry.path().filename().string() + "\n";
+  const std::string explained =
+      heddle_command(folder, {"explain", program}, {"HEDDLE_DEVICE=cpu"}).out;
+  for (const std::string& kernel : kernels) {
+    CHECK(dumps.find("-host-" + kernel + ".txt") != std::string::npos);
+    CHECK(dumps.find("-plan-" + kernel + ".txt") != std::string::npos);
+    const std::string source = folder.read("cache/sources/" + kernel + ".cpp");
+    CHECK(source.find("void " + kernel + "(") != std::string::npos);
+    const auto entry =
+        nlohmann::json::parse(heddle_command(folder, {"cache", "show", kernel, "--json"}).out);
+    CHECK(entry.at("kind") == "program");
+    std::ifstream file(entry.at("path").get<std::string>(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    // Of line info, which tells folders and files apart, after the key.
+    CHECK(bytes.find(std::string(1, 0) + folder.path("cache/sources") + std::string(1, 0)) !=
+          std::string::npos);
+    CHECK(bytes.find(kernel + ".cpp") != std::string::npos);
+    CHECK(heddle_command(folder, {"cache", "ls"}).out.find(kernel) != std::string::npos);
+  }
+  CHECK(explained.find(kernels[0]) != std::string::npos);
+}

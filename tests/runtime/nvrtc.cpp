@@ -133,3 +133,13 @@ TEST_CASE("child: prefetch and exit" * doctest::skip()) {
   nvrtc::prefetch();
   nvrtc::prefetch();
 }
+
+TEST_CASE("line info names the source where it is kept") {
+  if (!have_nvrtc()) return;
+  const nvrtc::Options options{.line_info = true, .source_folder = "/kept/sources"};
+  const std::string bytes = nvrtc::compile(good, "hd_twice", "sm_90", options).bytes;
+  CHECK(bytes.find("/kept/sources") != std::string::npos);
+  CHECK(bytes.find("hd_twice.cu") != std::string::npos);
+  CHECK(nvrtc::compile(good, "hd_twice", "sm_90", {}).bytes.find("hd_twice.cu") ==
+        std::string::npos);
+}

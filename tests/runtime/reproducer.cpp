@@ -1,6 +1,8 @@
 // Failing compiles and modules that do not load: what the error says, and that its reproducer fails
 // in the same way. With compilers and a driver that are programs of their own.
 
+#include "runtime/reproducer.h"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -12,7 +14,6 @@
 #include "runtime/compile.h"
 #include "runtime/compile_error.h"
 #include "runtime/nvrtc.h"
-#include "runtime/reproducer.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -78,9 +79,10 @@ std::vector<std::string> fake_cuda(const std::string& cache) {
 TEST_CASE("a text that the host's compiler refuses comes with a reproducer that it refuses") {
   const runtime::TemporaryFolder folder;
   const fs::path compiler = fs::path(folder.path()) / "compiler";
-  write_text(compiler, "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'fake++ 1.0'; exit 0; }\n"
-                       "for word; do case \"$word\" in *.cpp) file=$word;; esac; done\n"
-                       "echo \"${file##*/}:2: error: no such weather\" >&2; exit 3\n");
+  write_text(compiler,
+             "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'fake++ 1.0'; exit 0; }\n"
+             "for word; do case \"$word\" in *.cpp) file=$word;; esac; done\n"
+             "echo \"${file##*/}:2: error: no such weather\" >&2; exit 3\n");
   fs::permissions(compiler, fs::perms::owner_all);
   const auto child = run_child("child: the host's compiler refuses",
                                {"-uHEDDLE_DUMP_DIR", "HEDDLE_CXX=" + compiler.string(),
@@ -145,7 +147,8 @@ TEST_CASE("the real NVRTC refuses a reproducer's text in the same words") {
     for (const auto& [name, text] : failure.reproduction.files)
       write_text(fs::path(folder.path()) / name, text);
     const auto again = runtime::run_process(
-        {"sh", "-c", "cd " + runtime::shell_word(folder.path()) + "\n" + failure.reproduction.script});
+        {"sh", "-c",
+         "cd " + runtime::shell_word(folder.path()) + "\n" + failure.reproduction.script});
     CHECK(again.status == 1);
     CHECK_MESSAGE(contains(again.output, "hd_bad.cu(2): error: identifier \"undeclared\""),
                   again.output);
@@ -183,9 +186,9 @@ TEST_CASE("where no reproducer can be written, the error says so, and all else")
 
 TEST_CASE("child: nothing can be written" * doctest::skip()) {
   const std::string message = failure_of<CompileError>(nullptr);
-  for (const char* part : {"There is no reproducer, as its files cannot be written: ",
-                           "/proc/no/cache/reproducers", "error: it has __launch_bounds__",
-                           "    1 | ", "halves.hd:3 multiply"}) {
+  for (const char* part :
+       {"There is no reproducer, as its files cannot be written: ", "/proc/no/cache/reproducers",
+        "error: it has __launch_bounds__", "    1 | ", "halves.hd:3 multiply"}) {
     CHECK_MESSAGE(contains(message, part), message);
   }
 }

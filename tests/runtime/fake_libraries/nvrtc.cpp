@@ -1,6 +1,6 @@
-// An NVRTC that compiles nothing: it knows the architectures that HEDDLE_FAKE_NVRTC_ARCHS lists, gives
-// code that the fake driver takes, or what HEDDLE_FAKE_NVRTC_CODE says, and refuses text that has
-// HEDDLE_FAKE_NVRTC_REFUSE in it, naming the line.
+// An NVRTC that compiles nothing: it knows the architectures that HEDDLE_FAKE_NVRTC_ARCHS lists,
+// gives code that the fake driver takes, or what HEDDLE_FAKE_NVRTC_CODE says, and refuses text that
+// has HEDDLE_FAKE_NVRTC_REFUSE in it, naming the line.
 
 #include <cstddef>
 #include <cstdlib>
@@ -29,7 +29,10 @@ struct Program {
 
 std::string code_for(const std::string& option) {
   const std::string code = variable("HEDDLE_FAKE_NVRTC_CODE", "");
-  return code.empty() ? "\x7f" "ELF of " + option : code;
+  return code.empty() ? "\x7f"
+                        "ELF of " +
+                            option
+                      : code;
 }
 
 int write_size(const std::string& text, std::size_t* bytes) { return *bytes = text.size(), 0; }
@@ -67,11 +70,14 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
     return 6;
   }
   for (int i = 0; i < count; ++i) {
-    if (std::string(options[i]).starts_with("--gpu-architecture=")) program->code = code_for(options[i]);
+    if (std::string(options[i]).starts_with("--gpu-architecture="))
+      program->code = code_for(options[i]);
   }
   return 0;
 }
-int nvrtcGetPTXSize(Program* program, std::size_t* bytes) { return write_size(program->code, bytes); }
+int nvrtcGetPTXSize(Program* program, std::size_t* bytes) {
+  return write_size(program->code, bytes);
+}
 int nvrtcGetPTX(Program* program, char* text) { return write_text(program->code, text); }
 int nvrtcGetCUBINSize(Program* program, std::size_t* bytes) {
   return write_size(program->code, bytes);
