@@ -1,3 +1,5 @@
+#include "frontend/npz.h"
+
 #include <fmt/format.h>
 
 #include "heddle/io.h"
@@ -126,6 +128,14 @@ void write_archive(const std::string& path, const NamedArrays&, bool, const Sour
 #endif
 
 }  // namespace
+
+bool frontend::reads_npz() {
+#ifdef HEDDLE_WITH_LIBZIP
+  return true;
+#else
+  return false;
+#endif
+}
 
 NamedArrays load_npz(const std::string& path, SourceLocation where) {
 #ifdef HEDDLE_WITH_LIBZIP

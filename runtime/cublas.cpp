@@ -7,7 +7,7 @@
 #include "heddle/error.h"
 
 #include "runtime/blas_libraries.h"
-#include "runtime/dynamic_library.h"
+#include "runtime/bound_library.h"
 
 namespace heddle::runtime::cublas {
 
@@ -41,36 +41,32 @@ struct Loaded {
   std::string reason;
 };
 
-std::string load(Loaded& out) {
+std::string load(Api& api) {
   if (!cuda::available()) return cuda::unavailable_reason();
-  LibraryReport report;
-  const auto library = DynamicLibrary::open({.title = "cuBLAS",
-                                             .names = {"libcublas.so.13", "libcublas.so.12"},
-                                             .packages = {"cublas"},
-                                             .variable = "HEDDLE_CUBLAS"},
-                                            &report);
-  if (!library) {
-    return report.text() +
-           "Install cuBLAS 12 or newer (pip install nvidia-cublas), or set HEDDLE_CUBLAS to its "
-           "file or HEDDLE_CUDA_PATH to the toolkit.";
-  }
-  std::string missing;
-#define HEDDLE_CUBLAS(name) library->bind(out.api.name, #name, missing)
-  HEDDLE_CUBLAS(cublasCreate_v2);
-  HEDDLE_CUBLAS(cublasSetStream_v2);
-  HEDDLE_CUBLAS(cublasSetWorkspace_v2);
-  HEDDLE_CUBLAS(cublasSetMathMode);
-  HEDDLE_CUBLAS(cublasGetStatusString);
-  HEDDLE_CUBLAS(cublasGemmStridedBatchedEx_64);
+  return bind_library(
+      {.title = "cuBLAS",
+       .names = {"libcublas.so.13", "libcublas.so.12"},
+       .packages = {"cublas"},
+       .variable = "HEDDLE_CUBLAS"},
+      "Install cuBLAS 12 or newer (pip install nvidia-cublas), or set HEDDLE_CUBLAS "
+      "to its file or HEDDLE_CUDA_PATH to the toolkit.",
+      [&](const DynamicLibrary& library, std::string& missing) {
+#define HEDDLE_CUBLAS(name) library.bind(api.name, #name, missing)
+        HEDDLE_CUBLAS(cublasCreate_v2);
+        HEDDLE_CUBLAS(cublasSetStream_v2);
+        HEDDLE_CUBLAS(cublasSetWorkspace_v2);
+        HEDDLE_CUBLAS(cublasSetMathMode);
+        HEDDLE_CUBLAS(cublasGetStatusString);
+        HEDDLE_CUBLAS(cublasGemmStridedBatchedEx_64);
 #undef HEDDLE_CUBLAS
-  if (missing.empty()) return {};
-  return fmt::format("{} is too old: it lacks{}", library->path(), missing);
+        return version_by_property(library, "cublasGetProperty");
+      });
 }
 
 const Loaded& loaded() {
   static const auto* const instance = [] {
     auto* made = new Loaded;
-    made->reason = load(*made);
+    made->reason = load(made->api);
     return made;
   }();
   return *instance;

@@ -8,8 +8,8 @@
 
 #include "heddle/error.h"
 
+#include "runtime/bound_library.h"
 #include "runtime/cublaslt.h"
-#include "runtime/dynamic_library.h"
 #include "runtime/log.h"
 
 namespace heddle::runtime::cublaslt {
@@ -21,45 +21,40 @@ struct Loaded {
   std::string reason;
 };
 
-std::string load(Loaded& out) {
+std::string load(Api& api) {
   if (!cuda::available()) return cuda::unavailable_reason();
-  LibraryReport report;
-  const auto library = DynamicLibrary::open({.title = "cuBLASLt",
-                                             .names = {"libcublasLt.so.13", "libcublasLt.so.12"},
-                                             .packages = {"cublas"},
-                                             .variable = "HEDDLE_CUBLASLT"},
-                                            &report);
-  if (!library) {
-    return report.text() +
-           "Install cuBLAS 12 or newer (pip install nvidia-cublas), or set HEDDLE_CUBLASLT to its "
-           "file or HEDDLE_CUDA_PATH to the toolkit.";
-  }
-  std::string missing;
-#define HEDDLE_CUBLASLT(name) library->bind(out.api.name, #name, missing)
-  HEDDLE_CUBLASLT(cublasLtCreate);
-  HEDDLE_CUBLASLT(cublasLtGetVersion);
-  HEDDLE_CUBLASLT(cublasLtGetStatusString);
-  HEDDLE_CUBLASLT(cublasLtMatmulDescCreate);
-  HEDDLE_CUBLASLT(cublasLtMatmulDescDestroy);
-  HEDDLE_CUBLASLT(cublasLtMatmulDescSetAttribute);
-  HEDDLE_CUBLASLT(cublasLtMatrixLayoutCreate);
-  HEDDLE_CUBLASLT(cublasLtMatrixLayoutDestroy);
-  HEDDLE_CUBLASLT(cublasLtMatrixLayoutSetAttribute);
-  HEDDLE_CUBLASLT(cublasLtMatmulPreferenceCreate);
-  HEDDLE_CUBLASLT(cublasLtMatmulPreferenceDestroy);
-  HEDDLE_CUBLASLT(cublasLtMatmulPreferenceSetAttribute);
-  HEDDLE_CUBLASLT(cublasLtMatmulAlgoGetHeuristic);
-  HEDDLE_CUBLASLT(cublasLtMatmulAlgoCheck);
-  HEDDLE_CUBLASLT(cublasLtMatmul);
+  return bind_library({.title = "cuBLASLt",
+                       .names = {"libcublasLt.so.13", "libcublasLt.so.12"},
+                       .packages = {"cublas"},
+                       .variable = "HEDDLE_CUBLASLT"},
+                      "Install cuBLAS 12 or newer (pip install nvidia-cublas), or set "
+                      "HEDDLE_CUBLASLT to its file or HEDDLE_CUDA_PATH to the toolkit.",
+                      [&](const DynamicLibrary& library, std::string& missing) {
+#define HEDDLE_CUBLASLT(name) library.bind(api.name, #name, missing)
+                        HEDDLE_CUBLASLT(cublasLtCreate);
+                        HEDDLE_CUBLASLT(cublasLtGetVersion);
+                        HEDDLE_CUBLASLT(cublasLtGetStatusString);
+                        HEDDLE_CUBLASLT(cublasLtMatmulDescCreate);
+                        HEDDLE_CUBLASLT(cublasLtMatmulDescDestroy);
+                        HEDDLE_CUBLASLT(cublasLtMatmulDescSetAttribute);
+                        HEDDLE_CUBLASLT(cublasLtMatrixLayoutCreate);
+                        HEDDLE_CUBLASLT(cublasLtMatrixLayoutDestroy);
+                        HEDDLE_CUBLASLT(cublasLtMatrixLayoutSetAttribute);
+                        HEDDLE_CUBLASLT(cublasLtMatmulPreferenceCreate);
+                        HEDDLE_CUBLASLT(cublasLtMatmulPreferenceDestroy);
+                        HEDDLE_CUBLASLT(cublasLtMatmulPreferenceSetAttribute);
+                        HEDDLE_CUBLASLT(cublasLtMatmulAlgoGetHeuristic);
+                        HEDDLE_CUBLASLT(cublasLtMatmulAlgoCheck);
+                        HEDDLE_CUBLASLT(cublasLtMatmul);
 #undef HEDDLE_CUBLASLT
-  if (missing.empty()) return {};
-  return fmt::format("{} is too old: it lacks{}", library->path(), missing);
+                        return version_by_property(library, "cublasLtGetProperty");
+                      });
 }
 
 const Loaded& loaded() {
   static const auto* const instance = [] {
     auto* made = new Loaded;
-    made->reason = load(*made);
+    made->reason = load(made->api);
     return made;
   }();
   return *instance;

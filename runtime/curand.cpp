@@ -6,8 +6,8 @@
 
 #include "heddle/error.h"
 
+#include "runtime/bound_library.h"
 #include "runtime/cuda_driver.h"
-#include "runtime/dynamic_library.h"
 
 namespace heddle::runtime {
 
@@ -44,35 +44,31 @@ struct Loaded {
 };
 
 std::string load(Api& api) {
-  LibraryReport report;
-  const auto library = DynamicLibrary::open({.title = "cuRAND",
-                                             .names = {"libcurand.so.10"},
-                                             .packages = {"curand"},
-                                             .variable = "HEDDLE_CURAND"},
-                                            &report);
-  if (!library) {
-    return report.text() +
-           "Install cuRAND 10 (pip install nvidia-curand), or set HEDDLE_CURAND to its file or "
-           "HEDDLE_CUDA_PATH to the toolkit. heddle::random::Generator needs no library.";
-  }
-  std::string missing;
-#define HEDDLE_CURAND(name) library->bind(api.name, #name, missing)
-  HEDDLE_CURAND(curandCreateGenerator);
-  HEDDLE_CURAND(curandCreateGeneratorHost);
-  HEDDLE_CURAND(curandDestroyGenerator);
-  HEDDLE_CURAND(curandSetStream);
-  HEDDLE_CURAND(curandSetPseudoRandomGeneratorSeed);
-  HEDDLE_CURAND(curandSetGeneratorOffset);
-  HEDDLE_CURAND(curandSetQuasiRandomGeneratorDimensions);
-  HEDDLE_CURAND(curandGenerate);
-  HEDDLE_CURAND(curandGenerateLongLong);
-  HEDDLE_CURAND(curandGenerateUniform);
-  HEDDLE_CURAND(curandGenerateUniformDouble);
-  HEDDLE_CURAND(curandGenerateNormal);
-  HEDDLE_CURAND(curandGenerateNormalDouble);
+  return bind_library({.title = "cuRAND",
+                       .names = {"libcurand.so.10"},
+                       .packages = {"curand"},
+                       .variable = "HEDDLE_CURAND"},
+                      "Install cuRAND 10 (pip install nvidia-curand), or set HEDDLE_CURAND to its "
+                      "file or HEDDLE_CUDA_PATH to the toolkit. heddle::random::Generator needs no "
+                      "library.",
+                      [&](const DynamicLibrary& library, std::string& missing) {
+#define HEDDLE_CURAND(name) library.bind(api.name, #name, missing)
+                        HEDDLE_CURAND(curandCreateGenerator);
+                        HEDDLE_CURAND(curandCreateGeneratorHost);
+                        HEDDLE_CURAND(curandDestroyGenerator);
+                        HEDDLE_CURAND(curandSetStream);
+                        HEDDLE_CURAND(curandSetPseudoRandomGeneratorSeed);
+                        HEDDLE_CURAND(curandSetGeneratorOffset);
+                        HEDDLE_CURAND(curandSetQuasiRandomGeneratorDimensions);
+                        HEDDLE_CURAND(curandGenerate);
+                        HEDDLE_CURAND(curandGenerateLongLong);
+                        HEDDLE_CURAND(curandGenerateUniform);
+                        HEDDLE_CURAND(curandGenerateUniformDouble);
+                        HEDDLE_CURAND(curandGenerateNormal);
+                        HEDDLE_CURAND(curandGenerateNormalDouble);
 #undef HEDDLE_CURAND
-  if (missing.empty()) return {};
-  return fmt::format("{} is too old: it lacks{}", library->path(), missing);
+                        return version_by_property(library, "curandGetProperty");
+                      });
 }
 
 const Loaded& loaded() {

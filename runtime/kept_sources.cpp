@@ -5,9 +5,9 @@
 #include <fstream>
 #include <mutex>
 #include <system_error>
+#include <unistd.h>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "runtime/cache/store.h"
 #include "runtime/fault.h"

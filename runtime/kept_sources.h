@@ -8,8 +8,8 @@
 /// says which line of which file it is of, and is another entry of the cache than without.
 namespace heddle::runtime {
 
-/// The folder sources/ of the cache's, or HEDDLE_DUMP_DIR where that is set; empty where nobody asks
-/// for sources, or there is no folder for them.
+/// The folder sources/ of the cache's, or HEDDLE_DUMP_DIR where that is set; empty where nobody
+/// asks for sources, or there is no folder for them.
 const std::string& source_folder();
 /// Writes sources/KERNEL.cu, or .cpp, unless it is there. Where that fails it warns, once.
 void keep_source(const std::string& kernel, bool on_host, std::string_view text);

@@ -76,6 +76,17 @@ void* open_from_folder(std::string_view bytes) {
   return open_object(path);
 }
 
+/// Code that a driver does not know is that of a newer release's compiler, or of another GPU.
+std::string mend_of(cuda::Result result) {
+  if (result != cuda::Result::unsupported_ptx_version && result != cuda::Result::no_binary_for_gpu)
+    return {};
+  const int version = cuda::driver_version();
+  return fmt::format(
+      " The driver serves CUDA {}.{}: install a newer driver, or an NVRTC of at most that release "
+      "(pip install nvidia-cuda-nvrtc, or HEDDLE_NVRTC).",
+      version / 1000, version % 1000 / 10);
+}
+
 std::string loader_message() {
   const char* message = dlerror();
   return message != nullptr ? message : "the object cannot be written anywhere";
@@ -101,8 +112,9 @@ CudaModule::CudaModule(std::string_view bytes, int ordinal) : ordinal_(ordinal) 
   try {
     cuda::check(result, "cuModuleLoadDataEx");
   } catch (const DeviceError& failure) {
-    throw DeviceError(fmt::format("{} on {}. {}", failure.what(),
-                                  to_string({DeviceKind::cuda, ordinal}), text.data()));
+    throw DeviceError(fmt::format("{} on {}. {}{}", failure.what(),
+                                  to_string({DeviceKind::cuda, ordinal}), text.data(),
+                                  mend_of(result)));
   }
 }
 

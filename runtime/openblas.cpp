@@ -7,7 +7,7 @@
 #include "heddle/error.h"
 
 #include "runtime/blas_libraries.h"
-#include "runtime/dynamic_library.h"
+#include "runtime/bound_library.h"
 #include "runtime/thread_pool.h"
 
 namespace heddle::runtime::openblas {
@@ -36,27 +36,25 @@ struct Loaded {
 };
 
 std::string load(Loaded& out) {
-  LibraryReport report;
-  const auto library = DynamicLibrary::open({.title = "OpenBLAS",
-                                             .names = {"libopenblas.so.0", "libopenblas.so"},
-                                             .packages = {},
-                                             .variable = "HEDDLE_OPENBLAS"},
-                                            &report);
-  if (!library) {
-    return report.text() + "Install OpenBLAS (libopenblas0), or set HEDDLE_OPENBLAS to its file.";
-  }
-  out.sgemm = reinterpret_cast<GemmFunction<float>>(library->symbol("cblas_sgemm"));
-  out.dgemm = reinterpret_cast<GemmFunction<double>>(library->symbol("cblas_dgemm"));
-  out.cgemm = reinterpret_cast<ComplexGemmFunction>(library->symbol("cblas_cgemm"));
-  out.zgemm = reinterpret_cast<ComplexGemmFunction>(library->symbol("cblas_zgemm"));
-  const auto set_threads =
-      reinterpret_cast<void (*)(int)>(library->symbol("openblas_set_num_threads"));
-  if (out.sgemm == nullptr || out.dgemm == nullptr || out.cgemm == nullptr ||
-      out.zgemm == nullptr || set_threads == nullptr) {
-    return fmt::format("{} has no C interface", library->path());
-  }
-  set_threads(thread_count());
-  return {};
+  void (*set_threads)(int) = nullptr;
+  std::string reason = bind_library(
+      {.title = "OpenBLAS",
+       .names = {"libopenblas.so.0", "libopenblas.so"},
+       .packages = {},
+       .variable = "HEDDLE_OPENBLAS"},
+      "Install OpenBLAS (apt install libopenblas0-pthread), or set HEDDLE_OPENBLAS to its file.",
+      [&](const DynamicLibrary& library, std::string& missing) {
+        library.bind(out.sgemm, "cblas_sgemm", missing);
+        library.bind(out.dgemm, "cblas_dgemm", missing);
+        library.bind(out.cgemm, "cblas_cgemm", missing);
+        library.bind(out.zgemm, "cblas_zgemm", missing);
+        library.bind(set_threads, "openblas_set_num_threads", missing);
+        const auto config =
+            reinterpret_cast<const char* (*)()>(library.symbol("openblas_get_config"));
+        return config != nullptr ? std::string(config()) : std::string();
+      });
+  if (reason.empty()) set_threads(thread_count());
+  return reason;
 }
 
 const Loaded& loaded() {

@@ -61,4 +61,12 @@ void sort_run(Key128* keys, Key128* scratch, std::size_t count, int low_bit) {
   sort(keys, scratch, count, low_bit);
 }
 
+bool sorts_by_vectors() {
+#ifdef HEDDLE_WITH_HIGHWAY
+  return true;
+#else
+  return false;
+#endif
+}
+
 }  // namespace heddle::runtime

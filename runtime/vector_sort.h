@@ -16,4 +16,7 @@ void sort_run(std::uint32_t* keys, std::uint32_t* scratch, std::size_t count, in
 void sort_run(std::uint64_t* keys, std::uint64_t* scratch, std::size_t count, int low_bit = 0);
 void sort_run(Key128* keys, Key128* scratch, std::size_t count, int low_bit = 0);
 
+/// Whether Heddle was built with Highway.
+bool sorts_by_vectors();
+
 }  // namespace heddle::runtime

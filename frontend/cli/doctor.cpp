@@ -10,11 +10,14 @@
 
 #include "codegen/embedded.h"
 #include "frontend/cli/command.h"
+#include "frontend/npz.h"
 #include "runtime/blas.h"
+#include "runtime/bound_library.h"
 #include "runtime/cache/store.h"
 #include "runtime/curand.h"
 #include "runtime/host_compiler.h"
 #include "runtime/nvrtc.h"
+#include "runtime/vector_sort.h"
 
 namespace heddle::cli {
 
@@ -81,6 +84,11 @@ std::vector<Finding> gpu_findings() {
   driver.name = "driver";
   driver.text = fmt::format("serves CUDA {}.{}", version / 1000, version % 1000 / 10);
   driver.facts = {{"cuda", version}};
+  for (const runtime::LibraryReport& report : runtime::library_reports()) {
+    if (!report.title.starts_with("the CUDA driver")) continue;
+    driver.text += ", at " + report.path;
+    driver.facts["path"] = report.path;
+  }
   findings.push_back(std::move(driver));
   for (int i = 0; i < count; ++i) {
     findings.push_back(device_finding(fmt::format("GPU {}", i), {runtime::DeviceKind::cuda, i}));
@@ -121,15 +129,29 @@ Finding compiler_finding() {
   return finding;
 }
 
-Finding library_finding(const char* name, const std::string& reason, const char* advice) {
-  if (!reason.empty()) return missing(name, reason, advice);
+/// `reason` is asked so that the library has been looked for.
+Finding library_finding(const std::string& name, const std::string& reason, const char* use) {
+  for (const runtime::BoundLibrary& library : runtime::bound_libraries()) {
+    if (library.title != name) continue;
+    Finding finding;
+    if (!library.reason.empty()) finding = missing(name, library.reason, use);
+    finding.name = name;
+    if (finding.good) {
+      finding.text =
+          library.version.empty() ? library.path : library.version + ", at " + library.path;
+    }
+    finding.facts = {{"path", library.path}, {"version", library.version}};
+    return finding;
+  }
+  return missing(name, reason.empty() ? "not looked for" : "not looked for without a GPU", use);
+}
+
+/// What Heddle itself was built with.
+Finding built_in_finding(const char* name, bool there, const char* advice) {
+  if (!there) return missing(name, "Heddle was built without it", advice);
   Finding finding;
   finding.name = name;
-  finding.text = "found";
-  for (const runtime::LibraryReport& report : runtime::library_reports()) {
-    if (report.title.starts_with(name)) finding.text = report.path;
-  }
-  finding.facts = {{"path", finding.text}};
+  finding.text = "built in";
   return finding;
 }
 
@@ -190,24 +212,21 @@ std::vector<Finding> examine() {
   std::vector<Finding> findings{
       device_finding("CPU", runtime::Device{}), compiler_finding(),
       library_finding("OpenBLAS", runtime::blas_unavailable_reason(runtime::Device{}),
-                      "matmul on the CPU needs it. Install it: apt install "
-                      "libopenblas0-pthread, or set HEDDLE_OPENBLAS to its file.")};
+                      "matmul on the CPU needs it."),
+      built_in_finding("Highway", runtime::sorts_by_vectors(),
+                       "The CPU sorts by half as fast code. Build with libhwy-dev."),
+      built_in_finding("libzip", frontend::reads_npz(),
+                       ".npz files are a FileError. Build with libzip-dev.")};
   for (Finding& finding : gpu_findings()) findings.push_back(std::move(finding));
   findings.push_back(nvrtc_finding());
-  if (runtime::cuda::available()) {
-    const runtime::Device gpu{runtime::DeviceKind::cuda, 0};
-    findings.push_back(
-        library_finding("cuBLAS", runtime::blas_unavailable_reason(gpu),
-                        "matmul on the GPU needs it. Install it: pip install nvidia-cublas."));
-    findings.push_back(library_finding(
-        "cuBLASLt", runtime::epilogues_unavailable_reason(),
-        "matmul with what follows it in one step needs it, else it takes two. Install it: pip "
-        "install nvidia-cublas, or set HEDDLE_CUBLASLT to its file."));
-    findings.push_back(library_finding(
-        "cuRAND", runtime::curand_unavailable_reason(),
-        "random::bulk needs it, and random::Generator does not. Install it: pip install "
-        "nvidia-curand, or set HEDDLE_CURAND to its file."));
-  }
+  const runtime::Device gpu{runtime::DeviceKind::cuda, 0};
+  findings.push_back(library_finding("cuBLAS", runtime::blas_unavailable_reason(gpu),
+                                     "matmul on a GPU needs it."));
+  findings.push_back(
+      library_finding("cuBLASLt", runtime::epilogues_unavailable_reason(),
+                      "matmul with what follows it in one step needs it, else it takes two."));
+  findings.push_back(library_finding("cuRAND", runtime::curand_unavailable_reason(),
+                                     "random::bulk needs it, and random::Generator does not."));
   findings.push_back(cache_finding());
   findings.push_back(default_device_finding());
   return findings;
@@ -232,6 +251,13 @@ int doctor(bool as_json) {
       if (!finding.advice.empty()) entry["advice"] = finding.advice;
       if (!finding.facts.empty()) entry["facts"] = finding.facts;
       json["findings"].push_back(std::move(entry));
+    }
+    for (const runtime::LibraryReport& report : runtime::library_reports()) {
+      nlohmann::json places = nlohmann::json::array();
+      for (const auto& [place, outcome] : report.attempts)
+        places.push_back({{"place", place}, {"outcome", outcome}});
+      json["searches"].push_back(
+          {{"library", report.title}, {"path", report.path}, {"places", std::move(places)}});
     }
     fmt::print("{}\n", json.dump(2));
     return 0;

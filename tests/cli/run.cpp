@@ -174,6 +174,10 @@ TEST_CASE("doctor reports the machine") {
   CHECK(text.status == 0);
   CHECK(text.out.find("default device") != std::string::npos);
   CHECK(text.out.find(folder.path("cache")) != std::string::npos);
+  for (const char* library :
+       {"OpenBLAS", "NVRTC", "cuBLAS ", "cuBLASLt", "cuRAND", "Highway", "libzip"}) {
+    CHECK_MESSAGE(text.out.find(library) != std::string::npos, library);
+  }
 
   const CommandResult off = heddle_command(
       folder, {"doctor", "--json"},
@@ -181,7 +185,7 @@ TEST_CASE("doctor reports the machine") {
        "HEDDLE_DEVICE=", "CUDA_VISIBLE_DEVICES=", "HEDDLE_CUDA_DRIVER=/nonexistent/libcuda.so"});
   CHECK(off.status == 0);
   const auto findings = nlohmann::json::parse(off.out).at("findings");
-  for (const char* name : {"cache", "C++ compiler", "GPU"}) {
+  for (const char* name : {"cache", "C++ compiler", "GPU", "cuBLAS", "cuBLASLt"}) {
     CAPTURE(name);
     const auto found = std::find_if(findings.begin(), findings.end(),
                                     [&](const auto& one) { return one.at("name") == name; });
@@ -189,6 +193,20 @@ TEST_CASE("doctor reports the machine") {
     CHECK(found->at("found") == false);
     CHECK_FALSE(found->at("advice").template get<std::string>().empty());
   }
+  // Every search, with all places in the order in which they were tried.
+  const auto searches = nlohmann::json::parse(off.out).at("searches");
+  const auto driver = std::find_if(searches.begin(), searches.end(), [](const auto& one) {
+    return one.at("library").template get<std::string>().starts_with("the CUDA driver");
+  });
+  REQUIRE(driver != searches.end());
+  CHECK(driver->at("path") == "");
+  CHECK(driver->at("places").at(0).at("place") == "/nonexistent/libcuda.so");
+
+  // A library that lacks functions is named with them and with what to do.
+  const CommandResult odd =
+      heddle_command(folder, {"doctor"}, {"HEDDLE_OPENBLAS=libm.so.6", "HEDDLE_DEVICE=cpu"});
+  CHECK(odd.out.find("is too old: it lacks cblas_sgemm") != std::string::npos);
+  CHECK(odd.out.find("Install OpenBLAS (apt install") != std::string::npos);
 }
 
 TEST_CASE("a program whose kernel does not compile comes with all that fails again") {

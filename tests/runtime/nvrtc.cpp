@@ -11,7 +11,11 @@
 
 #include "heddle/error.h"
 
+#include "runtime/compile.h"
 #include "runtime/fault.h"
+#include "runtime/launcher.h"
+#include "runtime/module.h"
+#include "tests/runtime/fake_programs.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -142,4 +146,86 @@ TEST_CASE("line info names the source where it is kept") {
   CHECK(bytes.find("hd_twice.cu") != std::string::npos);
   CHECK(nvrtc::compile(good, "hd_twice", "sm_90", {}).bytes.find("hd_twice.cu") ==
         std::string::npos);
+}
+
+namespace {
+
+constexpr const char* doubled = R"(func @doubled(%0: f32[64]) -> f32[64] {
+  %1 = add %0, %0 : f32[64]
+  return %1
+})";
+
+/// With an NVRTC that knows these architectures, for a GPU that is sm_90.
+runtime::ProcessResult run_with_fakes(const char* child, const std::string& architectures) {
+  return test::run_child(
+      child, {"-uHEDDLE_DEVICE", "HEDDLE_CACHE=0", "HEDDLE_FAKE_NVRTC_ARCHS=" + architectures,
+              std::string("HEDDLE_NVRTC=") + HEDDLE_FAKE_NVRTC,
+              std::string("HEDDLE_CUDA_DRIVER=") + HEDDLE_FAKE_DRIVER});
+}
+
+constexpr runtime::Device fake_gpu{runtime::DeviceKind::cuda, 0};
+
+}  // namespace
+
+TEST_CASE("a GPU that NVRTC knows gets machine code, and a newer one PTX with a warning") {
+  const auto known = run_with_fakes("child: machine code", "75,90");
+  CHECK_MESSAGE(known.status == 0, known.output);
+  CHECK(known.output.find("PTX") == std::string::npos);
+  const auto newer = run_with_fakes("child: PTX", "75,80");
+  CHECK_MESSAGE(newer.status == 0, newer.output);
+  CHECK_MESSAGE(newer.output.find("NVRTC 99.0") != std::string::npos, newer.output);
+  CHECK(newer.output.find("does not know sm_90; kernels are compiled to PTX for compute_80") !=
+        std::string::npos);
+}
+
+TEST_CASE("child: machine code" * doctest::skip()) {
+  const auto image = runtime::compile_program(ir::parse(doubled), {}, runtime::target_of(fake_gpu));
+  CHECK(image.modules.at(0).kind == runtime::cache::PayloadKind::cubin);
+  CHECK(runtime::load_kernels(image, fake_gpu) != nullptr);
+}
+
+TEST_CASE("child: PTX" * doctest::skip()) {
+  const auto image = runtime::compile_program(ir::parse(doubled), {}, runtime::target_of(fake_gpu));
+  CHECK(image.modules.at(0).kind == runtime::cache::PayloadKind::ptx);
+  CHECK(runtime::load_kernels(image, fake_gpu) != nullptr);
+}
+
+TEST_CASE("a GPU that is older than all that NVRTC knows is told of in one sentence") {
+  const auto result = run_with_fakes("child: no architecture", "100,120");
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: no architecture" * doctest::skip()) {
+  try {
+    runtime::Executable::get(ir::parse(doubled), {}, fake_gpu);
+    FAIL("it was compiled");
+  } catch (const DeviceError& failure) {
+    const std::string text = failure.what();
+    for (const char* part : {"NVRTC 99.0", "sm_90", "100, 120", "an older CUDA release's NVRTC"})
+      CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+    CHECK(text.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("code that the driver is too old for is refused with what to install") {
+  const auto result = run_with_fakes("child: an old driver", "90");
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: an old driver" * doctest::skip()) {
+  REQUIRE(runtime::cuda::available());
+  test::control().fail("cuModuleLoadDataEx", 222, 0);
+  try {
+    const runtime::CudaModule module(
+        "\x7f"
+        "ELF",
+        0);
+    FAIL("it was loaded");
+  } catch (const DeviceError& failure) {
+    const std::string text = failure.what();
+    CHECK_MESSAGE(
+        text.find("The driver serves CUDA 13.0: install a newer driver, or an NVRTC of at "
+                  "most that release") != std::string::npos,
+        text);
+  }
 }

@@ -171,6 +171,7 @@ std::uint64_t fake_live_graphs() { return graphs; }
 std::uint64_t fake_live_executables() { return executables; }
 
 int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
+  if (const int error = enter("cuModuleLoadDataEx")) return error;
   const std::string_view elf(
       "\x7f"
       "ELF",
