@@ -1,6 +1,9 @@
 #include "runtime/dynamic_library.h"
 
+#include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -101,6 +104,39 @@ TEST_CASE(
   REQUIRE(bad < report.attempts.size());
   CHECK(report.attempts[bad].outcome != "opened");
   CHECK(library->symbol("expf") != nullptr);
+}
+
+TEST_CASE("the environments of pip and conda are searched, the newest Python's packages first") {
+  const runtime::TemporaryFolder folder;
+  namespace fs = std::filesystem;
+  const auto libm = DynamicLibrary::open(
+      {.title = "libm", .names = {"libm.so.6"}, .packages = {}, .variable = ""});
+  REQUIRE(libm);
+  const auto install = [&](const std::string& place) {
+    const fs::path lib = fs::path(folder.path()) / place;
+    fs::create_directories(lib);
+    fs::create_symlink(libm->path(), lib / "libheddle-nothing.so.7");
+    return lib.string();
+  };
+  const std::string conda = install("conda/lib"),
+                    older = install("venv/lib/python3.9/site-packages/nvidia/cu13/lib"),
+                    newer = install("venv/lib/python3.12/site-packages/nvidia/nothing_runtime/lib");
+  for (const auto& [wanted, venv] : {std::pair(newer, "venv"), std::pair(conda, "nowhere")}) {
+    const auto result = test::run_child(
+        "child: where a library is found",
+        {"-uHEDDLE_CUDA_PATH", "-uCUDA_PATH", "-uCUDA_HOME", "-uHEDDLE_TEST_NOTHING",
+         "VIRTUAL_ENV=" + folder.path() + "/" + venv, "CONDA_PREFIX=" + folder.path() + "/conda",
+         "HEDDLE_TEST_WANTED=" + wanted});
+    CHECK_MESSAGE(result.status == 0, result.output);
+  }
+}
+
+TEST_CASE("child: where a library is found" * doctest::skip()) {
+  LibraryReport report;
+  REQUIRE(DynamicLibrary::open(missing_library(), &report));
+  CHECK(report.attempts.back().outcome == "opened");
+  CHECK(report.attempts.back().place ==
+        std::string(std::getenv("HEDDLE_TEST_WANTED")) + "/libheddle-nothing.so.7");
 }
 
 TEST_CASE("a load that fails is reported and can be tried again") {
