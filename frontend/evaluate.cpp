@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -143,14 +144,17 @@ class Run {
     return prepared;
   }
 
-  /// The lines that the results come from.
+  /// The lines that the graph was recorded at.
   ir::Hash128 place() const {
-    Mix mix;
-    for (const std::uint32_t output : walk_.outputs) {
-      const Site& site = walk_.order[output].node->site;
-      mix.number(reinterpret_cast<std::uintptr_t>(site.location.file))
-          .number((std::uint64_t{site.location.line} << 32) | site.column);
+    std::set<std::pair<const char*, std::uint64_t>> lines;
+    for (const auto& [node, kind, operand_count] : walk_.order) {
+      if (kind != Node::Kind::operation) continue;
+      const Site& site = node->site;
+      lines.emplace(site.location.file, (std::uint64_t{site.location.line} << 32) | site.column);
     }
+    Mix mix;
+    for (const auto& [file, line] : lines)
+      mix.number(reinterpret_cast<std::uintptr_t>(file)).number(line);
     return mix.finish();
   }
 

@@ -11,6 +11,7 @@
 #include "frontend/trace.h"
 #include "ir/graph.h"
 #include "runtime/bounded_map.h"
+#include "runtime/call_site.h"
 #include "runtime/executable.h"
 
 namespace heddle::frontend {
@@ -74,6 +75,11 @@ struct TracedFunction {
 };
 
 struct JitState {
+  JitState() = default;
+  JitState(const JitState&) = delete;
+  JitState& operator=(const JitState&) = delete;
+  ~JitState() { runtime::forget_place(place); }
+
   JitOptions options;
   std::mutex mutex;  ///< guards `functions`
   runtime::BoundedMap<ir::Hash128, std::vector<std::shared_ptr<const TracedFunction>>,

@@ -28,7 +28,14 @@ std::vector<ValueId> counted_nodes(const Graph& graph) {
   return nodes;
 }
 
-/// Each use of a constant in turn: operands of the nodes, then outputs.
+/// Whether the node gives the same bits for a constant operand as for a number that is passed to
+/// it. Others are computed in another way where a constant allows: x to the power of 3.
+bool takes_scalars(const Graph& graph, ValueId node) {
+  return !is_elementwise(graph.op(node)) || info(graph.op(node)).is_exact(graph.dtype(node));
+}
+
+/// Each use of a constant in turn that may be a number passed by value: operands of the nodes, then
+/// outputs.
 template <class Function>
 void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
                        const Function& function) {
@@ -37,7 +44,9 @@ void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
       if (graph.op(value) == Op::constant) function(value);
     }
   };
-  for (const ValueId node : nodes) look(graph.operands(node));
+  for (const ValueId node : nodes) {
+    if (takes_scalars(graph, node)) look(graph.operands(node));
+  }
   look(graph.outputs);
 }
 
@@ -54,12 +63,14 @@ void for_each_number(Attributes& attributes, const Function& function) {
 Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes) {
   Hasher hasher;
   std::vector<std::uint32_t> position(graph.size());
-  const auto add = [&](std::span<const ValueId> values) {
+  const auto add = [&](std::span<const ValueId> values, bool takes_scalars) {
     hasher.number(values.size());
     for (const ValueId value : values) {
       const bool constant = graph.op(value) == Op::constant;
       hasher.number(constant).number(constant ? static_cast<std::uint64_t>(graph.dtype(value))
                                               : position[index_of(value)]);
+      const ElementBits& bits = graph.attributes(value).bits;
+      if (constant && !takes_scalars) hasher.number(bits.low).number(bits.high);
     }
   };
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
@@ -67,10 +78,10 @@ Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes) {
     Attributes attributes = graph.attributes(nodes[i]);
     for_each_number(attributes, [](Dim& number) { number = 0; });
     hasher.number(static_cast<std::uint64_t>(graph.op(nodes[i])));
-    add(graph.operands(nodes[i]));
+    add(graph.operands(nodes[i]), takes_scalars(graph, nodes[i]));
     hash_into(hasher, attributes);
   }
-  add(graph.outputs);
+  add(graph.outputs, true);
   for (const SymbolFact& fact : merge_facts(graph.facts)) {
     hasher.bytes(symbol_name(fact.symbol))
         .number(static_cast<std::uint64_t>(fact.minimum))
@@ -82,47 +93,62 @@ Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes) {
 /// The values of one number in all outlines.
 using Row = std::vector<std::int64_t>;
 
+/// The factor from one number to another, of numbers that are not negative.
 std::optional<std::int64_t> constant_ratio(const Row& row, const Row& base) {
   std::optional<std::int64_t> ratio;
   for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] < 0 || base[i] < 0) return std::nullopt;
     if (base[i] == 0) {
       if (row[i] != 0) return std::nullopt;
-    } else if (row[i] % base[i] != 0 || ratio.value_or(row[i] / base[i]) != row[i] / base[i]) {
-      return std::nullopt;
-    } else {
-      ratio = row[i] / base[i];
+      continue;
     }
+    const std::int64_t one = row[i] / base[i];
+    if (row[i] % base[i] != 0 || ratio.value_or(one) != one) return std::nullopt;
+    ratio = one;
   }
   return ratio;
 }
+
 std::optional<std::int64_t> constant_difference(const Row& row, const Row& base) {
-  for (std::size_t i = 1; i < row.size(); ++i) {
-    if (row[i] - base[i] != row[0] - base[0]) return std::nullopt;
+  std::optional<std::int64_t> difference;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    std::int64_t one = 0;
+    if (__builtin_sub_overflow(row[i], base[i], &one) || difference.value_or(one) != one)
+      return std::nullopt;
+    difference = one;
   }
-  return row[0] - base[0];
+  return difference;
 }
+
+/// Thrown, and caught here, where no general graph of a bearable size is found.
+struct Refused {};
 
 /// Expressions for numbers, by the values that they have had.
 class Expressions {
  public:
-  /// The expression of a number that has been met before, or, when asked for, that follows from
-  /// those.
-  std::optional<Dim> find(const Row& row, bool derived) const {
+  /// Of a number that is the same in all graphs, or that has been met before.
+  std::optional<Dim> find(const Row& row) const {
     if (std::ranges::all_of(row, [&](std::int64_t value) { return value == row.front(); }))
       return Dim(row.front());
-    if (const auto known = known_.find(row); known != known_.end()) return known->second;
-    if (!derived) return std::nullopt;
+    const auto known = known_.find(row);
+    return known == known_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  /// Of a number that follows from those before.
+  std::optional<Dim> derive(const Row& row) const {
     for (const auto& [base, dim] : bases_) {
       if (const auto factor = constant_ratio(row, base)) return dim * Dim(*factor);
       if (const auto rest = constant_difference(row, base)) return dim + Dim(*rest);
     }
+    Row product(row.size()), sum(row.size());
     for (const auto& [a, first] : bases_) {
       for (const auto& [b, second] : bases_) {
-        Row product(row.size()), sum(row.size());
+        bool fits = true;
         for (std::size_t i = 0; i < row.size(); ++i) {
-          if (__builtin_mul_overflow(a[i], b[i], &product[i])) product[i] = 0;
-          sum[i] = a[i] + b[i];
+          fits &= !__builtin_mul_overflow(a[i], b[i], &product[i]);
+          fits &= !__builtin_add_overflow(a[i], b[i], &sum[i]);
         }
+        if (!fits) continue;
         if (const auto factor = constant_ratio(row, product)) return first * second * Dim(*factor);
         if (const auto rest = constant_difference(row, sum)) return first + second + Dim(*rest);
       }
@@ -130,14 +156,38 @@ class Expressions {
     return std::nullopt;
   }
 
-  void add(const Row& row, SymbolId symbol) {
-    known_.emplace(row, Dim::symbol(symbol));
-    bases_.emplace_back(row, Dim::symbol(symbol));
+  /// `dim` stands for the row. A symbol is what further rows are derived from.
+  void add(const Row& row, Dim dim) { known_.emplace(row, dim); }
+  void add_base(const Row& row, Dim symbol) {
+    add(row, symbol);
+    bases_.emplace_back(row, symbol);
   }
 
  private:
   std::map<Row, Dim> known_;
   std::vector<std::pair<Row, Dim>> bases_;
+};
+
+/// Names of symbols that a graph does not use.
+class NewSymbols {
+ public:
+  explicit NewSymbols(const Graph& graph) {
+    for (const SymbolFact& fact : graph.facts) used_.push_back(fact.symbol);
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+      for (const Dim extent : graph.shape(ValueId{i})) extent.collect_symbols(used_);
+      for (const Dim start : graph.attributes(ValueId{i}).starts) start.collect_symbols(used_);
+    }
+  }
+  SymbolId next() {
+    for (;;) {
+      const SymbolId symbol = intern_symbol(fmt::format("extent{}", count_++));
+      if (std::ranges::find(used_, symbol) == used_.end()) return symbol;
+    }
+  }
+
+ private:
+  std::vector<SymbolId> used_;
+  std::size_t count_ = 0;
 };
 
 class Generalizer {
@@ -146,6 +196,7 @@ class Generalizer {
       : example_(example),
         outlines_(outlines),
         nodes_(counted_nodes(example)),
+        names_(example),
         values_(example.size()) {}
 
   General make() {
@@ -164,11 +215,13 @@ class Generalizer {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (example_.op(nodes_[i]) != Op::parameter) add(i);
     }
-    general_.graph.outputs = operands(example_.outputs);
+    general_.graph.outputs = operands(example_.outputs, true);
     return std::move(general_);
   }
 
  private:
+  static constexpr std::size_t most_symbols = 16, most_scalars = 32;
+
   void express_numbers(bool of_parameters) {
     general_.numbers.resize(outlines_.front().numbers.size());
     std::size_t number = 0;
@@ -200,17 +253,23 @@ class Generalizer {
     return number;
   }
 
+  // An extent of a parameter that only depends on another by its value in a few calls has a symbol
+  // of its own, but what ops say of extents follows from them.
   Dim expression(std::size_t number, bool of_parameter) {
     const Row row = row_of(number);
-    // An extent that only depends on another by its value in a few calls is a symbol of its own,
-    // but what ops say of extents follows from them.
-    if (const auto known = expressions_.find(row, !of_parameter)) return *known;
+    if (const auto known = expressions_.find(row)) return *known;
+    if (!of_parameter) {
+      if (const auto derived = expressions_.derive(row)) return *derived;
+    }
+    if (general_.symbols.size() == most_symbols || std::ranges::min(row) < 0) throw Refused();
     const std::size_t part = of_parameter ? smallest_part(number) : number;
-    const SymbolId symbol = intern_symbol(fmt::format("extent{}", general_.symbols.size()));
-    general_.symbols.emplace_back(symbol, part);
+    const Dim symbol = Dim::symbol(general_.symbols.emplace_back(names_.next(), part).first);
     if (!of_parameter) general_.extents.push_back(number);
-    expressions_.add(row_of(part), symbol);
-    return *expressions_.find(row, true);
+    const Row part_row = row_of(part);
+    expressions_.add_base(part_row, symbol);
+    const Dim whole = symbol * Dim(*constant_ratio(row, part_row));
+    expressions_.add(row, whole);
+    return whole;
   }
 
   void choose_constants() {
@@ -223,6 +282,7 @@ class Generalizer {
               outlines_, [&](const Outline& outline) { return outline.constants[i] == first; })) {
         general_.constants[i] = first;
       } else {
+        if (general_.scalars.size() == most_scalars) throw Refused();
         general_.scalar_of[i] = general_.scalars.size();
         general_.scalars.push_back(i);
       }
@@ -258,16 +318,22 @@ class Generalizer {
 
   void add(std::size_t position) {
     const ValueId node = nodes_[position];
-    const std::vector<ValueId> from = operands(example_.operands(node));
+    const std::vector<ValueId> from =
+        operands(example_.operands(node), takes_scalars(example_, node));
     values_[index_of(node)] = general_.graph.add(
         example_.op(node), from, std::move(attributes_[position]), example_.node(node).location);
   }
 
-  std::vector<ValueId> operands(std::span<const ValueId> values) {
+  std::vector<ValueId> operands(std::span<const ValueId> values, bool take_scalars) {
     std::vector<ValueId> result;
     for (const ValueId value : values) {
       if (example_.op(value) != Op::constant) {
         result.push_back(values_[index_of(value)]);
+        continue;
+      }
+      if (!take_scalars) {
+        result.push_back(
+            general_.graph.constant(example_.dtype(value), example_.attributes(value).bits));
         continue;
       }
       const std::size_t use = next_constant_++;
@@ -282,6 +348,7 @@ class Generalizer {
   std::span<const Outline> outlines_;
   std::vector<ValueId> nodes_;
   General general_;
+  NewSymbols names_;
   Expressions expressions_;
   std::vector<ValueId> values_;         ///< of the general graph, by the example's
   std::vector<ValueId> scalars_;        ///< parameters, by General::scalars
@@ -306,12 +373,16 @@ Outline outline_of(const Graph& graph) {
 
 std::optional<General> generalize(const Graph& example, std::span<const Outline> outlines) {
   try {
-    return Generalizer(example, outlines).make();
-  } catch (const ShapeError&) {
+    General general = Generalizer(example, outlines).make();
+    const bool fits = std::ranges::all_of(
+        outlines, [&](const Outline& outline) { return stands_for(general, outline); });
+    if (fits) return general;
+  } catch (const Refused&) {
+  } catch (const ShapeError&) {  // inference cannot tell that its extents always fit
   } catch (const IndexError&) {
   } catch (const ValueError&) {
   }
-  return std::nullopt;  // inference cannot tell that its extents always fit
+  return std::nullopt;
 }
 
 bool stands_for(const General& general, const Outline& outline) {

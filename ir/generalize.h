@@ -13,12 +13,13 @@ namespace heddle::ir {
 inline Type extent_argument(Dim extent) { return {DType::u8, {extent, 0}}; }
 
 /// A graph taken apart: what it computes, and with which numbers. Graphs with one structure differ
-/// only in their numbers, which stand in the same places of each.
+/// only in their numbers, which stand in the same places of each. Constants of ops that are not
+/// exactly rounded belong to the structure.
 struct Outline {
   Hash128 structure;
   /// Constant extents of parameters and of attributes, and constant starts.
   std::vector<std::int64_t> numbers;
-  std::vector<ElementBits> constants;  ///< the value at each use of a constant
+  std::vector<ElementBits> constants;  ///< the value at each other use of a constant
   friend bool operator==(const Outline&, const Outline&) = default;
 };
 /// Of what the outputs need.
@@ -42,8 +43,9 @@ struct General {
 };
 
 /// The least general graph that stands for all outlines, which have the example's structure.
-/// Nullopt where inference knows none: an extent that two numbers share in each of them is one
-/// symbol, and sums and products of two are found, other relations are not.
+/// Nullopt where inference knows none, and for more than 16 symbols or 32 scalars: an extent that
+/// two numbers share in each outline is one symbol, and multiples, sums and products of two are
+/// found, other relations are not.
 std::optional<General> generalize(const Graph& example, std::span<const Outline> outlines);
 
 /// Whether the general graph, with its symbols and scalars bound to the outline's numbers, is the

@@ -34,6 +34,13 @@ class BoundedMap {
     return order_.front().second;
   }
 
+  void erase(const Key& key) {
+    const auto found = places_.find(key);
+    if (found == places_.end()) return;
+    order_.erase(found->second);
+    places_.erase(found);
+  }
+
   std::size_t size() const { return order_.size(); }
 
  private:

@@ -6,10 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "heddle/error.h"
+
 #include "ir/generalize.h"
 #include "runtime/bounded_map.h"
 #include "runtime/compile.h"
 #include "runtime/log.h"
+#include "runtime/recording.h"
 
 namespace heddle::runtime {
 
@@ -21,13 +24,14 @@ using SharedGeneral = std::shared_ptr<const ir::General>;
 struct Family {
   std::vector<ir::Outline> outlines;  ///< of graphs with a program of their own
   std::vector<SharedGeneral> generals;
+  int refusals = 0;  ///< graphs that none could be made for
+  int recorded = 0;  ///< graphs with a general one that a recording has as well
 };
 
 struct Site {
   BoundedMap<ir::Hash128, Family, ir::Hash128Hasher> families{64};
   int programs = 0;
-  bool warned = false;
-  std::shared_ptr<const ir::Graph> last;  ///< that a program was made for
+  std::shared_ptr<const ir::Graph> last;  ///< that a program was made for, before the warning
 };
 
 bool have_ones_alike(const ir::Outline& a, const ir::Outline& b) {
@@ -81,18 +85,26 @@ std::string line_of(const ir::Graph& graph) {
   return "an unknown line";
 }
 
-/// Counts a program that a site makes.
-void note_program(Site& site, const ir::Graph& graph) {
+/// Counts a program that a site makes; what is to be said of it, or nothing.
+std::string note_program(Site& site, const ir::Graph& graph, bool same_structure) {
   ++site.programs;
-  if (site.programs == many_programs && !site.warned && site.last) {
-    site.warned = true;
-    log().warn(
-        "{} programs were made for {} at {}, the last because {}. Where extents or numbers keep "
-        "changing, make extents symbols (JitOptions::dynamic) and numbers arguments.",
-        site.programs, graph.name, line_of(graph), first_difference(*site.last, graph));
-  }
-  if (!site.warned) site.last = std::make_shared<const ir::Graph>(graph);
+  if (site.programs == many_programs - 1) site.last = std::make_shared<const ir::Graph>(graph);
+  if (site.programs != many_programs) return {};
+  const std::shared_ptr<const ir::Graph> last = std::move(site.last);
+  return fmt::format("{} programs were made for {} at {}, the last because {}. {}", site.programs,
+                     graph.name, line_of(graph), first_difference(*last, graph),
+                     same_structure
+                         ? "Make extents that keep changing symbols (JitOptions::dynamic), and "
+                           "numbers arguments."
+                         : "What is computed there keeps changing, not only extents and numbers.");
 }
+
+/// What the sites know of a graph.
+struct Found {
+  SharedGeneral general;  ///< null where it gets a program of its own
+  bool record = false;    ///< it should be recorded beside the general graph
+  std::string warning;
+};
 
 class Sites {
  public:
@@ -101,31 +113,45 @@ class Sites {
     return *sites;
   }
 
-  /// What stands for the graph; null where it gets a program of its own.
-  SharedGeneral find(const ir::Hash128& place, const ir::Hash128& family_key,
-                     const ir::Graph& graph, const ir::Outline& outline, bool may_generalize) {
+  Found find(const ir::Hash128& place, const ir::Hash128& family_key, const ir::Graph& graph,
+             const ir::Outline& outline, bool may_generalize) {
     constexpr std::size_t own_programs = 2, most_generals = 3;
+    constexpr int most_refusals = 3, most_recorded = 16;
     const std::lock_guard lock(mutex_);
     Site& site = by_place_[place];
     Family& family = site.families[family_key];
-    if (std::ranges::find(family.outlines, outline) != family.outlines.end()) return nullptr;
+    if (std::ranges::find(family.outlines, outline) != family.outlines.end()) return {};
+    Found found;
     if (may_generalize) {
-      for (const SharedGeneral& general : family.generals) {
-        if (stands_for(*general, outline)) return general;
-      }
-      if (family.outlines.size() >= own_programs && family.generals.size() < most_generals) {
-        if (SharedGeneral made = generalize(family, graph, outline)) {
-          note_program(site, graph);
-          family.generals.push_back(made);
-          return made;
+      const auto fits = [&](const SharedGeneral& general) { return stands_for(*general, outline); };
+      const auto known = std::ranges::find_if(family.generals, fits);
+      if (known != family.generals.end()) {
+        found.general = *known;
+      } else if (family.outlines.size() >= own_programs && family.generals.size() < most_generals &&
+                 family.refusals < most_refusals) {
+        found.general = generalize(family, graph, outline);
+        if (found.general) {
+          family.generals.push_back(found.general);
+          found.warning = note_program(site, graph, true);
+        } else {
+          ++family.refusals;
         }
       }
+      if (found.general) {
+        found.record = family.recorded++ < most_recorded;
+        return found;
+      }
     }
-    note_program(site, graph);
+    found.warning = note_program(site, graph, !family.outlines.empty());
     family.outlines.push_back(outline);
     if (family.outlines.size() > own_programs + most_generals)
       family.outlines.erase(family.outlines.begin());
-    return nullptr;
+    return found;
+  }
+
+  void forget(const ir::Hash128& place) {
+    const std::lock_guard lock(mutex_);
+    by_place_.erase(place);
   }
 
  private:
@@ -162,10 +188,22 @@ SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
   ir::Hasher hasher;
   hasher.hash(outline.structure);
   hash_into(hasher, options, device);
-  const SharedGeneral general =
-      Sites::global().find(place, hasher.finish(), graph, outline, may_generalize);
-  if (!general) return {Executable::get(graph, options, device), {}, nullptr};
-  return with_extras(general, outline, options, device);
+  const Found found = Sites::global().find(place, hasher.finish(), graph, outline, may_generalize);
+  if (!found.warning.empty()) log().warn("{}", found.warning);
+  if (found.general) {
+    // Who warms a cache from a recording may meet the extents in another order.
+    if (found.record && is_recording()) add_to_recording(graph, options);
+    try {
+      return with_extras(found.general, outline, options, device);
+    } catch (const CompileError& error) {
+      // Where nothing may be compiled, the graph itself may be in the cache.
+      if (!compiling_is_forbidden())
+        log().warn("{} gets a program for its extents alone: {}", graph.name, error.what());
+    }
+  }
+  return {Executable::get(graph, options, device), {}, nullptr};
 }
+
+void forget_place(const ir::Hash128& place) { Sites::global().forget(place); }
 
 }  // namespace heddle::runtime

@@ -19,6 +19,19 @@ TEST_CASE("philox gives the numbers that its authors publish") {
   CHECK_THROWS_AS(philox(array({1.0}), 1), DTypeError);
 }
 
+TEST_CASE("two neighbouring normal numbers are the sides of one radius") {
+  constexpr std::int64_t pairs = 50'000;
+  const Array counter = arange(0, 2 * pairs, 1, DType::u64);
+  const Array numbers = philox_normal(7, counter);
+  CHECK(numbers.dtype() == DType::f32);
+  check_moments(numbers, 0, 1);
+  // Half of the square of a radius is an exponential number.
+  check_moments(sum(square(numbers.reshape({pairs, 2})), 1) * 0.5f, 1, 1, 9);
+  CHECK(all(philox_normal(7, counter(slice(6, 9))) == numbers(slice(6, 9))).item<bool>());
+  CHECK(any(philox_normal(8, counter) != numbers).item<bool>());
+  CHECK_THROWS_AS(philox_normal(array({1.0}), 1), DTypeError);
+}
+
 TEST_CASE("equal seeds give equal numbers, and draws, elements and children differ") {
   random::Generator a(7), b(7), c(8);
   const auto first = a.bits({1000}).to_vector<std::uint64_t>();

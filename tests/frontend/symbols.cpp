@@ -52,6 +52,36 @@ TEST_CASE("a value taken by an index is that of the call's own array") {
   }
 }
 
+TEST_CASE("extents that are one apart, and halved, are told from each other") {
+  const auto f = hd::jit([](const hd::Array& x, const hd::Array& y) {
+    return hd::sum(x) + hd::sum(y(hd::slice((x.shape(0) + 1) / 2)));
+  });
+  for (std::int64_t n = 5; n < 25; n += 2) {
+    const float total = f(hd::ones<float>({n}), hd::ones<float>({n + 1})).item<float>();
+    REQUIRE(total == static_cast<float>(n + (n + 1) / 2));
+  }
+}
+
+TEST_CASE("a power depends on its exponent alone, not on which were met before") {
+  const auto f = hd::jit([](const hd::Array& x) { return hd::power(x + 1.0f, 0.5 * x.shape(0)); });
+  const auto at = [&](std::int64_t n) { return f(hd::full({n}, 2.3f))(0).item<float>(); };
+  const auto g = hd::jit([](const hd::Array& x) { return hd::power(x + 1.0f, 0.5 * x.shape(0)); });
+  const float first = g(hd::full({6}, 2.3f))(0).item<float>();
+  at(4);
+  at(5);
+  CHECK(at(6) == first);
+}
+
+TEST_CASE("memory that a call takes over serves whatever the extent") {
+  const auto f = hd::jit([](const hd::Array& x) { return x * 2.0f + 1.0f; }, {.donate = {0}});
+  for (std::int64_t n = 2; n < 20; ++n) {
+    hd::Array x = hd::full({n}, static_cast<float>(n));
+    x.eval();
+    const hd::Array y = f(std::move(x));
+    REQUIRE(hd::all(y == static_cast<float>(2 * n + 1)).item<bool>());
+  }
+}
+
 TEST_CASE("what a function makes of extents as numbers is the call's") {
   const auto f = hd::jit([](const hd::Array& x) {
     const std::int64_t n = x.shape(0);

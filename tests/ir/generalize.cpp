@@ -141,3 +141,56 @@ TEST_CASE("an extent that is split in parts is so many symbols") {
   CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[2*extent0]");
   CHECK(stands_for(*general, outline_of(parse(text(5)))));
 }
+
+TEST_CASE("an extent that is one more than another and is halved is a symbol that its array says") {
+  const auto text = [](int n) {
+    return fmt::format(
+        "func @f(%0: f32[{0}], %1: f32[{1}]) -> f32[{2}] {{\n"
+        "  %2 = slice %1 starts=[0] steps=[1] : f32[{2}]\n  return %2\n}}",
+        n, n + 1, (n + 1) / 2);
+  };
+  const auto general = general_of({text(5).c_str(), text(7).c_str(), text(9).c_str()});
+  REQUIRE(general);
+  CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[extent0]");
+  CHECK(to_string(general->graph.type(general->graph.parameters()[1])) == "f32[2*extent1]");
+  CHECK(to_string(general->graph.type(general->graph.outputs[0])) == "f32[extent1]");
+}
+
+TEST_CASE("new symbols have names that the graph does not use") {
+  const auto text = [](int n) {
+    return fmt::format(
+        "func @f(%0: f32[extent0,{0}]) -> f32[extent0,{0}] {{\n"
+        "  %1 = exp %0 : f32[extent0,{0}]\n  return %1\n}}",
+        n);
+  };
+  const auto general = general_of({text(5).c_str(), text(6).c_str()});
+  REQUIRE(general);
+  CHECK(to_string(general->graph.type(general->graph.outputs[0])) == "f32[extent0,extent1]");
+}
+
+TEST_CASE("constants that decide how an op is computed are no numbers") {
+  const auto text = [](const char* op, double value) {
+    return fmt::format(
+        "func @f(%0: f32[4]) -> f32[4] {{\n  %1 = constant {:.1f} : f32[]\n"
+        "  %2 = {} %0, %1 : f32[4]\n  return %2\n}}",
+        value, op);
+  };
+  CHECK(outline_of(parse(text("power", 2))).structure !=
+        outline_of(parse(text("power", 3))).structure);
+  CHECK(outline_of(parse(text("multiply", 2))).structure ==
+        outline_of(parse(text("multiply", 3))).structure);
+}
+
+TEST_CASE("numbers without any relation make no general graph") {
+  const auto text = [](int seed) {
+    std::string body;
+    for (int i = 1; i <= 20; ++i)
+      body += fmt::format("  %{} = slice %0 starts=[{}] steps=[1] : f32[3]\n", i,
+                          i * 50 + (i * i * 7919 ^ seed * i * i * i * 104729) % 47);
+    std::string outputs = "%1", types = "f32[3]";
+    for (int i = 2; i <= 20; ++i) outputs += fmt::format(", %{}", i), types += ", f32[3]";
+    return fmt::format("func @f(%0: f32[2000]) -> ({}) {{\n{}  return {}\n}}", types, body,
+                       outputs);
+  };
+  CHECK_FALSE(general_of({text(1).c_str(), text(2).c_str(), text(5).c_str()}));
+}

@@ -58,15 +58,19 @@ ir::HostArray values(const ir::Type& type, std::uint64_t seed) {
   return array;
 }
 
-/// Runs the graph as a place's, and compares with the interpreter.
-void run_and_compare(const ir::Hash128& place, const ir::Graph& graph) {
+/// Runs the graph as a place's, and compares with the interpreter. `shapes` are those of parameters
+/// that the graph has symbols in.
+void run_and_compare(const ir::Hash128& place, const ir::Graph& graph,
+                     const std::vector<ir::Shape>& shapes = {}) {
   const Device device = current_device();
   Stream stream = Stream::current(device);
   const SiteProgram program = program_at(place, graph, {}, device);
   std::vector<ir::HostArray> inputs;
   std::vector<Argument> arguments;
   for (const ir::ValueId parameter : graph.parameters()) {
-    inputs.push_back(values(graph.type(parameter), inputs.size() + 3));
+    ir::Type type = graph.type(parameter);
+    if (!shapes.empty()) type.shape = shapes[inputs.size()];
+    inputs.push_back(values(type, inputs.size() + 3));
     const ir::HostArray& input = inputs.back();
     DeviceArray array{input.type, allocate(input.data.size(), stream), 0};
     copy(array.buffer->pointer(), device, input.data.data(), Device{}, input.data.size(), stream);
@@ -185,6 +189,46 @@ TEST_CASE("in every kernel family a few programs serve all extents, 0 and 1 amon
   return %2
 })",
           100);
+}
+
+TEST_CASE("extents in any relation give what the interpreter gives") {
+  std::uint64_t seed = 99;
+  const auto random = [&](std::uint64_t below) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int>((seed >> 33) % below);
+  };
+  for (int program = 0; program < 12; ++program) {
+    CAPTURE(program);
+    const int factor = 1 + random(3), more = random(3), parts = 1 + random(3), start = random(3);
+    const ir::Hash128 place = new_place();
+    for (int k = 0; k < 6; ++k) {
+      const int n = parts * (1 + random(9)) + 3, m = factor * n + more, part = m / parts;
+      CAPTURE(n);
+      const ir::Graph graph = ir::parse(fmt::format(
+          R"(func @f(%0: f32[{0}], %1: f32[{1},{0}]) -> (f32[{2}], f32[{0}], f32[]) {{
+  %2 = constant {4}.0 : f32[]
+  %3 = sum %1 axes=[1] : f32[{1}]
+  %4 = slice %3 starts=[{3}] steps=[1] : f32[{2}]
+  %5 = multiply %4, %2 : f32[{2}]
+  %6 = add %0, %2 : f32[{0}]
+  %7 = max %6 axes=[0] : f32[]
+  return %5, %6, %7
+}})",
+          n, m, std::min(part, m - start), start, k % 3 + 2));
+      run_and_compare(place, graph);
+    }
+  }
+}
+
+TEST_CASE("a symbol of the user's own keeps its name") {
+  const ir::Hash128 place = new_place();
+  for (int n = 4; n < 9; ++n) {
+    const ir::Graph graph = ir::parse(
+        fmt::format("func @f(%0: f32[extent0,{0}]) -> f32[extent0,{0}] {{\n  %1 = add %0, %0 : "
+                    "f32[extent0,{0}]\n  return %1\n}}",
+                    n));
+    run_and_compare(place, graph, {{3, n}});
+  }
 }
 
 TEST_CASE("broadcast classes are kept apart") {
