@@ -78,7 +78,7 @@ nb::object list_of(const std::vector<Item>& items) {
 /// What is asked waits for devices, so that it goes without the GIL.
 template <class Ask>
 auto ask(const Arguments& a, const Ask& what) {
-  const auto& scope = nb::cast<ProfileScope&>(a[0]);
+  ProfileScope& scope = nb::cast<ProfileScope&>(a[0]);
   if (!scope.profile) raise(PyExc_ValueError, "a profile begins where its with statement does");
   const nb::gil_scoped_release release;
   return what(*scope.profile);

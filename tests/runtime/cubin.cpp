@@ -63,6 +63,7 @@ void check_against_ptxas(const std::string& source, const std::string& kernel,
   CAPTURE(architecture);
   const nvrtc::Binary binary = compiled(source, kernel, architecture);
   const passes::KernelResources found = read_cubin(binary.bytes, kernel);
+  CAPTURE(binary.log);
   CHECK(found.registers == said(binary.log, kernel, "registers"));
   CHECK(found.shared_bytes == said(binary.log, kernel, "bytes smem"));
   CHECK(found.local_bytes == said(binary.log, kernel, "bytes stack frame"));
