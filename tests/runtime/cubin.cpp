@@ -63,10 +63,13 @@ void check_against_ptxas(const std::string& source, const std::string& kernel,
   CAPTURE(architecture);
   const nvrtc::Binary binary = compiled(source, kernel, architecture);
   const passes::KernelResources found = read_cubin(binary.bytes, kernel);
-  CAPTURE(binary.log);
-  CHECK(found.registers == said(binary.log, kernel, "registers"));
-  CHECK(found.shared_bytes == said(binary.log, kernel, "bytes smem"));
-  CHECK(found.local_bytes == said(binary.log, kernel, "bytes stack frame"));
+  if (binary.log.empty()) {
+    MESSAGE("this NVRTC keeps to itself what ptxas says");
+  } else {
+    CHECK(found.registers == said(binary.log, kernel, "registers"));
+    CHECK(found.shared_bytes == said(binary.log, kernel, "bytes smem"));
+    CHECK(found.local_bytes == said(binary.log, kernel, "bytes stack frame"));
+  }
   CHECK(found.registers > 0);
   CHECK(found.code_bytes > 0);
   CHECK(found.constant_bytes > 0);
