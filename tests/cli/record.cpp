@@ -38,6 +38,18 @@ TEST_CASE("child: an application of two threads" * doctest::skip()) {
   other.join();
 }
 
+/// Meets extents in the order that SIZES gives.
+TEST_CASE("child: an application of many extents" * doctest::skip()) {
+  set_device("cpu");
+  const auto total = jit([](const Array& x) { return sum(x * 2.0f); }, {.name = "total"});
+  const std::string sizes = std::getenv("SIZES");
+  for (const char digit : sizes) {
+    const std::int64_t n = digit - '0';
+    const std::vector<float> ones(static_cast<std::size_t>(n), 1.0f);
+    CHECK(total(array(ones)).item<float>() == static_cast<float>(2 * n));
+  }
+}
+
 TEST_CASE("child: records by call" * doctest::skip()) {
   const Folder folder;
   CHECK_THROWS_AS(record(folder.path("no/such/folder.hdr")), FileError);
@@ -83,6 +95,23 @@ TEST_CASE("what an application records, warmed, runs it where nothing may be com
   const runtime::ProcessResult warmed = run_child("child: an application", own);
   CHECK_MESSAGE(warmed.status == 0, warmed.output);
   CHECK(run_child("child: an application", {own[0], own[2]}).status != 0);
+}
+
+TEST_CASE("extents may come in another order than when they were recorded, and others with them") {
+  const Folder folder;
+  const char* const app = "child: an application of many extents";
+  CHECK(run_child(app, {"SIZES=4567", "HEDDLE_RECORD=" + folder.path("app.hdr"),
+                        "HEDDLE_CACHE_DIR=" + folder.path("theirs")})
+            .status == 0);
+  warm(folder, {own_target()});
+  const std::vector<std::string> own = {"HEDDLE_CACHE_DIR=" + folder.path("empty"),
+                                        "HEDDLE_CACHE_READONLY=" + folder.path("cache"),
+                                        "HEDDLE_NO_COMPILE=1"};
+  for (const char* sizes : {"SIZES=7654", "SIZES=5749", "SIZES=4567"}) {
+    const runtime::ProcessResult result = run_child(app, {sizes, own[0], own[1], own[2]});
+    CHECK_MESSAGE(result.status == 0, result.output);
+  }
+  CHECK(run_child(app, {"SIZES=9", own[0], own[1], own[2]}).status != 0);
 }
 
 TEST_CASE("a recording made on the CPU warms a GPU's cache") {
