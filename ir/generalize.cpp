@@ -93,6 +93,10 @@ Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes) {
 /// The values of one number in all outlines.
 using Row = std::vector<std::int64_t>;
 
+bool same_in_all(const Row& row) {
+  return std::ranges::all_of(row, [&](std::int64_t value) { return value == row.front(); });
+}
+
 /// The factor from one number to another, of numbers that are not negative.
 std::optional<std::int64_t> constant_ratio(const Row& row, const Row& base) {
   std::optional<std::int64_t> ratio;
@@ -128,8 +132,7 @@ class Expressions {
  public:
   /// Of a number that is the same in all graphs, or that has been met before.
   std::optional<Dim> find(const Row& row) const {
-    if (std::ranges::all_of(row, [&](std::int64_t value) { return value == row.front(); }))
-      return Dim(row.front());
+    if (same_in_all(row)) return Dim(row.front());
     const auto known = known_.find(row);
     return known == known_.end() ? std::nullopt : std::optional(known->second);
   }
@@ -253,21 +256,57 @@ class Generalizer {
     return number;
   }
 
+  /// The numbers side by side, at least two of which change, that an extent is the product of: a
+  /// shape that the graph gives an array of one dimension.
+  std::vector<std::size_t> factors_of(std::size_t number) const {
+    constexpr std::size_t most_factors = 4;
+    const Row whole = row_of(number);
+    for (std::size_t first = 0; first < general_.numbers.size(); ++first) {
+      Row product(whole.size(), 1);
+      std::vector<std::size_t> factors;
+      for (std::size_t i = first; i < general_.numbers.size() && i < first + most_factors; ++i) {
+        const Row factor = row_of(i);
+        bool fits = true;
+        for (std::size_t k = 0; k < whole.size(); ++k)
+          fits &= !__builtin_mul_overflow(product[k], factor[k], &product[k]);
+        if (!fits) break;
+        factors.push_back(i);
+        const auto changing = std::ranges::count_if(
+            factors, [&](std::size_t one) { return !same_in_all(row_of(one)); });
+        if (product == whole && changing > 1) return factors;
+      }
+    }
+    return {};
+  }
+
+  Dim new_symbol(std::size_t number, bool is_argument) {
+    const Row row = row_of(number);
+    if (general_.symbols.size() == most_symbols || std::ranges::min(row) < 0) throw Refused();
+    const Dim symbol = Dim::symbol(general_.symbols.emplace_back(names_.next(), number).first);
+    if (is_argument) general_.extents.push_back(number);
+    expressions_.add_base(row, symbol);
+    return symbol;
+  }
+
   // An extent of a parameter that only depends on another by its value in a few calls has a symbol
-  // of its own, but what ops say of extents follows from them.
+  // of its own, but what ops say of extents follows from them, and it from what they say.
   Dim expression(std::size_t number, bool of_parameter) {
     const Row row = row_of(number);
     if (const auto known = expressions_.find(row)) return *known;
     if (!of_parameter) {
-      if (const auto derived = expressions_.derive(row)) return *derived;
+      const auto derived = expressions_.derive(row);
+      return derived ? *derived : new_symbol(number, true);
     }
-    if (general_.symbols.size() == most_symbols || std::ranges::min(row) < 0) throw Refused();
-    const std::size_t part = of_parameter ? smallest_part(number) : number;
-    const Dim symbol = Dim::symbol(general_.symbols.emplace_back(names_.next(), part).first);
-    if (!of_parameter) general_.extents.push_back(number);
-    const Row part_row = row_of(part);
-    expressions_.add_base(part_row, symbol);
-    const Dim whole = symbol * Dim(*constant_ratio(row, part_row));
+    const std::size_t part = smallest_part(number);
+    Dim whole = 1;
+    if (const auto factors = factors_of(number); part == number && !factors.empty()) {
+      for (const std::size_t factor : factors) {
+        const auto known = expressions_.find(row_of(factor));
+        whole *= known ? *known : new_symbol(factor, true);
+      }
+    } else {
+      whole = new_symbol(part, false) * Dim(*constant_ratio(row, row_of(part)));
+    }
     expressions_.add(row, whole);
     return whole;
   }

@@ -194,3 +194,21 @@ TEST_CASE("numbers without any relation make no general graph") {
   };
   CHECK_FALSE(general_of({text(1).c_str(), text(2).c_str(), text(5).c_str()}));
 }
+
+TEST_CASE("an extent that a graph takes apart is the product of its parts") {
+  const auto text = [](int n, int m) {
+    return fmt::format(
+        "func @f(%0: f32[{0}]) -> f32[{1},4,{2}] {{\n"
+        "  %1 = reshape %0 : f32[{1},4,{2}]\n  return %1\n}}",
+        4 * n * m, n, m);
+  };
+  const auto general = general_of({text(3, 5).c_str(), text(8, 2).c_str(), text(7, 6).c_str()});
+  REQUIRE(general);
+  CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[4*extent0*extent1]");
+  CHECK(general->graph.parameters().size() == 3);
+  CHECK(general->extents.size() == 2);
+  CHECK(stands_for(*general, outline_of(parse(text(1, 9)))));
+  Outline other = outline_of(parse(text(1, 9)));
+  other.numbers[0] = 37;
+  CHECK_FALSE(stands_for(*general, other));
+}

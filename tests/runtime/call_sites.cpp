@@ -220,6 +220,23 @@ TEST_CASE("extents in any relation give what the interpreter gives") {
   }
 }
 
+TEST_CASE("an array that is given two extents of any size") {
+  const ir::Hash128 place = new_place();
+  const std::uint64_t before = statistics().programs_made;
+  for (int k = 0; k < 30; ++k) {
+    const int n = k * 7 % 11, m = k * 5 % 13 + 1;
+    run_and_compare(place,
+                    ir::parse(fmt::format(R"(func @f(%0: f32[{0}]) -> (f32[{1},{2}], f32[{1}]) {{
+  %1 = reshape %0 : f32[{1},{2}]
+  %2 = add %1, %1 : f32[{1},{2}]
+  %3 = sum %1 axes=[1] : f32[{1}]
+  return %2, %3
+}})",
+                                          n * m, n, m)));
+  }
+  CHECK(statistics().programs_made - before <= 6);
+}
+
 TEST_CASE("a symbol of the user's own keeps its name") {
   const ir::Hash128 place = new_place();
   for (int n = 4; n < 9; ++n) {
