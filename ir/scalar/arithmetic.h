@@ -30,27 +30,36 @@ HD_SCALAR T square(T x) {
 }
 }  // namespace heddle_scalar
 
-//! section divisor needs arithmetic
+//! section divisor needs arithmetic math
+HD_PLAIN_MATH(fabs)
+#ifndef __CUDACC__
+extern "C" float fmaf(float, float, float) noexcept;
+#endif
 namespace heddle_scalar {
-// A number that many are divided by, and divide()'s quotients. On a GPU they are the product with
-// its inverse, rounded once, and two steps from there, whose errors are exact (Markstein,
-// "Computation of elementary functions on the IBM RISC System/6000", 1990), but for a divisor that
-// is not `ordinary` and for small quotients, infinities and NaN: then `rare` is set, and the caller
-// divides again, without it. Division itself is a call, which would cost the registers that hold
-// the row. `approximate` division is as cheap already.
+// A number that many are divided by, and divide()'s quotients: the product with its inverse, rounded
+// once, and two steps from there, whose errors are exact (Markstein, "Computation of elementary
+// functions on the IBM RISC System/6000", 1990). The steps are scaled, so that errors stay exact
+// where quotients are subnormal; the one case that then rounds the wrong way is a `tie`, whose error
+// is half a unit. There, and for a divisor that is not `ordinary`, infinities and NaN, `rare` is
+// set, and the caller divides again, without it. Division itself is a call on a GPU, which would
+// cost the registers that hold the row. `approximate` division is as cheap already.
 template <class T>
 struct Divisor {
   T value;
-#if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
-  float inverse, least;
+#ifndef HD_APPROXIMATE
+  float scale, magnitude, inverse, tie;
 
   HD_SCALAR Divisor() = default;
-  HD_SCALAR Divisor(T b) : value(b), inverse(__frcp_rn(widen(b))) {
-    least = ::fmaxf(0x1p-100f * ::fabsf(inverse), 0x1p-120f);
+  HD_SCALAR Divisor(T b) : value(b) {
+    const float y = ::fabsf(widen(b));
+    scale = widen(b) < 0 ? -0x1p60f : 0x1p60f;
+    magnitude = y * 0x1p60f;
+    inverse = 1 / y * 0x1p-60f;
+    tie = y * 0x1p-90f;
   }
   HD_SCALAR bool ordinary() const {
-    const float magnitude = ::fabsf(widen(value));
-    return magnitude > 0x1p-120f && magnitude < 0x1p120f;
+    const float y = ::fabsf(widen(value));
+    return y > 0x1p-59f && y < 0x1p62f;
   }
 #else
   HD_SCALAR Divisor() = default;
@@ -64,14 +73,13 @@ HD_SCALAR T divide(T a, const Divisor<T>& b) {
 }
 template <class T>
 HD_SCALAR T divide(T a, const Divisor<T>& b, bool& rare) {
-#if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
-  const float x = widen(a), y = widen(b.value);
-  // By residuals of the other sign, which leave that of a zero to a positive divisor.
-  float quotient = __fmul_rn(x, b.inverse);
-  quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -x), b.inverse, quotient);
-  quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -x), b.inverse, quotient);
-  rare |= ((x != 0) | (y < 0)) & !(::fabsf(quotient) >= b.least);
-  return narrow<T>(quotient);
+#ifndef HD_APPROXIMATE
+  const float x = widen(a) * b.scale;
+  float quotient = x * b.inverse;
+  quotient = ::fmaf(::fmaf(b.magnitude, quotient, -x), -b.inverse, quotient);
+  const float error = ::fmaf(b.magnitude, quotient, -x);
+  rare |= !(::fabsf(error) < b.tie || ::fabsf(error) > b.tie);
+  return narrow<T>(::fmaf(error, -b.inverse, quotient));
 #else
   return divide(a, b.value);
 #endif
