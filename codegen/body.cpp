@@ -107,6 +107,7 @@ std::string Body::index(const Index& index) {
 }
 
 std::string Body::type(DType dtype) const {
+  if (dtype == DType::f16) return fmt::format("op::{}", half);
   const std::string name(element_type(dtype));
   return is_library_type(dtype) ? "op::" + name : name;
 }
@@ -367,6 +368,7 @@ KernelSource Body::finish(const std::string& text, const std::vector<std::string
   KernelSource source;
   std::vector<std::string> wanted = always;
   wanted.insert(wanted.end(), sections_.begin(), sections_.end());
+  if (sections_.contains("half")) wanted.emplace_back(half);
   source.sections = library_sections().close_over_needs(wanted);
   source.body = text;
   ir::Hasher hasher;

@@ -38,6 +38,8 @@ class Body {
   std::vector<int> divisors_among(const std::vector<int>& instructions) const;
   /// Elements are divided by inverses, which sets the variable `rare` where that may be inexact.
   bool quick_quotients = false;
+  /// What an f16 is called in the library, which is its section's name too.
+  const char* half = "half";
   /// The same, of a dtype that no operand or instruction has.
   std::string type_with_section(DType dtype);
   /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)";

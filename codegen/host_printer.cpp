@@ -20,6 +20,10 @@ bool is_soft(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; 
 
 }  // namespace
 
+HostPrinter::HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_) {
+  body_.half = "wide_half";
+}
+
 /// What an operand's elements are in memory. GCC makes no vectors of loops that move structs, which
 /// half and bfloat16 are.
 std::string HostPrinter::storage(const passes::KernelOperand& operand) const {
@@ -38,9 +42,12 @@ void HostPrinter::unpack() {
   for (std::size_t i = 0; i < symbols; ++i) out_.line("const long long n{0} = scalars[{0}];", i);
   std::size_t word = symbols;
   for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
-    out_.line("{} s{};", body_.type(body_.scalar_dtypes[i]), i);
-    out_.line("__builtin_memcpy(&s{0}, scalars + {1}, sizeof s{0});", i, word);
-    word += (size_of(body_.scalar_dtypes[i]) + 7) / 8;
+    const DType dtype = body_.scalar_dtypes[i];
+    const std::string type = body_.type(dtype);
+    out_.line("{} m{};", is_soft(dtype) ? "unsigned short" : type, i);
+    out_.line("__builtin_memcpy(&m{0}, scalars + {1}, sizeof m{0});", i, word);
+    out_.line("const {0} s{1}{{m{1}}};", type, i);
+    word += (size_of(dtype) + 7) / 8;
   }
 }
 
@@ -58,7 +65,8 @@ void HostPrinter::hide_extents() {
 }
 
 /// Loops that load bool itself stay scalar in GCC, as do those that load structs.
-std::string HostPrinter::element(const Instruction& load) {
+std::string HostPrinter::element(int instruction) {
+  const Instruction& load = plan_.body[instruction];
   const bool searched = load.kind == Instruction::Kind::search;
   const std::string index = searched ? "i" : body_.index(load.address);
   if (!searched && is_boolean(load.dtype)) {
@@ -67,6 +75,8 @@ std::string HostPrinter::element(const Instruction& load) {
   }
   const DType dtype = plan_.operands[load.operand].dtype;
   const std::string element = fmt::format("p{}[{}]", load.operand, index);
+  if (const auto found = widened_.find(instruction); found != widened_.end())
+    return fmt::format("{}{{{}, {}}}", body_.type(dtype), element, found->second);
   return is_soft(dtype) ? fmt::format("{}{{{}}}", body_.type(dtype), element) : element;
 }
 
@@ -74,8 +84,9 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
   for (const int i : instructions) {
     body_.declare(i, [&](const Instruction& load) {
       const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
-      if (staged != plan_.tiled.end()) return fmt::format("tile{}[x][y]", i);
-      const std::string element = this->element(load);
+      if (staged != plan_.tiled.end())
+        return fmt::format("{}{{tile{}[x][y]}}", body_.type(load.dtype), i);
+      const std::string element = this->element(i);
       if (!load.guarded) return element;
       return fmt::format("v{} ? {} : {}", load.arguments[0], element,
                          body_.constant(load.dtype, 0));
@@ -84,6 +95,10 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
 }
 
 void HostPrinter::store(const Store& store) {
+  if (const auto found = narrowed_.find(&store); found != narrowed_.end()) {
+    out_.line("{} = v{}.unrounded;", found->second, store.value);
+    return;
+  }
   if (!store.combine) {
     const char* bits = is_soft(plan_.operands[store.operand].dtype) ? ".bits" : "";
     out_.line("p{}[{}] = v{}{};", store.operand, body_.index(store.address), store.value, bits);
@@ -112,22 +127,29 @@ void HostPrinter::open_runs(const std::vector<Loop>& loops, const std::string& f
 
 void HostPrinter::elements() {
   std::vector<int> roots;
+  std::vector<const Store*> stores;
   for (const Store& one : plan_.stores) {
+    stores.push_back(&one);
     for (const int needed : passes::needs_of(one)) roots.push_back(needed);
   }
+  const std::vector<int> instructions = body_.needed_for(roots, false);
+  const auto one_element = [&] {
+    declare_all(instructions);
+    for (const Store* one : stores) store(*one);
+  };
   if (plan_.outer.empty()) {
     out_.line("if (begin >= end) return;");
-    declare_all(body_.needed_for(roots, false));
-    for (const Store& one : plan_.stores) store(one);
-    return;
+    return one_element();
   }
+  const Loop& last = plan_.outer.back();
   open_runs(plan_.outer, "begin", "end");
   out_.line("(void)run;");
-  out_.open("for (Index {0} = first; {0} < stop; ++{0})",
-            body_.loop_variable(plan_.outer.back().atom));
-  declare_all(body_.needed_for(roots, false));
-  for (const Store& one : plan_.stores) store(one);
-  out_.close();
+  strips(instructions, stores, last, [&](const char* first, const char* stop) {
+    out_.open("for (Index {0} = {1}; {0} < {2}; ++{0})", body_.loop_variable(last.atom), first,
+              stop);
+    one_element();
+    out_.close();
+  });
   out_.close();
 }
 
@@ -158,13 +180,14 @@ void HostPrinter::tiles() {
               body_.loop_variable(last.atom), body_.loop_variable(across.atom));
   };
   for (const int i : plan_.tiled) {
-    out_.line("{}{} tile{}[{}][{}];", aligned, body_.type(plan_.body[i].dtype), i, plan_.tile_edge,
+    const KernelOperand& operand = plan_.operands[plan_.body[i].operand];
+    out_.line("{}{} tile{}[{}][{}];", aligned, storage(operand), i, plan_.tile_edge,
               plan_.tile_edge + 1);
   }
   open_loops("x", "last_count", "y", "across_count");
   for (const int i : plan_.tiled) {
     const Instruction& load = plan_.body[i];
-    out_.line("tile{}[x][y] = {};", i, element(load));
+    out_.line("tile{}[x][y] = p{}[{}];", i, load.operand, body_.index(load.address));
   }
   out_.close();
   out_.close();
@@ -259,6 +282,42 @@ void HostPrinter::row_extreme(int reduction) {
   out_.close();
 }
 
+/// A walk over [first, stop) that combines vectors of `width` states at once.
+void HostPrinter::lanes_of_run(const std::vector<int>& active, int width, const char* first,
+                               const char* stop, const std::function<void()>& one_element) {
+  const std::string variable = body_.loop_variable(plan_.inner.back().atom);
+  std::string states, scalars, lane_states;
+  for (const int i : active) {
+    states += fmt::format(", R{0}::State& b{0}", i);
+    scalars += fmt::format(", a{}[0]", i);
+    lane_states += fmt::format(", a{}[k]", i);
+  }
+  out_.open("const auto visit = [&](Index {}{}) __attribute__((always_inline))", variable, states);
+  one_element();
+  for (const int i : active) {
+    const Reduction& reduction = plan_.reductions[i];
+    if (reduction.value >= 0) {
+      out_.line("b{0} = R{0}::combine(b{0}, R{0}::lift(v{1}, run + {2}));", i, reduction.value,
+                variable);
+    } else {
+      out_.line("b{0} = R{0}::combine(b{0}, p{1}[(run + {2}) * rows + row]);", i,
+                reduction.partials, variable);
+    }
+  }
+  out_.close();
+  out_.line(";");
+  out_.line("Index at_lane = {};", first);
+  if (!active.empty()) {
+    // GCC 12 keeps the states in memory where it knows of an odd number of steps.
+    out_.line("Index lanes_stop = {};", stop);
+    out_.line("asm(\"\" : \"+r\"(lanes_stop));");
+    out_.open("for (; at_lane + {0} <= lanes_stop; at_lane += {0})", width);
+    out_.line("for (int k = 0; k < {}; ++k) visit(at_lane + k{});", width, lane_states);
+    out_.close();
+  }
+  out_.line("for (; at_lane < {}; ++at_lane) visit(at_lane{});", stop, scalars);
+}
+
 /// One walk over a row, for several reductions and what the stage stores of its elements.
 void HostPrinter::row_lanes(int stage, const std::vector<int>& active) {
   const int width = lanes(active);
@@ -274,39 +333,15 @@ void HostPrinter::row_lanes(int stage, const std::vector<int>& active) {
     stores.push_back(&one);
     roots.push_back(one.value);
   }
-  const std::string variable = body_.loop_variable(plan_.inner.back().atom);
   open_runs(plan_.inner, "walk_begin", "walk_end");
-  std::string states, scalars, lane_states;
-  for (const int i : active) {
-    states += fmt::format(", R{0}::State& b{0}", i);
-    scalars += fmt::format(", a{}[0]", i);
-    lane_states += fmt::format(", a{}[k]", i);
-  }
-  out_.open("const auto visit = [&](Index {}{}) __attribute__((always_inline))", variable, states);
-  declare_all(body_.needed_for(roots, true));
-  for (const int i : active) {
-    const Reduction& reduction = plan_.reductions[i];
-    if (reduction.value >= 0) {
-      out_.line("b{0} = R{0}::combine(b{0}, R{0}::lift(v{1}, run + {2}));", i, reduction.value,
-                variable);
-    } else {
-      out_.line("b{0} = R{0}::combine(b{0}, p{1}[(run + {2}) * rows + row]);", i,
-                reduction.partials, variable);
-    }
-  }
-  for (const Store* one : stores) store(*one);
-  out_.close();
-  out_.line(";");
-  out_.line("Index at_lane = first;");
-  if (!active.empty()) {
-    // GCC 12 keeps the states in memory where it knows of an odd number of steps.
-    out_.line("Index lanes_stop = stop;");
-    out_.line("asm(\"\" : \"+r\"(lanes_stop));");
-    out_.open("for (; at_lane + {0} <= lanes_stop; at_lane += {0})", width);
-    out_.line("for (int k = 0; k < {}; ++k) visit(at_lane + k{});", width, lane_states);
-    out_.close();
-  }
-  out_.line("for (; at_lane < stop; ++at_lane) visit(at_lane{});", scalars);
+  const std::vector<int> instructions = body_.needed_for(roots, true);
+  strips(instructions, stores, plan_.inner.back(), [&](const char* first, const char* stop) {
+    const auto visit = [&] {
+      declare_all(instructions);
+      for (const Store* one : stores) store(*one);
+    };
+    lanes_of_run(active, width, first, stop, visit);
+  });
   out_.line("(void)run;");
   out_.close();
   for (const int i : active) {

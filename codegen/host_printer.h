@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/body.h"
@@ -19,10 +20,10 @@ inline bool finds_place(const passes::Reduction& reduction) {
 }
 
 /// Prints one plan for the host. host_columns.cpp holds the mapping of columns, host_scan.cpp those
-/// of scans.
+/// of scans, and host_strips.cpp how halves are read and written in all of them.
 class HostPrinter {
  public:
-  explicit HostPrinter(const passes::KernelPlan& plan) : plan_(plan), body_(plan, out_) {}
+  explicit HostPrinter(const passes::KernelPlan& plan);
   KernelSource print();
 
  private:
@@ -34,6 +35,8 @@ class HostPrinter {
   void row_values(int stage);
   void row_stage(int stage);
   void row_lanes(int stage, const std::vector<int>& reductions);
+  void lanes_of_run(const std::vector<int>& reductions, int width, const char* first,
+                    const char* stop, const std::function<void()>& one_element);
   void row_extreme(int reduction);
   void row_results();
   void columns();
@@ -53,14 +56,26 @@ class HostPrinter {
   void open_runs(const std::vector<passes::Loop>& loops, const std::string& from,
                  const std::string& to);
   void declare_all(const std::vector<int>& instructions);
-  std::string element(const passes::Instruction& load);
+  std::string element(int load);
   std::string storage(const passes::KernelOperand& operand) const;
   void store(const passes::Store& store);
   int lanes(const std::vector<int>& reductions) const;
+  bool is_run(const passes::Index& address, const passes::Loop& loop) const;
+  std::vector<const passes::Store*> narrowed_stores(
+      const std::vector<const passes::Store*>& stores, const passes::Loop& loop) const;
+  std::vector<int> widened_loads(const std::vector<int>& instructions,
+                                 const std::vector<const passes::Store*>& narrowed,
+                                 const passes::Loop& loop) const;
+  void strips(const std::vector<int>& instructions,
+              const std::vector<const passes::Store*>& stores, const passes::Loop& loop,
+              const std::function<void(const char* first, const char* stop)>& walk);
 
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
+  /// Where a strip's loop finds the float of a load, and puts that of a store.
+  std::unordered_map<int, std::string> widened_;
+  std::unordered_map<const passes::Store*, std::string> narrowed_;
 };
 
 }  // namespace heddle::codegen

@@ -1,0 +1,76 @@
+#pragma once
+//! section wide_half needs half
+// A half as loops on the host hold it: the bits beside the number, and what it was rounded from.
+// Which of them nobody asks for is never computed, so that copies stay copies and arithmetic floats.
+namespace heddle_scalar {
+// What half::from() rounds to, by floats whose unit is that of the half: they begin at its lowest
+// exponent, so subnormals need nothing of their own.
+HD_SCALAR float rounded_to_half(float x) {
+  const unsigned int magnitude = bits_of(x) & 0x7fffffffu;
+  const unsigned int exponent = magnitude & 0x7f800000u;
+  const float unit = float_of((exponent > 0x38800000u ? exponent : 0x38800000u) + 0x06800000u);
+  const float rounded = (float_of(magnitude) + unit) - unit;
+  const float finite = float_of(magnitude >= 0x477ff000u ? 0x7f800000u : bits_of(rounded));
+  const float number = magnitude > 0x7f800000u ? x : finite;
+  return float_of(bits_of(number) | (bits_of(x) & 0x80000000u));
+}
+
+struct wide_half {
+  unsigned short bits;
+  float value, unrounded;
+  static constexpr int mantissa_bits = half::mantissa_bits;
+
+  HD_SCALAR wide_half() = default;
+  HD_SCALAR wide_half(unsigned short pattern, float number)
+      : bits(pattern), value(number), unrounded(number) {}
+  HD_SCALAR wide_half(unsigned short pattern) : wide_half(pattern, widen(half{pattern})) {}
+  static HD_SCALAR wide_half from(float x) {
+    wide_half result(half::from(x).bits, rounded_to_half(x));
+    result.unrounded = x;
+    return result;
+  }
+  static HD_SCALAR wide_half from(double x) { return wide_half(half::from(x).bits); }
+};
+template <>
+inline constexpr bool is_soft<wide_half> = true;
+
+HD_SCALAR float widen(wide_half h) { return h.value; }
+}  // namespace heddle_scalar
+
+//! section half_strips needs half
+// Many at once, by the instructions of which GCC 12 makes no vectors itself.
+namespace heddle_scalar {
+#if defined(__F16C__) && !defined(__clang__)
+#define HD_HALVES_AT_ONCE
+typedef short EightHalves __attribute__((vector_size(16)));
+typedef float EightFloats __attribute__((vector_size(32)));
+#endif
+inline __attribute__((noinline)) void widen_all(float* __restrict__ to,
+                                                const unsigned short* __restrict__ from,
+                                                long long count) {
+  long long i = 0;
+#ifdef HD_HALVES_AT_ONCE
+  for (; i + 8 <= count; i += 8) {
+    EightHalves halves;
+    __builtin_memcpy(&halves, from + i, sizeof halves);
+    const EightFloats floats = __builtin_ia32_vcvtph2ps256(halves);
+    __builtin_memcpy(to + i, &floats, sizeof floats);
+  }
+#endif
+  for (; i < count; ++i) to[i] = widen(half{from[i]});
+}
+inline __attribute__((noinline)) void narrow_all(unsigned short* __restrict__ to,
+                                                 const float* __restrict__ from, long long count) {
+  long long i = 0;
+#ifdef HD_HALVES_AT_ONCE
+  constexpr int to_nearest_even = 0;
+  for (; i + 8 <= count; i += 8) {
+    EightFloats floats;
+    __builtin_memcpy(&floats, from + i, sizeof floats);
+    const EightHalves halves = __builtin_ia32_vcvtps2ph256(floats, to_nearest_even);
+    __builtin_memcpy(to + i, &halves, sizeof halves);
+  }
+#endif
+  for (; i < count; ++i) to[i] = half::from(from[i]).bits;
+}
+}  // namespace heddle_scalar
