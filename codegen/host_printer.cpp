@@ -8,6 +8,7 @@
 namespace heddle::codegen {
 
 using passes::Instruction;
+using passes::KernelOperand;
 using passes::KernelPlan;
 using passes::Loop;
 using passes::Mapping;
@@ -64,6 +65,11 @@ void HostPrinter::hide_extents() {
   }
 }
 
+/// What is in storage, as the body computes with it.
+std::string HostPrinter::number(DType dtype, const std::string& stored) const {
+  return is_soft(dtype) ? fmt::format("{}{{{}}}", body_.type(dtype), stored) : stored;
+}
+
 /// Loops that load bool itself stay scalar in GCC, as do those that load structs.
 std::string HostPrinter::element(int instruction) {
   const Instruction& load = plan_.body[instruction];
@@ -77,7 +83,7 @@ std::string HostPrinter::element(int instruction) {
   const std::string element = fmt::format("p{}[{}]", load.operand, index);
   if (const auto found = widened_.find(instruction); found != widened_.end())
     return fmt::format("{}{{{}, {}}}", body_.type(dtype), element, found->second);
-  return is_soft(dtype) ? fmt::format("{}{{{}}}", body_.type(dtype), element) : element;
+  return number(dtype, element);
 }
 
 void HostPrinter::declare_all(const std::vector<int>& instructions) {
@@ -85,7 +91,7 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
     body_.declare(i, [&](const Instruction& load) {
       const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
       if (staged != plan_.tiled.end())
-        return fmt::format("{}{{tile{}[x][y]}}", body_.type(load.dtype), i);
+        return number(load.dtype, fmt::format("tile{}[x][y]", i));
       const std::string element = this->element(i);
       if (!load.guarded) return element;
       return fmt::format("v{} ? {} : {}", load.arguments[0], element,
@@ -187,7 +193,9 @@ void HostPrinter::tiles() {
   open_loops("x", "last_count", "y", "across_count");
   for (const int i : plan_.tiled) {
     const Instruction& load = plan_.body[i];
-    out_.line("tile{}[x][y] = p{}[{}];", i, load.operand, body_.index(load.address));
+    out_.line("tile{}[x][y] = {};", i,
+              is_soft(load.dtype) ? fmt::format("p{}[{}]", load.operand, body_.index(load.address))
+                                    : element(i));
   }
   out_.close();
   out_.close();

@@ -58,6 +58,7 @@ class HostPrinter {
   void declare_all(const std::vector<int>& instructions);
   std::string element(int load);
   std::string storage(const passes::KernelOperand& operand) const;
+  std::string number(DType dtype, const std::string& stored) const;
   void store(const passes::Store& store);
   int lanes(const std::vector<int>& reductions) const;
   bool is_run(const passes::Index& address, const passes::Loop& loop) const;

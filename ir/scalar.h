@@ -7,6 +7,7 @@
 // clang-format off
 #include "ir/scalar/core.h"
 #include "ir/scalar/half.h"
+#include "ir/scalar/wide_half.h"
 #include "ir/scalar/bfloat16.h"
 #include "ir/scalar/cast.h"
 #include "ir/scalar/arithmetic.h"

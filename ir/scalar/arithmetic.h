@@ -22,7 +22,11 @@ HD_SCALAR T divide(T a, T b) {
 }
 template <class T>
 HD_SCALAR T negative(T x) {
-  return narrow<T>(-ring(x));
+  if constexpr (is_soft<T>) {
+    return negated(x);
+  } else {
+    return narrow<T>(-ring(x));
+  }
 }
 template <class T>
 HD_SCALAR T square(T x) {
@@ -111,8 +115,13 @@ HD_SCALAR T reciprocal(T x) {
 //! section absolute needs math
 //! defines absolute fabs
 HD_PLAIN_MATH(fabs)
-HD_MATH_1(fabs, fabs)
 namespace heddle_scalar {
+HD_SCALAR float fabs(float x) { return ::fabsf(x); }
+HD_SCALAR double fabs(double x) { return ::fabs(x); }
+template <class T>
+HD_SCALAR T fabs(T x) {
+  return magnitude_of(x);
+}
 template <class T>
 HD_SCALAR T absolute(T x) {
   if constexpr (is_integer<T>) {

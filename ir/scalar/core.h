@@ -49,6 +49,15 @@ HD_SCALAR T narrow(X x) {
     return static_cast<T>(x);
   }
 }
+// The sign of a number in 16 bits is its highest bit.
+template <class T>
+HD_SCALAR T negated(T x) {
+  return T{static_cast<unsigned short>(x.bits ^ 0x8000)};
+}
+template <class T>
+HD_SCALAR T magnitude_of(T x) {
+  return T{static_cast<unsigned short>(x.bits & 0x7fff)};
+}
 template <class T>
 HD_SCALAR bool truth(T x) {
   return widen(x) != 0;

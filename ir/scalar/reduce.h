@@ -199,17 +199,19 @@ HD_SCALAR auto arg_key(T value) {
 }
 #endif
 // The first NaN wins, else the first of the extreme values. The index decides between equals, so
-// that elements may be combined in any order.
-template <class T, bool Greatest>
+// that elements may be combined in any order. Place holds every index.
+template <class T, bool Greatest, class Place>
 struct arg {
   using Key = decltype(arg_key<Greatest>(T()));
-  using State = Indexed<Key>;
+  using State = Indexed<Key, Place>;
   using Result = long long;
   static HD_SCALAR Key key(T value) { return arg_key<Greatest>(value); }
   static HD_SCALAR bool precedes(Key a, Key b) { return Greatest ? a > b : a < b; }
   static HD_SCALAR Key last_key() { return Greatest ? least<Key>() : greatest<Key>(); }
-  static HD_SCALAR State identity() { return {last_key(), greatest<long long>()}; }
-  static HD_SCALAR State lift(T value, long long index) { return {key(value), index}; }
+  static HD_SCALAR State identity() { return {last_key(), greatest<Place>()}; }
+  static HD_SCALAR State lift(T value, long long index) {
+    return {key(value), static_cast<Place>(index)};
+  }
   static HD_SCALAR State combine(State a, State b) {
     const bool a_nan = a.value != a.value;
     const bool b_nan = b.value != b.value;
@@ -218,12 +220,12 @@ struct arg {
     return b_first ? b : a;
   }
   // What one thread has seen of elements that it takes in order, the first of them at `first`.
-  template <class Place>
-  static HD_SCALAR Indexed<Key, Place> walk_from(Place first) {
+  template <class Index>
+  static HD_SCALAR Indexed<Key, Index> walk_from(Index first) {
     return {last_key(), first};
   }
-  template <class Place>
-  static HD_SCALAR Indexed<Key, Place> next(Indexed<Key, Place> a, T value, Place index) {
+  template <class Index>
+  static HD_SCALAR Indexed<Key, Index> next(Indexed<Key, Index> a, T value, Index index) {
     const Key b = key(value);
     bool beats;
     if constexpr (is_complex<Key>) {
@@ -234,16 +236,16 @@ struct arg {
     const bool better = (a.value == a.value) & beats;
     return {better ? b : a.value, better ? index : a.index};
   }
-  template <class Place>
-  static HD_SCALAR State walked(Indexed<Key, Place> a, bool any) {
-    return any ? State{a.value, static_cast<long long>(a.index)} : identity();
+  template <class Index>
+  static HD_SCALAR State walked(Indexed<Key, Index> a, bool any) {
+    return any ? State{a.value, static_cast<Place>(a.index)} : identity();
   }
   static HD_SCALAR Result finish(State s) { return s.index; }
 };
-template <class T>
-struct argmin : arg<T, false> {};
-template <class T>
-struct argmax : arg<T, true> {};
+template <class T, class Place = long long>
+struct argmin : arg<T, false, Place> {};
+template <class T, class Place = long long>
+struct argmax : arg<T, true, Place> {};
 }  // namespace heddle_scalar::reduce
 
 //! section first_extreme needs reduce_argmin

@@ -35,6 +35,29 @@ template <>
 inline constexpr bool is_soft<wide_half> = true;
 
 HD_SCALAR float widen(wide_half h) { return h.value; }
+HD_SCALAR wide_half negated(wide_half h) {
+  h.bits ^= 0x8000;
+  h.value = -h.value;
+  h.unrounded = -h.unrounded;
+  return h;
+}
+HD_SCALAR float magnitude_of(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
+HD_SCALAR wide_half magnitude_of(wide_half h) {
+  h.bits &= 0x7fff;
+  h.value = magnitude_of(h.value);
+  h.unrounded = magnitude_of(h.unrounded);
+  return h;
+}
+// As select() of others, by masks.
+HD_SCALAR wide_half select(bool condition, wide_half a, wide_half b) {
+  const unsigned int mask = condition ? ~0u : 0u;
+  const auto chosen = [&](unsigned int x, unsigned int y) { return (x & mask) | (y & ~mask); };
+  wide_half result;
+  result.bits = static_cast<unsigned short>(chosen(a.bits, b.bits));
+  result.value = float_of(chosen(bits_of(a.value), bits_of(b.value)));
+  result.unrounded = float_of(chosen(bits_of(a.unrounded), bits_of(b.unrounded)));
+  return result;
+}
 }  // namespace heddle_scalar
 
 //! section half_strips needs half

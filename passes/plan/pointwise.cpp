@@ -258,6 +258,8 @@ bool Transpose::schedule(KernelPlan& plan, const ir::Target& target) const {
     plan.mapping = Mapping::tiles;
     plan.tiled = std::move(tiled);
     plan.tile_loop = loop;
+    // The cache puts a tile's short lines together with its neighbours'.
+    for (KernelOperand& operand : plan.operands) operand.streamed = false;
     if (target.kind == ir::TargetKind::cuda) widen_tiles(plan, target);
     return true;
   }
