@@ -18,25 +18,22 @@ struct half {
     return h;
   }
 #else
-  // Every case is computed and one chosen, so that loops become vector code: by masks, as of
-  // choices that hang together GCC makes branches.
-  static HD_SCALAR unsigned int choose(bool condition, unsigned int a, unsigned int b) {
-    const unsigned int mask = 0u - static_cast<unsigned int>(condition);
-    return b ^ ((a ^ b) & mask);
-  }
+  // Every case is computed and one chosen, so that loops become vector code: by minima and maxima,
+  // as of choices that hang together GCC makes branches.
+  static HD_SCALAR unsigned int least(unsigned int a, unsigned int b) { return a < b ? a : b; }
+  static HD_SCALAR unsigned int most(unsigned int a, unsigned int b) { return a < b ? b : a; }
   static HD_SCALAR half from(float x) {
-    const unsigned int f = bits_of(x);
-    const unsigned int magnitude = f & 0x7fffffffu;
-    // Rebiasing the exponent by -112 and adding just under half a unit, or half when odd.
-    const unsigned int normal = (magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13;
-    // Adding 0.5 leaves a subnormal result in the low bits, rounded by the addition.
-    const unsigned int subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
-    const unsigned int payload = (magnitude >> 13) & 0x3ffu;
-    const unsigned int nan = 0x7c00u | payload | static_cast<unsigned int>(payload == 0);
-    const unsigned int large = choose(magnitude > 0x7f800000u, nan, 0x7c00u);
-    const unsigned int small = choose(magnitude < 0x38800000u, subnormal, normal);
-    const unsigned int rounded = choose(magnitude >= 0x47800000u, large, small);
-    return half{static_cast<unsigned short>(rounded | ((f >> 16) & 0x8000u))};
+    const unsigned int magnitude = bits_of(x) & 0x7fffffffu;
+    // 2^16 stands for infinity.
+    const unsigned int finite = least(magnitude, 0x47800000u);
+    // A power of two that leaves of a sum with it the bits that the result has, rounded: 2^13 times
+    // the number's own, or the least normal half's.
+    const unsigned int power = most(finite & 0x7f800000u, 0x38800000u) + (13u << 23);
+    const unsigned int sum = bits_of(float_of(finite) + float_of(power));
+    const unsigned int rounded = sum - power + (power >> 13) - (126u << 10);
+    const unsigned int nan = most(magnitude >> 13, 0x3fc01u) & 0x7fffu;
+    const unsigned int result = x != x ? nan : rounded;
+    return half{static_cast<unsigned short>(result | ((bits_of(x) >> 16) & 0x8000u))};
   }
   // By way of a float that is rounded to odd, which keeps what the second rounding must know.
   static HD_SCALAR half from(double x) {
@@ -60,14 +57,14 @@ HD_SCALAR float widen(half h) {
   return x;
 #else
   const unsigned int magnitude = (h.bits & 0x7fffu) << 13;
-  const unsigned int exponent = magnitude & 0x0f800000u;
   const unsigned int normal = magnitude + 0x38000000u;
-  const unsigned int large = magnitude + 0x70000000u;
-  // 2^-14 * (1 + f) - 2^-14 is exact.
+  // 2^-14 * (1 + f) - 2^-14 is exact, and less than what the bits of a subnormal number, taken for
+  // a normal one, are; of a normal number it is not.
   const unsigned int subnormal = bits_of(float_of(magnitude + 0x38800000u) - 0x1p-14f);
-  const unsigned int finite = half::choose(exponent == 0, subnormal, normal);
+  const unsigned int finite = half::least(normal, subnormal);
+  const unsigned int special = float_of(finite) >= 0x1p16f ? 0x7f800000u : 0u;
   const unsigned int sign = (h.bits & 0x8000u) << 16;
-  return float_of(sign | half::choose(exponent == 0x0f800000u, large, finite));
+  return float_of(finite | special | sign);
 #endif
 }
 #ifdef __CUDACC__
