@@ -56,7 +56,8 @@ bool is_library_type(DType dtype) { return !sections_of(dtype).empty(); }
 std::vector<std::string> sections_of(ir::Op op, DType operand_dtype) {
   const std::string_view name = ir::info(op).name;
   const Section* definition = nullptr;
-  if (is_complex(operand_dtype)) definition = library_sections().defining(name, true);
+  if (is_complex(operand_dtype)) definition = library_sections().defining(name, Operands::complex);
+  if (operand_dtype == DType::f16) definition = library_sections().defining(name, Operands::half);
   if (definition == nullptr) definition = library_sections().defining(name);
   if (definition == nullptr) {
     throw InternalError(fmt::format("no library section defines {}", name));

@@ -1,7 +1,6 @@
 #include "codegen/sections.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@ namespace {
 constexpr std::string_view section_mark = "//! section ";
 constexpr std::string_view defines_mark = "//! defines ";
 constexpr std::string_view defines_complex_mark = "//! defines_complex ";
+constexpr std::string_view defines_half_mark = "//! defines_half ";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -44,6 +44,7 @@ Section parse_section(std::string_view text) {
   };
   take_names(defines_mark, result.defines);
   take_names(defines_complex_mark, result.defines_complex);
+  take_names(defines_half_mark, result.defines_half);
   while (text.ends_with("\n\n")) text.remove_suffix(1);
   result.text = text;
   return result;
@@ -98,22 +99,23 @@ SectionTable::SectionTable(std::span<const EmbeddedText> files) {
   sections_ = sorted_by_needs(std::move(sections));
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     by_name_.emplace(sections_[i].name, i);
-    const auto define = [&](const std::vector<std::string_view>& ops, auto& table) {
+    const auto define = [&](const std::vector<std::string_view>& ops, Operands operands) {
       for (auto op : ops) {
-        if (!table.emplace(op, i).second) {
+        if (!by_definition_[static_cast<std::size_t>(operands)].emplace(op, i).second) {
           throw InternalError(fmt::format("two library sections define {}", op));
         }
       }
     };
-    define(sections_[i].defines, by_definition_);
-    define(sections_[i].defines_complex, by_complex_definition_);
+    define(sections_[i].defines, Operands::any);
+    define(sections_[i].defines_complex, Operands::complex);
+    define(sections_[i].defines_half, Operands::half);
   }
 }
 
 const Section& SectionTable::find(std::string_view name) const { return sections_[index_of(name)]; }
 
-const Section* SectionTable::defining(std::string_view op, bool of_complex) const {
-  const auto& table = of_complex ? by_complex_definition_ : by_definition_;
+const Section* SectionTable::defining(std::string_view op, Operands operands) const {
+  const auto& table = by_definition_[static_cast<std::size_t>(operands)];
   const auto found = table.find(op);
   return found == table.end() ? nullptr : &sections_[found->second];
 }

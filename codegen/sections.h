@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -16,14 +17,19 @@ namespace heddle::codegen {
 /// what stands before the first such line is left out. A line `//! defines X Y ...` below it names
 /// the ops and reductions whose meaning the section is; `//! defines_complex X Y ...` those whose
 /// meaning it is for complex operands, where that takes more than the arithmetic of section
-/// complex.
+/// complex; `//! defines_half X Y ...` those that have functions of their own for half, beside
+/// those of every type, whose section stands among the needs.
 struct Section {
   std::string_view name;
   std::string_view text;
   std::vector<std::string_view> needs;            ///< sections that must stand before
   std::vector<std::string_view> defines;          ///< ops and reductions
   std::vector<std::string_view> defines_complex;  ///< those of complex operands
+  std::vector<std::string_view> defines_half;     ///< those of half operands
 };
+
+/// What the meaning of an op depends on.
+enum class Operands { any, complex, half };
 
 /// The sections of some files, each after those that it needs.
 class SectionTable {
@@ -35,8 +41,8 @@ class SectionTable {
   std::span<const Section> all() const { return sections_; }
   /// Throws InternalError for a name that does not exist.
   const Section& find(std::string_view name) const;
-  /// The section that defines an op or reduction; null where none does.
-  const Section* defining(std::string_view op, bool of_complex = false) const;
+  /// The section that defines an op or reduction for such operands; null where none does.
+  const Section* defining(std::string_view op, Operands operands = Operands::any) const;
   /// The names with everything that they need, each once, in the table's order.
   std::vector<std::string> close_over_needs(std::span<const std::string> names) const;
 
@@ -45,7 +51,7 @@ class SectionTable {
 
   std::vector<Section> sections_;
   std::unordered_map<std::string_view, std::size_t> by_name_;
-  std::unordered_map<std::string_view, std::size_t> by_definition_, by_complex_definition_;
+  std::array<std::unordered_map<std::string_view, std::size_t>, 3> by_definition_;  ///< by Operands
 };
 
 /// The sections of ir/scalar/ and codegen/device/.

@@ -146,7 +146,7 @@ struct OpInfo {
                            ///< oracle and the documentation
   Domain domain;
   double ulp;  ///< allowed error in f32 and f64, on every target; f16 and bf16 add half an ulp of
-               ///< theirs; see complex_ulp
+               ///< theirs, and f16's functions 2^-19 of the result; see complex_ulp
   int cost;    ///< issue slots an element, roughly: add 1, divide 8, exp 10, pow 40
   bool has(Trait trait) const { return (traits & trait) != 0; }
   /// The same bits on every target for operands of `dtype`, but for contraction.

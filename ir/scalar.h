@@ -18,6 +18,8 @@
 #include "ir/scalar/comparison.h"
 #include "ir/scalar/exponential.h"
 #include "ir/scalar/trigonometric.h"
+#include "ir/scalar/half_math.h"
+#include "ir/scalar/half_trigonometric.h"
 #include "ir/scalar/random.h"
 #include "ir/scalar/reduce.h"
 #include "ir/scalar/scan.h"

@@ -259,12 +259,14 @@ void check_sections(const KernelSource& kernel) {
        ++found) {
     const std::string name = (*found)[1];
     const codegen::Section* section = table.defining(name);
-    const codegen::Section* of_complex = table.defining(name, true);
+    const codegen::Section* of_complex = table.defining(name, codegen::Operands::complex);
+    const codegen::Section* of_half = table.defining(name, codegen::Operands::half);
     const bool complex_type = name == "complex64" || name == "complex128";
     const bool type = name == "half" || name == "bfloat16" || complex_type;
     const bool taken = type ? takes(complex_type ? "complex" : name)
                             : section == nullptr || takes(section->name) ||
-                                  (of_complex != nullptr && takes(of_complex->name));
+                                  (of_complex != nullptr && takes(of_complex->name)) ||
+                                  (of_half != nullptr && takes(of_half->name));
     if (!taken) {
       throw InternalError(fmt::format("{} uses op::{} and does not take its section:\n{}",
                                       kernel.name, name, kernel.body));

@@ -61,12 +61,29 @@ TEST_CASE("complex operands have sections of their own where operators do not do
   }
 }
 
+TEST_CASE("half has functions of its own beside the general ones, which no other kernel carries") {
+  CHECK(sections_of(ir::Op::exp, DType::f16) == std::vector<std::string>{"half", "half_exp"});
+  CHECK(sections_of(ir::Op::power, DType::f16) == std::vector<std::string>{"half", "power"});
+  for (const Section& each : all_sections()) {
+    for (auto op : each.defines_half) {
+      CAPTURE(op);
+      const Section* general = library_sections().defining(op);
+      REQUIRE(general != nullptr);
+      CHECK(std::ranges::find(each.needs, general->name) != each.needs.end());
+      for (const auto& name : close_over_needs({std::string(general->name)})) {
+        CHECK_MESSAGE(!name.starts_with("half"), name);
+      }
+    }
+  }
+}
+
 TEST_CASE("a table of files splits them and checks what they need") {
   const std::array<EmbeddedText, 1> files = {{{"a.h",
                                                "#pragma once\n"
                                                "//! section late needs early\n"
                                                "//! defines x y\n"
                                                "//! defines_complex x\n"
+                                               "//! defines_half y\n"
                                                "int late;\n"
                                                "\n"
                                                "//! section early\n"
@@ -77,8 +94,10 @@ TEST_CASE("a table of files splits them and checks what they need") {
   CHECK(table.all()[1].text == "int late;\n");
   CHECK(table.defining("y") == &table.find("late"));
   CHECK(table.defining("z") == nullptr);
-  CHECK(table.defining("x", true) == &table.find("late"));
-  CHECK(table.defining("y", true) == nullptr);
+  CHECK(table.defining("x", Operands::complex) == &table.find("late"));
+  CHECK(table.defining("y", Operands::complex) == nullptr);
+  CHECK(table.defining("y", Operands::half) == &table.find("late"));
+  CHECK(table.defining("x", Operands::half) == nullptr);
   CHECK_THROWS_AS(table.find("none"), InternalError);
 
   const auto rejects = [](std::string_view text) {
