@@ -1,14 +1,22 @@
 #pragma once
-//! section half_math needs half
+//! section half_math needs half wide_half
 // The functions of half are made in float and rounded once, but for far fewer digits than float's
 // own have: to within about 2^-19, which leaves nearly every result the half nearest to the exact
 // one, and none a whole unit off. They are without branches and calls, so that loops become vector
 // code, and rely on no contraction. Coefficients are those of least relative error of the whole
 // result on the interval named beside them (Remez).
+#ifdef __CUDACC__
 #define HD_HALF_MATH_1(name, function)                                   \
   namespace heddle_scalar {                                              \
   HD_SCALAR half name(half x) { return half::from(function(widen(x))); } \
   }
+#else
+#define HD_HALF_MATH_1(name, function)                                                  \
+  namespace heddle_scalar {                                                             \
+  HD_SCALAR half name(half x) { return half::from(function(widen(x))); }                \
+  HD_SCALAR wide_half name(wide_half x) { return wide_half::from(function(widen(x))); } \
+  }
+#endif
 namespace heddle_scalar {
 // A number of at most 22 bits plus this has its nearest integer in the low bits.
 inline constexpr float half_shift = 0x1.8p23f;

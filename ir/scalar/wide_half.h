@@ -2,6 +2,7 @@
 //! section wide_half needs half
 // A half as loops on the host hold it: the bits beside the number, and what it was rounded from.
 // Which of them nobody asks for is never computed, so that copies stay copies and arithmetic floats.
+#ifndef __CUDACC__
 namespace heddle_scalar {
 // What half::from() rounds to, by floats whose unit is that of the half: they begin at its lowest
 // exponent, so subnormals need nothing of their own.
@@ -59,6 +60,7 @@ HD_SCALAR wide_half select(bool condition, wide_half a, wide_half b) {
   return result;
 }
 }  // namespace heddle_scalar
+#endif
 
 //! section half_strips needs half
 // Many at once, by the instructions of which GCC 12 makes no vectors itself.
