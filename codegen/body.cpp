@@ -322,9 +322,9 @@ void Body::declare_reductions() {
     // States that leave the block hold places of 64 bits.
     const bool stays = reduction.partials < 0 && plan_.cluster == 1;
     const bool own_places = ir::finds_place(reduction.op) && stays;
-    std::string combines =
-        fmt::format("op::{}::{}<{}{}>", reduction.scan ? "scan" : "reduce",
-                    ir::info(reduction.op).name, type(reduction.dtype), own_places ? ", Index" : "");
+    std::string combines = fmt::format("op::{}::{}<{}{}>", reduction.scan ? "scan" : "reduce",
+                                       ir::info(reduction.op).name, type(reduction.dtype),
+                                       own_places ? ", Index" : "");
     if (reduction.begins >= 0) {
       need("scan_segmented");
       combines = fmt::format("op::scan::Segmented<{}>", combines);

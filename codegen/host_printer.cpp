@@ -90,8 +90,7 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
   for (const int i : instructions) {
     body_.declare(i, [&](const Instruction& load) {
       const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
-      if (staged != plan_.tiled.end())
-        return number(load.dtype, fmt::format("tile{}[x][y]", i));
+      if (staged != plan_.tiled.end()) return number(load.dtype, fmt::format("tile{}[x][y]", i));
       const std::string element = this->element(i);
       if (!load.guarded) return element;
       return fmt::format("v{} ? {} : {}", load.arguments[0], element,
@@ -195,7 +194,7 @@ void HostPrinter::tiles() {
     const Instruction& load = plan_.body[i];
     out_.line("tile{}[x][y] = {};", i,
               is_soft(load.dtype) ? fmt::format("p{}[{}]", load.operand, body_.index(load.address))
-                                    : element(i));
+                                  : element(i));
   }
   out_.close();
   out_.close();

@@ -62,13 +62,13 @@ class HostPrinter {
   void store(const passes::Store& store);
   int lanes(const std::vector<int>& reductions) const;
   bool is_run(const passes::Index& address, const passes::Loop& loop) const;
-  std::vector<const passes::Store*> narrowed_stores(
-      const std::vector<const passes::Store*>& stores, const passes::Loop& loop) const;
+  std::vector<const passes::Store*> narrowed_stores(const std::vector<const passes::Store*>& stores,
+                                                    const passes::Loop& loop) const;
   std::vector<int> widened_loads(const std::vector<int>& instructions,
                                  const std::vector<const passes::Store*>& narrowed,
                                  const passes::Loop& loop) const;
-  void strips(const std::vector<int>& instructions,
-              const std::vector<const passes::Store*>& stores, const passes::Loop& loop,
+  void strips(const std::vector<int>& instructions, const std::vector<const passes::Store*>& stores,
+              const passes::Loop& loop,
               const std::function<void(const char* first, const char* stop)>& walk);
 
   const passes::KernelPlan& plan_;

@@ -39,12 +39,14 @@ bool takes_bits(const passes::Reduction& reduction) {
 
 /// Whether neighbours along the loop are neighbours in memory, whose place the loops alone tell.
 bool HostPrinter::is_run(const passes::Index& address, const Loop& loop) const {
-  return std::ranges::all_of(address.terms, [&](const passes::IndexTerm& term) {
-    return plan_.space->atom(term.atom).kind == passes::Atom::Kind::loop &&
-           (term.atom != loop.atom || term.coefficient == passes::Dim(1));
-  }) && std::ranges::any_of(address.terms, [&](const passes::IndexTerm& term) {
-    return term.atom == loop.atom;
-  });
+  return std::ranges::all_of(
+             address.terms,
+             [&](const passes::IndexTerm& term) {
+               return plan_.space->atom(term.atom).kind == passes::Atom::Kind::loop &&
+                      (term.atom != loop.atom || term.coefficient == passes::Dim(1));
+             }) &&
+         std::ranges::any_of(address.terms,
+                             [&](const passes::IndexTerm& term) { return term.atom == loop.atom; });
 }
 
 /// Stores of halves that are computed rather than moved.
@@ -59,8 +61,8 @@ std::vector<const Store*> HostPrinter::narrowed_stores(const std::vector<const S
   }
   std::vector<const Store*> result;
   for (const Store* one : stores) {
-    if (!one->combine && plan_.operands[one->operand].dtype == DType::f16 &&
-        computed[one->value] && is_run(one->address, loop))
+    if (!one->combine && plan_.operands[one->operand].dtype == DType::f16 && computed[one->value] &&
+        is_run(one->address, loop))
       result.push_back(one);
   }
   return result;

@@ -40,13 +40,13 @@ HD_PLAIN_MATH(fabs)
 extern "C" float fmaf(float, float, float) noexcept;
 #endif
 namespace heddle_scalar {
-// A number that many are divided by, and divide()'s quotients: the product with its inverse, rounded
-// once, and two steps from there, whose errors are exact (Markstein, "Computation of elementary
-// functions on the IBM RISC System/6000", 1990). The steps are scaled, so that errors stay exact
-// where quotients are subnormal; the one case that then rounds the wrong way is a `tie`, whose error
-// is half a unit. There, and for a divisor that is not `ordinary`, infinities and NaN, `rare` is
-// set, and the caller divides again, without it. Division itself is a call on a GPU, which would
-// cost the registers that hold the row. `approximate` division is as cheap already.
+// A number that many are divided by, and divide()'s quotients: the product with its inverse,
+// rounded once, and two steps from there, whose errors are exact (Markstein, "Computation of
+// elementary functions on the IBM RISC System/6000", 1990). The steps are scaled, so that errors
+// stay exact where quotients are subnormal; the one case that then rounds the wrong way is a `tie`,
+// whose error is half a unit. There, and for a divisor that is not `ordinary`, infinities and NaN,
+// `rare` is set, and the caller divides again, without it. Division itself is a call on a GPU,
+// which would cost the registers that hold the row. `approximate` division is as cheap already.
 template <class T>
 struct Divisor {
   T value;

@@ -1,7 +1,8 @@
 #pragma once
 //! section wide_half needs half
 // A half as loops on the host hold it: the bits beside the number, and what it was rounded from.
-// Which of them nobody asks for is never computed, so that copies stay copies and arithmetic floats.
+// Which of them nobody asks for is never computed, so that copies stay copies and arithmetic
+// floats.
 #ifndef __CUDACC__
 namespace heddle_scalar {
 // What half::from() rounds to, by floats whose unit is that of the half: they begin at its lowest

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -165,3 +166,43 @@ TEST_CASE_TEMPLATE("casts go by way of the value", T, half, bfloat16) {
 }
 
 }  // namespace
+
+TEST_CASE("a half beside its number is the half, moved or computed, one or many at once") {
+  const auto same = [](const scalar::wide_half& a, half b) {
+    return a.bits == b.bits &&
+           std::bit_cast<std::uint32_t>(widen(a)) == std::bit_cast<std::uint32_t>(scalar::widen(b));
+  };
+  std::vector<std::uint16_t> bits(65536 + 7);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<std::uint16_t>(i);
+  int differ = 0;
+  for (const std::uint16_t one : bits) {
+    const scalar::wide_half wide(one);
+    differ += same(wide, half{one}) ? 0 : 1;
+    differ += same(negated(wide), scalar::negative(half{one})) ? 0 : 1;
+    differ += same(magnitude_of(wide), scalar::absolute(half{one})) ? 0 : 1;
+    differ += same(select(true, wide, negated(wide)), half{one}) ? 0 : 1;
+  }
+  CHECK(differ == 0);
+
+  std::uint32_t state = 1;
+  for (int i = 0; i < 2000000; ++i) {
+    state = state * 1664525 + 1013904223;
+    const auto x = std::bit_cast<float>(state);
+    if (x != x) continue;  // NaN need not keep its bits
+    differ += same(scalar::wide_half::from(x), half::from(x)) ? 0 : 1;
+  }
+  CHECK(differ == 0);
+
+  std::vector<float> floats(bits.size());
+  std::vector<std::uint16_t> back(bits.size());
+  scalar::widen_all(floats.data(), bits.data(), static_cast<long long>(bits.size()));
+  scalar::narrow_all(back.data(), floats.data(), static_cast<long long>(bits.size()));
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const float number = scalar::widen(half{bits[i]});
+    const bool nan = number != number;
+    differ += nan ? (floats[i] != floats[i] ? 0 : 1) : (floats[i] == number ? 0 : 1);
+    // A signalling NaN comes back quiet.
+    differ += back[i] == bits[i] || (nan && back[i] == (bits[i] | 0x200)) ? 0 : 1;
+  }
+  CHECK(differ == 0);
+}
