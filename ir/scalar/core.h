@@ -49,14 +49,23 @@ HD_SCALAR T narrow(X x) {
     return static_cast<T>(x);
   }
 }
-// The sign of a number in 16 bits is its highest bit.
+// Of 16 bits the highest is the sign. Not on a GPU: ptxas (CUDA 13.0) forgets to clear or turn it
+// where the number was made of an integer.
 template <class T>
 HD_SCALAR T negated(T x) {
+#ifdef __CUDACC__
+  return T::from(-widen(x));
+#else
   return T{static_cast<unsigned short>(x.bits ^ 0x8000)};
+#endif
 }
 template <class T>
 HD_SCALAR T magnitude_of(T x) {
+#ifdef __CUDACC__
+  return T::from(::fabsf(widen(x)));
+#else
   return T{static_cast<unsigned short>(x.bits & 0x7fff)};
+#endif
 }
 template <class T>
 HD_SCALAR bool truth(T x) {

@@ -277,3 +277,15 @@ def test_a_loop_is_evaluated_on_its_own():
     assert after["auto_evaluations"] > before["auto_evaluations"]
     assert after["programs"] - before["programs"] <= 3
     check(x, np.full(4, 2.0))
+
+
+@pytest.mark.parametrize("floating", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("source", ["bool", "int8", "uint8", "int16", "int32"])
+def test_signs_of_numbers_that_were_integers(source, floating):
+    """In one kernel: ptxas (CUDA 13.0) lost what was done to the sign bit of such numbers."""
+    whole = np.array([-1, 2, 0, 1, -128, 127, -2, 5] * 4).astype(source)
+    number = hd.asarray(whole).astype(getattr(hd, floating))
+    for ours, numpys in [(hd.fabs, np.fabs), (hd.absolute, np.absolute), (hd.negative, np.negative)]:
+        got = np.asarray(ours(number).astype(hd.float64))
+        want = numpys(whole.astype("float64"))
+        assert np.array_equal(got, want) and np.array_equal(np.signbit(got), np.signbit(want))
