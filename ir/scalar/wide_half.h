@@ -64,16 +64,17 @@ HD_SCALAR wide_half select(bool condition, wide_half a, wide_half b) {
 #endif
 
 //! section half_strips needs half
-// Many at once, by the instructions of which GCC 12 makes no vectors itself.
+// Many at once, by the instructions of which GCC 12 makes no vectors itself. Each module has its
+// own: one for an older processor must not stand in for it.
+#define HD_OF_THIS_FILE static __attribute__((noinline, unused))
 namespace heddle_scalar {
 #if defined(__F16C__) && !defined(__clang__)
 #define HD_HALVES_AT_ONCE
 typedef short EightHalves __attribute__((vector_size(16)));
 typedef float EightFloats __attribute__((vector_size(32)));
 #endif
-inline __attribute__((noinline)) void widen_all(float* __restrict__ to,
-                                                const unsigned short* __restrict__ from,
-                                                long long count) {
+HD_OF_THIS_FILE void widen_all(float* __restrict__ to, const unsigned short* __restrict__ from,
+                               long long count) {
   long long i = 0;
 #ifdef HD_HALVES_AT_ONCE
   for (; i + 8 <= count; i += 8) {
@@ -85,8 +86,8 @@ inline __attribute__((noinline)) void widen_all(float* __restrict__ to,
 #endif
   for (; i < count; ++i) to[i] = widen(half{from[i]});
 }
-inline __attribute__((noinline)) void narrow_all(unsigned short* __restrict__ to,
-                                                 const float* __restrict__ from, long long count) {
+HD_OF_THIS_FILE void narrow_all(unsigned short* __restrict__ to, const float* __restrict__ from,
+                                long long count) {
   long long i = 0;
 #ifdef HD_HALVES_AT_ONCE
   constexpr int to_nearest_even = 0;
