@@ -2,9 +2,9 @@
 //! section half_math needs half wide_half
 // The functions of half are made in float and rounded once, but for far fewer digits than float's
 // own have: to within about 2^-19, which leaves nearly every result the half nearest to the exact
-// one, and none a whole unit off. They are without branches and calls, so that loops become vector
-// code, and rely on no contraction. Coefficients are those of least relative error of the whole
-// result on the interval named beside them (Remez).
+// one, and none more than a unit off. They are without branches and calls, so that loops become
+// vector code, and rely on no contraction. Coefficients are those of least relative error of the
+// whole result on the interval named beside them (Remez).
 #ifdef __CUDACC__
 #define HD_HALF_MATH_1(name, function)                                   \
   namespace heddle_scalar {                                              \
