@@ -57,7 +57,7 @@ void CudaPrinter::sort() {
     results = sort.indices ? ", T* keys, I* places, long long* result, const long long last"
                            : ", T* keys";
   out_.line("extern \"C\" __global__ void __launch_bounds__({}, {})", plan_.threads,
-            sort.least_blocks);
+            plan_.least_blocks);
   out_.open("{}({}{})", name_placeholder, text.parameters, results);
   if (text.moves) {
     out_.line("const SortResults<T, I> to{{{}}};",

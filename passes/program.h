@@ -96,7 +96,7 @@ struct MatmulStep {
   std::optional<StandBy> stand_by;  ///< of a product with an epilogue
 };
 
-/// How a GPU sorts: blocks of `threads` take `tile` elements at a time.
+/// How a GPU sorts.
 struct SortKernels {
   enum class Method : std::uint8_t {
     merge,  ///< tiles, which hold several short rows or part of one; and where rows may be longer,
@@ -106,12 +106,12 @@ struct SortKernels {
   struct Kernel {
     std::uint32_t kernel = 0;  ///< index into Program::kernel_names
     std::uint32_t shared_bytes = 0;
+    std::uint32_t threads = 0;  ///< of a block
+    std::int64_t tile = 0;      ///< elements that a block takes
     friend bool operator==(const Kernel&, const Kernel&) = default;
   };
   Method method = Method::merge;
   std::vector<Kernel> kernels;
-  std::int64_t tile = 0;
-  std::uint32_t threads = 0;
   friend bool operator==(const SortKernels&, const SortKernels&) = default;
 };
 

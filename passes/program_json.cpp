@@ -207,11 +207,8 @@ Json sort_json(const SortStep& step) {
   const SortKernels& kernels = *step.kernels;
   Json list = Json::array();
   for (const SortKernels::Kernel& one : kernels.kernels)
-    list.push_back({one.kernel, one.shared_bytes});
-  json["device"] = {{"method", static_cast<int>(kernels.method)},
-                    {"kernels", list},
-                    {"tile", kernels.tile},
-                    {"threads", kernels.threads}};
+    list.push_back({one.kernel, one.shared_bytes, one.threads, one.tile});
+  json["device"] = {{"method", static_cast<int>(kernels.method)}, {"kernels", list}};
   return json;
 }
 
@@ -229,9 +226,7 @@ SortStep sort_of(const Json& json) {
   SortKernels& kernels = step.kernels.emplace();
   kernels.method = static_cast<SortKernels::Method>(device.at("method").get<int>());
   for (const Json& one : device.at("kernels"))
-    kernels.kernels.push_back({one.at(0).get<std::uint32_t>(), one.at(1).get<std::uint32_t>()});
-  kernels.tile = device.at("tile");
-  kernels.threads = device.at("threads");
+    kernels.kernels.push_back({one.at(0), one.at(1), one.at(2), one.at(3)});
   return step;
 }
 

@@ -154,72 +154,21 @@ void for_each_row(std::int64_t rows, std::int64_t length, const Sort& sort) {
                });
 }
 
-template <class T>
-constexpr bool is_floating = heddle_scalar::is_float<T> || heddle_scalar::is_soft<T>;
+using heddle_scalar::value_of;
 
+/// A key as vector_sort.h takes them: wide as T, or as T and a place.
 template <std::size_t Bytes>
 using KeyOf = std::conditional_t<
     Bytes == 1, std::uint8_t,
     std::conditional_t<Bytes == 2, std::uint16_t,
                        std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
-
 template <class T>
-constexpr auto top_bit = static_cast<KeyOf<sizeof(T)>>(KeyOf<sizeof(T)>(1) << (8 * sizeof(T) - 1));
+using Key = KeyOf<sizeof(T)>;
 
-/// 0 where the top bit is not set, else all ones.
-template <class Key>
-constexpr Key spread_top(Key key) {
-  return static_cast<Key>(static_cast<std::make_signed_t<Key>>(key) >> (8 * sizeof(Key) - 1));
-}
-
+/// What sorts by the order of T: the same for what is equal.
 template <class T>
-constexpr KeyOf<sizeof(T)> infinity_bits() {
-  if constexpr (heddle_scalar::is_soft<T>) {
-    return 0x7fff >> T::mantissa_bits << T::mantissa_bits;
-  } else {
-    return std::bit_cast<KeyOf<sizeof(T)>>(std::numeric_limits<T>::infinity());
-  }
-}
-
-/// A number that grows as x comes later in order, and is the same for what is equal.
-template <class T>
-auto key_of(T x) {
-  using Key = KeyOf<sizeof(T)>;
-  const auto bits = std::bit_cast<Key>(x);
-  if constexpr (is_floating<T>) {
-    const auto magnitude = static_cast<std::make_signed_t<Key>>(bits & ~top_bit<T>);
-    const Key of_number = static_cast<Key>(bits ^ (spread_top(bits) | top_bit<T>));
-    const bool nan = magnitude > static_cast<std::make_signed_t<Key>>(infinity_bits<T>());
-    const Key key = nan ? static_cast<Key>(~Key(0)) : of_number;
-    return magnitude == 0 ? top_bit<T> : key;
-  } else {
-    return std::is_signed_v<T> ? static_cast<Key>(bits ^ top_bit<T>) : bits;
-  }
-}
-
-/// What has that key; of zeros the positive one.
-template <class T>
-T of_key(KeyOf<sizeof(T)> key) {
-  using Key = KeyOf<sizeof(T)>;
-  if constexpr (is_floating<T>) {
-    const Key bits = static_cast<Key>(key ^ (static_cast<Key>(~spread_top(key)) | top_bit<T>));
-    return std::bit_cast<T>(bits);
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<T>(key ^ top_bit<T>);
-  } else {
-    return static_cast<T>(key);
-  }
-}
-
-/// Whether a key does not say which of several equal numbers x is.
-template <class T>
-bool is_special(T x) {
-  using Key = KeyOf<sizeof(T)>;
-  const auto bits = std::bit_cast<Key>(x);
-  if constexpr (!is_floating<T>) return false;
-  const auto magnitude = static_cast<std::make_signed_t<Key>>(bits & ~top_bit<T>);
-  return (magnitude > static_cast<std::make_signed_t<Key>>(infinity_bits<T>())) |
-         (bits == top_bit<T>);
+Key<T> sort_key(T x) {
+  return heddle_scalar::canonical_key<T>(heddle_scalar::key_of(x));
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
@@ -229,13 +178,14 @@ bool is_special(T x) {
 #define HEDDLE_FOR_EVERY_LEVEL
 #endif
 
-/// Keys of `from`; true where one of these is special.
+/// Keys of `from`; true where one of these has lost which of equal numbers it was made of.
 template <class T>
-HEDDLE_FOR_EVERY_LEVEL bool make_keys(const T* from, KeyOf<sizeof(T)>* keys, std::int64_t count) {
-  KeyOf<sizeof(T)> found = 0;
+HEDDLE_FOR_EVERY_LEVEL bool make_keys(const T* from, Key<T>* keys, std::int64_t count) {
+  Key<T> found = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    keys[i] = key_of(from[i]);
-    found |= is_special(from[i]) ? 1 : 0;
+    const Key<T> key = heddle_scalar::key_of(from[i]);
+    keys[i] = heddle_scalar::canonical_key<T>(key);
+    found |= keys[i] ^ key;
   }
   return found != 0;
 }
@@ -264,8 +214,10 @@ void sort_by_counts(const T* from, T* to, std::int64_t length, std::atomic<bool>
     own.assign(keys, 0);
     bool found = false;
     for (std::int64_t i = begin; i < end; ++i) {
-      ++own[key_of(from[i])];
-      found |= is_special(from[i]);
+      const Key<T> key = heddle_scalar::key_of(from[i]);
+      const Key<T> canonical = heddle_scalar::canonical_key<T>(key);
+      ++own[canonical];
+      found |= key != canonical;
     }
     if (found) special = true;
   });
@@ -279,14 +231,13 @@ void sort_by_counts(const T* from, T* to, std::int64_t length, std::atomic<bool>
                  for (std::int64_t key = begin; key < end; ++key) {
                    std::fill(to + begins[static_cast<std::size_t>(key)],
                              to + begins[static_cast<std::size_t>(key) + 1],
-                             of_key<T>(static_cast<KeyOf<sizeof(T)>>(key)));
+                             value_of<T>(static_cast<Key<T>>(key)));
                  }
                });
 }
 
 template <class T>
 void sort_numbers(const T* from, T* to, T* spare, std::int64_t length) {
-  using Key = KeyOf<sizeof(T)>;
   std::atomic<bool> special{false};
   constexpr std::int64_t least_to_count = sizeof(T) == 1 ? 1 : 1 << 18;
   if constexpr (sizeof(T) <= 2) {
@@ -297,15 +248,15 @@ void sort_numbers(const T* from, T* to, T* spare, std::int64_t length) {
     }
   }
   if constexpr (sizeof(T) > 1) {
-    const auto fill = [&](Key* keys, std::int64_t begin, std::int64_t end) {
+    const auto fill = [&](Key<T>* keys, std::int64_t begin, std::int64_t end) {
       if (make_keys(from + begin, keys + begin, end - begin)) special = true;
     };
     sort_row(
-        reinterpret_cast<Key*>(spare), reinterpret_cast<Key*>(to), length, fill,
-        [](Key* keys, Key* other, std::int64_t count) {
+        reinterpret_cast<Key<T>*>(spare), reinterpret_cast<Key<T>*>(to), length, fill,
+        [](Key<T>* keys, Key<T>* other, std::int64_t count) {
           sort_run(keys, other, static_cast<std::size_t>(count));
         },
-        std::less<Key>(), [to](std::int64_t i, Key key) { to[i] = of_key<T>(key); });
+        std::less<Key<T>>(), [to](std::int64_t i, Key<T> key) { to[i] = value_of<T>(key); });
     if (special) restore_specials(from, to, length);
   }
 }
@@ -319,7 +270,7 @@ void sort_keyed_places(const T* from, std::int64_t* out, Keyed* spare, std::int6
       spare, spare + length, length,
       [&](Keyed* keyed, std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i)
-          keyed[i] = Keyed{key_of(from[i])} << place_bits | static_cast<Keyed>(i);
+          keyed[i] = Keyed{sort_key(from[i])} << place_bits | static_cast<Keyed>(i);
       },
       [](Keyed* keyed, Keyed* other, std::int64_t count) {
         sort_run(keyed, other, static_cast<std::size_t>(count), place_bits);

@@ -7,118 +7,164 @@
 constexpr int radix_digits = 256;
 
 template <class T>
-__device__ __forceinline__ int radix_digit(T key, int shift) {
-  return static_cast<int>(heddle_scalar::key_bits(key) >> shift) & (radix_digits - 1);
+using RadixKey = heddle_scalar::Key<T>;
+
+// Padding comes last in order, and behind all else.
+template <class T>
+constexpr RadixKey<T> radix_padding = static_cast<RadixKey<T>>(~RadixKey<T>(0));
+
+template <class T>
+__device__ __forceinline__ int radix_digit(RadixKey<T> key, int shift) {
+  return static_cast<int>(heddle_scalar::canonical_key<T>(key) >> shift) & (radix_digits - 1);
 }
+
+// Elements first, first + step ... of an array that ends at `end`, as keys.
+template <int Items, class T>
+__device__ __forceinline__ void load_radix_keys(RadixKey<T>* keys, const T* from, int first,
+                                                int step, int end) {
+  if (first + (Items - 1) * step < end) {
+#pragma unroll
+    for (int k = 0; k < Items; ++k) keys[k] = heddle_scalar::key_of(load(from, first + k * step));
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < Items; ++k) {
+    const int i = first + k * step;
+    keys[k] = i < end ? heddle_scalar::key_of(load(from, i)) : radix_padding<T>;
+  }
+}
+
+// The tile of this block: `count` elements of a row, from `first` on. There are fewer tiles than
+// 2^31.
+template <int Tile>
+struct RadixTile {
+  unsigned int tiles, number;
+  long long row, first;
+  int count;
+  __device__ __forceinline__ RadixTile(long long length, unsigned int ticket)
+      : tiles(static_cast<unsigned int>((length + Tile - 1) / Tile)), number(ticket % tiles) {
+    row = ticket / tiles;
+    first = static_cast<long long>(number) * Tile;
+    count = static_cast<int>(length - first < Tile ? length - first : Tile);
+  }
+};
 
 // counts[row][pass][digit]: how often the pass's digit is in the row; 0 before. A block counts a
 // part of Rounds * Threads * Items elements.
 template <int Threads, int Items, int Rounds, class T, class W>
 __device__ __forceinline__ void radix_count(long long length, const T* from, W* counts) {
-  constexpr int passes = sizeof(T), part_size = Rounds * Threads * Items;
+  constexpr int passes = sizeof(T);
   const int thread = static_cast<int>(threadIdx.x);
-  const long long parts = (length + part_size - 1) / part_size;
-  const long long row = blockIdx.x / parts, part = blockIdx.x % parts * part_size;
+  const RadixTile<Rounds * Threads * Items> part(length, blockIdx.x);
+  const T* const elements = from + (part.row * length + part.first);
   const SharedArray<int> counters = shared_pointer<int>(0);
   for (int i = thread; i < passes * radix_digits; i += Threads) shared_store(counters, i, 0);
   block_barrier();
-  for (long long first = part; first < part + part_size; first += Threads * Items) {
-    T key[Items];
+  for (int first = 0; first < part.count; first += Threads * Items) {
+    RadixKey<T> key[Items];
+    load_radix_keys<Items>(key, elements, first + thread, Threads, part.count);
 #pragma unroll
     for (int k = 0; k < Items; ++k) {
-      const long long i = first + k * Threads + thread;
-      key[k] = i < length ? load(from, row * length + i) : T();
-    }
+      if (first + k * Threads + thread >= part.count) continue;
+      const RadixKey<T> canonical = heddle_scalar::canonical_key<T>(key[k]);
 #pragma unroll
-    for (int k = 0; k < Items; ++k) {
-      if (first + k * Threads + thread >= length) continue;
-#pragma unroll
-      for (int pass = 0; pass < passes; ++pass)
-        shared_atomic_add(counters, pass * radix_digits + radix_digit(key[k], 8 * pass), 1);
+      for (int pass = 0; pass < passes; ++pass) {
+        const int digit = static_cast<int>(canonical >> 8 * pass) & (radix_digits - 1);
+        shared_atomic_add(counters, pass * radix_digits + digit, 1);
+      }
     }
   }
   block_barrier();
   for (int i = thread; i < passes * radix_digits; i += Threads) {
     const int count = shared_load(counters, i);
-    if (count != 0) atomic_add(counts, row * passes * radix_digits + i, static_cast<W>(count));
+    if (count != 0) atomic_add(counts, part.row * passes * radix_digits + i, static_cast<W>(count));
   }
 }
-
-// The tile of this block: elements first .. first + count - 1 of a row.
-template <int Tile>
-struct RadixTile {
-  long long tiles, row, number, first;
-  int count;
-  __device__ __forceinline__ RadixTile(long long length, long long ticket) {
-    tiles = (length + Tile - 1) / Tile;
-    row = ticket / tiles;
-    number = ticket % tiles;
-    first = number * Tile;
-    count = static_cast<int>(length - first < Tile ? length - first : Tile);
-  }
-};
 
 // A tile in shared memory.
 template <class T, class I, int Tile>
 struct RadixStage {
   static constexpr int bytes = Tile * static_cast<int>(sizeof(T) + (has_places<I> ? sizeof(I) : 0));
-  SharedArray<T> keys;
+  SharedArray<RadixKey<T>> keys;
   SharedArray<I> places;
   __device__ __forceinline__ RadixStage()
-      : keys(shared_pointer<T>(0)), places(shared_pointer<I>(Tile * static_cast<int>(sizeof(T)))) {}
-  __device__ __forceinline__ T key(int i) const { return shared_load(keys, i); }
+      : keys(shared_pointer<RadixKey<T>>(0)),
+        places(shared_pointer<I>(Tile * static_cast<int>(sizeof(T)))) {}
+  __device__ __forceinline__ int digit(int i, int shift) const {
+    return radix_digit<T>(shared_load(keys, i), shift);
+  }
+  __device__ __forceinline__ T key(int i) const {
+    return heddle_scalar::value_of<T>(shared_load(keys, i));
+  }
   __device__ __forceinline__ I place(int i) const { return shared_load(places, i); }
+  __device__ __forceinline__ void set(int i, RadixKey<T> key, I place) const {
+    shared_store(keys, i, key);
+    if constexpr (has_places<I>) shared_store(places, i, place);
+  }
 };
 
-// Elements of a tile, of which every warp has a run, and in each round its lanes neighbours; their
-// digits, and how many before each in its warp's run have the same. Behind the last element stand
-// ones that come last in order, and so leave all others where they belong.
-template <int Threads, int Items, class T>
+// Keys of a tile, of which every warp has a run, and in each round its lanes neighbours; with their
+// places where these are carried, and their digits, four to a word. Padding is behind the last.
+template <int Threads, int Items, class T, class I>
 struct RadixItems {
-  static constexpr int warps = Threads / 32, rank_bits = 16;
-  T key[Items];
-  int digit_and_rank[Items];
+  RadixKey<T> key[Items];
+  I place[Items];
+  unsigned int digits[(Items + 3) / 4];
 
   static __device__ __forceinline__ int slot(int round) {
     const int thread = static_cast<int>(threadIdx.x);
     return thread / 32 * (32 * Items) + round * 32 + thread % 32;
   }
-  __device__ __forceinline__ int digit(int round) const {
-    return digit_and_rank[round] >> rank_bits;
-  }
-  __device__ __forceinline__ int rank(int round) const {
-    return digit_and_rank[round] & ((1 << rank_bits) - 1);
+  // That of the warp and the digit.
+  __device__ __forceinline__ int counter(int round) const {
+    const int digit = static_cast<int>(digits[round / 4] >> round % 4 * 8 & 0xffu);
+    return static_cast<int>(threadIdx.x) / 32 * radix_digits + digit;
   }
 
-  __device__ __forceinline__ void load_keys(const T* from, int count) {
+  // counters[warp * 256 + digit], 0 before, becomes how many of the warp's run have the digit.
+  __device__ __forceinline__ void load_and_count(const T* from, int count, int shift,
+                                                 SharedArray<int> counters) {
+    load_radix_keys<Items>(key, from, slot(0), 32, count);
 #pragma unroll
     for (int round = 0; round < Items; ++round) {
-      key[round] =
-          slot(round) < count ? load(from, slot(round)) : heddle_scalar::last_in_order<T>();
+      const auto digit = static_cast<unsigned int>(radix_digit<T>(key[round], shift));
+      digits[round / 4] = round % 4 == 0 ? digit : digits[round / 4] | digit << round % 4 * 8;
+      shared_atomic_add(counters, counter(round), 1);
     }
   }
 
-  // counters[warp * 256 + digit], 0 before, becomes how many of the warp's run have the digit. The
-  // lanes of a round that share one find each other by the bits that they set in its mask, which
-  // are 0 before and after.
-  __device__ __forceinline__ void rank_keys(int shift, SharedArray<int> counters,
-                                            SharedArray<unsigned int> masks) {
-    const int thread = static_cast<int>(threadIdx.x);
-    const int warp = thread / 32, lane = thread % 32;
+  // Those in `from`, or in the row: the first pass makes the places.
+  __device__ __forceinline__ void load_places(const I* from, long long first, int count) {
+    if constexpr (has_places<I>) {
+#pragma unroll
+      for (int round = 0; round < Items; ++round) {
+        const int i = slot(round);
+        place[round] = static_cast<I>(first + i);
+        if (from != nullptr && i < count) place[round] = load(from, i);
+      }
+    }
+  }
+
+  // Puts the elements where the counters say, which say then where more would go. The lanes of a
+  // round that share a digit find each other by the bits that they set in its mask, which are 0
+  // before and after.
+  template <class Stage>
+  __device__ __forceinline__ void put(SharedArray<int> counters, SharedArray<unsigned int> masks,
+                                      const Stage& staged) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int round = 0; round < Items; ++round) {
-      const int digit = radix_digit(key[round], shift);
-      const int counter = warp * radix_digits + digit;
-      shared_atomic_or(masks, counter, 1u << lane);
+      const int own = counter(round);
+      shared_atomic_or(masks, own, 1u << lane);
       warp_barrier();
-      const unsigned int peers = shared_load(masks, counter);
+      const unsigned int peers = shared_load(masks, own);
       const unsigned int before = peers & ((1u << lane) - 1);
-      const int earlier = shared_load(counters, counter);
-      digit_and_rank[round] = digit << rank_bits | (earlier + heddle_scalar::bitwise_count(before));
+      const int earlier = shared_load(counters, own);
+      staged.set(earlier + heddle_scalar::bitwise_count(before), key[round], place[round]);
       warp_barrier();
       if (before == 0) {
-        shared_store(counters, counter, earlier + heddle_scalar::bitwise_count(peers));
-        shared_store(masks, counter, 0u);
+        shared_store(counters, own, earlier + heddle_scalar::bitwise_count(peers));
+        shared_store(masks, own, 0u);
       }
       warp_barrier();
     }
@@ -198,27 +244,27 @@ __device__ __forceinline__ void radix_pass(long long length, int shift, const T*
                                            const SortResults<T, I>& to) {
   constexpr int tile_size = Threads * Items, warps = Threads / 32;
   const RadixStage<T, I, tile_size> staged;
-  // Masks lie where elements will, behind the ticket.
-  constexpr int masks_at = 16, masks_end = masks_at + 4 * warps * radix_digits;
-  constexpr int sums_at = ((staged.bytes > masks_end ? staged.bytes : masks_end) + 15) / 16 * 16;
+  constexpr int masks_at = (staged.bytes + 15) / 16 * 16;
+  constexpr int counters_at = masks_at + 4 * warps * radix_digits;
+  constexpr int sums_at = counters_at + 4 * warps * radix_digits;
   constexpr int starts_at = sums_at + 8 * warps;
-  constexpr int counters_at = starts_at + radix_digits * static_cast<int>(sizeof(W));
+  const SharedArray<unsigned int> masks = shared_pointer<unsigned int>(masks_at);
+  const SharedArray<int> counters = shared_pointer<int>(counters_at);
   const SharedArray<unsigned long long> sums = shared_pointer<unsigned long long>(sums_at);
   const SharedArray<W> starts = shared_pointer<W>(starts_at);
-  const SharedArray<int> counters = shared_pointer<int>(counters_at);
-  const SharedArray<unsigned int> masks = shared_pointer<unsigned int>(masks_at);
   const int thread = static_cast<int>(threadIdx.x);
 
-  const RadixTile<tile_size> tile(length, static_cast<long long>(take_ticket(words)));
+  const RadixTile<tile_size> tile(length, static_cast<unsigned int>(take_ticket(words)));
   const long long row = tile.row * length;
-  RadixItems<Threads, Items, T> items;
-  items.load_keys(from + row + tile.first, tile.count);
   for (int i = thread; i < warps * radix_digits; i += Threads) {
     shared_store(counters, i, 0);
     shared_store(masks, i, 0u);
   }
   block_barrier();
-  items.rank_keys(shift, counters, masks);
+  RadixItems<Threads, Items, T, I> items;
+  items.load_and_count(from + row + tile.first, tile.count, shift, counters);
+  items.load_places(from_places == nullptr ? from_places : from_places + row + tile.first,
+                    tile.first, tile.count);
   block_barrier();
 
   const RadixWords<W> digit_words{words, 1 + tile.row * tile.tiles * radix_digits + thread};
@@ -242,19 +288,7 @@ __device__ __forceinline__ void radix_pass(long long length, int shift, const T*
     }
   }
   block_barrier();
-#pragma unroll
-  for (int round = 0; round < Items; ++round) {
-    const int counter = thread / 32 * radix_digits + items.digit(round);
-    const int i = shared_load(counters, counter) + items.rank(round);
-    shared_store(staged.keys, i, items.key[round]);
-    if constexpr (has_places<I>) {
-      // The first pass makes the places.
-      const int slot = items.slot(round);
-      I place = static_cast<I>(tile.first + slot);
-      if (from_places != nullptr && slot < tile.count) place = load(from_places, row + place);
-      shared_store(staged.places, i, place);
-    }
-  }
+  items.put(counters, masks, staged);
   if (thread < radix_digits) {
     const W before = digit_words.before(tile.number);
     if (tile.number > 0)
@@ -262,11 +296,11 @@ __device__ __forceinline__ void radix_pass(long long length, int shift, const T*
     shared_store(starts, thread, static_cast<W>(smaller >> 16) + before - static_cast<W>(start));
   }
   block_barrier();
+  const SortResults<T, I> of_row = to.at(row);
 #pragma unroll
   for (int k = 0; k < Items; ++k) {
     const int i = k * Threads + thread;
-    if (i >= tile.count) continue;
-    const W target = shared_load(starts, radix_digit(staged.key(i), shift)) + static_cast<W>(i);
-    to.store_from(staged, i, row + static_cast<long long>(target));
+    if (i >= tile.count) return;
+    of_row.store_from(staged, i, shared_load(starts, staged.digit(i, shift)) + static_cast<W>(i));
   }
 }

@@ -112,8 +112,18 @@ struct SortResults {
   I* places;
   long long* result;
   bool last;
-  template <class Tile>
-  __device__ __forceinline__ void store_from(const Tile& tile, int i, long long to) const {
+  // Those of the elements from `first` on.
+  __device__ __forceinline__ SortResults at(long long first) const {
+    SortResults there = *this;
+    there.keys += first;
+    if constexpr (has_places<I>) {
+      there.places += first;
+      there.result += first;
+    }
+    return there;
+  }
+  template <class Tile, class Index>
+  __device__ __forceinline__ void store_from(const Tile& tile, int i, Index to) const {
     if constexpr (has_places<I>) {
       if (last) {
         store(result, to, static_cast<long long>(tile.place(i)));

@@ -45,16 +45,25 @@ HD_SCALAR T right_shift(T x, T count) {
 //! section bitwise_count needs core
 //! defines bitwise_count
 namespace heddle_scalar {
-// The one bits of the absolute value, added in pairs, fours and eights.
+// The one bits of the absolute value; on the host, whose loops they would keep from vectors, added
+// in pairs, fours and eights.
 template <class T>
 HD_SCALAR unsigned char bitwise_count(T x) {
   auto n = ring(x);
   using N = decltype(n);
   if constexpr (is_signed<T>) n = x < 0 ? -n : n;
+#ifdef __CUDACC__
+  if constexpr (sizeof(N) == 8) {
+    return static_cast<unsigned char>(__popcll(n));
+  } else {
+    return static_cast<unsigned char>(__popc(n));
+  }
+#else
   constexpr N ones = static_cast<N>(0x0101010101010101ull);
   n -= (n >> 1) & (ones * 0x55);
   n = (n & (ones * 0x33)) + ((n >> 2) & (ones * 0x33));
   n = (n + (n >> 4)) & (ones * 0x0f);
   return static_cast<unsigned char>((n * ones) >> (8 * sizeof(N) - 8));
+#endif
 }
 }  // namespace heddle_scalar

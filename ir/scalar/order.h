@@ -72,26 +72,76 @@ template <>
 struct KeyBits<8> {
   using Type = unsigned long long;
 };
-// A number as wide as T that grows as T comes later in order, and is the same for what is equal.
+// Keys are numbers as wide as T that grow as T comes later in order; value_of() takes them back.
+// Of floats those of -infinity to infinity come first, without a gap, and NaN follow.
 template <class T>
-HD_SCALAR auto key_bits(T x) {
-  using Bits = typename KeyBits<sizeof(T)>::Type;
-  constexpr Bits top = static_cast<Bits>(Bits(1) << (8 * sizeof(Bits) - 1));
-  if constexpr (is_float<T> || is_soft<T>) {
-    const auto wide = widen(x);
-    if (wide != wide) return static_cast<Bits>(~Bits(0));
-    if (wide == 0) return top;
-    Bits bits;
-    if constexpr (is_soft<T>) {
-      bits = static_cast<Bits>(x.bits);
-    } else {
-      bits = bits_of(x);
-    }
-    return static_cast<Bits>((bits & top) != 0 ? ~bits : bits | top);
-  } else if constexpr (is_integer<T>) {
-    return static_cast<Bits>(is_signed<T> ? static_cast<Bits>(x) ^ top : static_cast<Bits>(x));
+using Key = typename KeyBits<sizeof(T)>::Type;
+template <class K>
+constexpr K key_top = static_cast<K>(K(1) << (8 * sizeof(K) - 1));
+// 0 where the top bit is not set, else all ones.
+template <class K>
+HD_SCALAR K top_spread(K key) {
+  return static_cast<K>(0 - (key >> (8 * sizeof(K) - 1)));
+}
+template <class T>
+HD_SCALAR Key<T> float_bits(T x) {
+  if constexpr (is_soft<T>) {
+    return x.bits;
   } else {
-    return static_cast<Bits>(x ? 1 : 0);
+    return bits_of(x);
+  }
+}
+// The bits of infinity: that many keys have the numbers below zero.
+template <class T>
+constexpr Key<T> infinity_bits() {
+  int mantissa_bits = sizeof(T) == 8 ? 52 : 23;
+  if constexpr (is_soft<T>) mantissa_bits = T::mantissa_bits;
+  return static_cast<Key<T>>(key_top<Key<T>> - (Key<T>(1) << mantissa_bits));
+}
+template <class T>
+HD_SCALAR Key<T> key_of(T x) {
+  using K = Key<T>;
+  constexpr K top = key_top<K>;
+  if constexpr (is_float<T> || is_soft<T>) {
+    const K bits = float_bits(x);
+    const K ascending = static_cast<K>(bits ^ (top_spread(bits) | top));
+    return static_cast<K>(ascending - (top - infinity_bits<T>() - 1));
+  } else if constexpr (is_integer<T>) {
+    return static_cast<K>(is_signed<T> ? static_cast<K>(x) ^ top : static_cast<K>(x));
+  } else {
+    return static_cast<K>(x ? 1 : 0);
+  }
+}
+template <class T>
+HD_SCALAR T value_of(Key<T> key) {
+  using K = Key<T>;
+  constexpr K top = key_top<K>;
+  if constexpr (is_float<T> || is_soft<T>) {
+    const K ascending = static_cast<K>(key + (top - infinity_bits<T>() - 1));
+    const K bits = static_cast<K>(ascending ^ (static_cast<K>(~top_spread(ascending)) | top));
+    if constexpr (is_soft<T>) {
+      return T{bits};
+    } else {
+      return float_of(bits);
+    }
+  } else if constexpr (is_integer<T>) {
+    return static_cast<T>(is_signed<T> ? static_cast<K>(key ^ top) : key);
+  } else {
+    return key != 0;
+  }
+}
+// Keys of what is equal in order made the same: those of zeros of either sign, and of
+// NaN, which have the greatest.
+template <class T>
+HD_SCALAR Key<T> canonical_key(Key<T> key) {
+  if constexpr (is_float<T> || is_soft<T>) {
+    using K = Key<T>;
+    const K minus_zero = infinity_bits<T>();
+    const K nan = static_cast<K>(2 * minus_zero + 2);
+    const K number = static_cast<K>(key + (key == minus_zero ? 1 : 0));
+    return number < nan ? number : static_cast<K>(~K(0));
+  } else {
+    return key;
   }
 }
 }  // namespace heddle_scalar

@@ -127,9 +127,8 @@ struct SortKernel {
   bool indices = false;  ///< carries along where each element comes from
   int index_bits = 64;   ///< in which
   int items = 8;         ///< elements a thread
-  int rounds = 1;        ///< tiles that a block counts
+  int rounds = 1;        ///< in which a block counts as many
   int word_bits = 32;    ///< of counts of digits
-  int least_blocks = 1;  ///< that a multiprocessor is to have registers for
 };
 
 /// One kernel, decided down to the last detail: the printers only spell it. The outer loops run

@@ -14,10 +14,6 @@ using Kind = SortKernel::Kind;
 using Method = SortKernels::Method;
 
 constexpr std::int64_t digits = 256;
-constexpr std::int64_t count_rounds = 2;  ///< tiles that a block counts
-
-/// Threads of a block; of those that sort by digits, the first 256 keep the count of one each.
-int threads_of(Method method) { return method == Method::radix ? 512 : 256; }
 
 std::int64_t key_bytes(const SortStep& step) {
   return static_cast<std::int64_t>(size_of(step.dtype));
@@ -36,30 +32,59 @@ std::int64_t index_bytes(const SortStep& step) {
 
 std::int64_t element_bytes(const SortStep& step) { return key_bytes(step) + index_bytes(step); }
 
-/// Elements of a thread that leave room for two blocks or more. Measured on an H200, where as many
-/// as 64 registers hold are best for a sort by digits.
-int items_of(const SortStep& step, Method method) {
+/// A kernel's blocks, of which a multiprocessor is to have registers for so many.
+struct BlockShape {
+  int threads, items, rounds, least_blocks;
+  std::int64_t tile() const { return std::int64_t{threads} * items * rounds; }
+};
+
+/// Tiles that are merged are powers of two, and fit everywhere.
+BlockShape merge_shape(const SortStep& step) {
   const std::int64_t bytes = element_bytes(step);
-  if (method == Method::radix) return bytes <= 4 ? 20 : bytes <= 8 ? 12 : 8;
-  return bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4;
+  return {256, bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4, 1, 1};
+}
+
+/// Counting many elements goes in rounds, so that few blocks add up what they counted.
+BlockShape count_shape(const SortStep& step, const ir::Target& target) {
+  BlockShape shape{512, key_bytes(step) <= 4 ? 8 : 4, 1, 4};
+  const std::int64_t elements = step.rows.is_constant() && step.length.is_constant()
+                                    ? step.rows.constant() * step.length.constant()
+                                    : 0;
+  const std::int64_t at_once =
+      shape.tile() * shape.least_blocks * std::max(1, target.multiprocessors);
+  shape.rounds = static_cast<int>(std::clamp<std::int64_t>(elements / at_once, 1, 8));
+  return shape;
+}
+
+/// As many elements as 64 registers hold; measured on an H200. The first 256 threads keep the count
+/// of a digit each.
+BlockShape pass_shape(const SortStep& step) {
+  const std::int64_t bytes = element_bytes(step);
+  if (bytes <= 4) return {256, 28, 1, 4};
+  if (bytes <= 8) return {384, 14, 1, 3};
+  return {384, 10, 1, 3};
 }
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// What a sort by digits counts, of rows of a known length, in tiles of so many elements.
+/// What a sort by digits counts, of rows of a known length.
 struct RadixSizes {
-  std::int64_t tiles;           ///< of a row
+  std::int64_t tiles;           ///< of a row, that a pass moves
   std::int64_t word_bytes;      ///< of a count, of which two bits say what it counts
   std::int64_t count_blocks;    ///< that count the digits of a row
   std::int64_t counts_a_block;  ///< bytes: those of all such blocks hold the row's counts
   std::int64_t words_a_tile;    ///< bytes: a word a digit, and one for the ticket
 };
 
-RadixSizes radix_sizes(const SortStep& step, std::int64_t tile) {
+std::int64_t word_bytes(const SortStep& step) {
+  return step.length.constant() < std::int64_t{1} << 30 ? 4 : 8;
+}
+
+RadixSizes radix_sizes(const SortStep& step) {
   RadixSizes sizes{};
-  sizes.tiles = quotient_up(step.length.constant(), tile);
-  sizes.word_bytes = step.length.constant() < std::int64_t{1} << 30 ? 4 : 8;
-  sizes.count_blocks = quotient_up(sizes.tiles, count_rounds);
+  sizes.tiles = quotient_up(step.length.constant(), step.kernels->kernels[1].tile);
+  sizes.word_bytes = word_bytes(step);
+  sizes.count_blocks = quotient_up(step.length.constant(), step.kernels->kernels[0].tile);
   sizes.counts_a_block =
       quotient_up(digits * key_bytes(step), sizes.count_blocks) * sizes.word_bytes;
   sizes.words_a_tile = (digits + 1) * sizes.word_bytes;
@@ -71,9 +96,7 @@ std::int64_t merges_of(std::int64_t runs) {
   return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(runs, 1)) - 1);
 }
 
-std::int64_t merge_tile(const SortStep& step) {
-  return std::int64_t{threads_of(Method::merge)} * items_of(step, Method::merge);
-}
+std::int64_t merge_tile(const SortStep& step) { return merge_shape(step).tile(); }
 
 /// A pass of either method reads and writes all elements; counting digits reads the keys once more.
 std::int64_t merged_bytes(const SortStep& step, std::int64_t length) {
@@ -98,7 +121,7 @@ double merge_time(const SortStep& step, double elements) {
 double radix_time(const SortStep& step, double elements) {
   const auto passes = static_cast<double>(key_bytes(step));
   const auto moved = static_cast<double>(2 * element_bytes(step));
-  return 10 + passes * (10 + elements * (4.4e-6 + 0.25e-6 * moved));
+  return 10 + elements * 2e-6 + passes * (10 + elements * (2.2e-6 + 0.36e-6 * moved));
 }
 
 /// Whichever takes less time.
@@ -124,51 +147,47 @@ std::int64_t staged_bytes(const SortStep& step, std::int64_t tile) {
   return element_bytes(step) * (tile + tile / 32);
 }
 
-std::int64_t shared_bytes(const SortStep& step, Kind kind, std::int64_t tile) {
-  const std::int64_t warps = threads_of(Method::radix) / 32;
+std::int64_t shared_bytes(const SortStep& step, Kind kind, const BlockShape& shape) {
+  const std::int64_t warps = shape.threads / 32;
   switch (kind) {
     case Kind::tiles:
-      return staged_bytes(step, tile);
+      return staged_bytes(step, shape.tile());
     case Kind::merge:
-      return staged_bytes(step, tile) + 2 * 8;
+      return staged_bytes(step, shape.tile()) + 2 * 8;
     case Kind::count:
       return 4 * digits * key_bytes(step);
     case Kind::pass:
       break;
   }
-  // The tile or, before, masks; sums of warps, where digits start, what each warp has of each.
-  const std::int64_t counters = 4 * warps * digits;
-  const std::int64_t elements = element_bytes(step) * tile;
-  return quotient_up(std::max(elements, 16 + counters), 16) * 16 + 8 * warps +
-         radix_sizes(step, tile).word_bytes * digits + counters;
+  // The tile; a mask and a counter for each digit of each warp; sums of warps; where digits start.
+  return quotient_up(element_bytes(step) * shape.tile(), 16) * 16 + 2 * 4 * warps * digits +
+         8 * warps + word_bytes(step) * digits;
 }
 
-/// As many as are wanted, or as a block's shared memory holds. Tiles that are merged are powers of
-/// two, and fit everywhere.
-int fitting_items(const SortStep& step, Method method, const ir::Target& target) {
-  int items = items_of(step, method);
-  while (method == Method::radix && items > 1 &&
-         shared_bytes(step, Kind::pass, items * threads_of(method)) > target.shared_bytes_per_block)
-    --items;
-  return items;
+BlockShape shape_of(const SortStep& step, Kind kind, const ir::Target& target) {
+  if (kind == Kind::tiles || kind == Kind::merge) return merge_shape(step);
+  if (kind == Kind::count) return count_shape(step, target);
+  BlockShape shape = pass_shape(step);
+  while (shape.items > 1 && shared_bytes(step, kind, shape) > target.shared_bytes_per_block)
+    --shape.items;
+  return shape;
 }
 
-void add_kernel(SortPlans& plans, const SortStep& step, Kind kind) {
+void add_kernel(SortPlans& plans, const SortStep& step, Kind kind, const ir::Target& target) {
+  const BlockShape shape = shape_of(step, kind, target);
   KernelPlan plan;
   plan.family = "sort";
-  plan.threads = static_cast<int>(plans.launch.threads);
-  plan.sort = SortKernel{kind, step.dtype, step.indices, narrow_indices(step) ? 32 : 64,
-                         static_cast<int>(plans.launch.tile / plans.launch.threads)};
-  if (plans.launch.method == Method::radix) {
-    plan.sort->rounds = count_rounds;
-    plan.sort->least_blocks = 2;
-    plan.sort->word_bits = static_cast<int>(8 * radix_sizes(step, plans.launch.tile).word_bytes);
-  }
+  plan.threads = shape.threads;
+  plan.least_blocks = shape.least_blocks;
+  plan.sort = SortKernel{kind,        step.dtype,  step.indices, narrow_indices(step) ? 32 : 64,
+                         shape.items, shape.rounds};
+  if (plans.launch.method == Method::radix)
+    plan.sort->word_bits = static_cast<int>(8 * word_bytes(step));
   plan.name = fmt::format("hd_{}_{}_{}", step.indices ? "argsort" : "sort", name_of_kind(kind),
                           name_of(step.dtype));
-  plans.launch.kernels.push_back(
-      {static_cast<std::uint32_t>(plans.kernels.size()),
-       static_cast<std::uint32_t>(shared_bytes(step, kind, plans.launch.tile))});
+  plans.launch.kernels.push_back({static_cast<std::uint32_t>(plans.kernels.size()),
+                                  static_cast<std::uint32_t>(shared_bytes(step, kind, shape)),
+                                  static_cast<std::uint32_t>(shape.threads), shape.tile()});
   plans.kernels.push_back(std::move(plan));
 }
 
@@ -207,7 +226,7 @@ class Launches {
     KernelStep& launch = result.emplace_back();
     launch.kernel = kernels.kernels[kernel].kernel;
     launch.shared_bytes = kernels.kernels[kernel].shared_bytes;
-    launch.block[0] = kernels.threads;
+    launch.block[0] = kernels.kernels[kernel].threads;
     launch.grid = {{blocks, 1}};
     return launch;
   }
@@ -230,13 +249,13 @@ class Launches {
 
 std::vector<KernelStep> merge_launches(const SortStep& step, std::int64_t rows,
                                        std::int64_t length) {
-  const SortKernels& kernels = *step.kernels;
+  const std::int64_t tile = step.kernels->kernels[0].tile;
   // Runs are powers of two; several short rows share a block.
-  const std::int64_t least = kernels.tile / kernels.threads;
+  const std::int64_t least = tile / step.kernels->kernels[0].threads;
   std::int64_t width = least, width_bits = std::bit_width(static_cast<std::uint64_t>(least)) - 1;
-  for (; width < length && width < kernels.tile; width *= 2) ++width_bits;
+  for (; width < length && width < tile; width *= 2) ++width_bits;
   const std::int64_t tiles = (length + width - 1) / width, merges = merges_of(tiles);
-  const std::int64_t runs_a_block = kernels.tile / width;
+  const std::int64_t runs_a_block = tile / width;
   Launches launches(step, merges);
   KernelStep& first = launches.add(0, (rows * tiles + runs_a_block - 1) / runs_a_block);
   first.parameters = {size(rows), size(length), size(width_bits), buffer(step.keys, false)};
@@ -253,7 +272,7 @@ std::vector<KernelStep> merge_launches(const SortStep& step, std::int64_t rows,
 
 std::vector<KernelStep> radix_launches(const SortStep& step, std::int64_t rows,
                                        std::int64_t length) {
-  const RadixSizes sizes = radix_sizes(step, step.kernels->tile);
+  const RadixSizes sizes = radix_sizes(step);
   const std::int64_t passes = key_bytes(step);
   const BufferRef counts = step.scratch[step.scratch.size() - 2], words = step.scratch.back();
   Launches launches(step, passes);
@@ -280,16 +299,13 @@ SortPlans plan_sort(const SortStep& step, const ir::Target& target,
                     const std::vector<std::string>& disabled) {
   SortPlans plans;
   plans.launch.method = method_of(step, disabled);
-  plans.launch.threads = static_cast<std::uint32_t>(threads_of(plans.launch.method));
-  plans.launch.tile =
-      std::int64_t{plans.launch.threads} * fitting_items(step, plans.launch.method, target);
   if (plans.launch.method == Method::radix) {
-    for (const Kind kind : {Kind::count, Kind::pass}) add_kernel(plans, step, kind);
+    for (const Kind kind : {Kind::count, Kind::pass}) add_kernel(plans, step, kind, target);
     return plans;
   }
-  add_kernel(plans, step, Kind::tiles);
-  const bool one_tile = step.length.is_constant() && step.length.constant() <= plans.launch.tile;
-  if (!one_tile) add_kernel(plans, step, Kind::merge);
+  add_kernel(plans, step, Kind::tiles, target);
+  const bool one_tile = step.length.is_constant() && step.length.constant() <= merge_tile(step);
+  if (!one_tile) add_kernel(plans, step, Kind::merge, target);
   return plans;
 }
 
@@ -303,7 +319,7 @@ std::vector<Dim> scratch_bytes(const SortStep& step) {
   std::vector<Dim> bytes = {keys};
   if (step.indices) bytes = {keys, keys, places, places};
   if (step.kernels->method == Method::radix) {
-    const RadixSizes sizes = radix_sizes(step, step.kernels->tile);
+    const RadixSizes sizes = radix_sizes(step);
     bytes.push_back(step.rows * Dim(sizes.count_blocks * sizes.counts_a_block));
     bytes.push_back(step.rows * Dim(sizes.tiles * sizes.words_a_tile));
   }
