@@ -1,6 +1,8 @@
 #include "passes/simplify.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "ir/constant.h"
@@ -15,6 +17,19 @@ using ir::Dim;
 using ir::Graph;
 using ir::Op;
 using ir::ValueId;
+
+/// Reductions of a graph that keep the axes which they reduce, by their operand.
+using KeptReductions = std::multimap<ValueId, ValueId>;
+
+KeptReductions kept_reductions(const Graph& graph) {
+  KeptReductions kept;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    if (ir::is_reduction(graph.op(id)) && graph.attributes(id).keepdims)
+      kept.emplace(graph.operands(id)[0], id);
+  }
+  return kept;
+}
 
 /// A node about to be added, its operands already simplified.
 struct Subject {
@@ -181,6 +196,23 @@ Result whole_update(const Subject& s) {
   return s.graph.add(Op::broadcast_to, {s.operand(1)}, attributes, s.location);
 }
 
+// sum(x), where sum(x, keepdims) is wanted too: one reduction.
+Result kept_as_well(const Graph& old, ValueId id, const KeptReductions& kept, const Subject& s) {
+  if (!ir::is_reduction(s.op) || s.attributes.keepdims) return std::nullopt;
+  Attributes keeping = s.attributes;
+  keeping.keepdims = true;
+  const auto [begin, end] = kept.equal_range(old.operands(id)[0]);
+  const bool wanted = std::any_of(begin, end, [&](const auto& other) {
+    return old.op(other.second) == s.op && old.dtype(other.second) == s.type.dtype &&
+           old.attributes(other.second) == keeping;
+  });
+  if (!wanted) return std::nullopt;
+  Attributes shape;
+  shape.shape = s.type.shape;
+  const ValueId reduced = s.graph.add(s.op, s.operands, keeping, s.location);
+  return s.graph.add(Op::reshape, {reduced}, shape, s.location);
+}
+
 using Rule = Result (*)(const Subject&);
 constexpr Rule rules[] = {neutral_operand, repeated,      part_of_real,  cast_there_and_back,
                           small_power,     identity_view, composed_view, whole_update};
@@ -188,12 +220,14 @@ constexpr Rule rules[] = {neutral_operand, repeated,      part_of_real,  cast_th
 }  // namespace
 
 Graph simplify(const Graph& graph) {
+  const KeptReductions kept = kept_reductions(graph);
   return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
     const Subject subject{result,   graph.op(id),         graph.type(id),
                           operands, graph.attributes(id), graph.node(id).location};
     for (const Rule rule : rules) {
       if (const Result simpler = rule(subject)) return *simpler;
     }
+    if (const Result shared = kept_as_well(graph, id, kept, subject)) return *shared;
     return copy_node(result, graph, id, operands);
   });
 }

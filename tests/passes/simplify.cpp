@@ -226,6 +226,21 @@ TEST_CASE("views that change nothing go") {
   stays(x, "f32[16,32]", "  %1 = slice %0 starts=[15,0] steps=[-1,1] : f32[16,32]\n  return %1\n");
 }
 
+TEST_CASE("a reduction that is wanted with and without its axes is one") {
+  const std::string x = "%0: f32[16,32]", both = "(f32[1,32], f32[32])";
+  simplifies(x, both,
+             "  %1 = sum %0 axes=[0] : f32[32]\n  %2 = sum %0 axes=[0] keepdims : f32[1,32]\n"
+             "  return %2, %1\n",
+             "  %1 = sum %0 axes=[0] keepdims : f32[1,32]\n  %2 = reshape %1 : f32[32]\n"
+             "  return %1, %2\n");
+  stays(x, both,
+        "  %1 = max %0 axes=[0] : f32[32]\n  %2 = sum %0 axes=[0] keepdims : f32[1,32]\n"
+        "  return %2, %1\n");
+  stays(x, "(f32[1,32], f32[16])",
+        "  %1 = sum %0 axes=[1] : f32[16]\n  %2 = sum %0 axes=[0] keepdims : f32[1,32]\n"
+        "  return %2, %1\n");
+}
+
 TEST_CASE("views compose") {
   const std::string x = "%0: f32[16,32]";
   simplifies(x, "f32[8,64]",
