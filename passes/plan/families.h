@@ -49,6 +49,9 @@ class ReductionFamily : public Piecewise {
 /// On the host a thread takes whole rows or runs of columns; few and long ones are split by size.
 void schedule_host_rows(KernelPlan& plan, bool columnwise);
 
+/// Into how many parts the host cuts each of so many units of rows, so that all cores have work.
+std::int64_t host_parts(std::int64_t units, std::int64_t row, std::int64_t part = 1 << 16);
+
 /// Rows or columns that are reduced and then read again, held between by one block or by a cluster.
 class Normalization : public ReductionFamily {
  public:

@@ -146,11 +146,19 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
   const bool host = target.kind == ir::TargetKind::host;
   if (!candidate.contiguous && (host || !candidate.columnwise))
     return Verdict::no("its rows are not contiguous");
-  if (host) return within_limits(graph, group, candidate);
   const ValueId reduced = graph.operands(candidate.node)[0];
-  Dim row = 1;
+  Dim row = 1, elements = 1;
   for (const std::int64_t axis : graph.attributes(candidate.node).axes)
     row *= graph.shape(reduced)[axis];
+  for (const Dim& extent : graph.shape(reduced)) elements *= extent;
+  if (host) {
+    const std::int64_t rows = known(elements, 1) / std::max<std::int64_t>(known(row, 1), 1);
+    if (row.is_constant() && elements.is_constant() && host_parts(rows, row.constant()) > 1) {
+      return Verdict::no(std::to_string(rows) + " rows of " + row.to_string() +
+                         " elements are reduced in parts");
+    }
+    return within_limits(graph, group, candidate);
+  }
   if (!row.is_constant())
     return Verdict::no("a row of " + row.to_string() + " elements is not known to fit a block");
   const auto bytes = static_cast<std::int64_t>(size_of(graph.dtype(reduced)));

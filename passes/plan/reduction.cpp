@@ -54,12 +54,19 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.split = choose_split(plan, blocks, row / (std::int64_t{lanes} * plan.vector), target);
 }
 
+// Of the host's work, whatever number of cores it has.
+constexpr std::int64_t enough_units = 64;
+
 }  // namespace
+
+std::int64_t host_parts(std::int64_t units, std::int64_t row, std::int64_t part) {
+  constexpr std::int64_t most_parts = 256;
+  return units < enough_units && row >= 2 * part ? std::min(row / part, most_parts) : 1;
+}
 
 void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   plan.mapping = columnwise ? Mapping::columns : Mapping::rows;
   plan.threads = plan.threads_per_row = 1;
-  constexpr std::int64_t enough_units = 64, most_parts = 256;
   // Parts of columns leave a state for each of these.
   std::int64_t part = 1 << 16, width = 1;
   if (columnwise) {
@@ -68,9 +75,7 @@ void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   }
   const std::int64_t units = known(iterations(plan.outer), width * enough_units) / width;
   const std::int64_t inner = known(iterations(plan.inner), 0);
-  if (plan.stages == 1 && units < enough_units && inner >= 2 * part) {
-    plan.split = static_cast<int>(std::min(inner / part, most_parts));
-  }
+  if (plan.stages == 1) plan.split = static_cast<int>(host_parts(units, inner, part));
 }
 
 Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Candidate& candidate,
