@@ -145,6 +145,12 @@ void Body::use_divisors() {
   }
 }
 
+bool Body::has_quick_way(const Instruction& instruction) const {
+  const bool known = instruction.op == ir::Op::divide || instruction.op == ir::Op::reciprocal ||
+                     instruction.op == ir::Op::sqrt;
+  return instruction.kind == Instruction::Kind::apply && known && instruction.dtype == DType::f32;
+}
+
 std::vector<int> Body::divisors_among(const std::vector<int>& instructions) const {
   std::vector<int> result;
   for (const int i : instructions) {
@@ -235,9 +241,12 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       std::string list;
       for (std::size_t k = 0; k < instruction.arguments.size(); ++k)
         list += (k == 0 ? "" : ", ") + argument(k);
-      if (quick_quotients && !divisors_among({instruction.arguments.back()}).empty())
-        list += ", rare";
-      return fmt::format("op::{}({})", ir::info(instruction.op).name, list);
+      const bool by_divisor = !divisors_among({instruction.arguments.back()}).empty();
+      const bool in_a_quick_way = quick && !by_divisor && has_quick_way(instruction);
+      if (in_a_quick_way) need("quick");
+      return fmt::format("op::{}{}({}{})", in_a_quick_way ? "quick::" : "",
+                         ir::info(instruction.op).name, list,
+                         in_a_quick_way || (quick && by_divisor) ? ", rare" : "");
     }
     case Instruction::Kind::cast:
       need("cast");

@@ -36,8 +36,11 @@ class Body {
   void use_divisors();
   /// Of these instructions the divisors, in order.
   std::vector<int> divisors_among(const std::vector<int>& instructions) const;
-  /// Elements are divided by inverses, which sets the variable `rare` where that may be inexact.
-  bool quick_quotients = false;
+  /// Quotients, inverses and roots of elements are made quickly, which sets the variable `rare`
+  /// where that may be inexact.
+  bool quick = false;
+  /// Whether there is a quick way to do it, but by a divisor.
+  bool has_quick_way(const passes::Instruction& instruction) const;
   /// What an f16 is called in the library, which is its section's name too.
   const char* half = "half";
   /// The same, of a dtype that no operand or instruction has.

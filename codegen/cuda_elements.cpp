@@ -60,12 +60,28 @@ void CudaPrinter::elements() {
     return kind == Instruction::Kind::search ||
            (kind == Instruction::Kind::load && lane_of_[i].empty());
   });
-  open_lanes(last, tail && reads_lanes);
-  declare_all(wanted);
-  lane_stores(stores, last, tail ? "first + k < " + extent : "");
-  close_lanes();
+  const auto lanes = [&] {
+    open_lanes(last, tail && reads_lanes);
+    declare_all(wanted);
+    lane_stores(stores, last, tail ? "first + k < " + extent : "");
+    close_lanes();
+  };
+  if (has_quick_way(wanted, stores, last)) {
+    out_.line("bool rare = false;");
+    quickly_or_again(lanes);
+  } else {
+    lanes();
+  }
   vector_stores(stores, last, valid);
   if (plan_.held > 0 || plan_.unroll > 1) out_.close();
+}
+
+bool CudaPrinter::has_quick_way(const std::vector<int>& wanted, const Stores& stores,
+                                const Loop& loop) const {
+  constexpr std::ptrdiff_t enough = 3;
+  return std::ranges::count_if(wanted, [&](int i) { return body_.has_quick_way(plan_.body[i]); }) >=
+             enough &&
+         std::ranges::all_of(stores, [&](const Store* one) { return is_vector(*one, loop); });
 }
 
 const Loop& CudaPrinter::held_loop() const {

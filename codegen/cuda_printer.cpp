@@ -270,11 +270,15 @@ void CudaPrinter::walk_quickly(int stage, const char* name, const std::function<
       out_.line("rare |= !{}.ordinary();", divisor);
     }
   }
-  body_.quick_quotients = true;
-  walk();
-  body_.quick_quotients = false;
+  quickly_or_again(walk);
+}
+
+void CudaPrinter::quickly_or_again(const std::function<void()>& print) {
+  body_.quick = true;
+  print();
+  body_.quick = false;
   out_.open("if (rare)");
-  walk();
+  print();
   out_.close();
 }
 

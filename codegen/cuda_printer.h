@@ -22,6 +22,10 @@ class CudaPrinter {
   void signature();
 
   void elements();
+  /// Whether several quotients and roots of a thread's elements are worth a branch for all of them,
+  /// before anything is stored.
+  bool has_quick_way(const std::vector<int>& wanted, const Stores& stores,
+                     const passes::Loop& loop) const;
   const passes::Loop& held_loop() const;
   void begin_held_elements();
   void open_held_elements(bool loads);
@@ -94,6 +98,8 @@ class CudaPrinter {
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
   void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
+  /// Prints it with quick quotients and, for where `rare` says so, again without.
+  void quickly_or_again(const std::function<void()>& print);
   void walk_quickly(int stage, const char* name, const std::function<void()>& walk);
   /// `first` is the place of lane k's first element.
   void define_states(int stage, const std::string& first);

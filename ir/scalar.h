@@ -27,4 +27,5 @@
 #include "ir/scalar/complex_exponential.h"
 #include "ir/scalar/complex_trigonometric.h"
 #include "ir/scalar/order.h"
+#include "ir/scalar/quick.h"
 // clang-format on

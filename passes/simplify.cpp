@@ -145,6 +145,14 @@ Result small_power(const Subject& s) {
   return std::nullopt;
 }
 
+// 1 / x
+Result inverse(const Subject& s) {
+  if (s.op != Op::divide || !is_floating(s.type.dtype) || is_complex(s.type.dtype) ||
+      !is_constant(s.graph, s.operand(), 1) || !s.is_same_type(s.operand(1)))
+    return std::nullopt;
+  return s.graph.add(Op::reciprocal, {s.operand(1)}, {}, s.location);
+}
+
 // A view that leaves its operand as it is.
 Result identity_view(const Subject& s) {
   if (!ir::is_view(s.op) || !s.is_same_type(s.operand())) return std::nullopt;
@@ -214,8 +222,9 @@ Result kept_as_well(const Graph& old, ValueId id, const KeptReductions& kept, co
 }
 
 using Rule = Result (*)(const Subject&);
-constexpr Rule rules[] = {neutral_operand, repeated,      part_of_real,  cast_there_and_back,
-                          small_power,     identity_view, composed_view, whole_update};
+constexpr Rule rules[] = {neutral_operand,     repeated,      part_of_real,
+                          cast_there_and_back, small_power,   inverse,
+                          identity_view,       composed_view, whole_update};
 
 }  // namespace
 

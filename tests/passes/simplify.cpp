@@ -109,12 +109,20 @@ TEST_CASE("neutral operands go, where no bit changes") {
   simplifies(i, "i32[512]",
              "  %1 = constant 0 : i32[]\n  %2 = left_shift %0, %1 : i32[512]\n  return %2\n",
              "  return %0\n");
-  // -0.0 + 0.0 is 0.0; 0 - x is no x; 1 / x is no x.
+  // -0.0 + 0.0 is 0.0; 0 - x is no x.
   stays(x, "f32[512]", "  %1 = constant 0.0 : f32[]\n  %2 = add %0, %1 : f32[512]\n  return %2\n");
   stays(i, "i32[512]",
         "  %1 = constant 0 : i32[]\n  %2 = subtract %1, %0 : i32[512]\n  return %2\n");
-  stays(x, "f32[512]",
-        "  %1 = constant 1.0 : f32[]\n  %2 = divide %1, %0 : f32[512]\n  return %2\n");
+}
+
+TEST_CASE("one divided by numbers is their reciprocal") {
+  simplifies("%0: f32[512]", "f32[512]",
+             "  %1 = constant 1.0 : f32[]\n  %2 = divide %1, %0 : f32[512]\n  return %2\n",
+             "  %1 = reciprocal %0 : f32[512]\n  return %1\n");
+  stays("%0: f32[512]", "f32[512]",
+        "  %1 = constant 2.0 : f32[]\n  %2 = divide %1, %0 : f32[512]\n  return %2\n");
+  stays("%0: c64[512]", "c64[512]",
+        "  %1 = constant (1.0,0.0) : c64[]\n  %2 = divide %1, %0 : c64[512]\n  return %2\n");
 }
 
 TEST_CASE("of complex numbers only what keeps every bit goes") {

@@ -289,3 +289,32 @@ def test_signs_of_numbers_that_were_integers(source, floating):
         got = np.asarray(ours(number).astype(hd.float64))
         want = numpys(whole.astype("float64"))
         assert np.array_equal(got, want) and np.array_equal(np.signbit(got), np.signbit(want))
+
+
+@pytest.mark.parametrize("exponents", [(-30, 30), (-149, 128), (-70, -50), (100, 128)])
+@pytest.mark.parametrize("rows", [1, 1000])
+def test_many_quotients_and_roots_are_rounded_once(exponents, rows):
+    """Several in one kernel are made without a branch each, and again where one is unusual."""
+    random = np.random.default_rng([500 + exponents[0], rows])
+    shape = (rows, 1024)
+
+    def numbers():
+        exponent = random.integers(*exponents, size=shape)
+        with np.errstate(over="ignore", under="ignore"):
+            number = np.ldexp(random.uniform(1, 2, shape), exponent).astype("float32")
+        return np.where(random.random(shape) < 0.5, number, -number)
+
+    x, y = numbers(), numbers()
+    y[0, :12] = [0, -0.0, np.inf, -np.inf, np.nan, 1, 2, 3, 1e-45, -1e-45, 3e38, 0]
+    x[0, :12] = [0, -0.0, np.inf, 1, 1, 0, -0.0, np.inf, 3, 1e-45, 1e-45, -1]
+
+    def many(xp, x, y):
+        return x / y, y / x, 1 / y, xp.sqrt(xp.fabs(x)), xp.sqrt(y)
+
+    ours = hd.jit(lambda x, y: many(hd, x, y))(hd.asarray(x), hd.asarray(y))
+    with np.errstate(all="ignore"):
+        for got, want in zip(ours, many(np, x, y), strict=True):
+            got = np.asarray(got)
+            assert np.array_equal(np.isnan(got), np.isnan(want))
+            number = ~np.isnan(want)
+            assert np.array_equal(got.view("int32")[number], want.view("int32")[number])
