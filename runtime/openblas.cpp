@@ -1,6 +1,9 @@
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -8,6 +11,8 @@
 
 #include "runtime/blas_libraries.h"
 #include "runtime/bound_library.h"
+#include "runtime/host_cpu.h"
+#include "runtime/log.h"
 #include "runtime/thread_pool.h"
 
 namespace heddle::runtime::openblas {
@@ -35,7 +40,49 @@ struct Loaded {
   std::string reason;
 };
 
+constexpr const char* core_variable = "OPENBLAS_CORETYPE";
+
+/// The core whose kernels every later one of Intel's runs well; empty where OpenBLAS knows better.
+std::string_view core_of(const ir::Target& host) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_is("intel") == 0) return {};
+  if (host.architecture == "x86-64-v4") return "SkylakeX";
+  if (host.architecture == "x86-64-v3") return "Haswell";
+#endif
+  return {};
+}
+
+/// OpenBLAS takes a processor that is younger than itself for one without AVX, and multiplies at a
+/// fifth of its speed. While this lives it is told otherwise, unless the user says what it is.
+class CoreHint {
+ public:
+  explicit CoreHint(const ir::Target& host) {
+    const std::string core(core_of(host));
+    if (core.empty() || std::getenv(core_variable) != nullptr) return;
+    set_ = ::setenv(core_variable, core.c_str(), 0) == 0;
+  }
+  ~CoreHint() {
+    if (set_) ::unsetenv(core_variable);
+  }
+  CoreHint(const CoreHint&) = delete;
+  CoreHint& operator=(const CoreHint&) = delete;
+
+ private:
+  bool set_ = false;
+};
+
+void warn_of_old_core(const ir::Target& host, const std::string& config) {
+  const bool has_avx2 = host.architecture == "x86-64-v3" || host.architecture == "x86-64-v4";
+  if (!has_avx2 || config.find("Prescott") == std::string::npos) return;
+  log().warn(
+      "{} takes this processor for one without AVX, and products will be slow. Set {} to Haswell, "
+      "Zen or SkylakeX, or HEDDLE_OPENBLAS to a newer OpenBLAS.",
+      config, core_variable);
+}
+
 std::string load(Loaded& out) {
+  const ir::Target host = detect_host_target();
+  const CoreHint hint(host);
   void (*set_threads)(int) = nullptr;
   std::string reason = bind_library(
       {.title = "OpenBLAS",
@@ -51,7 +98,9 @@ std::string load(Loaded& out) {
         library.bind(set_threads, "openblas_set_num_threads", missing);
         const auto config =
             reinterpret_cast<const char* (*)()>(library.symbol("openblas_get_config"));
-        return config != nullptr ? std::string(config()) : std::string();
+        std::string version = config != nullptr ? config() : "";
+        warn_of_old_core(host, version);
+        return version;
       });
   if (reason.empty()) set_threads(thread_count());
   return reason;

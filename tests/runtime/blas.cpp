@@ -1,12 +1,16 @@
 #include "runtime/blas.h"
 
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "heddle/error.h"
 
+#include "runtime/bound_library.h"
+#include "runtime/host_cpu.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -107,6 +111,18 @@ TEST_CASE("a leading distance means nothing where there is one row") {
   const Gemm product{.rows = 1, .columns = 1, .depth = 3, .a_leading = 0, .b_leading = 1};
   runtime::gemm(product, a.data(), b.data(), &out, nullptr, runtime::Stream::current(Device{}));
   CHECK(out == 32);
+}
+
+TEST_CASE("OpenBLAS multiplies with the vectors that the processor has") {
+  const char* const before = std::getenv("OPENBLAS_CORETYPE");
+  if (!have_openblas()) return;
+  CHECK(std::getenv("OPENBLAS_CORETYPE") == before);
+  const std::string host = runtime::detect_host_target().architecture;
+  if (before != nullptr || (host != "x86-64-v3" && host != "x86-64-v4")) return;
+  for (const runtime::BoundLibrary& library : runtime::bound_libraries()) {
+    if (library.title != "OpenBLAS") continue;
+    CHECK_MESSAGE(library.version.find("Prescott") == std::string::npos, library.version);
+  }
 }
 
 TEST_CASE("what the libraries multiply is fixed by target and dtype") {
