@@ -149,6 +149,15 @@ class Sites {
     return found;
   }
 
+  /// The general graph does not compile: its family tries another at most twice.
+  void refuse(const ir::Hash128& place, const ir::Hash128& family_key, const SharedGeneral& general,
+              const ir::Outline& outline) {
+    const std::lock_guard lock(mutex_);
+    Family& family = by_place_[place].families[family_key];
+    if (std::erase(family.generals, general) != 0) ++family.refusals;
+    family.outlines.push_back(outline);
+  }
+
   void forget(const ir::Hash128& place) {
     const std::lock_guard lock(mutex_);
     by_place_.erase(place);
@@ -188,7 +197,8 @@ SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
   ir::Hasher hasher;
   hasher.hash(outline.structure);
   hash_into(hasher, options, device);
-  const Found found = Sites::global().find(place, hasher.finish(), graph, outline, may_generalize);
+  const ir::Hash128 family = hasher.finish();
+  const Found found = Sites::global().find(place, family, graph, outline, may_generalize);
   if (!found.warning.empty()) log().warn("{}", found.warning);
   if (found.general) {
     // Who warms a cache from a recording may meet the extents in another order.
@@ -197,8 +207,10 @@ SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
       return with_extras(found.general, outline, options, device);
     } catch (const CompileError& error) {
       // Where nothing may be compiled, the graph itself may be in the cache.
-      if (!compiling_is_forbidden())
+      if (!compiling_is_forbidden()) {
         log().warn("{} gets a program for its extents alone: {}", graph.name, error.what());
+        Sites::global().refuse(place, family, found.general, outline);
+      }
     }
   }
   return {Executable::get(graph, options, device), {}, nullptr};

@@ -1,5 +1,7 @@
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -287,4 +289,33 @@ TEST_CASE("a place that goes on making programs is named once, with what differs
   CHECK(log.find("16 programs were made for chain at storm.hd:17, the last because it has ") !=
         std::string::npos);
   CHECK(log.find("programs were made") == log.rfind("programs were made"));
+}
+
+TEST_CASE("a program for all extents that does not compile is given up") {
+  const TemporaryFolder folder;
+  const std::filesystem::path compiler = std::filesystem::path(folder.path()) / "compiler";
+  const std::string refused = folder.path() + "/refused";
+  // Symbols are arguments, which the texts of constant extents have none of.
+  test::write_text(compiler,
+                   "#!/bin/sh\nfor word; do case \"$word\" in *.cpp) file=$word;; esac; done\n"
+                   "if [ -n \"$file\" ] && grep -q 'scalars\\[' \"$file\"; then echo >> " +
+                       refused + "; exit 3; fi\nexec c++ \"$@\"\n");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const auto child =
+      test::run_child("child: programs for all extents are refused",
+                      {"-uHEDDLE_DEVICE", "-uHEDDLE_DUMP_DIR", "HEDDLE_CXX=" + compiler.string(),
+                       "HEDDLE_CACHE_DIR=" + folder.path() + "/cache"});
+  CHECK_MESSAGE(child.status == 0, child.output);
+  CHECK(test::read_text(refused).size() == 3);
+}
+
+TEST_CASE("child: programs for all extents are refused" * doctest::skip()) {
+  const test::CapturedLog captured;
+  const ir::Graph graph =
+      ir::parse("func @f(%0: f32[n]) -> f32[n] {\n  %1 = negative %0 : f32[n]\n  return %1\n}");
+  const ir::Hash128 place = new_place();
+  for (std::int64_t n = 2; n < 12; ++n)
+    run_and_compare(place, bound(graph, {{ir::intern_symbol("n"), n}}));
+  const std::string log = captured.text();
+  CHECK(log.find("f gets a program for its extents alone: ") != std::string::npos);
 }
