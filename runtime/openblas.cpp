@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,8 +44,10 @@ struct Loaded {
 };
 
 constexpr const char* core_variable = "OPENBLAS_CORETYPE";
+constexpr std::string_view cores_without_avx[] = {"Prescott", "Core2", "Nehalem", "Barcelona"};
 
-/// The core whose kernels every later one of Intel's runs well; empty where OpenBLAS knows better.
+/// The core whose kernels for f32 and f64 every later one of Intel's runs well; empty where
+/// OpenBLAS is to find out by itself.
 std::string_view core_of(const ir::Target& host) {
 #if defined(__x86_64__)
   if (__builtin_cpu_is("intel") == 0) return {};
@@ -53,7 +58,8 @@ std::string_view core_of(const ir::Target& host) {
 }
 
 /// OpenBLAS takes a processor that is younger than itself for one without AVX, and multiplies at a
-/// fifth of its speed. While this lives it is told otherwise, unless the user says what it is.
+/// fifth of its speed. While this lives it is told otherwise, unless the user says what it is. It
+/// lives while the library is opened: other threads may read the environment.
 class CoreHint {
  public:
   explicit CoreHint(const ir::Target& host) {
@@ -73,7 +79,10 @@ class CoreHint {
 
 void warn_of_old_core(const ir::Target& host, const std::string& config) {
   const bool has_avx2 = host.architecture == "x86-64-v3" || host.architecture == "x86-64-v4";
-  if (!has_avx2 || config.find("Prescott") == std::string::npos) return;
+  const bool takes_it_for_old = std::ranges::any_of(
+      cores_without_avx,
+      [&](const std::string_view core) { return config.find(core) != std::string::npos; });
+  if (!has_avx2 || !takes_it_for_old) return;
   log().warn(
       "{} takes this processor for one without AVX, and products will be slow. Set {} to Haswell, "
       "Zen or SkylakeX, or HEDDLE_OPENBLAS to a newer OpenBLAS.",
@@ -82,7 +91,7 @@ void warn_of_old_core(const ir::Target& host, const std::string& config) {
 
 std::string load(Loaded& out) {
   const ir::Target host = detect_host_target();
-  const CoreHint hint(host);
+  std::optional<CoreHint> hint(std::in_place, host);
   void (*set_threads)(int) = nullptr;
   std::string reason = bind_library(
       {.title = "OpenBLAS",
@@ -91,6 +100,7 @@ std::string load(Loaded& out) {
        .variable = "HEDDLE_OPENBLAS"},
       "Install OpenBLAS (apt install libopenblas0-pthread), or set HEDDLE_OPENBLAS to its file.",
       [&](const DynamicLibrary& library, std::string& missing) {
+        hint.reset();
         library.bind(out.sgemm, "cblas_sgemm", missing);
         library.bind(out.dgemm, "cblas_dgemm", missing);
         library.bind(out.cgemm, "cblas_cgemm", missing);

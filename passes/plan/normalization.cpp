@@ -26,13 +26,14 @@ std::int64_t elements_a_thread(std::int64_t element_bytes, std::int64_t threads)
       block_held_bytes / threads / std::max<std::int64_t>(element_bytes, narrowest), 1);
 }
 
-/// Of a row that one block holds in registers.
-std::int64_t elements_a_block(std::int64_t element_bytes) {
-  return elements_a_thread(element_bytes, 1);
+/// Of a row that one block holds in registers: where no cluster shares it, 16 a thread of any size.
+std::int64_t elements_a_block(std::int64_t element_bytes, const ir::Target& target) {
+  constexpr std::int64_t most = 16384;
+  return target.max_cluster > 1 ? elements_a_thread(element_bytes, 1) : most;
 }
 
 std::int64_t elements_a_cluster(std::int64_t element_bytes, const ir::Target& target) {
-  return std::max(1, target.max_cluster) * elements_a_block(element_bytes);
+  return std::max(1, target.max_cluster) * elements_a_thread(element_bytes, 1);
 }
 
 /// Bytes that every element of the inner loops reads.
@@ -164,7 +165,8 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
   const auto bytes = static_cast<std::int64_t>(size_of(graph.dtype(reduced)));
   const std::int64_t width =
       candidate.contiguous ? 1 : std::max<std::int64_t>(1, least_column_bytes / bytes);
-  const std::int64_t most = elements_a_cluster(bytes, target) / width;
+  const std::int64_t most = std::max(candidate.contiguous ? elements_a_block(bytes, target) : 0,
+                                     elements_a_cluster(bytes, target) / width);
   if (row.constant() > most) {
     return Verdict::no((candidate.contiguous ? "a row of " : "a column of ") + row.to_string() +
                        " elements, at most " + std::to_string(most));
@@ -189,7 +191,7 @@ bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
   }
   plan.mapping = Mapping::rows;
   plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
-  if (row.constant() <= elements_a_block(bytes_an_element(plan))) {
+  if (row.constant() <= elements_a_block(bytes_an_element(plan), target)) {
     schedule_block_rows(plan, row.constant());
   } else {
     schedule_cluster_rows(plan, row.constant(), target);

@@ -46,7 +46,7 @@ BlockShape merge_shape(const SortStep& step) {
 
 /// Counting many elements goes in rounds, so that few blocks add up what they counted.
 BlockShape count_shape(const SortStep& step, const ir::Target& target) {
-  BlockShape shape{512, key_bytes(step) <= 4 ? 8 : 4, 1, 4};
+  BlockShape shape{512, key_bytes(step) <= 4 ? 8 : 4, 1, 3};
   const std::int64_t elements = step.rows.is_constant() && step.length.is_constant()
                                     ? step.rows.constant() * step.length.constant()
                                     : 0;

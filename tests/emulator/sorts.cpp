@@ -43,6 +43,8 @@ TEST_CASE("merging and scattering by digits give what the interpreter gives") {
       sorts.push_back(sort_of(dtype, {2, 9000}));
       sorts.push_back(sort_of(dtype, {1, 16385}));
     }
+    // Enough tiles for one to look back at others more than once.
+    sorts.push_back(sort_of(DType::f32, {1, 70001}));
     runtime::CompileOptions options;
     options.disabled = {other};
     std::vector<runtime::PrintedProgram> printed;

@@ -79,6 +79,9 @@ void check_product(DType dtype, std::int64_t rows, std::int64_t columns, std::in
   CHECK(wrong == 0);
 }
 
+/// Before any test opens the library.
+const char* const core_at_start = std::getenv("OPENBLAS_CORETYPE");
+
 bool have_openblas() {
   if (runtime::blas_available(Device{})) return true;
   MESSAGE("OpenBLAS is not here: " << runtime::blas_unavailable_reason(Device{}));
@@ -114,7 +117,7 @@ TEST_CASE("a leading distance means nothing where there is one row") {
 }
 
 TEST_CASE("OpenBLAS multiplies with the vectors that the processor has") {
-  const char* const before = std::getenv("OPENBLAS_CORETYPE");
+  const char* const before = core_at_start;
   if (!have_openblas()) return;
   CHECK(std::getenv("OPENBLAS_CORETYPE") == before);
   const std::string host = runtime::detect_host_target().architecture;
