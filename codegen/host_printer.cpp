@@ -279,13 +279,13 @@ void HostPrinter::row_extreme(int reduction) {
   const int value = plan_.reductions[reduction].value;
   out_.line("R{0}::State t{0} = R{0}::identity();", reduction);
   open_runs(plan_.inner, "walk_begin", "walk_end");
-  out_.open("const auto key = [&](Index {}) __attribute__((always_inline))",
+  out_.open("const auto value = [&](Index {}) __attribute__((always_inline))",
             body_.loop_variable(plan_.inner.back().atom));
   declare_all(body_.needed_for({value}, true));
-  out_.line("return R{}::key(v{});", reduction, value);
+  out_.line("return v{};", value);
   out_.close();
   out_.line(";");
-  out_.line("t{0} = op::reduce::first_extreme<R{0}>(t{0}, first, stop, run, key);", reduction);
+  out_.line("t{0} = op::reduce::first_extreme<R{0}>(t{0}, first, stop, run, value);", reduction);
   out_.close();
 }
 

@@ -301,7 +301,7 @@ std::size_t MemoryPool::trim(bool wait) {
   return given_back;
 }
 
-void MemoryPool::set_limit(std::size_t bytes) { counters_->limit.store(bytes); }
+std::size_t MemoryPool::set_limit(std::size_t bytes) { return counters_->limit.exchange(bytes); }
 
 std::size_t MemoryPool::limit() const { return counters_->limit.load(); }
 

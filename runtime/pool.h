@@ -108,8 +108,8 @@ class MemoryPool {
   /// streams still use. Returns the bytes given back.
   std::size_t trim(bool wait);
 
-  /// Most bytes to reserve; 0 for as much as there is.
-  void set_limit(std::size_t bytes);
+  /// Most bytes to reserve; 0 for as much as there is. Returns what was set before.
+  std::size_t set_limit(std::size_t bytes);
   std::size_t limit() const;
 
   /// Bytes that can still be had: what is free in here, and what the device had left when something

@@ -15,6 +15,7 @@ void bind_joining(Functions& functions);
 void bind_linear_algebra(Functions& functions);
 void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
+void bind_memory(Functions& functions);
 void bind_packing(Functions& functions);
 void bind_polynomials(Functions& functions);
 void bind_random(Functions& functions);

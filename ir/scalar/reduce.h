@@ -65,7 +65,7 @@ HD_SCALAR T least() {
 namespace heddle_scalar {
 template <class Bits>
 HD_SCALAR Bits turn_negative(Bits x, Bits magnitude) {
-  return x ^ ((x >> (8 * sizeof(Bits) - 1)) & magnitude);
+  return static_cast<Bits>(x ^ ((x >> (8 * sizeof(Bits) - 1)) & magnitude));
 }
 template <bool NaNLast, class T>
 HD_SCALAR auto rank(T x) {
@@ -73,9 +73,10 @@ HD_SCALAR auto rank(T x) {
     return static_cast<unsigned char>(x ? 1 : 0);
   } else if constexpr (is_soft<T>) {
     constexpr int infinity = 0x7fff >> T::mantissa_bits << T::mantissa_bits;
-    const int bits = static_cast<short>(x.bits);
-    const int rank = turn_negative(bits, 0x7fff);
-    return (bits & 0x7fff) > infinity ? (NaNLast ? 0x7fff : -0x8000) : rank;
+    constexpr short nan = NaNLast ? 0x7fff : -0x8000;
+    const short bits = static_cast<short>(x.bits);
+    const short rank = turn_negative(bits, short{0x7fff});
+    return (bits & 0x7fff) > infinity ? nan : rank;
   } else if constexpr (is_same<T, float>) {
     const int rank = turn_negative(static_cast<int>(bits_of(x)), 0x7fffffff);
     return x != x ? (NaNLast ? 0x7fc00000 : ~0x7fc00000) : rank;
@@ -89,7 +90,7 @@ HD_SCALAR auto rank(T x) {
 template <class T, class Rank>
 HD_SCALAR T of_rank(Rank rank) {
   if constexpr (is_soft<T>) {
-    return T{static_cast<unsigned short>(turn_negative(rank, 0x7fff))};
+    return T{static_cast<unsigned short>(turn_negative(rank, short{0x7fff}))};
   } else if constexpr (is_same<T, float>) {
     return float_of(static_cast<unsigned int>(turn_negative(rank, 0x7fffffff)));
   } else if constexpr (is_same<T, double>) {
@@ -205,6 +206,7 @@ struct arg {
   using Key = decltype(arg_key<Greatest>(T()));
   using State = Indexed<Key, Place>;
   using Result = long long;
+  static constexpr bool greatest_wins = Greatest;
   static HD_SCALAR Key key(T value) { return arg_key<Greatest>(value); }
   static HD_SCALAR bool precedes(Key a, Key b) { return Greatest ? a > b : a < b; }
   static HD_SCALAR Key last_key() { return Greatest ? least<Key>() : greatest<Key>(); }
@@ -250,64 +252,115 @@ struct argmax : arg<T, true, Place> {};
 
 //! section first_extreme needs reduce_argmin
 namespace heddle_scalar::reduce {
-// The extreme of key(0) .. key(count - 1), and its first place. `count` is at least `lanes`, of
-// which the last may overlap those before.
-template <class R, int lanes, class KeyAt>
-HD_SCALAR typename R::Key extreme_key(int count, KeyAt key) {
-  alignas(64) typename R::Key best[lanes];
-  for (int k = 0; k < lanes; ++k) best[k] = R::last_key();
-  const auto step = [&](int at) __attribute__((always_inline)) {
+// What the walks below compare: floats themselves, whose NaN are counted apart, else keys.
+template <class R, class T>
+HD_SCALAR auto compared(T value) {
+  if constexpr (is_float<T>) {
+    return value;
+  } else {
+    return R::key(value);
+  }
+}
+template <class R, class X>
+HD_SCALAR typename R::Key key_of(X x) {
+  if constexpr (is_float<X>) {
+    return R::key(x);
+  } else {
+    return x;
+  }
+}
+// The extreme key of at(0) .. at(count - 1). `count` is at least `lanes`, of which the last may
+// overlap those before.
+template <class R, int lanes, class At>
+HD_SCALAR typename R::Key extreme_key(int count, At at) {
+  using X = decltype(at(0));
+  alignas(64) X best[lanes];
+  alignas(64) typename R::Key nan[lanes];  // no bit set where a lane has seen none
+  for (int k = 0; k < lanes; ++k) best[k] = at(k);
+  for (int k = 0; k < lanes; ++k) nan[k] = 0;
+  const auto step = [&](int first) __attribute__((always_inline)) {
     for (int k = 0; k < lanes; ++k) {
-      const typename R::Key next = key(at + k);
-      best[k] = R::precedes(next, best[k]) ? next : best[k];
+      const X next = at(first + k);
+      best[k] = (R::greatest_wins ? next > best[k] : next < best[k]) ? next : best[k];
+      if constexpr (is_float<X>) nan[k] |= next != next ? -1 : 0;
     }
   };
-  int at = 0;
-  for (; at + lanes <= count; at += lanes) step(at);
-  if (at < count) step(count - lanes);
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    for (int k = 0; k < half; ++k)
-      best[k] = R::precedes(best[k + half], best[k]) ? best[k + half] : best[k];
+  int first = 0;
+  for (; first + lanes <= count; first += lanes) step(first);
+  if (first < count) step(count - lanes);
+  typename R::Key extreme = R::last_key(), any_nan = 0;
+  for (int k = 0; k < lanes; ++k) {
+    const typename R::Key next = key_of<R>(best[k]);
+    extreme = R::precedes(next, extreme) ? next : extreme;
   }
-  return best[0];
+  if constexpr (is_float<X>) {
+    for (int k = 0; k < lanes; ++k) any_nan |= nan[k];
+    if (any_nan != 0) return R::key(greatest<X>() - greatest<X>());
+  }
+  return extreme;
 }
-template <class R, int lanes, class KeyAt>
-HD_SCALAR int first_place(int count, typename R::Key wanted, KeyAt key) {
-  const auto place_from = [&](int at) __attribute__((always_inline)) {
+// The first of 0 .. count - 1 that matches; there is one.
+template <class Matches>
+HD_SCALAR int first_match(int count, Matches matches) {
+  constexpr int coarse = 128, lanes = 32;
+  int first = 0;
+  for (; first + coarse <= count; first += coarse) {
+    int any = 0;
+    for (int k = 0; k < coarse; ++k) any |= matches(first + k) ? -1 : 0;
+    if (any != 0) break;
+  }
+  const auto place_from = [&](int from) __attribute__((always_inline)) {
     int place = lanes;
     for (int k = 0; k < lanes; ++k) {
-      const int here = key(at + k) == wanted ? k : lanes;
+      const int here = matches(from + k) ? k : lanes;
       place = here < place ? here : place;
     }
     return place;
   };
-  for (int at = 0; at + lanes <= count; at += lanes) {
-    const int place = place_from(at);
-    if (place < lanes) return at + place;
+  for (; first + lanes <= count; first += lanes) {
+    const int place = place_from(first);
+    if (place < lanes) return first + place;
   }
   return count - lanes + place_from(count - lanes);
 }
-// What `found` becomes with the elements [first, stop), whose keys are key(i) and whose indices are
+template <class R, class At>
+HD_SCALAR int first_place(int count, typename R::Key extreme, At at) {
+  using X = decltype(at(0));
+  if constexpr (is_float<X>) {
+    const X wanted = of_rank<X>(extreme);
+    if (wanted != wanted) {
+      return first_match(count,
+                         [&](int i) __attribute__((always_inline)) { return at(i) != at(i); });
+    }
+    return first_match(count,
+                       [&](int i) __attribute__((always_inline)) { return at(i) == wanted; });
+  } else {
+    return first_match(count,
+                       [&](int i) __attribute__((always_inline)) { return at(i) == extreme; });
+  }
+}
+// What `found` becomes with the elements value(first) .. value(stop - 1), whose indices are
 // begin + i. Blocks are reduced to their extreme key, and only one that precedes it is looked for.
-template <class R, class KeyAt>
+template <class R, class ValueAt>
 HD_SCALAR typename R::State first_extreme(typename R::State found, long long first, long long stop,
-                                          long long begin, KeyAt key) {
+                                          long long begin, ValueAt value) {
   using Key = typename R::Key;
-  constexpr int lanes = sizeof(Key) == 1 ? 64 : 32;
-  constexpr int block = 4096 / sizeof(Key);
+  constexpr int lanes = 64;
+  constexpr int block = 8192 / sizeof(Key);
   long long at = first;
   while (stop - at >= lanes) {
     int count = static_cast<int>(stop - at < block ? stop - at : block);
     asm(""
         : "+r"(count));  // GCC 12 keeps lanes in memory where it knows of an even number of steps
-    const auto key_here = [&](int i) __attribute__((always_inline)) { return key(at + i); };
-    const Key extreme = extreme_key<R, lanes>(count, key_here);
+    const auto here = [&](int i)
+                          __attribute__((always_inline)) { return compared<R>(value(at + i)); };
+    const Key extreme = extreme_key<R, lanes>(count, here);
     if (found.index == greatest<long long>() || R::precedes(extreme, found.value))
-      found = {extreme, begin + at + first_place<R, lanes>(count, extreme, key_here)};
+      found = {extreme, begin + at + first_place<R>(count, extreme, here)};
     at += count;
   }
   for (; at < stop; ++at) {
-    const Key next = key(at);
+    const Key next = R::key(value(at));
     if (found.index == greatest<long long>() || R::precedes(next, found.value))
       found = {next, begin + at};
   }

@@ -291,6 +291,20 @@ def test_signs_of_numbers_that_were_integers(source, floating):
         assert np.array_equal(got, want) and np.array_equal(np.signbit(got), np.signbit(want))
 
 
+def test_inverses_and_roots_of_every_mantissa():
+    """Which decide a quick one's rounding, in both kinds of exponents of a root."""
+    x = np.arange(0x3F800000, 0x40800000, dtype="int32").view("float32")
+    y = np.random.default_rng(501).uniform(1, 2, x.size).astype("float32")
+
+    def many(xp, x, y):
+        return 1 / x, xp.sqrt(x), y / x
+
+    assert x[0] == 1 and x[-1] < 4 and x.size == 1 << 24
+    for got, want in zip(hd.jit(lambda x, y: many(hd, x, y))(hd.asarray(x), hd.asarray(y)),
+                         many(np, x, y), strict=True):
+        assert np.array_equal(np.asarray(got).view("int32"), want.view("int32"))
+
+
 @pytest.mark.parametrize("exponents", [(-30, 30), (-149, 128), (-70, -50), (100, 128)])
 @pytest.mark.parametrize("rows", [1, 1000])
 def test_many_quotients_and_roots_are_rounded_once(exponents, rows):

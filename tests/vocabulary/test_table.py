@@ -11,9 +11,10 @@ ROOT, ROWS = function_table.ROOT, function_table.rows()
 MODULE = {name for name, f in vars(hd).items()
           if isinstance(f, hd.Function) and not name.startswith("_")}
 # Settings and facts about the process rather than functions of arrays.
-NOT_VOCABULARY = {"auto_eval", "devices", "eval", "jit", "kernel_history", "load_bundle",
-                  "load_program", "record", "set_autotune", "set_device", "set_kernel_history",
-                  "set_matmul_precision", "spec", "statistics", "synchronize"}
+NOT_VOCABULARY = {"auto_eval", "describe_memory", "devices", "eval", "jit", "kernel_history",
+                  "load_bundle", "load_program", "memory_statistics", "record", "reset_memory_peak",
+                  "set_autotune", "set_device", "set_kernel_history", "set_matmul_precision",
+                  "set_memory_limit", "spec", "statistics", "synchronize", "trim_memory"}
 
 
 def aliases():

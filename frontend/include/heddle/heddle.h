@@ -20,6 +20,7 @@
 #include "heddle/linear_algebra.h"
 #include "heddle/manipulation.h"
 #include "heddle/matrices.h"
+#include "heddle/memory.h"
 #include "heddle/packing.h"
 #include "heddle/polynomials.h"
 #include "heddle/profile.h"
