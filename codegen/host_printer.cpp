@@ -285,7 +285,11 @@ void HostPrinter::row_extreme(int reduction) {
   out_.line("return v{};", value);
   out_.close();
   out_.line(";");
-  out_.line("t{0} = op::reduce::first_extreme<R{0}>(t{0}, first, stop, run, value);", reduction);
+  const passes::Instruction& instruction = plan_.body[value];
+  const bool plain =
+      instruction.kind == passes::Instruction::Kind::load && !is_soft(instruction.dtype);
+  out_.line("t{0} = op::reduce::first_extreme<R{0}, {1}>(t{0}, first, stop, run, value);",
+            reduction, plain);
   out_.close();
 }
 

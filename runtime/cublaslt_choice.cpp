@@ -84,7 +84,9 @@ std::optional<double> time_of(const Choice& choice, const Call& call, void* out)
   for (int runs = 4;; runs *= 4) {
     call.stream.synchronize();
     const auto begin = Clock::now();
-    for (int i = 0; i < runs; ++i) call.run(choice, out);
+    for (int i = 0; i < runs; ++i) {
+      if (call.run(choice, out) != Status::success) return std::nullopt;
+    }
     call.stream.synchronize();
     const double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
     if (us >= long_enough || runs >= most_runs) return us / runs;

@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "frontend/include/heddle"
 # Headers of classes, settings and tools rather than of functions of arrays.
-NOT_VOCABULARY = {"array", "bulk_random", "fields", "half", "heddle", "indexing", "jit", "profile",
-                  "program", "random", "settings", "source_location"}
+NOT_VOCABULARY = {"array", "bulk_random", "fields", "half", "heddle", "indexing", "jit", "memory",
+                  "profile", "program", "random", "settings", "source_location"}
 README = ROOT / "README.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"
 

@@ -60,17 +60,22 @@ sanitized_tests=(runtime:cuda_kernels frontend:jit frontend:indexing frontend:hi
   frontend:random_families numerics:normalizations numerics:scans numerics:sorting numerics:views)
 
 gpu_sanitize() {
-  local tool test name log status=0
+  local tool test log status=0
+  local -A running
   has_command compute-sanitizer || { echo "compute-sanitizer is not on the PATH." >&2; return 3; }
   for tool in memcheck racecheck; do
+    running=()
     for test in "${sanitized_tests[@]}"; do
-      name=$tool-${test/:/-}
-      log=$build_folder/sanitize-$name.log
-      say "$tool over ${test/://}"
+      log=$build_folder/sanitize-$tool-${test/:/-}.log
       # The tests call the driver wrongly on purpose.
       compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 --log-file "$log" \
-        "$build_folder/tests/test_${test%:*}" --source-file="*/${test/://}.cpp" || status=$?
-      tail -n 1 "$log"
+        "$build_folder/tests/test_${test%:*}" --source-file="*/${test/://}.cpp" >"$log.tests" 2>&1 &
+      running[$test]=$!
+    done
+    for test in "${sanitized_tests[@]}"; do
+      log=$build_folder/sanitize-$tool-${test/:/-}.log
+      wait "${running[$test]}" || { status=$?; tail -n 40 "$log.tests"; }
+      say "$tool over ${test/://}: $(tail -n 1 "$log")"
     done
   done
   [ -z "$1" ] || python3 tools/report.py sanitize "$build_folder"/sanitize-*.log >"$1/sanitize.json"

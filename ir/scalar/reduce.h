@@ -65,7 +65,7 @@ HD_SCALAR T least() {
 namespace heddle_scalar {
 template <class Bits>
 HD_SCALAR Bits turn_negative(Bits x, Bits magnitude) {
-  return static_cast<Bits>(x ^ ((x >> (8 * sizeof(Bits) - 1)) & magnitude));
+  return x ^ ((x >> (8 * sizeof(Bits) - 1)) & magnitude);
 }
 template <bool NaNLast, class T>
 HD_SCALAR auto rank(T x) {
@@ -73,10 +73,9 @@ HD_SCALAR auto rank(T x) {
     return static_cast<unsigned char>(x ? 1 : 0);
   } else if constexpr (is_soft<T>) {
     constexpr int infinity = 0x7fff >> T::mantissa_bits << T::mantissa_bits;
-    constexpr short nan = NaNLast ? 0x7fff : -0x8000;
-    const short bits = static_cast<short>(x.bits);
-    const short rank = turn_negative(bits, short{0x7fff});
-    return (bits & 0x7fff) > infinity ? nan : rank;
+    const int bits = static_cast<short>(x.bits);
+    const int rank = turn_negative(bits, 0x7fff);
+    return (bits & 0x7fff) > infinity ? (NaNLast ? 0x7fff : -0x8000) : rank;
   } else if constexpr (is_same<T, float>) {
     const int rank = turn_negative(static_cast<int>(bits_of(x)), 0x7fffffff);
     return x != x ? (NaNLast ? 0x7fc00000 : ~0x7fc00000) : rank;
@@ -90,7 +89,7 @@ HD_SCALAR auto rank(T x) {
 template <class T, class Rank>
 HD_SCALAR T of_rank(Rank rank) {
   if constexpr (is_soft<T>) {
-    return T{static_cast<unsigned short>(turn_negative(rank, short{0x7fff}))};
+    return T{static_cast<unsigned short>(turn_negative(rank, 0x7fff))};
   } else if constexpr (is_same<T, float>) {
     return float_of(static_cast<unsigned int>(turn_negative(rank, 0x7fffffff)));
   } else if constexpr (is_same<T, double>) {
@@ -190,7 +189,7 @@ HD_SCALAR auto arg_key(T value) {
 template <bool Greatest, class T>
 HD_SCALAR auto arg_key(T value) {
   if constexpr (is_float<T>) {
-    return rank<Greatest>(value + static_cast<T>(0));
+    return rank<Greatest>(value == 0 ? static_cast<T>(0) : value);  // a sum may become an fma
   } else if constexpr (is_soft<T>) {
     const bool zero = (value.bits & 0x7fff) == 0;
     return rank<Greatest>(T{static_cast<unsigned short>(zero ? 0 : value.bits)});
@@ -299,7 +298,7 @@ HD_SCALAR typename R::Key extreme_key(int count, At at) {
   }
   return extreme;
 }
-// The first of 0 .. count - 1 that matches; there is one.
+// The first of 0 .. count - 1 that matches; there is one. `count` is at least 32.
 template <class Matches>
 HD_SCALAR int first_match(int count, Matches matches) {
   constexpr int coarse = 128, lanes = 32;
@@ -341,19 +340,31 @@ HD_SCALAR int first_place(int count, typename R::Key extreme, At at) {
 }
 // What `found` becomes with the elements value(first) .. value(stop - 1), whose indices are
 // begin + i. Blocks are reduced to their extreme key, and only one that precedes it is looked for.
-template <class R, class ValueAt>
+// What is not `plain` is computed once, since it takes longer and may come out otherwise in another
+// loop: a vector's exp is not always a scalar's.
+template <class R, bool plain, class ValueAt>
 HD_SCALAR typename R::State first_extreme(typename R::State found, long long first, long long stop,
                                           long long begin, ValueAt value) {
   using Key = typename R::Key;
-  constexpr int lanes = 64;
+  using X = decltype(compared<R>(value(first)));
+  constexpr int lanes = sizeof(Key) == 1 ? 64 : 32;
   constexpr int block = 8192 / sizeof(Key);
+  alignas(64) X kept[plain ? 1 : block];
   long long at = first;
   while (stop - at >= lanes) {
     int count = static_cast<int>(stop - at < block ? stop - at : block);
     asm(""
         : "+r"(count));  // GCC 12 keeps lanes in memory where it knows of an even number of steps
-    const auto here = [&](int i)
-                          __attribute__((always_inline)) { return compared<R>(value(at + i)); };
+    if constexpr (!plain) {
+      for (int i = 0; i < count; ++i) kept[i] = compared<R>(value(at + i));
+    }
+    const auto here = [&](int i) __attribute__((always_inline)) {
+      if constexpr (plain) {
+        return compared<R>(value(at + i));
+      } else {
+        return kept[i];
+      }
+    };
     const Key extreme = extreme_key<R, lanes>(count, here);
     if (found.index == greatest<long long>() || R::precedes(extreme, found.value))
       found = {extreme, begin + at + first_place<R>(count, extreme, here)};

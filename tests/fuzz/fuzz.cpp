@@ -141,7 +141,7 @@ TEST_CASE("random graphs") {
       "{} of {} elements have no definite value; switches changed the kernels of {} of {} "
       "graphs; {:.0f} s of checks, {:.0f} s waiting for compilers\n",
       ambiguous, elements, other_kernels, switched, checked, waited);
-  constexpr std::size_t whole_run = 1000, least = 25, least_emulated = 150;
+  constexpr std::size_t whole_run = 1000, least = 20, least_emulated = 150;
   if (coverage.graphs() < whole_run) return;
   CHECK_MESSAGE(
       coverage.rarer_than(least).empty(),

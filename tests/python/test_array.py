@@ -291,6 +291,34 @@ def test_signs_of_numbers_that_were_integers(source, floating):
         assert np.array_equal(got, want) and np.array_equal(np.signbit(got), np.signbit(want))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function", ["exp", "sin", "log1p"])
+@pytest.mark.parametrize("columns", [40, 96, 300, 6000])
+def test_places_of_extremes_of_what_is_computed(dtype, function, columns):
+    """Which may come out one unit apart in loops of a vector and of a number at a time."""
+    x = np.random.default_rng([502, columns]).random((100, columns)).astype(dtype)
+    for view in (lambda x: x, lambda x: x[:, ::3], lambda x: x[:, ::-1]):
+        for name in ("argmax", "argmin"):
+            def both(x):
+                y = getattr(hd, function)(view(x))
+                return y, getattr(hd, name)(y, axis=1)
+            y, place = (np.asarray(each) for each in hd.jit(both)(hd.asarray(x)))
+            alone = np.asarray(hd.jit(lambda x: both(x)[1])(hd.asarray(x)))
+            want = getattr(np, name[3:])(y, axis=1)
+            for each in (place, alone):
+                found = np.take_along_axis(y, each[:, None], axis=1)[:, 0]
+                assert np.allclose(found, want, rtol=4 * np.finfo(dtype).eps, atol=0)
+
+
+@pytest.mark.parametrize("columns", [10, 63, 2058])
+def test_a_product_that_vanishes_below_zero_is_no_less_than_zero(columns):
+    a, b = np.full((2, columns), 1e-30, "float32"), np.zeros((2, columns), "float32")
+    b[:, -3] = -1e-30
+    for axis in (0, 1):
+        ours = hd.jit(lambda a, b: hd.argmin(a * b, axis=axis))(hd.asarray(a), hd.asarray(b))
+        assert np.array_equal(np.asarray(ours), np.argmin(a * b, axis=axis))
+
+
 def test_inverses_and_roots_of_every_mantissa():
     """Which decide a quick one's rounding, in both kinds of exponents of a root."""
     x = np.arange(0x3F800000, 0x40800000, dtype="int32").view("float32")

@@ -1,5 +1,7 @@
 """The numbers of a device's memory pool, its limit, and giving memory back."""
 
+import gc
+
 import pytest
 
 import heddle as hd
@@ -7,13 +9,19 @@ import heddle as hd
 MIB = 1 << 20
 
 
-def test_blocks_are_counted_and_told_with_their_lines():
+@pytest.fixture(autouse=True)
+def nothing_of_other_tests():
+    gc.collect()
+    hd.synchronize()
     hd.trim_memory()
+
+
+def test_blocks_are_counted_and_told_with_their_lines():
     hd.reset_memory_peak()
     before = hd.memory_statistics()
     x = hd.zeros((MIB,), dtype=hd.float32)
     hd.eval(x)
-    held = hd.memory_statistics(device=hd.device())
+    held = hd.memory_statistics(device=str(x.device))
     assert held["in_use"] == before["in_use"] + 4 * MIB
     assert held["blocks"] == before["blocks"] + 1
     assert "4194304 bytes: f32[1048576]" in hd.describe_memory()
@@ -26,11 +34,20 @@ def test_blocks_are_counted_and_told_with_their_lines():
     assert after["peak_in_use"] >= before["in_use"] + 4 * MIB
     hd.reset_memory_peak()
     assert hd.memory_statistics()["peak_in_use"] == after["in_use"]
-    assert hd.trim_memory() >= 4 * MIB
+
+
+def test_what_is_free_is_given_back():
+    x = hd.zeros((64 * MIB,), dtype=hd.float32)  # more than other tests' segments have free
+    hd.eval(x)
+    reserved = hd.memory_statistics()["reserved"]
+    assert hd.trim_memory() == 0
+    del x
+    hd.synchronize()
+    assert hd.trim_memory() >= 256 * MIB
+    assert hd.memory_statistics()["reserved"] <= reserved - 256 * MIB
 
 
 def test_a_limit_is_kept_and_lifted():
-    hd.trim_memory()
     before = hd.set_memory_limit(hd.memory_statistics()["reserved"] + 32 * MIB)
     try:
         assert hd.memory_statistics()["limit"] > 0
