@@ -303,7 +303,7 @@ TEST_CASE("a program for all extents that does not compile is given up") {
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   const auto child =
       test::run_child("child: programs for all extents are refused",
-                      {"-uHEDDLE_DEVICE", "-uHEDDLE_DUMP_DIR", "HEDDLE_CXX=" + compiler.string(),
+                      {"-uHEDDLE_DUMP_DIR", "HEDDLE_DEVICE=cpu", "HEDDLE_CXX=" + compiler.string(),
                        "HEDDLE_CACHE_DIR=" + folder.path() + "/cache"});
   CHECK_MESSAGE(child.status == 0, child.output);
   CHECK(test::read_text(refused).size() == 3);
