@@ -292,8 +292,7 @@ def test_signs_of_numbers_that_were_integers(source, floating):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("function", ["exp", "sin", "log1p"])
-@pytest.mark.parametrize("columns", [40, 96, 300, 6000])
+@pytest.mark.parametrize("function, columns", [("exp", 96), ("exp", 300), ("sin", 6000)])
 def test_places_of_extremes_of_what_is_computed(dtype, function, columns):
     """Which may come out one unit apart in loops of a vector and of a number at a time."""
     x = np.random.default_rng([502, columns]).random((100, columns)).astype(dtype)
