@@ -125,12 +125,18 @@ def standardize_all(xp, x):
     return standardize(xp, x, axis=None)
 
 
+def in_c_order(xp, x):
+    """NumPy, CuPy and torch keep the order of what they read, and so transpose nothing. Arrays of
+    libraries without that function have one order."""
+    return xp.ascontiguousarray(x) if hasattr(xp, "ascontiguousarray") else x
+
+
 def transposed(xp, x):
-    return x.T * 2 + 1
+    return in_c_order(xp, x.T * 2 + 1)
 
 
 def permuted(xp, x):
-    return xp.transpose(x, (2, 0, 1)) * 2 + 1
+    return in_c_order(xp, xp.transpose(x, (2, 0, 1)) * 2 + 1)
 
 
 def jacobi(xp, u):

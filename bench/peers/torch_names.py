@@ -38,3 +38,7 @@ def argsort(x, axis):
 
 def transpose(x, axes):
     return torch.permute(x, axes)
+
+
+def ascontiguousarray(x):
+    return x.contiguous()
