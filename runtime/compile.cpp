@@ -52,22 +52,6 @@ host::Options host_options(const CompileOptions& options) {
   return result;
 }
 
-cache::Key module_key(std::span<const KernelSource> kernels, const CompileOptions& options,
-                      const ir::Target& target) {
-  cache::KeyBuilder key;
-  key.add("kind", "module").add("architecture", target.architecture);
-  if (is_host(target)) {
-    key.add("compiler", host::identity(target, host_options(options)));
-  } else {
-    key.add("compiler", nvrtc::version());
-    key.add("options",
-            fmt::format("{}", fmt::join(nvrtc::option_list(nvrtc_options(options)), " ")));
-  }
-  if (!source_folder().empty()) key.add("source folder", source_folder());
-  for (const KernelSource& kernel : kernels) key.add("source", kernel.text());
-  return key.finish();
-}
-
 /// What an entry was built by, which `heddle cache verify` compares with what is here now, and the
 /// kernels that it holds.
 std::string facts_of(const std::vector<std::string>& kernels, const CompileOptions& options,
@@ -182,6 +166,22 @@ cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
   if (is_host(target)) key.add("level", options.host_level);
   key.add("disabled", fmt::format("{}", fmt::join(options.disabled, ",")));
   if (!source_folder().empty()) key.add("source folder", source_folder());
+  return key.finish();
+}
+
+cache::Key module_key(std::span<const KernelSource> kernels, const CompileOptions& options,
+                      const ir::Target& target) {
+  cache::KeyBuilder key;
+  key.add("kind", "module").add("architecture", target.architecture);
+  if (is_host(target)) {
+    key.add("compiler", host::identity(target, host_options(options)));
+  } else {
+    key.add("compiler", nvrtc::version());
+    key.add("options",
+            fmt::format("{}", fmt::join(nvrtc::option_list(nvrtc_options(options)), " ")));
+  }
+  if (!source_folder().empty()) key.add("source folder", source_folder());
+  for (const KernelSource& kernel : kernels) key.add("source", kernel.text());
   return key.finish();
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "codegen/kernel_source.h"
 #include "ir/graph.h"
 #include "passes/program_builder.h"
@@ -13,6 +16,12 @@ namespace heddle::runtime {
 /// modes, the target, and the Heddle that plans it. Names no compiler, device number, host or path.
 cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
                        const ir::Target& target);
+
+/// The key of a module: all that its compiler sees, which is the kernels' text in order, the
+/// architecture, the compiler's version and its options. Throws DeviceError when there is no
+/// compiler.
+cache::Key module_key(std::span<const codegen::KernelSource> kernels, const CompileOptions& options,
+                      const ir::Target& target);
 
 /// Options with HEDDLE_DISABLE's names added, and optimized no more than HEDDLE_CXX_LEVEL says.
 CompileOptions with_environment(CompileOptions options);
