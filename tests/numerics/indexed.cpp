@@ -1,6 +1,3 @@
-#include <cstring>
-#include <random>
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -13,27 +10,6 @@ using ir::HostArray;
 using ir::Op;
 using ir::Shape;
 using ir::ValueId;
-
-/// Random integers of [low, high) in a dtype.
-HostArray integers(DType dtype, Shape shape, std::int64_t low, std::int64_t high,
-                   std::uint64_t seed) {
-  ir::Graph graph;
-  const ValueId from = graph.parameter(DType::i64, shape);
-  ir::Attributes to;
-  to.dtype = dtype;
-  graph.outputs = {graph.add(Op::cast, {from}, to)};
-  HostArray wide{{DType::i64, shape}, {}};
-  std::mt19937_64 random(seed);
-  std::uniform_int_distribution<std::int64_t> any(low, high - 1);
-  const std::int64_t count = ir::element_count(shape).constant();
-  wide.data.resize(static_cast<std::size_t>(count) * sizeof(std::int64_t));
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t value = any(random);
-    std::memcpy(wide.data.data() + static_cast<std::size_t>(i) * sizeof value, &value,
-                sizeof value);
-  }
-  return ir::interpret(graph, {{wide}}).front();
-}
 
 ir::Attributes along(std::vector<std::int64_t> axes, Shape shape = {}) {
   ir::Attributes attributes;

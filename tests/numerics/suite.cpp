@@ -1,6 +1,8 @@
 #include "tests/numerics/suite.h"
 
 #include <chrono>
+#include <cstring>
+#include <random>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -251,6 +253,26 @@ ir::Target small_target() {
   ir::Target target = ir::parse_target("sm_90");
   target.multiprocessors = 4;
   return target;
+}
+
+ir::HostArray integers(DType dtype, const ir::Shape& shape, std::int64_t low, std::int64_t high,
+                       std::uint64_t seed) {
+  ir::Graph graph;
+  const ir::ValueId from = graph.parameter(DType::i64, shape);
+  ir::Attributes to;
+  to.dtype = dtype;
+  graph.outputs = {graph.add(ir::Op::cast, {from}, to)};
+  ir::HostArray wide{{DType::i64, shape}, {}};
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<std::int64_t> any(low, high - 1);
+  const std::int64_t count = ir::element_count(shape).constant();
+  wide.data.resize(static_cast<std::size_t>(count) * sizeof(std::int64_t));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t value = any(random);
+    std::memcpy(wide.data.data() + static_cast<std::size_t>(i) * sizeof value, &value,
+                sizeof value);
+  }
+  return ir::interpret(graph, {{wide}}).front();
 }
 
 std::vector<DType> dtypes_in(ir::DTypeSet set) {

@@ -88,6 +88,10 @@ class Suite {
 /// A few multiprocessors, so that reductions of some thousand elements are split.
 ir::Target small_target();
 
+/// Random integers of [low, high) in a dtype; equal seeds give equal values.
+ir::HostArray integers(DType dtype, const ir::Shape& shape, std::int64_t low, std::int64_t high,
+                       std::uint64_t seed);
+
 /// All dtypes of a set, in order.
 std::vector<DType> dtypes_in(ir::DTypeSet set);
 /// All ops of a kind, in the table's order.
