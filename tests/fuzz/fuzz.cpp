@@ -93,7 +93,7 @@ TEST_CASE("graphs that once failed") {
 TEST_CASE("random graphs") {
   const std::uint64_t seed = number_from("HEDDLE_FUZZ_SEED", 1);
   const std::uint64_t begin = number_from("HEDDLE_FUZZ_FIRST", 0);
-  const std::uint64_t count = begin + number_from("HEDDLE_FUZZ_COUNT", 1024);
+  const std::uint64_t count = begin + number_from("HEDDLE_FUZZ_COUNT", 2048);
   const ir::Target target = fuzz_target();
   Coverage coverage;
   std::size_t elements = 0, ambiguous = 0, switched = 0, other_kernels = 0;
@@ -141,7 +141,7 @@ TEST_CASE("random graphs") {
       "{} of {} elements have no definite value; switches changed the kernels of {} of {} "
       "graphs; {:.0f} s of checks, {:.0f} s waiting for compilers\n",
       ambiguous, elements, other_kernels, switched, checked, waited);
-  constexpr std::size_t whole_run = 1000, least = 20, least_emulated = 150;
+  constexpr std::size_t whole_run = 2000, least = 50, least_emulated = 300;
   if (coverage.graphs() < whole_run) return;
   CHECK_MESSAGE(
       coverage.rarer_than(least).empty(),
