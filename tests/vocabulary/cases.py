@@ -165,7 +165,7 @@ def arrays_in(result):
     return []
 
 
-# Exceptions that are one kind of mistake.
+# Exceptions that stand for the same mistake.
 KINDS = ((ValueError, LookupError, ZeroDivisionError), (TypeError, OverflowError))
 
 
@@ -174,10 +174,15 @@ def same_kind_of_error(got, want):
     return any(isinstance(got, kind) and isinstance(want, kind) for kind in KINDS)
 
 
+def refused(result):
+    """True for an error about arguments. A NameError or AttributeError is the case's own fault."""
+    return any(isinstance(result, kind) for kind in KINDS)
+
+
 def difference(case, got, want, wide):
-    """How the results differ; None where they agree, be it that both raise."""
+    """How the results differ; None where they agree, or where both refuse the arguments."""
     if isinstance(got, Exception) or isinstance(want, Exception):
-        both = isinstance(got, Exception) and isinstance(want, Exception)
+        both = refused(got) and refused(want)
         return None if both else f"got {got!r}, NumPy {want!r}"
     if isinstance(want, (list, tuple)) and not isinstance(want, np.ndarray):
         if not isinstance(got, (list, tuple)) or len(got) != len(want):
@@ -248,7 +253,10 @@ def check_calls(row):
         todo.append((case, case.heddle(), case.numpy(), wide))
     evaluate([array for _, got, _, _ in todo for array in arrays_in(got)])
     found = [(case, difference(case, got, want, wide)) for case, got, want, wide in todo]
-    return [f"{case}: {text}" for case, text in found if text]
+    compared = {case.call for case, got, _, _ in todo if not isinstance(got, Exception)}
+    return [f"{case}: {text}" for case, text in found if text] + [
+        f"{row.name}: no case of {call} gives a result; calls that raise belong in `bad`"
+        for call in row.calls if call not in compared]
 
 
 def check_bad(row):
