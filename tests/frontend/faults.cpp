@@ -15,7 +15,8 @@ namespace {
 /// and work when it is called again.
 void fail_at_each(fault::Kind kind, const std::function<void()>& prepare,
                   const std::function<void()>& run) {
-  for (std::int64_t k = 0; k < 100; ++k) {
+  constexpr std::int64_t most_points = 1000;
+  for (std::int64_t k = 0; k < most_points; ++k) {
     CAPTURE(k);
     prepare();
     bool thrown = false, fired = false;
@@ -40,6 +41,7 @@ void fail_at_each(fault::Kind kind, const std::function<void()>& prepare,
     CHECK((thrown || recovers));
     run();
   }
+  FAIL("a run passes at least " << most_points << " points: the faults do not end");
 }
 
 }  // namespace
