@@ -70,6 +70,18 @@ def test_cpp_bench_times_numpy_by_the_same_programs(tmp_path):
     assert len(rows) > 5 and all(row["numpy_microseconds"] > 0 for row in rows)
 
 
+def test_two_builds_take_turns(tmp_path):
+    target = tmp_path / "builds.json"
+    ended = subprocess.run(
+        [sys.executable, "-m", "peers.builds", BENCH, BENCH, "--device", "cpu", "--scale",
+         str(SCALE), "--rounds", "2", "--only", "sum of", "--out", str(target)],
+        capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    rows = json.loads(target.read_text())["programs"]
+    assert len(rows) >= 3 and all(row["name"] in ended.stdout for row in rows)
+    assert all(len(row[key]) == 2 for row in rows for key in ("before", "again", "after"))
+
+
 def test_what_is_missing_or_unknown_is_said():
     ended = run_peers("--systems", "heddle,cupy", "--only", "ten-op chain", "--startup-rounds", "0",
                       "--rounds", "1", "--device", "cpu")
