@@ -1,5 +1,6 @@
 #include "frontend/open_starts.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -34,7 +35,7 @@ std::uint32_t open_starts(ir::Op op, const Site& site, const ir::Attributes& reg
   if (is_new) return 0;
   Seen& seen = found->second;
   std::uint32_t open = 0;
-  for (std::size_t axis = 0; axis < region.starts.size(); ++axis) {
+  for (std::size_t axis = 0; axis < std::min<std::size_t>(region.starts.size(), 32); ++axis) {
     if (seen.starts[axis] != region.starts[axis]) seen.changed |= 1U << axis;
     // Bounds that are checked at launch need steps of 1 or -1.
     const bool single = region.steps[axis] == 1 || region.steps[axis] == -1;

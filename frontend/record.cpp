@@ -33,7 +33,7 @@ ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attrib
   if (fields.region) {
     mix.number(open_starts);
     for (std::size_t axis = 0; axis < attributes.starts.size(); ++axis) {
-      const bool open = (open_starts >> axis & 1U) != 0;
+      const bool open = axis < 32 && (open_starts >> axis & 1U) != 0;
       mix.number(open ? 0 : attributes.starts[axis].hash());
     }
     for (std::int64_t step : attributes.steps) mix.number(static_cast<std::uint64_t>(step));

@@ -10,7 +10,8 @@ namespace heddle::ir {
 /// Extents, outermost first. Rank 0 is a scalar.
 using Shape = std::vector<Dim>;
 
-inline constexpr int max_rank = 32;
+/// NumPy's limit. Plans merge the axes of an array, and drop those of extent 1.
+inline constexpr int max_rank = 64;
 
 /// Product of the extents; 1 for rank 0. Throws ShapeError when a constant product overflows.
 Dim element_count(const Shape& shape);

@@ -177,7 +177,7 @@ TEST_CASE("sources") {
   CHECK(infer(Op::parameter, {}, many_axes).shape.size() == max_rank);
   many_axes.shape.emplace_back(1);
   CHECK(infer_text(Op::parameter, {}, many_axes) ==
-        "ShapeError: parameter(): an array has at most 32 dimensions, not 33");
+        "ShapeError: parameter(): an array has at most 64 dimensions, not 65");
 
   Attributes constant;
   constant.dtype = DType::u8;
