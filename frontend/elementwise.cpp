@@ -126,7 +126,10 @@ Array conj(const Operand& x) { return conjugate(x); }
 
 Array angle(const Operand& x, bool degrees) {
   const SourceLocation where = x.where();
-  const Array radians = arctan2({imag(x), where}, {real(x), where});
+  // NumPy's imaginary part of real numbers is the Python number 0, which makes bool int64.
+  const bool is_real = !is_complex(dtype_of_operand(x));
+  const Array radians =
+      is_real ? arctan2({0, where}, x) : arctan2({imag(x), where}, {real(x), where});
   return degrees ? heddle::degrees({radians, where}) : radians;
 }
 

@@ -77,6 +77,18 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool e
 
 using Operands = std::span<const Operand* const>;
 
+/// The dtype that several have together. As in NumPy each integer dtype meets the inexact ones, and
+/// not what other integers made: uint16, int16 and float32 are float32, not float64.
+DType common_of(ir::DTypeSet dtypes) {
+  std::optional<DType> result;
+  for (int i = dtype_count; i-- > 0;) {  // inexact dtypes are the last
+    const auto dtype = static_cast<DType>(i);
+    if ((dtypes & ir::set_of(dtype)) == 0) continue;
+    result = result ? promote_types(*result, dtype) : dtype;
+  }
+  return *result;
+}
+
 bool all_weak(Operands operands) {
   bool any_array = false;
   for (const Operand* operand : operands) {
@@ -246,22 +258,26 @@ Array load_exponent(Op op, Operands operands) {
 }  // namespace
 
 DType common_dtype(Operands operands) {
-  std::optional<DType> strong, weak;
+  ir::DTypeSet strong = 0;
+  std::optional<DType> weak;
   bool only_scalars = true, beyond_default = false;
   for (const Operand* operand : operands) {
     const Part part = part_of(*operand);
     only_scalars &= part.scalar;
     beyond_default |= is_beyond_default(*operand, part);
-    std::optional<DType>& slot = part.weak ? weak : strong;
     const DType dtype = part.dtype;
-    const bool integers = slot && is_integer(*slot) && is_integer(dtype);
-    slot = slot ? promote_types(*slot, dtype) : dtype;
+    if (!part.weak) {
+      strong |= ir::set_of(dtype);
+      continue;
+    }
+    const bool integers = weak && is_integer(*weak) && is_integer(dtype);
+    weak = weak ? promote_types(*weak, dtype) : dtype;
     // Integers without a common dtype are one kind all the same, as Python's are.
-    if (part.weak && integers && is_inexact(*slot)) slot = DType::i64;
+    if (integers && is_inexact(*weak)) weak = DType::i64;
   }
   if (weak && is_integer(*weak) && beyond_default) weak = DType::u64;
-  if (!strong) return only_scalars || beyond_default ? *weak : default_dtype(*weak);
-  return weak ? join_weak(*strong, *weak) : *strong;
+  if (strong == 0) return only_scalars || beyond_default ? *weak : default_dtype(*weak);
+  return weak ? join_weak(common_of(strong), *weak) : common_of(strong);
 }
 
 NodeRef node_of(std::string_view op, const Operand& operand, DType dtype) {

@@ -201,7 +201,9 @@ Array unwrap(const Operand& x, std::optional<double> discont, std::int64_t axis,
   const Dim extent = node->shape[along];
   if (extent == Dim(0)) return Access::make(start);
   const Scanned angles{node, along};
-  const Array steps = part(angles, 1, extent - 1, site) - part(angles, 0, extent - 1, site);
+  const Array before = part(angles, 0, extent - 1, site), after = part(angles, 1, extent - 1, site);
+  // numpy.diff of bool says where they differ.
+  const Array steps = is_boolean(node->dtype) ? not_equal(after, before) : after - before;
   const Array width = Access::make(frontend::node_of("unwrap", period, dtype));
   const Array corrections = step_corrections(steps, discont, width);
   // Joined before the scan, so that all is one kernel; adding -0 leaves the first angle its bits.
