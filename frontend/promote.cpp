@@ -289,11 +289,11 @@ NodeRef node_of(std::string_view op, const Operand& operand) {
 }
 
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype) {
-  const NodeRef node = node_of(op, value);
-  const bool is_number = value.array() == nullptr || node->weak;
-  if (is_number && (!is_floating(node->dtype) || is_inexact(dtype))) {
-    return node_of(op, value, dtype);
-  }
+  const bool is_scalar = value.array() == nullptr;
+  const bool is_number = is_scalar || Access::node(*value.array(), value.where())->weak;
+  const bool floating = is_scalar ? value.scalar().kind == Scalar::Kind::floating
+                                  : is_floating(Access::node(*value.array(), value.where())->dtype);
+  if (is_number && (!floating || is_inexact(dtype))) return node_of(op, value, dtype);
   return Access::node(astype(value, dtype), value.where());
 }
 

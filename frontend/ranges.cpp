@@ -37,7 +37,10 @@ Wide whole_number(const Scalar& scalar) {
                                                        : Wide{scalar.integer};
 }
 
-bool is_whole(const Scalar& scalar) { return !scalar.is_inexact(); }
+/// Integers beyond 64 bits count as floats.
+bool is_whole(const Scalar& scalar) {
+  return !scalar.is_inexact() && scalar.kind != Scalar::Kind::large_integer;
+}
 
 /// Of the numbers that a range is made from: NumPy counts in float32 where they are float32.
 bool is_single(const Scalar& scalar) { return is_whole(scalar) || scalar.dtype == DType::f32; }

@@ -99,6 +99,7 @@ double value_of(const Scalar& scalar) {
       return static_cast<double>(scalar.integer);
     case Scalar::Kind::unsigned_integer:
       return static_cast<double>(scalar.unsigned_integer);
+    case Scalar::Kind::large_integer:
     case Scalar::Kind::floating:
     case Scalar::Kind::complex:
       break;
@@ -112,6 +113,7 @@ DType default_dtype(const Scalar& scalar) {
       return DType::boolean;
     case Scalar::Kind::integer:
     case Scalar::Kind::unsigned_integer:
+    case Scalar::Kind::large_integer:
       break;
     case Scalar::Kind::floating:
       return DType::f64;
@@ -129,6 +131,7 @@ std::string text_of(const Scalar& scalar) {
       return std::to_string(scalar.integer);
     case Scalar::Kind::unsigned_integer:
       return std::to_string(scalar.unsigned_integer);
+    case Scalar::Kind::large_integer:
     case Scalar::Kind::floating:
       break;
     case Scalar::Kind::complex:
@@ -227,6 +230,7 @@ int side_of(const Scalar& scalar, DType dtype) {
   if (scalar.kind == Scalar::Kind::boolean || scalar.kind == Scalar::Kind::complex ||
       !is_integer(dtype))
     return 0;
+  if (scalar.kind == Scalar::Kind::large_integer) return scalar.floating < 0 ? -1 : 1;
   const int size = 8 * static_cast<int>(size_of(dtype));
   const int bits = is_signed_integer(dtype) ? size - 1 : size;
   if (scalar.is_inexact()) {
@@ -243,7 +247,9 @@ int side_of(const Scalar& scalar, DType dtype) {
 }
 
 ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site) {
-  if (side_of(scalar, dtype) != 0) {
+  const bool beyond_f64 =
+      scalar.kind == Scalar::Kind::large_integer && !std::isfinite(scalar.floating);
+  if (side_of(scalar, dtype) != 0 || (beyond_f64 && is_inexact(dtype))) {
     const char* kind = scalar.is_inexact() ? "number" : "integer";
     throw DTypeError(at(fmt::format("{}: the {} {} does not fit {}; cast the array to a wider "
                                     "dtype first",
@@ -256,6 +262,7 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
       return bits_in(dtype, scalar.integer);
     case Scalar::Kind::unsigned_integer:
       return bits_in(dtype, scalar.unsigned_integer);
+    case Scalar::Kind::large_integer:
     case Scalar::Kind::floating:
       break;
     case Scalar::Kind::complex: {

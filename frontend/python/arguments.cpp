@@ -1,5 +1,6 @@
 #include "frontend/python/arguments.h"
 
+#include <cmath>
 #include <complex>
 
 #include <fmt/format.h>
@@ -34,8 +35,10 @@ std::optional<Scalar> as_scalar(nb::handle value) {
     if (PyErr_Occurred() == nullptr) return Scalar(large);
     PyErr_Clear();
   }
-  raise(PyExc_OverflowError,
-        fmt::format("the Python integer {} is beyond 64 bits", nb::str(value).c_str()));
+  const double nearest = PyLong_AsDouble(object);
+  if (PyErr_Occurred() == nullptr) return Scalar::large_integer(nearest);
+  PyErr_Clear();  // beyond float64
+  return Scalar::large_integer(overflow > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
 std::int64_t to_integer(nb::handle value) {

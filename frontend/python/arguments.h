@@ -67,7 +67,7 @@ class Arguments {
 
 /// The ArrayObject behind heddle.Array; null for anything else.
 ArrayObject* as_array(nb::handle value);
-/// A Python number; nullopt for anything else. OverflowError for an integer beyond 64 bits.
+/// A Python number; nullopt for anything else.
 std::optional<Scalar> as_scalar(nb::handle value);
 /// A str as UTF-8, with whatever characters it has; UnicodeEncodeError for halves of them.
 std::string utf8_of(nb::handle value);

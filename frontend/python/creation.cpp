@@ -11,26 +11,14 @@
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/record.h"
 
 namespace heddle::python {
 namespace {
 
-/// The dtype that NumPy gives Python numbers.
-DType default_dtype(const Scalar& scalar) {
-  switch (scalar.kind) {
-    case Scalar::Kind::boolean:
-      return DType::boolean;
-    case Scalar::Kind::integer:
-      return DType::i64;
-    case Scalar::Kind::unsigned_integer:
-      return scalar.unsigned_integer <= INT64_MAX ? DType::i64 : DType::u64;
-    default:
-      return scalar.dtype;
-  }
-}
-
 DType default_dtype(const Operand& operand) {
-  return operand.array() != nullptr ? operand.array()->dtype() : default_dtype(operand.scalar());
+  return operand.array() != nullptr ? operand.array()->dtype()
+                                    : frontend::default_dtype(operand.scalar());
 }
 
 using Fill = Array (*)(const Shape&, DType, SourceLocation);
@@ -107,8 +95,14 @@ nb::object range(const Arguments& a) {
   const Scalar start = a.is_none(1) ? Scalar(std::int64_t{0}) : first;
   const Scalar stop = a.is_none(1) ? first : a.scalar(1);
   DType natural = DType::i64;
+  bool large = false;
   for (const Scalar& each : {start, stop, step}) {
-    if (each.is_inexact()) natural = promote_types(natural, default_dtype(each));
+    natural = promote_types(natural, frontend::default_dtype(each));
+    large |= each.kind == Scalar::Kind::large_integer;
+  }
+  if (large && a.is_none(3) && !start.is_inexact() && !stop.is_inexact() && !step.is_inexact()) {
+    raise(PyExc_OverflowError,
+          "arange: there is no integer dtype beyond 64 bits; give dtype=heddle.float64");
   }
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
 }

@@ -15,13 +15,14 @@ struct Classes {
       *internal;
 } classes;
 
+template <class... Builtin>
 PyObject* make_class(nb::module_& module, const char* name, const char* documentation,
-                     PyObject* builtin) {
+                     Builtin*... builtin) {
   const std::string full = std::string("heddle.") + name;
   const nb::object bases =
       classes.base == nullptr
-          ? nb::borrow(builtin)
-          : nb::object(nb::make_tuple(nb::handle(classes.base), nb::handle(builtin)));
+          ? nb::object(nb::make_tuple(nb::handle(builtin)...))
+          : nb::object(nb::make_tuple(nb::handle(classes.base), nb::handle(builtin)...));
   PyObject* made = PyErr_NewExceptionWithDoc(full.c_str(), documentation, bases.ptr(), nullptr);
   if (made == nullptr) throw nb::python_error();
   module.attr(name) = nb::handle(made);
@@ -38,10 +39,11 @@ void bind_errors(nb::module_& module) {
   classes.shape =
       make_class(module, "ShapeError", "Shapes that do not broadcast, reshape, or fit an axis.",
                  PyExc_ValueError);
-  classes.dtype = make_class(module, "DTypeError",
-                             "An op that has no meaning for a dtype, or a Python number that does "
-                             "not fit one.",
-                             PyExc_TypeError);
+  classes.dtype =
+      make_class(module, "DTypeError",
+                 "An op that has no meaning for a dtype (NumPy's TypeError), or a Python "
+                 "number that does not fit one (NumPy's OverflowError).",
+                 PyExc_TypeError, PyExc_OverflowError);
   classes.index =
       make_class(module, "IndexError", "An index, slice or axis out of range.", PyExc_IndexError);
   classes.value =

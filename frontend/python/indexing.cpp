@@ -64,7 +64,9 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
     return item;
   }
   if (PyIndex_Check(object) == 0) no_subscript(key);
-  return {to_integer(key), where};
+  const Py_ssize_t index = PyNumber_AsSsize_t(object, PyExc_IndexError);
+  if (index == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return {static_cast<std::int64_t>(index), where};
 }
 
 std::vector<IndexItem> to_items(nb::handle key, const SourceLocation& where) {

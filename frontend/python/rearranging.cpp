@@ -1,9 +1,11 @@
 #include "heddle/rearranging.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "heddle/creation.h"
 #include "heddle/take.h"
 
 #include "frontend/python/bindings.h"
@@ -58,12 +60,31 @@ Array padded(const Arguments& a) {
   return pad(a.operand(0), pairs<std::int64_t>(a, 1, to_integer), a.text(2), options);
 }
 
+/// The shifts; those beyond 64 bits by the number of elements, which is a multiple of any extent.
+std::vector<std::int64_t> shifts(const Arguments& a, std::size_t i) {
+  const bool several = PyTuple_Check(a[i].ptr()) || PyList_Check(a[i].ptr());
+  const nb::object given = several ? nb::borrow(a[i]) : nb::object(nb::make_tuple(a[i]));
+  std::vector<std::int64_t> result;
+  for (nb::handle each : given) {
+    nb::object shift = nb::steal(PyNumber_Index(each.ptr()));
+    if (!shift.is_valid()) throw nb::python_error();
+    int overflow = 0;
+    PyLong_AsLongLongAndOverflow(shift.ptr(), &overflow);
+    if (overflow != 0) {
+      const nb::int_ around(std::max<std::int64_t>(asarray(a.operand(0)).size(), 1));
+      shift = nb::steal(PyNumber_Remainder(shift.ptr(), around.ptr()));
+    }
+    result.push_back(to_integer(shift));
+  }
+  return result;
+}
+
 void bind_turns(Functions& functions) {
   functions.def(
       "roll(x: Array, /, shift: int | tuple[int, ...], axis: Axis = None) -> Array",
       "Elements moved along axes, around the end: numpy.roll; of the flattened array where axis is "
       "None. Several shifts go with several axes.\n\nExample: hd.roll(x, (1, -1), axis=(0, 1))",
-      [](const Arguments& a) { return roll(a.operand(0), a.integers(1), a.axes(2)); });
+      [](const Arguments& a) { return roll(a.operand(0), shifts(a, 1), a.axes(2)); });
   functions.def("fliplr(x: Array, /) -> Array",
                 "A view with the second axis reversed: numpy.fliplr. Raises ShapeError.",
                 [](const Arguments& a) { return view(a, fliplr(a.operand(0))); });

@@ -37,6 +37,47 @@ TEST_CASE("arrays promote as in NumPy 2") {
   CHECK(hd::square(hd::ones({1}, hd::bool_)).dtype() == hd::int8);
 }
 
+TEST_CASE("several dtypes promote together, and not one after another") {
+  const hd::Array u16 = hd::ones<std::uint16_t>({2}), i16 = hd::ones<std::int16_t>({2}),
+                  f32 = hd::ones<float>({2}), f16 = f32.astype(hd::float16);
+  CHECK(hd::result_type({u16, i16, f32}) == hd::float32);
+  CHECK(hd::result_type({u16, i16, f16}) == hd::float32);
+  CHECK(hd::result_type({u16, i16}) == hd::int32);
+  CHECK(hd::result_type({u16, i16, f32, 1.0}) == hd::float32);
+  CHECK(hd::concatenate({u16, i16, f32}).dtype() == hd::float32);
+  CHECK(hd::stack({u16, i16, f32}).dtype() == hd::float32);
+  CHECK(hd::block({{u16, i16}, {f32, f32}}).dtype() == hd::float32);
+  const std::vector<hd::Array> conditions{u16 > 1, i16 > 1}, choices{u16, i16};
+  CHECK(hd::select(conditions, choices, f32).dtype() == hd::float32);
+  CHECK(hd::clip(u16, i16, f32).dtype() == hd::float32);
+}
+
+TEST_CASE("integers beyond 64 bits are floats where they can, and compare as what they are") {
+  const hd::Scalar large = hd::Scalar::large_integer(1e30), low = hd::Scalar::large_integer(-1e30),
+                   huge = hd::Scalar::large_integer(INFINITY);
+  const hd::Array x = hd::array({1.0, 1e30}), i = hd::array<std::int64_t>({1, 2});
+  const hd::Array u = hd::array<std::uint64_t>({1, ~0ull});
+  check<double>(x + large, {2}, {1e30, 2e30});
+  check<bool>(x == large, {2}, {false, true});
+  check<double>(hd::full({2}, low, hd::float64), {2}, {-1e30, -1e30});
+  for (const hd::Array& a : {i, u}) {
+    check<bool>(a < large, {2}, {true, true});
+    check<bool>(large <= a, {2}, {false, false});
+    check<bool>(a > low, {2}, {true, true});
+    check<bool>(a == huge, {2}, {false, false});
+    check<bool>(low != a, {2}, {true, true});
+    CHECK_THROWS_AS(a + large, hd::DTypeError);
+    CHECK(hd::array_equal(hd::clip(a, low, large), a));
+    CHECK_THROWS_AS(hd::clip(a, large, large), hd::DTypeError);
+    const auto less = hd::jit([](const hd::Array& v, const hd::Array& s) { return v < s; });
+    check<bool>(less(a, large), {2}, {true, true});
+    check<bool>(less(a, low), {2}, {false, false});
+    check<bool>(less(a, 0), {2}, {false, false});
+  }
+  CHECK_THROWS_AS(x + huge, hd::DTypeError);
+  CHECK_THROWS_AS(hd::full({2}, large, hd::int64), hd::DTypeError);
+}
+
 TEST_CASE("an integer that does not fit throws with the value, the dtype and the line") {
   const hd::Array x = hd::zeros<std::uint8_t>({2});
   std::string text = message_of<hd::DTypeError>([&] { x + 300; });

@@ -185,17 +185,34 @@ class Array {
 /// kind (NEP 50), so float32 * 2.0 stays float32, and float32 * std::complex(0.0, 1.0) is
 /// complex64.
 struct Scalar {
-  enum class Kind : std::uint8_t { boolean, integer, unsigned_integer, floating, complex };
+  enum class Kind : std::uint8_t {
+    boolean,
+    integer,
+    unsigned_integer,
+    floating,
+    complex,
+    large_integer  ///< beyond 64 bits; see the function
+  };
   Kind kind = Kind::floating;
   DType dtype = DType::f64;  ///< of the C++ type
   union {
     std::int64_t integer;
     std::uint64_t unsigned_integer;
-    double floating;  ///< of a complex number the real part
+    double floating;  ///< of a complex number the real part; of a large integer the nearest
   };
   double imaginary = 0;
 
-  bool is_inexact() const { return kind >= Kind::floating; }
+  /// An integer beyond 64 bits by the nearest float64, which is infinite beyond that dtype's range.
+  /// It has a value in inexact dtypes, and in others an order only: DTypeError unless it is
+  /// compared or a bound that changes nothing.
+  static constexpr Scalar large_integer(double nearest) {
+    Scalar result(nearest);
+    result.kind = Kind::large_integer;
+    result.dtype = nearest < 0 ? DType::i64 : DType::u64;
+    return result;
+  }
+
+  bool is_inexact() const { return kind == Kind::floating || kind == Kind::complex; }
 
   constexpr Scalar(std::complex<float> value)  // NOLINT: scalars convert
       : Scalar(std::complex<double>(value)) {
