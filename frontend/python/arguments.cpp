@@ -49,6 +49,14 @@ std::int64_t to_integer(nb::handle value) {
   return result;
 }
 
+void check_extents(nb::handle shape) {
+  if (PyTuple_Check(shape.ptr()) || PyList_Check(shape.ptr())) {
+    for (nb::handle each : nb::borrow(shape)) check_extents(each);
+  } else if (PyBool_Check(shape.ptr())) {
+    raise(PyExc_TypeError, "a shape is of integers, and a bool is none; write int(...)");
+  }
+}
+
 std::string utf8_of(nb::handle value) {
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
@@ -112,6 +120,11 @@ std::vector<std::int64_t> Arguments::integers(std::size_t i) const {
     result.push_back(to_integer(value));
   }
   return result;
+}
+
+Shape Arguments::shape(std::size_t i) const {
+  check_extents(values_[i]);
+  return integers(i);
 }
 
 Axes Arguments::axes(std::size_t i) const { return is_none(i) ? Axes() : Axes(integers(i)); }

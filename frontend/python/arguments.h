@@ -36,6 +36,8 @@ class Arguments {
   Axes axes(std::size_t i) const;
   /// An integer or several.
   std::vector<std::int64_t> integers(std::size_t i) const;
+  /// The extents of a shape: as integers(), but bools are none, as in NumPy.
+  Shape shape(std::size_t i) const;
   std::int64_t integer(std::size_t i) const;
   std::optional<std::int64_t> optional_integer(std::size_t i) const;
   double number(std::size_t i) const;
@@ -71,6 +73,8 @@ ArrayObject* as_array(nb::handle value);
 std::optional<Scalar> as_scalar(nb::handle value);
 /// A str as UTF-8, with whatever characters it has; UnicodeEncodeError for halves of them.
 std::string utf8_of(nb::handle value);
+/// TypeError for a shape that is a bool, or a sequence with one in it, which NumPy refuses as well.
+void check_extents(nb::handle shape);
 /// An integer by __index__; TypeError for anything else.
 std::int64_t to_integer(nb::handle value);
 /// What to say about a value that is no operand; names asarray where that helps.

@@ -25,12 +25,12 @@ using Fill = Array (*)(const Shape&, DType, SourceLocation);
 using FillLike = Array (*)(const Operand&, std::optional<DType>, const std::optional<Shape>&);
 
 std::optional<Shape> optional_shape(const Arguments& a, std::size_t i) {
-  return a.is_none(i) ? std::nullopt : std::optional(a.integers(i));
+  return a.is_none(i) ? std::nullopt : std::optional(a.shape(i));
 }
 
 template <Fill fill>
 nb::object filled(const Arguments& a) {
-  return on_device(fill(a.integers(0), a.dtype(1, DType::f64), a.where()), a[2]);
+  return on_device(fill(a.shape(0), a.dtype(1, DType::f64), a.where()), a[2]);
 }
 
 template <FillLike fill>
@@ -76,7 +76,7 @@ void bind_fills(Functions& functions) {
       "Example: hd.full((2, 3), 0.5)",
       [](const Arguments& a) {
         const Operand value = a.operand(1);
-        return on_device(full(a.integers(0), value, a.dtype(2, default_dtype(value))), a[3]);
+        return on_device(full(a.shape(0), value, a.dtype(2, default_dtype(value))), a[3]);
       });
   functions.def(
       "full_like(x: Array, /, fill_value: Operand, dtype: DTypeLike | None = None, *, shape: int | "

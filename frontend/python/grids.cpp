@@ -56,8 +56,8 @@ void bind_indices_of_shapes(Functions& functions) {
       "with extent 1 along the other axes: numpy.indices.",
       [](const Arguments& a) {
         const DType dtype = a.dtype(1, DType::i64);
-        if (!a.flag(2)) return wrap(indices(a.integers(0), dtype, a.where()));
-        const std::vector<Array> along = sparse_indices(a.integers(0), dtype, a.where());
+        if (!a.flag(2)) return wrap(indices(a.shape(0), dtype, a.where()));
+        const std::vector<Array> along = sparse_indices(a.shape(0), dtype, a.where());
         return nb::object(nb::tuple(to_result(along)));
       });
   functions.def(

@@ -45,7 +45,7 @@ std::vector<Operand> operands_of(const Arguments& a, std::size_t i) {
 
 /// One coordinate for each axis, or the rows of an Array.
 Array raveled(const Arguments& a) {
-  const std::vector<std::int64_t> dims = a.integers(1);
+  const std::vector<std::int64_t> dims = a.shape(1);
   const std::vector<std::string> names = modes_of(a, 2, dims.size());
   const std::vector<std::string_view> modes(names.begin(), names.end());
   const std::string order = a.text(3);
@@ -66,7 +66,7 @@ void bind_raveling(Functions& functions) {
       "inside; a number outside raises ValueError. Raises DTypeError for floats.\n\nExample: "
       "hd.unravel_index(hd.argmax(x), x.shape)",
       [](const Arguments& a) {
-        return tuple_of(unravel_index(a.operand(0), a.integers(1), a.text(2)));
+        return tuple_of(unravel_index(a.operand(0), a.shape(1), a.text(2)));
       });
   functions.def(
       "ravel_multi_index(multi_index: Array | Sequence[Operand], /, dims: int | tuple[int, ...], "

@@ -44,11 +44,13 @@ void bind_shapes(Functions& functions) {
       "x in another shape, in C order; one extent may be -1: numpy.reshape.\n\nA view that writes "
       "through where NumPy makes one. With copy=True never, with copy=False ValueError where it "
       "is none. Raises ShapeError when the sizes differ.\n\nExample: hd.reshape(x, (2, -1))",
-      [](const Arguments& a) { return reshaped(a, a.integers(1), a[2]); });
+      [](const Arguments& a) { return reshaped(a, a.shape(1), a[2]); });
   functions.def_method(
       "reshape(self, *shape: int | tuple[int, ...], copy: bool | None = None) -> Array",
-      "As heddle.reshape; the extents may be given one by one.",
-      [](const Arguments& a) { return reshaped(a, variadic_integers(a, 1), a[2]); });
+      "As heddle.reshape; the extents may be given one by one.", [](const Arguments& a) {
+        check_extents(a[1]);
+        return reshaped(a, variadic_integers(a, 1), a[2]);
+      });
   functions.def_with_method("ravel(x: Array, /) -> Array",
                             "All elements along one axis: numpy.ravel. A view where possible.",
                             [](const Arguments& a) { return view(a, ravel(a.operand(0))); });
@@ -63,11 +65,10 @@ void bind_shapes(Functions& functions) {
       "A view without the axes of extent 1 that `axis` names, all by default: numpy.squeeze. "
       "Raises ShapeError for another extent.",
       [](const Arguments& a) { return view(a, squeeze(a.operand(0), a.axes(1))); });
-  functions.def(
-      "broadcast_to(x: Array, /, shape: int | tuple[int, ...]) -> Array",
-      "A read-only view of x in a shape that it broadcasts to: numpy.broadcast_to. "
-      "Raises ShapeError.",
-      [](const Arguments& a) { return view(a, broadcast_to(a.operand(0), a.integers(1))); });
+  functions.def("broadcast_to(x: Array, /, shape: int | tuple[int, ...]) -> Array",
+                "A read-only view of x in a shape that it broadcasts to: numpy.broadcast_to. "
+                "Raises ShapeError.",
+                [](const Arguments& a) { return view(a, broadcast_to(a.operand(0), a.shape(1))); });
   functions.def(
       "broadcast_arrays(*arrays: Array) -> list[Array]",
       "The arrays broadcast against each other: numpy.broadcast_arrays. Raises "

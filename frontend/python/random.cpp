@@ -18,7 +18,7 @@ using random::Generator;
 
 Generator& self(const Arguments& a) { return nb::cast<Generator&>(a[0]); }
 
-Shape size_of(const Arguments& a, std::size_t i) { return a.is_none(i) ? Shape() : a.integers(i); }
+Shape size_of(const Arguments& a, std::size_t i) { return a.is_none(i) ? Shape() : a.shape(i); }
 
 constexpr const char* size_and_dtype =
     "size: int | tuple[int, ...] | None = None, dtype: DTypeLike | None = None) -> Array";

@@ -112,7 +112,7 @@ void bind_repetitions(Functions& functions) {
                 [](const Arguments& a) { return tile(a.operand(0), a.integers(1)); });
   functions.def("resize(x: Array, new_shape: int | tuple[int, ...], /) -> Array",
                 "The elements over and over in a new shape: numpy.resize.",
-                [](const Arguments& a) { return resize(a.operand(0), a.integers(1)); });
+                [](const Arguments& a) { return resize(a.operand(0), a.shape(1)); });
   functions.def(
       "pad(x: Array, pad_width: int | Sequence, /, mode: str = 'constant', *, constant_values: "
       "float | Sequence | None = None, end_values: float | Sequence | None = None, stat_length: "
