@@ -90,22 +90,11 @@ class Sequence {
   bool read(nb::handle value) { return read(value, 0); }
 
   Array finish(std::optional<DType> wanted) const {
-    const DType dtype = natural_dtype();
+    const DType dtype = wanted.value_or(natural_dtype());
     std::vector<std::byte> bytes(leaves_.size() * size_of(dtype));
     for (std::size_t i = 0; i < leaves_.size(); ++i)
       store(leaves_[i], dtype, &bytes[i * size_of(dtype)]);
-    if (!wanted || *wanted == dtype) {
-      return from_memory(bytes.data(), leaves_.size(), dtype, shape_, where_);
-    }
-    if (is_integer(*wanted)) check_fit(*wanted);
-    if (is_complex(dtype) && !is_complex(*wanted) && !is_boolean(*wanted)) {
-      raise(PyExc_TypeError, fmt::format("asarray: complex numbers do not fit {}; take their real "
-                                         "parts",
-                                         numpy_name_of(*wanted)));
-    }
-    std::vector<std::byte> cast(leaves_.size() * size_of(*wanted));
-    frontend::convert(bytes.data(), dtype, cast.data(), *wanted, leaves_.size());
-    return from_memory(cast.data(), leaves_.size(), *wanted, shape_, where_);
+    return from_memory(bytes.data(), leaves_.size(), dtype, shape_, where_);
   }
 
  private:
@@ -151,28 +140,50 @@ class Sequence {
       negative |= leaf.kind == Scalar::Kind::integer && leaf.integer < 0;
     }
     if (complexes) return DType::c128;
-    if (floats || leaves_.empty()) return DType::f64;
+    if (floats || leaves_.empty() || (large && negative)) return DType::f64;
     if (!integers) return DType::boolean;
-    if (!large) return DType::i64;
-    if (!negative) return DType::u64;
-    raise(PyExc_OverflowError, "asarray: no integer dtype holds all of these integers");
+    return large ? DType::u64 : DType::i64;
   }
 
+  /// As NumPy stores each element of a sequence: numbers have to fit an integer dtype once their
+  /// fraction is dropped.
   static void store(const Scalar& leaf, DType dtype, std::byte* out) {
-    if (is_inexact(dtype)) {
-      const double parts[] = {frontend::value_of(leaf), leaf.imaginary};
-      std::memcpy(out, parts, size_of(dtype));
+    if (is_complex(dtype)) {
+      const double parts[] = {finite_value(leaf), leaf.imaginary};
+      frontend::convert(parts, DType::c128, out, dtype, 1);
+    } else if (is_boolean(dtype)) {
+      *out = std::byte{frontend::value_of(leaf) != 0 || leaf.imaginary != 0};
+    } else if (leaf.kind == Scalar::Kind::complex) {
+      raise(PyExc_TypeError, fmt::format("asarray: complex numbers do not fit {}; take their real "
+                                         "parts",
+                                         numpy_name_of(dtype)));
+    } else if (is_floating(dtype)) {
+      const double value = finite_value(leaf);
+      frontend::convert(&value, DType::f64, out, dtype, 1);
     } else {
-      std::memcpy(out, &leaf.unsigned_integer, size_of(dtype));
+      check_fit(leaf, dtype);
+      const auto whole =
+          leaf.is_inexact() ? frontend::bits_of(dtype, leaf.floating).low : leaf.unsigned_integer;
+      std::memcpy(out, &whole, size_of(dtype));
     }
   }
 
-  void check_fit(DType dtype) const {
-    for (const Scalar& leaf : leaves_) {
-      if (leaf.is_inexact() || frontend::side_of(leaf, dtype) == 0) continue;
-      raise(PyExc_OverflowError, fmt::format("asarray: the Python integer {} does not fit {}",
-                                             frontend::text_of(leaf), numpy_name_of(dtype)));
+  static double finite_value(const Scalar& leaf) {
+    const double value = frontend::value_of(leaf);
+    if (leaf.kind == Scalar::Kind::large_integer && std::isinf(value))
+      raise(PyExc_OverflowError, "asarray: a Python integer is beyond float64");
+    return value;
+  }
+
+  static void check_fit(const Scalar& leaf, DType dtype) {
+    if (frontend::side_of(leaf, dtype) == 0) return;
+    if (leaf.is_inexact() && std::isnan(leaf.floating)) {
+      raise(PyExc_ValueError,
+            fmt::format("asarray: {} has no value for NaN", numpy_name_of(dtype)));
     }
+    raise(PyExc_OverflowError, fmt::format("asarray: the Python {} {} does not fit {}",
+                                           leaf.is_inexact() ? "float" : "integer",
+                                           frontend::text_of(leaf), numpy_name_of(dtype)));
   }
 
   SourceLocation where_;
@@ -199,12 +210,18 @@ Array from_numpy(nb::object array, const SourceLocation& where) {
   return from_memory(reinterpret_cast<const void*>(address), count, *dtype, shape, where);
 }
 
-/// A sequence with Arrays somewhere in it: its entries, along an axis of their own.
-Array from_arrays(nb::handle sequence, const SourceLocation& where) {
+/// A sequence with Arrays somewhere in it: its entries, along an axis of their own. With a dtype
+/// each is cast before it meets the others.
+Array from_arrays(nb::handle sequence, std::optional<DType> dtype, const SourceLocation& where) {
   std::vector<Array> parts;
   for (nb::handle each : nb::borrow(sequence)) {
     const ArrayObject* array = as_array(each);
-    parts.push_back(array != nullptr ? array->read(where) : from_python(each, std::nullopt, where));
+    if (array == nullptr) {
+      parts.push_back(from_python(each, dtype, where));
+    } else {
+      const Array& part = array->read(where);
+      parts.push_back(dtype ? astype({part, where}, *dtype) : part);
+    }
   }
   return stack(parts, 0, where);
 }
@@ -226,7 +243,7 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
   const auto cast = [&](const Array& array) {
     return dtype && *dtype != array.dtype() ? astype({array, where}, *dtype) : array;
   };
-  if (contains_array(value)) return cast(from_arrays(value, where));
+  if (contains_array(value)) return from_arrays(value, dtype, where);
   // NumPy's own arrays are read by NumPy, which knows more dtypes and byte orders.
   const std::string library = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
   if (!library.starts_with("numpy")) {
@@ -239,7 +256,11 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
   if (!exchanges || nb::isinstance<nb::str>(value)) {
     raise(PyExc_TypeError, "asarray: cannot make an Array of " + describe_foreign(value));
   }
-  return cast(from_numpy(nb::module_::import_("numpy").attr("asarray")(value), where));
+  const nb::object as_array = nb::module_::import_("numpy").attr("asarray");
+  // Of a sequence with NumPy's scalars in it each element is stored as it is.
+  const bool sequence_of_scalars = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
+  if (dtype && sequence_of_scalars) return from_numpy(as_array(value, numpy_dtype(*dtype)), where);
+  return cast(from_numpy(as_array(value), where));
 }
 
 bool truth(const Array& array, const SourceLocation& where) {
