@@ -8,6 +8,8 @@
 
 #include "frontend/here.h"
 #include "frontend/promote.h"
+#include "frontend/region.h"
+#include "frontend/trace.h"
 #include "frontend/views.h"
 
 namespace heddle {
@@ -111,6 +113,27 @@ std::int64_t place_of(std::string_view op, std::int64_t index, std::int64_t exte
   return index < 0 ? index + extent : index;
 }
 
+/// What an array of indices names along an axis: its integers, or where a mask holds.
+Places places_of(const char* op, const Array& indices, const SourceLocation& where) {
+  const NodeRef node = Access::node(indices, where);
+  if (is_boolean(node->dtype)) {
+    if (node->shape.size() != 1) {
+      throw ShapeError(
+          at(fmt::format("{}: a mask is 1-d, not {}", op, frontend::describe(*node)), where));
+    }
+    const NodeRef places = frontend::nonzero_places(op, node, where).front();
+    return Access::make(places).to_vector<std::int64_t>(where);
+  }
+  if (!is_integer(node->dtype)) {
+    throw DTypeError(
+        at(fmt::format("{}: indices are integers or a mask, not {}", op, frontend::describe(*node)),
+           where));
+  }
+  if (frontend::Trace::current() != nullptr) frontend::value_in_trace(op, where);
+  const auto values = indices.to_vector<std::int64_t>(where);
+  return node->shape.empty() ? Places(values[0]) : Places(values);
+}
+
 /// The values with leading axes of extent 1, as many as the array has.
 NodeRef in_rank_of(const NodeRef& node, NodeRef values, const Site& site) {
   while (rank_of(values) < rank_of(node)) values = frontend::insert_axis(values, 0, site);
@@ -206,6 +229,18 @@ Array delete_(const Operand& x, const Places& indices, std::optional<std::int64_
   return Access::make(frontend::join_along(kept, place, site));
 }
 
+Array delete_(const Operand& x, const Array& indices, std::optional<std::int64_t> axis) {
+  const SourceLocation where = x.where();
+  const NodeRef mask = Access::node(indices, where);
+  const auto [node, place] = along("delete", x, axis);
+  if (is_boolean(mask->dtype) && mask->shape != ir::Shape{frontend::extent_of(node, place)}) {
+    throw ShapeError(at(fmt::format("delete: the mask {} does not match axis {} of {}",
+                                    frontend::describe(*mask), place, frontend::describe(*node)),
+                        where));
+  }
+  return delete_(x, places_of("delete", indices, where), axis);
+}
+
 namespace {
 
 /// The values before one index: NumPy puts them in along their first axis, in the rank of x.
@@ -256,6 +291,11 @@ Array insert(const Operand& x, const Places& indices, const Operand& values,
   }
   if (extent > start) parts.push_back(slice_along(node, place, start, extent - start, 1, site));
   return Access::make(frontend::join_along(parts, place, site));
+}
+
+Array insert(const Operand& x, const Array& indices, const Operand& values,
+             std::optional<std::int64_t> axis) {
+  return insert(x, places_of("insert", indices, x.where()), values, axis);
 }
 
 }  // namespace heddle

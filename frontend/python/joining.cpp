@@ -1,5 +1,9 @@
 #include "heddle/joining.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "heddle/creation.h"
 
 #include "frontend/python/bindings.h"
@@ -85,14 +89,42 @@ void bind_splits(Functions& functions) {
                 });
 }
 
-/// The indices that an int, a sequence of them, or a slice of an extent stands for.
-Places indices_of(const Arguments& a, std::size_t i, std::int64_t extent) {
-  if (!PySlice_Check(a[i].ptr())) return a.places(i);
+/// Of a slice of an extent.
+Places indices_of_slice(nb::handle slice, std::int64_t extent) {
   Py_ssize_t start = 0, stop = 0, step = 0;
-  if (PySlice_Unpack(a[i].ptr(), &start, &stop, &step) < 0) throw nb::python_error();
+  if (PySlice_Unpack(slice.ptr(), &start, &stop, &step) < 0) throw nb::python_error();
   const Py_ssize_t count = PySlice_AdjustIndices(extent, &start, &stop, step);
   std::vector<std::int64_t> result;
   for (Py_ssize_t k = 0; k < count; ++k) result.push_back(start + k * step);
+  return result;
+}
+
+bool is_mask(nb::handle value) {
+  if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) return false;
+  const nb::object items = nb::borrow(value);
+  return nb::len(value) > 0 && std::all_of(items.begin(), items.end(), [](nb::handle each) {
+           return PyBool_Check(each.ptr()) != 0;
+         });
+}
+
+/// The indices that an int, a sequence of them, a mask, or a slice of an extent stands for. A mask
+/// that has to be `exact` is of that extent.
+Places indices_of(const Arguments& a, std::size_t i, std::int64_t extent, bool exact) {
+  if (PySlice_Check(a[i].ptr())) return indices_of_slice(a[i], extent);
+  const auto refuse = [&] {
+    raise(PyExc_ValueError,
+          fmt::format("{}: a mask is a vector of bools{}", exact ? "delete" : "insert",
+                      exact ? fmt::format(", {} of them here", extent) : ""));
+  };
+  if (PyBool_Check(a[i].ptr())) refuse();
+  if (!is_mask(a[i])) return a.places(i);
+  if (exact && static_cast<std::int64_t>(nb::len(a[i])) != extent) refuse();
+  std::vector<std::int64_t> result;
+  std::int64_t place = 0;
+  for (nb::handle each : nb::borrow(a[i])) {
+    if (each.ptr() == Py_True) result.push_back(place);
+    ++place;
+  }
   return result;
 }
 
@@ -104,24 +136,30 @@ std::int64_t extent_along(const Array& x, std::optional<std::int64_t> axis,
 
 void bind_edits(Functions& functions) {
   functions.def(
-      "delete(x: Array, obj: int | slice | Sequence[int], /, axis: int | None = None) -> Array",
+      "delete(x: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, /, axis: int | "
+      "None = None) -> Array",
       "x without those indices along an axis, of the flattened array where it is None: "
-      "numpy.delete. Raises IndexError for an index out of range.\n\nExample: hd.delete(x, 0, 1)",
+      "numpy.delete. Bools are a mask. Waits for an Array of indices. Raises IndexError for an "
+      "index out of range.\n\nExample: hd.delete(x, 0, 1)",
       [](const Arguments& a) {
         const auto axis = a.optional_integer(2);
         const std::int64_t extent = extent_along(a.array(0), axis, a.where());
-        return delete_(a.operand(0), indices_of(a, 1, extent), axis);
+        if (as_array(a[1]) != nullptr) return delete_(a.operand(0), a.array(1), axis);
+        return delete_(a.operand(0), indices_of(a, 1, extent, true), axis);
       });
   functions.def(
-      "insert(x: Array, obj: int | slice | Sequence[int], values: Operand, /, axis: int | None = "
-      "None) -> Array",
+      "insert(x: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, values: "
+      "Operand, "
+      "/, axis: int | None = None) -> Array",
       "x with values before those indices along an axis, of the flattened array where it is None: "
-      "numpy.insert. They are cast to the dtype of x. Raises IndexError for an index out of range."
+      "numpy.insert. They are cast to the dtype of x. Bools are a mask. Waits for an Array of "
+      "indices. Raises IndexError for an index out of range."
       "\n\nExample: hd.insert(x, 1, 0)",
       [](const Arguments& a) {
         const auto axis = a.optional_integer(3);
         const std::int64_t extent = extent_along(a.array(0), axis, a.where());
-        return insert(a.operand(0), indices_of(a, 1, extent), a.operand(2), axis);
+        if (as_array(a[1]) != nullptr) return insert(a.operand(0), a.array(1), a.operand(2), axis);
+        return insert(a.operand(0), indices_of(a, 1, extent, false), a.operand(2), axis);
       });
 }
 

@@ -165,6 +165,16 @@ TEST_CASE("arrays are joined, cut, put in and out") {
   agree("np.insert(i, 1, [7, 8, 9], 1), np.insert(i, [0, 4, 0], [7, 8, 9], 1), np.insert(i, 2, 5)",
         {hd::insert(i, 1, hd::array({7, 8, 9}), 1),
          hd::insert(i, {0, 4, 0}, hd::array({7, 8, 9}), 1), hd::insert(i, 2, 5)});
+  agree(
+      "np.delete(i, i[:, 0] > 3, 0), np.delete(i, i[0] > 3, 1), np.delete(i, i[0] % 3)",
+      {hd::delete_(i, i(hd::_, 0) > 3, 0), hd::delete_(i, i(0) > 3, 1), hd::delete_(i, i(0) % 3)});
+  agree("np.insert(i, i[0] > 3, 5, 1), np.insert(i, i[0, :2] % 3, [5, 6])",
+        {hd::insert(i, i(0) > 3, 5, 1), hd::insert(i, i(0, hd::slice(2)) % 3, hd::array({5, 6}))});
+  CHECK_THROWS_AS(hd::delete_(i, i(0) > 3, 0), hd::ShapeError);
+  CHECK_THROWS_AS(hd::insert(i, i > 3, 5), hd::ShapeError);
+  CHECK_THROWS_AS(hd::delete_(i, f(0, 0)), hd::DTypeError);
+  CHECK_THROWS_AS(hd::jit([](const hd::Array& x) { return hd::delete_(x, x > 3); })(i(0)),
+                  hd::TraceError);
   CHECK_THROWS_AS(hd::split(i, 3, 1), hd::ValueError);
   CHECK_THROWS_AS(hd::delete_(i, {4}, 1), hd::IndexError);
   CHECK_THROWS_AS(hd::vsplit(i(0), 2), hd::ValueError);

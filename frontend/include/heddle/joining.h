@@ -81,10 +81,17 @@ std::vector<Array> unstack(const Operand& x, std::int64_t axis = 0);
 /// numpy.delete: without the indices along an axis, of the flattened array where there is none.
 /// IndexError for an index out of range.
 Array delete_(const Operand& x, const Places& indices, std::optional<std::int64_t> axis = {});
+/// The same with the integers of an array, or the places where a mask of the axis' extent holds
+/// (ShapeError for another). Evaluates `indices` and waits; TraceError inside a trace.
+Array delete_(const Operand& x, const Array& indices, std::optional<std::int64_t> axis = {});
 /// numpy.insert, before the indices, which count in x. Before a single one all of the values that
 /// there are along the axis, before each of a list one. They are cast to the dtype of x. IndexError
 /// for an index out of range.
 Array insert(const Operand& x, const Places& indices, const Operand& values,
+             std::optional<std::int64_t> axis = {});
+/// The same with the integers of an array, or the places where a mask, 1-d, holds. Evaluates
+/// `indices` and waits; TraceError inside a trace.
+Array insert(const Operand& x, const Array& indices, const Operand& values,
              std::optional<std::int64_t> axis = {});
 
 }  // namespace heddle
