@@ -225,12 +225,12 @@ Array union1d(const Operand& a, const Operand& b) {
   return Access::make(distinct_values("union1d", joined({pair.a, pair.b}, on), true, on));
 }
 
-Array setdiff1d(const Operand& a, const Operand& b) {
+Array setdiff1d(const Operand& a, const Operand& b, bool assume_unique) {
   const Composer on{a.where()};
   const Pair pair = flattened("setdiff1d", a, b, on);
   // NumPy gives the first operand's dtype.
   const NodeRef own = on.flat(frontend::node_of("setdiff1d", a));
-  const NodeRef values = distinct_values("setdiff1d", own, true, on);
+  const NodeRef values = assume_unique ? own : distinct_values("setdiff1d", own, true, on);
   const NodeRef is_common =
       is_among(on.cast(values, pair.a->dtype), on.sort(Op::sort, pair.b, 0), on);
   return Access::make(chosen("setdiff1d", values, on(Op::logical_not, is_common), on));

@@ -110,9 +110,15 @@ void bind_sets_of_two(Functions& functions) {
   functions.def("union1d(x1: Array, x2: Array, /) -> Array",
                 text("What is in either: numpy.union1d.", "hd.union1d(x, y)"),
                 [](const Arguments& a) { return of_two<union1d>(a); });
-  functions.def("setdiff1d(x1: Array, x2: Array, /, assume_unique: bool = False) -> Array",
-                text("What is in the first only: numpy.setdiff1d.", "hd.setdiff1d(x, y)"),
-                [](const Arguments& a) { return of_two<setdiff1d>(a); });
+  functions.def(
+      "setdiff1d(x1: Array, x2: Array, /, assume_unique: bool = False) -> Array",
+      text("What is in the first only; with assume_unique in its order, repetitions included: "
+           "numpy.setdiff1d.",
+           "hd.setdiff1d(x, y)"),
+      [](const Arguments& a) {
+        const Array x = a.array(0), y = a.array(1);
+        return waiting([&] { return setdiff1d(at(x, a), at(y, a), a.flag(2)); });
+      });
   functions.def("setxor1d(x1: Array, x2: Array, /, assume_unique: bool = False) -> Array",
                 text("What is in one of both only: numpy.setxor1d.", "hd.setxor1d(x, y)"),
                 [](const Arguments& a) { return of_two<setxor1d>(a); });

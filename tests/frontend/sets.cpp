@@ -35,6 +35,13 @@ TEST_CASE("the distinct elements, with where and how often they are") {
   }
 }
 
+TEST_CASE("a difference of unique elements stays in order") {
+  const Array x = hd::array({5, 3, 1, 3, 2}), y = hd::array({3, 7});
+  check<int>(hd::setdiff1d(x, y), {3}, {1, 2, 5});
+  check<int>(hd::setdiff1d(x, y, true), {3}, {5, 1, 2});
+  check<int>(hd::setdiff1d(x, y(hd::slice(0)), true), {5}, {5, 3, 1, 3, 2});
+}
+
 TEST_CASE("the distinct slices along an axis, with where and how often they are") {
   for (const DType dtype : kinds) {
     CAPTURE(name_of(dtype));

@@ -44,9 +44,10 @@ Array unique(const Operand& x, bool equal_nan = true, std::optional<std::int64_t
 Array isin(const Operand& x, const Operand& test_elements, bool invert = false);
 
 /// numpy.intersect1d, union1d, setdiff1d and setxor1d: of both, any, only the first, exactly one.
+/// With `assume_unique` setdiff1d neither sorts nor drops repetitions: elements stay in a's order.
 Array intersect1d(const Operand& a, const Operand& b);
 Array union1d(const Operand& a, const Operand& b);
-Array setdiff1d(const Operand& a, const Operand& b);
+Array setdiff1d(const Operand& a, const Operand& b, bool assume_unique = false);
 Array setxor1d(const Operand& a, const Operand& b);
 
 /// What numpy.intersect1d gives with return_indices: int64, where each value is first in the
