@@ -12,6 +12,7 @@
 #include "frontend/gather.h"
 #include "frontend/promote.h"
 #include "frontend/region.h"
+#include "frontend/views.h"
 
 namespace heddle {
 
@@ -47,11 +48,9 @@ NodeRef value_for(const NodeRef& base, const Operand& value) {
          site));
 }
 
-/// NumPy drops leading axes of extent 1 that the place does not have.
 NodeRef fit(NodeRef value, const ir::Shape& place, const NodeRef& base, const Site& site) {
-  ir::Shape shape = value->shape;
-  while (shape.size() > place.size() && shape.front() == ir::Dim(1)) shape.erase(shape.begin());
-  value = frontend::reshape_to(value, shape, site);
+  value = frontend::fit_rank(value, place.size(), site);
+  const ir::Shape& shape = value->shape;
   const std::size_t offset = place.size() - std::min(shape.size(), place.size());
   bool fits = shape.size() <= place.size();
   for (std::size_t i = 0; fits && i < shape.size(); ++i) {

@@ -114,8 +114,10 @@ void copyto(Array& destination, const Operand& source, const Array& mask) {
                                     frontend::describe(*node), name_of(dtype)),
                         source.where()));
   }
-  const NodeRef values = is_number ? frontend::element_node("copyto", source, dtype)
-                                   : frontend::cast_to(node, dtype, source.where());
+  const NodeRef element = is_number ? frontend::element_node("copyto", source, dtype)
+                                    : frontend::cast_to(node, dtype, source.where());
+  const auto rank = static_cast<std::size_t>(destination.ndim());
+  const NodeRef values = frontend::fit_rank(element, rank, source.where());
   destination = overwritten("copyto", destination, values, mask, source.where());
 }
 

@@ -106,6 +106,12 @@ NodeRef diagonal_of(std::string_view op, const NodeRef& node, std::int64_t k, co
                      length, length > 1 ? columns + 1 : 1, site);
 }
 
+NodeRef fit_rank(const NodeRef& value, std::size_t rank, const Site& site) {
+  ir::Shape shape = value->shape;
+  while (shape.size() > rank && shape.front() == ir::Dim(1)) shape.erase(shape.begin());
+  return reshape_to(value, std::move(shape), site);
+}
+
 std::vector<NodeRef> promoted(std::string_view op, std::span<const Array> arrays,
                               const SourceLocation& where) {
   if (arrays.empty()) throw ValueError(at(fmt::format("{}: needs at least one array", op), where));

@@ -32,6 +32,10 @@ NodeRef periodic(const NodeRef& node, std::int64_t axis, std::int64_t offset, st
 /// The k-th diagonal of the last two axes as one last axis, a view.
 NodeRef diagonal_of(std::string_view op, const NodeRef& node, std::int64_t k, const Site& site);
 
+/// Without the leading axes of extent 1 that a place of `rank` axes lacks: NumPy's assignments drop
+/// them.
+NodeRef fit_rank(const NodeRef& value, std::size_t rank, const Site& site);
+
 /// All in their common dtype. ValueError when there are none.
 std::vector<NodeRef> promoted(std::string_view op, std::span<const Array> arrays,
                               const SourceLocation& where);

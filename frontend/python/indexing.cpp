@@ -10,6 +10,7 @@
 #include "frontend/promote.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/views.h"
 
 namespace heddle::python {
 namespace {
@@ -89,22 +90,12 @@ bool is_element(const std::vector<IndexItem>& items, const Array& array) {
                      [](const IndexItem& item) { return item.kind == IndexItem::Kind::integer; });
 }
 
-/// A value in the dtype and shape of the place that it is written to. NumPy drops leading axes of
-/// extent 1 that the place does not have.
+/// A value in the dtype and shape of the place that it is written to.
 Array fitted(const Operand& value, const Array& place, const SourceLocation& where) {
-  const frontend::NodeRef element = frontend::node_of("setitem", value, place.dtype());
-  Array fitting = frontend::Access::make(element);
-  const auto rank = static_cast<std::size_t>(place.ndim());
-  const ir::Shape& shape = element->shape;
-  std::size_t surplus = 0;
-  while (shape.size() - surplus > rank && shape[surplus] == ir::Dim(1)) ++surplus;
-  if (surplus > 0) {
-    const ir::Shape kept(shape.begin() + static_cast<std::ptrdiff_t>(surplus), shape.end());
-    fitting = frontend::Access::make(frontend::reshape_to(element, kept, where));
-  }
   const ir::Shape wanted = frontend::Access::node(place, where)->shape;
-  return frontend::Access::make(
-      frontend::broadcast_to_shape(frontend::Access::node(fitting, where), wanted, where));
+  const frontend::NodeRef element =
+      frontend::fit_rank(frontend::node_of("setitem", value, place.dtype()), wanted.size(), where);
+  return frontend::Access::make(frontend::broadcast_to_shape(element, wanted, where));
 }
 
 /// x[place] += y ends in x[place] = x[place], where there is nothing left to do.

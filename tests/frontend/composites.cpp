@@ -275,6 +275,10 @@ TEST_CASE("choices, writes and polynomials") {
       "3, 4, 5]), (d, p)][2]",
       {written, masked});
   CHECK_THROWS_AS(hd::copyto(masked, hd::zeros({5})), hd::ShapeError);
+  hd::Array led = i(0);
+  hd::copyto(led, i(hd::slice(1, 2)).reshape({1, 1, 4}));
+  agree("i[1]", led);
+  CHECK_THROWS_AS(hd::copyto(led, i), hd::ShapeError);
   hd::Array target = i;
   CHECK_THROWS_AS(hd::copyto(target, f), hd::DTypeError);
   agree("np.polyval(i[0], f[0]), np.convolve(i[0], i[1]), np.convolve(i[0, :2], i[1], 'same')",
