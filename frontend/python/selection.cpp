@@ -30,12 +30,24 @@ void copy_to(const Arguments& a) {
   a.object(0).write(value, a.where());
 }
 
-/// A sequence of masks, stacked ones, or a single one of one axis.
+/// A sequence of masks, stacked ones, or a single one: one of no axis, of one axis for an x that
+/// has any, or a list of bools for it.
 std::vector<Array> conditions_of(const Arguments& a) {
-  if (as_array(a[1]) == nullptr) return a.arrays(1);
-  const Array masks = a.array(1);
-  if (masks.ndim() <= 1 && a.array(0).ndim() > 0) return {masks};
-  return unstack({masks, a.where()}, 0);
+  const bool has_axes = asarray(a.operand(0)).ndim() > 0;
+  if (as_array(a[1]) != nullptr || PyBool_Check(a[1].ptr())) {
+    const Array masks = asarray(a.operand(1));
+    if (masks.ndim() == 0 || (masks.ndim() == 1 && has_axes)) return {masks};
+    return unstack({masks, a.where()}, 0);
+  }
+  if (!PyList_Check(a[1].ptr()) && !PyTuple_Check(a[1].ptr())) return a.arrays(1);
+  std::vector<Array> result;
+  for (nb::handle each : nb::borrow(a[1])) {
+    if (PyBool_Check(each.ptr()) && has_axes) return {from_python(a[1], std::nullopt, a.where())};
+    const ArrayObject* array = as_array(each);
+    result.push_back(array != nullptr ? array->read(a.where())
+                                      : from_python(each, std::nullopt, a.where()));
+  }
+  return result;
 }
 
 /// A number, or a function of x and the further arguments.
