@@ -1,4 +1,7 @@
 #include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "heddle/elementwise.h"
 #include "heddle/manipulation.h"
@@ -59,15 +62,26 @@ Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& 
   return where(here(any(here(valid), axis, keepdims)), here(index), here(Scalar(-1)));
 }
 
+/// NumPy's rule for means and variances, whose NaNs a result of integers could not hold.
+void check_mean_dtype(std::string_view op, const Operand& x, std::optional<DType> dtype) {
+  if (!dtype || is_inexact(*dtype) || !is_inexact(frontend::node_of(op, x)->dtype)) return;
+  throw DTypeError(frontend::at(
+      fmt::format("{}: of floating or complex numbers the dtype must be floating or complex, not "
+                  "{}; cast the result",
+                  op, name_of(*dtype)),
+      x.where()));
+}
+
 using Variance = Array (*)(const Operand&, const Axes&, double, bool, std::optional<DType>,
                            const Array&, const Array&);
 
-Array nan_variance(Variance variance, const Operand& x, const Axes& axes, double correction,
-                   bool keepdims, std::optional<DType> dtype, const Array& mask,
+Array nan_variance(std::string_view op, Variance variance, const Operand& x, const Axes& axes,
+                   double correction, bool keepdims, std::optional<DType> dtype, const Array& mask,
                    const Array& mean) {
+  check_mean_dtype(op, x, dtype);
   const Array valid = numbers(x, mask);
   Array result = variance(x, axes, correction, keepdims, dtype, valid, mean);
-  if (!is_inexact(frontend::node_of("nanvar", x)->dtype)) return result;
+  if (!is_inexact(frontend::node_of(op, x)->dtype)) return result;
   const Here here(x);
   const Array count = sum(here(valid), axes, keepdims, DType::f64);
   return where(here(greater(here(count), here(Scalar(correction)))), here(result),
@@ -100,15 +114,16 @@ Array nanargmax(const Operand& x, const Axes& axis, bool keepdims) {
 }
 Array nanmean(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
               const Array& mask) {
+  check_mean_dtype("nanmean", x, dtype);
   return mean(x, axes, keepdims, dtype, numbers(x, mask));
 }
 Array nanvar(const Operand& x, const Axes& axes, double correction, bool keepdims,
              std::optional<DType> dtype, const Array& mask, const Array& mean) {
-  return nan_variance(var, x, axes, correction, keepdims, dtype, mask, mean);
+  return nan_variance("nanvar", var, x, axes, correction, keepdims, dtype, mask, mean);
 }
 Array nanstd(const Operand& x, const Axes& axes, double correction, bool keepdims,
              std::optional<DType> dtype, const Array& mask, const Array& mean) {
-  return nan_variance(std, x, axes, correction, keepdims, dtype, mask, mean);
+  return nan_variance("nanstd", std, x, axes, correction, keepdims, dtype, mask, mean);
 }
 
 namespace {

@@ -81,7 +81,7 @@ Array accumulate_without_nan(Op op, std::string_view name, const Operand& x, con
                              std::optional<DType> dtype, double neutral) {
   const Site site = x.where();
   Scanned scanned = along_axis_or_flat(name, x, axis);
-  if (is_floating(scanned.node->dtype)) {
+  if (is_inexact(scanned.node->dtype)) {
     const NodeRef is_nan = record(Op::isnan, {scanned.node}, site);
     const NodeRef instead = record_constant(scanned.node->dtype, neutral);
     scanned.node = record(Op::select, {is_nan, instead, scanned.node}, site);

@@ -55,13 +55,15 @@ def values(name, dtype, shape, domain):
     if kind == "c":
         found = found + 1j * np.roll(np.ravel(found), 1).reshape(shape)
     found = np.asarray(found).astype(dtype)
-    if kind == "f" and domain in ("any", "nan") and found.size > 0:
+    if kind in SPECIAL.get(domain, "") and found.size > 0:
         special = [np.nan, np.inf, -np.inf, -0.0] if domain == "any" else [np.nan]
         places = rng.permutation(found.size)[:max(1, found.size // 4)]
         found.flat[places] = np.resize(np.asarray(special, dtype), len(places))
     return found
 
 
+# The kinds of dtype that get special values.
+SPECIAL = {"any": "f", "nan": "fc"}
 RANGES = {"exponent": (-4, 4), "positive": (0.1, 8), "above_minus_one": (-0.9, 8),
           "at_least_one": (1, 8), "unit": (-1, 1), "inside_unit": (-0.9, 0.9), "angle": (-20, 20),
           "shift": (0, 6), "power": (0.1, 3)}
