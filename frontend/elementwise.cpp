@@ -183,20 +183,26 @@ Array nan_to_num(const Operand& x, double nan, std::optional<double> posinf,
 }
 
 Array isclose(const Operand& x, const Operand& y, double rtol, double atol, bool equal_nan) {
-  const SourceLocation place = x.where();
-  const auto floating = [&](const Operand& operand) {
-    const DType dtype = dtype_of_operand(operand);
-    return Access::make(
-        frontend::node_of("isclose", operand, is_inexact(dtype) ? dtype : DType::f64));
+  // As in NumPy only y is made inexact; numbers stay weak, and take the tolerance with them.
+  const Here here(x);
+  if (y.array() == nullptr && !y.scalar().is_inexact())
+    return isclose(x, here(Scalar(frontend::value_of(y.scalar()))), rtol, atol, equal_nan);
+  if (!is_inexact(dtype_of_operand(y)))
+    return isclose(x, here(multiply(y, here(Scalar(1.0)))), rtol, atol, equal_nan);
+  const auto tolerance_of = [&](const Scalar& scalar) {
+    return atol + rtol * std::hypot(scalar.floating, scalar.imaginary);
   };
-  const Array a = floating(x), b = floating(y);
-  const Array tolerance = absolute({b, place}) * Operand(rtol, place) + Operand(atol, place);
-  const Array near = less_equal({absolute({a - b, place}), place}, {tolerance, place});
-  Array close = logical_or({logical_and({near, place}, {isfinite({b, place}), place}), place},
-                           {equal({a, place}, {b, place}), place});
+  const Array tolerance =
+      y.array() == nullptr
+          ? Array()
+          : add(here(multiply(here(absolute(y)), here(Scalar(rtol)))), here(Scalar(atol)));
+  const Array near =
+      less_equal(here(absolute(here(subtract(x, y)))),
+                 y.array() == nullptr ? here(Scalar(tolerance_of(y.scalar()))) : here(tolerance));
+  Array close = logical_or(here(logical_and(here(near), here(isfinite(y)))), here(equal(x, y)));
   if (equal_nan) {
-    const Array both = logical_and({isnan({a, place}), place}, {isnan({b, place}), place});
-    close = logical_or({close, place}, {both, place});
+    const Array both = logical_and(here(isnan(x)), here(isnan(y)));
+    close = logical_or(here(close), here(both));
   }
   return close;
 }

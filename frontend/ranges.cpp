@@ -117,6 +117,16 @@ NodeRef multiples(std::int64_t length, double factor, DType dtype, const Site& s
   return record(Op::add, {times(index, high), times(index, factor - high)}, site);
 }
 
+/// index / intervals * distance.
+NodeRef shares(std::int64_t length, std::int64_t intervals, double distance, DType dtype,
+               const Site& site) {
+  const NodeRef share = record(
+      Op::divide,
+      {record_iota({length}, 0, dtype, site), float_scalar(dtype, static_cast<double>(intervals))},
+      site);
+  return record(Op::multiply, {share, float_scalar(dtype, distance)}, site);
+}
+
 /// first + i * (second - first) in the dtype, half precision in float32; exactly `second` for i
 /// = 1.
 NodeRef float_arange(const Range& range, std::int64_t length, DType dtype) {
@@ -263,8 +273,12 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, Sou
   const std::int64_t intervals = endpoint ? count - 1 : count;
   const double first = value_of(start), last = value_of(stop);
   const double distance = rounded(dtype, last - first);
-  const double step = intervals > 0 ? rounded(dtype, distance / static_cast<double>(intervals)) : 0;
-  NodeRef node = multiples(count, step, dtype, where);
+  const double step =
+      intervals > 0 ? rounded(dtype, distance / static_cast<double>(intervals)) : distance;
+  // A step too small for the dtype: as NumPy, shares of the distance.
+  const bool vanishes = step == 0 && distance != 0;
+  NodeRef node = vanishes ? shares(count, intervals, distance, dtype, where)
+                          : multiples(count, step, dtype, where);
   node = record(Op::add, {node, float_scalar(dtype, first)}, where);
   if (endpoint && count > 1) {
     const NodeRef is_last = record(Op::equal,

@@ -39,6 +39,8 @@ NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& n
                    std::size_t axis, std::string_view mode) {
   NodeRef index = frontend::node_of(op, indices);
   const SourceLocation site = indices.where();
+  // As in NumPy bools are 0 and 1 here, and no mask.
+  if (is_boolean(index->dtype)) index = frontend::cast_to(index, DType::i64, site);
   if ((ir::integers & ir::set_of(index->dtype)) == 0) {
     throw DTypeError(
         at(fmt::format("{}: indices are integers, not {}", op, describe(*index)), site));
@@ -198,7 +200,10 @@ Array flatnonzero(const Operand& x) {
 Array argwhere(const Operand& x) {
   const NodeRef node = frontend::node_of("argwhere", x);
   const auto places = frontend::nonzero_places("argwhere", node, x.where());
-  if (node->shape.empty()) return reshape({Access::make(places[0]), x.where()}, {-1, 0});
+  if (node->shape.empty()) {
+    const Composer on{x.where()};
+    return Access::make(on.part(on.reshape(places[0], {places[0]->shape[0], 1}), 1, 0, 0));
+  }
   std::vector<Array> columns;
   for (const NodeRef& place : places) columns.push_back(Access::make(place));
   return stack(columns, 1, x.where());

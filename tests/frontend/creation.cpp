@@ -50,6 +50,13 @@ TEST_CASE("ranges") {
   check<double>(hd::linspace(0, 10, 5, false), {5}, {0, 2, 4, 6, 8});
   check<double>(hd::linspace(2.0, 3.0, 1), {1}, {2});
   check<double>(hd::linspace(2.0, 3.0, 0), {0}, {});
+  // Steps of less than the smallest number: index / 4 of it, rounded.
+  const double least = std::numeric_limits<double>::denorm_min();
+  CHECK(hd::linspace(0.0, least, 5).to_vector<double>() ==
+        std::vector<double>{0, 0, 0, least, least});
+  const float single = std::numeric_limits<float>::denorm_min();
+  CHECK(hd::linspace(single, 0.0f, 5).to_vector<float>() ==
+        std::vector<float>{single, single, single, 0, 0});
   CHECK(hd::linspace(0.1, 0.7, 77)(-1).item<double>() == 0.7);
   check<double>(hd::eye(2), {2, 2}, {1, 0, 0, 1});
   check<int>(hd::eye(2, 3, 1, hd::int32), {2, 3}, {0, 1, 0, 0, 0, 1});
