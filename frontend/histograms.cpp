@@ -152,6 +152,19 @@ NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const Composer& on) {
   return on(Op::select, is_below, none, bin);
 }
 
+/// ValueError for edges that fall somewhere, NaN aside. Waits for them; a trace has no values to
+/// look at.
+void check_rising(std::string_view op, const NodeRef& edges, const Composer& on) {
+  if (frontend::Trace::current() != nullptr) return;
+  const auto values = Access::make(edges).to_vector<double>(on.site);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (!(values[i - 1] > values[i])) continue;
+    throw ValueError(at(fmt::format("{}: edges must rise or stay, and edge {} is {} after {}", op,
+                                    i, values[i], values[i - 1]),
+                        on.site));
+  }
+}
+
 Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool density,
                        const NodeRef& weights, const Composer& on) {
   const ir::Dim bins = edges->shape[0] - 1;
@@ -187,6 +200,7 @@ Histogram histogram(const Operand& x, const Array& edges, bool density, const Ar
                                     frontend::describe(*node)),
                         x.where()));
   }
+  check_rising("histogram", node, on);
   const NodeRef whole = frontend::node_of("histogram", x);
   const NodeRef weight = weights_for("histogram", whole, weights, on);
   return histogram_of(on.flat(whole), node, density, weight, on);
@@ -213,7 +227,10 @@ struct BinnedAxis {
 NodeRef given_edges(std::string_view op, const Array& edges, const Composer& on) {
   const NodeRef node = Access::node(edges, on.site);
   refuse_complex(op, node, on);
-  if (node->shape.size() == 1 && !(node->shape[0] == ir::Dim(0))) return node;
+  if (node->shape.size() == 1 && !(node->shape[0] == ir::Dim(0))) {
+    check_rising(op, node, on);
+    return node;
+  }
   throw ShapeError(at(fmt::format("{}: edges are {}, and need one axis of at least one element", op,
                                   frontend::describe(*node)),
                       on.site));

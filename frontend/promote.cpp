@@ -8,7 +8,9 @@
 
 #include "heddle/manipulation.h"
 
+#include "frontend/storage.h"
 #include "frontend/trace.h"
+#include "ir/element.h"
 
 namespace heddle::frontend {
 namespace {
@@ -75,8 +77,6 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool e
   return record_scalar(dtype, bits, constant || is_boolean(dtype));
 }
 
-using Operands = std::span<const Operand* const>;
-
 /// The dtype that several have together. As in NumPy each integer dtype meets the inexact ones, and
 /// not what other integers made: uint16, int16 and float32 are float32, not float64.
 DType common_of(ir::DTypeSet dtypes) {
@@ -88,6 +88,8 @@ DType common_of(ir::DTypeSet dtypes) {
   }
   return *result;
 }
+
+using Operands = std::span<const Operand* const>;
 
 bool all_weak(Operands operands) {
   bool any_array = false;
@@ -134,14 +136,38 @@ Scalar scalar_of(const Operand& operand) {
   return Trace::current()->value_of(*Access::node(*operand.array(), operand.where())).value();
 }
 
+/// The first negative one of integers that are computed and lie in host memory.
+std::optional<std::int64_t> negative_on_host(const NodeRef& node) {
+  const std::byte* const elements = elements_on_host(*node);
+  if (elements == nullptr || !is_signed_integer(node->dtype)) return std::nullopt;
+  const auto count = static_cast<std::size_t>(ir::element_count(node->shape).constant());
+  return ir::with_element(node->dtype, [&]<class T>(std::type_identity<T>) {
+    std::optional<std::int64_t> found;
+    if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {
+      const T* const first = reinterpret_cast<const T*>(elements);
+      const T* const place = std::find_if(first, first + count, [](T value) { return value < 0; });
+      if (place != first + count) found = static_cast<std::int64_t>(*place);
+    }
+    return found;
+  });
+}
+
+/// NumPy's error, for exponents that are known here: numbers, and arrays computed on the host.
 void check_integer_power(Operands operands, DType dtype) {
   const Operand& exponent = *operands[1];
-  if (is_integer(dtype) && side_of_operand(exponent, DType::u64) < 0) {
-    throw ValueError(at(fmt::format("power: integers to the negative integer power {} are not "
-                                    "integers; cast the base to a floating dtype",
-                                    text_of(scalar_of(exponent))),
-                        operands[0]->where()));
+  if (!is_integer(dtype)) return;
+  std::string negative;
+  if (side_of_operand(exponent, DType::u64) < 0) {
+    negative = text_of(scalar_of(exponent));
+  } else if (exponent.array() != nullptr) {
+    const auto found = negative_on_host(Access::node(*exponent.array(), exponent.where()));
+    if (found) negative = std::to_string(*found);
   }
+  if (negative.empty()) return;
+  throw ValueError(at(fmt::format("power: integers to the negative integer power {} are not "
+                                  "integers; cast the base to a floating dtype",
+                                  negative),
+                      operands[0]->where()));
 }
 
 DType arithmetic_dtype(Op op, DType dtype, const SourceLocation& where) {

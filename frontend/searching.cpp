@@ -1,10 +1,13 @@
 #include "heddle/searching.h"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "frontend/ordering.h"
 #include "frontend/promote.h"
 #include "frontend/searching.h"
+#include "frontend/storage.h"
 
 namespace heddle {
 
@@ -66,6 +69,24 @@ Array searchsorted(const Operand& sorted, const Operand& values, std::string_vie
   return Access::make(on(op, what.sorted, what.values));
 }
 
+namespace {
+
+/// ValueError for bins that both rise and fall, where they are computed and in host memory.
+void check_monotonic(const NodeRef& bins, const SourceLocation& site) {
+  const std::byte* const elements = frontend::elements_on_host(*bins);
+  if (elements == nullptr || is_complex(bins->dtype)) return;
+  std::vector<double> values(static_cast<std::size_t>(bins->shape[0].constant()));
+  frontend::convert(elements, bins->dtype, values.data(), DType::f64, values.size());
+  bool rises = false, falls = false;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    rises |= values[i - 1] < values[i];
+    falls |= values[i - 1] > values[i];
+  }
+  if (rises && falls) throw ValueError(at("digitize: the bins must rise, or fall, or stay", site));
+}
+
+}  // namespace
+
 Array digitize(const Operand& x, const Operand& bins, bool right) {
   const Composer on{x.where()};
   const frontend::Searched what = frontend::promoted_search("digitize", bins, x);
@@ -75,6 +96,7 @@ Array digitize(const Operand& x, const Operand& bins, bool right) {
                                     frontend::describe(*frontend::node_of("digitize", bins))),
                         on.site));
   }
+  check_monotonic(frontend::node_of("digitize", bins), on.site);
   const ir::Dim length = what.sorted->shape[0];
   const Op op = right ? Op::searchsorted_left : Op::searchsorted_right;
   if (length == ir::Dim(0)) return Access::make(on(op, what.sorted, what.values));

@@ -51,6 +51,11 @@ std::vector<std::byte> download(const Node& node) {
   return bytes;
 }
 
+const std::byte* elements_on_host(const Node& node) {
+  if (!node.evaluated() || node.value.buffer->device().is_cuda()) return nullptr;
+  return static_cast<const std::byte*>(node.value.buffer->pointer()) + node.value.offset;
+}
+
 void convert(const void* from, DType from_dtype, void* to, DType to_dtype, std::size_t count) {
   if (from_dtype == to_dtype) {
     if (count > 0) std::memcpy(to, from, count * size_of(from_dtype));

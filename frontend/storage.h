@@ -14,6 +14,9 @@ std::vector<std::byte> download(const Node& node);
 /// The same into memory of the caller.
 void download_to(const Node& node, void* out);
 
+/// The elements of an array that is computed and lies in host memory; null for others.
+const std::byte* elements_on_host(const Node& node);
+
 /// Converts `count` elements as astype does.
 void convert(const void* from, DType from_dtype, void* to, DType to_dtype, std::size_t count);
 /// A number rounded to a dtype.

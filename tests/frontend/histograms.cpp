@@ -108,6 +108,9 @@ TEST_CASE("points in no bin, and what histograms of points refuse") {
   CHECK_THROWS_AS(hd::histogram2d(y, y(hd::slice(3))), hd::ShapeError);
   CHECK_THROWS_AS(hd::histogram2d(y, y, {2}, {}, false, y(hd::slice(3))), hd::ShapeError);
   CHECK_THROWS_AS(hd::histogram2d(y, y, {2, hd::zeros<double>({0})}), hd::ShapeError);
+  const Array falling = hd::array<double>({0, 2, 1});
+  CHECK_THROWS_AS(hd::histogram(y, falling), hd::ValueError);
+  CHECK_THROWS_AS(hd::histogram2d(y, y, {2, falling}), hd::ValueError);
   CHECK_THROWS_AS(hd::histogramdd(hd::zeros<double>({2, 2, 2})), hd::ShapeError);
   CHECK_THROWS_AS(hd::histogramdd(hd::zeros<double>({3, 0})), hd::ValueError);
   const Array complexes = hd::zeros({6}, DType::c64);

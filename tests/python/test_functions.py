@@ -188,3 +188,71 @@ def test_bins_in_a_list_are_edges_of_any_library():
         got = hd.histogram2d(hd.asarray(a), hd.asarray(b), bins=bins)
         for one, want in zip(got, np.histogram2d(a, b, bins=bins), strict=True):
             np.testing.assert_allclose(hd.asnumpy(one), want)
+
+
+def test_negative_powers_of_integers():
+    x = hd.asarray([2, 3])
+    for exponents in (-1, hd.asarray([-1, 2]), hd.asarray(-1), hd.asarray([1, -2], dtype="int8")):
+        with pytest.raises(ValueError, match="negative integer power -"):
+            x ** exponents
+    check(hd.asarray([2.0, 4.0]) ** hd.asarray([-1, 2]), np.array([0.5, 16.0]))
+    check(x ** hd.asarray([0, 2]), np.array([1, 9]))
+    # Exponents that are still to be computed: 1 / x^-y, cut to an integer.
+    check(hd.jit(lambda a, b: a ** b)(hd.asarray([2, 1, -1]), hd.asarray([-1, -2, -3])),
+          np.array([0, 1, -1]))
+
+
+def test_edges_that_fall():
+    x = hd.asarray([1.0, 2.5])
+    for edges in ([3, 1, 2], [2.0, 1.0], [0.0, np.nan, 3.0, 1.0]):
+        falling = hd.asarray(edges)
+        for histogram in (lambda e: hd.histogram(x, e), lambda e: hd.histogramdd([x], [e]),
+                          lambda e: hd.histogram2d(x, x, [4, e])):
+            with pytest.raises(ValueError, match="edges"):
+                histogram(falling)
+    check(hd.histogram(x, hd.asarray([0.0, 1.0, 1.0, 3.0]))[0],
+          np.histogram([1.0, 2.5], [0.0, 1.0, 1.0, 3.0])[0])
+
+
+def test_masks_name_indices():
+    x, mask = hd.arange(5), [True, False, False, True, False]
+    kept = np.array([1, 2, 4])
+    for obj in (mask, tuple(mask), hd.asarray(mask), hd.asarray([0, 3]), [0, 3]):
+        check(hd.delete(x, obj), kept)
+    for obj in (mask, hd.asarray(mask), hd.asarray([0, 3])):
+        check(hd.insert(x, obj, -1), np.array([-1, 0, 1, 2, -1, 3, 4]))
+    check(hd.jit(lambda v: hd.delete(v, mask))(x), kept)
+    for call in (lambda: hd.delete(x, [True]), lambda: hd.delete(x, True),
+                 lambda: hd.insert(x, True, 0), lambda: hd.delete(x, hd.asarray([True])),
+                 lambda: hd.insert(x, hd.asarray([[True]]), 0)):
+        with pytest.raises(ValueError, match="mask"):
+            call()
+    with pytest.raises(TypeError):
+        hd.delete(x, hd.asarray([0.5]))
+    with pytest.raises(hd.TraceError):
+        hd.jit(lambda v, m: hd.delete(v, m))(x, hd.asarray(mask))
+
+
+def test_tolerances_of_weak_numbers():
+    for dtype in ("float16", "float32", "float64", "int8", "bool"):
+        a = np.ones(3, dtype=dtype)
+        x = hd.asarray(a)
+        for other in (1, 1.0 + 1e-9, 1.00001, 1.0001, True, 10**30, np.inf):
+            for options in ({}, {"rtol": 0, "atol": 1e-9}, {"atol": 1e-3}):
+                check(hd.isclose(x, other, **options), np.isclose(a, other, **options))
+                check(hd.isclose(other, x, **options), np.isclose(other, a, **options))
+                assert hd.allclose(x, other, **options) == np.allclose(a, other, **options)
+        got = hd.jit(lambda v, n: hd.isclose(v, n))(x, 1.00001)
+        check(got, np.isclose(a, 1.00001))
+
+
+def test_bools_are_no_extents():
+    x = hd.arange(4)
+    for make in (lambda: x.reshape(True, -1), lambda: x.reshape((True, 4)), lambda: hd.ones(True),
+                 lambda: hd.reshape(x, (True, -1)), lambda: hd.zeros((2, False)),
+                 lambda: hd.full((True,), 1), lambda: hd.zeros_like(x, shape=(True, 2)),
+                 lambda: hd.broadcast_to(x, (True, 4)), lambda: hd.resize(x, (True, 2)),
+                 lambda: hd.indices((True, 2)), lambda: hd.unravel_index(x, (True, 4)),
+                 lambda: hd.random.default_rng(0).normal(size=(True, 2))):
+        with pytest.raises(TypeError, match="a bool is none"):
+            make()
