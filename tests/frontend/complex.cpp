@@ -214,7 +214,7 @@ TEST_CASE("complex arrays are saved and loaded") {
 
 TEST_CASE("scans leave NaN in either part out") {
   const double nan = std::nan("");
-  const hd::Array x = hd::array<C128>({{1, 1}, {nan, 0}, {0, 2}, {3, nan}});
+  const hd::Array x = hd::array(std::vector<C128>{{1, 1}, {nan, 0}, {0, 2}, {3, nan}});
   check<C128>(hd::nancumsum(x), {4}, {{1, 1}, {1, 1}, {1, 3}, {1, 3}});
   check<C128>(hd::nancumprod(x), {4}, {{1, 1}, {1, 1}, {-2, 2}, {-2, 2}});
 }
