@@ -280,6 +280,8 @@ Array stack(std::initializer_list<Array> arrays, std::int64_t axis, SourceLocati
 }
 
 Array astype(const Operand& x, DType dtype) {
+  const bool large = x.array() == nullptr && x.scalar().kind == Scalar::Kind::large_integer;
+  if (large) return Access::make(frontend::node_of("astype", x, dtype));  // has no dtype of its own
   const NodeRef node = frontend::node_of("astype", x);
   if (!node->weak) return Access::make(frontend::cast_to(node, dtype, x.where()));
   // Always an op: the result is not weak, and wraps where a weak scalar would have to fit.

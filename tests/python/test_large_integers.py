@@ -62,6 +62,7 @@ def test_floats_take_the_nearest_float():
               (hd.full_like(x, -10**30), np.full_like(a, -10**30)),
               (hd.where(mask, x, 10**30), np.array([0.5, 1e30])),
               (hd.maximum(x, 10**30), np.maximum(a, 10**30)),
+              (hd.float_power(x, 2**64), np.float_power(a, 2**64)),
               (hd.sum(x, initial=10**30), np.sum(a, initial=10**30)),
               (hd.clip(x, -10**30, 10**30), a)]
     agree(pairs)
