@@ -1,6 +1,7 @@
 #include "frontend/evaluate.h"
 
-#include <condition_variable>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,19 +12,16 @@
 
 #include "frontend/graph_walk.h"
 #include "frontend/mix.h"
+#include "frontend/placement.h"
 #include "frontend/record.h"
 #include "frontend/storage.h"
+#include "ir/fork_gate.h"
 #include "ir/generalize.h"
 #include "ir/span.h"
 #include "runtime/bounded_map.h"
 #include "runtime/call_site.h"
 
 namespace heddle::frontend {
-
-/// Nodes point at the evaluation that computes them; it has no state of its own.
-struct Evaluation {
-  char unused = 0;
-};
 
 namespace {
 
@@ -57,31 +55,51 @@ class PreparedCache {
   }
 
  private:
-  std::mutex mutex_;
+  ir::Mutex mutex_;
   runtime::BoundedMap<ir::Hash128, std::shared_ptr<const Prepared>, ir::Hash128Hasher> programs_{
       4096};
 };
 
-std::condition_variable& evaluation_ended() {
-  static std::condition_variable& condition = *new std::condition_variable;
+ir::Condition& evaluation_ended() {
+  static constinit ir::Condition condition;
   return condition;
 }
 
-/// The device that the leaves are on; where there are none, the thread's.
+/// The device that the leaves are on; where there are none, the thread's. Ops are recorded of
+/// arrays on one device, but one that was on none then may have been computed on another since.
 runtime::Device device_of(const GraphWalk& walk) {
-  std::optional<runtime::Device> device;
-  for (std::uint32_t leaf : walk.leaves) {
-    if (walk.order[leaf].kind != Node::Kind::array) continue;
-    const runtime::Device here = walk.order[leaf].node->value.buffer->device();
-    if (device && !(*device == here)) {
-      throw DeviceError(
-          fmt::format("arrays on {} and {} meet in one expression; make them on one "
-                      "device",
-                      runtime::to_string(*device), runtime::to_string(here)));
-    }
-    device = here;
+  std::vector<std::optional<runtime::Device>> devices;
+  const std::uint32_t* operand = walk.positions.data();
+  std::optional<runtime::Device> found;
+  for (const GraphWalk::Entry& entry : walk.order) {
+    std::optional<runtime::Device>& device = devices.emplace_back();
+    if (entry.kind == Node::Kind::array) device = entry.node->value.buffer->device();
+    std::vector<PlacedOperand> operands;
+    for (std::uint32_t k = 0; k < entry.operand_count; ++k, ++operand)
+      operands.push_back({walk.order[*operand].node, devices[*operand]});
+    if (entry.kind == Node::Kind::operation)
+      device = common_device(entry.node->op, operands, entry.node->site);
+    if (device) found = device;
   }
-  return device ? *device : runtime::current_device();
+  return found.value_or(runtime::current_device());
+}
+
+/// Takes from `nodes` those that one program may compute: of one device, and at last those of the
+/// thread's own with those on none.
+std::vector<NodeRef> take_of_one_device(std::vector<NodeRef>& nodes) {
+  const runtime::Device own = runtime::current_device();
+  const auto device_of_node = [&](const NodeRef& node) { return device_of(*node).value_or(own); };
+  runtime::Device chosen = own;
+  for (const NodeRef& node : nodes) {
+    chosen = device_of_node(node);
+    if (!(chosen == own)) break;
+  }
+  const auto rest = std::stable_partition(nodes.begin(), nodes.end(), [&](const NodeRef& node) {
+    return device_of_node(node) == chosen;
+  });
+  std::vector<NodeRef> taken(std::make_move_iterator(nodes.begin()), std::make_move_iterator(rest));
+  nodes.erase(nodes.begin(), rest);
+  return taken;
 }
 
 /// One run of a walk's program, from claiming its nodes to giving them values.
@@ -112,9 +130,15 @@ class Run {
         lines.graph = prepared->general ? prepared->general.get()
                                         : &graph.emplace(build_graph(walk_, result));
       }
-      prepared->executable->run(arguments_, stream, values_, lines);
-      ++counters().evaluations;
-      finish(*prepared);
+      std::vector<NodeRef> released;
+      {
+        // A child of a fork finds the values, or memory that nothing was written to yet.
+        const ir::ForkSection section;
+        prepared->executable->run(arguments_, stream, values_, lines);
+        ++counters().evaluations;
+        released = finish(*prepared);
+      }
+      evaluation_ended().notify_all();
     } catch (...) {
       give_back();
       throw;
@@ -182,20 +206,19 @@ class Run {
     }
   }
 
-  void finish(const Prepared& prepared) {
+  /// Returns what the nodes no longer refer to, for its last holder to let go.
+  std::vector<NodeRef> finish(const Prepared& prepared) {
     std::vector<NodeRef> released;
-    {
-      const std::lock_guard lock(graph_mutex());
-      for (std::size_t i = 0; i < walk_.outputs.size(); ++i) {
-        Node& node = *walk_.order[walk_.outputs[i]].node;
-        node.set_value(values_[prepared.result[i]]);
-        Recorder::remove(node);
-        for (NodeRef& operand : node.take_operands()) released.push_back(std::move(operand));
-      }
-      values_.clear();
-      unclaim();
+    const std::lock_guard lock(graph_mutex());
+    for (std::size_t i = 0; i < walk_.outputs.size(); ++i) {
+      Node& node = *walk_.order[walk_.outputs[i]].node;
+      node.set_value(values_[prepared.result[i]]);
+      Recorder::remove(node);
+      for (NodeRef& operand : node.take_operands()) released.push_back(std::move(operand));
     }
-    evaluation_ended().notify_all();
+    values_.clear();
+    unclaim();
+    return released;
   }
 
   void give_back() {
@@ -252,9 +275,11 @@ void evaluate(std::span<const NodeRef> nodes) {
       if (!node->evaluated()) node->set_value(array->value);
     }
   }
-  if (roots.empty()) return;
-  const auto wanted = [&]() -> std::span<const NodeRef> { return roots; };
-  if (const auto run = claim_graph(wanted, false, true)) run->execute();
+  while (!roots.empty()) {
+    const std::vector<NodeRef> together = take_of_one_device(roots);
+    const auto wanted = [&]() -> std::span<const NodeRef> { return together; };
+    if (const auto run = claim_graph(wanted, false, true)) run->execute();
+  }
 }
 
 void evaluate(const NodeRef& node) { evaluate(std::span(&node, 1)); }
@@ -262,14 +287,20 @@ void evaluate(const NodeRef& node) { evaluate(std::span(&node, 1)); }
 bool evaluate_pending(Recorder& recorder, bool wait) {
   // What another run computes is not referred to: that would keep alive what it leaves without
   // operands.
-  std::vector<NodeRef> nodes;
+  std::vector<NodeRef> nodes, others;
   const auto pending = [&]() -> std::span<const NodeRef> {
     nodes.clear();
-    return nodes = recorder.unclaimed();
+    others = recorder.unclaimed();
+    return nodes = take_of_one_device(others);
   };
-  const auto run = claim_graph(pending, true, wait);
-  if (run) run->execute();
-  return run != nullptr;
+  bool ran = false;
+  do {
+    const auto run = claim_graph(pending, true, wait);
+    if (!run) break;
+    run->execute();
+    ran = true;
+  } while (!others.empty());
+  return ran;
 }
 
 Counters& counters() {

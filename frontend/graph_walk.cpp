@@ -48,7 +48,7 @@ class Walker {
     node.position = unvisited;
     node.internal_references = 0;
     node.escapes = false;
-    walk_.busy |= node.claim != nullptr;
+    walk_.busy |= node.claimed();
   }
 
   /// Depth first, operands before users, without recursion.

@@ -10,6 +10,7 @@
 #include "heddle/elementwise.h"
 
 #include "frontend/gather.h"
+#include "frontend/placement.h"
 #include "frontend/promote.h"
 #include "frontend/region.h"
 #include "frontend/views.h"
@@ -63,6 +64,7 @@ NodeRef fit(NodeRef value, const ir::Shape& place, const NodeRef& base, const Si
 /// A part of the base that the region slices, in the shape of its result, written back.
 NodeRef written_back(const NodeRef& base, const Region& region, const NodeRef& part,
                      const Site& site) {
+  frontend::require_same_device("at", *base, *part, site);
   if (region.whole && region.result == base->shape)
     return frontend::broadcast_to_shape(part, base->shape, site);
   NodeRef element = part;

@@ -49,6 +49,11 @@ bool can_donate(const Input& input) {
          input.node->value.buffer->pooled();
 }
 
+runtime::Device device_of(const runtime::DeviceArray& array) { return array.buffer->device(); }
+
+/// No other device's.
+std::int32_t number_of(runtime::Device device) { return device.is_cuda() ? device.ordinal : -1; }
+
 /// Of everything that decides what is traced and compiled, but for captures.
 ir::Hash128 signature(const JitOptions& options, CallState& call, runtime::Device device) {
   struct Call {
@@ -58,6 +63,7 @@ ir::Hash128 signature(const JitOptions& options, CallState& call, runtime::Devic
   };
   struct Facts {
     std::uint8_t kind, dtype, donated, aligned;
+    std::int32_t device;
     std::uint32_t rank;
   };
   const auto shape_of = [&](const Input& input) -> const ir::Shape& {
@@ -72,12 +78,13 @@ ir::Hash128 signature(const JitOptions& options, CallState& call, runtime::Devic
   for (const Input& input : call.inputs) {
     const auto kind = static_cast<std::uint8_t>(input.kind);
     if (input.kind == Input::Kind::scalar) {
-      key.add(Facts{kind, static_cast<std::uint8_t>(input.scalar.kind), 0, 0, 0});
+      key.add(Facts{kind, static_cast<std::uint8_t>(input.scalar.kind), 0, 0, 0, 0});
       continue;
     }
     const ir::Shape& shape = shape_of(input);
     key.add(Facts{kind, static_cast<std::uint8_t>(input.node->dtype), input.donated,
-                  is_aligned(input.node->value), static_cast<std::uint32_t>(shape.size())});
+                  is_aligned(input.node->value), number_of(device_of(input.node->value)),
+                  static_cast<std::uint32_t>(shape.size())});
     for (const ir::Dim extent : shape) key.add(extent);
   }
   return ir::hash_of(call.key);
@@ -89,13 +96,14 @@ void take_captures(CallState& call, const TracedFunction& function) {
   for (const CellRef& cell : function.captures) call.captured.push_back(cell->node);
 }
 
-/// A captured array may have got another dtype or shape since the trace.
+/// A captured array may have got another dtype, shape or device since the trace.
 bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeRef& node = nodes[i];
     if (node->dtype != function.capture_types[i].dtype ||
         node->shape != function.capture_types[i].shape ||
-        is_aligned(node->value) != function.capture_aligned[i]) {
+        is_aligned(node->value) != function.capture_aligned[i] ||
+        !(device_of(node->value) == function.capture_devices[i])) {
       return false;
     }
   }
@@ -141,7 +149,7 @@ class Launch {
       function = find(key);
       if (!function) function = make(key, body, device);
     }
-    execute(*function, device);
+    execute(*function);
     return function;
   }
 
@@ -161,11 +169,21 @@ class Launch {
     note_explicit_evaluation();
   }
 
+  /// Of the first argument. An array that is no argument may be one that the function does not use.
   runtime::Device choose_device() const {
     for (const Input& input : call_.inputs) {
-      if (input.kind == Input::Kind::array) return input.node->value.buffer->device();
+      if (input.kind == Input::Kind::array && input.hidden == nullptr)
+        return device_of(input.node->value);
     }
     return runtime::current_device();
+  }
+
+  /// Of the first array that it uses.
+  runtime::Device device_for(const TracedFunction& function, runtime::Device otherwise) const {
+    for (const Source& source : function.parameters) {
+      if (!source.by_value()) return device_of(node_of(source)->value);
+    }
+    return otherwise;
   }
 
   bool check_donation(const Input& input) {
@@ -223,7 +241,9 @@ class Launch {
     evaluate_captures();
     for (const NodeRef& node : call_.captured) {
       function->capture_aligned.push_back(is_aligned(node->value));
+      function->capture_devices.push_back(device_of(node->value));
     }
+    function->device = device_for(*function, device);
     for (const Source& source : function->parameters) {
       function->options.donated.push_back(source.kind == Source::Kind::input &&
                                           call_.inputs[source.index].donated &&
@@ -232,7 +252,7 @@ class Launch {
     }
     if (!function->graph.outputs.empty()) {
       runtime::SiteProgram program =
-          runtime::program_at(state_.place, function->graph, function->options, device);
+          runtime::program_at(state_.place, function->graph, function->options, function->device);
       function->executable = std::move(program.executable);
       function->extras = std::move(program.extras);
       function->general = std::move(program.general);
@@ -270,14 +290,15 @@ class Launch {
                                                 : call_.inputs[source.index].node;
   }
 
-  void execute(const TracedFunction& function, runtime::Device device) {
-    if (function.executable) launch(function, runtime::Stream::current(device));
+  void execute(const TracedFunction& function) {
+    if (function.executable) launch(function, runtime::Stream::current(function.device));
     for (runtime::DeviceArray& value : call_.values)
       call_.nodes.push_back(array_node(std::move(value)));
     for (const Source& source : function.results) {
       if (source.kind == Source::Kind::output) {
         call_.results.push_back(call_.nodes[source.index]);
       } else if (source.kind == Source::Kind::scalar) {
+        const runtime::DeviceScope scope(function.device);
         const ir::ElementBits bits = scalar_of(source).bits;
         call_.results.push_back(upload(&bits, {source.dtype, {}}));
       } else {

@@ -9,6 +9,7 @@
 
 #include "frontend/node.h"
 #include "frontend/trace.h"
+#include "ir/fork_gate.h"
 #include "ir/graph.h"
 #include "runtime/bounded_map.h"
 #include "runtime/call_site.h"
@@ -68,6 +69,8 @@ struct TracedFunction {
   std::vector<std::shared_ptr<GeneratorState>> draws;
   std::vector<ir::Type> capture_types;
   std::vector<bool> capture_aligned;
+  std::vector<runtime::Device> capture_devices;
+  runtime::Device device;  ///< that it runs on
   std::shared_ptr<const void> structure;
   std::shared_ptr<const runtime::Executable> executable;  ///< null when nothing has to be computed
   std::vector<runtime::Argument> extras;                  ///< behind the parameters' arguments
@@ -81,12 +84,12 @@ struct JitState {
   ~JitState() { runtime::forget_place(place); }
 
   JitOptions options;
-  std::mutex mutex;  ///< guards `functions`
+  ir::Mutex mutex;  ///< guards `functions`
   runtime::BoundedMap<ir::Hash128, std::vector<std::shared_ptr<const TracedFunction>>,
                       ir::Hash128Hasher>
-      functions{4096};  ///< by signature
-  ir::Hash128 place;    ///< tells this function from others
-  std::mutex tracing;   ///< held while tracing and compiling: one of many threads does it
+      functions{4096};    ///< by signature
+  ir::Hash128 place;      ///< tells this function from others
+  ir::LongMutex tracing;  ///< held while tracing and compiling: one of many threads does it
   std::once_flag donation_reported, move_reported;
 };
 

@@ -5,6 +5,7 @@
 
 #include "frontend/mix.h"
 #include "frontend/pending_memory.h"
+#include "ir/fork_gate.h"
 #include "runtime/per_thread.h"
 
 namespace heddle::frontend {
@@ -82,8 +83,8 @@ void Node::set_value(runtime::DeviceArray array) {
   evaluated_.store(true, std::memory_order_release);
 }
 
-std::mutex& graph_mutex() {
-  static std::mutex& mutex = *new std::mutex;
+ir::Mutex& graph_mutex() {
+  static constinit ir::Mutex mutex;
   return mutex;
 }
 
@@ -152,7 +153,7 @@ std::vector<NodeRef> Recorder::unclaimed() {
   nodes.reserve(pending_count());
   const std::lock_guard lock(mutex_);
   for (Node* node = first_; node != nullptr; node = node->next_) {
-    if (node->claim != nullptr || !node->try_acquire()) continue;
+    if (node->claimed() || !node->try_acquire()) continue;
     NodeRef reference;
     reference.node_ = node;
     nodes.push_back(std::move(reference));

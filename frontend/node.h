@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "heddle/source_location.h"
 
+#include "ir/fork_gate.h"
 #include "ir/graph.h"
 #include "runtime/executable.h"
 
@@ -20,7 +20,13 @@ namespace heddle::frontend {
 class Node;
 class Recorder;
 class Trace;
-struct Evaluation;
+
+/// Nodes point at the evaluation that computes them.
+struct Evaluation {
+  std::uint64_t generation = ir::fork_generation();
+  /// False in a forked child for what a thread of its parent computed.
+  bool alive() const { return generation == ir::fork_generation(); }
+};
 
 /// A counted reference to a node.
 class NodeRef {
@@ -97,6 +103,10 @@ class Node {
   void set_operands(std::span<const NodeRef> operands);
   std::vector<NodeRef> take_operands();
 
+  /// Of pending operations the device of the arrays that they are computed from. See placement.h.
+  const std::optional<runtime::Device>& planned_device() const { return planned_device_; }
+  void plan_for(std::optional<runtime::Device> device) { planned_device_ = device; }
+
   runtime::DeviceArray value;
   void set_value(runtime::DeviceArray array);
   /// Of an evaluated array nobody else refers to.
@@ -110,7 +120,8 @@ class Node {
   std::uint32_t position = 0;
   std::uint32_t internal_references = 0;
   bool escapes = false;
-  Evaluation* claim = nullptr;  ///< who computes it now
+  Evaluation* claim = nullptr;  ///< who computes it, or did when the process was forked
+  bool claimed() const { return claim != nullptr && claim->alive(); }
 
  private:
   friend class NodeRef;
@@ -128,6 +139,7 @@ class Node {
   Node* previous_ = nullptr;
   Node* next_ = nullptr;
   std::atomic<std::uint64_t> pinned_in_{0};  ///< the window in which a recorder counted its bytes
+  std::optional<runtime::Device> planned_device_;
 };
 
 /// What an Array holds: the current value. Copies of an Array have cells of their own. A trace that
@@ -174,7 +186,7 @@ class CellRef {
 
 /// Guards the edges, walk marks and claims of all nodes. Held for walks, never while compiling,
 /// running, or destroying nodes.
-std::mutex& graph_mutex();
+ir::Mutex& graph_mutex();
 
 /// The pending operations that one thread has recorded, in order of recording. Lives until the
 /// thread has ended and the last of them is gone.
@@ -214,7 +226,7 @@ class Recorder {
 
   std::atomic<std::uint32_t> references_{1};
   std::atomic<std::size_t> count_{0};
-  std::mutex mutex_;  ///< guards the list
+  ir::Mutex mutex_;  ///< guards the list
   Node* first_ = nullptr;
   Node* last_ = nullptr;
   std::uint64_t window_ = new_window();  ///< no other thread's

@@ -14,12 +14,13 @@
 #include "frontend/evaluate.h"
 #include "frontend/format_number.h"
 #include "frontend/storage.h"
+#include "ir/fork_gate.h"
 #include "ir/literal.h"
 
 namespace heddle {
 namespace {
 
-std::mutex options_mutex;
+constinit ir::Mutex options_mutex;
 PrintOptions current_options;
 
 /// An array's elements on the host, as text one by one.

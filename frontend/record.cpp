@@ -8,6 +8,7 @@
 
 #include "frontend/mix.h"
 #include "frontend/open_starts.h"
+#include "frontend/placement.h"
 #include "frontend/trace.h"
 #include "ir/fields.h"
 #include "ir/scalar.h"
@@ -156,6 +157,7 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   node->dtype = type.dtype;
   node->shape = std::move(type.shape);
   if (const Trace* trace = Trace::current(); trace != nullptr) node->trace_id = trace->id();
+  if (node->trace_id == 0) node->plan_for(common_device(op, operands, site));
   node->site = site;
   node->set_operands(operands);
   if (node->trace_id == 0 && (op == ir::Op::slice || op == ir::Op::slice_update)) {

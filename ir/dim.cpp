@@ -13,6 +13,8 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
+
 namespace heddle::ir {
 namespace {
 
@@ -24,7 +26,7 @@ struct Term {
 
 /// Names are never removed, so that views of them last. Leaked, because arrays may die at exit.
 struct SymbolTable {
-  std::shared_mutex mutex;
+  SharedMutex mutex;
   std::deque<std::string> names;
   std::unordered_map<std::string_view, SymbolId> ids;
 };
@@ -73,7 +75,7 @@ struct Dim::Polynomial {
 namespace {
 
 struct PolynomialTable {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_map<std::string_view, std::unique_ptr<const Dim::Polynomial>> by_text;
 };
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/fork_gate.h"
+
 namespace heddle::ir {
 
 namespace detail {
@@ -21,7 +23,7 @@ using detail::any_spans, detail::kernel_spans;
 
 /// Never destroyed: spans may end while the process does.
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   Watchers watchers;
 
   void update() {

@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "ir/fork_gate.h"
+
 namespace heddle::runtime {
 
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  ir::Mutex mutex;
   std::vector<BoundLibrary> libraries;
 };
 

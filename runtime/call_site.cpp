@@ -8,6 +8,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "ir/generalize.h"
 #include "runtime/bounded_map.h"
 #include "runtime/compile.h"
@@ -164,7 +165,7 @@ class Sites {
   }
 
  private:
-  std::mutex mutex_;
+  ir::Mutex mutex_;
   BoundedMap<ir::Hash128, Site, ir::Hash128Hasher> by_place_{4096};
 };
 

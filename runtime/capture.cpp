@@ -5,6 +5,8 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
+
 namespace heddle::runtime {
 
 namespace {
@@ -14,7 +16,7 @@ using Buffers = std::vector<BufferRef>;
 /// Of graphs that are gone. The driver says so on a thread on which it may not be called, so that
 /// the buffers go back to their pools at the next capture.
 struct Abandoned {
-  std::mutex mutex;
+  ir::Mutex mutex;
   Buffers buffers;
 };
 

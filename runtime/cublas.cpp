@@ -6,8 +6,10 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/blas_libraries.h"
 #include "runtime/bound_library.h"
+#include "runtime/cuda_driver.h"
 
 namespace heddle::runtime::cublas {
 
@@ -64,12 +66,12 @@ std::string load(Api& api) {
 }
 
 const Loaded& loaded() {
-  static const auto* const instance = [] {
-    auto* made = new Loaded;
-    made->reason = load(made->api);
+  static constinit ir::Lasting<Loaded> instance;
+  return instance.get([] {
+    Loaded made;
+    made.reason = load(made.api);
     return made;
-  }();
-  return *instance;
+  });
 }
 
 const Api& api() {
@@ -82,14 +84,14 @@ const Api& api() {
 
 void check(Status status, const char* call) {
   if (status == Status::success) return;
-  throw DeviceError(fmt::format("{} failed: {} ({})", call, api().cublasGetStatusString(status),
-                                static_cast<int>(status)));
+  throw DeviceError(fmt::format("{} failed: {} ({}).{}", call, api().cublasGetStatusString(status),
+                                static_cast<int>(status), cuda::describe_loss()));
 }
 
 /// Handles that no thread is using, by GPU. A handle serves one call at a time, and is never
 /// destroyed, as the driver may be gone by then.
 struct IdleHandles {
-  std::mutex mutex;
+  ir::Mutex mutex;
   std::vector<std::pair<int, Handle>> all;
 };
 

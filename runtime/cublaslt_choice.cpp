@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ir/fork_gate.h"
 #include "runtime/autotune.h"
 #include "runtime/cache/store.h"
 #include "runtime/log.h"
@@ -34,6 +35,8 @@ std::optional<Choice> stored_choice(const cache::Key& key, const Call& call) {
         call.handle, description.operation.get(), description.b.get(), description.a.get(),
         description.residual.get(), description.out.get(), &choice.algorithm, &result);
     if (status == Status::success && result.workspace_bytes <= call.workspace_bytes) return choice;
+    // What has failed otherwise says nothing of the entry.
+    if (status != Status::success && !refuses(status)) return std::nullopt;
   }
   store.discard(key);
   return std::nullopt;
@@ -171,7 +174,7 @@ class Choices {
     return chosen;
   }
 
-  std::mutex mutex_;
+  ir::Mutex mutex_;
   std::unordered_map<Problem, std::optional<Choice>, ProblemHasher> choices_[2];  ///< or timed
 };
 

@@ -8,8 +8,10 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/bound_library.h"
 #include "runtime/cublaslt.h"
+#include "runtime/cuda_driver.h"
 #include "runtime/log.h"
 
 namespace heddle::runtime::cublaslt {
@@ -52,12 +54,12 @@ std::string load(Api& api) {
 }
 
 const Loaded& loaded() {
-  static const auto* const instance = [] {
-    auto* made = new Loaded;
-    made->reason = load(made->api);
+  static constinit ir::Lasting<Loaded> instance;
+  return instance.get([] {
+    Loaded made;
+    made.reason = load(made.api);
     return made;
-  }();
-  return *instance;
+  });
 }
 
 }  // namespace
@@ -68,8 +70,9 @@ const Api& api() { return loaded().api; }
 
 void check(Status status, const char* call) {
   if (status == Status::success) return;
-  throw DeviceError(fmt::format("{} failed: {} ({})", call, api().cublasLtGetStatusString(status),
-                                static_cast<int>(status)));
+  throw DeviceError(fmt::format("{} failed: {} ({}).{}", call,
+                                api().cublasLtGetStatusString(status), static_cast<int>(status),
+                                cuda::describe_loss()));
 }
 
 bool refuses(Status status) {
@@ -78,9 +81,9 @@ bool refuses(Status status) {
 }
 
 Handle handle_of(int ordinal) {
-  static auto* const mutex = new std::mutex;
+  static constinit ir::Mutex mutex;
   static auto* const handles = new std::map<int, Handle>;
-  const std::lock_guard lock(*mutex);
+  const std::lock_guard lock(mutex);
   Handle& handle = (*handles)[ordinal];
   if (handle != nullptr) return handle;
   const Status status = api().cublasLtCreate(&handle);

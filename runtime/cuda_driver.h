@@ -22,12 +22,24 @@ enum class Result : int {
   invalid_image = 200,
   invalid_context = 201,
   no_binary_for_gpu = 209,
+  ecc_uncorrectable = 214,
+  invalid_ptx = 218,
+  nvlink_uncorrectable = 220,
   unsupported_ptx_version = 222,
+  contained = 226,
   invalid_source = 300,
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
   launch_out_of_resources = 701,
+  launch_timeout = 702,
+  context_is_destroyed = 709,
+  assertion = 710,
+  hardware_stack_error = 714,
+  illegal_instruction = 715,
+  misaligned_address = 716,
+  invalid_address_space = 717,
+  invalid_pc = 718,
   launch_failed = 719,
   stream_capture_unsupported = 900,
   stream_capture_invalidated = 901
@@ -133,9 +145,18 @@ struct MemsetNodeParams {
 };
 static_assert(sizeof(MemsetNodeParams) == 40);
 
+/// Whether nothing can be done with the context after such an error: the driver answers every
+/// further call with it.
+bool is_sticky(Result result);
+
 /// Throws OutOfMemory for out_of_memory and DeviceError for any other failure, naming the call and
-/// the driver's own words.
-void check(Result result, const char* call);
+/// the driver's own words. After an error that is_sticky() it says too which call met it first.
+/// `ordinal` is the GPU of what the call was for; by default that of the current context.
+void check(Result result, const char* call, int ordinal = -1);
+/// " cuda:0 is lost since cuStreamSynchronize failed: ...", for errors of libraries that call the
+/// driver themselves; empty while no call has met a sticky error of that GPU, which is by default
+/// that of the current context.
+std::string describe_loss(int ordinal = -1);
 
 /// An entry of the table. Calling it checks the result; `attempt` hands it out instead.
 template <class Signature>
@@ -177,7 +198,8 @@ const std::string& unavailable_reason();
 const Driver& driver();
 /// 12040 for CUDA 12.4: the newest CUDA that the driver serves; 0 when there is none.
 int driver_version();
-/// True once the process has begun to exit: the driver may be gone and must not be called.
-bool shutting_down();
+/// True once the driver must not be called any more, not even to give back what it owns: the
+/// process has begun to exit, or is the forked child of one that had initialised the driver.
+bool unusable();
 
 }  // namespace heddle::runtime::cuda

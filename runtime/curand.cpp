@@ -6,6 +6,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/bound_library.h"
 #include "runtime/cuda_driver.h"
 
@@ -72,12 +73,12 @@ std::string load(Api& api) {
 }
 
 const Loaded& loaded() {
-  static const auto* const instance = [] {
-    auto* made = new Loaded;
-    made->reason = load(made->api);
+  static constinit ir::Lasting<Loaded> instance;
+  return instance.get([] {
+    Loaded made;
+    made.reason = load(made.api);
     return made;
-  }();
-  return *instance;
+  });
 }
 
 const Api& api() {
@@ -89,7 +90,8 @@ const Api& api() {
 
 void check(Status status, const char* call) {
   if (status == Status::success) return;
-  throw DeviceError(fmt::format("{} failed: cuRAND's status {}", call, static_cast<int>(status)));
+  throw DeviceError(fmt::format("{} failed: cuRAND's status {}.{}", call, static_cast<int>(status),
+                                cuda::describe_loss()));
 }
 
 }  // namespace
@@ -131,7 +133,7 @@ CurandGenerator::CurandGenerator(CurandKind kind, std::uint64_t seed, int dimens
 
 CurandGenerator::~CurandGenerator() {
   // At exit the driver may be gone, and takes the generator's memory with it.
-  if (device_.is_cuda() && cuda::shutting_down()) return;
+  if (device_.is_cuda() && cuda::unusable()) return;
   try {
     std::optional<cuda::ContextScope> context;
     if (device_.is_cuda()) context.emplace(device_.ordinal);

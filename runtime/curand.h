@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "heddle/dtype.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/stream.h"
 
 namespace heddle::runtime {
@@ -66,7 +66,7 @@ class CurandGenerator {
 
   const CurandKind kind_;
   const Device device_;
-  std::mutex mutex_;
+  ir::Mutex mutex_;
   void* handle_ = nullptr;
   std::optional<Stream> stream_;  ///< of the last call
 };

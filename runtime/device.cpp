@@ -12,6 +12,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/host_cpu.h"
 #include "runtime/thread_pool.h"
 
@@ -29,16 +30,16 @@ struct CudaDevice {
 
 /// One for each GPU, made when first asked for and kept for ever.
 std::vector<std::unique_ptr<CudaDevice>>& cuda_devices() {
-  static auto* const instance = [] {
-    auto* made = new std::vector<std::unique_ptr<CudaDevice>>;
+  static constinit ir::Lasting<std::vector<std::unique_ptr<CudaDevice>>> instance;
+  return instance.get([] {
+    std::vector<std::unique_ptr<CudaDevice>> made;
     const int count = device_count(DeviceKind::cuda);
     for (int i = 0; i < count; ++i) {
-      made->push_back(std::make_unique<CudaDevice>());
-      cuda::driver().device_get(&made->back()->handle, i);
+      made.push_back(std::make_unique<CudaDevice>());
+      cuda::driver().device_get(&made.back()->handle, i);
     }
     return made;
-  }();
-  return *instance;
+  });
 }
 
 CudaDevice& cuda_device(int ordinal) {
@@ -103,7 +104,8 @@ CudaDevice& detected(int ordinal) {
 }
 
 Device default_device() {
-  static const Device chosen = [] {
+  static constinit ir::Lasting<Device> chosen;
+  return chosen.get([] {
     const char* named = std::getenv("HEDDLE_DEVICE");
     if (named != nullptr && *named != '\0') {
       const Device device = parse_device(named);
@@ -111,8 +113,7 @@ Device default_device() {
       return device;
     }
     return device_count(DeviceKind::cuda) > 0 ? Device{DeviceKind::cuda, 0} : Device{};
-  }();
-  return chosen;
+  });
 }
 
 thread_local std::optional<Device> thread_device;
@@ -142,12 +143,12 @@ Device parse_device(std::string_view text) {
 
 int device_count(DeviceKind kind) {
   if (kind == DeviceKind::cpu) return 1;
-  static const int count = [] {
+  static constinit ir::Lasting<int> count;
+  return count.get([] {
     int found = 0;
     if (cuda::available()) cuda::driver().device_get_count(&found);
     return found;
-  }();
-  return count;
+  });
 }
 
 void require_device(Device device) {
@@ -178,19 +179,19 @@ const ir::Target& target_of(Device device) {
 
 const DeviceFacts& facts_of(Device device) {
   if (device.is_cuda()) return detected(device.ordinal).facts;
-  static const auto* const host = [] {
-    auto* made = new DeviceFacts;
-    made->name = host_cpu_name();
-    made->total_bytes = host_memory_bytes();
-    made->multiprocessors = thread_count();
+  static constinit ir::Lasting<DeviceFacts> host;
+  return host.get([] {
+    DeviceFacts made;
+    made.name = host_cpu_name();
+    made.total_bytes = host_memory_bytes();
+    made.multiprocessors = thread_count();
     return made;
-  }();
-  return *host;
+  });
 }
 
 const ir::Target& host_target() {
-  static const auto* const target = new ir::Target(ir::nearest_built_in(detect_host_target()));
-  return *target;
+  static constinit ir::Lasting<ir::Target> target;
+  return target.get([] { return ir::nearest_built_in(detect_host_target()); });
 }
 
 namespace cuda {
@@ -212,7 +213,7 @@ ContextScope::ContextScope(int ordinal) {
 }
 
 ContextScope::~ContextScope() {
-  if (!pushed_ || shutting_down()) return;
+  if (!pushed_ || unusable()) return;
   ContextHandle popped = nullptr;
   driver().ctx_pop_current.attempt(&popped);
 }

@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 #include <link.h>
 
+#include "ir/fork_gate.h"
 #include "runtime/fault.h"
 #include "runtime/log.h"
 
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  ir::Mutex mutex;
   std::vector<std::string> folders;
   std::vector<LibraryReport> reports;
 };

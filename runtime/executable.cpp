@@ -6,8 +6,11 @@
 #include <iterator>
 #include <mutex>
 
+#include <fmt/format.h>
+
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "ir/span.h"
 #include "runtime/bounded_map.h"
 #include "runtime/cache/store.h"
@@ -113,13 +116,15 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
   try {
     return std::make_unique<CompiledImplementation>(compile_program(graph, options, target),
                                                     device);
-  } catch (const DeviceError&) {
+  } catch (const DeviceError& error) {
     if (must_interpret(device)) return std::make_unique<InterpretedImplementation>(graph);
-    // Code that was cached and that the loader refuses is made anew, once.
+    // Code that was cached and that the loader refuses is made anew, once. It is deleted where it
+    // is to blame: other machines may share the cache.
+    const auto* const failure = dynamic_cast<const LoadFailure*>(&error);
     cache::Store& store = cache::Store::global();
     const cache::Key key = program_key(graph, options, target);
-    if (!store.load(key)) throw;
-    store.discard(key);
+    if (failure == nullptr || !store.load(key)) throw;
+    if (failure->damaged) store.discard(key);
     const ProgramImage image = recompile_program(graph, options, target);
     return std::make_unique<CompiledImplementation>(image, device);
   }
@@ -159,9 +164,55 @@ class ExecutableCache {
   }
 
  private:
-  std::mutex mutex_;
+  ir::Mutex mutex_;
   BoundedMap<ir::Hash128, Value, ir::Hash128Hasher> entries_{4096};
 };
+
+/// The caller's line of an op that takes a parameter.
+ir::Location line_of_use(const ir::Graph& graph, std::size_t parameter) {
+  const ir::ValueId wanted = graph.parameters()[parameter];
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto id = static_cast<ir::ValueId>(i);
+    if (std::ranges::find(graph.operands(id), wanted) != graph.operands(id).end())
+      return graph.node(id).location;
+  }
+  return {};
+}
+
+[[noreturn]] void refuse_devices(const Stream& stream, const passes::Program& program,
+                                 std::span<const ArgumentView> arguments,
+                                 const CallerLines& lines) {
+  std::string list;
+  ir::Location line;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const DeviceArray* const array = arguments[i].array;
+    if (array == nullptr || !array->buffer) continue;
+    const Device device = array->buffer->device();
+    list += fmt::format("{}input {}, {}, on {}", list.empty() ? "" : "; ", i,
+                        ir::to_string(array->type), to_string(device));
+    const bool is_foreign = !(device == stream.device());
+    if (is_foreign && lines.graph != nullptr && line.file == nullptr &&
+        i < lines.graph->parameters().size())
+      line = line_of_use(*lines.graph, i);
+  }
+  const std::string place = line.to_string();
+  throw DeviceError(fmt::format(
+      "{}: a call takes arrays of one device, which is {} here: {}{}. Move them there first (in "
+      "Python x.to_device(\"{}\"))",
+      lines.name_of(program.name), to_string(stream.device()), list,
+      place.empty() ? "" : " (used at " + place + ")", to_string(stream.device())));
+}
+
+/// Throws DeviceError for arrays of another device, which kernels would take for memory of theirs.
+void require_device_of(const Stream& stream, const passes::Program& program,
+                       std::span<const ArgumentView> arguments, const CallerLines& lines) {
+  for (const ArgumentView& argument : arguments) {
+    if (argument.array == nullptr || !argument.array->buffer) continue;
+    const Buffer& buffer = *argument.array->buffer;
+    if (!buffer.is_of(stream) && !(buffer.device() == stream.device())) [[unlikely]]
+      refuse_devices(stream, program, arguments, lines);
+  }
+}
 
 }  // namespace
 
@@ -221,6 +272,7 @@ std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
 
 void Executable::run(std::span<const ArgumentView> arguments, Stream& stream,
                      std::vector<DeviceArray>& outputs, const CallerLines& lines) const {
+  require_device_of(stream, program(), arguments, lines);
   implementation_->run(arguments, stream, outputs, lines);
 }
 

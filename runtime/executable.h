@@ -88,8 +88,9 @@ class Executable {
   /// Arguments in parameter order. A donated argument's buffer may become an output's when only the
   /// array that is given holds it. Throws ShapeError when extents do not fit the parameters or
   /// break a fact, ShapeError, IndexError or ValueError when an op of the program has no meaning
-  /// for them, OutOfMemory, DeviceError, and then `outputs` and the arguments are as before, so
-  /// that the same call may be tried again. Errors name the caller's lines.
+  /// for them, OutOfMemory, DeviceError when an array is not on the stream's device or the device
+  /// fails, and then `outputs` and the arguments are as before, so that the same call may be tried
+  /// again. Errors name the caller's lines.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
            std::vector<DeviceArray>& outputs, const CallerLines& lines = {}) const;
   /// The same for arguments that nobody else holds; takes from them only when it succeeds.

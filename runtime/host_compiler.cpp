@@ -12,6 +12,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/compile_error.h"
 #include "runtime/fault.h"
 #include "runtime/kept_sources.h"
@@ -60,8 +61,8 @@ Found find() {
 }
 
 const Found& found() {
-  static const auto* const instance = new Found(find());
-  return *instance;
+  static constinit ir::Lasting<Found> instance;
+  return instance.get(find);
 }
 
 const Compiler& require() {

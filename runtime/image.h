@@ -34,9 +34,10 @@ struct ProgramImage {
 /// Machine code that a device, or the system's loader, has refused.
 class LoadFailure final : public DeviceError {
  public:
-  LoadFailure(const std::string& what, ModuleImage module)
-      : DeviceError(what), module(std::move(module)) {}
+  LoadFailure(const std::string& what, ModuleImage module, bool damaged)
+      : DeviceError(what), module(std::move(module)), damaged(damaged) {}
   ModuleImage module;
+  bool damaged;  ///< else it may be code for another device, driver or system
 };
 
 std::string encode(const ProgramImage& image);

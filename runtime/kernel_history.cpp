@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "ir/fork_gate.h"
 #include "ir/span.h"
 #include "runtime/log.h"
 #include "runtime/nvtx.h"
@@ -16,7 +17,7 @@ namespace heddle::runtime {
 namespace {
 
 struct History {
-  std::mutex mutex;
+  ir::Mutex mutex;
   std::shared_ptr<SpanLog> log;  ///< null where none is kept
   ir::SpanData::Clock::time_point start;
 };

@@ -8,6 +8,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/capture.h"
 #include "runtime/log.h"
 
@@ -41,9 +42,9 @@ constexpr auto clock_lasts = std::chrono::seconds(4);
 
 /// Of an event in a stream of its own, which the device passes at once. Null where it gives none.
 std::shared_ptr<const DeviceClock> clock_of(Device device) {
-  static auto* const mutex = new std::mutex;
+  static constinit ir::Mutex mutex;
   static auto* const clocks = new std::map<int, std::shared_ptr<const DeviceClock>>;
-  const std::lock_guard lock(*mutex);
+  const std::lock_guard lock(mutex);
   std::shared_ptr<const DeviceClock>& clock = (*clocks)[device.ordinal];
   const auto now = ir::SpanData::Clock::now();
   if (clock && now - clock->host < clock_lasts) return clock;

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ir/fork_gate.h"
 #include "ir/span.h"
 #include "runtime/frame.h"
 #include "runtime/schedule.h"
@@ -51,7 +51,7 @@ struct KernelRun final : ir::SpanDetail {
   bool pending() const;
 
  private:
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable ir::Mutex mutex_;  ///< guards what follows
   mutable std::optional<Event> begin_, end_;
   mutable std::optional<DeviceTime> time_;
   std::shared_ptr<const DeviceClock> clock_;

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 
+#include "ir/fork_gate.h"
 #include "runtime/program_graph.h"
 #include "runtime/schedule.h"
 
@@ -73,7 +73,7 @@ class Lanes {
   std::array<std::atomic<const StreamState*>, capacity> streams_{};  ///< of the places' lanes
   std::array<Place, capacity> places_;
   std::atomic<std::uint64_t> added_{0};
-  std::mutex adding_;
+  ir::Mutex adding_;
 };
 
 }  // namespace heddle::runtime

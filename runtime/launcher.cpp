@@ -32,8 +32,8 @@ std::unique_ptr<Loaded> load_module(const ModuleImage& module, More... more) {
   if (span.data() != nullptr) span.data()->bytes = module.bytes.size();
   try {
     return std::make_unique<Loaded>(module.bytes, more...);
-  } catch (const DeviceError& failure) {
-    throw LoadFailure(failure.what(), module);
+  } catch (const BadImage& failure) {
+    throw LoadFailure(failure.what(), module, failure.damaged);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "ir/span.h"
 #include "runtime/byte_size.h"
 #include "runtime/fault.h"
@@ -73,12 +74,13 @@ class CudaBackend final : public DeviceBackend {
   }
 
   void release(void* pointer, std::size_t) noexcept override {
-    if (cuda::shutting_down()) return;
+    if (cuda::unusable()) return;
     try {
       cuda::ContextScope context(ordinal_);
       cuda::driver().mem_free(reinterpret_cast<cuda::DevicePointer>(pointer));
     } catch (const Error& failure) {
-      log().error("{}", failure.what());
+      // Of a lost device everyone is told who uses it.
+      if (cuda::describe_loss(ordinal_).empty()) log().error("{}", failure.what());
     }
   }
 
@@ -127,7 +129,7 @@ struct DevicePool {
 };
 
 struct Reclaimers {
-  std::mutex mutex;
+  ir::Mutex mutex;
   std::map<int, std::function<void(Device, std::size_t)>> all;
   int next = 0;
 };
@@ -143,6 +145,8 @@ void reclaim(Device device, std::size_t bytes) {
     std::lock_guard lock(reclaimers().mutex);
     all = reclaimers().all;
   }
+  // They may evaluate, compile and wait for others.
+  const ir::ForkPause pause;
   for (const auto& [number, reclaimer] : all) reclaimer(device, bytes);
 }
 
@@ -191,10 +195,10 @@ void Buffer::used_on(const Stream& stream) {
 
 Buffer::~Buffer() {
   // At exit the driver may be gone, and its memory with it.
-  if (chunk_ != nullptr && !(device().is_cuda() && cuda::shutting_down())) {
+  if (chunk_ != nullptr && !(device().is_cuda() && cuda::unusable())) {
     pool_of(device()).free(chunk_, users_);
   }
-  if (on_release_) on_release_();
+  if (on_release_) ir::outside_fork_sections(std::move(on_release_));
 }
 
 BufferRef::~BufferRef() {
@@ -253,8 +257,8 @@ MemoryPool& pool_of(Device device) {
   if (index >= gpus->size()) require_device(device);
   std::atomic<DevicePool*>& place = (*gpus)[index];
   if (DevicePool* const made = place.load(std::memory_order_acquire)) return made->pool;
-  static auto* const mutex = new std::mutex;
-  const std::lock_guard lock(*mutex);
+  static constinit ir::Mutex mutex;
+  const std::lock_guard lock(mutex);
   if (place.load() == nullptr) place.store(new DevicePool(device));
   return place.load()->pool;
 }

@@ -3,12 +3,12 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "ir/fork_gate.h"
 #include "runtime/device.h"
 #include "runtime/pool.h"
 #include "runtime/stream.h"
@@ -51,7 +51,7 @@ class Buffer {
   std::size_t bytes_;
   Chunk* chunk_;  ///< null for borrowed and empty buffers
   std::function<void()> on_release_;
-  std::mutex mutex_;  ///< guards users_
+  ir::Mutex mutex_;  ///< guards users_
   std::vector<StreamState*> users_;
 };
 

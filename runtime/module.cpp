@@ -13,6 +13,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/fault.h"
 #include "runtime/process.h"
 
@@ -45,7 +46,10 @@ class Descriptor {
   int value_;
 };
 
-void* open_object(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
+void* open_object(const std::string& path) {
+  const ir::ForkSection section;
+  return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
 
 /// A path to a descriptor's file that was never used before. The loader takes two objects opened by
 /// the same path for one, even when the number meanwhile belongs to another file, so a count is
@@ -76,10 +80,19 @@ void* open_from_folder(std::string_view bytes) {
   return open_object(path);
 }
 
+bool is_damaged(cuda::Result result) {
+  return result == cuda::Result::invalid_image || result == cuda::Result::invalid_source ||
+         result == cuda::Result::invalid_ptx;
+}
+
 /// Code that a driver does not know is that of a newer release's compiler, or of another GPU.
+bool is_unsuitable(cuda::Result result) {
+  return result == cuda::Result::unsupported_ptx_version ||
+         result == cuda::Result::no_binary_for_gpu;
+}
+
 std::string mend_of(cuda::Result result) {
-  if (result != cuda::Result::unsupported_ptx_version && result != cuda::Result::no_binary_for_gpu)
-    return {};
+  if (!is_unsuitable(result)) return {};
   const int version = cuda::driver_version();
   return fmt::format(
       " The driver serves CUDA {}.{}: install a newer driver, or an NVRTC of at most that release "
@@ -96,7 +109,7 @@ std::string loader_message() {
 
 CudaModule::CudaModule(std::string_view bytes, int ordinal) : ordinal_(ordinal) {
   if (fault::point(fault::Kind::load)) {
-    throw DeviceError("cuModuleLoadDataEx failed: injected fault");
+    throw BadImage("cuModuleLoadDataEx failed: injected fault", false);
   }
   cuda::ContextScope context(ordinal);
   std::array<char, 4096> text{};
@@ -110,16 +123,18 @@ CudaModule::CudaModule(std::string_view bytes, int ordinal) : ordinal_(ordinal) 
       values.data());
   if (result == cuda::Result::success) return;
   try {
-    cuda::check(result, "cuModuleLoadDataEx");
+    cuda::check(result, "cuModuleLoadDataEx", ordinal);
   } catch (const DeviceError& failure) {
-    throw DeviceError(fmt::format("{} on {}. {}{}", failure.what(),
-                                  to_string({DeviceKind::cuda, ordinal}), text.data(),
-                                  mend_of(result)));
+    const std::string what =
+        fmt::format("{} on {}. {}{}", failure.what(), to_string({DeviceKind::cuda, ordinal}),
+                    text.data(), mend_of(result));
+    if (is_damaged(result) || is_unsuitable(result)) throw BadImage(what, is_damaged(result));
+    throw DeviceError(what);
   }
 }
 
 CudaModule::~CudaModule() {
-  if (handle_ == nullptr || cuda::shutting_down()) return;
+  if (handle_ == nullptr || cuda::unusable()) return;
   try {
     cuda::ContextScope context(ordinal_);
     // The driver does not keep code for launches that are still pending.
@@ -145,7 +160,7 @@ cuda::FunctionHandle CudaModule::function(const std::string& name) const {
 
 HostModule::HostModule(std::string_view bytes) {
   if (fault::point(fault::Kind::load)) {
-    throw DeviceError("kernels for the CPU do not load: injected fault");
+    throw BadImage("kernels for the CPU do not load: injected fault", false);
   }
   handle_ = open_from_memory(bytes);
   if (handle_ != nullptr) return;
@@ -157,10 +172,13 @@ HostModule::HostModule(std::string_view bytes) {
     why += std::string("; ") + failure.what();
   }
   if (handle_ == nullptr)
-    throw DeviceError(fmt::format("kernels for the CPU do not load: {}", why));
+    throw BadImage(fmt::format("kernels for the CPU do not load: {}", why), false);
 }
 
-HostModule::~HostModule() { dlclose(handle_); }
+HostModule::~HostModule() {
+  const ir::ForkSection section;
+  dlclose(handle_);
+}
 
 HostFunction HostModule::function(const std::string& name) const {
   void* symbol = dlsym(handle_, name.c_str());

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "heddle/error.h"
+
 #include "runtime/cuda_driver.h"
 #include "runtime/device.h"
 
@@ -13,6 +15,13 @@ namespace heddle::runtime {
 /// A host kernel: see codegen for what it does with its arguments.
 using HostFunction = void (*)(void* const* buffers, const std::int64_t* scalars, std::int64_t begin,
                               std::int64_t end);
+
+/// Bytes that are no code for the device: damaged, or made for another device or a newer driver.
+class BadImage final : public DeviceError {
+ public:
+  BadImage(const std::string& what, bool damaged) : DeviceError(what), damaged(damaged) {}
+  bool damaged;
+};
 
 /// Loaded machine code. Unloaded with the object, which must outlive all work that uses it.
 class Module {
@@ -28,7 +37,8 @@ class Module {
 /// A cubin or PTX in a GPU's primary context.
 class CudaModule final : public Module {
  public:
-  /// Throws DeviceError when the driver refuses the bytes, with its log.
+  /// Throws BadImage when the driver refuses the bytes, with its log; DeviceError when they are not
+  /// to blame.
   CudaModule(std::string_view bytes, int ordinal);
   ~CudaModule() override;
 
@@ -44,7 +54,7 @@ class CudaModule final : public Module {
 /// A shared object of host kernels, loaded from memory.
 class HostModule final : public Module {
  public:
-  /// Throws DeviceError when it does not load, with the loader's words.
+  /// Throws BadImage when it does not load, with the loader's words.
   explicit HostModule(std::string_view bytes);
   ~HostModule() override;
 

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/compile_error.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/fault.h"
@@ -122,12 +124,12 @@ std::string load(Loaded& out) {
 }
 
 const Loaded& loaded() {
-  static const Loaded* const instance = [] {
-    auto* made = new Loaded;
-    made->reason = load(*made);
+  static constinit ir::Lasting<Loaded> instance;
+  return instance.get([] {
+    Loaded made;
+    made.reason = load(made);
     return made;
-  }();
-  return *instance;
+  });
 }
 
 const Loaded& require() {
@@ -196,8 +198,11 @@ void prefetch() {
   static std::once_flag once;
   std::call_once(once, [] {
     *loader = std::thread([] { loaded(); });
+    ir::in_forked_child([] { new (loader) std::thread; });
     // The process must not tear its libraries down while one is being opened.
-    std::atexit([] { loader->join(); });
+    std::atexit([] {
+      if (loader->joinable()) loader->join();
+    });
   });
 }
 
@@ -267,6 +272,7 @@ Binary compile(std::string_view source, const std::string& name, std::string_vie
   const std::string file =
       options.line_info ? source_path(options.source_folder, name, false) : name;
   const ProgramOwner program(state.api, std::string(source), file);
+  const ir::ForkSection section;  // it has locks of its own
   const Result result =
       state.api.nvrtcCompileProgram(program.get(), static_cast<int>(list.size()), pointers.data());
   Binary out;

@@ -12,6 +12,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/blas_libraries.h"
 #include "runtime/bound_library.h"
 #include "runtime/host_cpu.h"
@@ -112,17 +113,19 @@ std::string load(Loaded& out) {
         warn_of_old_core(host, version);
         return version;
       });
+  // It ends its threads before a fork, and must not while another thread multiplies.
+  ir::fork_after_sections();
   if (reason.empty()) set_threads(thread_count());
   return reason;
 }
 
 const Loaded& loaded() {
-  static const auto* const instance = [] {
-    auto* made = new Loaded;
-    made->reason = load(*made);
+  static constinit ir::Lasting<Loaded> instance;
+  return instance.get([] {
+    Loaded made;
+    made.reason = load(made);
     return made;
-  }();
-  return *instance;
+  });
 }
 
 int narrow(std::int64_t value) {

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ir/fork_gate.h"
 #include "ir/graph.h"
 
 /// The algorithm of the memory pools, over any kind of memory.
@@ -139,7 +139,7 @@ class MemoryPool {
   PoolBackend& backend_;
   std::uint64_t number_;  ///< no other pool of the process has or had it
   std::unique_ptr<Counters> counters_;
-  mutable std::mutex mutex_;  ///< guards arenas_; never held together with an arena's
+  mutable ir::Mutex mutex_;  ///< guards arenas_; never held together with an arena's
   std::vector<std::unique_ptr<Arena>> arenas_;
 };
 

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "ir/fork_gate.h"
 #include "runtime/pool.h"
 
 /// What a pool's memory is made of; pool.h says how.
@@ -45,7 +45,7 @@ struct Arena {
   static constexpr std::size_t most_recent = 16;
 
   StreamState* stream = nullptr;
-  std::mutex mutex;
+  ir::Mutex mutex;
   std::set<Chunk*, BySize> free;
   std::vector<std::unique_ptr<Segment>> segments;
   std::list<Pending> pending;

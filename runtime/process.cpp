@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/fork_gate.h"
+
 namespace heddle::runtime {
 
 namespace {
@@ -40,11 +42,11 @@ int wait_for(pid_t process) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-}  // namespace
-
-ProcessResult run_process(const std::vector<std::string>& command) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {-1, std::strerror(errno)};
+/// Starts the command with its output going to `ends[1]`, of which no copy stays here.
+int spawn(const std::vector<std::string>& command, std::array<int, 2>& ends, pid_t& process) {
+  // A child that is forked now would keep the writer's end open, and the reader waiting.
+  const ir::ForkSection section;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -60,12 +62,20 @@ ProcessResult run_process(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
   arguments.push_back(nullptr);
-  pid_t process = 0;
   const int error =
       posix_spawnp(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(ends[1]);
+  return error;
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& command) {
+  std::array<int, 2> ends{-1, -1};
+  pid_t process = 0;
+  const int error = spawn(command, ends, process);
   ProcessResult out;
   if (error != 0) {
     out.output = fmt::format("{}: {}", command[0], std::strerror(error));
@@ -73,7 +83,7 @@ ProcessResult run_process(const std::vector<std::string>& command) {
     out.output = drain(ends[0]);
     out.status = wait_for(process);
   }
-  close(ends[0]);
+  if (ends[0] >= 0) close(ends[0]);
   return out;
 }
 

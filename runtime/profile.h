@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "heddle/profile_data.h"
 
+#include "ir/fork_gate.h"
 #include "ir/span.h"
 
 namespace heddle::runtime {
@@ -31,7 +31,7 @@ class SpanLog final : public ir::SpanWatcher {
 
   const std::size_t most_;
   const bool only_kernels_;
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable ir::Mutex mutex_;  ///< guards what follows
   std::deque<ir::SpanData> spans_;
   std::deque<std::shared_ptr<const ir::SpanDetail>> unsettled_;
   std::uint64_t dropped_ = 0;
@@ -62,7 +62,7 @@ class Profiler {
   double wall() const;  ///< microseconds
   ir::SpanData::Clock::time_point start_ = ir::SpanData::Clock::now();
   std::shared_ptr<SpanLog> log_;
-  mutable std::mutex mutex_;  ///< guards stopped_
+  mutable ir::Mutex mutex_;  ///< guards stopped_
   std::optional<ir::SpanData::Clock::time_point> stopped_;
 };
 

@@ -62,7 +62,7 @@ ProgramGraph::ProgramGraph(const Schedule& schedule, const KernelLauncher& launc
 ProgramGraph::~ProgramGraph() = default;
 
 ProgramGraph::Segment::~Segment() {
-  if (cuda::shutting_down()) return;
+  if (cuda::unusable()) return;
   // One that is running goes when it is done.
   if (executable != nullptr) cuda::driver().graph_exec_destroy.attempt(executable);
   if (graph != nullptr) cuda::driver().graph_destroy.attempt(graph);

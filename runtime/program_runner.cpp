@@ -5,6 +5,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/log.h"
 #include "runtime/sort.h"
 #include "runtime/statistics.h"
@@ -34,6 +35,7 @@ ProgramRunner::~ProgramRunner() {
 void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
                         std::vector<DeviceArray>& outputs, const CallerLines& lines) {
   const ir::Span span(ir::Phase::launch, [&] { return lines.name_of(program_.name); });
+  const ir::ForkSection section;
   const Device device = stream.device();
   std::optional<cuda::ContextScope> context;
   if (device.is_cuda()) context.emplace(device.ordinal);

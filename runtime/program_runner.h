@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "ir/fork_gate.h"
 #include "runtime/capture.h"
 #include "runtime/image.h"
 #include "runtime/kernel_run.h"
@@ -43,7 +44,7 @@ class ProgramRunner {
   passes::Program program_;
   std::unique_ptr<KernelLauncher> launcher_;
   Products products_{program_};
-  std::mutex mutex_;                                        ///< guards the next
+  ir::Mutex mutex_;                                         ///< guards the next
   std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
   /// Behind what they refer to, so that they go first. Shared with what gives up graphs when memory
   /// is short.

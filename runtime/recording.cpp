@@ -16,6 +16,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "ir/hash.h"
 #include "ir/split.h"
 #include "runtime/log.h"
@@ -187,7 +188,7 @@ class Recording {
   }
 
   std::atomic<bool> active_ = false;
-  std::mutex mutex_;
+  ir::Mutex mutex_;
   int file_ = -1;
   std::string path_;
   std::unordered_set<ir::Hash128, ir::Hash128Hasher> known_;

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/fork_gate.h"
 #include "runtime/cache/store.h"
 #include "runtime/dynamic_library.h"
 #include "runtime/fault.h"
@@ -116,9 +117,9 @@ std::vector<fs::path> parents() {
 
 /// A folder of the process's own for what has no better place; one for each name.
 fs::path temporary_folder(const std::string& name) {
-  static auto* const mutex = new std::mutex;
+  static constinit ir::Mutex mutex;
   static auto* const made = new std::map<std::string, std::string>;
-  const std::lock_guard lock(*mutex);
+  const std::lock_guard lock(mutex);
   std::string& path = (*made)[name];
   if (!path.empty()) return path;
   std::string pattern = (fs::temp_directory_path() / "heddle-reproducer-XXXXXX").string();

@@ -12,6 +12,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "ir/split.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile.h"
@@ -25,7 +26,7 @@ constexpr std::string_view magic = "HEDDLEP\n", arguments_word = "arguments ";
 
 /// A name that lives on, as places in graphs need it.
 const char* kept_name(const std::string& name) {
-  static std::mutex mutex;
+  static constinit ir::Mutex mutex;
   static auto* const names = new std::set<std::string>;
   const std::lock_guard lock(mutex);
   return names->insert(name).first->c_str();

@@ -1,6 +1,7 @@
 #include "runtime/stream.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -8,6 +9,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/fork_gate.h"
 #include "runtime/fault.h"
 #include "runtime/per_thread.h"
 
@@ -17,7 +19,7 @@ namespace {
 
 /// Streams and events that nobody holds, for each GPU. Leaked, as handles die at exit.
 struct Idle {
-  std::mutex mutex;
+  ir::Mutex mutex;
   std::vector<StreamState*> streams;
   std::vector<cuda::EventHandle> events, timed_events;
 };
@@ -59,17 +61,6 @@ Stream* find_current(Device device) {
 
 cuda::DevicePointer address(const void* pointer) {
   return reinterpret_cast<cuda::DevicePointer>(pointer);
-}
-
-/// Pageable memory is staged before a copy from it returns; what the driver knows, pinned and
-/// managed memory, the device reads itself when the copy's turn comes.
-bool device_reads_itself(const void* from) {
-  unsigned type = 0;
-  auto attribute = cuda::PointerAttribute::memory_type;
-  void* value = &type;
-  // Of memory that the driver does not know the type is 0.
-  cuda::driver().pointer_get_attributes(1, &attribute, &value, address(from));
-  return type != 0;
 }
 
 }  // namespace
@@ -118,9 +109,9 @@ Stream Stream::current(Device device) {
 
 Stream Stream::borrow(Device device, cuda::StreamHandle handle) {
   if (!device.is_cuda()) return Stream(cpu_state());
-  static auto* const mutex = new std::mutex;
+  static constinit ir::Mutex mutex;
   static auto* const known = new std::unordered_map<cuda::StreamHandle, std::vector<StreamState*>>;
-  std::lock_guard lock(*mutex);
+  std::lock_guard lock(mutex);
   for (StreamState* state : (*known)[handle]) {
     if (state->device == device) return Stream(state);
   }
@@ -131,7 +122,9 @@ Stream Stream::borrow(Device device, cuda::StreamHandle handle) {
 }
 
 void Stream::synchronize() const {
-  if (device().is_cuda()) cuda::driver().stream_synchronize(handle());
+  if (!device().is_cuda()) return;
+  cuda::check(cuda::driver().stream_synchronize.attempt(handle()), "cuStreamSynchronize",
+              device().ordinal);
 }
 
 bool Stream::idle() const {
@@ -141,7 +134,7 @@ bool Stream::idle() const {
   // While a graph is captured elsewhere the driver may not say.
   if (result == cuda::Result::not_ready || result == cuda::Result::stream_capture_unsupported)
     return false;
-  cuda::check(result, "cuStreamQuery");
+  cuda::check(result, "cuStreamQuery", device().ordinal);
   return true;
 }
 
@@ -208,7 +201,7 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 Event::~Event() {
-  if (handle_ == nullptr || cuda::shutting_down()) return;
+  if (handle_ == nullptr || cuda::unusable()) return;
   Idle& idle = idle_on(device_);
   std::lock_guard lock(idle.mutex);
   (timed_ ? idle.timed_events : idle.events).push_back(handle_);
@@ -218,12 +211,14 @@ bool Event::done() const {
   if (handle_ == nullptr) return true;
   const cuda::Result result = cuda::driver().event_query.attempt(handle_);
   if (result == cuda::Result::not_ready) return false;
-  cuda::check(result, "cuEventQuery");
+  cuda::check(result, "cuEventQuery", device_.ordinal);
   return true;
 }
 
 void Event::synchronize() const {
-  if (handle_ != nullptr) cuda::driver().event_synchronize(handle_);
+  if (handle_ == nullptr) return;
+  cuda::check(cuda::driver().event_synchronize.attempt(handle_), "cuEventSynchronize",
+              device_.ordinal);
 }
 
 double Event::milliseconds_since(const Event& start) const {
@@ -233,6 +228,20 @@ double Event::milliseconds_since(const Event& start) const {
   float out = 0;
   cuda::driver().event_elapsed_time(&out, start.handle_, handle_);
   return static_cast<double>(out);
+}
+
+std::optional<Device> device_of_pointer(const void* pointer) {
+  if (!cuda::available()) return std::nullopt;
+  unsigned type = 0;  // stays so for memory that the driver does not know
+  int ordinal = 0;
+  std::array attributes = {cuda::PointerAttribute::memory_type,
+                           cuda::PointerAttribute::device_ordinal};
+  std::array<void*, 2> values = {&type, &ordinal};
+  cuda::driver().pointer_get_attributes(static_cast<unsigned>(attributes.size()), attributes.data(),
+                                        values.data(), address(pointer));
+  if (type == 0) return std::nullopt;
+  if (type == static_cast<unsigned>(cuda::MemoryType::host)) return Device{};
+  return Device{DeviceKind::cuda, ordinal};
 }
 
 void copy(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes,
@@ -250,7 +259,9 @@ void copy(void* to, Device to_device, const void* from, Device from_device, std:
   cuda::ContextScope context(stream.device().ordinal);
   if (!from_device.is_cuda()) {
     driver.memcpy_htod_async(address(to), from, bytes, stream.handle());
-    if (device_reads_itself(from) && !stream.capturing()) stream.synchronize();
+    // Pageable memory is staged before a copy from it returns; what the driver knows, pinned and
+    // managed memory, the device reads itself when the copy's turn comes.
+    if (device_of_pointer(from) && !stream.capturing()) stream.synchronize();
   } else if (!to_device.is_cuda()) {
     driver.memcpy_dtoh_async(to, address(from), bytes, stream.handle());
   } else if (to_device == from_device) {

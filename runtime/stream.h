@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "runtime/cuda_driver.h"
@@ -104,6 +105,10 @@ class Event {
   bool timed_ = false;
   std::chrono::steady_clock::time_point when_;
 };
+
+/// The GPU whose memory a pointer is to, or the CPU for memory of the host that GPUs reach. None of
+/// memory that the driver does not know. Throws DeviceError.
+std::optional<Device> device_of_pointer(const void* pointer);
 
 /// Copies bytes between any two devices, in the stream's order. Where a GPU takes part the stream
 /// must be a GPU's. A copy from host memory is done with that memory when this returns, as one to

@@ -7,16 +7,17 @@
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
+#include <dlfcn.h>
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <new>
-#include <pthread.h>
+#include <optional>
 #include <sched.h>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "ir/fork_gate.h"
 #include "runtime/log.h"
 
 namespace heddle::runtime {
@@ -33,6 +34,7 @@ class Job {
   }
 
   std::int64_t pieces() const { return pieces_; }
+  bool keeps_forks_waiting() const { return in_section_; }
   bool exhausted() const { return next_.load(std::memory_order_relaxed) >= pieces_; }
 
   void work() noexcept {
@@ -68,6 +70,7 @@ class Job {
   std::int64_t begin_, end_, grain_, pieces_ = 0;
   detail::RangeFunction function_;
   void* context_;
+  bool in_section_ = ir::in_fork_section();
   std::atomic<std::int64_t> next_{0};
   std::mutex mutex_;
   std::exception_ptr failure_;
@@ -76,9 +79,18 @@ class Job {
 
 thread_local bool inside_piece = false;
 
+/// Threads that never end run the library's code, so that it must stay: from now on dlclose() of
+/// the object that it is part of unloads nothing.
+void keep_code_loaded() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<void*>(&keep_code_loaded), &own) != 0 && own.dli_fname != nullptr)
+    dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 class Pool {
  public:
   explicit Pool(int workers) {
+    if (workers > 0) keep_code_loaded();
     try {
       for (int i = 0; i < workers; ++i) std::thread([this] { serve(); }).detach();
     } catch (const std::system_error& failure) {
@@ -128,7 +140,11 @@ class Pool {
       }
       ++job->workers;
       lock.unlock();
-      job->work();
+      {
+        std::optional<ir::SharedForkSection> section;
+        if (job->keeps_forks_waiting()) section.emplace();
+        job->work();
+      }
       lock.lock();
       if (!jobs_.empty() && jobs_.front() == job) jobs_.pop_front();
       if (--job->workers == 0) done_.notify_all();
@@ -156,19 +172,14 @@ class Pool {
 /// Leaked: workers may still wait on it while static objects are destroyed. A forked child has
 /// none of the threads, so it forgets the pool and starts another when it needs one.
 constinit std::atomic<Pool*> the_pool{nullptr};
-constinit std::mutex starting;
-
-void forget_pool_in_child() {
-  new (&starting) std::mutex;
-  the_pool.store(nullptr);
-}
-
-[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, forget_pool_in_child);
+constinit ir::Mutex starting;
 
 Pool& pool() {
   if (Pool* ready = the_pool.load(std::memory_order_acquire)) return *ready;
   std::lock_guard lock(starting);
   if (Pool* ready = the_pool.load(std::memory_order_acquire)) return *ready;
+  static std::once_flag once;
+  std::call_once(once, [] { ir::in_forked_child([] { the_pool.store(nullptr); }); });
   auto* made = new Pool(thread_count() - 1);
   the_pool.store(made, std::memory_order_release);
   return *made;
@@ -195,8 +206,8 @@ int read_thread_count() {
 }  // namespace
 
 int thread_count() {
-  static const int count = read_thread_count();
-  return count;
+  static constinit ir::Lasting<int> count;
+  return count.get(read_thread_count);
 }
 
 void detail::parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain,

@@ -12,6 +12,7 @@
 #include "heddle/error.h"
 
 #include "frontend/cli/command.h"
+#include "ir/fork_gate.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile.h"
 #include "runtime/recording.h"
@@ -71,7 +72,7 @@ class Progress {
  private:
   std::size_t total_, done_ = 0;
   bool shown_;
-  std::mutex mutex_;
+  ir::Mutex mutex_;
 };
 
 void compile(Task& task) {

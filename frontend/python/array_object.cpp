@@ -5,6 +5,7 @@
 #include "heddle/error.h"
 
 #include "frontend/access.h"
+#include "frontend/placement.h"
 #include "frontend/python/evaluation.h"
 #include "frontend/python/strides.h"
 #include "frontend/record.h"
@@ -203,6 +204,8 @@ void ArrayObject::write(const Array& value, const SourceLocation& where) {
                      "read-only memory; write to a copy()",
                      where));
   }
+  frontend::require_same_device("assignment", *Access::node(base_->value, where),
+                                *Access::node(value, where), where);
   if (view_ != nullptr) return view_->write(value, where);
   assign(*base_, Access::node(value, where));
 }

@@ -2,11 +2,9 @@
 
 #include <optional>
 #include <string>
-#include <unordered_set>
-#include <vector>
 
 #include "frontend/access.h"
-#include "frontend/evaluate.h"
+#include "frontend/placement.h"
 #include "frontend/python/arguments.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/evaluation.h"
@@ -20,18 +18,7 @@ using frontend::NodeRef;
 using runtime::Device;
 
 Device device_of(const Array& array) {
-  const NodeRef& root = Access::raw(array);
-  const std::lock_guard lock(frontend::graph_mutex());
-  std::vector<const frontend::Node*> stack{root.get()};
-  std::unordered_set<const frontend::Node*> seen;
-  while (!stack.empty()) {
-    const frontend::Node* node = stack.back();
-    stack.pop_back();
-    if (!seen.insert(node).second) continue;
-    if (node->evaluated()) return node->value.buffer->device();
-    for (const NodeRef& operand : node->operands()) stack.push_back(operand.get());
-  }
-  return runtime::current_device();
+  return frontend::device_of(*Access::raw(array)).value_or(runtime::current_device());
 }
 
 Device to_device_name(nb::handle value) {

@@ -124,6 +124,7 @@ void order(const runtime::BufferRef& buffer, nb::handle stream) {
   }
   const std::int64_t number = stream.is_none() ? 1 : to_integer(stream);
   if (number == -1) return;
+  if (number < 0) raise(PyExc_ValueError, "__dlpack__: a stream is -1, 1, 2 or a handle");
   if (number == 0) raise(PyExc_ValueError, "__dlpack__: stream 0 is ambiguous; pass 1 or 2");
   const runtime::cuda::ContextScope scope(device.ordinal);  // for the default streams
   const auto consumer =

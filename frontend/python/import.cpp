@@ -91,6 +91,9 @@ Foreign foreign(const dlpack::Tensor& tensor, std::function<void()> release) {
   }
   result.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   result.device = device_of(tensor.device);
+  // Some producers number devices in their own way.
+  if (result.device.is_cuda() && result.data != nullptr)
+    result.device = runtime::device_of_pointer(result.data).value_or(result.device);
   result.dtype = *dtype;
   result.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   result.strides = tensor.strides == nullptr
@@ -265,6 +268,17 @@ nb::object ask(nb::handle producer, nb::handle copy) {
   return producer.attr("__dlpack__")(nb::arg("stream") = stream);  // older than DLPack 1
 }
 
+/// An array without elements has no memory, and goes to the thread's GPU, or the first.
+runtime::Device device_of_pointer(const void* data) {
+  const runtime::Device own = runtime::current_device();
+  if (data == nullptr) return own.is_cuda() ? own : runtime::Device{runtime::DeviceKind::cuda, 0};
+  const std::optional<runtime::Device> device = runtime::device_of_pointer(data);
+  if (!device || !device->is_cuda()) {
+    raise(PyExc_ValueError, "asarray: the pointer of the CUDA array is not one of a GPU's memory");
+  }
+  return *device;
+}
+
 Foreign from_cuda_interface(nb::handle value) {
   const nb::object facts = value.attr("__cuda_array_interface__");
   Foreign memory;
@@ -283,8 +297,7 @@ Foreign from_cuda_interface(nb::handle value) {
       memory.strides.push_back(to_integer(stride) / static_cast<std::int64_t>(size_of(*dtype)));
     }
   }
-  const runtime::Device here = runtime::current_device();
-  memory.device = here.is_cuda() ? here : runtime::Device{runtime::DeviceKind::cuda, 0};
+  memory.device = device_of_pointer(memory.data);
   const nb::object stream = facts.attr("get")("stream");
   if (!stream.is_none()) {
     const runtime::cuda::ContextScope scope(memory.device.ordinal);  // for the default streams

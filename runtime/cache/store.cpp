@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/fork_gate.h"
 #include "runtime/cache/files.h"
 #include "runtime/log.h"
 
@@ -25,8 +26,8 @@ std::int64_t now_seconds() { return std::time(nullptr); }
 Store::Store(StoreOptions options) : options_(std::move(options)) {}
 
 Store& Store::global() {
-  static auto* const store = new Store(options_from_environment());
-  return *store;
+  static constinit ir::Lasting<Store> store;
+  return store.get([] { return Store(options_from_environment()); });
 }
 
 std::string Store::relative_path(const Key& key) const {

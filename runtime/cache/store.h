@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/fork_gate.h"
 #include "runtime/cache/bundle.h"
 #include "runtime/cache/entry.h"
 #include "runtime/cache/key.h"
@@ -108,7 +109,7 @@ class Store {
 
   StoreOptions options_;
   Counters counters_;
-  std::shared_mutex bundles_mutex_;
+  ir::SharedMutex bundles_mutex_;
   std::vector<std::unique_ptr<const Bundle>> bundles_;
   std::once_flag prepared_;
   std::atomic<bool> usable_{false};    ///< the directory may be read

@@ -156,3 +156,71 @@ def test_a_program_saved_for_other_targets_is_compiled_here(tmp_path):
     """, HEDDLE_NO_COMPILE="1")
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0 and output == "True\n", errors
+
+
+FORK_WORK = """
+    import os, signal, sys, threading, warnings
+    import heddle as hd
+    warnings.simplefilter("ignore", DeprecationWarning)  # of threads and forks
+    x = hd.arange(1000.0).eval()
+    matrix = hd.reshape(hd.arange(64.0), (8, 8)).eval()
+    scale = hd.jit(lambda a: a * 2.0 + 1.0)
+
+    def turn():
+        own = x + 0.0
+        own += 1.0
+        return (hd.sum(own).item() == 500500 and scale(x)[2].item() == 5
+                and (matrix @ matrix)[0, 0].item() == 1120 and hd.sort(-x)[0].item() == -999)
+
+    assert turn()
+    stop = threading.Event()
+    bad = []
+
+    def evaluate():
+        while not stop.is_set():
+            if not turn():
+                bad.append("a wrong value")
+    threads = [threading.Thread(target=evaluate) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+"""
+
+
+def test_forks_while_threads_evaluate():
+    process = start(FORK_WORK + """
+    for i in range(1000):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # ends a child that hangs
+            os._exit(0 if turn() else 1)
+        status = os.waitpid(child, 0)[1]
+        if status != 0:
+            bad.append((i, status))
+            break
+    stop.set()
+    for thread in threads:
+        thread.join()
+    print(bad or "done")
+    """, HEDDLE_DEVICE="cpu", HEDDLE_NUM_THREADS="4")
+    output, errors = process.communicate(timeout=300)
+    assert output == "done\n" and process.returncode == 0, output + errors
+
+
+def test_a_pool_of_forked_processes():
+    process = start(FORK_WORK + """
+    import multiprocessing
+
+    def work(number):
+        signal.alarm(60)
+        return turn() and hd.sum(x * float(number)).item() == 499500.0 * number
+
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        if not all(pool.map(work, range(16))):
+            bad.append("a wrong value in a child")
+    stop.set()
+    for thread in threads:
+        thread.join()
+    print(bad or "done")
+    """, HEDDLE_DEVICE="cpu", HEDDLE_NUM_THREADS="4")
+    output, errors = process.communicate(timeout=300)
+    assert output == "done\n" and process.returncode == 0, output + errors

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -57,4 +59,28 @@ TEST_CASE("a failure reaches all who waited, and the next to ask computes again"
   CHECK(computed == 1);
   CHECK(failed == 8);
   CHECK(in_flight.run(7, [] { return 3; }) == 3);
+}
+
+TEST_CASE("a forked child does not wait for what a thread of its parent computes") {
+  InFlight<int, int> in_flight;
+  std::atomic<bool> computing{false}, let_go{false};
+  std::thread other([&] {
+    in_flight.run(1, [&] {
+      computing = true;
+      while (!let_go) std::this_thread::yield();
+      return 1;
+    });
+  });
+  while (!computing) std::this_thread::yield();
+  const pid_t process = fork();
+  if (process == 0) {
+    alarm(10);
+    _exit(in_flight.run(1, [] { return 2; }) + in_flight.run(1, [] { return 3; }));
+  }
+  int status = 0;
+  waitpid(process, &status, 0);
+  let_go = true;
+  other.join();
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 5);
 }

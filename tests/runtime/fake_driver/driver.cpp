@@ -1,7 +1,9 @@
-// A CUDA driver that is a program of its own: one device of 256 MiB whose memory is the host's.
-// Enqueued work runs as late as the interface allows: when somebody waits for it, or when a copy
-// to pageable memory has to be done. What comes to rely on work that nobody ordered is found out.
+// A CUDA driver that is a program of its own: two devices of 256 MiB whose memory is the host's,
+// and of which neither reaches the other's. Enqueued work runs as late as the interface allows:
+// when somebody waits for it, or when a copy to pageable memory has to be done. What comes to rely
+// on work that nobody ordered is found out.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -20,32 +22,78 @@ State& state() {
   return *instance;
 }
 
-void run_all(Stream* stream) {
-  while (!stream->work.empty()) {
+namespace {
+
+thread_local std::deque<Context*> current;
+
+/// What a lost context held is never done.
+template <class Done>
+void run(Stream* stream, const Done& done) {
+  while (!done() && !stream->work.empty()) {
+    if (stream->context->lost != success) return stream->work.clear();
     const std::function<void()> next = std::move(stream->work.front());
     stream->work.pop_front();
     next();
   }
 }
 
-namespace {
-
-thread_local std::deque<Context*> current;
-
-void run_until(const Mark& mark) {
-  while (!mark.passed && !mark.stream->work.empty()) {
-    const std::function<void()> next = std::move(mark.stream->work.front());
-    mark.stream->work.pop_front();
-    next();
-  }
+int run_until(const Mark& mark) {
+  if (mark.stream == nullptr) return success;
+  run(mark.stream, [&] { return mark.passed; });
+  return mark.passed ? success : mark.stream->context->lost;
 }
 
-bool in_one_of(const std::map<std::uint64_t, std::size_t>& blocks, std::uint64_t pointer,
-               std::size_t bytes) {
+}  // namespace
+
+int run_all(Stream* stream) {
+  run(stream, [] { return false; });
+  return stream->context->lost;
+}
+
+const Block* block_of(std::uint64_t pointer, std::size_t bytes) {
+  const Blocks& blocks = state().blocks;
   const auto after = blocks.upper_bound(pointer);
-  if (after == blocks.begin()) return false;
+  if (after == blocks.begin()) return nullptr;
   const auto block = std::prev(after);
-  return pointer + bytes <= block->first + block->second;
+  return pointer + bytes <= block->first + block->second.bytes ? &block->second : nullptr;
+}
+
+bool reaches(const Context* context, std::uint64_t pointer, std::size_t bytes) {
+  const Block* const block = block_of(pointer, bytes);
+  return block != nullptr && (block->context == nullptr || block->context == context);
+}
+
+Context* current_context() { return current.empty() ? nullptr : current.back(); }
+
+int context_error() {
+  const Context* const context = current_context();
+  return context == nullptr ? invalid_context : context->lost;
+}
+
+int stream_error(const Stream* stream) {
+  if (stream == nullptr || current_context() == nullptr) return invalid_context;
+  return stream->context == current_context() ? stream->context->lost : invalid_handle;
+}
+
+bool is_sticky(int error) { return error == illegal_address || error == launch_failed; }
+
+namespace {
+
+std::size_t number_of(const Context* context) {
+  return static_cast<std::size_t>(context - state().contexts.data());
+}
+
+Stream* default_stream(std::array<Stream*, devices>& streams) {
+  Context* const context = current_context();
+  if (context == nullptr) return nullptr;
+  const Lock lock(state().mutex);
+  Stream*& stream = streams[number_of(context)];
+  if (stream == nullptr) {
+    stream = new Stream;
+    stream->context = context;
+    state().streams[stream] = true;
+  }
+  return stream;
 }
 
 void* host(std::uint64_t pointer) { return reinterpret_cast<void*>(pointer); }
@@ -64,18 +112,20 @@ Watch& watch() {
 
 }  // namespace
 
-bool in_a_block(std::uint64_t pointer, std::size_t bytes) {
-  return in_one_of(state().blocks, pointer, bytes);
+Stream* resolve(Stream* handle) {
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  if (number > 2) return handle;
+  return default_stream(number == 2 ? state().per_thread : state().legacy);
 }
-
-bool have_context() { return !current.empty() && current.back() != nullptr; }
 
 int enter(const char* function) {
   if (!watching.load(std::memory_order_relaxed)) return success;
   const Lock lock(state().mutex);
   ++watch().calls[function];
   if (watch().after < 0 || watch().failing != function || watch().after-- > 0) return success;
-  return watch().error;
+  const int error = watch().error;
+  if (is_sticky(error) && current_context() != nullptr) current_context()->lost = error;
+  return error;
 }
 
 }  // namespace fake
@@ -117,13 +167,18 @@ int cuInit(unsigned) {
 }
 int cuDriverGetVersion(int* version) { return *version = 13000, success; }
 int cuGetErrorName(int error, const char** name) {
-  *name = error == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OF_FAKE";
+  *name = error == out_of_memory     ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : error == illegal_address ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                     : "CUDA_ERROR_OF_FAKE";
   return success;
 }
 int cuGetErrorString(int, const char** text) { return *text = "the fake driver says so", success; }
 
-int cuDeviceGetCount(int* count) { return *count = 1, success; }
-int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, success; }
+int cuDeviceGetCount(int* count) { return *count = devices, success; }
+int cuDeviceGet(int* device, int ordinal) {
+  if (ordinal < 0 || ordinal >= devices) return invalid_device;
+  return *device = ordinal, success;
+}
 int cuDeviceGetName(char* name, int length, int) {
   std::strncpy(name, "Fake GPU", static_cast<std::size_t>(length));
   return success;
@@ -140,13 +195,14 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 }
 int cuDeviceCanAccessPeer(int* can, int, int) { return *can = 0, success; }
 
-int cuDevicePrimaryCtxRetain(Context** context, int) {
-  return *context = &state().context, success;
+int cuDevicePrimaryCtxRetain(Context** context, int device) {
+  return *context = &state().contexts.at(static_cast<std::size_t>(device)), success;
 }
 int cuDevicePrimaryCtxRelease_v2(int) { return success; }
-int cuCtxGetCurrent(Context** context) {
-  *context = current.empty() ? nullptr : current.back();
-  return success;
+int cuCtxGetCurrent(Context** context) { return *context = current_context(), success; }
+int cuCtxGetDevice(int* device) {
+  if (current_context() == nullptr) return invalid_context;
+  return *device = static_cast<int>(number_of(current_context())), success;
 }
 int cuCtxPushCurrent_v2(Context* context) { return current.push_back(context), success; }
 int cuCtxPopCurrent_v2(Context** context) {
@@ -156,17 +212,20 @@ int cuCtxPopCurrent_v2(Context** context) {
   return success;
 }
 int cuCtxSynchronize() {
-  if (!have_context()) return invalid_context;
+  if (const int error = context_error()) return error;
   const Lock lock(state().mutex);
-  for (const auto& [stream, alive] : state().streams) run_all(stream);
-  return success;
+  for (const auto& [stream, alive] : state().streams) {
+    if (stream->context == current_context()) run_all(stream);
+  }
+  return context_error();
 }
 int cuCtxEnablePeerAccess(Context*, unsigned) { return success; }
 
 int cuStreamCreate(Stream** stream, unsigned) {
-  if (!have_context()) return invalid_context;
+  if (const int error = context_error()) return error;
   const Lock lock(state().mutex);
   *stream = new Stream;
+  (*stream)->context = current_context();
   state().streams[*stream] = true;
   return success;
 }
@@ -178,36 +237,47 @@ int cuStreamDestroy_v2(Stream* stream) {
   return success;
 }
 int cuStreamSynchronize(Stream* stream) {
+  if (const int error = enter("cuStreamSynchronize")) return error;
+  stream = resolve(stream);
   const Lock lock(state().mutex);
   if (stream->capture != nullptr || unsafe_now()) return capture_unsupported;
-  run_all(stream);
-  return success;
+  return run_all(stream);
 }
 int cuStreamQuery(Stream* stream) {
+  stream = resolve(stream);
   const Lock lock(state().mutex);
   if (stream->capture != nullptr || unsafe_now()) return capture_unsupported;
+  if (stream->context->lost != success) return stream->context->lost;
   return stream->work.empty() ? success : not_ready;
 }
 int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
   if (const int error = enter("cuStreamWaitEvent")) return error;
+  stream = resolve(stream);
   const Lock lock(state().mutex);
+  if (stream->context->lost != success) return stream->context->lost;
   if ((stream->capture != nullptr) != event->mark->captured) return capture_isolation;
   if (stream->capture != nullptr) return success;
   stream->work.emplace_back([mark = event->mark] { run_until(*mark); });
   return success;
 }
-int cuStreamGetCtx(Stream*, Context** context) { return *context = &state().context, success; }
+int cuStreamGetCtx(Stream* stream, Context** context) {
+  return *context = resolve(stream)->context, success;
+}
 
 int cuEventCreate(Event** event, unsigned flags) {
-  if (!have_context()) return invalid_context;
+  if (const int error = context_error()) return error;
   *event = new Event;
+  (*event)->context = current_context();
   (*event)->timed = flags == 0;
   return success;
 }
 int cuEventDestroy_v2(Event*) { return success; }
 int cuEventRecord(Event* event, Stream* stream) {
   if (const int error = enter("cuEventRecord")) return error;
+  stream = resolve(stream);
   const Lock lock(state().mutex);
+  if (stream->context->lost != success) return stream->context->lost;
+  if (event->context != stream->context) return invalid_handle;
   event->mark = std::make_shared<Mark>(Mark{stream, false, stream->capture != nullptr});
   if (stream->capture != nullptr) return success;
   stream->work.emplace_back([mark = event->mark] {
@@ -219,12 +289,12 @@ int cuEventRecord(Event* event, Stream* stream) {
 int cuEventQuery(Event* event) {
   const Lock lock(state().mutex);
   if (event->mark->captured || unsafe_now()) return capture_unsupported;
+  if (event->context->lost != success) return event->context->lost;
   return event->mark->passed ? success : not_ready;
 }
 int cuEventSynchronize(Event* event) {
   const Lock lock(state().mutex);
-  run_until(*event->mark);
-  return success;
+  return run_until(*event->mark);
 }
 int cuEventElapsedTime(float* milliseconds, Event* start, Event* end) {
   const Lock lock(state().mutex);
@@ -236,32 +306,34 @@ int cuEventElapsedTime(float* milliseconds, Event* start, Event* end) {
 }
 
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  if (const int error = context_error()) return error;
   const Lock lock(state().mutex);
-  *free = capacity - state().used;
+  *free = capacity - current_context()->used;
   *total = capacity;
   return success;
 }
 int cuMemAlloc_v2(std::uint64_t* pointer, std::size_t bytes) {
   if (const int error = enter("cuMemAlloc_v2")) return error;
   if (unsafe_now()) return capture_unsupported;
-  if (!have_context()) return invalid_context;
+  if (const int error = context_error()) return error;
+  Context* const context = current_context();
   const Lock lock(state().mutex);
-  if (bytes > capacity - state().used) return out_of_memory;
+  if (bytes > capacity - context->used) return out_of_memory;
   void* const block = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
   std::memset(block, 0xcd, bytes);
   *pointer = reinterpret_cast<std::uint64_t>(block);
-  state().blocks[*pointer] = bytes;
-  state().used += bytes;
+  state().blocks[*pointer] = {bytes, context};
+  context->used += bytes;
   return success;
 }
 int cuMemFree_v2(std::uint64_t pointer) {
-  if (!have_context()) return invalid_context;
+  if (const int error = context_error()) return error;
   const Lock lock(state().mutex);
   const auto found = state().blocks.find(pointer);
   if (found == state().blocks.end()) return invalid_value;
   // As the real one, which waits for all that may use the memory.
   for (const auto& [stream, alive] : state().streams) run_all(stream);
-  state().used -= found->second;
+  found->second.context->used -= found->second.bytes;
   state().blocks.erase(found);
   std::free(host(pointer));
   return success;
@@ -269,20 +341,22 @@ int cuMemFree_v2(std::uint64_t pointer) {
 int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
   const Lock lock(state().mutex);
   *pointer = std::malloc(bytes);
-  state().pinned[reinterpret_cast<std::uint64_t>(*pointer)] = bytes;
+  state().blocks[reinterpret_cast<std::uint64_t>(*pointer)] = {bytes, nullptr};
   return success;
 }
 int cuMemFreeHost(void* pointer) {
   const Lock lock(state().mutex);
   for (const auto& [stream, alive] : state().streams) run_all(stream);
-  state().pinned.erase(reinterpret_cast<std::uint64_t>(pointer));
+  state().blocks.erase(reinterpret_cast<std::uint64_t>(pointer));
   return std::free(pointer), success;
 }
 
 int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, Stream* stream) {
+  stream = resolve(stream);
   const Lock lock(state().mutex);
-  if (stream == nullptr || !in_a_block(to, bytes)) return invalid_value;
-  if (in_one_of(state().pinned, reinterpret_cast<std::uint64_t>(from), bytes)) {
+  if (const int error = stream_error(stream)) return error;
+  if (!reaches(stream->context, to, bytes)) return invalid_value;
+  if (block_of(reinterpret_cast<std::uint64_t>(from), bytes) != nullptr) {
     stream->work.emplace_back([=] { std::memcpy(host(to), from, bytes); });
     return success;
   }
@@ -292,26 +366,38 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
   return success;
 }
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, Stream* stream) {
+  stream = resolve(stream);
   const Lock lock(state().mutex);
-  if (stream == nullptr || !in_a_block(from, bytes)) return invalid_value;
-  run_all(stream);
+  if (const int error = stream_error(stream)) return error;
+  if (!reaches(stream->context, from, bytes)) return invalid_value;
+  if (const int error = run_all(stream)) return error;
   std::memcpy(to, host(from), bytes);
   return success;
 }
 int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, Stream* stream) {
+  stream = resolve(stream);
   const Lock lock(state().mutex);
-  if (stream == nullptr || !in_a_block(to, bytes) || !in_a_block(from, bytes)) return invalid_value;
+  if (const int error = stream_error(stream)) return error;
+  if (!reaches(stream->context, to, bytes) || !reaches(stream->context, from, bytes))
+    return invalid_value;
   stream->work.emplace_back([=] { std::memmove(host(to), host(from), bytes); });
   return success;
 }
-int cuMemcpyPeerAsync(std::uint64_t to, Context*, std::uint64_t from, Context*, std::size_t bytes,
-                      Stream* stream) {
-  return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+int cuMemcpyPeerAsync(std::uint64_t to, Context* to_context, std::uint64_t from,
+                      Context* from_context, std::size_t bytes, Stream* stream) {
+  stream = resolve(stream);
+  const Lock lock(state().mutex);
+  if (const int error = stream_error(stream)) return error;
+  if (!reaches(to_context, to, bytes) || !reaches(from_context, from, bytes)) return invalid_value;
+  stream->work.emplace_back([=] { std::memmove(host(to), host(from), bytes); });
+  return success;
 }
 int cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t count, Stream* stream) {
   if (const int error = enter("cuMemsetD8Async")) return error;
+  stream = resolve(stream);
   const Lock lock(state().mutex);
-  if (stream == nullptr || !in_a_block(to, count)) return invalid_value;
+  if (const int error = stream_error(stream)) return error;
+  if (!reaches(stream->context, to, count)) return invalid_value;
   Node node;
   node.destination = to;
   node.value = value;
@@ -320,12 +406,20 @@ int cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t count, St
 }
 int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
                            std::uint64_t pointer) {
+  constexpr int memory_type = 2, device_ordinal = 9, unknown_device = -2;
   const Lock lock(state().mutex);
-  const bool pinned = in_one_of(state().pinned, pointer, 1),
-             known = pinned || in_a_block(pointer, 1);
+  const Block* const block = block_of(pointer, 1);
+  const bool pinned = block != nullptr && block->context == nullptr;
   for (unsigned i = 0; i < count; ++i) {
-    if (attributes[i] != 2) return invalid_value;
-    *static_cast<unsigned*>(values[i]) = !known ? 0 : pinned ? 1 : 2;
+    if (attributes[i] == memory_type) {
+      *static_cast<unsigned*>(values[i]) = block == nullptr ? 0 : pinned ? 1 : 2;
+    } else if (attributes[i] == device_ordinal) {
+      *static_cast<int*>(values[i]) = block == nullptr ? unknown_device
+                                      : pinned         ? 0
+                                               : static_cast<int>(number_of(block->context));
+    } else {
+      return invalid_value;
+    }
   }
   return success;
 }

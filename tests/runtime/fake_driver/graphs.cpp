@@ -143,20 +143,28 @@ Node* node_in(Executable* executable, const Node* original) {
 
 bool unsafe_now() { return captures > 0 && mode != cuda::CaptureMode::relaxed; }
 
-void execute(const Node& node) {
+int execute(const Node& node, Context* context) {
   state().microseconds += node.kernel != nullptr ? node.grid : 1;
   if (node.kernel == nullptr) {
+    if (!reaches(context, node.destination, node.bytes)) return illegal_address;
     std::memset(reinterpret_cast<void*>(node.destination), node.value, node.bytes);
   } else if (node.kernel->run != nullptr) {
+    for (const auto& [low, high] : node.parameters) {
+      const Block* const block = block_of(low, 1);
+      if (block != nullptr && !reaches(context, low, 1)) return illegal_address;
+    }
     node.kernel->run(node);
   }
+  return success;
 }
 
 int submit(Stream* stream, const Node& node) {
   if (stream->capture != nullptr) {
     add(stream->capture, node);
   } else if (node.kernel != &nothing) {
-    stream->work.emplace_back([node] { execute(node); });
+    stream->work.emplace_back([node, context = stream->context] {
+      if (const int error = execute(node, context)) context->lost = error;
+    });
   }
   return success;
 }
@@ -172,6 +180,7 @@ std::uint64_t fake_live_executables() { return executables; }
 
 int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
   if (const int error = enter("cuModuleLoadDataEx")) return error;
+  if (const int error = context_error()) return error;
   const std::string_view elf(
       "\x7f"
       "ELF",
@@ -195,7 +204,8 @@ int cuFuncSetAttribute(const Kernel*, int, int) { return success; }
 int cuLaunchKernel(const Kernel* kernel, unsigned grid, unsigned, unsigned, unsigned block,
                    unsigned, unsigned, unsigned, Stream* stream, void** parameters, void**) {
   if (const int error = enter("cuLaunchKernel")) return error;
-  if (!have_context()) return invalid_context;
+  stream = resolve(stream);
+  if (const int error = stream_error(stream)) return error;
   if (kernel == &nothing && stream->capture == nullptr) return success;
   const Lock lock(state().mutex);
   Node node;
@@ -208,7 +218,8 @@ int cuLaunchKernel(const Kernel* kernel, unsigned grid, unsigned, unsigned, unsi
 int cuLaunchKernelEx(const cuda::LaunchConfig* config, const Kernel* kernel, void** parameters,
                      void**) {
   if (const int error = enter("cuLaunchKernelEx")) return error;
-  if (!have_context()) return invalid_context;
+  Stream* const stream = resolve(reinterpret_cast<Stream*>(config->stream));
+  if (const int error = stream_error(stream)) return error;
   const Lock lock(state().mutex);
   Node node;
   node.kernel = kernel;
@@ -219,7 +230,7 @@ int cuLaunchKernelEx(const cuda::LaunchConfig* config, const Kernel* kernel, voi
       node.cluster[0] = config->attributes[i].value.cluster_dimension[0];
   }
   set_parameters(node, parameters);
-  return submit(reinterpret_cast<Stream*>(config->stream), node);
+  return submit(stream, node);
 }
 int cuOccupancyMaxActiveClusters(int* clusters, const Kernel*, const cuda::LaunchConfig*) {
   return *clusters = 132, success;
@@ -241,7 +252,8 @@ int cuStreamEndCapture(Stream* stream, Graph** graph) {
   return success;
 }
 int cuStreamIsCapturing(Stream* stream, cuda::CaptureStatus* status) {
-  *status = stream->capture != nullptr ? cuda::CaptureStatus::active : cuda::CaptureStatus::none;
+  *status =
+      resolve(stream)->capture != nullptr ? cuda::CaptureStatus::active : cuda::CaptureStatus::none;
   return success;
 }
 int cuStreamGetCaptureInfo_v2(Stream* stream, cuda::CaptureStatus* status, std::uint64_t*,
@@ -289,7 +301,7 @@ int cuGraphDestroy(Graph* graph) {
 int cuGraphAddKernelNode_v2(Node** node, Graph* graph, Node* const* dependencies, std::size_t count,
                             const cuda::KernelNodeParams* params) {
   if (const int error = enter("cuGraphAddKernelNode_v2")) return error;
-  if (!have_context()) return invalid_context;
+  if (const int error = context_error()) return error;
   const Lock lock(state().mutex);
   if (!in_a_line(graph, dependencies, count)) return invalid_value;
   return *node = add(graph, node_of(*params)), success;
@@ -298,7 +310,7 @@ int cuGraphAddMemsetNode(Node** node, Graph* graph, Node* const* dependencies, s
                          const cuda::MemsetNodeParams* params, Context* context) {
   if (const int error = enter("cuGraphAddMemsetNode")) return error;
   const Lock lock(state().mutex);
-  if (context != &state().context || !in_a_line(graph, dependencies, count) ||
+  if (context != current_context() || !in_a_line(graph, dependencies, count) ||
       params->element_bytes != 1 || params->height != 1) {
     return invalid_value;
   }
@@ -348,13 +360,14 @@ int cuGraphExecMemsetNodeSetParams(Executable* executable, const Node* original,
   if (const int error = enter("cuGraphExecMemsetNodeSetParams")) return error;
   const Lock lock(state().mutex);
   Node* const node = node_in(executable, original);
-  if (node == nullptr || node->kernel != nullptr || context != &state().context)
+  if (node == nullptr || node->kernel != nullptr || context != current_context())
     return invalid_value;
   *node = node_of(*params);
   return success;
 }
 int cuGraphLaunch(Executable* executable, Stream* stream) {
   if (const int error = enter("cuGraphLaunch")) return error;
+  if (const int error = stream_error(stream)) return error;
   if (stream->capture != nullptr) return capture_unsupported;
   if (executable->nodes.front().second.kernel == &nothing) return success;
   const Lock lock(state().mutex);

@@ -17,18 +17,27 @@ enum Result : int {
   success = 0,
   invalid_value = 1,
   out_of_memory = 2,
+  invalid_device = 101,
   invalid_image = 200,
   invalid_context = 201,
+  invalid_handle = 400,
   not_found = 500,
   not_ready = 600,
+  illegal_address = 700,
+  launch_failed = 719,
   capture_unsupported = 900,
   capture_isolation = 905
 };
 
-struct Context {};
+/// A device's only context. After a sticky error all that is asked of it fails with that error.
+struct Context {
+  std::size_t used = 0;
+  int lost = success;
+};
 struct Graph;
 
 struct Stream {
+  Context* context = nullptr;
   std::deque<std::function<void()>> work;
   Graph* capture = nullptr;
 };
@@ -42,32 +51,52 @@ struct Mark {
 };
 
 struct Event {
+  Context* context = nullptr;
   std::shared_ptr<Mark> mark = std::make_shared<Mark>();
   bool timed = false;
 };
 
-constexpr std::size_t capacity = std::size_t{256} << 20;
+constexpr int devices = 2;
+constexpr std::size_t capacity = std::size_t{256} << 20;  ///< of each
+
+struct Block {
+  std::size_t bytes = 0;
+  Context* context = nullptr;  ///< null for pinned memory of the host
+};
+using Blocks = std::map<std::uint64_t, Block>;
 
 struct State {
   std::recursive_mutex mutex;
-  Context context;
-  std::map<std::uint64_t, std::size_t> blocks;
-  std::map<std::uint64_t, std::size_t> pinned;
-  std::size_t used = 0;
+  std::array<Context, devices> contexts;
+  Blocks blocks;  ///< of the devices, and pinned
   std::map<Stream*, bool> streams;
+  std::array<Stream*, devices> legacy{}, per_thread{};  ///< the default streams
   double microseconds = 0;  ///< a kernel takes one a block, and a fill one
 };
 
 State& state();
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-void run_all(Stream* stream);
-/// Work needs the device's context, or a stream of it; copies and fills check their range.
-bool in_a_block(std::uint64_t pointer, std::size_t bytes);
-bool have_context();
+/// Runs what the stream holds, and returns what has become of its context.
+int run_all(Stream* stream);
 
-/// Counts a call, and says with what it is to fail; 0 for not at all.
+/// The block that the bytes lie in, or null.
+const Block* block_of(std::uint64_t pointer, std::size_t bytes);
+/// Whether a device may use the bytes: they are its own, or pinned.
+bool reaches(const Context* context, std::uint64_t pointer, std::size_t bytes);
+
+/// Null without one.
+Context* current_context();
+/// What a call in the current context, or for a stream, has to fail with; 0 for nothing.
+int context_error();
+int stream_error(const Stream* stream);
+/// The default streams are the handles 0 and 1, and 2 for that of the thread.
+Stream* resolve(Stream* handle);
+
+/// Counts a call, and says with what it is to fail; 0 for not at all. A sticky error is the end of
+/// the current context.
 int enter(const char* function);
+bool is_sticky(int error);
 
 /// What this thread may do while one of its streams is captured is up to the mode that it is in.
 bool unsafe_now();
@@ -86,6 +115,7 @@ struct Node {
   unsigned char value = 0;
   std::size_t bytes = 0;
 };
-void execute(const Node& node);
+/// A kernel that is given the address of another device's memory has an illegal address.
+int execute(const Node& node, Context* context);
 
 }  // namespace fake

@@ -1,0 +1,173 @@
+#include "ir/fork_gate.h"
+
+#include <array>
+#include <chrono>
+#include <new>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <linux/membarrier.h>
+
+namespace heddle::ir {
+
+namespace detail {
+constinit Gate gate;
+}  // namespace detail
+
+namespace {
+
+using detail::gate, detail::Presence;
+
+constinit std::mutex forking;   ///< held by the thread that forks, from before until after
+thread_local int closings = 0;  ///< handlers of this thread's fork that have closed the gate
+
+constexpr std::size_t most_functions = 16;
+constinit std::array<std::atomic<void (*)()>, most_functions> in_child{};
+constinit std::atomic<std::size_t> in_child_count{0};
+
+bool membarrier(int command) { return syscall(__NR_membarrier, command, 0, 0) == 0; }
+
+/// Every other thread sees the gate closed, or is seen inside.
+void fence_all_threads() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!gate.fenced.load()) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+void wait_until_outside(const Presence& other) {
+  constexpr int busy_turns = 100;
+  for (int turn = 0; other.depth.load(std::memory_order_acquire) != 0; ++turn) {
+    if (turn < busy_turns) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
+
+void before_fork() {
+  if (closings++ > 0) return;
+  forking.lock();
+  gate.closed.store(1);
+  fence_all_threads();
+  for (const Presence* each = gate.all.load(); each != nullptr; each = each->next) {
+    if (each != detail::presence) wait_until_outside(*each);
+  }
+}
+
+void open_gate() {
+  gate.closed.store(0);
+  gate.closed.notify_all();
+}
+
+void after_fork_in_parent() {
+  if (--closings > 0) return;
+  open_gate();
+  forking.unlock();
+}
+
+void after_fork_in_child() {
+  if (--closings > 0) return;
+  gate.generation.fetch_add(1);
+  if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.fenced.store(true);
+  for (Presence* each = gate.all.load(); each != nullptr; each = each->next) {
+    if (each == detail::presence) continue;
+    each->depth.store(0);
+    each->owned.store(false);
+  }
+  new (&forking) std::mutex;
+  open_gate();
+  for (const auto& each : in_child) {
+    if (auto* const function = each.load()) function();
+  }
+}
+
+void register_handlers() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+/// Gives the thread's presence to others when the thread ends. Destructors of thread-local objects
+/// that enter sections after that get another, which stays.
+struct PresenceOwner {
+  ~PresenceOwner() {
+    if (Presence* const own = std::exchange(detail::presence, nullptr)) own->owned.store(false);
+  }
+};
+
+Presence* take_abandoned() {
+  for (Presence* each = gate.all.load(); each != nullptr; each = each->next) {
+    bool owned = false;
+    if (each->owned.compare_exchange_strong(owned, true)) return each;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Presence& detail::add_presence() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.fenced.store(true);
+    register_handlers();
+  });
+  thread_local const PresenceOwner owner;
+  static_cast<void>(owner);
+  presence = take_abandoned();
+  if (presence == nullptr) {
+    presence = new Presence;
+    presence->next = gate.all.load();
+    while (!gate.all.compare_exchange_weak(presence->next, presence)) {
+    }
+  }
+  return *presence;
+}
+
+void detail::wait_at_gate(Presence& own) {
+  do {
+    own.depth.store(0, std::memory_order_release);
+    gate.closed.wait(1);
+    own.depth.store(1);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  } while (gate.closed.load() != 0);
+}
+
+void detail::run_afterwards(Presence& own) {
+  const auto functions = std::move(own.afterwards);
+  for (const std::function<void()>& each : *functions) each();
+}
+
+bool in_fork_section() {
+  return detail::presence != nullptr &&
+         detail::presence->depth.load(std::memory_order_relaxed) != 0;
+}
+
+SharedForkSection::SharedForkSection() {
+  Presence& own = detail::presence != nullptr ? *detail::presence : detail::add_presence();
+  own.depth.fetch_add(1);
+}
+
+ForkPause::ForkPause() : depth_(in_fork_section() ? detail::presence->depth.load() : 0) {
+  if (depth_ == 0) return;
+  detail::presence->depth.store(1);
+  detail::leave_section();
+}
+
+ForkPause::~ForkPause() {
+  if (depth_ == 0) return;
+  detail::enter_section();
+  detail::presence->depth.store(depth_);
+}
+
+void outside_fork_sections(std::function<void()> function) {
+  if (!in_fork_section()) return function();
+  auto& afterwards = detail::presence->afterwards;
+  if (!afterwards) afterwards = std::make_unique<std::vector<std::function<void()>>>();
+  afterwards->push_back(std::move(function));
+}
+
+void in_forked_child(void (*function)()) { in_child.at(in_child_count++).store(function); }
+
+void fork_after_sections() { register_handlers(); }
+
+}  // namespace heddle::ir
