@@ -1,0 +1,55 @@
+// Ends with status 7 while threads evaluate and work is pending: `thread` in one of these threads,
+// `main` in the main one, `compiling` while programs are compiled. The second word is how many
+// milliseconds to work before.
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <heddle/heddle.h>
+
+namespace hd = heddle;
+
+namespace {
+
+constexpr int status = 7, evaluating_threads = 6;
+
+std::atomic<bool> ends{false};
+
+/// Dies with the other statics.
+hd::Array& pending() {
+  static hd::Array instance = hd::arange(1000.0f) + 1.0f;
+  return instance;
+}
+
+void work(bool ends_here, bool compiles) {
+  const hd::Array x = hd::arange(5000.0f).eval();
+  const hd::Array matrix = hd::arange(256.0f).reshape({16, 16}).eval();
+  thread_local hd::Array kept = x;
+  for (int i = 0;; ++i) {
+    if (ends_here && ends) std::exit(status);
+    kept = hd::sin(x) * 2.0f + pending()(0);
+    hd::sum(hd::sort(kept)).eval();
+    hd::matmul(matrix, matrix).eval();
+    if (compiles)
+      hd::jit([&](const hd::Array& a) { return hd::tanh(a) * static_cast<float>(i); })(x);
+  }
+}
+
+}  // namespace
+
+int main(int, char** words) {
+  const bool in_thread = std::strcmp(words[1], "thread") == 0;
+  const bool compiles = std::strcmp(words[1], "compiling") == 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < evaluating_threads; ++t)
+    threads.emplace_back(work, in_thread && t == 0, compiles);
+  static hd::Array last = pending() * 2.0f;
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(words[2])));
+  ends = true;
+  if (!in_thread) std::exit(status);
+  for (std::thread& thread : threads) thread.join();
+}
