@@ -17,6 +17,9 @@ struct RunOptions {
   std::optional<std::uint64_t> shuffle_seed = std::nullopt;
   /// No library has epilogues: what stands by for them runs.
   bool refuse_epilogues = false;
+  /// Bytes behind a multiple of 16 that every input begins at, instead of as aligned as the program
+  /// asks for.
+  std::optional<std::size_t> input_offset = std::nullopt;
 };
 
 /// Programs planned for a GPU (runtime::print_program), run on the CPU: their kernels by the

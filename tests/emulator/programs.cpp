@@ -63,6 +63,35 @@ TEST_CASE("programs planned for a GPU give in the emulator what the interpreter 
   }
 }
 
+TEST_CASE("programs for unaligned inputs take them at every offset that elements may have") {
+  std::vector<ir::Graph> graphs;
+  std::vector<runtime::PrintedProgram> printed;
+  for (const char* dtype : {"u8", "f16", "f32", "f64", "c128"}) {
+    const std::string d = dtype;
+    graphs.push_back(
+        ir::parse("func @offsets(%0: " + d + "[9,67]) -> (" + d + "[9,67], " + d + "[9], " + d +
+                  "[67,9]) {\n  %1 = add %0, %0 : " + d + "[9,67]\n  %2 = sum %0 axes=[1] : " + d +
+                  "[9]\n  %3 = transpose %0 axes=[1,0] : " + d +
+                  "[67,9]\n  %4 = negative %3 : " + d + "[67,9]\n  return %1, %2, %4\n}\n"));
+    printed.push_back(
+        runtime::print_program(graphs.back(), {.aligned = {false}}, ir::parse_target("sm_90")));
+  }
+  EmulatedPrograms programs(std::move(printed));
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const DType dtype = graphs[i].dtype(graphs[i].parameters()[0]);
+    const ir::HostArray input = test::moderate_sample(dtype, {9, 67}, i);
+    const auto expected = test::Oracle::instance().ask(graphs[i], {&input, 1});
+    const std::size_t step = is_complex(dtype) ? size_of(dtype) / 2 : size_of(dtype);
+    for (std::size_t offset = 0; offset < 16; offset += step) {
+      CAPTURE(name_of(dtype));
+      CAPTURE(offset);
+      const auto actual = programs.run(i, {&input, 1}, {.input_offset = offset});
+      const test::Comparison result = test::compare(actual, expected);
+      CHECK_MESSAGE(result.equal, result.message);
+    }
+  }
+}
+
 runtime::PrintedProgram print_whole_sum() {
   return runtime::print_program(ir::parse("func @whole(%0: f32[100003]) -> f32[] {\n"
                                           "  %1 = sum %0 axes=[0] : f32[]\n  return %1\n}\n"),

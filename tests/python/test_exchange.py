@@ -192,3 +192,33 @@ def test_jax():
     check(hd.from_dlpack(a), np.asarray(a))
     np.testing.assert_array_equal(jax.numpy.from_dlpack(hd.arange(5.0, dtype=hd.float32)),
                                   np.arange(5.0))
+
+
+OFFSET_DTYPES = ["uint8", "float16", "float32", "float64", "complex128"]
+
+
+@pytest.mark.parametrize("name", OFFSET_DTYPES)
+def test_memory_at_every_offset(name):
+    """Memory that begins 0 to 15 bytes behind a multiple of 16: shared where elements are aligned,
+    copied where not, and right in both."""
+    dtype = np.dtype(name)
+    count = 1000
+    values = (np.arange(count) % 50).astype(dtype)
+    together = hd.jit(lambda x: (x + x, hd.sum(x), hd.flip(x), x[1:] * x[:-1]))
+    for offset in range(16):
+        raw = np.zeros(count * dtype.itemsize + 32, "uint8")
+        start = (offset - raw.ctypes.data) % 16
+        memory = raw[start:start + count * dtype.itemsize].view(dtype)
+        memory[...] = values
+        assert memory.ctypes.data % 16 == offset
+        aligned = offset % min(dtype.itemsize, 8) == 0
+        for make in (hd.from_dlpack, hd.asarray):
+            x = make(memory)
+            check(x + x, values + values)
+            check(hd.flip(x), values[::-1])
+            for got, expected in zip(together(x), (values + values, values.sum(), values[::-1],
+                                                   values[1:] * values[:-1])):
+                np.testing.assert_allclose(hd.asnumpy(got), expected, rtol=1e-2)
+        x = hd.from_dlpack(memory)
+        x += x
+        assert np.array_equal(memory, values + values) == (aligned and x.device == "cpu")

@@ -108,7 +108,7 @@ class Run {
   void place_inputs() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const auto alignment = static_cast<std::size_t>(program_.inputs[i].alignment);
-      input_memory_.emplace_back(inputs_[i].data.size(), alignment);
+      input_memory_.emplace_back(inputs_[i].data.size(), options_.input_offset.value_or(alignment));
       Memory memory = whole(input_memory_.back());
       if (memory.bytes() > 0) std::memcpy(memory.data, inputs_[i].data.data(), memory.bytes());
       memory.define();
