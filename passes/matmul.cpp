@@ -67,9 +67,17 @@ ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location locati
   return cast(graph, graph.add(combine, {product}, attributes, location), dtype, location);
 }
 
-}  // namespace
-
-namespace {
+/// Whether an own kernel reads as much as the library would and is faster: a dot product is a sum,
+/// and a column by a row a multiplication, which fuse with what surrounds them. Asks for extents of
+/// 1 only, so that programs with symbols for the others decide alike.
+bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& target) {
+  const auto is_one = [&](ValueId value, std::size_t from_end) {
+    const Shape& shape = graph.shape(value);
+    return shape[shape.size() - from_end] == Dim(1);
+  };
+  const bool dot = is_one(a, 2) && is_one(b, 1), outer = is_one(a, 1);
+  return target.kind == ir::TargetKind::host && (dot || outer);
+}
 
 bool swaps_last_axes(const Graph& graph, ValueId value) {
   if (graph.op(value) != Op::transpose) return false;
@@ -131,7 +139,7 @@ Graph lower_matmul(const Graph& graph, const ir::Target& target) {
     const ir::Location location = graph.node(id).location;
     const DType dtype = graph.dtype(id);
     const bool library = library_multiplies(dtype, target);
-    if (!library && !is_half(dtype))
+    if ((!library && !is_half(dtype)) || is_own_kernel(result, operands[0], operands[1], target))
       return multiply_and_sum(result, operands[0], operands[1], location);
     const Shape batch = batch_of(graph.shape(id));
     const DType multiplied = library ? dtype : DType::f32;

@@ -26,9 +26,10 @@ bool library_widens(const ir::Target& target, bool strict);
 /// A BLAS of this kind of target multiplies this dtype.
 bool library_multiplies(DType dtype, const ir::Target& target);
 
-/// Rewrites products that no library does into a multiplication and a sum, which fuse into one
-/// reduction, has those of half precision multiplied in float where it only does that, and spells
-/// out batch axes that only one operand has in part.
+/// Rewrites products that no library does, and on the host dot products and those of a column by a
+/// row, into a multiplication and a sum, which fuse into one reduction, has those of half precision
+/// multiplied in float where it only does that, and spells out batch axes that only one operand has
+/// in part.
 ir::Graph lower_matmul(const ir::Graph& graph, const ir::Target& target);
 
 /// The call for a matmul whose operands are in memory; buffers are left to the caller.

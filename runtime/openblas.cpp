@@ -36,11 +36,25 @@ using ComplexGemmFunction = void (*)(int order, int transpose_a, int transpose_b
                                      int k, const void* alpha, const void* a, int lda,
                                      const void* b, int ldb, const void* beta, void* c, int ldc);
 
+template <class T>
+using GemvFunction = void (*)(int order, int transpose_a, int m, int n, T alpha, const T* a,
+                              int lda, const T* x, int incx, T beta, T* y, int incy);
+
+using ComplexGemvFunction = void (*)(int order, int transpose_a, int m, int n, const void* alpha,
+                                     const void* a, int lda, const void* x, int incx,
+                                     const void* beta, void* y, int incy);
+
+/// The two products of a dtype.
+template <class GemmOf, class GemvOf>
+struct Functions {
+  GemmOf gemm = nullptr;
+  GemvOf gemv = nullptr;
+};
+
 struct Loaded {
-  GemmFunction<float> sgemm = nullptr;
-  GemmFunction<double> dgemm = nullptr;
-  ComplexGemmFunction cgemm = nullptr;
-  ComplexGemmFunction zgemm = nullptr;
+  Functions<GemmFunction<float>, GemvFunction<float>> f32;
+  Functions<GemmFunction<double>, GemvFunction<double>> f64;
+  Functions<ComplexGemmFunction, ComplexGemvFunction> c64, c128;
   std::string reason;
 };
 
@@ -102,10 +116,14 @@ std::string load(Loaded& out) {
       "Install OpenBLAS (apt install libopenblas0-pthread), or set HEDDLE_OPENBLAS to its file.",
       [&](const DynamicLibrary& library, std::string& missing) {
         hint.reset();
-        library.bind(out.sgemm, "cblas_sgemm", missing);
-        library.bind(out.dgemm, "cblas_dgemm", missing);
-        library.bind(out.cgemm, "cblas_cgemm", missing);
-        library.bind(out.zgemm, "cblas_zgemm", missing);
+        library.bind(out.f32.gemm, "cblas_sgemm", missing);
+        library.bind(out.f32.gemv, "cblas_sgemv", missing);
+        library.bind(out.f64.gemm, "cblas_dgemm", missing);
+        library.bind(out.f64.gemv, "cblas_dgemv", missing);
+        library.bind(out.c64.gemm, "cblas_cgemm", missing);
+        library.bind(out.c64.gemv, "cblas_cgemv", missing);
+        library.bind(out.c128.gemm, "cblas_zgemm", missing);
+        library.bind(out.c128.gemv, "cblas_zgemv", missing);
         library.bind(set_threads, "openblas_set_num_threads", missing);
         const auto config =
             reinterpret_cast<const char* (*)()>(library.symbol("openblas_get_config"));
@@ -136,27 +154,63 @@ int narrow(std::int64_t value) {
   return static_cast<int>(value);
 }
 
-/// Calls `function` for each product of the batch; T are the elements, Factor what alpha and beta
-/// are.
-template <class T, class Factor, class Function>
-void multiply(Function function, Factor one, Factor zero, const Gemm& p, const void* a,
-              const void* b, void* out) {
+/// A product with a vector: out = matrix x vector, or of the matrix's transpose.
+struct Gemv {
+  bool matrix_is_a = false, transposed = false;
+  int rows = 0, columns = 0;  ///< of the matrix as stored
+  int leading = 0, vector_step = 1;
+};
+
+/// The same product as one with a vector, where an operand has one row or column.
+std::optional<Gemv> as_gemv(const Gemm& p) {
+  const int rows = narrow(p.rows), columns = narrow(p.columns), depth = narrow(p.depth);
+  const int a_leading = narrow(p.a_leading), b_leading = narrow(p.b_leading);
+  if (columns == 1) {
+    const int step = p.b_transposed ? 1 : b_leading;
+    if (p.a_transposed) return Gemv{true, true, depth, rows, a_leading, step};
+    return Gemv{true, false, rows, depth, a_leading, step};
+  }
+  if (rows == 1) {
+    const int step = p.a_transposed ? a_leading : 1;
+    if (p.b_transposed) return Gemv{false, false, columns, depth, b_leading, step};
+    return Gemv{false, true, depth, columns, b_leading, step};
+  }
+  return std::nullopt;
+}
+
+int transpose_if(bool transposed) { return transposed ? transpose : no_transpose; }
+
+/// Calls a function for each product of the batch; T are the elements, Factor what alpha and beta
+/// are. A gemm takes two to three times as long as a gemv for a vector.
+template <class T, class Factor, class GemmOf, class GemvOf>
+void multiply(const Functions<GemmOf, GemvOf>& functions, Factor one, Factor zero, const Gemm& p,
+              const void* a, const void* b, void* out) {
+  const std::optional<Gemv> vector = as_gemv(p);
   for (std::int64_t i = 0; i < p.batch; ++i) {
-    function(row_major, p.a_transposed ? transpose : no_transpose,
-             p.b_transposed ? transpose : no_transpose, narrow(p.rows), narrow(p.columns),
-             narrow(p.depth), one, static_cast<const T*>(a) + i * p.a_batch_stride,
-             narrow(p.a_leading), static_cast<const T*>(b) + i * p.b_batch_stride,
-             narrow(p.b_leading), zero, static_cast<T*>(out) + i * p.out_batch_stride,
-             narrow(p.columns));
+    const T* const left = static_cast<const T*>(a) + i * p.a_batch_stride;
+    const T* const right = static_cast<const T*>(b) + i * p.b_batch_stride;
+    T* const result = static_cast<T*>(out) + i * p.out_batch_stride;
+    if (vector) {
+      // Some releases multiply what is there by the factor of 0, though it may be NaN.
+      std::fill_n(result, p.rows * p.columns, T(0));
+      functions.gemv(row_major, transpose_if(vector->transposed), vector->rows, vector->columns,
+                     one, vector->matrix_is_a ? left : right, vector->leading,
+                     vector->matrix_is_a ? right : left, vector->vector_step, zero, result, 1);
+    } else {
+      functions.gemm(row_major, transpose_if(p.a_transposed), transpose_if(p.b_transposed),
+                     narrow(p.rows), narrow(p.columns), narrow(p.depth), one, left,
+                     narrow(p.a_leading), right, narrow(p.b_leading), zero, result,
+                     narrow(p.columns));
+    }
   }
 }
 
 template <class Part>
-void multiply_complex(ComplexGemmFunction function, const Gemm& p, const void* a, const void* b,
-                      void* out) {
+void multiply_complex(const Functions<ComplexGemmFunction, ComplexGemvFunction>& functions,
+                      const Gemm& p, const void* a, const void* b, void* out) {
   using Element = std::complex<Part>;
   const Element one(1), zero(0);
-  multiply<Element, const void*>(function, &one, &zero, p, a, b, out);
+  multiply<Element, const void*>(functions, &one, &zero, p, a, b, out);
 }
 
 }  // namespace
@@ -170,13 +224,13 @@ void gemm(const Gemm& product, const void* a, const void* b, void* out) {
   }
   switch (product.dtype) {
     case DType::f32:
-      return multiply<float>(state.sgemm, 1.0f, 0.0f, product, a, b, out);
+      return multiply<float>(state.f32, 1.0f, 0.0f, product, a, b, out);
     case DType::f64:
-      return multiply<double>(state.dgemm, 1.0, 0.0, product, a, b, out);
+      return multiply<double>(state.f64, 1.0, 0.0, product, a, b, out);
     case DType::c64:
-      return multiply_complex<float>(state.cgemm, product, a, b, out);
+      return multiply_complex<float>(state.c64, product, a, b, out);
     default:
-      return multiply_complex<double>(state.zgemm, product, a, b, out);
+      return multiply_complex<double>(state.c128, product, a, b, out);
   }
 }
 

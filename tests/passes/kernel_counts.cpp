@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -69,6 +75,31 @@ TEST_CASE("a matmul is a library's step, and its followers' kernel comes after i
   REQUIRE(program.steps.size() == 2);
   CHECK(program.steps[0].kind == passes::Step::Kind::matmul);
   CHECK(program.steps[1].kind == passes::Step::Kind::kernel);
+}
+
+TEST_CASE("on the CPU a dot product, and a column by a row, fuse with what surrounds them") {
+  const std::pair<const char*, const char*> shapes[] = {
+      {"1,n", "n,1"}, {"1,5000", "5000,1"}, {"n,1", "1,40"}, {"8,1", "1,1"}};
+  for (const char* dtype : {"f32", "f64", "c64", "f16"}) {
+    for (const auto& [a, b] : shapes) {
+      CAPTURE(a);
+      CAPTURE(dtype);
+      const std::string_view rows = std::string_view(a).substr(0, std::string_view(a).find(',')),
+                             columns =
+                                 std::string_view(b).substr(std::string_view(b).find(',') + 1);
+      const std::string result = fmt::format("{}[{},{}]", dtype, rows, columns);
+      const std::string text = fmt::format(
+          "func @f(%0: {0}[{1}], %1: {0}[{2}]) -> {3} {{\n  %2 = exp %0 : {0}[{1}]\n"
+          "  %3 = matmul %2, %1 : {3}\n  %4 = negative %3 : {3}\n  return %4\n}}\n",
+          dtype, a, b, result);
+      const passes::Program program = plan(text.c_str(), host_target).program;
+      for (const passes::Step& step : program.steps) CHECK(step.kind == passes::Step::Kind::kernel);
+      CHECK(program.steps.size() <= 2);  // the sum of a long row is split
+      const auto& steps = plan(text.c_str(), cuda_target).program.steps;
+      CHECK(std::ranges::any_of(
+          steps, [](const passes::Step& step) { return step.kind == passes::Step::Kind::matmul; }));
+    }
+  }
 }
 
 TEST_CASE("a transposed read goes through tiles") {

@@ -256,3 +256,35 @@ def test_bools_are_no_extents():
                  lambda: hd.random.default_rng(0).normal(size=(True, 2))):
         with pytest.raises(TypeError, match="a bool is none"):
             make()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_products_with_vectors(dtype):
+    """Whole numbers, so that every order of summation gives the same result."""
+    numbers = np.random.default_rng(1)
+
+    def make(*shape):
+        values = numbers.integers(-4, 5, shape)
+        if dtype.startswith("complex"):
+            values = values + 1j * numbers.integers(-4, 5, shape)
+        return values.astype(dtype)
+
+    matrix, batch, long, short = make(90, 70), make(3, 8, 6), make(90), make(70)
+    wide = make(180, 140)
+    products = [
+        (matrix, short), (long, matrix), (matrix.T, long), (short, matrix.T),
+        (wide[::2, ::2], short), (long, wide[::2, ::2]), (wide[::2, ::2].T, long[::-1]),
+        (matrix[:, ::-1], wide[0, ::2]), (long, long), (long[::-1], long), (wide[:90, 0], long),
+        (long[:, None], short[None, :]), (matrix[:, 3:4], matrix[5:6, :]),
+        (matrix[:, :1], matrix[:1, :1]), (long[None, :], long[:, None]),
+        (batch, batch[0, 0]), (batch[:, 0, :1], batch[0, 0][None, :]), (batch[0, :, 0], batch),
+        (batch.transpose(0, 2, 1), batch[..., :1]), (batch[:, :1], batch.transpose(0, 2, 1)),
+        (batch[:, :1], batch[:, :1].transpose(0, 2, 1)), (matrix[:, :0], short[:0]),
+        (long[:0], long[:0]),
+    ]
+    for a, b in products:
+        got = hd.asnumpy(hd.asarray(a) @ hd.asarray(b))
+        expected = (a.astype("float64") @ b.astype("float64")).astype(dtype) \
+            if dtype == "float16" else a @ b
+        assert got.dtype == expected.dtype and got.shape == expected.shape
+        np.testing.assert_array_equal(got, expected)

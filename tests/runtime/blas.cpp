@@ -1,8 +1,11 @@
 #include "runtime/blas.h"
 
+#include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -41,7 +44,15 @@ Operand<T> make_operand(test::Random& random, std::int64_t rows, std::int64_t co
   out.leading = stored_columns + 3;
   out.batch_stride = repeated ? 0 : stored_rows * out.leading + 5;
   out.values.resize(static_cast<std::size_t>(stored_rows * out.leading + batch * out.batch_stride));
-  for (T& value : out.values) value = static_cast<T>(static_cast<int>(random.below(9)) - 4);
+  const auto number = [&] { return static_cast<float>(random.below(9)) - 4; };
+  for (T& value : out.values) {
+    if constexpr (std::is_floating_point_v<T>) {
+      value = static_cast<T>(number());
+    } else {
+      const float real = number();
+      value = T(real, number());
+    }
+  }
   return out;
 }
 
@@ -105,6 +116,34 @@ TEST_CASE("products on the CPU: transposes, batches, repeats and empty extents")
   check_product<float>(DType::f32, 6, 4, 0, 2, false, false, false);
   check_product<float>(DType::f32, 0, 4, 3, 2, false, false, false);
   check_product<float>(DType::f32, 4, 4, 3, 0, false, false, false);
+}
+
+TEST_CASE("products with a row or a column on the CPU: layouts, batches and dtypes") {
+  if (!have_openblas()) return;
+  const std::int64_t shapes[][3] = {{1, 70, 33}, {70, 1, 33}, {1, 2, 5000}, {3000, 1, 2},
+                                    {1, 1, 40},  {1, 9, 1},   {9, 1, 1},    {400, 1, 300}};
+  for (const auto& [rows, columns, depth] : shapes) {
+    for (int layout = 0; layout < 8; ++layout) {
+      CAPTURE(rows);
+      CAPTURE(columns);
+      CAPTURE(layout);
+      const bool a = (layout & 1) != 0, b = (layout & 2) != 0, repeated = (layout & 4) != 0;
+      check_product<float>(DType::f32, rows, columns, depth, 3, a, b, repeated);
+      check_product<double>(DType::f64, rows, columns, depth, 2, a, b, repeated);
+      check_product<std::complex<float>>(DType::c64, rows, columns, depth, 2, a, b, repeated);
+      check_product<std::complex<double>>(DType::c128, rows, columns, depth, 1, a, b, repeated);
+    }
+  }
+}
+
+TEST_CASE("a product with a vector does not read what its result's memory held") {
+  if (!have_openblas()) return;
+  const std::vector<float> a(64 * 48, 1.0f), x(48, 2.0f);
+  std::vector<float> out(64, std::numeric_limits<float>::quiet_NaN());
+  const Gemm product{.rows = 64, .columns = 1, .depth = 48, .a_leading = 48, .b_leading = 1};
+  runtime::gemm(product, a.data(), x.data(), out.data(), nullptr,
+                runtime::Stream::current(Device{}));
+  CHECK(out == std::vector<float>(64, 96.0f));
 }
 
 TEST_CASE("a leading distance means nothing where there is one row") {
