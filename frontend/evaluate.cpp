@@ -20,6 +20,7 @@
 #include "ir/span.h"
 #include "runtime/bounded_map.h"
 #include "runtime/call_site.h"
+#include "runtime/interrupt.h"
 
 namespace heddle::frontend {
 
@@ -59,6 +60,9 @@ class PreparedCache {
   runtime::BoundedMap<ir::Hash128, std::shared_ptr<const Prepared>, ir::Hash128Hasher> programs_{
       4096};
 };
+
+/// Counts the evaluations that have ended or failed. Guarded by graph_mutex().
+std::uint64_t evaluations_ended = 0;
 
 ir::Condition& evaluation_ended() {
   static constinit ir::Condition condition;
@@ -228,6 +232,7 @@ class Run {
   }
 
   void unclaim() {
+    ++evaluations_ended;
     for (const GraphWalk::Entry& entry : walk_.order) {
       if (entry.kind == Node::Kind::operation) entry.node->claim = nullptr;
     }
@@ -250,7 +255,9 @@ std::unique_ptr<Run> claim_graph(const Roots& roots, bool only_escaping, bool wa
     GraphWalk walk = walk_graph(roots(), only_escaping);
     if (walk.busy && !wait) return nullptr;
     if (walk.busy) {
-      evaluation_ended().wait(lock);
+      const std::uint64_t seen = evaluations_ended;
+      runtime::wait_or_interrupt(evaluation_ended(), lock,
+                                 [&] { return evaluations_ended != seen; });
       continue;
     }
     if (walk.outputs.empty()) return nullptr;

@@ -15,6 +15,7 @@
 #include "frontend/record.h"
 #include "frontend/storage.h"
 #include "runtime/call_site.h"
+#include "runtime/interrupt.h"
 #include "runtime/log.h"
 #include "runtime/per_thread.h"
 
@@ -145,7 +146,7 @@ class Launch {
     const ir::Hash128 key = signature(state_.options, call_, device);
     std::shared_ptr<const TracedFunction> function = find(key);
     if (!function) {
-      const std::lock_guard lock(state_.tracing);
+      const std::unique_lock lock = runtime::lock_or_interrupt(state_.tracing);
       function = find(key);
       if (!function) function = make(key, body, device);
     }

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <chrono>
+#include <climits>
+#include <ctime>
 #include <new>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -10,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <linux/futex.h>
 #include <linux/membarrier.h>
 
 namespace heddle::ir {
@@ -135,6 +138,31 @@ void detail::wait_at_gate(Presence& own) {
 void detail::run_afterwards(Presence& own) {
   const auto functions = std::move(own.afterwards);
   for (const std::function<void()>& each : *functions) each();
+}
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+void Condition::notify_all() {
+  count_.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, &count_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void Condition::wait(std::unique_lock<Mutex>& lock) {
+  const std::uint32_t seen = count_.load(std::memory_order_acquire);
+  lock.unlock();
+  syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+  lock.lock();
+}
+
+bool Condition::wait_for(std::unique_lock<Mutex>& lock, std::chrono::milliseconds time) {
+  const std::uint32_t seen = count_.load(std::memory_order_acquire);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const std::chrono::nanoseconds rest = time - seconds;
+  const timespec limit{seconds.count(), rest.count()};
+  lock.unlock();
+  syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, seen, &limit, nullptr, 0);
+  lock.lock();
+  return count_.load(std::memory_order_acquire) != seen;
 }
 
 bool in_fork_section() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -169,24 +170,18 @@ class SharedMutex {
 /// std::condition_variable for a Mutex. What is waited for must not need this thread's sections.
 class Condition {
  public:
-  void notify_all() {
-    count_.fetch_add(1, std::memory_order_release);
-    count_.notify_all();
-  }
+  void notify_all();
   /// Returns after a notification, and at times without one.
-  void wait(std::unique_lock<Mutex>& lock) {
-    const std::uint32_t seen = count_.load(std::memory_order_acquire);
-    lock.unlock();
-    count_.wait(seen, std::memory_order_acquire);
-    lock.lock();
-  }
+  void wait(std::unique_lock<Mutex>& lock);
+  /// The same, at most for so long; false where the time has passed.
+  bool wait_for(std::unique_lock<Mutex>& lock, std::chrono::milliseconds time);
   template <class Predicate>
   void wait(std::unique_lock<Mutex>& lock, const Predicate& holds) {
     while (!holds()) wait(lock);
   }
 
  private:
-  std::atomic<std::uint32_t> count_{0};
+  std::atomic<std::uint32_t> count_{0};  ///< of notifications; a futex
 };
 
 /// A mutex that is held for long, also while code that is not the library's runs. It does not keep
@@ -194,8 +189,15 @@ class Condition {
 class LongMutex {
  public:
   void lock() {
+    lock([](Condition& freed, std::unique_lock<Mutex>& own, const auto& is_free) {
+      freed.wait(own, is_free);
+    });
+  }
+  /// `wait(condition, lock, is_free)` returns when is_free(), or throws.
+  template <class Wait>
+  void lock(const Wait& wait) {
     std::unique_lock own(mutex_);
-    freed_.wait(own, [&] { return holder_ != current(); });
+    wait(freed_, own, [&] { return holder_ != current(); });
     holder_ = current();
   }
   void unlock() {

@@ -1,12 +1,10 @@
 #include "runtime/compile.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <unordered_set>
 
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "heddle/error.h"
 
@@ -19,12 +17,10 @@
 #include "passes/program_builder.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile_error.h"
-#include "runtime/host_compiler.h"
 #include "runtime/kept_sources.h"
 #include "runtime/log.h"
-#include "runtime/nvrtc.h"
+#include "runtime/make_modules.h"
 #include "runtime/reproducer.h"
-#include "runtime/thread_pool.h"
 
 namespace heddle::runtime {
 
@@ -33,97 +29,6 @@ namespace {
 using codegen::KernelSource;
 
 bool is_host(const ir::Target& target) { return target.kind == ir::TargetKind::host; }
-
-nvrtc::Options nvrtc_options(const CompileOptions& options) {
-  nvrtc::Options result;
-  result.contract = !options.strict;
-  result.approximate = options.approximate;
-  result.source_folder = source_folder();
-  result.line_info = !result.source_folder.empty();
-  return result;
-}
-
-host::Options host_options(const CompileOptions& options) {
-  host::Options result;
-  result.contract = !options.strict;
-  result.level = options.host_level;
-  result.source_folder = source_folder();
-  result.line_info = !result.source_folder.empty();
-  return result;
-}
-
-/// What an entry was built by, which `heddle cache verify` compares with what is here now, and the
-/// kernels that it holds.
-std::string facts_of(const std::vector<std::string>& kernels, const CompileOptions& options,
-                     const ir::Target& target) {
-  const std::string compiler =
-      is_host(target) ? host::identity(target, host_options(options)) : nvrtc::version();
-  return nlohmann::json({{"compiler", compiler}, {"kernels", kernels}}).dump();
-}
-
-class CompileTimer {
- public:
-  ~CompileTimer() {
-    const std::chrono::duration<double, std::milli> spent =
-        std::chrono::steady_clock::now() - start_;
-    cache::Store::global().count_compile(spent.count());
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-ModuleImage build(std::span<const KernelSource> kernels, const CompileOptions& options,
-                  const ir::Target& target) {
-  const CompileTimer timer;
-  ModuleImage image;
-  if (is_host(target)) {
-    std::vector<host::Unit> units;
-    for (const KernelSource& kernel : kernels) units.push_back({kernel.name, kernel.text()});
-    image.kind = cache::PayloadKind::host_object;
-    image.bytes = host::compile(units, target, host_options(options));
-    return image;
-  }
-  nvrtc::Binary binary = nvrtc::compile(kernels[0].text(), kernels[0].name, target.architecture,
-                                        nvrtc_options(options));
-  image.kind =
-      binary.kind == nvrtc::BinaryKind::cubin ? cache::PayloadKind::cubin : cache::PayloadKind::ptx;
-  image.bytes = std::move(binary.bytes);
-  return image;
-}
-
-enum class Lookup : std::uint8_t { cached, anew };
-
-ModuleImage module_of(std::span<const KernelSource> kernels, const CompileOptions& options,
-                      const ir::Target& target, Lookup lookup) {
-  const ir::Span span(ir::Phase::compile, kernels[0].name);
-  cache::Store& store = cache::Store::global();
-  const cache::Key key = module_key(kernels, options, target);
-  ModuleImage image;
-  for (const KernelSource& kernel : kernels) {
-    image.kernels.push_back(kernel.name);
-    if (!source_folder().empty()) keep_source(kernel.name, is_host(target), kernel.text());
-  }
-  std::optional<cache::Entry> entry;
-  if (lookup == Lookup::cached) entry = store.load(key);
-  if (entry) {
-    image.kind = entry->kind;
-    image.bytes = std::move(entry->payload);
-  } else {
-    ModuleImage built = build(kernels, options, target);
-    image.kind = built.kind;
-    image.bytes = std::move(built.bytes);
-    image.built = true;
-    store.save(key, image.kind, facts_of(image.kernels, options, target), image.bytes);
-  }
-  image.entry = key.hash.hex();
-  if (ir::SpanData* const told = span.data()) {
-    told->name = fmt::format("{}", fmt::join(image.kernels, " "));
-    told->source = image.built ? "compiled" : "disk";
-    told->bytes = image.bytes.size();
-  }
-  return image;
-}
 
 int read_host_level() {
   const int most = CompileOptions().host_level;
@@ -169,22 +74,6 @@ cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
   return key.finish();
 }
 
-cache::Key module_key(std::span<const KernelSource> kernels, const CompileOptions& options,
-                      const ir::Target& target) {
-  cache::KeyBuilder key;
-  key.add("kind", "module").add("architecture", target.architecture);
-  if (is_host(target)) {
-    key.add("compiler", host::identity(target, host_options(options)));
-  } else {
-    key.add("compiler", nvrtc::version());
-    key.add("options",
-            fmt::format("{}", fmt::join(nvrtc::option_list(nvrtc_options(options)), " ")));
-  }
-  if (!source_folder().empty()) key.add("source folder", source_folder());
-  for (const KernelSource& kernel : kernels) key.add("source", kernel.text());
-  return key.finish();
-}
-
 passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target) {
   return {target,           options.donated, options.aligned,
           options.disabled, options.strict,  options.approximate};
@@ -222,36 +111,21 @@ PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& optio
 
 namespace {
 
-std::vector<ModuleImage> make_modules(const std::vector<KernelSource>& kernels,
-                                      const CompileOptions& options, const ir::Target& target,
-                                      Lookup lookup) {
-  if (kernels.empty()) return {};
-  // The host's compiler takes longer to start than to compile a kernel, so it gets them together.
-  if (is_host(target)) return {module_of(kernels, options, target, lookup)};
-  std::vector<ModuleImage> modules(kernels.size());
-  parallel_for(0, static_cast<std::int64_t>(kernels.size()), 1,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i)
-                   modules[i] = module_of({&kernels[i], 1}, options, target, lookup);
-               });
-  return modules;
-}
-
 /// Throws CompileError where the kernels of a program, which is not in the cache, are not there
 /// either. A GPU's are not looked for: a module's key names its compiler, so that NVRTC would be
 /// loaded.
-void require_modules(std::span<const KernelSource> kernels, const ir::Graph& graph,
+void require_modules(const std::vector<KernelSource>& kernels, const ir::Graph& graph,
                      const CompileOptions& options, const ir::Target& target, Lookup lookup) {
-  cache::Store& store = cache::Store::global();
   std::string modules;
   if (is_host(target)) {
-    const cache::Key key = module_key(kernels, options, target);
-    if (lookup == Lookup::cached && store.load(key)) return;
-    modules = "; of its kernels: " + store.explain_miss(key);
+    const std::string missing = explain_missing_modules(kernels, options, target);
+    if (lookup == Lookup::cached && missing.empty()) return;
+    modules = "; of its kernels: " + missing;
   }
-  throw CompileError(fmt::format(
-      "HEDDLE_NO_COMPILE=1, and program {}, of {}, is not in the cache: {}{}", graph.name,
-      kernels[0].name, store.explain_miss(program_key(graph, options, target)), modules));
+  const cache::Key key = program_key(graph, options, target);
+  throw CompileError(
+      fmt::format("HEDDLE_NO_COMPILE=1, and program {}, of {}, is not in the cache: {}{}",
+                  graph.name, kernels[0].name, cache::Store::global().explain_miss(key), modules));
 }
 
 /// A program without kernels of its own asks no compiler.
@@ -260,7 +134,7 @@ std::string facts_of(const ProgramImage& image, const CompileOptions& options,
   std::vector<std::string> kernels;
   for (const ModuleImage& module : image.modules)
     kernels.insert(kernels.end(), module.kernels.begin(), module.kernels.end());
-  return image.modules.empty() ? "{}" : facts_of(kernels, options, target);
+  return image.modules.empty() ? "{}" : entry_facts(kernels, options, target);
 }
 
 ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
@@ -282,11 +156,6 @@ ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
 }
 
 }  // namespace
-
-std::vector<ModuleImage> compile_kernels(const std::vector<KernelSource>& kernels,
-                                         const CompileOptions& options, const ir::Target& target) {
-  return make_modules(kernels, options, target, Lookup::cached);
-}
 
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target) {
@@ -314,11 +183,10 @@ std::string describe_refusal(const LoadFailure& failure, const ir::Graph& graph,
                              const CompileOptions& options, const ir::Target& target) {
   const PrintedProgram printed = print_program(graph, options, target);
   Reproduction reproduction = load_reproduction(failure.module);
-  std::string text = fmt::format(
-      "{} This is code of {}, compiled {} by {}.\n", failure.what(),
-      fmt::join(failure.module.kernels, ", "),
-      is_host(target) ? "for the CPU" : "for " + target.architecture,
-      is_host(target) ? host::identity(target, host_options(options)) : nvrtc::version());
+  std::string text = fmt::format("{} This is code of {}, compiled {} by {}.\n", failure.what(),
+                                 fmt::join(failure.module.kernels, ", "),
+                                 is_host(target) ? "for the CPU" : "for " + target.architecture,
+                                 compiler_identity(options, target));
   for (const KernelSource& kernel : printed.kernels) {
     if (std::ranges::find(failure.module.kernels, kernel.name) == failure.module.kernels.end())
       continue;

@@ -17,12 +17,6 @@ namespace heddle::runtime {
 cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
                        const ir::Target& target);
 
-/// The key of a module: all that its compiler sees, which is the kernels' text in order, the
-/// architecture, the compiler's version and its options. Throws DeviceError when there is no
-/// compiler.
-cache::Key module_key(std::span<const codegen::KernelSource> kernels, const CompileOptions& options,
-                      const ir::Target& target);
-
 /// Options with HEDDLE_DISABLE's names added, and optimized no more than HEDDLE_CXX_LEVEL says.
 CompileOptions with_environment(CompileOptions options);
 
@@ -38,16 +32,12 @@ PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& optio
 passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target);
 /// The plan as CUDA C++ or, for a host target, C++.
 codegen::KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& target);
-/// The kernels' machine code, from the cache or compiled: one module each, on the host one for all.
-/// Throws CompileError; DeviceError when there is no compiler.
-std::vector<ModuleImage> compile_kernels(const std::vector<codegen::KernelSource>& kernels,
-                                         const CompileOptions& options, const ir::Target& target);
 /// HEDDLE_NO_COMPILE=1.
 bool compiling_is_forbidden();
 
 /// The program from the disk cache, or planned, printed, compiled (its modules from the cache where
 /// they are there, else in parallel) and stored. Throws CompileError; DeviceError when there is no
-/// compiler.
+/// compiler; Interrupted.
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target);
 

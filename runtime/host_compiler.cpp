@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -14,10 +16,14 @@
 
 #include "ir/fork_gate.h"
 #include "runtime/compile_error.h"
+#include "runtime/compile_jobs.h"
+#include "runtime/compile_progress.h"
 #include "runtime/fault.h"
+#include "runtime/interrupt.h"
 #include "runtime/kept_sources.h"
 #include "runtime/log.h"
 #include "runtime/process.h"
+#include "runtime/temporary_folder.h"
 
 namespace heddle::runtime::host {
 
@@ -123,6 +129,85 @@ Reproduction reproduction_of(std::span<const Unit> units, const std::vector<std:
   return result;
 }
 
+/// One run of the compiler: its files, its command, and what it made.
+class Compilation {
+ public:
+  Compilation(std::span<const Unit> units, const ir::Target& target, const Options& options)
+      : units_(units),
+        options_(options),
+        compiler_(require()),
+        list_(option_list(compiler_, target, options)) {
+    command_ = {compiler_.path};
+    command_.insert(command_.end(), list_.begin(), list_.end());
+    command_.push_back("-ffile-prefix-map=" + folder_.path() + "=.");
+    command_.insert(command_.end(), {"-o", object()});
+    for (const Unit& unit : units) add(unit);
+    // After the objects, as the linker takes from a library only what it misses by then. GCC's libm
+    // names libmvec itself.
+    if (compiler_.clang) command_.emplace_back("-lmvec");
+    command_.insert(command_.end(), {"-lm", "-lgcc", "-lc"});
+  }
+
+  const std::vector<std::string>& command() const { return command_; }
+
+  /// The object's bytes. Throws CompileFailure.
+  std::string take(ProcessResult result) const {
+    std::string bytes = result.status == 0 ? read_file(object()) : std::string();
+    if (bytes.empty()) throw failure(std::move(result));
+    return bytes;
+  }
+
+  CompileFailure failure(ProcessResult result) const {
+    erase_all(result.output, folder_.path() + "/");
+    std::vector<std::string> named = files_;
+    for (std::size_t i = 0; options_.line_info && i < files_.size(); ++i)
+      named[i] = source_path(options_.source_folder, units_[i].name, true);
+    const Unit& unit = units_[first_named(result.output, named)];
+    return {
+        compile_message(unit.name, fmt::format("{} ({})", compiler_.path, compiler_.version), list_,
+                        fmt::format("{}\nexit status {}", result.output, result.status), unit.text),
+        unit.name, reproduction_of(units_, files_, command_, folder_.path())};
+  }
+
+ private:
+  std::string object() const { return folder_.path() + "/kernels.so"; }
+
+  void add(const Unit& unit) {
+    files_.push_back(file_name(files_.size(), unit.name));
+    command_.push_back(folder_.path() + "/" + files_.back());
+    const std::string line =
+        options_.line_info
+            ? fmt::format("#line 1 \"{}\"\n", source_path(options_.source_folder, unit.name, true))
+            : std::string();
+    if (!write_file(command_.back(), line + unit.text)) {
+      throw DeviceError(
+          fmt::format("{} cannot be written; kernels for the CPU are compiled there "
+                      "(TMPDIR names another folder)",
+                      command_.back()));
+    }
+  }
+
+  std::span<const Unit> units_;
+  const Options& options_;
+  const Compiler& compiler_;
+  TemporaryFolder folder_;
+  std::vector<std::string> list_, files_, command_;
+};
+
+/// A batch whose compiler runs. When it goes, the compiler does, then its folder.
+struct Running {
+  std::size_t index = 0;
+  CompileJob job;
+  std::unique_ptr<Compilation> compilation;
+  std::unique_ptr<Process> process;
+};
+
+void wait_for_any(std::span<const Running> running) {
+  std::vector<Process*> processes;
+  for (const Running& each : running) processes.push_back(each.process.get());
+  Process::wait_for_any(processes);
+}
+
 }  // namespace
 
 const Compiler* find_compiler() { return found().reason.empty() ? &found().compiler : nullptr; }
@@ -152,59 +237,44 @@ std::string identity(const ir::Target& target, const Options& options) {
                      fmt::join(option_list(compiler, target, options), " "));
 }
 
-std::string compile(std::span<const Unit> units, const ir::Target& target,
-                    const Options& options) try {
-  const Compiler& compiler = require();
-  const std::vector<std::string> list = option_list(compiler, target, options);
-  const TemporaryFolder folder;
-  const std::string object = folder.path() + "/kernels.so";
-
-  std::vector<std::string> command = {compiler.path};
-  command.insert(command.end(), list.begin(), list.end());
-  command.push_back("-ffile-prefix-map=" + folder.path() + "=.");
-  command.insert(command.end(), {"-o", object});
-  std::vector<std::string> files;
-  for (const Unit& unit : units) {
-    files.push_back(file_name(files.size(), unit.name));
-    command.push_back(folder.path() + "/" + files.back());
-    const std::string place =
-        options.line_info
-            ? fmt::format("#line 1 \"{}\"\n", source_path(options.source_folder, unit.name, true))
-            : std::string();
-    if (!write_file(command.back(), place + unit.text)) {
-      throw DeviceError(
-          fmt::format("{} cannot be written; kernels for the CPU are compiled there "
-                      "(TMPDIR names another folder)",
-                      command.back()));
+void compile_batches(std::span<const std::vector<Unit>> batches, const ir::Target& target,
+                     const Options& options,
+                     const std::function<void(std::size_t, std::string)>& done) try {
+  const InterruptibleWait waiting;
+  std::vector<Running> running;
+  const auto start = [&](std::size_t index, CompileJob job) {
+    auto compilation = std::make_unique<Compilation>(batches[index], target, options);
+    if (fault::point(fault::Kind::compile)) throw compilation->failure({1, "injected fault"});
+    auto process = std::make_unique<Process>(compilation->command());
+    running.push_back({index, std::move(job), std::move(compilation), std::move(process)});
+  };
+  for (std::size_t next = 0; next < batches.size() || !running.empty();) {
+    if (running.empty()) start(next++, CompileJob::begin());
+    while (next < batches.size()) {
+      std::optional<CompileJob> job = CompileJob::try_begin();
+      if (!job) break;
+      start(next++, std::move(*job));
+    }
+    wait_for_any(running);
+    check_interrupt();
+    CompileProgress::refresh();
+    for (std::size_t i = running.size(); i-- > 0;) {
+      if (!running[i].process->ended()) continue;
+      const Running ended = std::move(running[i]);
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+      done(ended.index, ended.compilation->take(std::move(ended.process->result())));
     }
   }
-  // After the objects, as the linker takes from a library only what it misses by then. GCC's libm
-  // names libmvec itself.
-  if (compiler.clang) command.emplace_back("-lmvec");
-  command.insert(command.end(), {"-lm", "-lgcc", "-lc"});
-
-  ProcessResult result;
-  if (fault::point(fault::Kind::compile)) {
-    result = {1, "injected fault"};
-  } else {
-    result = run_process(command);
-  }
-  std::string bytes = result.status == 0 ? read_file(object) : std::string();
-  if (bytes.empty()) {
-    erase_all(result.output, folder.path() + "/");
-    std::vector<std::string> named = files;
-    for (std::size_t i = 0; options.line_info && i < files.size(); ++i)
-      named[i] = source_path(options.source_folder, units[i].name, true);
-    const std::size_t unit = first_named(result.output, named);
-    throw CompileFailure(
-        compile_message(units[unit].name, fmt::format("{} ({})", compiler.path, compiler.version),
-                        list, fmt::format("{}\nexit status {}", result.output, result.status),
-                        units[unit].text),
-        units[unit].name, reproduction_of(units, files, command, folder.path()));
-  }
-  return bytes;
 } catch (const std::system_error& failure) {
   throw DeviceError(fmt::format("kernels for the CPU cannot be compiled: {}", failure.what()));
+}
+
+std::string compile(std::span<const Unit> units, const ir::Target& target, const Options& options) {
+  const std::vector<Unit> batch(units.begin(), units.end());
+  std::string out;
+  compile_batches({&batch, 1}, target, options,
+                  [&](std::size_t, std::string bytes) { out = std::move(bytes); });
+  return out;
 }
 
 }  // namespace heddle::runtime::host

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,9 +45,16 @@ std::vector<std::string> option_list(const Compiler& compiler, const ir::Target&
 std::string identity(const ir::Target& target, const Options& options);
 
 /// Compiles the units by one run of the compiler into one shared object and returns its bytes.
-/// Thread-safe; batches run in parallel. Throws CompileError with the log, the options and the
-/// numbered source of the first unit that the log names; DeviceError when there is no compiler or
-/// no folder for its files.
+/// Thread-safe. Throws CompileError with the log, the options and the numbered source of the first
+/// unit that the log names; DeviceError when there is no compiler or no folder for its files;
+/// Interrupted.
 std::string compile(std::span<const Unit> units, const ir::Target& target, const Options& options);
+
+/// Compiles each batch so, as many at once as CompileJob lets this thread, and calls
+/// `done(index, bytes)` on this thread as each ends, in no fixed order. Throws as compile(), and
+/// what `done` throws; the compilers that still run are killed then.
+void compile_batches(std::span<const std::vector<Unit>> batches, const ir::Target& target,
+                     const Options& options,
+                     const std::function<void(std::size_t index, std::string bytes)>& done);
 
 }  // namespace heddle::runtime::host

@@ -15,7 +15,7 @@
 
 #include "ir/fork_gate.h"
 #include "runtime/fault.h"
-#include "runtime/process.h"
+#include "runtime/temporary_folder.h"
 
 namespace heddle::runtime {
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace heddle::runtime {
@@ -10,21 +12,34 @@ struct ProcessResult {
   std::string output;  ///< standard output and error as they came; why, when it did not start
 };
 
-/// Runs a program, found on PATH, with no shell and no input, and waits for it.
-ProcessResult run_process(const std::vector<std::string>& command);
-
-/// A new empty folder under $TMPDIR or /tmp, removed with all that is in it.
-class TemporaryFolder {
+/// A running program, found on PATH, with no input, in a process group of its own: Ctrl-C is for
+/// this process, which may catch it and go on. The group is killed when the thread that started it
+/// ends, and so when this process is killed.
+class Process {
  public:
-  /// Throws std::system_error.
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
+  explicit Process(const std::vector<std::string>& command);
+  /// Kills the group where the program has not ended.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  bool ended() const { return output_end_ < 0; }
+  /// Once it has ended.
+  ProcessResult& result() { return result_; }
+
+  /// Waits until one of them writes or ends, or interrupt_interval has passed.
+  static void wait_for_any(std::span<Process* const> processes);
 
  private:
-  std::string path_;
+  void take_output();
+  void reap();
+
+  pid_t process_ = 0;
+  int output_end_ = -1;  ///< of the pipe that it writes to
+  ProcessResult result_;
 };
+
+/// Runs a program and waits for it. Throws Interrupted, and then the program is killed.
+ProcessResult run_process(const std::vector<std::string>& command);
 
 }  // namespace heddle::runtime

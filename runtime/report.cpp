@@ -14,6 +14,7 @@
 #include "runtime/compile.h"
 #include "runtime/cubin.h"
 #include "runtime/host_compiler.h"
+#include "runtime/make_modules.h"
 #include "runtime/nvrtc.h"
 
 namespace heddle::runtime {
@@ -70,7 +71,7 @@ void add_machine_code(Report& report, const std::vector<KernelSource>& sources,
                       const CompileOptions& options) {
   const bool host = report.target.kind == ir::TargetKind::host;
   const std::vector<ModuleImage> images =
-      compile_kernels(distinct(sources), options, report.target);
+      make_modules(distinct(sources), options, report.target, Lookup::cached);
   report.compiler = host ? host::find_compiler()->version : "NVRTC " + nvrtc::version();
   std::unordered_map<std::string, const ModuleImage*> image_of;
   for (const ModuleImage& image : images) {

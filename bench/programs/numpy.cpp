@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/process.h"
+#include "runtime/temporary_folder.h"
 
 namespace heddle::bench {
 

@@ -1,16 +1,39 @@
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "heddle/error.h"
 
 #include "frontend/cli/command.h"
+#include "runtime/interrupt.h"
 
 namespace {
 
-constexpr int user_error = 1, usage_error = 2;
+constexpr int user_error = 1, usage_error = 2, interrupted = 128 + SIGINT;
+
+std::atomic<bool> asked_to_end{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+/// Who waits for compilers kills them and removes their files; nothing else has to be cleaned up.
+void end(int) {
+  if (!heddle::runtime::InterruptibleWait::any() || asked_to_end.exchange(true)) _exit(interrupted);
+}
+
+void end_on_interrupt() {
+  struct sigaction before{};
+  sigaction(SIGINT, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;  // a shell's background job
+  struct sigaction action{};
+  action.sa_handler = end;
+  sigaction(SIGINT, &action, nullptr);
+  heddle::runtime::set_interrupt_hook(
+      [] { return asked_to_end ? std::make_exception_ptr(interrupted) : nullptr; });
+}
 
 int run(int argc, char** argv) {
   CLI::App app("Heddle, an array compiler: programs in text form, shown, run and compiled.",
@@ -43,8 +66,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  end_on_interrupt();
   try {
     return run(argc, argv);
+  } catch (const heddle::runtime::Interrupted&) {
+    return interrupted;
   } catch (const std::exception& error) {
     fmt::print(stderr, "heddle: {}\n", error.what());
   }

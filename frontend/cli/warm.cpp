@@ -1,10 +1,9 @@
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "ir/fork_gate.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile.h"
+#include "runtime/compile_progress.h"
 #include "runtime/recording.h"
 #include "runtime/thread_pool.h"
 
@@ -48,31 +48,23 @@ bool is_kept(const Task& task, const ir::Target& target) {
   return std::filesystem::exists(cache::Store::global().path_of(key));
 }
 
-/// A bar on a terminal's last line, for what takes minutes.
+/// Counts programs in the line that tells of compiling.
 class Progress {
  public:
-  explicit Progress(std::size_t total, bool shown)
-      : total_(total), shown_(shown && isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void done(const std::string& name) {
-    if (!shown_) return;
-    constexpr std::size_t width = 30;
-    const std::lock_guard lock(mutex_);
-    const std::size_t filled = ++done_ * width / total_;
-    fmt::print(stderr, "\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'),
-               std::string(width - filled, ' '), done_, total_, name);
-    std::fflush(stderr);
+  explicit Progress(std::size_t total) : total_(total) { show(); }
+  void done() {
+    ++done_;
+    show();
   }
 
  private:
-  std::size_t total_, done_ = 0;
-  bool shown_;
-  ir::Mutex mutex_;
+  void show() {
+    runtime::CompileProgress::set_note(fmt::format("{} of {} programs done", done_.load(), total_));
+  }
+
+  runtime::CompileProgress open_{0};  ///< until all programs are done
+  std::size_t total_;
+  std::atomic<std::size_t> done_{0};
 };
 
 void compile(Task& task) {
@@ -94,7 +86,7 @@ void run_task(Task& task, Progress& progress) {
   } catch (const Error& error) {
     task.failure = error.what();
   }
-  progress.done(task.program);
+  progress.done();
 }
 
 /// What a file holds: a graph in text form, in the modes of the command line, or a recording.
@@ -127,8 +119,8 @@ std::vector<Task> tasks_of(const WarmOptions& wanted) {
   return tasks;
 }
 
-void run_tasks(std::vector<Task>& tasks, bool shown) {
-  Progress progress(tasks.size(), shown);
+void run_tasks(std::vector<Task>& tasks) {
+  Progress progress(tasks.size());
   // Kernels of one program compile in parallel by themselves, unless whole programs do.
   if (static_cast<int>(tasks.size()) < runtime::thread_count()) {
     for (Task& task : tasks) run_task(task, progress);
@@ -191,7 +183,10 @@ void report_plan(const std::vector<Task>& tasks, bool as_json) {
 int warm(const WarmOptions& wanted) {
   // The process's cache and threads read these when they are first used.
   if (!wanted.cache.empty()) setenv("HEDDLE_CACHE_DIR", wanted.cache.c_str(), 1);
-  if (wanted.jobs > 0) setenv("HEDDLE_NUM_THREADS", std::to_string(wanted.jobs).c_str(), 1);
+  if (wanted.jobs > 0) {
+    for (const char* variable : {"HEDDLE_NUM_THREADS", "HEDDLE_COMPILE_JOBS"})
+      setenv(variable, std::to_string(wanted.jobs).c_str(), 1);
+  }
   const auto& store = cache::Store::global();
   if (!store.options().enabled || store.options().directory.empty()) {
     throw ValueError("there is no cache to fill: give --cache DIR, and unset HEDDLE_CACHE=0");
@@ -201,7 +196,7 @@ int warm(const WarmOptions& wanted) {
     report_plan(tasks, wanted.json);
     return 0;
   }
-  run_tasks(tasks, !wanted.json);
+  run_tasks(tasks);
   return report(tasks, wanted.json);
 }
 

@@ -6,6 +6,8 @@
 
 #include "heddle/error.h"
 
+#include "runtime/interrupt.h"
+
 namespace heddle::python {
 namespace {
 
@@ -30,6 +32,15 @@ PyObject* make_class(nb::module_& module, const char* name, const char* document
 }
 
 void set(PyObject* type, const std::exception& error) { PyErr_SetString(type, error.what()); }
+
+/// Makes what a signal handler has raised Python's current error.
+void restore(const std::exception_ptr& cause) {
+  try {
+    std::rethrow_exception(cause);
+  } catch (nb::python_error& error) {
+    error.restore();
+  }
+}
 
 }  // namespace
 
@@ -70,6 +81,8 @@ void bind_errors(nb::module_& module) {
       std::rethrow_exception(error);
     } catch (const Error&) {
       set_python_error();
+    } catch (const runtime::Interrupted&) {
+      set_python_error();
     }
   });
 }
@@ -84,6 +97,8 @@ void set_python_error() noexcept {
     throw;
   } catch (nb::python_error& error) {
     error.restore();
+  } catch (const runtime::Interrupted& interrupted) {
+    restore(interrupted.cause);
   } catch (const ShapeError& error) {
     set(classes.shape, error);
   } catch (const DTypeError& error) {

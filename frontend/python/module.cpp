@@ -3,6 +3,7 @@
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/interrupts.h"
 
 NB_MODULE(_heddle, module) {
   using namespace heddle::python;
@@ -10,6 +11,7 @@ NB_MODULE(_heddle, module) {
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = HEDDLE_VERSION;
   bind_errors(module);
+  raise_interrupts_in_waits();
   bind_dtypes(module);
   bind_array(module);
   bind_function_type(module);

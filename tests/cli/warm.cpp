@@ -1,4 +1,11 @@
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
@@ -92,4 +99,51 @@ TEST_CASE("a cache that keeps nothing is an error") {
       heddle_command(folder, {"warm", program, "--arch", "sm_90"}, {"HEDDLE_CACHE=0"});
   CHECK(off.status == 1);
   CHECK(off.error.find("there is no cache to fill") != std::string::npos);
+}
+
+namespace {
+
+/// A compiler that takes a minute.
+std::string slow_compiler(const Folder& folder) {
+  const std::string path = folder.write("slow-c++",
+                                        "#!/bin/sh\n"
+                                        "[ \"$1\" = --version ] && exec c++ --version\n"
+                                        "sleep 61 & echo $! >'" +
+                                            folder.path("sleeper") +
+                                            "'\n"
+                                            "wait\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+bool runs(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/stat");
+  const std::string facts{std::istreambuf_iterator<char>(file), {}};
+  return !facts.empty() && facts.find(") Z ") == std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C ends a warm, its compilers and their files, and a later warm compiles") {
+  const Folder folder;
+  const std::string program = folder.write("scaled.hd", scaled);
+  std::filesystem::create_directory(folder.path("temporary"));
+  const auto start = std::chrono::steady_clock::now();
+  const int status = std::system(
+      fmt::format(
+          "cd '{0}' && HEDDLE_CACHE_DIR={0}/cache TMPDIR={0}/temporary HEDDLE_CXX={1} "
+          "timeout --preserve-status --signal=INT --kill-after=30 3 {2} warm {3} --arch x86-64-v3 "
+          ">stdout 2>stderr",
+          folder.path(), slow_compiler(folder), HEDDLE_COMMAND, program)
+          .c_str());
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
+  CHECK(folder.read("stderr").empty());
+  std::string sleeper = folder.read("sleeper");
+  REQUIRE(!sleeper.empty());
+  sleeper.pop_back();
+  CHECK(!runs(sleeper));
+  CHECK(std::filesystem::is_empty(folder.path("temporary")));
+  CHECK(compiled_by(heddle_command(folder, {"warm", program, "--arch", "x86-64-v3", "--json"})) >
+        0);
 }

@@ -1,6 +1,7 @@
 """What happens around calls: interrupts, the GIL, the end of the process."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -41,6 +42,125 @@ def test_keyboard_interrupt_while_compiling():
     output, errors = process.communicate(timeout=60)
     assert output == "interrupted 10.0\n" and errors == "", errors
     assert process.returncode == 0
+
+
+def slow_compiler(folder, seconds=61):
+    """A compiler that takes so long while the file `slow` is there, and starts a process as GCC's
+    driver does, whose number it writes into `sleeper`."""
+    (folder / "slow").touch()
+    (folder / "temporary").mkdir()
+    path = folder / "slow-c++"
+    path.write_text(f"""#!/bin/sh
+        [ "$1" = --version ] && exec c++ --version
+        if [ -e {folder}/slow ]; then
+            sleep {seconds} &
+            echo $! >{folder}/sleeper.new
+            mv {folder}/sleeper.new {folder}/sleeper
+            wait
+        fi
+        exec c++ "$@"
+    """)
+    path.chmod(0o755)
+    return {"HEDDLE_CXX": str(path), "TMPDIR": str(folder / "temporary"), "HEDDLE_DEVICE": "cpu"}
+
+
+def until(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_running(process):
+    try:
+        with open(f"/proc/{process}/stat") as facts:
+            return ") Z " not in facts.read()
+    except FileNotFoundError:
+        return False
+
+
+interrupted_program = """
+    import heddle as hd, numpy as np, os, threading, time
+    folder = {folder!r}
+    x = hd.asarray(np.arange(6.0))
+    f = hd.jit(lambda x: hd.sum(x * 3.0))
+    def work():
+        if {jitted}:
+            return float(f(x))
+        return float(hd.sum(x * 3.0))
+    others = []
+    if {threads}:
+        others = [threading.Thread(target=lambda: others.append(work()))]
+        others[0].start()
+        while not os.path.exists(folder + "/sleeper"):
+            time.sleep(0.01)
+    try:
+        work()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    os.remove(folder + "/slow")
+    if others:
+        os.kill(int(open(folder + "/sleeper").read()), 9)  # its compiler goes on
+        others[0].join()
+    print(work(), *others[1:])
+"""
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+@pytest.mark.parametrize("threads", [False, True])
+def test_an_interrupt_ends_the_wait_for_a_compiler(tmp_path, jitted, threads):
+    process = start(interrupted_program.format(folder=str(tmp_path), jitted=jitted,
+                                               threads=threads), **slow_compiler(tmp_path))
+    until((tmp_path / "sleeper").exists)
+    sleeper = int((tmp_path / "sleeper").read_text())
+    time.sleep(0.5 if threads else 0.1)  # until the main thread waits
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - began < 5
+    output, errors = process.communicate(timeout=60)
+    assert output == ("45.0 45.0\n" if threads else "45.0\n") and errors == "", errors
+    assert process.returncode == 0 and not is_running(sleeper)
+    assert os.listdir(tmp_path / "temporary") == []
+
+
+def test_compilers_die_with_a_killed_process(tmp_path):
+    process = start("""
+        import heddle as hd
+        float(hd.sum(hd.ones(5) * 3.0))
+    """, **slow_compiler(tmp_path))
+    until((tmp_path / "sleeper").exists)
+    sleeper = int((tmp_path / "sleeper").read_text())
+    assert is_running(sleeper)
+    os.killpg(process.pid, signal.SIGKILL)
+    until(lambda: not is_running(sleeper))
+    process.communicate(timeout=60)
+
+
+def test_progress_is_told_on_a_terminal_only(tmp_path):
+    program = "import heddle as hd\nprint(float(hd.sum(hd.ones(5) * 3.0)))"
+    environment = os.environ | {"HEDDLE_CACHE": "0", "TERM": "xterm"} | slow_compiler(tmp_path, 3)
+    settings = [{}, {"HEDDLE_PROGRESS": "0"}, {"TERM": "dumb"}]
+    terminals = [pty.openpty() for _ in settings]
+    processes = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE,
+                                  stderr=terminal[1], env=environment | more)
+                 for terminal, more in zip(terminals, settings)]
+    processes.append(subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, env=environment))
+    told = []
+    for process, (main, other) in zip(processes, terminals):
+        assert process.communicate(timeout=60)[0] == b"15.0\n"
+        os.close(other)
+        told.append(b"")
+        try:
+            while part := os.read(main, 4096):
+                told[-1] += part
+        except OSError:  # the terminal's end
+            os.close(main)
+    assert processes[-1].communicate(timeout=60) == (b"15.0\n", b"")
+    assert told[1:] == [b"", b""]
+    assert told[0].startswith(b"\r\x1b[Kheddle: compiling 0 of 1 kernel\r\x1b[K")
+    assert told[0].endswith(b"\r\x1b[K")
 
 
 def test_other_threads_run_while_one_waits():

@@ -19,6 +19,7 @@
 #include "runtime/log.h"
 #include "runtime/nvrtc.h"
 #include "runtime/process.h"
+#include "runtime/temporary_folder.h"
 
 namespace heddle::test {
 

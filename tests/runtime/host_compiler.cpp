@@ -1,10 +1,12 @@
 #include "runtime/host_compiler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -137,6 +139,84 @@ TEST_CASE("child: compile well and badly" * doctest::skip()) {
   CHECK_THROWS_AS(host::compile(bad, target(), {}), CompileError);
   const runtime::fault::Watch watch(runtime::fault::Kind::compile, 0);
   CHECK_THROWS_AS(host::compile(good, target(), {}), CompileError);
+}
+
+/// A compiler that counts in a file how many of it run, and takes a while.
+std::string counting_compiler(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "counting-c++";
+  test::write_text(path,
+                   "#!/bin/sh\n"
+                   "[ \"$1\" = --version ] && exec c++ --version\n"
+                   "echo + >>" +
+                       (folder / "runs").string() +
+                       "\n"
+                       "sleep 0.3\n"
+                       "c++ \"$@\"\n"
+                       "echo - >>" +
+                       (folder / "runs").string() + "\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path.string();
+}
+
+/// How many ran at once at most, and how many in all.
+std::pair<int, int> count_runs(const std::filesystem::path& folder) {
+  int now = 0, most = 0, all = 0;
+  for (const char c : test::read_text(folder / "runs")) {
+    now += c == '+' ? 1 : c == '-' ? -1 : 0;
+    most = std::max(most, now);
+    all += c == '+' ? 1 : 0;
+  }
+  return {most, all};
+}
+
+TEST_CASE("compilers run at once, as many as HEDDLE_COMPILE_JOBS says for all threads together") {
+  for (const char* child : {"child: batches of one thread", "child: batches of four threads"}) {
+    const runtime::TemporaryFolder folder;
+    const auto result = test::run_child(
+        child, {"HEDDLE_COMPILE_JOBS=3", "HEDDLE_CXX=" + counting_compiler(folder.path())});
+    CHECK_MESSAGE(result.status == 0, result.output);
+    CHECK(count_runs(folder.path()) == std::pair{3, 8});
+  }
+}
+
+/// Compiles so many batches of two units, and looks at what they become.
+void compile_some(int count) {
+  std::vector<std::vector<host::Unit>> batches;
+  for (int i = 0; i < count; ++i) {
+    const std::string factor = std::to_string(i + 2) + ".0f";
+    batches.push_back({{"hd_scale", scale_kernel("hd_scale", factor)},
+                       {"hd_other", scale_kernel("hd_other", "1.0f")}});
+  }
+  std::vector<std::string> objects(batches.size());
+  host::compile_batches(batches, target(), {}, [&](std::size_t index, std::string bytes) {
+    CHECK(objects[index].empty());
+    objects[index] = std::move(bytes);
+  });
+  for (int i = 0; i < count; ++i) {
+    const runtime::HostModule module(objects[static_cast<std::size_t>(i)]);
+    CHECK(run(module.function("hd_scale"), {1}, 0)[0] == static_cast<float>(i + 2));
+  }
+}
+
+TEST_CASE("child: batches of one thread" * doctest::skip()) { compile_some(8); }
+
+TEST_CASE("child: batches of four threads" * doctest::skip()) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([] { compile_some(2); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE("a batch that does not compile ends the others, with its own error") {
+  const std::vector<std::vector<host::Unit>> batches = {
+      {{"hd_two", scale_kernel("hd_two", "2.0f")}},
+      {{"hd_bad", "int f() {\n  return undeclared;\n}\n"}},
+      {{"hd_three", scale_kernel("hd_three", "3.0f")}}};
+  try {
+    host::compile_batches(batches, target(), {}, [](std::size_t, const std::string&) {});
+    FAIL("it compiled");
+  } catch (const CompileError& failure) {
+    CHECK(std::string(failure.what()).find("hd_bad does not compile") != std::string::npos);
+  }
 }
 
 TEST_CASE("an unresolved function is found when the module is loaded") {

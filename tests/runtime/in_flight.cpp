@@ -11,7 +11,10 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/interrupt.h"
+
 using heddle::runtime::InFlight;
+using heddle::runtime::Interrupted;
 
 TEST_CASE("threads that ask for one key at once compute it once") {
   InFlight<std::string, int> in_flight;
@@ -83,4 +86,39 @@ TEST_CASE("a forked child does not wait for what a thread of its parent computes
   other.join();
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 5);
+}
+
+TEST_CASE("where the thread that computes is interrupted, one that waits computes") {
+  InFlight<int, int> in_flight;
+  std::atomic<bool> computes{false};
+  std::thread first([&] {
+    CHECK_THROWS_AS(in_flight.run(7,
+                                  [&]() -> int {
+                                    computes = true;
+                                    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+                                    throw Interrupted(std::make_exception_ptr(1));
+                                  }),
+                    Interrupted);
+  });
+  while (!computes) std::this_thread::yield();
+  CHECK(in_flight.run(7, [] { return 3; }) == 3);
+  first.join();
+}
+
+TEST_CASE("a thread that waits for another's result can be interrupted") {
+  InFlight<int, int> in_flight;
+  std::atomic<bool> computes{false}, leave{false};
+  std::thread first([&] {
+    CHECK(in_flight.run(7, [&] {
+      computes = true;
+      while (!leave) std::this_thread::yield();
+      return 3;
+    }) == 3);
+  });
+  while (!computes) std::this_thread::yield();
+  heddle::runtime::set_interrupt_hook([] { return std::make_exception_ptr(1); });
+  CHECK_THROWS_AS(in_flight.run(7, [] { return 4; }), Interrupted);
+  heddle::runtime::set_interrupt_hook(nullptr);
+  leave = true;
+  first.join();
 }

@@ -10,6 +10,7 @@
 
 #include "ir/graph.h"
 #include "runtime/compile.h"
+#include "runtime/make_modules.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

@@ -14,6 +14,7 @@
 #include "runtime/compile_error.h"
 #include "runtime/host_compiler.h"
 #include "runtime/process.h"
+#include "runtime/temporary_folder.h"
 #include "tests/emulator/engine/global_memory.h"
 #include "tests/emulator/engine/scheduler.h"
 #include "tests/emulator/engine/translation_unit.h"

@@ -1,0 +1,38 @@
+#include "frontend/python/interrupts.h"
+
+#include <atomic>
+#include <exception>
+#include <pthread.h>
+
+#include <nanobind/nanobind.h>
+
+#include "runtime/interrupt.h"
+
+namespace heddle::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+/// Python runs signal handlers on this thread only. Another may hold the GIL while it waits for a
+/// thread that asks here, so it is not to ask for the GIL.
+std::atomic<pthread_t> main_thread{};
+
+std::exception_ptr take_signal() {
+  if (!pthread_equal(pthread_self(), main_thread.load()) || Py_IsInitialized() == 0) return nullptr;
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() == 0) return nullptr;
+  return std::make_exception_ptr(nb::python_error());
+}
+
+}  // namespace
+
+void raise_interrupts_in_waits() {
+  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+  main_thread = static_cast<pthread_t>(nb::cast<std::uintptr_t>(main.attr("ident")));
+  // The thread that forks is the child's main thread.
+  pthread_atfork(nullptr, nullptr, [] { main_thread = pthread_self(); });
+  runtime::set_interrupt_hook(take_signal);
+}
+
+}  // namespace heddle::python

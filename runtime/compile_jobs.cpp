@@ -1,0 +1,73 @@
+#include "runtime/compile_jobs.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "ir/fork_gate.h"
+#include "runtime/interrupt.h"
+#include "runtime/log.h"
+#include "runtime/thread_pool.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+struct Held {
+  ir::Mutex mutex;
+  ir::Condition fewer;
+  int count = 0;
+  std::uint64_t generation = 0;  ///< of forks that `count` is of
+
+  /// The child of a fork has none of the threads that held the others. The mutex is held.
+  int& current() {
+    if (std::exchange(generation, ir::fork_generation()) != ir::fork_generation()) count = 0;
+    return count;
+  }
+};
+constinit Held held;
+
+int read_limit() {
+  const char* const text = std::getenv("HEDDLE_COMPILE_JOBS");
+  if (text == nullptr || *text == '\0') return thread_count();
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  constexpr long most = 4096;
+  if (*end == '\0' && value >= 1 && value <= most) return static_cast<int>(value);
+  log().warn("HEDDLE_COMPILE_JOBS='{}' is not a number from 1 to {}; it is ignored", text, most);
+  return thread_count();
+}
+
+}  // namespace
+
+int compile_job_limit() {
+  static const int limit = read_limit();
+  return limit;
+}
+
+std::optional<CompileJob> CompileJob::try_begin() {
+  const std::lock_guard lock(held.mutex);
+  if (held.current() >= compile_job_limit()) return std::nullopt;
+  ++held.current();
+  return CompileJob();
+}
+
+CompileJob CompileJob::begin() {
+  std::unique_lock lock(held.mutex);
+  wait_or_interrupt(held.fewer, lock, [&] { return held.current() < compile_job_limit(); });
+  ++held.current();
+  return CompileJob();
+}
+
+CompileJob::~CompileJob() {
+  if (!held_) return;
+  {
+    const std::lock_guard lock(held.mutex);
+    int& count = held.current();
+    if (count > 0) --count;
+  }
+  held.fewer.notify_all();
+}
+
+}  // namespace heddle::runtime
