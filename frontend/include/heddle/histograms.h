@@ -28,8 +28,9 @@ struct Histogram {
 /// shape, DTypeError for complex numbers without edges.
 Histogram histogram(const Operand& x, std::int64_t bins = 10, BinRange range = {},
                     bool density = false, const Array& weights = {});
-/// The same with bins between edges, which must not fall: NumPy throws where they do, and here
-/// counts say nothing. ShapeError unless edges has one axis and two elements at least.
+/// The same with bins between edges. ShapeError unless edges has one axis and two elements at
+/// least; ValueError where they fall, for which this waits for them. Inside jit nothing is waited
+/// for, and counts between edges that fall have no meaning.
 Histogram histogram(const Operand& x, const Array& edges, bool density = false,
                     const Array& weights = {});
 /// numpy.histogram_bin_edges: the edges that histogram would take.
@@ -56,9 +57,9 @@ struct PointHistogram {
 /// have an entry for each coordinate, or bins one for all, and ranges none; edges between the ends
 /// of a range are float64, between the least and the greatest coordinate in the coordinates' dtype.
 /// Waiting, what is in no bin, `density` and the order of sums are as histogram's. ValueError for
-/// another number of entries, no bins, no coordinates, and a range that falls or is not finite;
-/// ShapeError for coordinates or weights of another length, and edges that are no vector or empty;
-/// DTypeError for complex numbers.
+/// another number of entries, no bins, no coordinates, a range or edges that fall, and a range that
+/// is not finite; ShapeError for coordinates or weights of another length,
+/// and edges that are no vector or empty; DTypeError for complex numbers.
 PointHistogram histogramdd(std::span<const Array> coordinates, const std::vector<Bins>& bins = {10},
                            const std::vector<BinRange>& ranges = {}, bool density = false,
                            const Array& weights = {},

@@ -71,7 +71,8 @@ Array nanmax(const Operand& x, const Axes& axes = {}, bool keepdims = false,
 Array nanargmin(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 Array nanargmax(const Operand& x, const Axes& axis = {}, bool keepdims = false);
 /// numpy.nanmean, numpy.nanvar, numpy.nanstd: over what is not NaN; NaN where nothing is, and for
-/// the last two where there are no more than `correction` of them.
+/// the last two where there are no more than `correction` of them. DTypeError for an integer dtype
+/// of floating or complex numbers.
 Array nanmean(const Operand& x, const Axes& axes = {}, bool keepdims = false,
               std::optional<DType> dtype = {}, const Array& mask = {});
 Array nanvar(const Operand& x, const Axes& axes = {}, double correction = 0, bool keepdims = false,

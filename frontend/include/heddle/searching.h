@@ -15,9 +15,9 @@ namespace heddle {
 Array searchsorted(const Operand& sorted, const Operand& values, std::string_view side = "left",
                    const Array& sorter = {});
 /// numpy.digitize: the number of the bin that each element falls into, bins[i - 1] <= x < bins[i],
-/// or, `right`, bins[i - 1] < x <= bins[i]; turned around for bins that fall. For bins that do
-/// neither, for which NumPy throws, the result says nothing. ShapeError unless bins has one axis,
-/// DTypeError for complex numbers.
+/// or, `right`, bins[i - 1] < x <= bins[i]; turned around for bins that fall. ValueError for
+/// bins that do neither, where they are computed and in host memory; for others the result has no
+/// meaning. ShapeError unless bins has one axis, DTypeError for complex numbers.
 Array digitize(const Operand& x, const Operand& bins, bool right = false);
 /// numpy.interp: where x lies between places, which rise, the value on the line between the values
 /// there; in front of them `left`, by default the first value, behind them `right`, by default the
