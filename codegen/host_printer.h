@@ -27,6 +27,15 @@ class HostPrinter {
   KernelSource print();
 
  private:
+  /// A parameter of the function that holds the loops.
+  struct Pointer {
+    std::size_t operand;
+    std::string type;
+    bool alone;  ///< nothing else points to its memory
+  };
+  std::vector<Pointer> pointers() const;
+  void open_body();
+  void entry();
   void unpack();
   void hide_extents();
   void elements();

@@ -53,12 +53,14 @@ class Donation {
     program_.outputs[out.index].input = residual.index;
     // The kernel that stands by reads each element where it writes, too.
     KernelStep& kernel = step.stand_by->kernel;
+    std::vector<std::size_t> sharing;
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       Parameter& parameter = kernel.parameters[i];
       if (parameter.kind != Parameter::Kind::buffer || i == step.stand_by->product) continue;
       if (parameter.buffer == out) parameter.buffer = residual;
-      if (parameter.buffer == residual) planned_.kernels[kernel.kernel].operands[i].aliased = true;
+      if (parameter.buffer == residual) sharing.push_back(i);
     }
+    share_memory(planned_.kernels[kernel.kernel].operands, sharing);
     kernel.parameters[step.stand_by->product].buffer = step.out;
   }
 
@@ -106,12 +108,12 @@ class Donation {
 
   void reuse(std::uint32_t input, std::uint32_t output, const KernelUses::Uses& uses) {
     KernelPlan& plan = last_plan();
-    for (const std::size_t place : uses.places) {
+    for (const std::size_t place : uses.places)
       last_step().parameters[place].buffer = {BufferRef::Kind::input, input};
-      plan.operands[place].aliased = true;
-    }
-    for (const std::size_t place : uses_->of({BufferRef::Kind::input, input}).places)
-      plan.operands[place].aliased = true;
+    std::vector<std::size_t> sharing = uses.places;
+    const auto& read = uses_->of({BufferRef::Kind::input, input}).places;
+    sharing.insert(sharing.end(), read.begin(), read.end());
+    share_memory(plan.operands, sharing);
     program_.outputs[output].input = input;
   }
 

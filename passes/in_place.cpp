@@ -137,9 +137,10 @@ class Sharing {
              KernelPlan& plan) {
     heirs_[temporary] = made;
     found_ = true;
-    for (const BufferRef& buffer : {BufferRef{BufferRef::Kind::temporary, temporary}, made}) {
-      for (const std::size_t place : uses.of(buffer).places) plan.operands[place].aliased = true;
-    }
+    std::vector<std::size_t> sharing = uses.of(made).places;
+    const auto& read = uses.of({BufferRef::Kind::temporary, temporary}).places;
+    sharing.insert(sharing.end(), read.begin(), read.end());
+    share_memory(plan.operands, sharing);
   }
 
   /// An heir may have one itself, made by a later step.

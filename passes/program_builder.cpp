@@ -182,12 +182,13 @@ void Builder::add_group(const Group& group) {
 
 /// Operands that share a buffer, which may be one's output and another's input.
 void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parameter>& parameters) {
-  std::unordered_map<std::uint64_t, std::size_t> first;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> positions;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const BufferRef& buffer = parameters[i].buffer;
-    const std::uint64_t key = static_cast<std::uint64_t>(buffer.kind) << 32 | buffer.index;
-    const auto [earlier, is_new] = first.emplace(key, i);
-    if (!is_new) operands[i].aliased = operands[earlier->second].aliased = true;
+    positions[static_cast<std::uint64_t>(buffer.kind) << 32 | buffer.index].push_back(i);
+  }
+  for (const auto& [buffer, sharing] : positions) {
+    if (sharing.size() > 1) share_memory(operands, sharing);
   }
 }
 

@@ -49,6 +49,16 @@ void collapse(KernelPlan& plan, IndexSpace& space, std::vector<Loop>& loops) {
 
 }  // namespace
 
+void share_memory(std::vector<KernelOperand>& operands, const std::vector<std::size_t>& positions) {
+  const std::size_t first = *std::ranges::min_element(positions);
+  const bool one_dtype = std::ranges::all_of(
+      positions, [&](std::size_t i) { return operands[i].dtype == operands[first].dtype; });
+  for (const std::size_t i : positions) {
+    operands[i].aliased = true;
+    if (one_dtype && i != first) operands[i].same_as = static_cast<std::int16_t>(first);
+  }
+}
+
 void collapse_loops(KernelPlan& plan, IndexSpace& space) {
   collapse(plan, space, plan.outer);
   collapse(plan, space, plan.inner);

@@ -27,7 +27,11 @@ struct KernelOperand {
   bool streamed = false;  ///< written past the caches, which it would not fit
   int partials = -1;   ///< index of the scratch that it is, states of a reduction or flags, or -1
   bool flags = false;  ///< says which states of a look-back are there, and counts its tickets
+  std::int16_t same_as = -1;  ///< the first of the operands that share its memory and dtype, or -1
 };
+
+/// Marks the operands at these positions, at least two, as lying in the same memory.
+void share_memory(std::vector<KernelOperand>& operands, const std::vector<std::size_t>& positions);
 
 /// A scalar value of the kernel's body, computed once per iteration of the loops that it depends
 /// on.
