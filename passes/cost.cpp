@@ -45,6 +45,11 @@ Speed speed_of(const ir::Target& target) {
   return {4.0e4, 2.0e4, 2.0};
 }
 
+int operations_of(ir::Op op) {
+  constexpr int slots = 10;  // of one operation
+  return std::max(1, (ir::info(op).cost + slots - 1) / slots);
+}
+
 std::vector<Recomputation> find_recomputations(const Graph& graph) {
   std::vector<Recomputation> results(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -70,6 +75,13 @@ std::vector<Recomputation> find_recomputations(const Graph& graph) {
     }
   }
   return results;
+}
+
+bool duplicating_pays(const Recomputation& again, DType dtype, std::size_t groups,
+                      const Speed& speed) {
+  const auto own_bytes = static_cast<double>(size_of(dtype));
+  const double again_us = static_cast<double>(groups - 1) * again.slots / speed.slots_per_us;
+  return again.possible && again.bytes <= own_bytes && again_us <= own_bytes / speed.bytes_per_us;
 }
 
 bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,

@@ -16,6 +16,9 @@ struct Speed {
 };
 Speed speed_of(const ir::Target& target);
 
+/// As how many operations of a kernel an op counts: what takes long is also long to compile.
+int operations_of(ir::Op op);
+
 /// What it takes to compute one element of a value again from what is in memory.
 struct Recomputation {
   bool possible = false;  ///< no reduction or library call in between
@@ -24,6 +27,11 @@ struct Recomputation {
 };
 /// For every value of the graph.
 std::vector<Recomputation> find_recomputations(const Graph& graph);
+
+/// Computing a value in each of so many groups moves fewer bytes than storing it, and takes no more
+/// time.
+bool duplicating_pays(const Recomputation& again, DType dtype, std::size_t groups,
+                      const Speed& speed);
 
 /// Computing a candidate wherever the group uses it costs no more time than writing it to memory,
 /// reading it back and launching one more kernel.

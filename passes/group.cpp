@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "heddle/error.h"
 
 #include "passes/fit.h"
 #include "passes/grouper.h"
+#include "passes/plan/families.h"
 #include "passes/sort.h"
 
 namespace heddle::passes {
@@ -96,7 +99,7 @@ void Grouper::make_group(ValueId node) {
                         reason);
   }
   result_.groups.push_back(std::move(group));
-  add_member(id, candidate, true);
+  add_member(id, candidate, true, true);
 }
 
 bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
@@ -104,6 +107,16 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
   Group& group = result_.groups[id];
   if (group.library) {
     cut(node, id, "library", "a step of its own reads it from memory");
+    return false;
+  }
+  if (id < ahead_.size() && ahead_[id].kept_out.contains(index_of(node))) {
+    const std::size_t kept_out = ahead_[id].kept_out.size();
+    cut(node, id, "pointwise",
+        fmt::format("the kernel would outgrow {} operations or {} operands; {} here, which moves "
+                    "{:.0f} bytes",
+                    max_operations, max_operands,
+                    kept_out == 1 ? "1 value crosses" : fmt::format("{} values cross", kept_out),
+                    ahead_[id].bytes));
     return false;
   }
   if (access(node, id).whole) {
@@ -149,79 +162,13 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
   return true;
 }
 
-// A node that reads what another group reads, over the same loops, is computed beside it, so that
-// the data is read once. The group must run before all users of the node; it does not depend on the
-// node then, and the node, whose operands come before all members seen so far, does not depend on
-// it.
-bool Grouper::try_sibling(ValueId node, const std::vector<std::uint32_t>& users) {
-  constexpr std::size_t most_tried = 8;
-  std::size_t tried = 0;
-  for (const ValueId operand : graph_.operands(node)) {
-    const std::vector<Access>& accesses = accesses_[index_of(operand)];
-    for (auto access = accesses.rbegin(); access != accesses.rend() && tried < most_tried;
-         ++access, ++tried) {
-      const std::uint32_t id = access->group;
-      Group& group = result_.groups[id];
-      const bool runs_before_users =
-          std::all_of(users.begin(), users.end(), [&](std::uint32_t user) { return user < id; });
-      if (group.library || group.in_place || !runs_before_users) continue;
-      const std::optional<Candidate> candidate = sibling_candidate(node, group);
-      std::string family, reason;
-      if (!candidate || !ask_families(group, *candidate, family, reason)) continue;
-      add_member(id, *candidate, true);
-      return true;
-    }
-  }
-  return false;
-}
-
-std::optional<Candidate> Grouper::sibling_candidate(ValueId node, const Group& group) {
-  const bool scans = ir::is_scan(graph_.op(node));
-  const bool walks = scans || ir::is_reduction(graph_.op(node));
-  if (walks == group.inner.empty()) return std::nullopt;
-  const std::vector<AtomId>& loops = scans ? group.scanned : group.outer;
-  IndexSpace& space = *result_.space;
-  const ir::Shape& shape = graph_.shape(node);
-  IndexMap map(shape.size());
-  std::size_t next = 0;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] == Dim(1)) continue;
-    if (next == loops.size() || !(space.atom(loops[next]).extent == shape[axis]))
-      return std::nullopt;
-    map[axis] = space.loop(loops[next++]);
-  }
-  if (next != loops.size()) return std::nullopt;
-  Candidate result;
-  result.node = node;
-  result.maps = {map};
-  std::string reason;
-  std::optional<Candidate> fitted = fit(std::move(result), group, reason);
-  if (!fitted) return std::nullopt;
-  result = std::move(*fitted);
-  // Worth it only where both read the same elements in the same order.
-  for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
-    const ValueId operand = graph_.operands(node)[k];
-    const IndexMap read = operand_map(space, graph_, node, k, map, group.inner);
-    for (const Access& access : accesses_[index_of(operand)]) {
-      if (&result_.groups[access.group] != &group) continue;
-      if (std::find(access.maps.begin(), access.maps.end(), read) != access.maps.end())
-        return result;
-    }
-  }
-  return std::nullopt;
-}
-
 // Computing a node again in every group moves fewer bytes than storing it where it reads no more
 // memory than it is itself.
 bool Grouper::try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups) {
   const ir::Op op = graph_.op(node);
   const bool source = op == ir::Op::iota || op == ir::Op::constant;
-  const Recomputation& again = recomputations_[index_of(node)];
-  const auto own_bytes = static_cast<double>(size_of(graph_.dtype(node)));
-  const double again_us =
-      static_cast<double>(groups.size() - 1) * again.slots / speed_.slots_per_us;
   const bool pays =
-      again.possible && again.bytes <= own_bytes && again_us <= own_bytes / speed_.bytes_per_us;
+      duplicating_pays(recomputations_[index_of(node)], graph_.dtype(node), groups.size(), speed_);
   const bool repeatable = ir::is_elementwise(op) || op == ir::Op::cast;
   if (!source && !(pays && repeatable)) return false;
   std::vector<Candidate> joined;
@@ -281,11 +228,11 @@ bool Grouper::ask_families(Group& group, const Candidate& candidate, std::string
   return accepting != 0;
 }
 
-void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool stored) {
+void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool stored, bool begins) {
   Group& group = result_.groups[id];
   const ValueId node = candidate.node;
   group.members.push_back(node);
-  group.instructions += static_cast<int>(candidate.maps.size());
+  group.operations += static_cast<int>(candidate.maps.size()) * operations_of(graph_.op(node));
   if (stored) {
     group.stored.push_back(node);
     group.stored_maps.push_back(candidate.maps[0]);
@@ -297,6 +244,36 @@ void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool stor
     group.inner = candidate.new_inner;
   }
   for (const IndexMap& map : candidate.maps) read_operands(node, id, map, candidate.feeds_elements);
+  look_ahead(id, begins);
+}
+
+// A group that will outgrow a kernel is cut where few bytes cross, which has to be known before its
+// nodes join. It is looked at again as it grows, as far as the work stays linear in the nodes.
+void Grouper::look_ahead(std::uint32_t id, bool begins) {
+  const Group& group = result_.groups[id];
+  if (group.library) return;
+  if (ahead_.size() <= id) ahead_.resize(id + 1);
+  Ahead& ahead = ahead_[id];
+  if (!begins && group.operations < ahead.looked_at + max_operations / 4) return;
+  const std::uint32_t visited = index_of(group.members.back());
+  constexpr std::size_t steps_a_node = 32;
+  if (frontiers_.work() > steps_a_node * (graph_.size() - visited + max_operations)) return;
+  ahead.looked_at = group.operations;
+  const auto reading = [&](ValueId value) {
+    FrontierFinder::Reading known;
+    known.from_memory = index_of(value) >= visited || ahead.kept_out.contains(index_of(value));
+    const std::vector<Access>& accesses = accesses_[index_of(value)];
+    const auto own = std::find_if(accesses.rbegin(), accesses.rend(),
+                                  [&](const Access& access) { return access.group == id; });
+    if (own == accesses.rend()) return known;
+    known.from_memory |= own->whole || own->maps.size() > max_maps;
+    known.maps = static_cast<int>(own->maps.size());
+    return known;
+  };
+  const Frontier frontier = frontiers_.find(group, is_output_, reading);
+  for (const ValueId value : frontier.computed) expecting_[index_of(value)] = id;
+  for (const ValueId value : frontier.values) ahead.kept_out.insert(index_of(value));
+  ahead.bytes += frontier.bytes;
 }
 
 void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,

@@ -27,9 +27,9 @@ struct Group {
   std::vector<ValueId> stored;        ///< members whose values go to memory
   std::vector<IndexMap> stored_maps;  ///< where the loops visit each of them
   std::uint32_t families = 0;         ///< bit i: family i of families() still takes the group
-  int instructions = 0;
-  int loads = 0;          ///< values read from memory, as far as they have been visited
-  int reads = 0;          ///< the same, and those that may still join
+  int operations = 0;                 ///< as operations_of counts them, at each place
+  int loads = 0;                      ///< values read from memory, as far as they have been visited
+  int reads = 0;                      ///< the same, and those that may still join
   bool in_place = false;  ///< the root is a slice_update that writes into its base's memory
   /// Of a library group of a product and what follows it; `stands_by` is the kernel for that.
   std::optional<Epilogue> epilogue;

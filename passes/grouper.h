@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "passes/cost.h"
 #include "passes/epilogue.h"
+#include "passes/frontier.h"
 #include "passes/group.h"
 #include "passes/look_ahead.h"
 #include "passes/plan/family.h"
@@ -41,7 +43,9 @@ class Grouper {
         recomputations_(find_recomputations(graph)),
         epilogues_(graph, options.target,
                    {!is_disabled("epilogue"), options.strict, options.approximate}),
-        speed_(speed_of(options.target)) {
+        speed_(speed_of(options.target)),
+        frontiers_(graph, recomputations_, speed_),
+        expecting_(graph.size(), none) {
     result_.space = std::make_shared<IndexSpace>();
     for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
     for (std::size_t i = 0; i < families().size(); ++i) {
@@ -56,6 +60,15 @@ class Grouper {
   }
 
  private:
+  static constexpr std::uint32_t none = ~0u;
+
+  /// What is known of nodes that a group has not reached.
+  struct Ahead {
+    int looked_at = 0;  ///< how many operations there were
+    std::unordered_set<std::uint32_t> kept_out;
+    double bytes = 0;  ///< that move since these are
+  };
+
   void visit(ValueId node);
   void place(ValueId node);
   void make_group(ValueId node);
@@ -67,11 +80,17 @@ class Grouper {
   bool try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups);
   bool try_sibling(ValueId node, const std::vector<std::uint32_t>& groups);
   std::optional<Candidate> sibling_candidate(ValueId node, const Group& group);
+  bool reads_alike(ValueId node, const Candidate& candidate, std::uint32_t group);
+  std::vector<std::uint32_t> groups_expecting_producers(ValueId node) const;
+  bool joins_as_sibling(ValueId node, std::uint32_t group, bool alike);
+  void look_ahead(std::uint32_t group, bool begins);
   std::optional<Candidate> candidate(ValueId node, std::uint32_t group, std::string& reason);
   std::optional<Candidate> fit(Candidate candidate, const Group& group, std::string& reason);
   bool ask_families(Group& group, const Candidate& candidate, std::string& family,
                     std::string& reason);
-  void add_member(std::uint32_t group, const Candidate& candidate, bool stored);
+  /// `begins`: no member reads the node, and what it reads may be new to the group.
+  void add_member(std::uint32_t group, const Candidate& candidate, bool stored,
+                  bool begins = false);
   void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
   void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
   void read_memory(ValueId value, std::uint32_t group);
@@ -96,6 +115,9 @@ class Grouper {
   const std::vector<Recomputation> recomputations_;
   const EpilogueFinder epilogues_;
   const Speed speed_;
+  FrontierFinder frontiers_;
+  std::vector<Ahead> ahead_;              ///< per group
+  std::vector<std::uint32_t> expecting_;  ///< per node: the group that will likely compute it
   std::uint32_t enabled_ = 0;
 };
 

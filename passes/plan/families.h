@@ -4,7 +4,12 @@
 
 namespace heddle::passes {
 
-/// Operations and operands that one kernel may hold.
+/// Operations that one kernel may hold, as operations_of counts them, and values that it may read
+/// from memory.
+inline constexpr int max_operations = 1024;
+inline constexpr int max_operands = 64;
+
+/// Whether the group, and the candidate with it, stay within these.
 Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate);
 /// The same, for families that do not scatter.
 Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate);

@@ -14,7 +14,7 @@ namespace heddle::passes {
 /// What a family says of a node that asks to join.
 struct Verdict {
   bool accepted = true;
-  std::string reason;  ///< "413 operations, at most 256"
+  std::string reason;  ///< "1025 operations, at most 1024"
   static Verdict no(std::string reason) { return {false, std::move(reason)}; }
 };
 

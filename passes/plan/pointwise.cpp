@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "passes/cost.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -9,10 +10,10 @@ namespace heddle::passes {
 
 namespace {
 
-constexpr int max_operations = 256;
-constexpr int max_operands = 64;
 // Every operand is a pointer among the kernel's parameters, of which any driver takes 4 KB.
 constexpr int max_reads = 384;
+// Issue slots of a thread's code: of kernels with more the instruction caches hold no copy.
+constexpr std::int64_t most_slots = 4096;
 // Iterations of a loop that one thread takes, to share their loads.
 constexpr std::int64_t most_held_iterations = 8;
 
@@ -30,7 +31,8 @@ Verdict within_limits(const Graph& graph, const Group& group, const Candidate& c
 }
 
 Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate) {
-  const int operations = group.instructions + static_cast<int>(candidate.maps.size());
+  const int operations = group.operations + static_cast<int>(candidate.maps.size()) *
+                                                operations_of(graph.op(candidate.node));
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
                        std::to_string(max_operations));
@@ -68,6 +70,14 @@ namespace {
 
 bool is_plain_load(const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::load && instruction.arguments.empty();
+}
+
+/// Issue slots of what the kernel does with one element.
+std::int64_t slots_of(const KernelPlan& plan) {
+  std::int64_t slots = 0;
+  for (const Instruction& one : plan.body)
+    slots += one.kind == Instruction::Kind::apply ? info(one.op).cost : 1;
+  return slots;
 }
 
 /// Loads that some iteration of the loop makes and a later one, a few further, makes again.
@@ -117,8 +127,9 @@ void share_loads(KernelPlan& plan, const ir::Target& target) {
   constexpr std::int64_t register_bytes = 192;
   const std::int64_t enough = std::int64_t{2048} * std::max(1, target.multiprocessors);
   std::int64_t held = most_held_iterations;
-  while (held > 1 &&
-         (held * bytes * vector > register_bytes || total.constant() / (vector * held) < enough)) {
+  const std::int64_t slots = slots_of(plan) * vector;
+  while (held > 1 && (held * bytes * vector > register_bytes || held * slots > most_slots ||
+                      total.constant() / (vector * held) < enough)) {
     held /= 2;
   }
   if (held == 1) return;
@@ -144,8 +155,10 @@ void unroll(KernelPlan& plan, const ir::Target& target) {
   });
   if (!shares) return;
   const std::int64_t vectors = known(iterations(plan.outer), 1 << 26) / plan.vector;
+  const std::int64_t slots = slots_of(plan) * plan.vector;
   constexpr int most_unrolled = 4, enough_loads = 3;
   while (plan.unroll < most_unrolled && plan.unroll * loads < enough_loads &&
+         plan.unroll * 2 * slots <= most_slots &&
          vectors / (plan.unroll * 2) >=
              std::int64_t{8} * 2048 * std::max(1, target.multiprocessors)) {
     plan.unroll *= 2;
@@ -174,6 +187,7 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   }
   // Rows of more than one loop must hold whole vectors; a single loop has a tail instead.
   while (width > 1 && plan.outer.size() > 1 && !last.extent.divisible_by(width)) width /= 2;
+  while (width > 1 && width * slots_of(plan) > most_slots) width /= 2;
   plan.vector = width;
   share_loads(plan, target);
   if (plan.held == 0) unroll(plan, target);

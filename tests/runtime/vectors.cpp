@@ -31,7 +31,7 @@ std::vector<host::Compiler> compilers() {
   return found;
 }
 
-bool compiles_for_x86() { return host_target().architecture.starts_with("x86-64"); }
+bool compiles_for_x86() { return runtime::host_target().architecture.starts_with("x86-64"); }
 
 std::string assembly(const host::Compiler& compiler, const std::string& text) {
   const TemporaryFolder folder;
@@ -39,7 +39,7 @@ std::string assembly(const host::Compiler& compiler, const std::string& text) {
   std::ofstream(source) << text;
   std::vector<std::string> command = {compiler.path};
   for (const std::string& option :
-       host::option_list(compiler, ir::parse_target(host_target), {.contract = false}))
+       host::option_list(compiler, ir::parse_target(test::host_target), {.contract = false}))
     command.push_back(option);
   command.insert(command.end(), {"-S", "-o", made, source});
   const ProcessResult result = run_process(command);
@@ -89,7 +89,7 @@ const char* const adam = R"(func @adam(%0: f32[65536], %1: f32[65536], %2: f32[6
 
 /// Every kernel of the program has vector arithmetic, by every compiler.
 void check_vectors(const std::string& program, std::vector<bool> donated = {}) {
-  const ir::Target target = ir::parse_target(host_target);
+  const ir::Target target = ir::parse_target(test::host_target);
   for (const host::Compiler& compiler : compilers()) {
     const auto planned = passes::plan_program(ir::parse(program), {target, donated, {}, {}});
     for (const passes::KernelPlan& kernel : planned.kernels) {
