@@ -382,7 +382,7 @@ KernelSource Body::finish(const std::string& text, const std::vector<std::string
   std::vector<std::string> wanted = always;
   wanted.insert(wanted.end(), sections_.begin(), sections_.end());
   if (sections_.contains("half")) wanted.emplace_back(half);
-  source.sections = library_sections().close_over_needs(wanted);
+  source.sections = library_sections().close_over_needs(wanted, side);
   source.body = text;
   ir::Hasher hasher;
   hasher.bytes(source.text());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/kernel_source.h"
+#include "codegen/sections.h"
 #include "codegen/writer.h"
 #include "passes/plan/kernel_plan.h"
 
@@ -43,6 +44,8 @@ class Body {
   bool has_quick_way(const passes::Instruction& instruction) const;
   /// What an f16 is called in the library, which is its section's name too.
   const char* half = "half";
+  /// Whose kernel it is: the sections of the other side are left out.
+  Side side = Side::device;
   /// The same, of a dtype that no operand or instruction has.
   std::string type_with_section(DType dtype);
   /// "2.5f", "op::half{0x3c00}", "static_cast<unsigned char>(7u)", "op::complex64(1.0f, 0.0f)";

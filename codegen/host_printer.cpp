@@ -23,6 +23,7 @@ bool is_soft(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; 
 
 HostPrinter::HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_) {
   body_.half = "wide_half";
+  body_.side = Side::host;
 }
 
 /// What an operand's elements are in memory. GCC makes no vectors of loops that move structs, which

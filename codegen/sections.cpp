@@ -14,6 +14,8 @@ constexpr std::string_view section_mark = "//! section ";
 constexpr std::string_view defines_mark = "//! defines ";
 constexpr std::string_view defines_complex_mark = "//! defines_complex ";
 constexpr std::string_view defines_half_mark = "//! defines_half ";
+constexpr std::string_view host_mark = "//! host\n";
+constexpr std::string_view device_mark = "//! device\n";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -45,6 +47,9 @@ Section parse_section(std::string_view text) {
   take_names(defines_mark, result.defines);
   take_names(defines_complex_mark, result.defines_complex);
   take_names(defines_half_mark, result.defines_half);
+  if (text.starts_with(host_mark)) result.side = Side::host;
+  if (text.starts_with(device_mark)) result.side = Side::device;
+  if (result.side != Side::both) take_line(text);
   while (text.ends_with("\n\n")) text.remove_suffix(1);
   result.text = text;
   return result;
@@ -128,11 +133,14 @@ std::size_t SectionTable::index_of(std::string_view name) const {
   return found->second;
 }
 
-std::vector<std::string> SectionTable::close_over_needs(std::span<const std::string> names) const {
+std::vector<std::string> SectionTable::close_over_needs(std::span<const std::string> names,
+                                                        Side side) const {
   std::vector<bool> wanted(sections_.size(), false);
   for (const std::string& name : names) wanted[index_of(name)] = true;
   // What a section needs stands before it.
   for (std::size_t i = sections_.size(); i-- > 0;) {
+    const Side own = sections_[i].side;
+    if (own != Side::both && side != Side::both && own != side) wanted[i] = false;
     if (!wanted[i]) continue;
     for (auto need : sections_[i].needs) wanted[index_of(need)] = true;
   }

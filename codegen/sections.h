@@ -18,7 +18,9 @@ namespace heddle::codegen {
 /// the ops and reductions whose meaning the section is; `//! defines_complex X Y ...` those whose
 /// meaning it is for complex operands, where that takes more than the arithmetic of section
 /// complex; `//! defines_half X Y ...` those that have functions of their own for half, beside
-/// those of every type, whose section stands among the needs.
+/// those of every type, whose section stands among the needs. A line `//! host` or `//! device`
+/// says that kernels of the other side do without the section.
+enum class Side { both, host, device };
 struct Section {
   std::string_view name;
   std::string_view text;
@@ -26,6 +28,7 @@ struct Section {
   std::vector<std::string_view> defines;          ///< ops and reductions
   std::vector<std::string_view> defines_complex;  ///< those of complex operands
   std::vector<std::string_view> defines_half;     ///< those of half operands
+  Side side = Side::both;                         ///< whose kernels take it
 };
 
 /// What the meaning of an op depends on.
@@ -44,7 +47,9 @@ class SectionTable {
   /// The section that defines an op or reduction for such operands; null where none does.
   const Section* defining(std::string_view op, Operands operands = Operands::any) const;
   /// The names with everything that they need, each once, in the table's order.
-  std::vector<std::string> close_over_needs(std::span<const std::string> names) const;
+  /// Sections of the other side are left out, and what only they need.
+  std::vector<std::string> close_over_needs(std::span<const std::string> names,
+                                            Side side = Side::both) const;
 
  private:
   std::size_t index_of(std::string_view name) const;

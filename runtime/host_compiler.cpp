@@ -226,7 +226,8 @@ std::vector<std::string> option_list(const Compiler& compiler, const ir::Target&
     out.emplace_back(each);
   }
   if (options.line_info) out.emplace_back("-g1");
-  if (compiler.clang) out.emplace_back("-fveclib=libmvec");
+  // Without AVX clang calls variants for AVX, with vectors in pairs of registers.
+  if (compiler.clang && target.vector_bytes >= 32) out.emplace_back("-fveclib=libmvec");
   for (const char* each : {"-nostartfiles", "-nodefaultlibs"}) out.emplace_back(each);
   return out;
 }

@@ -93,27 +93,19 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
 }  // namespace heddle_scalar
 
 //! section math needs core
-// HD_MATH_1(name, function) makes `name` of the C library's `function`. On the host HD_VECTOR_MATH
-// declares one that GCC may replace by libmvec's vector form, HD_PLAIN_MATH one that it may not.
-// Define HD_NO_VECTOR_MATH where there is no libmvec.
+// HD_MATH_1(name, function) makes `name` of the C library's `function`, which HD_PLAIN_MATH
+// declares on the host. HD_VECTOR_MATH_1(name, function) does both, HD_FLOAT_MATH_1 for float
+// alone; those of the host are in section vector_math.
 #ifdef __CUDACC__
-#define HD_VECTOR_MATH(function)
-#define HD_VECTOR_MATH_2(function)
 #define HD_PLAIN_MATH(function)
 #define HD_PLAIN_MATH_2(function)
+#define HD_VECTOR_MATH_1(name, function) HD_MATH_1(name, function)
+#define HD_VECTOR_MATH_2(name, function) HD_MATH_2(name, function)
+#define HD_FLOAT_MATH_1(name, function)                      \
+  namespace heddle_scalar {                                  \
+  HD_SCALAR float name(float x) { return ::function##f(x); } \
+  }
 #else
-#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && \
-    !defined(HD_NO_VECTOR_MATH) && !defined(HD_LIBRARY)
-#define HD_SIMD __attribute__((simd("notinbranch"), const))
-#else
-#define HD_SIMD
-#endif
-#define HD_VECTOR_MATH(function)                        \
-  extern "C" HD_SIMD float function##f(float) noexcept; \
-  extern "C" HD_SIMD double function(double) noexcept;
-#define HD_VECTOR_MATH_2(function)                             \
-  extern "C" HD_SIMD float function##f(float, float) noexcept; \
-  extern "C" HD_SIMD double function(double, double) noexcept;
 #define HD_PLAIN_MATH(function)                 \
   extern "C" float function##f(float) noexcept; \
   extern "C" double function(double) noexcept;
@@ -121,28 +113,47 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
   extern "C" float function##f(float, float) noexcept; \
   extern "C" double function(double, double) noexcept;
 #endif
+// `name` of half and bfloat16, by that of float.
+#define HD_SOFT_1(name)               \
+  namespace heddle_scalar {           \
+  template <class T>                  \
+  HD_SCALAR T name(T x) {             \
+    return narrow<T>(name(widen(x))); \
+  }                                   \
+  }
+#define HD_SOFT_2(name)                         \
+  namespace heddle_scalar {                     \
+  template <class T>                            \
+  HD_SCALAR T name(T x, T y) {                  \
+    return narrow<T>(name(widen(x), widen(y))); \
+  }                                             \
+  }
+#define HD_DOUBLE_MATH_1(name, function)                    \
+  namespace heddle_scalar {                                 \
+  HD_SCALAR double name(double x) { return ::function(x); } \
+  }
 #define HD_MATH_1(name, function)                            \
   namespace heddle_scalar {                                  \
   HD_SCALAR float name(float x) { return ::function##f(x); } \
-  HD_SCALAR double name(double x) { return ::function(x); }  \
-  template <class T>                                         \
-  HD_SCALAR T name(T x) {                                    \
-    return narrow<T>(name(widen(x)));                        \
   }                                                          \
-  }
+  HD_DOUBLE_MATH_1(name, function)                           \
+  HD_SOFT_1(name)
+#define HD_MATH_2(name, function)                                        \
+  namespace heddle_scalar {                                              \
+  HD_SCALAR float name(float x, float y) { return ::function##f(x, y); } \
+  HD_SCALAR double name(double x, double y) { return ::function(x, y); } \
+  }                                                                      \
+  HD_SOFT_2(name)
 // The same for what `approximate` gives up accuracy for: CUDA's intrinsic of the function.
 #if defined(__CUDACC__) && defined(HD_APPROXIMATE)
 #define HD_APPROXIMATE_MATH_1(name, function)                    \
   namespace heddle_scalar {                                      \
   HD_SCALAR float name(float x) { return ::__##function##f(x); } \
   HD_SCALAR double name(double x) { return ::function(x); }      \
-  template <class T>                                             \
-  HD_SCALAR T name(T x) {                                        \
-    return narrow<T>(name(widen(x)));                            \
   }                                                              \
-  }
+  HD_SOFT_1(name)
 #else
-#define HD_APPROXIMATE_MATH_1(name, function) HD_MATH_1(name, function)
+#define HD_APPROXIMATE_MATH_1(name, function) HD_VECTOR_MATH_1(name, function)
 #endif
 // The same, of 16-bit floats on a GPU always the intrinsic: it is accurate to far more digits than
 // they have.
@@ -158,15 +169,4 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
       return name##_of_numbers(x);                   \
   }                                                  \
   }
-#else
-#define HD_SOFT_APPROXIMATE_MATH_1(name, function) HD_MATH_1(name, function)
 #endif
-#define HD_MATH_2(name, function)                                        \
-  namespace heddle_scalar {                                              \
-  HD_SCALAR float name(float x, float y) { return ::function##f(x, y); } \
-  HD_SCALAR double name(double x, double y) { return ::function(x, y); } \
-  template <class T>                                                     \
-  HD_SCALAR T name(T x, T y) {                                           \
-    return narrow<T>(name(widen(x), widen(y)));                          \
-  }                                                                      \
-  }

@@ -24,45 +24,45 @@ HD_SCALAR T rsqrt(T x) {
 }
 }  // namespace heddle_scalar
 
-//! section cbrt needs math
+//! section cbrt needs math vector_math
 //! defines cbrt
-HD_VECTOR_MATH(cbrt)
-HD_MATH_1(cbrt, cbrt)
+HD_VECTOR_MATH_1(cbrt, cbrt)
 
-//! section exp needs math
+//! section exp needs math vector_math double_exponential
 //! defines exp
-HD_VECTOR_MATH(exp)
+#ifdef __CUDACC__
 HD_SOFT_APPROXIMATE_MATH_1(exp, exp)
+#else
+HD_FLOAT_MATH_1(exp, exp)
+namespace heddle_scalar {
+HD_SCALAR double exp(double x) { return double_exp(x); }
+}  // namespace heddle_scalar
+HD_SOFT_1(exp)
+#endif
 
-//! section exp2 needs math
+//! section exp2 needs math vector_math
 //! defines exp2
-HD_VECTOR_MATH(exp2)
-HD_MATH_1(exp2, exp2)
+HD_VECTOR_MATH_1(exp2, exp2)
 
-//! section expm1 needs math
+//! section expm1 needs math vector_math
 //! defines expm1
-HD_VECTOR_MATH(expm1)
-HD_MATH_1(expm1, expm1)
+HD_VECTOR_MATH_1(expm1, expm1)
 
-//! section log needs math
+//! section log needs math vector_math
 //! defines log
-HD_VECTOR_MATH(log)
 HD_APPROXIMATE_MATH_1(log, log)
 
-//! section log2 needs math
+//! section log2 needs math vector_math
 //! defines log2
-HD_VECTOR_MATH(log2)
 HD_APPROXIMATE_MATH_1(log2, log2)
 
-//! section log10 needs math
+//! section log10 needs math vector_math
 //! defines log10
-HD_VECTOR_MATH(log10)
 HD_APPROXIMATE_MATH_1(log10, log10)
 
-//! section log1p needs math
+//! section log1p needs math vector_math
 //! defines log1p
-HD_VECTOR_MATH(log1p)
-HD_MATH_1(log1p, log1p)
+HD_VECTOR_MATH_1(log1p, log1p)
 
 //! section logaddexp needs exp log1p
 //! defines logaddexp
@@ -95,10 +95,9 @@ HD_SCALAR T logaddexp2(T a, T b) {
 }
 }  // namespace heddle_scalar
 
-//! section power needs math
+//! section power needs math vector_math
 //! defines power
-HD_VECTOR_MATH_2(pow)
-HD_MATH_2(power_float, pow)
+HD_VECTOR_MATH_2(power_float, pow)
 namespace heddle_scalar {
 // Integers by squaring, with wrapping; to a negative exponent they are 1 / x^-y cut to an integer.
 template <class T>

@@ -1,78 +1,117 @@
 #pragma once
-//! section sin needs math
+//! section sin needs math vector_math double_circular
 //! defines sin
-HD_VECTOR_MATH(sin)
-HD_MATH_1(sin, sin)
+HD_FLOAT_MATH_1(sin, sin)
+#ifdef __CUDACC__
+HD_DOUBLE_MATH_1(sin, sin)
+#else
+HD_CIRCULAR(sin, sin)
+#endif
+HD_SOFT_1(sin)
 
-//! section cos needs math
+//! section cos needs math vector_math double_circular
 //! defines cos
-HD_VECTOR_MATH(cos)
-HD_MATH_1(cos, cos)
+HD_FLOAT_MATH_1(cos, cos)
+#ifdef __CUDACC__
+HD_DOUBLE_MATH_1(cos, cos)
+#else
+HD_CIRCULAR(cos, cos)
+#endif
+HD_SOFT_1(cos)
 
-//! section tan needs math
+//! section tan needs math vector_math double_circular
 //! defines tan
-HD_VECTOR_MATH(tan)
-HD_MATH_1(tan, tan)
+HD_FLOAT_MATH_1(tan, tan)
+#ifdef __CUDACC__
+HD_DOUBLE_MATH_1(tan, tan)
+#else
+HD_CIRCULAR(tan, hd_tan)
+#endif
+HD_SOFT_1(tan)
 
-//! section arcsin needs math
+//! section arcsin needs math vector_math double_arcsin
 //! defines arcsin
-HD_VECTOR_MATH(asin)
-HD_MATH_1(arcsin, asin)
+HD_FLOAT_MATH_1(arcsin, asin)
+namespace heddle_scalar {
+HD_SCALAR double arcsin(double x) { return double_arcsin(x); }
+}  // namespace heddle_scalar
+HD_SOFT_1(arcsin)
 
-//! section arccos needs math
+//! section arccos needs math vector_math
 //! defines arccos
-HD_VECTOR_MATH(acos)
-HD_MATH_1(arccos, acos)
+HD_VECTOR_MATH_1(arccos, acos)
 
-//! section arctan needs math
+//! section arctan needs math vector_math
 //! defines arctan
-HD_VECTOR_MATH(atan)
-HD_MATH_1(arctan, atan)
+HD_VECTOR_MATH_1(arctan, atan)
 
-//! section sinh needs math
+//! section sinh needs math vector_math double_sinh
 //! defines sinh
-HD_VECTOR_MATH(sinh)
-HD_MATH_1(sinh, sinh)
+HD_FLOAT_MATH_1(sinh, sinh)
+#ifdef __CUDACC__
+HD_DOUBLE_MATH_1(sinh, sinh)
+#else
+namespace heddle_scalar {
+HD_SCALAR double sinh(double x) { return double_sinh(x); }
+}  // namespace heddle_scalar
+#endif
+HD_SOFT_1(sinh)
 
-//! section cosh needs math
+//! section cosh needs math vector_math
 //! defines cosh
-HD_VECTOR_MATH(cosh)
-HD_MATH_1(cosh, cosh)
+HD_VECTOR_MATH_1(cosh, cosh)
 
-//! section tanh needs math
+//! section tanh needs math vector_math
 //! defines tanh
-HD_VECTOR_MATH(tanh)
-HD_MATH_1(tanh, tanh)
+HD_VECTOR_MATH_1(tanh, tanh)
 
-//! section arcsinh needs math
+//! section arcsinh needs math vector_math double_arcsinh
 //! defines arcsinh
-HD_VECTOR_MATH(asinh)
-HD_MATH_1(arcsinh, asinh)
+#if defined(__CUDACC__) || defined(HD_LIBRARY)
+HD_FLOAT_MATH_1(arcsinh, asinh)
+namespace heddle_scalar {
+HD_SCALAR double arcsinh(double x) { return double_arcsinh(x); }
+}  // namespace heddle_scalar
+HD_SOFT_1(arcsinh)
+#else
+HD_VECTOR_MATH_1(arcsinh, asinh)
+#endif
 
-//! section arccosh needs math
+//! section arccosh needs math vector_math double_arccosh
 //! defines arccosh
-HD_VECTOR_MATH(acosh)
-HD_MATH_1(arccosh, acosh)
+#if defined(__CUDACC__) || defined(HD_LIBRARY)
+HD_FLOAT_MATH_1(arccosh, acosh)
+namespace heddle_scalar {
+HD_SCALAR double arccosh(double x) { return double_arccosh(x); }
+}  // namespace heddle_scalar
+HD_SOFT_1(arccosh)
+#else
+HD_VECTOR_MATH_1(arccosh, acosh)
+#endif
 
-//! section arctanh needs math
+//! section arctanh needs math vector_math double_arctanh
 //! defines arctanh
-HD_VECTOR_MATH(atanh)
-HD_MATH_1(arctanh, atanh)
+#if defined(__CUDACC__) || defined(HD_LIBRARY)
+HD_FLOAT_MATH_1(arctanh, atanh)
+namespace heddle_scalar {
+HD_SCALAR double arctanh(double x) { return double_arctanh(x); }
+}  // namespace heddle_scalar
+HD_SOFT_1(arctanh)
+#else
+HD_VECTOR_MATH_1(arctanh, atanh)
+#endif
 
-//! section erf needs math
+//! section erf needs math vector_math
 //! defines erf
-HD_VECTOR_MATH(erf)
-HD_MATH_1(erf, erf)
+HD_VECTOR_MATH_1(erf, erf)
 
-//! section arctan2 needs math
+//! section arctan2 needs math vector_math
 //! defines arctan2
-HD_VECTOR_MATH_2(atan2)
-HD_MATH_2(arctan2, atan2)
+HD_VECTOR_MATH_2(arctan2, atan2)
 
-//! section hypot needs math
+//! section hypot needs math vector_math
 //! defines hypot
-HD_VECTOR_MATH_2(hypot)
-HD_MATH_2(hypot, hypot)
+HD_VECTOR_MATH_2(hypot, hypot)
 
 //! section degrees needs core
 //! defines degrees radians

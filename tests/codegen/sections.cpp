@@ -47,8 +47,18 @@ TEST_CASE("a kernel takes only the sections that it uses") {
   }
   CHECK(lines < 120);
   CHECK(close_over_needs({"logaddexp", "exp", "logaddexp"}) ==
-        std::vector<std::string>{"core", "math", "exp", "log1p", "logaddexp"});
+        std::vector<std::string>{"core", "bits", "math", "vector_math", "double_math",
+                                 "double_exponential", "exp", "log1p", "logaddexp"});
   CHECK(sections_of(ir::Op::exp, DType::bf16) == std::vector<std::string>{"bfloat16", "exp"});
+}
+
+TEST_CASE("sections of the host are left out of a GPU's kernels, and what only they need") {
+  const std::vector<std::string> exp = {"exp"};
+  CHECK(library_sections().close_over_needs(exp, Side::device) ==
+        std::vector<std::string>{"core", "math", "exp"});
+  CHECK(library_sections().close_over_needs(exp, Side::host) ==
+        std::vector<std::string>{"core", "bits", "math", "vector_math", "double_math",
+                                 "double_exponential", "exp"});
 }
 
 TEST_CASE("complex operands have sections of their own where operators do not do") {
