@@ -106,13 +106,13 @@ void CudaPrinter::column_stage(int stage) {
   walk_quickly(stage, "c{}", [&] {
     if (plan_.held > 0) {
       open_held_column();
+      fold_held(stage);
     } else {
       out_.open("if (active)");
-      out_.directive("#pragma unroll 4");
-      out_.open("for (Index r = begin + Index(threadIdx.y); r < end; r += {})", threads_y);
+      open_walk(stage, first, threads_y, 4);
     }
     column_body(stage);
-    out_.close();
+    close_walk(stage);
     if (plan_.held == 0) out_.close();
   });
   finish_states(stage, first);

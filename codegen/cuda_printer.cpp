@@ -4,6 +4,7 @@
 
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/long_sum.h"
 
 namespace heddle::codegen {
 
@@ -296,13 +297,74 @@ void CudaPrinter::define_states(int stage, const std::string& first) {
     }
     out_.directive("#pragma unroll");
     out_.line("for (int k = 0; k < {}; ++k) {};", plan_.vector, start);
+    if (!folds(reduction)) continue;
+    body_.need("fold_sum");
+    if (plan_.mapping == Mapping::rows) {
+      out_.line("R{0}::State t{0} = R{0}::identity();", i);
+    } else {
+      out_.line("R{0}::State total{0}[{1}];", i, plan_.vector);
+      out_.directive("#pragma unroll");
+      out_.line("for (int k = 0; k < {1}; ++k) total{0}[k] = R{0}::identity();", i, plan_.vector);
+    }
   }
+}
+
+bool CudaPrinter::folds(const passes::Reduction& reduction) const {
+  return plan_.fold > 0 && passes::is_rounded_sum(reduction);
+}
+
+bool CudaPrinter::folds(int stage) const {
+  return std::ranges::any_of(plan_.reductions, [&](const passes::Reduction& reduction) {
+    return reduction.stage == stage && folds(reduction);
+  });
+}
+
+void CudaPrinter::fold_states(int stage) {
+  const char* const text =
+      plan_.mapping == Mapping::rows ? "fold_lanes(t{0}, a{0});" : "fold_sums(total{0}, a{0});";
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].stage == stage && folds(plan_.reductions[i]))
+      out_.line(fmt::runtime(text), i);
+  }
+}
+
+// The loop over r from `first` on; where sums are folded, a loop over runs of `fold` steps.
+void CudaPrinter::open_walk(int stage, const std::string& first, int stride, int unroll) {
+  const std::string directive = fmt::format("#pragma unroll {}", unroll);
+  if (!folds(stage)) {
+    out_.directive(directive);
+    out_.open("for (Index r = {}; r < end; r += {})", first, stride);
+    return;
+  }
+  out_.open("for (Index r = {}; r < end;)", first);
+  out_.line("const Index stop = r + {0} < end ? r + {0} : end;", plan_.fold * stride);
+  out_.directive(directive);
+  out_.open("for (; r < stop; r += {})", stride);
+}
+
+void CudaPrinter::fold_held(int stage) {
+  if (!folds(stage)) return;
+  out_.open("if (h > 0 && h % {} == 0)", plan_.fold);
+  fold_states(stage);
+  out_.close();
+}
+
+void CudaPrinter::close_walk(int stage) {
+  out_.close();
+  if (!folds(stage)) return;
+  fold_states(stage);
+  if (plan_.held == 0) out_.close();
 }
 
 void CudaPrinter::finish_states(int stage, const std::string& first) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
-    if (reduction.stage != stage || !walks_places(reduction)) continue;
+    if (reduction.stage != stage) continue;
+    if (folds(reduction) && plan_.mapping == Mapping::columns) {
+      out_.directive("#pragma unroll");
+      out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = total{0}[k];", i, plan_.vector);
+    }
+    if (!walks_places(reduction)) continue;
     out_.line("R{0}::State a{0}[{1}];", i, plan_.vector);
     out_.directive("#pragma unroll");
     out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = R{0}::walked(w{0}[k], {2} < end);", i,

@@ -101,6 +101,15 @@ class CudaPrinter {
   /// Prints it with quick quotients and, for where `rare` says so, again without.
   void quickly_or_again(const std::function<void()>& print);
   void walk_quickly(int stage, const char* name, const std::function<void()>& walk);
+  /// Whether it is a sum that is folded (KernelPlan::fold), or the stage has one.
+  bool folds(const passes::Reduction& reduction) const;
+  bool folds(int stage) const;
+  void fold_states(int stage);
+  /// The loop over r, from `first` on in steps of `stride`. close_walk also closes the loop over h
+  /// of what is held, at whose beginning fold_held stands.
+  void open_walk(int stage, const std::string& first, int stride, int unroll);
+  void close_walk(int stage);
+  void fold_held(int stage);
   /// `first` is the place of lane k's first element.
   void define_states(int stage, const std::string& first);
   void finish_states(int stage, const std::string& first);

@@ -135,21 +135,23 @@ void CudaPrinter::row_stage(int stage) {
   walk_quickly(stage, "v{}", [&] {
     if (plan_.held > 0) {
       open_held();
+      fold_held(stage);
     } else {
-      out_.directive(fmt::format("#pragma unroll {}", walk_unroll(plan_)));
-      out_.open("for (Index r = begin + lane * {}; r < end; r += {})", plan_.vector, stride);
+      open_walk(stage, fmt::format("begin + lane * {}", plan_.vector), stride, walk_unroll(plan_));
     }
     row_body(stage);
-    out_.close();
+    close_walk(stage);
   });
   finish_states(stage, first);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.reductions[i].stage != stage) continue;
-    out_.line("R{0}::State t{0} = a{0}[0];", i);
-    if (plan_.vector > 1) {
-      out_.directive("#pragma unroll");
-      out_.line("for (int k = 1; k < {1}; ++k) t{0} = R{0}::combine(t{0}, a{0}[k]);", i,
-                plan_.vector);
+    if (!folds(plan_.reductions[i])) {
+      out_.line("R{0}::State t{0} = a{0}[0];", i);
+      if (plan_.vector > 1) {
+        out_.directive("#pragma unroll");
+        out_.line("for (int k = 1; k < {1}; ++k) t{0} = R{0}::combine(t{0}, a{0}[k]);", i,
+                  plan_.vector);
+      }
     }
     out_.line("t{0} = reduce_lanes<R{0}, {1}>(t{0});", i, plan_.threads_per_row);
     if (plan_.cluster == 1) continue;

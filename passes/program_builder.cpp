@@ -14,6 +14,7 @@
 #include "passes/plan/analyze.h"
 #include "passes/plan/family.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/long_sum.h"
 #include "passes/plan/sort.h"
 #include "passes/plan/split.h"
 #include "passes/sort.h"
@@ -194,6 +195,7 @@ void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parame
 
 void Builder::add_kernel(KernelPlan plan) {
   plan.index_bits = index_bits(plan);
+  if (options_.target.kind == ir::TargetKind::cuda) plan.fold = fold_after(plan);
   plan.name = describe(plan);
   KernelStep step = launch_shape(plan, options_.target);
   const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_a_block : 0;

@@ -161,6 +161,8 @@ struct KernelPlan {
                           ///< again a stage; scans: vectors or inner iterations a thread;
                           ///< elements: iterations of `held_loop`, 0: there is none
   int held_loop = -1;     ///< elements mapping: an outer loop
+  int fold = 0;  ///< rows and columns: steps of a thread's walk after which its sums are folded
+                 ///< into compensated totals (fold_after), 0: never
   bool look_back =
       false;  ///< scans: a row is cut in tiles, a block each, that wait for the earlier
   int index_bits = 64;

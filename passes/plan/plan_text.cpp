@@ -59,8 +59,8 @@ class PlanText {
         return fmt::format("tiles along {} edge={} vector={} threads={} i{}", plan_.tile_loop,
                            plan_.tile_edge, plan_.vector, plan_.threads, plan_.index_bits);
       case Mapping::rows:
-        return fmt::format("rows vector={} lanes={} threads={} held={} {} i{}", plan_.vector,
-                           plan_.threads_per_row, plan_.threads, plan_.held, parts(),
+        return fmt::format("rows vector={} lanes={} threads={} held={} {}{} i{}", plan_.vector,
+                           plan_.threads_per_row, plan_.threads, plan_.held, parts(), folds(),
                            plan_.index_bits);
       case Mapping::scan_rows:
       case Mapping::scan_columns:
@@ -68,9 +68,9 @@ class PlanText {
       case Mapping::columns:
         break;
     }
-    return fmt::format("columns vector={} columns={} threads={} {}{} i{}", plan_.vector,
+    return fmt::format("columns vector={} columns={} threads={} {}{}{} i{}", plan_.vector,
                        plan_.threads_per_row, plan_.threads,
-                       plan_.held > 0 ? fmt::format("held={} ", plan_.held) : "", parts(),
+                       plan_.held > 0 ? fmt::format("held={} ", plan_.held) : "", parts(), folds(),
                        plan_.index_bits);
   }
 
@@ -78,6 +78,8 @@ class PlanText {
     return plan_.cluster > 1 ? fmt::format("cluster={}", plan_.cluster)
                              : fmt::format("split={}", plan_.split);
   }
+
+  std::string folds() const { return plan_.fold > 0 ? fmt::format(" fold={}", plan_.fold) : ""; }
 
   std::string scan_mapping() const {
     const bool rows = plan_.mapping == Mapping::scan_rows;

@@ -1,0 +1,35 @@
+//! section fold_sum
+// Long sums. A thread adds a few elements to `part` and then folds that into a total, by Kahan's
+// method: what the total's rounding lost stays in the part, which goes on from there. All folds of
+// a sum together are as accurate as two additions. No operand is a product, so contraction changes
+// nothing.
+template <class State>
+__device__ __forceinline__ void fold_sum(State& total, State& part) {
+  const State sum = total + part;
+  const State lost = part - (sum - total);
+  part = lost - lost == 0 ? lost : 0;  // infinities and NaN lose nothing
+  total = sum;
+}
+template <template <class> class Complex, class Part>
+__device__ __forceinline__ void fold_sum(Complex<Part>& total, Complex<Part>& part) {
+  fold_sum(total.re, part.re);
+  fold_sum(total.im, part.im);
+}
+
+// Each of W columns has a total.
+template <class State, int W>
+__device__ __forceinline__ void fold_sums(State (&totals)[W], State (&parts)[W]) {
+#pragma unroll
+  for (int k = 0; k < W; ++k) fold_sum(totals[k], parts[k]);
+}
+
+// The W lanes of a row share one.
+template <class State, int W>
+__device__ __forceinline__ void fold_lanes(State& total, State (&parts)[W]) {
+#pragma unroll
+  for (int k = 1; k < W; ++k) {
+    parts[0] = parts[0] + parts[k];
+    parts[k] = State(0);
+  }
+  fold_sum(total, parts[0]);
+}
