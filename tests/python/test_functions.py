@@ -233,6 +233,7 @@ def test_masks_name_indices():
         hd.jit(lambda v, m: hd.delete(v, m))(x, hd.asarray(mask))
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
 def test_tolerances_of_weak_numbers():
     for dtype in ("float16", "float32", "float64", "int8", "bool"):
         a = np.ones(3, dtype=dtype)
