@@ -20,15 +20,19 @@ using namespace heddle;
 
 namespace {
 
-/// A program whose outputs are kernels of their own.
+/// A program whose outputs, up to 32, are kernels of their own: other ops of other extents.
 ir::Graph outputs(int count) {
   std::string parameters, body, results, types;
+  int next = count;
   for (int i = 0; i < count; ++i) {
     const char* const comma = i == 0 ? "" : ", ";
     const std::string type = fmt::format("f32[{}]", 5 + i);
     parameters += fmt::format("{}%{}: {}", comma, i, type);
-    body += fmt::format("  %{} = negative %{} : {}\n", count + i, i, type);
-    results += fmt::format("{}%{}", comma, count + i);
+    for (int bit = 0, value = i; bit < 5; ++bit, value = next++) {
+      const char* const op = ((i >> bit) & 1) != 0 ? "exp" : "tanh";
+      body += fmt::format("  %{} = {} %{} : {}\n", next, op, value, type);
+    }
+    results += fmt::format("{}%{}", comma, next - 1);
     types += comma + type;
   }
   return ir::parse(fmt::format("func @many({}) -> ({}) {{\n{}  return {}\n}}\n", parameters, types,
