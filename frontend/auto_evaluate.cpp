@@ -71,7 +71,8 @@ bool comes_round(const Anchor& anchor, const Recorder& recorder) {
   return !again.contains(anchor.context[common]);
 }
 
-/// Where this thread has evaluated on its own. In a loop the operations between two turns past one
+/// Where this thread has evaluated on its own since it was asked for a value, so that the same work
+/// after the same request is evaluated at the same places. In a loop the operations between two turns past one
 /// anchor are the same each time, whatever the body's length, so evaluating at anchors only makes
 /// one program of all turns.
 struct Policy {
@@ -154,6 +155,7 @@ void note_explicit_evaluation() {
   Recorder& recorder = Recorder::current();
   Policy& policy = this_policy();
   start_window(recorder, policy);
+  policy.anchors.clear();
   policy.window_from_anchor = false;
   policy.kept = std::min(policy.kept, recorder.pending_count());
 }

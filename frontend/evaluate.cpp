@@ -30,6 +30,7 @@ namespace {
 struct Prepared {
   std::shared_ptr<const runtime::Executable> executable;
   std::vector<std::uint32_t> result;
+  std::vector<std::uint32_t> open;           ///< GraphWalk::open of the walk that it was made for
   std::vector<runtime::Argument> extras;     ///< behind the walk's own arguments
   std::shared_ptr<const ir::Graph> general;  ///< runtime::SiteProgram::general
 };
@@ -43,22 +44,34 @@ class PreparedCache {
     return cache;
   }
 
-  std::shared_ptr<const Prepared> find(const ir::Hash128& key) {
+  using Value = std::shared_ptr<const Prepared>;
+
+  /// The program that ran a walk with these very starts before; else the one of walks that open
+  /// the same starts. So a walk that is repeated finds its program, although more may be open now.
+  Value find(const ir::Hash128& exact, const ir::Hash128& key) {
     const std::lock_guard lock(mutex_);
-    const auto* const found = programs_.find(key);
-    return found == nullptr ? nullptr : *found;
+    if (exact != key) {
+      if (const Value* const found = by_starts_.find(exact)) return *found;
+      if (const Value* const found = programs_.find(exact)) return *found;
+    }
+    const Value* const found = programs_.find(key);
+    if (found == nullptr) return nullptr;
+    if (exact != key) by_starts_[exact] = *found;
+    return *found;
   }
-  void insert(const ir::Hash128& key, std::shared_ptr<const Prepared> prepared) {
+  void insert(const ir::Hash128& exact, const ir::Hash128& key, Value prepared) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<const Prepared>& entry = programs_[key];
+    if (exact != key) by_starts_[exact] = prepared;
+    Value& entry = programs_[key];
     if (!entry) ++counters().programs;
     entry = std::move(prepared);
   }
 
  private:
+  using Map = runtime::BoundedMap<ir::Hash128, Value, ir::Hash128Hasher>;
   ir::Mutex mutex_;
-  runtime::BoundedMap<ir::Hash128, std::shared_ptr<const Prepared>, ir::Hash128Hasher> programs_{
-      4096};
+  Map programs_{4096};
+  Map by_starts_{16384};
 };
 
 /// Counts the evaluations that have ended or failed. Guarded by graph_mutex().
@@ -151,24 +164,32 @@ class Run {
 
  private:
   std::shared_ptr<const Prepared> prepare(runtime::Device device) {
-    const ir::Hash128 key = Mix()
-                                .hash(walk_.key)
-                                .number(static_cast<std::uint64_t>(device.kind))
-                                .number(static_cast<std::uint64_t>(device.ordinal))
-                                .finish();
-    if (auto found = PreparedCache::instance().find(key)) return found;
+    const auto on_device = [&](const ir::Hash128& key) {
+      return Mix()
+          .hash(key)
+          .number(static_cast<std::uint64_t>(device.kind))
+          .number(static_cast<std::uint64_t>(device.ordinal))
+          .finish();
+    };
+    const ir::Hash128 exact = on_device(walk_.exact), key = on_device(walk_.key);
+    if (auto found = PreparedCache::instance().find(exact, key)) {
+      walk_.open = found->open;
+      return found;
+    }
     auto prepared = std::make_shared<Prepared>();
+    prepared->open = walk_.open;
     const ir::Graph graph = build_graph(walk_, prepared->result);
     runtime::CompileOptions options;
-    options.donated.assign(walk_.starts.size(), false);
-    options.aligned.assign(walk_.starts.size(), true);
+    const std::size_t starts = walk_.starts().size();
+    options.donated.assign(starts, false);
+    options.aligned.assign(starts, true);
     options.donated.insert(options.donated.end(), walk_.donated.begin(), walk_.donated.end());
     options.aligned.insert(options.aligned.end(), walk_.aligned.begin(), walk_.aligned.end());
     runtime::SiteProgram program = runtime::program_at(place(), graph, options, device);
     prepared->executable = std::move(program.executable);
     prepared->extras = std::move(program.extras);
     prepared->general = std::move(program.general);
-    PreparedCache::instance().insert(key, prepared);
+    PreparedCache::instance().insert(exact, key, prepared);
     return prepared;
   }
 
@@ -188,7 +209,8 @@ class Run {
 
   /// First the open starts. The memory of a leaf that only this walk refers to is the leaf's alone.
   void collect_arguments(const Prepared& prepared) {
-    for (std::int64_t start : walk_.starts) starts_.push_back({ir::extent_argument(start), {}, 0});
+    for (const std::int64_t start : walk_.starts())
+      starts_.push_back({ir::extent_argument(start), {}, 0});
     for (const runtime::DeviceArray& start : starts_) arguments_.push_back({&start});
     for (const std::uint32_t leaf : walk_.leaves) {
       const auto& [node, kind, operand_count] = walk_.order[leaf];

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "frontend/mix.h"
+#include "ir/fields.h"
 #include "ir/generalize.h"
 
 namespace heddle::frontend {
@@ -89,9 +91,9 @@ class Walker {
     if (is_pending(node)) {
       entry.operand_count = static_cast<std::uint32_t>(node.operands().size());
       for (const NodeRef& operand : node.operands()) walk_.positions.push_back(operand->position);
-      for (std::uint32_t axes = node.open_starts; axes != 0; axes &= axes - 1) {
-        const auto axis = static_cast<std::size_t>(std::countr_zero(axes));
-        walk_.starts.push_back(node.attributes->starts[axis].constant());
+      if (ir::fields_of(node.op).region) {
+        walk_.regions.push_back(node.position);
+        walk_.open.push_back(node.open_starts);
       }
     } else if (node.evaluated() && node.kind != Node::Kind::constant) {
       entry.kind = Node::Kind::array;
@@ -172,7 +174,22 @@ class Walker {
       ++leaf;
     }
     for (std::uint32_t output : walk_.outputs) mix.number(output);
-    walk_.key = mix.finish();
+    const ir::Hash128 without_starts = mix.finish();
+    walk_.key = with_starts(without_starts, walk_.open);
+    walk_.exact = with_starts(without_starts, std::vector<std::uint32_t>(walk_.regions.size()));
+  }
+
+  ir::Hash128 with_starts(const ir::Hash128& key, const std::vector<std::uint32_t>& open) const {
+    Mix mix;
+    mix.hash(key);
+    for (std::size_t i = 0; i < walk_.regions.size(); ++i) {
+      const std::vector<ir::Dim>& starts = walk_.order[walk_.regions[i]].node->attributes->starts;
+      mix.number(open[i]);
+      for (std::size_t axis = 0; axis < starts.size(); ++axis) {
+        if ((open[i] >> axis & 1U) == 0) mix.number(starts[axis].hash());
+      }
+    }
+    return mix.finish();
   }
 
   std::span<const NodeRef> roots_;
@@ -196,23 +213,35 @@ namespace {
 
 ir::Dim start_symbol(std::size_t number) { return ir::Dim::symbol(fmt::format("start{}", number)); }
 
-/// With symbols for the open starts; `number` is the next one's.
-ir::Attributes attributes_of(const Node& node, std::size_t& number) {
-  ir::Attributes attributes = node.attributes ? *node.attributes : ir::Attributes{};
-  for (std::uint32_t axes = node.open_starts; axes != 0; axes &= axes - 1) {
-    attributes.starts[static_cast<std::size_t>(std::countr_zero(axes))] = start_symbol(number++);
+/// Calls function(region, axis) for each open start.
+template <class Function>
+void for_each_open_start(const GraphWalk& walk, const Function& function) {
+  for (std::size_t i = 0; i < walk.regions.size(); ++i) {
+    for (std::uint32_t axes = walk.open[i]; axes != 0; axes &= axes - 1)
+      function(walk.regions[i], static_cast<std::size_t>(std::countr_zero(axes)));
   }
-  return attributes;
 }
 
 }  // namespace
 
+std::vector<std::int64_t> GraphWalk::starts() const {
+  std::vector<std::int64_t> starts;
+  for_each_open_start(*this, [&](std::uint32_t region, std::size_t axis) {
+    starts.push_back(order[region].node->attributes->starts[axis].constant());
+  });
+  return starts;
+}
+
 ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result) {
   ir::Graph graph;
-  for (std::size_t i = 0; i < walk.starts.size(); ++i) {
-    graph.parameter(DType::u8, ir::extent_argument(start_symbol(i)).shape);
-  }
-  std::size_t next_start = 0;
+  std::unordered_map<const Node*, ir::Attributes> opened;
+  std::size_t starts = 0;
+  for_each_open_start(walk, [&](std::uint32_t region, std::size_t axis) {
+    const Node* const node = walk.order[region].node;
+    const ir::Dim start = start_symbol(starts++);
+    opened.try_emplace(node, *node->attributes).first->second.starts[axis] = start;
+    graph.parameter(DType::u8, ir::extent_argument(start).shape);
+  });
   std::vector<ir::ValueId> values;
   values.reserve(walk.order.size());
   const std::uint32_t* operand = walk.positions.data();
@@ -221,7 +250,12 @@ ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result)
     if (kind == Node::Kind::operation) {
       std::vector<ir::ValueId> operands;
       for (std::uint32_t k = 0; k < operand_count; ++k) operands.push_back(values[*operand++]);
-      values.push_back(graph.add(node->op, operands, attributes_of(*node, next_start), location));
+      const auto changed = opened.find(node);
+      values.push_back(graph.add(node->op, operands,
+                                 changed != opened.end() ? std::move(changed->second)
+                                 : node->attributes      ? *node->attributes
+                                                         : ir::Attributes{},
+                                 location));
     } else if (kind == Node::Kind::constant) {
       values.push_back(graph.constant(node->dtype, node->bits));
     } else if (kind == Node::Kind::array) {

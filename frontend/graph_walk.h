@@ -22,11 +22,16 @@ struct GraphWalk {
   std::vector<std::uint32_t> positions;  ///< in `order`, of the operands of all operations in turn
   std::vector<std::uint32_t> outputs;    ///< positions of the operations that get a value
   std::vector<std::uint32_t> leaves;     ///< of arrays and scalars: the program's parameters
-  std::vector<std::int64_t> starts;  ///< open starts of slices, in order: parameters before those
-  std::vector<bool> donated;         ///< per leaf: its memory may be written
-  std::vector<bool> aligned;         ///< per leaf
-  ir::Hash128 key;                   ///< equal keys make equal programs
-  bool busy = false;                 ///< another thread computes part of it: wait and walk again
+  std::vector<std::uint32_t> regions;  ///< positions of slices and slice updates
+  std::vector<std::uint32_t> open;     ///< per region: Node::open_starts
+  std::vector<bool> donated;           ///< per leaf: its memory may be written
+  std::vector<bool> aligned;           ///< per leaf
+  ir::Hash128 key;    ///< equal keys make equal programs; open starts take no part
+  ir::Hash128 exact;  ///< all starts take part: the key of a walk that opens none
+  bool busy = false;  ///< another thread computes part of it: wait and walk again
+
+  /// The open starts, in order: parameters before the leaves.
+  std::vector<std::int64_t> starts() const;
 };
 
 /// Walks from `roots`. A root becomes an output; with `only_escaping` only when somebody else than

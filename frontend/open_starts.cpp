@@ -37,10 +37,8 @@ std::uint32_t open_starts(ir::Op op, const Site& site, const ir::Attributes& reg
   std::uint32_t open = 0;
   for (std::size_t axis = 0; axis < std::min<std::size_t>(region.starts.size(), 32); ++axis) {
     if (seen.starts[axis] != region.starts[axis]) seen.changed |= 1U << axis;
-    // Bounds that are checked at launch need steps of 1 or -1.
-    const bool single = region.steps[axis] == 1 || region.steps[axis] == -1;
     const bool known = region.starts[axis].is_constant() && region.shape[axis] != ir::Dim(0);
-    if (single && known) open |= seen.changed & 1U << axis;
+    if (known) open |= seen.changed & 1U << axis;
   }
   return open;
 }

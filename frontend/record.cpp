@@ -16,8 +16,8 @@
 namespace heddle::frontend {
 namespace {
 
-ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attributes,
-                            std::uint32_t open_starts) {
+/// Starts are left out: the keys of an evaluation say them, or which of them are arguments.
+ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attributes) {
   Mix mix;
   mix.number(static_cast<std::uint64_t>(op)).number(static_cast<std::uint64_t>(dtype));
   const ir::AttributeFields fields = ir::fields_of(op);
@@ -32,11 +32,7 @@ ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attrib
     for (ir::Dim extent : attributes.shape) mix.number(extent.hash());
   }
   if (fields.region) {
-    mix.number(open_starts);
-    for (std::size_t axis = 0; axis < attributes.starts.size(); ++axis) {
-      const bool open = axis < 32 && (open_starts >> axis & 1U) != 0;
-      mix.number(open ? 0 : attributes.starts[axis].hash());
-    }
+    mix.number(attributes.steps.size());
     for (std::int64_t step : attributes.steps) mix.number(static_cast<std::uint64_t>(step));
   }
   return mix.finish();
@@ -163,7 +159,7 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   if (node->trace_id == 0 && (op == ir::Op::slice || op == ir::Op::slice_update)) {
     node->open_starts = open_starts(op, site, attributes);
   }
-  node->hash = structural_hash(op, node->dtype, attributes, node->open_starts);
+  node->hash = structural_hash(op, node->dtype, attributes);
   if (attributes != ir::Attributes{}) {
     node->attributes = std::make_unique<ir::Attributes>(std::move(attributes));
   }

@@ -1,3 +1,6 @@
+#include <functional>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "heddle/heddle.h"
@@ -92,6 +95,52 @@ TEST_CASE("what a function makes of extents as numbers is the call's") {
     const hd::Array y = f(hd::full({n}, static_cast<float>(n + 1)));
     REQUIRE(y.shape() == (n % 2 == 0 ? hd::Shape{n / 2, 2} : hd::Shape{n, 1}));
     REQUIRE(hd::all(hd::abs(y - 1.0f) < 1e-6f).item<bool>());
+  }
+}
+
+TEST_CASE("lazy code that is run again compiles nothing") {
+  const hd::Array x = hd::reshape(hd::arange(0.0, 240.0, 1.0, hd::DType::f64), {20, 12});
+  x.eval();
+  const auto at = [](const hd::Array& a, std::int64_t i) { return a(i); };
+  const std::vector<std::function<hd::Array()>> pieces = {
+      [&] { return at(x, 0) * at(x, 1) - 1.0; },
+      [&] {
+        hd::Array y = x * 1.0;
+        for (std::int64_t i = 1; i < 20; ++i) y.at(i) = at(y, i - 1) * 0.5 + at(y, i);
+        return y;
+      },
+      [&] {
+        double total = 0;
+        for (std::int64_t i = 0; i < 9; ++i)
+          total += hd::sum(x(i, hd::slice(i, i + 3))).item<double>();
+        return x + total;
+      },
+      [&] {
+        hd::Array y = hd::zeros({6, 6}, hd::DType::f64);
+        for (std::int64_t i = 0; i < 6; ++i) {
+          for (std::int64_t j = 0; j < 6; ++j)
+            y.at(i, j) = hd::sum(x(hd::slice(2 * i, 2 * i + 3), hd::slice(j, j + 3)) * 2.0);
+        }
+        return y;
+      },
+      [&] {
+        hd::Array y = x * 1.0;
+        for (std::int64_t i = 1; i < 15; ++i) y.at(i, 0) = hd::sum(x(hd::slice(0, i), 1));
+        return y;
+      }};
+  for (const std::function<hd::Array()>& piece : pieces) {
+    CAPTURE(&piece - pieces.data());
+    std::uint64_t before = programs();
+    const hd::Array first = piece();
+    first.eval();
+    CHECK(programs() > before);
+    for (int call = 1; call < 5; ++call) {
+      before = programs();
+      const hd::Array again = piece();
+      again.eval();
+      CHECK(programs() == before);
+      CHECK(hd::all(again == first).item<bool>());
+    }
   }
 }
 
