@@ -1,6 +1,7 @@
 #include "ir/generalize.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -124,15 +125,50 @@ std::optional<std::int64_t> constant_difference(const Row& row, const Row& base)
   return difference;
 }
 
+std::optional<std::int64_t> constant_sum(const Row& row, const Row& other) {
+  std::optional<std::int64_t> sum;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    std::int64_t one = 0;
+    if (__builtin_add_overflow(row[i], other[i], &one) || sum.value_or(one) != one)
+      return std::nullopt;
+    sum = one;
+  }
+  return sum;
+}
+
+/// row = factor * base + rest in all graphs. Of two graphs every number is that of every other.
+struct Line {
+  std::int64_t factor, rest;
+};
+
+std::optional<Line> line_through(const Row& row, const Row& base) {
+  const auto other =
+      std::ranges::find_if(base, [&](std::int64_t value) { return value != base.front(); });
+  if (other == base.end()) return std::nullopt;
+  const auto place = static_cast<std::size_t>(other - base.begin());
+  std::int64_t run = 0, rise = 0;
+  if (__builtin_sub_overflow(*other, base.front(), &run) ||
+      __builtin_sub_overflow(row[place], row.front(), &rise) ||
+      rise == std::numeric_limits<std::int64_t>::min() || rise % run != 0) {
+    return std::nullopt;
+  }
+  const std::int64_t factor = rise / run;
+  Row multiple = base;
+  for (std::int64_t& value : multiple) {
+    if (__builtin_mul_overflow(value, factor, &value)) return std::nullopt;
+  }
+  const auto rest = constant_difference(row, multiple);
+  return rest ? std::optional(Line{factor, *rest}) : std::nullopt;
+}
+
 /// Thrown, and caught here, where no general graph of a bearable size is found.
 struct Refused {};
 
 /// Expressions for numbers, by the values that they have had.
 class Expressions {
  public:
-  /// Of a number that is the same in all graphs, or that has been met before.
+  /// Of a number that has been met before.
   std::optional<Dim> find(const Row& row) const {
-    if (same_in_all(row)) return Dim(row.front());
     const auto known = known_.find(row);
     return known == known_.end() ? std::nullopt : std::optional(known->second);
   }
@@ -142,18 +178,31 @@ class Expressions {
     for (const auto& [base, dim] : bases_) {
       if (const auto factor = constant_ratio(row, base)) return dim * Dim(*factor);
       if (const auto rest = constant_difference(row, base)) return dim + Dim(*rest);
+      if (const auto sum = constant_sum(row, base)) return Dim(*sum) - dim;
     }
-    Row product(row.size()), sum(row.size());
+    for (const auto& [base, dim] : bases_) {
+      if (const auto line = row.size() > 2 ? line_through(row, base) : std::nullopt)
+        return Dim(line->factor) * dim + Dim(line->rest);
+    }
+    return derive_from_two(row);
+  }
+
+  std::optional<Dim> derive_from_two(const Row& row) const {
     for (const auto& [a, first] : bases_) {
       for (const auto& [b, second] : bases_) {
+        Row product = a, sum = a, difference = a;
         bool fits = true;
         for (std::size_t i = 0; i < row.size(); ++i) {
           fits &= !__builtin_mul_overflow(a[i], b[i], &product[i]);
           fits &= !__builtin_add_overflow(a[i], b[i], &sum[i]);
+          fits &= !__builtin_sub_overflow(a[i], b[i], &difference[i]);
         }
         if (!fits) continue;
         if (const auto factor = constant_ratio(row, product)) return first * second * Dim(*factor);
         if (const auto rest = constant_difference(row, sum)) return first + second + Dim(*rest);
+        if (const auto rest = constant_difference(row, difference))
+          return first - second + Dim(*rest);
+        if (const auto rest = constant_sum(row, sum)) return Dim(*rest) - first - second;
       }
     }
     return std::nullopt;
@@ -205,6 +254,8 @@ class Generalizer {
   General make() {
     general_.graph.name = example_.name;
     general_.graph.facts = example_.facts;
+    collect_rows();
+    collect_products();
     // What a launch is told comes first: its arrays' extents.
     express_numbers(true);
     express_numbers(false);
@@ -225,8 +276,55 @@ class Generalizer {
  private:
   static constexpr std::size_t most_symbols = 16, most_scalars = 32;
 
+  /// A number that is constant * factors in all graphs.
+  struct Product {
+    Row row;
+    std::int64_t constant;
+    std::vector<std::size_t> factors;  ///< numbers that change
+  };
+
+  void collect_rows() {
+    for (std::size_t number = 0; number < outlines_.front().numbers.size(); ++number) {
+      Row& row = rows_.emplace_back();
+      for (const Outline& outline : outlines_) row.push_back(outline.numbers[number]);
+      const auto is_same = [&](std::size_t other) { return rows_[other] == row; };
+      if (!same_in_all(row) && std::ranges::none_of(changing_, is_same))
+        changing_.push_back(number);
+    }
+  }
+
+  /// The extents that a reshape makes of one are its factors, whatever else they are: it is their
+  /// product, which may be the same in all graphs.
+  void collect_products() {
+    std::size_t number = 0;
+    for (const ValueId node : nodes_) {
+      const std::size_t first = number;
+      for_each_number(example_.attributes(node), [&](Dim) { ++number; });
+      if (example_.op(node) != Op::reshape) continue;
+      for (std::size_t begin = first; begin < number; ++begin) {
+        for (std::size_t end = begin + 2; end <= number; ++end) add_product(begin, end);
+      }
+    }
+  }
+
+  void add_product(std::size_t begin, std::size_t end) {
+    Product product{Row(outlines_.size(), 1), 1, {}};
+    for (std::size_t number = begin; number < end; ++number) {
+      const Row& row = rows_[number];
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (__builtin_mul_overflow(product.row[i], row[i], &product.row[i])) return;
+      }
+      if (same_in_all(row)) {
+        product.constant *= row.front();
+      } else {
+        product.factors.push_back(number);
+      }
+    }
+    if (product.factors.size() > 1 && product.constant > 0) products_.push_back(std::move(product));
+  }
+
   void express_numbers(bool of_parameters) {
-    general_.numbers.resize(outlines_.front().numbers.size());
+    general_.numbers.resize(rows_.size());
     std::size_t number = 0;
     for (const ValueId node : nodes_) {
       const bool is_parameter = example_.op(node) == Op::parameter;
@@ -238,49 +336,31 @@ class Generalizer {
     }
   }
 
-  Row row_of(std::size_t number) const {
-    Row row;
-    for (const Outline& outline : outlines_) row.push_back(outline.numbers[number]);
-    return row;
-  }
+  /// A number as a multiple of another, and a constant that ops add to it.
+  struct Part {
+    std::size_t number;
+    Line line;
+  };
 
   /// The number that is the smallest part of an extent: half of it where the graph splits it in
-  /// two.
-  std::size_t smallest_part(std::size_t number) const {
-    const Row whole = row_of(number);
-    std::int64_t parts = 1;
-    for (std::size_t i = 0; i < general_.numbers.size(); ++i) {
-      const auto ratio = constant_ratio(whole, row_of(i));
-      if (ratio.value_or(1) > parts) parts = *ratio, number = i;
-    }
-    return number;
-  }
-
-  /// The numbers side by side, at least two of which change, that an extent is the product of: a
-  /// shape that the graph gives an array of one dimension.
-  std::vector<std::size_t> factors_of(std::size_t number) const {
-    constexpr std::size_t most_factors = 4;
-    const Row whole = row_of(number);
-    for (std::size_t first = 0; first < general_.numbers.size(); ++first) {
-      Row product(whole.size(), 1);
-      std::vector<std::size_t> factors;
-      for (std::size_t i = first; i < general_.numbers.size() && i < first + most_factors; ++i) {
-        const Row factor = row_of(i);
-        bool fits = true;
-        for (std::size_t k = 0; k < whole.size(); ++k)
-          fits &= !__builtin_mul_overflow(product[k], factor[k], &product[k]);
-        if (!fits) break;
-        factors.push_back(i);
-        const auto changing = std::ranges::count_if(
-            factors, [&](std::size_t one) { return !same_in_all(row_of(one)); });
-        if (product == whole && changing > 1) return factors;
+  /// two. An array's extent is a multiple, as those of another array say nothing of it.
+  Part smallest_part(std::size_t number, bool of_parameter) const {
+    const Row& whole = rows_[number];
+    Part part{number, {1, 0}};
+    for (const std::size_t other : changing_) {
+      std::optional<Line> line;
+      if (const auto ratio = constant_ratio(whole, rows_[other])) {
+        line = Line{*ratio, 0};
+      } else if (!of_parameter && whole.size() > 2) {
+        line = line_through(whole, rows_[other]);
       }
+      if (line && line->factor > part.line.factor) part = {other, *line};
     }
-    return {};
+    return part;
   }
 
   Dim new_symbol(std::size_t number, bool is_argument) {
-    const Row row = row_of(number);
+    const Row& row = rows_[number];
     if (general_.symbols.size() == most_symbols || std::ranges::min(row) < 0) throw Refused();
     const Dim symbol = Dim::symbol(general_.symbols.emplace_back(names_.next(), number).first);
     if (is_argument) general_.extents.push_back(number);
@@ -291,24 +371,36 @@ class Generalizer {
   // An extent of a parameter that only depends on another by its value in a few calls has a symbol
   // of its own, but what ops say of extents follows from them, and it from what they say.
   Dim expression(std::size_t number, bool of_parameter) {
-    const Row row = row_of(number);
+    const Row& row = rows_[number];
     if (const auto known = expressions_.find(row)) return *known;
-    if (!of_parameter) {
-      const auto derived = expressions_.derive(row);
-      return derived ? *derived : new_symbol(number, true);
-    }
-    const std::size_t part = smallest_part(number);
-    Dim whole = 1;
-    if (const auto factors = factors_of(number); part == number && !factors.empty()) {
-      for (const std::size_t factor : factors) {
-        const auto known = expressions_.find(row_of(factor));
-        whole *= known ? *known : new_symbol(factor, true);
-      }
-    } else {
-      whole = new_symbol(part, false) * Dim(*constant_ratio(row, row_of(part)));
-    }
+    const Dim whole = new_expression(number, of_parameter);
     expressions_.add(row, whole);
     return whole;
+  }
+
+  Dim new_expression(std::size_t number, bool of_parameter) {
+    const Row& row = rows_[number];
+    const auto product =
+        std::ranges::find_if(products_, [&](const Product& one) { return one.row == row; });
+    if (same_in_all(row)) return product == products_.end() ? Dim(row.front()) : multiply(*product);
+    if (!of_parameter) {
+      if (const auto derived = expressions_.derive(row)) return *derived;
+    }
+    const auto [part, line] = smallest_part(number, of_parameter);
+    if (part == number && product != products_.end()) return multiply(*product);
+    const auto known = expressions_.find(rows_[part]);
+    const Dim symbol = known ? *known : new_symbol(part, !of_parameter);
+    return symbol * Dim(line.factor) + Dim(line.rest);
+  }
+
+  Dim multiply(const Product& product) {
+    Dim result = product.constant;
+    for (const std::size_t factor : product.factors) {
+      auto known = expressions_.find(rows_[factor]);
+      if (!known) known = expressions_.derive(rows_[factor]);
+      result *= known ? *known : new_symbol(factor, true);
+    }
+    return result;
   }
 
   void choose_constants() {
@@ -387,6 +479,9 @@ class Generalizer {
   std::span<const Outline> outlines_;
   std::vector<ValueId> nodes_;
   General general_;
+  std::vector<Row> rows_;              ///< by number
+  std::vector<std::size_t> changing_;  ///< a number for each row that changes
+  std::vector<Product> products_;
   NewSymbols names_;
   Expressions expressions_;
   std::vector<ValueId> values_;         ///< of the general graph, by the example's

@@ -44,9 +44,9 @@ struct General {
 
 /// The least general graph that stands for all outlines, which have the example's structure.
 /// Nullopt where inference knows none, and for more than 16 symbols or 32 scalars: an extent that
-/// two numbers share in each outline is one symbol; multiples, and sums and products of two, are
-/// found, and that an array's extent is the product of up to four of a shape that it is given;
-/// other relations are not.
+/// two numbers share in each outline is one symbol. Found are a * x + b, sums, differences and
+/// products of two, and that an extent, which may be the same in all, is the product of those that
+/// a reshape makes of it; other relations are not.
 std::optional<General> generalize(const Graph& example, std::span<const Outline> outlines);
 
 /// Whether the general graph, with its symbols and scalars bound to the outline's numbers, is the

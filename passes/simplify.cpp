@@ -1,7 +1,6 @@
 #include "passes/simplify.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -179,11 +178,6 @@ Result composed_view(const Subject& s) {
       attributes.starts[axis] =
           inner.starts[axis] + Dim(inner.steps[axis]) * s.attributes.starts[axis];
       attributes.steps[axis] = inner.steps[axis] * s.attributes.steps[axis];
-      const bool known = attributes.starts[axis].is_constant() &&
-                         s.type.shape[axis].is_constant() &&
-                         s.graph.shape(s.graph.operands(s.operand())[0])[axis].is_constant();
-      // Each step by itself may be in bounds where that of both cannot be shown to be.
-      if (std::abs(attributes.steps[axis]) != 1 && !known) return std::nullopt;
     }
   }
   const std::vector<ValueId> base{s.graph.operands(s.operand())[0]};

@@ -46,20 +46,12 @@ Type infer_broadcast_to(const Call& call) {
 /// `room` is how far the region stays inside one end of the axis; below 0 it is outside.
 void check_room(const Call& call, std::size_t axis, Dim room) {
   const Attributes& attributes = call.attributes;
-  const std::int64_t step = attributes.steps[axis];
-  const auto region = [&] {
-    return fmt::format("start {} step {} extent {}", attributes.starts[axis].to_string(), step,
-                       attributes.shape[axis].to_string());
-  };
-  const auto extent = [&] { return call.operand(0).shape[axis].to_string(); };
-  require(call, Requirement::Breach::index, room, attributes.shape[axis],
-          [&] { return fmt::format("{} leaves axis {} of extent {}", region(), axis, extent()); });
-  if (step != 1 && step != -1 && !room.is_non_negative()) {
-    fail<IndexError>(call,
-                     "{} cannot be shown to stay inside axis {} of extent {}; symbolic bounds need "
-                     "a step of 1 or -1",
-                     region(), axis, extent());
-  }
+  require(call, Requirement::Breach::index, room, attributes.shape[axis], [&] {
+    return fmt::format("start {} step {} extent {} leaves axis {} of extent {}",
+                       attributes.starts[axis].to_string(), attributes.steps[axis],
+                       attributes.shape[axis].to_string(), axis,
+                       call.operand(0).shape[axis].to_string());
+  });
 }
 
 /// The region of slice and slice_update: one start, step and extent an axis of operand 0, inside

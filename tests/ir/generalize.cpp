@@ -212,3 +212,41 @@ TEST_CASE("an extent that a graph takes apart is the product of its parts") {
   other.numbers[0] = 37;
   CHECK_FALSE(stands_for(*general, other));
 }
+
+TEST_CASE("what ops say of extents follows from the smallest of them, wherever that stands") {
+  const auto text = [](int k) {
+    return fmt::format(
+        "func @f(%0: f32[400]) -> (f32[{1},6], f32[{2}], f32[{3}]) {{\n"
+        "  %1 = slice %0 starts=[0] steps=[1] : f32[{0}]\n"
+        "  %2 = reshape %1 : f32[{1},6]\n"
+        "  %3 = slice %0 starts=[0] steps=[1] : f32[{2}]\n"
+        "  %4 = slice %0 starts=[0] steps=[1] : f32[{3}]\n  return %2, %3, %4\n}}",
+        6 * k, k, 400 - k, 2 * k + 96);
+  };
+  const auto general = general_of({text(2).c_str(), text(3).c_str(), text(4).c_str()});
+  REQUIRE(general);
+  CHECK(
+      print(general->graph) ==
+      R"(func @f(%0: f32[400], %1: u8[extent0,0]) -> (f32[extent0,6], f32[-extent0+400], f32[2*extent0+96]) {
+  %2 = slice %0 starts=[0] steps=[1] : f32[6*extent0]
+  %3 = reshape %2 : f32[extent0,6]
+  %4 = slice %0 starts=[0] steps=[1] : f32[-extent0+400]
+  %5 = slice %0 starts=[0] steps=[1] : f32[2*extent0+96]
+  return %3, %4, %5
+}
+)");
+  CHECK(stands_for(*general, outline_of(parse(text(40)))));
+}
+
+TEST_CASE("an extent that is the same in all graphs is the product of parts that change") {
+  const auto text = [](int k) {
+    return fmt::format(
+        "func @f(%0: f32[4,60]) -> f32[4,{0},{1}] {{\n"
+        "  %1 = reshape %0 : f32[4,{0},{1}]\n  return %1\n}}",
+        60 / k, k);
+  };
+  const auto general = general_of({text(2).c_str(), text(3).c_str(), text(4).c_str()});
+  REQUIRE(general);
+  CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[4,extent0*extent1]");
+  CHECK(stands_for(*general, outline_of(parse(text(15)))));
+}

@@ -102,6 +102,18 @@ void run_and_compare(const ir::Hash128& place, const ir::Graph& graph,
   }
 }
 
+/// The graphs of sizes from 2 on, which a place meets one after another.
+template <class Text>
+void run_sizes(const Text& text, std::uint64_t most_programs = 3) {
+  const ir::Hash128 place = new_place();
+  const std::uint64_t before = statistics().programs_made;
+  for (int k = 2; k < 40; ++k) {
+    CAPTURE(k);
+    run_and_compare(place, ir::parse(text(k)));
+  }
+  CHECK(statistics().programs_made - before <= most_programs);
+}
+
 void run_all(const char* text, std::int64_t sizes, std::uint64_t most_programs = 3) {
   const ir::Graph graph = ir::parse(text);
   const ir::Hash128 place = new_place();
@@ -237,6 +249,80 @@ TEST_CASE("an array that is given two extents of any size") {
                                           n * m, n, m)));
   }
   CHECK(statistics().programs_made - before <= 6);
+}
+
+TEST_CASE("extents that are taken apart, or follow from each other, settle on three programs") {
+  run_sizes([](int k) {
+    return fmt::format(R"(func @rows(%0: f32[300]) -> f32[{0}] {{
+  %1 = slice %0 starts=[0] steps=[1] : f32[{1}]
+  %2 = reshape %1 : f32[{0},6]
+  %3 = sum %2 axes=[1] : f32[{0}]
+  return %3
+}})",
+                       k, 6 * k);
+  });
+  run_sizes([](int k) {
+    return fmt::format(R"(func @blocks(%0: f32[300]) -> f32[3,{0},2] {{
+  %1 = slice %0 starts=[0] steps=[1] : f32[{1}]
+  %2 = reshape %1 : f32[{0},2,3]
+  %3 = transpose %2 axes=[2,0,1] : f32[3,{0},2]
+  %4 = add %3, %3 : f32[3,{0},2]
+  return %4
+}})",
+                       k, 6 * k);
+  });
+  run_sizes([](int k) {
+    return fmt::format(R"(func @rolled(%0: f32[12,8]) -> f32[12,8] {{
+  %1 = reshape %0 : f32[96]
+  %2 = slice %1 starts=[{1}] steps=[1] : f32[{0}]
+  %3 = slice %1 starts=[0] steps=[1] : f32[{1}]
+  %4 = concatenate %2, %3 axes=[0] : f32[96]
+  %5 = reshape %4 : f32[12,8]
+  return %5
+}})",
+                       k, 96 - k);
+  });
+  run_sizes([](int k) {
+    return fmt::format(R"(func @padded(%0: f32[12,8], %1: f32[]) -> f32[{1},{2}] {{
+  %2 = broadcast_to %1 : f32[{0},8]
+  %3 = concatenate %2, %0, %2 axes=[0] : f32[{1},8]
+  %4 = broadcast_to %1 : f32[{1},{0}]
+  %5 = concatenate %4, %3, %4 axes=[1] : f32[{1},{2}]
+  return %5
+}})",
+                       k, 2 * k + 12, 2 * k + 8);
+  });
+  run_sizes([](int k) {
+    return fmt::format(R"(func @folded(%0: f32[997]) -> f32[{0}] {{
+  %1 = slice %0 starts=[0] steps=[1] : f32[{2}]
+  %2 = reshape %1 : f32[{1},{0}]
+  %3 = sum %2 axes=[0] : f32[{0}]
+  return %3
+}})",
+                       k, 997 / k, 997 / k * k);
+  });
+}
+
+TEST_CASE("slices of a step other than 1 settle on three programs") {
+  run_sizes([](int k) {
+    return fmt::format(R"(func @halves(%0: f32[100]) -> (f32[{0}], f32[{1}]) {{
+  %1 = slice %0 starts=[1] steps=[2] : f32[{0}]
+  %2 = slice %0 starts=[{2}] steps=[-2] : f32[{1}]
+  return %1, %2
+}})",
+                       k, (k + 1) / 2, k - 1);
+  });
+  run_sizes(
+      [](int k) {
+        return fmt::format(R"(func @trace(%0: f32[{0},8]) -> f32[] {{
+  %1 = reshape %0 : f32[{1}]
+  %2 = slice %1 starts=[0] steps=[9] : f32[{2}]
+  %3 = sum %2 axes=[0] : f32[]
+  return %3
+}})",
+                           k, 8 * k, std::min(k, 8));
+      },
+      6);
 }
 
 TEST_CASE("a symbol of the user's own keeps its name") {
