@@ -186,7 +186,7 @@ class Walker {
       const std::vector<ir::Dim>& starts = walk_.order[walk_.regions[i]].node->attributes->starts;
       mix.number(open[i]);
       for (std::size_t axis = 0; axis < starts.size(); ++axis) {
-        if ((open[i] >> axis & 1U) == 0) mix.number(starts[axis].hash());
+        if (axis >= 32 || (open[i] >> axis & 1U) == 0) mix.number(starts[axis].hash());
       }
     }
     return mix.finish();
