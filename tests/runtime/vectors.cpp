@@ -28,6 +28,7 @@ std::vector<host::Compiler> compilers() {
     if (result.status != 0) continue;
     found.push_back({name, {}, result.output.find("clang") != std::string::npos});
   }
+  REQUIRE_FALSE(found.empty());
   return found;
 }
 
