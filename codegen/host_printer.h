@@ -20,7 +20,8 @@ inline bool finds_place(const passes::Reduction& reduction) {
 }
 
 /// Prints one plan for the host. host_columns.cpp holds the mapping of columns, host_scan.cpp those
-/// of scans, and host_strips.cpp how halves are read and written in all of them.
+/// of scans, host_strips.cpp how halves are read and written in all of them, and
+/// host_signature.cpp how the arrays come in.
 class HostPrinter {
  public:
   explicit HostPrinter(const passes::KernelPlan& plan);
