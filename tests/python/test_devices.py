@@ -55,7 +55,7 @@ def test_arrays_of_two_devices_are_refused(environment):
         reads = hd.jit(lambda a: a * y)
         for refused in (lambda: x + y, lambda: x * y[0], lambda: hd.where(mask, x, x),
                         lambda: hd.concat([x, y]), lambda: hd.take(x, places), lambda: x[places],
-                        lambda: x[mask], lambda: hd.reshape(x, (1, 4)) @ hd.reshape(y, (4, 1)),
+                        lambda: hd.reshape(x, (1, 4)) @ hd.reshape(y, (4, 1)),
                         lambda: add_in_place(x, y), lambda: write(x, slice(0, 2), y[:2]),
                         lambda: write(x, slice(None), y), lambda: write(x, ..., y),
                         lambda: write(x[1:], 0, y[0]), lambda: write(pinned, ..., y),
@@ -65,8 +65,8 @@ def test_arrays_of_two_devices_are_refused(environment):
                 result = refused()
             except hd.DeviceError as error:
                 text = str(error)
-                assert "cuda:0" in text and "cuda:1" in text and "float32" in text or "f32" in text
-                assert "<string>:" in text, text
+                for part in ("cuda:0", "cuda:1", "f32[", "<string>:"):
+                    assert part in text, text
             else:
                 raise AssertionError(refused)
         assert reads(y).device == "cuda:1" and add(y, y).device == "cuda:1"

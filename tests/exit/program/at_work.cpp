@@ -19,19 +19,13 @@ constexpr int status = 7, evaluating_threads = 6;
 
 std::atomic<bool> ends{false};
 
-/// Dies with the other statics.
-hd::Array& pending() {
-  static hd::Array instance = hd::arange(1000.0f) + 1.0f;
-  return instance;
-}
-
 void work(bool ends_here, bool compiles) {
   const hd::Array x = hd::arange(5000.0f).eval();
   const hd::Array matrix = hd::arange(256.0f).reshape({16, 16}).eval();
   thread_local hd::Array kept = x;
   for (int i = 0;; ++i) {
     if (ends_here && ends) std::exit(status);
-    kept = hd::sin(x) * 2.0f + pending()(0);
+    kept = hd::sin(x) * 2.0f + kept(0);
     hd::sum(hd::sort(kept)).eval();
     hd::matmul(matrix, matrix).eval();
     if (compiles)
@@ -47,7 +41,9 @@ int main(int, char** words) {
   std::vector<std::thread> threads;
   for (int t = 0; t < evaluating_threads; ++t)
     threads.emplace_back(work, in_thread && t == 0, compiles);
-  static hd::Array last = pending() * 2.0f;
+  // Pending when it dies with the other statics.
+  static hd::Array last = hd::arange(1000.0f) + 1.0f;
+  static const auto function = hd::jit([](const hd::Array& a) { return a + last; });
   std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(words[2])));
   ends = true;
   if (!in_thread) std::exit(status);
