@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/dtype_info.h"
 #include "heddle/elementwise.h"
 
 #include "frontend/axes.h"
@@ -221,16 +222,31 @@ NodeRef squared_magnitude(const NodeRef& node, const Site& site) {
                 site);
 }
 
-NodeRef variance_node(const Sample& sample, double correction, bool keepdims, const Array& mean) {
+/// The sum of |x - centre|^2. The rounding error of a mean that is made here shows in it as
+/// |the sum of x - centre|^2 / count, which is taken off again.
+NodeRef squared_deviations(const Sample& sample, bool keepdims, const Array& mean) {
   const Site& site = sample.site;
-  const NodeRef& node = sample.node;
-  const DType inside = node->dtype;
+  const DType inside = sample.node->dtype, real = real_dtype(inside);
   const NodeRef centre = mean.has_value()
                              ? cast_to(Access::node(mean, SourceLocation()), inside, site)
                              : sample.mean(true);
-  const NodeRef centred = record(Op::subtract, {node, centre}, site);
-  const NodeRef total = sample.total(squared_magnitude(centred, site), keepdims);
-  const DType real = real_dtype(inside);
+  const NodeRef centred = record(Op::subtract, {sample.node, centre}, site);
+  const NodeRef squares = sample.total(squared_magnitude(centred, site), keepdims);
+  if (mean.has_value()) return squares;
+  const NodeRef drift = squared_magnitude(sample.total(centred, keepdims), site);
+  const NodeRef count = cast_to(sample.count(keepdims), real, site);
+  // Infinite squares stay infinite, and rounding makes nothing less than 0.
+  const NodeRef largest = frontend::record_constant(real, finfo(real).max);
+  const NodeRef excess =
+      record(Op::minimum, {record(Op::divide, {drift, count}, site), largest}, site);
+  const NodeRef rest = record(Op::subtract, {squares, excess}, site);
+  return record(Op::maximum, {rest, frontend::record_constant(real, 0)}, site);
+}
+
+NodeRef variance_node(const Sample& sample, double correction, bool keepdims, const Array& mean) {
+  const Site& site = sample.site;
+  const NodeRef total = squared_deviations(sample, keepdims, mean);
+  const DType real = real_dtype(sample.node->dtype);
   NodeRef count = cast_to(sample.count(keepdims), real, site);
   if (correction != 0) {
     count = record(Op::subtract, {count, frontend::record_constant(real, correction)}, site);

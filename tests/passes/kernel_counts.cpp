@@ -82,8 +82,7 @@ TEST_CASE("on the CPU a dot product, and a column by a row, fuse with what surro
       {"1,n", "n,1"}, {"1,5000", "5000,1"}, {"n,1", "1,40"}, {"8,1", "1,1"}};
   for (const char* dtype : {"f32", "f64", "c64", "f16"}) {
     for (const auto& [a, b] : shapes) {
-      CAPTURE(a);
-      CAPTURE(dtype);
+      INFO(dtype, " ", a);
       const std::string_view rows = std::string_view(a).substr(0, std::string_view(a).find(',')),
                              columns =
                                  std::string_view(b).substr(std::string_view(b).find(',') + 1);
@@ -94,7 +93,8 @@ TEST_CASE("on the CPU a dot product, and a column by a row, fuse with what surro
           dtype, a, b, result);
       const passes::Program program = plan(text.c_str(), host_target).program;
       for (const passes::Step& step : program.steps) CHECK(step.kind == passes::Step::Kind::kernel);
-      CHECK(program.steps.size() <= 2);  // the sum of a long row is split
+      // What is computed of a column is not computed for each row; float16 is widened besides.
+      CHECK(program.steps.size() <= (std::string_view(dtype) == "f16" ? 3 : 2));
       const auto& steps = plan(text.c_str(), cuda_target).program.steps;
       CHECK(std::ranges::any_of(
           steps, [](const passes::Step& step) { return step.kind == passes::Step::Kind::matmul; }));
