@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <bit>
 
 #include "codegen/host_printer.h"
+#include "ir/scalar.h"
+#include "ir/scalar/reduce_tree.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
 
@@ -12,13 +15,14 @@ using passes::Store;
 
 /// Keys and places lie apart, so that the compiler can make vectors of either.
 void HostPrinter::begin_columns(int i) {
+  const std::int64_t width = passes::host_columns;
   if (!finds_place(plan_.reductions[i])) {
-    out_.line("{}R{}::State a{}[{}];", aligned, i, i, passes::host_columns);
+    out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
     return;
   }
-  out_.line("{}R{}::Key a{}[{}];", aligned, i, i, passes::host_columns);
-  out_.line("{}Index x{}[{}];", aligned, i, passes::host_columns);
+  out_.line("{}R{}::Key a{}[{}];", aligned, i, i, width);
+  out_.line("{}Index x{}[{}];", aligned, i, width);
   out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::last_key();", i);
   // Where nothing precedes the last key, the first place is the answer.
   out_.line(
@@ -27,11 +31,12 @@ void HostPrinter::begin_columns(int i) {
       i);
 }
 
-/// The states of column k, or what a call of the walk passes for them.
-std::string HostPrinter::column_states(const char* format_of_state,
+/// The states of column k, or what a call of `visit` passes for them.
+std::string HostPrinter::column_states(const std::vector<int>& reductions,
+                                       const char* format_of_state,
                                        const char* format_of_key) const {
   std::string text;
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+  for (const int i : reductions) {
     text += fmt::format(
         fmt::runtime(finds_place(plan_.reductions[i]) ? format_of_key : format_of_state), i);
   }
@@ -39,13 +44,18 @@ std::string HostPrinter::column_states(const char* format_of_state,
 }
 
 /// Element k of row r, whose states come by reference.
-void HostPrinter::column_walk(const std::vector<int>& roots) {
-  const std::string states = column_states(", R{0}::State& b{0}", ", R{0}::Key& b{0}, Index& y{0}");
+void HostPrinter::column_visit(const std::vector<int>& reductions,
+                               const std::vector<const Store*>& stores) {
+  std::vector<int> roots;
+  for (const int i : reductions) roots.push_back(plan_.reductions[i].value);
+  for (const Store* one : stores) roots.push_back(one->value);
+  const std::string states =
+      column_states(reductions, ", R{0}::State& b{0}", ", R{0}::Key& b{0}, Index& y{0}");
   out_.open("const auto visit = [&](Index r, Index k{}) __attribute__((always_inline))", states);
   out_.line("const Index {} = column + k;", body_.loop_variable(plan_.outer.back().atom));
   body_.decode(plan_.inner, "r");
   declare_all(body_.needed_for(roots, false));
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+  for (const int i : reductions) {
     const int value = plan_.reductions[i].value;
     if (finds_place(plan_.reductions[i])) {
       out_.line("const R{0}::Key u{0} = R{0}::key(v{1});", i, value);
@@ -55,32 +65,167 @@ void HostPrinter::column_walk(const std::vector<int>& roots) {
       out_.line("b{0} = R{0}::combine(b{0}, R{0}::lift(v{1}, r));", i, value);
     }
   }
-  for (const Store& one : plan_.stores) {
-    if (one.element) store(one);
-  }
+  for (const Store* one : stores) store(*one);
   out_.close();
   out_.line(";");
-  const std::string in_place = column_states(", a{0}[k]", ", a{0}[k], x{0}[k]");
-  out_.line("Index r = walk_begin;");
-  // Several rows at once, so that states are loaded and stored less often. GCC 12 makes no vectors
-  // of that where keys and places differ in width.
-  constexpr int rows_at_once = 4;
-  constexpr std::size_t most_instructions = 12;
-  if (plan_.body.size() <= most_instructions &&
-      std::ranges::none_of(plan_.reductions, finds_place)) {
-    out_.open("for (; r + {0} <= walk_end; r += {0})", rows_at_once);
+}
+
+/// Rows r, r + step ... before `stop`, several at once, so that states are loaded and stored less
+/// often. With `leaves` the first of them begin the states of what has an order.
+void HostPrinter::column_rows(const std::vector<int>& reductions, const char* step,
+                              const char* stop, bool leaves) {
+  const int at_once = rows_at_once(reductions);
+  const auto several = [&](bool first) {
     out_.open("for (Index k = 0; k < count; ++k)");
-    for (std::size_t i = 0; i < plan_.reductions.size(); ++i)
-      out_.line("R{0}::State b{0} = a{0}[k];", i);
-    for (int row = 0; row < rows_at_once; ++row)
-      out_.line("visit(r + {}, k{});", row, column_states(", b{0}", ""));
-    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) out_.line("a{0}[k] = b{0};", i);
+    for (const int i : reductions) {
+      const bool begins = first && passes::has_order(plan_.reductions[i]);
+      out_.line("R{0}::State b{0} = {1};", i,
+                begins ? fmt::format("R{}::identity()", i) : fmt::format("a{}[k]", i));
+    }
+    for (int row = 0; row < at_once; ++row)
+      out_.line("visit(r + {} * {}, k{});", row, step, column_states(reductions, ", b{0}", ""));
+    for (const int i : reductions) out_.line("a{0}[k] = b{0};", i);
     out_.close();
+  };
+  if (leaves) {
+    if (at_once > 1) {
+      out_.open("if (r + {} * {} < {})", at_once - 1, step, stop);
+      several(true);
+      out_.line("r += {} * {};", at_once, step);
+      out_.close();
+      out_.open("else");
+    } else {
+      out_.open_block();
+    }
+    for (const int i : reductions) {
+      if (passes::has_order(plan_.reductions[i]))
+        out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
+    }
     out_.close();
   }
-  out_.open("for (; r < walk_end; ++r)");
-  out_.line("for (Index k = 0; k < count; ++k) visit(r, k{});", in_place);
+  if (at_once > 1) {
+    out_.open("for (; r + {0} * {1} < {2}; r += {3} * {1})", at_once - 1, step, stop, at_once);
+    several(false);
+    out_.close();
+  }
+  out_.open("for (; r < {}; r += {})", stop, step);
+  out_.line("for (Index k = 0; k < count; ++k) visit(r, k{});",
+            column_states(reductions, ", a{0}[k]", ", a{0}[k], x{0}[k]"));
   out_.close();
+}
+
+/// GCC 12 makes no vectors of several rows where keys and places differ in width.
+int HostPrinter::rows_at_once(const std::vector<int>& reductions) const {
+  const bool places =
+      std::ranges::any_of(reductions, [&](int i) { return finds_place(plan_.reductions[i]); });
+  if (places || plan_.body.size() > 12) return 1;
+  return plan_.body.size() > 6 ? 4 : 8;
+}
+
+void HostPrinter::begin_leaves(const std::vector<int>& reductions) {
+  for (const int i : reductions) {
+    if (passes::has_order(plan_.reductions[i])) out_.line("R{0}::State* a{0} = c{0}.leaf();", i);
+  }
+}
+
+void HostPrinter::add_leaves(const std::vector<int>& reductions) {
+  for (const int i : reductions) {
+    if (passes::has_order(plan_.reductions[i]))
+      out_.line("c{}.add_leaf(static_cast<int>(count));", i);
+  }
+}
+
+/// One pass over the rows in sequence, in runs where the order of columns asks for them.
+void HostPrinter::column_pass(const std::vector<int>& reductions,
+                              const std::vector<const Store*>& stores) {
+  const bool in_runs = std::ranges::any_of(
+      reductions, [&](int i) { return passes::has_order(plan_.reductions[i]); });
+  out_.open_block();
+  column_visit(reductions, stores);
+  if (!in_runs) {
+    out_.line("Index r = walk_begin;");
+    column_rows(reductions, "1", "walk_end", false);
+    out_.close();
+    return;
+  }
+  out_.line("const int run_length = op::reduce::run_length({});",
+            body_.extent(passes::iterations(plan_.inner)));
+  open_blocks("run_length");
+  begin_leaves(reductions);
+  out_.line("Index r = block;");
+  column_rows(reductions, "1", "block_end", true);
+  add_leaves(reductions);
+  out_.close();
+  out_.close();
+}
+
+/// One pass over the rows in the order of rows: over every so many of them for each lane of a
+/// block.
+void HostPrinter::column_lanes(const std::vector<int>& reductions,
+                               const std::vector<const Store*>& stores) {
+  const auto bytes = static_cast<int>(passes::state_bytes(plan_.reductions[reductions[0]]));
+  out_.open_block();
+  column_visit(reductions, stores);
+  out_.line("const int lanes = op::reduce::lanes_of({}, {});",
+            body_.extent(passes::iterations(plan_.inner)), bytes);
+  open_blocks(fmt::to_string(heddle_scalar::reduce::block_length(bytes)));
+  out_.open("for (int turn = 0; turn < lanes; ++turn)");
+  begin_leaves(reductions);
+  out_.line("Index r = block + op::reduce::lane_at(turn, lanes);");
+  column_rows(reductions, "lanes", "block_end", true);
+  add_leaves(reductions);
+  out_.close();
+  out_.close();
+  out_.close();
+}
+
+/// All passes over the rows, which leave the states of column k in a<i>[k].
+void HostPrinter::column_passes() {
+  std::vector<int> in_sequence, small, large;
+  for (std::size_t k = 0; k < plan_.reductions.size(); ++k) {
+    const Reduction& reduction = plan_.reductions[k];
+    const int i = static_cast<int>(k);
+    const bool in_rows = passes::order_of(reduction) == passes::CombineOrder::rows;
+    (!in_rows ? in_sequence : passes::state_bytes(reduction) <= 4 ? small : large).push_back(i);
+    if (!passes::has_order(reduction)) {
+      begin_columns(i);
+      continue;
+    }
+    body_.need("reduce_tree");
+    out_.line("op::reduce::Tree<R{0}, {1}, {2}> c{0};", i, passes::host_columns, tree_levels(i));
+  }
+  std::vector<const Store*> stores;
+  for (const Store& one : plan_.stores) {
+    if (one.element) stores.push_back(&one);
+  }
+  if (!in_sequence.empty()) {
+    column_pass(in_sequence, stores);
+    stores.clear();
+  }
+  for (const std::vector<int>& lanes : {small, large}) {
+    if (lanes.empty()) continue;
+    column_lanes(lanes, stores);
+    stores.clear();
+  }
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (passes::has_order(plan_.reductions[i]))
+      out_.line("const R{0}::State* a{0} = c{0}.totals(static_cast<int>(count));", i);
+  }
+}
+
+/// Of the tree that the longest column takes.
+int HostPrinter::tree_levels(int reduction) const {
+  namespace reduce = heddle_scalar::reduce;
+  constexpr std::int64_t most_rows = std::int64_t{1} << 42;
+  const passes::Dim rows = passes::iterations(plan_.inner);
+  const std::int64_t longest = rows.is_constant() ? rows.constant() : most_rows;
+  const Reduction& one = plan_.reductions[reduction];
+  const auto bytes = static_cast<int>(passes::state_bytes(one));
+  const bool in_rows = passes::order_of(one) == passes::CombineOrder::rows;
+  const std::int64_t length = in_rows ? reduce::block_length(bytes) : reduce::run_length(longest);
+  const std::int64_t leaves =
+      (longest + length - 1) / length * (in_rows ? reduce::lanes_of(longest, bytes) : 1);
+  return std::bit_width(static_cast<std::uint64_t>(leaves)) + 1;
 }
 
 void HostPrinter::columns() {
@@ -97,11 +242,11 @@ void HostPrinter::columns() {
   out_.line("const Index count = {0} - column < {1} ? {0} - column : {1};", extent, width);
   body_.decode(rest, "batch");
   split_range("part");
-  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) begin_columns(static_cast<int>(i));
-  std::vector<int> walked, finished;
-  for (const Reduction& reduction : plan_.reductions) walked.push_back(reduction.value);
-  for (const Store& one : plan_.stores) (one.element ? walked : finished).push_back(one.value);
-  column_walk(walked);
+  column_passes();
+  std::vector<int> finished;
+  for (const Store& one : plan_.stores) {
+    if (!one.element) finished.push_back(one.value);
+  }
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = column + k;", variable);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "ir/interpreter/arrays.h"
 #include "ir/interpreter/functions.h"
 #include "ir/interpreter/indexed.h"
+#include "ir/reduction_order.h"
 
 namespace heddle::ir {
 namespace {
@@ -171,7 +172,8 @@ HostArray reduce(Op op, const HostArray& operand, const Type& type,
   const HostArray rows = transpose(operand, order);
   HostArray result = allocate(type);
   interpreter::reduce_function(op, operand.type.dtype)(rows.data.data(), result.data.data(),
-                                                       count_of(type), length);
+                                                       count_of(type), length,
+                                                       reduces_columns(operand.type.shape, axes));
   return result;
 }
 

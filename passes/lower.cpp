@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/reduction_order.h"
 #include "passes/places.h"
 #include "passes/sort.h"
 
@@ -208,6 +209,8 @@ int Lowering::emit_reduction(const Place& place) {
   reduction.scan = ir::is_scan(reduction.op);
   reduction.dtype = graph_.dtype(graph_.operands(place.node)[0]);
   reduction.source = place.node;
+  reduction.along_columns = ir::reduces_columns(graph_.shape(graph_.operands(place.node)[0]),
+                                                graph_.attributes(place.node).axes);
   const std::vector<int> values = values_of(place);
   reduction.value = values[0];
   if (values.size() > 1) reduction.begins = values[1];

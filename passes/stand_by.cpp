@@ -1,5 +1,6 @@
 #include "passes/stand_by.h"
 
+#include "passes/cost.h"
 #include "passes/plan/family.h"
 
 namespace heddle::passes {
@@ -30,7 +31,7 @@ std::shared_ptr<const Group> stand_by_kernel(const Graph& graph, IndexSpace& spa
     if (accepting == 0) return nullptr;
     group->families = accepting;
     group->members.push_back(node);
-    ++group->instructions;
+    group->operations += operations_of(graph.op(node));
   }
   return group;
 }

@@ -11,9 +11,10 @@ namespace heddle::ir::interpreter {
 /// Computes `count` results from as many elements of each operand.
 using ElementwiseFunction = void (*)(const std::byte* const* operands, std::byte* result,
                                      std::size_t count);
-/// Reduces each of `rows` runs of `length` elements.
+/// Reduces each of `rows` runs of `length` elements, which are neighbours along rows or along
+/// columns of the array that is reduced.
 using ReduceFunction = void (*)(const std::byte* operand, std::byte* result, std::size_t rows,
-                                std::size_t length);
+                                std::size_t length, bool along_columns);
 /// Element i of each of `rows` runs of `length` becomes what elements 0 .. i combine to, or those
 /// from the last on that `begins`, where it is not null.
 using ScanFunction = void (*)(const std::byte* operand, const std::byte* begins, std::byte* result,
@@ -34,7 +35,7 @@ ElementwiseFunction elementwise_function(Op op, DType dtype);
 ElementwiseFunction cast_function(DType from, DType to);
 /// Counts from 0 in a dtype; no operands.
 ElementwiseFunction iota_function(DType dtype);
-/// Combines in a fixed tree: pairs of neighbours, then pairs of pairs.
+/// Combines in the order of ir/scalar/reduce_tree.h.
 ReduceFunction reduce_function(Op op, DType dtype);
 /// Combines as reduce_function does the elements so far.
 ScanFunction scan_function(Op op, DType dtype);

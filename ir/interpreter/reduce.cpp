@@ -1,34 +1,55 @@
+#include <algorithm>
+
 #include "ir/element.h"
 #include "ir/interpreter/functions.h"
+#include "ir/scalar/reduce_tree.h"
 
 namespace heddle::ir::interpreter {
 namespace {
 
-/// Like counting in binary: partial[d] stands for 2^k elements, each k at most once, the larger
-/// ones below. Only log2(length) states are kept.
+/// The order is that of kernels for the host (ir/scalar/reduce_tree.h), so that sums are bitwise
+/// theirs.
 template <class R, class T>
 typename R::State reduce_row(const T* row, std::size_t length) {
-  typename R::State partial[64];
-  std::size_t depth = 0;
-  for (std::size_t i = 0; i < length; ++i) {
-    auto state = R::lift(row[i], static_cast<long long>(i));
-    for (std::size_t carry = i; (carry & 1) != 0; carry >>= 1) {
-      state = R::combine(partial[--depth], state);
+  namespace reduce = heddle_scalar::reduce;
+  constexpr int bytes = sizeof(typename R::State), most_lanes = 64;
+  constexpr std::size_t block_length = reduce::block_length(bytes);
+  const int lanes = reduce::lanes_of(static_cast<long long>(length), bytes);
+  reduce::Tree<R> tree;
+  for (std::size_t block = 0; block < length; block += block_length) {
+    typename R::State lane[most_lanes];
+    for (auto& state : lane) state = R::identity();
+    const std::size_t end = std::min(length, block + block_length);
+    for (std::size_t i = block; i < end; ++i) {
+      auto& state = lane[i % static_cast<std::size_t>(lanes)];
+      state = R::combine(state, R::lift(row[i], static_cast<long long>(i)));
     }
-    partial[depth++] = state;
+    for (int turn = 0; turn < lanes; ++turn) tree.add(lane[reduce::lane_at(turn, lanes)]);
   }
-  if (depth == 0) return R::identity();
-  auto total = partial[--depth];
-  while (depth > 0) total = R::combine(partial[--depth], total);
-  return total;
+  return tree.total();
 }
 
 template <class R, class T>
-void run_reduce(const std::byte* operand, std::byte* result, std::size_t rows, std::size_t length) {
+typename R::State reduce_column(const T* column, std::size_t length) {
+  const auto run_length =
+      static_cast<std::size_t>(heddle_scalar::reduce::run_length(static_cast<long long>(length)));
+  heddle_scalar::reduce::Tree<R> tree;
+  for (std::size_t run = 0; run < length; run += run_length) {
+    auto state = R::identity();
+    for (std::size_t i = run; i < std::min(length, run + run_length); ++i)
+      state = R::combine(state, R::lift(column[i], static_cast<long long>(i)));
+    tree.add(state);
+  }
+  return tree.total();
+}
+
+template <class R, class T>
+void run_reduce(const std::byte* operand, std::byte* result, std::size_t rows, std::size_t length,
+                bool along_columns) {
   const auto* from = reinterpret_cast<const T*>(operand);
   auto* to = reinterpret_cast<typename R::Result*>(result);
-  for (std::size_t i = 0; i < rows; ++i) {
-    to[i] = R::finish(reduce_row<R>(from + i * length, length));
+  for (std::size_t i = 0; i < rows; ++i, from += length) {
+    to[i] = R::finish(along_columns ? reduce_column<R>(from, length) : reduce_row<R>(from, length));
   }
 }
 
@@ -38,7 +59,7 @@ ReduceFunction reduce_function_of(Op op) {
   switch (op) {
 #define HD_REDUCTION(name, result, dtypes, numpy)            \
   case Op::name:                                             \
-    if constexpr (((dtypes) & type) != 0) {                  \
+    if constexpr (((dtypes)&type) != 0) {                    \
       return &run_reduce<heddle_scalar::reduce::name<T>, T>; \
     } else {                                                 \
       return nullptr;                                        \

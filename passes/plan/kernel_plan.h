@@ -80,10 +80,11 @@ struct Instruction {
 struct Reduction {
   ir::Op op{};
   bool scan = false;
-  DType dtype = DType::f32;  ///< of the operand
-  int value = -1;            ///< instruction, unless the states come from `partials`
-  int begins = -1;           ///< of a scan, the instruction that says where it begins anew, or -1
-  int partials = -1;         ///< operand that holds states, or -1
+  DType dtype = DType::f32;    ///< of the operand
+  int value = -1;              ///< instruction, unless the states come from `partials`
+  bool along_columns = false;  ///< ir::reduces_columns
+  int begins = -1;             ///< of a scan, the instruction that says where it begins anew, or -1
+  int partials = -1;           ///< operand that holds states, or -1
   int stage = 0;
   ValueId source{};
 };

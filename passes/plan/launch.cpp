@@ -1,6 +1,7 @@
 #include "passes/plan/launch.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "ir/constant.h"
@@ -163,6 +164,18 @@ KernelStep host_shape(const KernelPlan& plan) {
 }
 
 }  // namespace
+
+std::int64_t host_part_length(const KernelPlan& plan) {
+  const std::int64_t length = (iterations(plan.inner).constant() + plan.split - 1) / plan.split;
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(length)));
+}
+
+CombineOrder order_of(const Reduction& reduction) {
+  const bool rounds =
+      is_inexact(reduction.dtype) && (reduction.op == ir::Op::sum || reduction.op == ir::Op::prod);
+  if (!rounds) return CombineOrder::any;
+  return reduction.along_columns ? CombineOrder::columns : CombineOrder::rows;
+}
 
 std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   Symbols symbols(*plan.space);

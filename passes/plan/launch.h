@@ -8,6 +8,16 @@ namespace heddle::passes {
 
 /// Columns that one host piece of a columns kernel accumulates at once.
 inline constexpr std::int64_t host_columns = 1024;
+/// Elements of the inner loops in each part but the last, on the host. A power of two, so that
+/// parts are subtrees of the order in ir/scalar/reduce_tree.h.
+std::int64_t host_part_length(const KernelPlan& plan);
+/// The order in which the CPU combines elements (ir/scalar/reduce_tree.h): any, where it does not
+/// show in the result.
+enum class CombineOrder : std::uint8_t { any, rows, columns };
+CombineOrder order_of(const Reduction& reduction);
+inline bool has_order(const Reduction& reduction) {
+  return order_of(reduction) != CombineOrder::any;
+}
 /// The same of a kernel that scans them.
 inline constexpr std::int64_t host_scan_columns = 128;
 /// Elements between the rows of a staged tile, so that both directions meet few bank conflicts.

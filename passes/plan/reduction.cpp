@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/scalar.h"
+#include "ir/scalar/reduce_tree.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -61,8 +63,25 @@ constexpr std::int64_t enough_units = 64;
 
 std::int64_t host_parts(std::int64_t units, std::int64_t row, std::int64_t part) {
   constexpr std::int64_t most_parts = 256;
-  return units < enough_units && row >= 2 * part ? std::min(row / part, most_parts) : 1;
+  if (units >= enough_units || row < 2 * part) return 1;
+  const auto least = static_cast<std::uint64_t>(std::max(part, ceil_divide(row, most_parts)));
+  return ceil_divide(row, static_cast<std::int64_t>(std::bit_ceil(least)));
 }
+
+namespace {
+
+/// Rows of columns: whole blocks of what is combined in the order of rows.
+std::int64_t least_part(const KernelPlan& plan) {
+  std::int64_t least = 64;
+  for (const Reduction& reduction : plan.reductions) {
+    if (order_of(reduction) != CombineOrder::rows) continue;
+    const auto bytes = static_cast<int>(state_bytes(reduction));
+    least = std::max<std::int64_t>(least, heddle_scalar::reduce::block_length(bytes));
+  }
+  return least;
+}
+
+}  // namespace
 
 void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   plan.mapping = columnwise ? Mapping::columns : Mapping::rows;
@@ -71,7 +90,7 @@ void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   std::int64_t part = 1 << 16, width = 1;
   if (columnwise) {
     width = std::min(known(plan.outer.back().extent, host_columns), host_columns);
-    part = std::max<std::int64_t>((1 << 18) / width, 64);
+    part = std::max<std::int64_t>((1 << 18) / width, least_part(plan));
   }
   const std::int64_t units = known(iterations(plan.outer), width * enough_units) / width;
   const std::int64_t inner = known(iterations(plan.inner), 0);

@@ -1,0 +1,85 @@
+#pragma once
+//! section reduce_tree needs core
+#ifndef __CUDACC__
+// The order in which the CPU combines elements where it shows in the result: in sums and products
+// of floats. It follows from the number of elements, the size of a state, and whether the array's
+// last axis is among the reduced ones, so that either order reads C-ordered arrays as they lie.
+// Rounding errors grow with the logarithm of the number of elements.
+//   Along rows (the last axis is reduced): blocks of `block_length` elements follow each other.
+//   Element i of a block belongs to lane i % lanes, and lanes take their elements in sequence. The
+//   second half of the lanes is combined with the first, until one is left: the block's state.
+//   Along columns (it is kept): runs of `run_length` elements are combined in sequence.
+//   The states of blocks or runs are combined like counting in binary: neighbours of equal size as
+//   soon as there are two, and in the end what is left, from the last to the first.
+namespace heddle_scalar::reduce {
+constexpr int run_length(long long column) { return column <= 256 ? 16 : 32; }
+constexpr int block_length(int state_bytes) { return state_bytes <= 4 ? 2048 : 1024; }
+constexpr int lanes_of(long long row, int state_bytes) {
+  if (row <= 16) return 1;
+  if (row <= 256) return 16;
+  return row <= 1024 || state_bytes > 4 ? 32 : 64;
+}
+template <int n>
+struct Lanes {
+  static constexpr int count = n;
+};
+// The state of a block. Overwrites those of its lanes.
+template <class R, int lanes>
+HD_SCALAR typename R::State combine_lanes(typename R::State* lane) {
+  if constexpr (lanes == 1) {
+    return lane[0];
+  } else {
+    constexpr int half = lanes / 2;
+    for (int k = 0; k < half; ++k) lane[k] = R::combine(lane[k], lane[k + half]);
+    return combine_lanes<R, half>(lane);
+  }
+}
+// The lane whose turn it is where a block's lanes are leaves of a Tree: those that meet first stand
+// beside each other.
+HD_SCALAR int lane_at(int turn, int lanes) {
+  int lane = 0;
+  for (int half = lanes / 2; half > 0; half /= 2, turn /= 2) lane += turn % 2 * half;
+  return lane;
+}
+// A tree over states that come one after another, of `Width` rows beside each other. part_[d]
+// stands for 2^k leaves, each k at most once, the larger ones below.
+template <class R, int Width = 1, int Levels = 56>
+class Tree {
+ public:
+  using State = typename R::State;
+
+  // Where the next leaf is to be made, then added.
+  HD_SCALAR State* leaf() { return part_[depth_]; }
+  HD_SCALAR void add_leaf(int width = Width) {
+    for (unsigned long long carry = count_++; (carry & 1) != 0; carry >>= 1) join(width);
+    ++depth_;
+  }
+  HD_SCALAR void add(State state) {
+    part_[depth_][0] = state;
+    add_leaf(1);
+  }
+  HD_SCALAR const State* totals(int width = Width) {
+    if (depth_ == 0) {
+      for (int k = 0; k < width; ++k) part_[0][k] = R::identity();
+      return part_[0];
+    }
+    --depth_;
+    while (depth_ > 0) join(width);
+    return part_[0];
+  }
+  HD_SCALAR State total() { return totals(1)[0]; }
+
+ private:
+  // The part on top becomes part of the one below.
+  HD_SCALAR void join(int width) {
+    const State* top = part_[depth_];
+    State* below = part_[--depth_];
+    for (int k = 0; k < width; ++k) below[k] = R::combine(below[k], top[k]);
+  }
+
+  alignas(64) State part_[Levels][Width];
+  int depth_ = 0;
+  unsigned long long count_ = 0;
+};
+}  // namespace heddle_scalar::reduce
+#endif
