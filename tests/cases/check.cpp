@@ -41,7 +41,7 @@ bool shows_sign_of_zero(Op op) {
   return shows_sign(op) || op == Op::divide || op == Op::reciprocal || op == Op::floor_divide;
 }
 
-bool is_exact_op(const ir::Graph& graph, ValueId id, bool strict) {
+bool is_exact_op(const ir::Graph& graph, ValueId id, bool contracts, bool fixed_order) {
   const Op op = graph.op(id);
   const bool floating = is_inexact(graph.dtype(id));
   if (!graph.operands(id).empty() && is_complex(graph.dtype(graph.operands(id).back()))) {
@@ -52,12 +52,15 @@ bool is_exact_op(const ir::Graph& graph, ValueId id, bool strict) {
   }
   if (ir::is_elementwise(op) && op != Op::cast) {
     // A product may be contracted into what adds it.
-    const bool contracted = !strict && (op == Op::multiply || op == Op::square) &&
+    const bool contracted = contracts && (op == Op::multiply || op == Op::square) &&
                             (graph.dtype(id) == DType::f32 || graph.dtype(id) == DType::f64);
     return !contracted && (ir::info(op).ulp == 0 || !floating);
   }
-  return !floating || (op != Op::sum && op != Op::prod && op != Op::cumsum && op != Op::cumprod &&
-                       op != Op::logcumsumexp && op != Op::matmul);
+  // A product of complex numbers adds products.
+  if (op == Op::prod && is_complex(graph.dtype(id))) return fixed_order && !contracts;
+  if (op == Op::sum || op == Op::prod) return !floating || fixed_order;
+  return !floating ||
+         (op != Op::cumsum && op != Op::cumprod && op != Op::logcumsumexp && op != Op::matmul);
 }
 
 /// Of two runs' outputs those that are alike, and how they differ all the same.
@@ -133,7 +136,7 @@ std::string_view name_of(Way way) {
   return "?";
 }
 
-std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool strict) {
+std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool contracts, bool fixed_order) {
   // Beside exactness, whose zeros and NaNs may have either sign.
   std::vector<bool> exact(graph.size(), true), zero_open(graph.size()), nan_open(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -148,7 +151,7 @@ std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool strict) {
       zero_open[i] = zero_open[i] || zero_open[k];
       nan_open[i] = nan_open[i] || nan_open[k];
     }
-    exact[i] = exact[i] && is_exact_op(graph, id, strict);
+    exact[i] = exact[i] && is_exact_op(graph, id, contracts, fixed_order);
     // Any floating op may make a NaN.
     const bool moves =
         ir::is_view(op) || op == Op::concatenate || op == Op::slice_update || op == Op::gather;
@@ -257,8 +260,9 @@ std::optional<Finding> CheckedBatch::check(std::size_t index, std::span<const Ho
         continue;
       }
       // The emulator's compiler contracts nothing.
-      const std::vector<Exactness> nodes =
-          exact_nodes(one.graph, one.options.strict || way == Way::emulated);
+      const bool contracts = !one.options.strict && way != Way::emulated;
+      const bool on_cpu = way != Way::emulated && way != Way::device;
+      const std::vector<Exactness> nodes = exact_nodes(one.graph, contracts, on_cpu);
       for (std::size_t i = 0; i < shares_.size(); ++i) {
         if (nodes[ir::index_of(one.graph.outputs[i])] == Exactness::none) {
           shares_[i].bitwise = false;

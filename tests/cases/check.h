@@ -41,7 +41,8 @@ class CheckedBatch {
   std::size_t size() const { return cases_.size(); }
   const Case& at(std::size_t index) const { return cases_[index]; }
   /// Runs a case in all its ways against NumPy; the first difference is answered. Outputs of
-  /// exactly rounded ops are compared bit by bit with the interpreter's where the way is strict.
+  /// exactly rounded ops are compared bit by bit with the interpreter's where the way is strict,
+  /// and on the CPU those of reductions too.
   std::optional<Finding> check(std::size_t index) { return check(index, cases_[index].inputs); }
   /// On other inputs than the case's own.
   std::optional<Finding> check(std::size_t index, std::span<const ir::HostArray> inputs);
@@ -89,7 +90,9 @@ enum class Exactness : std::uint8_t {
   values,  ///< but zeros may have either sign
   bits     ///< but NaNs may
 };
-/// Per node, as every op that it depends on lets it be.
-std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool strict);
+/// Per node, as every op that it depends on lets it be: with `contracts` a product may be
+/// contracted into what adds it, and with `fixed_order` sums and products of floats are combined in
+/// one order.
+std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool contracts, bool fixed_order);
 
 }  // namespace heddle::test

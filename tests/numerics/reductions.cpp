@@ -169,7 +169,8 @@ TEST_CASE("one program reduces any length") {
 TEST_CASE("lengths at the edges of vectors, warps and blocks") {
   Suite suite;
   for (const DType dtype : {DType::f32, DType::i8}) {
-    for (const std::int64_t n : {1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2048}) {
+    for (const std::int64_t n :
+         {1, 2, 16, 17, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2048, 4097}) {
       Builder builder(fmt::format("{} reductions over {}", name_of(dtype), n));
       const ValueId rows = builder.input(moderate_sample(dtype, {3, n}, 1), n % 2 == 0);
       const ValueId columns = builder.input(moderate_sample(dtype, {n, 5}, 2));
