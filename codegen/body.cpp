@@ -231,8 +231,10 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       const std::string at = index(instruction.address), begin = extent(instruction.begin);
       std::string text =
           fmt::format("({} >= {}) & ({} < {})", at, begin, at, extent(instruction.end));
-      if (instruction.step != 1)
-        text += fmt::format(" & (({} - ({})) % {} == 0)", at, begin, instruction.step);
+      if (const Dim step = instruction.step; step != Dim(1)) {
+        text += fmt::format(" & (({} - ({})) % {} == 0)", at, begin,
+                            step.is_constant() ? extent(step) : '(' + extent(step) + ')');
+      }
       return text;
     }
     case Instruction::Kind::apply: {

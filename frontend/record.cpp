@@ -33,7 +33,7 @@ ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attrib
   }
   if (fields.region) {
     mix.number(attributes.steps.size());
-    for (std::int64_t step : attributes.steps) mix.number(static_cast<std::uint64_t>(step));
+    for (ir::Dim step : attributes.steps) mix.number(step.hash());
   }
   return mix.finish();
 }

@@ -268,6 +268,12 @@ bool Dim::is_non_negative() const {
                              [](const Term& term) { return term.coefficient > 0; });
 }
 
+bool Dim::is_non_positive() const {
+  if (is_constant()) return value_ <= 0;
+  return std::ranges::all_of(polynomial_->terms,
+                             [](const Term& term) { return term.coefficient < 0; });
+}
+
 bool Dim::divisible_by(std::int64_t factor) const {
   if (factor == 0) throw InternalError("divisible_by(0)");
   if (factor == 1 || factor == -1) return true;

@@ -42,6 +42,10 @@ class Dim {
   /// No coefficient is negative, so the value is not either, for symbols are extents. False says
   /// nothing of a polynomial.
   bool is_non_negative() const;
+  /// No coefficient is positive, so the value is not either.
+  bool is_non_positive() const;
+  /// 1 or -1.
+  bool is_unit() const { return is_constant() && (value_ == 1 || value_ == -1); }
   /// Every coefficient a multiple of `factor`, so the value is too whatever the symbols are.
   bool divisible_by(std::int64_t factor) const;
   /// Requires divisible_by(factor).

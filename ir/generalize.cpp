@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -51,13 +52,21 @@ void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
   look(graph.outputs);
 }
 
-/// The numbers of a node, in order. A parameter's extents are its attribute.
+/// The numbers of a node, in order: extents, starts, and sizes of steps but 1, which kernels make
+/// more of. A step's sign is not one of them. A parameter's extents are its attribute.
 template <class Attributes, class Function>
 void for_each_number(Attributes& attributes, const Function& function) {
   for (auto* extents : {&attributes.shape, &attributes.starts}) {
     for (auto& extent : *extents) {
       if (extent.is_constant()) function(extent);
     }
+  }
+  for (auto& step : attributes.steps) {
+    if (!step.is_constant() || step.is_unit()) continue;
+    const Dim sign = step.is_non_positive() ? -1 : 1;
+    Dim size = sign * step;
+    function(size);
+    if constexpr (!std::is_const_v<Attributes>) step = sign * size;
   }
 }
 
@@ -77,7 +86,7 @@ Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes) {
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     position[index_of(nodes[i])] = i;
     Attributes attributes = graph.attributes(nodes[i]);
-    for_each_number(attributes, [](Dim& number) { number = 0; });
+    for_each_number(attributes, [](Dim& number) { number = 2; });
     hasher.number(static_cast<std::uint64_t>(graph.op(nodes[i])));
     add(graph.operands(nodes[i]), takes_scalars(graph, nodes[i]));
     hash_into(hasher, attributes);
@@ -228,6 +237,7 @@ class NewSymbols {
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
       for (const Dim extent : graph.shape(ValueId{i})) extent.collect_symbols(used_);
       for (const Dim start : graph.attributes(ValueId{i}).starts) start.collect_symbols(used_);
+      for (const Dim step : graph.attributes(ValueId{i}).steps) step.collect_symbols(used_);
     }
   }
   SymbolId next() {

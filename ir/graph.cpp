@@ -72,7 +72,7 @@ void hash_into(Hasher& hasher, const Attributes& attributes) {
   hash_integers(hasher, attributes.axes);
   hash_dims(hasher, attributes.shape);
   hash_dims(hasher, attributes.starts);
-  hash_integers(hasher, attributes.steps);
+  hash_dims(hasher, attributes.steps);
   hasher.number(static_cast<std::uint64_t>(attributes.dtype));
   hasher.number(attributes.bits.low).number(attributes.bits.high);
   hasher.number(attributes.index);

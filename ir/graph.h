@@ -47,7 +47,7 @@ struct Attributes {
   bool keepdims = false;    ///< reductions
   Shape shape;              ///< reshape, broadcast_to, iota; the region of slice and slice_update
   std::vector<Dim> starts;  ///< slice, slice_update
-  std::vector<std::int64_t> steps;        ///< slice, slice_update; not 0
+  std::vector<Dim> steps;   ///< slice, slice_update; not 0, and of one sign for all symbols
   DType dtype = DType::f32;               ///< parameter, constant, iota, cast: the result's
   ElementBits bits;                       ///< constant: the value
   std::uint32_t index = 0;                ///< parameter: its position

@@ -90,7 +90,7 @@ std::pair<std::int64_t, Extents> region(const Extents& own, const Attributes& at
   Extents strides(own.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
     offset += own[i] * attributes.starts[i].constant();
-    strides[i] = own[i] * attributes.steps[i];
+    strides[i] = own[i] * attributes.steps[i].constant();
   }
   return {offset, strides};
 }

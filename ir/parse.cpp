@@ -167,7 +167,7 @@ class Parser {
       } else if (name == "starts" && fields.region) {
         attributes.starts = dims_attribute();
       } else if (name == "steps" && fields.region) {
-        attributes.steps = integers();
+        attributes.steps = dims_attribute();
       } else if (name == "shape" && statement.op == Op::slice_update) {
         attributes.shape = dims_attribute();
       } else if (name == "precision" && fields.precision) {

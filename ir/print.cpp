@@ -164,8 +164,8 @@ class Printer {
     if (fields.axes) append(" axes=[{}]", fmt::join(attributes.axes, ","));
     if (fields.keepdims && attributes.keepdims) append(" keepdims");
     if (fields.region) {
-      append(" starts={} steps=[{}]", to_string(Shape(attributes.starts)),
-             fmt::join(attributes.steps, ","));
+      append(" starts={} steps={}", to_string(Shape(attributes.starts)),
+             to_string(Shape(attributes.steps)));
     }
     if (fields.precision && attributes.precision != Precision::ieee)
       append(" precision={}", name_of(attributes.precision));

@@ -21,10 +21,10 @@ IndexMap slice_update_value_map(IndexSpace& space, const ir::Attributes& attribu
                                 const IndexMap& map, const ir::Shape& value) {
   IndexMap inside(map.size());
   for (std::size_t axis = 0; axis < map.size(); ++axis) {
-    const std::int64_t step = attributes.steps[axis];
-    const Dim sign = step < 0 ? -1 : 1;
+    const Dim step = attributes.steps[axis];
+    const Dim sign = step.is_non_positive() ? -1 : 1;
     const Index moved = space.add(map[axis], {Dim(0) - attributes.starts[axis], {}});
-    inside[axis] = space.divide(space.scale(moved, sign), Dim(step < 0 ? -step : step));
+    inside[axis] = space.divide(space.scale(moved, sign), sign * step);
     if (attributes.shape[axis] == Dim(1)) inside[axis] = {};
   }
   return broadcast_map(inside, value);
@@ -121,8 +121,7 @@ bool reads_operand(const Graph& graph, ValueId node, std::size_t k) {
   if (graph.op(node) != ir::Op::slice_update || k > 0) return true;
   bool covers = true;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const std::int64_t step = attributes.steps[axis];
-    covers = covers && attributes.shape[axis] == shape[axis] && (step == 1 || step == -1);
+    covers = covers && attributes.shape[axis] == shape[axis] && attributes.steps[axis].is_unit();
   }
   return !covers;
 }

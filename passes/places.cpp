@@ -103,13 +103,13 @@ void Places::add_slice_update(Place& place) {
   const ir::Attributes& attributes = graph_.attributes(place.node);
   Guard inside;
   for (std::size_t axis = 0; axis < place.map.size(); ++axis) {
-    const std::int64_t step = attributes.steps[axis];
-    const Dim extent = attributes.shape[axis];
-    if (extent == graph_.shape(place.node)[axis] && (step == 1 || step == -1)) continue;
-    const Dim last = attributes.starts[axis] + (extent - Dim(1)) * Dim(step);
-    const Dim low = step > 0 ? attributes.starts[axis] : last;
-    const Dim high = step > 0 ? last : attributes.starts[axis];
-    inside = both(inside, {intern({place.map[axis], low, high + Dim(1), step > 0 ? step : -step})});
+    const Dim step = attributes.steps[axis], extent = attributes.shape[axis];
+    if (extent == graph_.shape(place.node)[axis] && step.is_unit()) continue;
+    const bool backwards = step.is_non_positive();
+    const Dim first = attributes.starts[axis], last = first + (extent - Dim(1)) * step;
+    const Dim low = backwards ? last : first, high = backwards ? first : last;
+    inside = both(
+        inside, {intern({place.map[axis], low, high + Dim(1), backwards ? Dim(0) - step : step})});
   }
   const bool keeps_some_of_base = !inside.empty();
   place.operands.push_back({use(place.node, 1, place.map), std::move(inside)});
@@ -118,7 +118,7 @@ void Places::add_slice_update(Place& place) {
 
 std::uint32_t Places::intern(Condition condition) {
   std::string key = text_of(condition.index) + '[' + condition.begin.to_string() + ',' +
-                    condition.end.to_string() + ')' + std::to_string(condition.step);
+                    condition.end.to_string() + ')' + condition.step.to_string();
   const auto [entry, is_new] =
       condition_ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(conditions_.size()));
   if (is_new) conditions_.push_back(std::move(condition));

@@ -15,7 +15,7 @@ namespace heddle::passes {
 struct Condition {
   Index index;
   Dim begin, end;
-  std::int64_t step = 1;
+  Dim step = 1;
 };
 
 /// Conditions that all hold, as sorted positions in Places::conditions. An empty one always holds.

@@ -160,7 +160,7 @@ Result identity_view(const Subject& s) {
     if (s.op == Op::transpose && s.attributes.axes[axis] != static_cast<std::int64_t>(axis))
       return std::nullopt;
     if (s.op == Op::slice &&
-        (!(s.attributes.starts[axis] == Dim(0)) || s.attributes.steps[axis] != 1))
+        (!(s.attributes.starts[axis] == Dim(0)) || s.attributes.steps[axis] != Dim(1)))
       return std::nullopt;
   }
   return s.operand();
@@ -175,8 +175,7 @@ Result composed_view(const Subject& s) {
   for (std::size_t axis = 0; axis < s.type.shape.size(); ++axis) {
     if (s.op == Op::transpose) attributes.axes[axis] = inner.axes[s.attributes.axes[axis]];
     if (s.op == Op::slice) {
-      attributes.starts[axis] =
-          inner.starts[axis] + Dim(inner.steps[axis]) * s.attributes.starts[axis];
+      attributes.starts[axis] = inner.starts[axis] + inner.steps[axis] * s.attributes.starts[axis];
       attributes.steps[axis] = inner.steps[axis] * s.attributes.steps[axis];
     }
   }
@@ -189,8 +188,8 @@ Result composed_view(const Subject& s) {
 // x[...] = value over all of x, in order
 Result whole_update(const Subject& s) {
   if (s.op != Op::slice_update || !(s.attributes.shape == s.type.shape)) return std::nullopt;
-  for (const std::int64_t step : s.attributes.steps) {
-    if (step != 1) return std::nullopt;
+  for (const Dim step : s.attributes.steps) {
+    if (step != Dim(1)) return std::nullopt;
   }
   Attributes attributes;
   attributes.shape = s.type.shape;

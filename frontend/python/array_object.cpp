@@ -42,7 +42,7 @@ std::optional<Layout> layout_after(const ViewStep& step, const Layout& layout) {
     case Op::slice:
       for (std::size_t i = 0; i < strides.size(); ++i) {
         result.offset += step.attributes.starts[i].constant() * strides[i];
-        result.strides.push_back(strides[i] * step.attributes.steps[i]);
+        result.strides.push_back(strides[i] * step.attributes.steps[i].constant());
       }
       return result;
     case Op::transpose:

@@ -103,7 +103,7 @@ class Finder {
       note(fmt::format("{}", static_cast<int>(step.op)));
       for (const ir::Dim& extent : step.attributes.shape) note("," + extent.to_string());
       for (const ir::Dim& start : step.attributes.starts) note("+" + start.to_string());
-      for (std::int64_t stride : step.attributes.steps) note(fmt::format("*{}", stride));
+      for (const ir::Dim& stride : step.attributes.steps) note("*" + stride.to_string());
       for (std::int64_t axis : step.attributes.axes) note(fmt::format("/{}", axis));
     }
     if (same == found_.arrays.end()) found_.arrays.push_back(&array);

@@ -48,10 +48,23 @@ void check_room(const Call& call, std::size_t axis, Dim room) {
   const Attributes& attributes = call.attributes;
   require(call, Requirement::Breach::index, room, attributes.shape[axis], [&] {
     return fmt::format("start {} step {} extent {} leaves axis {} of extent {}",
-                       attributes.starts[axis].to_string(), attributes.steps[axis],
+                       attributes.starts[axis].to_string(), attributes.steps[axis].to_string(),
                        attributes.shape[axis].to_string(), axis,
                        call.operand(0).shape[axis].to_string());
   });
+}
+
+/// A step is at least 1, or at most -1, whatever the symbols are.
+void check_step(const Call& call, std::size_t axis) {
+  const Dim step = call.attributes.steps[axis];
+  if (!step.is_non_negative() && !step.is_non_positive()) {
+    fail<ValueError>(call,
+                     "the step {} of axis {} may be positive or negative; only its size may "
+                     "depend on symbols",
+                     step.to_string(), axis);
+  }
+  require(call, Requirement::Breach::value, (step.is_non_positive() ? Dim(0) - step : step) - 1, 1,
+          [&] { return fmt::format("the step of axis {} is 0", axis); });
 }
 
 /// The region of slice and slice_update: one start, step and extent an axis of operand 0, inside
@@ -66,16 +79,16 @@ void check_region(const Call& call) {
                      attributes.shape.size(), attributes.starts.size(), attributes.steps.size());
   }
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    const std::int64_t step = attributes.steps[axis];
+    check_step(call, axis);
     const Dim start = attributes.starts[axis], extent = attributes.shape[axis];
-    if (step == 0) fail<ValueError>(call, "the step of axis {} is 0", axis);
+    const bool backwards = attributes.steps[axis].is_non_positive();
     if (extent == Dim(0)) continue;
     require(call, Requirement::Breach::shape, extent, 1, [&] {
       return fmt::format("axis {} has the negative extent {}", axis, extent.to_string());
     });
-    const Dim last = start + (extent - 1) * step;
-    check_room(call, axis, step > 0 ? start : last);
-    check_room(call, axis, shape[axis] - 1 - (step > 0 ? last : start));
+    const Dim last = start + (extent - 1) * attributes.steps[axis];
+    check_room(call, axis, backwards ? last : start);
+    check_room(call, axis, shape[axis] - 1 - (backwards ? start : last));
   }
 }
 

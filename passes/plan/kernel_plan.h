@@ -58,8 +58,7 @@ struct Instruction {
   bool guarded = false;        ///< load: waits for arguments[0]
   int operand = -1;
   Index address;
-  Dim begin, end;
-  std::int64_t step = 1;
+  Dim begin, end, step = 1;
   ir::ElementBits bits;
   std::uint32_t scalar = 0;
   int reduction = -1;

@@ -185,6 +185,7 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
     symbols.add(instruction.address);
     symbols.add(instruction.begin);
     symbols.add(instruction.end);
+    symbols.add(instruction.step);
   }
   for (const Store& store : plan.stores) symbols.add(store.address);
   return symbols.take();

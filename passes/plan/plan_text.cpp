@@ -150,7 +150,7 @@ class PlanText {
         break;
       case Instruction::Kind::within:
         what = fmt::format("{} in [{}, {}) step {}", index(one.address), one.begin.to_string(),
-                           one.end.to_string(), one.step);
+                           one.end.to_string(), one.step.to_string());
         break;
       case Instruction::Kind::apply:
         what = std::string(ir::info(one.op).name) + arguments;

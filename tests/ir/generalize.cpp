@@ -250,3 +250,31 @@ TEST_CASE("an extent that is the same in all graphs is the product of parts that
   CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[4,extent0*extent1]");
   CHECK(stands_for(*general, outline_of(parse(text(15)))));
 }
+
+TEST_CASE("a step's size is a number, but not its sign, and not 1") {
+  const auto text = [](int step, int count) {
+    return fmt::format(
+        "func @f(%0: f32[60]) -> f32[{1}] {{\n"
+        "  %1 = slice %0 starts=[{2}] steps=[{0}] : f32[{1}]\n  return %1\n}}",
+        step, count, step < 0 ? 59 : 0);
+  };
+  const auto structure = [&](int step) { return outline_of(parse(text(step, 3))).structure; };
+  CHECK(structure(2) == structure(7));
+  CHECK(structure(-2) == structure(-7));
+  CHECK(structure(2) != structure(-2));
+  CHECK(structure(2) != structure(1));
+  CHECK(structure(-2) != structure(-1));
+  const auto up = general_of({text(2, 30).c_str(), text(3, 20).c_str(), text(4, 15).c_str()});
+  REQUIRE(up);
+  CHECK(print(up->graph) ==
+        R"(func @f(%0: f32[60], %1: u8[extent0,0], %2: u8[extent1,0]) -> f32[extent0] {
+  %3 = slice %0 starts=[0] steps=[extent1] : f32[extent0]
+  return %3
+}
+)");
+  CHECK(stands_for(*up, outline_of(parse(text(7, 9)))));
+  const auto down = general_of({text(-2, 30).c_str(), text(-3, 20).c_str(), text(-4, 15).c_str()});
+  REQUIRE(down);
+  CHECK(print(down->graph).find("starts=[59] steps=[-extent1]") != std::string::npos);
+  CHECK(print(parse(print(down->graph))) == print(down->graph));
+}

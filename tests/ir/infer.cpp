@@ -52,16 +52,15 @@ Attributes with_shape(std::string_view shape) {
   return attributes;
 }
 
-Attributes region(std::string_view starts, std::vector<std::int64_t> steps,
-                  std::string_view shape) {
+Attributes region(std::string_view starts, std::vector<Dim> steps, std::string_view shape) {
   Attributes attributes = with_shape(shape);
   attributes.starts = shape_of(starts);
   attributes.steps = std::move(steps);
   return attributes;
 }
 
-std::string slice(std::string_view operand, std::string_view starts,
-                  std::vector<std::int64_t> steps, std::string_view shape) {
+std::string slice(std::string_view operand, std::string_view starts, std::vector<Dim> steps,
+                  std::string_view shape) {
   return infer_text(Op::slice, {operand}, region(starts, std::move(steps), shape));
 }
 
@@ -267,6 +266,17 @@ TEST_CASE("slice: symbolic regions, but for those that certainly leave their axi
   CHECK(slice("f32[n]", "[0]", {2}, "[m]") == "f32[m]");
   CHECK(slice("f32[n]", "[0]", {2}, "[n+1]") ==
         "IndexError: slice(f32[n]): start 0 step 2 extent n+1 leaves axis 0 of extent n");
+}
+
+TEST_CASE("slice: a step's size may be symbolic, its sign may not") {
+  const Dim k = Dim::symbol("k");
+  CHECK(slice("f32[8*k]", "[0]", {k}, "[8]") == "f32[8]");
+  CHECK(slice("f32[n]", "[n-1]", {Dim(-2) * k}, "[m]") == "f32[m]");
+  CHECK(slice("f32[n]", "[0]", {k - 3}, "[m]") ==
+        "ValueError: slice(f32[n]): the step k-3 of axis 0 may be positive or negative; only its "
+        "size may depend on symbols");
+  CHECK(slice("f32[8*k]", "[0]", {k}, "[10]") ==
+        "IndexError: slice(f32[8*k]): start 0 step k extent 10 leaves axis 0 of extent 8*k");
 }
 
 TEST_CASE("slice_update keeps the base's type") {

@@ -95,7 +95,7 @@ ValueId Builder::transpose(ValueId value, std::vector<std::int64_t> axes) {
   return add(Op::transpose, {value}, attributes);
 }
 
-ValueId Builder::slice(ValueId value, std::vector<ir::Dim> starts, std::vector<std::int64_t> steps,
+ValueId Builder::slice(ValueId value, std::vector<ir::Dim> starts, std::vector<ir::Dim> steps,
                        Shape shape) {
   Attributes attributes;
   attributes.starts = std::move(starts);
@@ -105,7 +105,7 @@ ValueId Builder::slice(ValueId value, std::vector<ir::Dim> starts, std::vector<s
 }
 
 ValueId Builder::update(ValueId base, ValueId value, std::vector<ir::Dim> starts,
-                        std::vector<std::int64_t> steps, Shape shape) {
+                        std::vector<ir::Dim> steps, Shape shape) {
   Attributes attributes;
   attributes.starts = std::move(starts);
   attributes.steps = std::move(steps);

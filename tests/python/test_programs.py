@@ -89,11 +89,20 @@ def test_a_call_that_is_repeated_compiles_nothing(function):
     assert counts[1:] == [0, 0, 0, 0]
 
 
+def set_every(x, k):
+    x[::k] = 3.0
+    return x
+
+
 FAMILIES = {
     "roll": lambda np, z, v, k: np.roll(z, k),
     "pad": lambda np, z, v, k: np.pad(z, k),
     "roll + pad": lambda np, z, v, k: np.roll(z, k) + np.pad(z, k)[k:-k, k:-k],
     "slices of a fixed step": lambda np, z, v, k: v[:2 * k:2] - v[1:2 * k:2],
+    "sort, every k-th": lambda np, z, v, k: np.sort(z[:k].ravel())[::k],
+    "every k-th": lambda np, z, v, k: v[k::k] - v[::-k][:len(v[k::k])],
+    "set every k-th": lambda np, z, v, k: set_every(v * 1.0, k),
+    "diagonal of a square": lambda np, z, v, k: np.diag(v[:k].reshape(k, 1) * v[:k]) + 1,
     "every second row": lambda np, z, v, k: np.cumsum(z[:k], axis=0)[::2],
     "reshape to rows": lambda np, z, v, k: v[:k * 6].reshape(k, 6).sum(1),
     "reshape to columns": lambda np, z, v, k: v[:k * 6].reshape(2, 3, k).sum(1),

@@ -325,6 +325,35 @@ TEST_CASE("slices of a step other than 1 settle on three programs") {
       6);
 }
 
+TEST_CASE("slices and updates of changing steps settle on three programs") {
+  run_sizes([](int k) {
+    return fmt::format(R"(func @read(%0: f32[300]) -> (f32[{1}], f32[{1}]) {{
+  %1 = slice %0 starts=[0] steps=[{0}] : f32[{1}]
+  %2 = slice %0 starts=[299] steps=[-{0}] : f32[{1}]
+  return %1, %2
+}})",
+                       k, (299 + k) / k);
+  });
+  run_sizes([](int k) {
+    return fmt::format(R"(func @sorted(%0: f32[{1}]) -> f32[8] {{
+  %1 = sort %0 axes=[0] : f32[{1}]
+  %2 = slice %1 starts=[0] steps=[{0}] : f32[8]
+  return %2
+}})",
+                       k, 8 * k);
+  });
+  run_sizes([](int k) {
+    return fmt::format(R"(func @written(%0: f32[300], %1: f32[]) -> (f32[300], f32[300]) {{
+  %2 = exp2 %1 : f32[]
+  %3 = slice_update %0, %2 starts=[0] steps=[{0}] shape=[{1}] : f32[300]
+  %4 = iota axes=[0] : f32[{1}]
+  %5 = slice_update %0, %4 starts=[299] steps=[-{0}] shape=[{1}] : f32[300]
+  return %3, %5
+}})",
+                       k, (299 + k) / k);
+  });
+}
+
 TEST_CASE("a symbol of the user's own keeps its name") {
   const ir::Hash128 place = new_place();
   for (int n = 4; n < 9; ++n) {
