@@ -72,9 +72,9 @@ bool comes_round(const Anchor& anchor, const Recorder& recorder) {
 }
 
 /// Where this thread has evaluated on its own since it was asked for a value, so that the same work
-/// after the same request is evaluated at the same places. In a loop the operations between two turns past one
-/// anchor are the same each time, whatever the body's length, so evaluating at anchors only makes
-/// one program of all turns.
+/// after the same request is evaluated at the same places. In a loop the operations between two
+/// turns past one anchor are the same each time, whatever the body's length, so evaluating at
+/// anchors only makes one program of all turns.
 struct Policy {
   Anchor last;
   std::vector<Anchor> anchors;

@@ -22,10 +22,10 @@ struct GraphWalk {
   std::vector<std::uint32_t> positions;  ///< in `order`, of the operands of all operations in turn
   std::vector<std::uint32_t> outputs;    ///< positions of the operations that get a value
   std::vector<std::uint32_t> leaves;     ///< of arrays and scalars: the program's parameters
-  std::vector<std::uint32_t> regions;  ///< positions of slices and slice updates
-  std::vector<std::uint32_t> open;     ///< per region: Node::open_starts
-  std::vector<bool> donated;           ///< per leaf: its memory may be written
-  std::vector<bool> aligned;           ///< per leaf
+  std::vector<std::uint32_t> regions;    ///< positions of slices and slice updates
+  std::vector<std::uint32_t> open;       ///< per region: Node::open_starts
+  std::vector<bool> donated;             ///< per leaf: its memory may be written
+  std::vector<bool> aligned;             ///< per leaf
   ir::Hash128 key;    ///< equal keys make equal programs; open starts take no part
   ir::Hash128 exact;  ///< all starts take part: the key of a walk that opens none
   bool busy = false;  ///< another thread computes part of it: wait and walk again

@@ -88,7 +88,7 @@ class Node {
   std::uint32_t index = 0;
   std::uint64_t trace_id = 0;  ///< 0: not of a trace
   ir::ElementBits bits;        ///< scalar parameters: which scalar argument
-  ir::Hash128 hash;  ///< of op, dtype and attributes, but for starts, not of the operands
+  ir::Hash128 hash;            ///< of op, dtype and attributes, but for starts, not of the operands
   ir::Shape shape;
   std::unique_ptr<ir::Attributes> attributes;  ///< null where all are default
   Site site;

@@ -44,14 +44,14 @@ struct Location {
 struct Attributes {
   std::vector<std::int64_t>
       axes;  ///< reductions (sorted, non-negative), scans, sorts, transpose, iota, concatenate
-  bool keepdims = false;    ///< reductions
-  Shape shape;              ///< reshape, broadcast_to, iota; the region of slice and slice_update
-  std::vector<Dim> starts;  ///< slice, slice_update
-  std::vector<Dim> steps;   ///< slice, slice_update; not 0, and of one sign for all symbols
-  DType dtype = DType::f32;               ///< parameter, constant, iota, cast: the result's
-  ElementBits bits;                       ///< constant: the value
-  std::uint32_t index = 0;                ///< parameter: its position
-  bool scalar = false;                    ///< parameter: passed by value, 0-d
+  bool keepdims = false;     ///< reductions
+  Shape shape;               ///< reshape, broadcast_to, iota; the region of slice and slice_update
+  std::vector<Dim> starts;   ///< slice, slice_update
+  std::vector<Dim> steps;    ///< slice, slice_update; not 0, and of one sign for all symbols
+  DType dtype = DType::f32;  ///< parameter, constant, iota, cast: the result's
+  ElementBits bits;          ///< constant: the value
+  std::uint32_t index = 0;   ///< parameter: its position
+  bool scalar = false;       ///< parameter: passed by value, 0-d
   Precision precision = Precision::ieee;  ///< matmul
   friend bool operator==(const Attributes&, const Attributes&) = default;
 };

@@ -59,7 +59,7 @@ ReduceFunction reduce_function_of(Op op) {
   switch (op) {
 #define HD_REDUCTION(name, result, dtypes, numpy)            \
   case Op::name:                                             \
-    if constexpr (((dtypes)&type) != 0) {                    \
+    if constexpr (((dtypes) & type) != 0) {                  \
       return &run_reduce<heddle_scalar::reduce::name<T>, T>; \
     } else {                                                 \
       return nullptr;                                        \
