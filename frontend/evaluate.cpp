@@ -1,10 +1,10 @@
 #include "frontend/evaluate.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -82,12 +82,11 @@ ir::Condition& evaluation_ended() {
   return condition;
 }
 
-/// The device that the leaves are on; where there are none, the thread's. Ops are recorded of
+/// Throws DeviceError that names the op where arrays of several devices meet. Ops are recorded of
 /// arrays on one device, but one that was on none then may have been computed on another since.
-runtime::Device device_of(const GraphWalk& walk) {
+[[noreturn]] void refuse_devices(const GraphWalk& walk) {
   std::vector<std::optional<runtime::Device>> devices;
   const std::uint32_t* operand = walk.positions.data();
-  std::optional<runtime::Device> found;
   for (const GraphWalk::Entry& entry : walk.order) {
     std::optional<runtime::Device>& device = devices.emplace_back();
     if (entry.kind == Node::Kind::array) device = entry.node->value.buffer->device();
@@ -96,26 +95,62 @@ runtime::Device device_of(const GraphWalk& walk) {
       operands.push_back({walk.order[*operand].node, devices[*operand]});
     if (entry.kind == Node::Kind::operation)
       device = common_device(entry.node->op, operands, entry.node->site);
-    if (device) found = device;
   }
-  return found.value_or(runtime::current_device());
+  throw InternalError("values of several devices were to be computed by one program");
 }
 
-/// Takes from `nodes` those that one program may compute: of one device, and at last those of the
-/// thread's own with those on none.
-std::vector<NodeRef> take_of_one_device(std::vector<NodeRef>& nodes) {
-  const runtime::Device own = runtime::current_device();
-  const auto device_of_node = [&](const NodeRef& node) { return device_of(*node).value_or(own); };
-  runtime::Device chosen = own;
-  for (const NodeRef& node : nodes) {
-    chosen = device_of_node(node);
-    if (!(chosen == own)) break;
+/// The device that the leaves are on; where there are none, the thread's.
+runtime::Device device_of(const GraphWalk& walk) {
+  std::optional<runtime::Device> device;
+  for (const std::uint32_t leaf : walk.leaves) {
+    if (walk.order[leaf].kind != Node::Kind::array) continue;
+    const runtime::Device here = walk.order[leaf].node->value.buffer->device();
+    if (device && !(*device == here)) refuse_devices(walk);
+    device = here;
   }
-  const auto rest = std::stable_partition(nodes.begin(), nodes.end(), [&](const NodeRef& node) {
-    return device_of_node(node) == chosen;
-  });
-  std::vector<NodeRef> taken(std::make_move_iterator(nodes.begin()), std::make_move_iterator(rest));
-  nodes.erase(nodes.begin(), rest);
+  return device ? *device : runtime::current_device();
+}
+
+/// The devices of pending nodes. What was on none when it was recorded is on that of an operand
+/// that was computed since. graph_mutex() is held.
+class Placement {
+ public:
+  runtime::Device device_of_root(const Node& root) {
+    if (const auto known = device_of(root)) return *known;
+    std::vector<const Node*> stack = {&root};
+    while (!stack.empty()) {
+      const Node* const node = stack.back();
+      stack.pop_back();
+      if (node->kind == Node::Kind::operation || node->kind == Node::Kind::array) {
+        if (const auto known = device_of(*node)) return *known;
+      }
+      if (!on_none_.insert(node).second) continue;
+      for (const NodeRef& operand : node->operands()) stack.push_back(operand.get());
+    }
+    return own_;
+  }
+  runtime::Device own() const { return own_; }
+
+ private:
+  runtime::Device own_ = runtime::current_device();
+  std::unordered_set<const Node*> on_none_;
+};
+
+/// Takes from `nodes` those that one program may compute: of one device, and at last those of the
+/// thread's own with those on none. graph_mutex() is held.
+std::vector<NodeRef> take_of_one_device(std::vector<NodeRef>& nodes) {
+  if (runtime::device_count(runtime::DeviceKind::cuda) == 0) return std::exchange(nodes, {});
+  Placement placement;
+  std::vector<runtime::Device> devices;
+  runtime::Device chosen = placement.own();
+  for (const NodeRef& node : nodes) {
+    devices.push_back(placement.device_of_root(*node));
+    if (chosen == placement.own()) chosen = devices.back();
+  }
+  std::vector<NodeRef> taken, left;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    (devices[i] == chosen ? taken : left).push_back(std::move(nodes[i]));
+  nodes = std::move(left);
   return taken;
 }
 
@@ -305,7 +340,11 @@ void evaluate(std::span<const NodeRef> nodes) {
     }
   }
   while (!roots.empty()) {
-    const std::vector<NodeRef> together = take_of_one_device(roots);
+    std::vector<NodeRef> together;
+    {
+      const std::lock_guard lock(graph_mutex());
+      together = take_of_one_device(roots);
+    }
     const auto wanted = [&]() -> std::span<const NodeRef> { return together; };
     if (const auto run = claim_graph(wanted, false, true)) run->execute();
   }

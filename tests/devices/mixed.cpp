@@ -125,6 +125,14 @@ void check_side_by_side() {
   // A number, and what is made of numbers, is on none before it is computed.
   const Array d = y + arange(3.0f) + zeros<float>({3});
   CHECK(device_of(d) == 1);
+  // Computed for the other device, and only then used by what was recorded before.
+  const Array waves = sin(arange(3.0f)), turned = negative(waves);
+  const Array e = y + waves;
+  e.eval();
+  const Array f = x * 2.0f;
+  eval({turned, f});
+  CHECK(device_of(turned) == 1);
+  CHECK(device_of(f) == 0);
   std::vector<Array> kept;
   for (int i = 0; i < 200; ++i) {
     kept.push_back((i % 2 == 0 ? x : y) + static_cast<float>(i));
