@@ -23,7 +23,7 @@ constinit Gate gate;
 
 namespace {
 
-using detail::gate, detail::Presence;
+using detail::Gate, detail::gate, detail::Presence;
 
 constinit std::mutex forking;   ///< held by the thread that forks, from before until after
 thread_local int closings = 0;  ///< handlers of this thread's fork that have closed the gate
@@ -37,12 +37,12 @@ bool membarrier(int command) { return syscall(__NR_membarrier, command, 0, 0) ==
 /// Every other thread sees the gate closed, or is seen inside.
 void fence_all_threads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!gate.fenced.load()) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if ((gate.guard.load() & Gate::fences) == 0) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
 void wait_until_outside(const Presence& other) {
   constexpr int busy_turns = 100;
-  for (int turn = 0; other.depth.load(std::memory_order_acquire) != 0; ++turn) {
+  for (int turn = 0; other.depth() != 0; ++turn) {
     if (turn < busy_turns) {
       std::this_thread::yield();
     } else {
@@ -54,7 +54,7 @@ void wait_until_outside(const Presence& other) {
 void before_fork() {
   if (closings++ > 0) return;
   forking.lock();
-  gate.closed.store(1);
+  gate.guard.fetch_or(Gate::closed);
   fence_all_threads();
   for (const Presence* each = gate.all.load(); each != nullptr; each = each->next) {
     if (each != detail::presence) wait_until_outside(*each);
@@ -62,8 +62,8 @@ void before_fork() {
 }
 
 void open_gate() {
-  gate.closed.store(0);
-  gate.closed.notify_all();
+  gate.guard.fetch_and(~Gate::closed);
+  gate.guard.notify_all();
 }
 
 void after_fork_in_parent() {
@@ -75,10 +75,11 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   if (--closings > 0) return;
   gate.generation.fetch_add(1);
-  if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.fenced.store(true);
+  if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.guard.fetch_or(Gate::fences);
   for (Presence* each = gate.all.load(); each != nullptr; each = each->next) {
     if (each == detail::presence) continue;
-    each->depth.store(0);
+    each->state.store(0);
+    each->afterwards.clear();
     each->owned.store(false);
   }
   new (&forking) std::mutex;
@@ -111,7 +112,7 @@ Presence* take_abandoned() {
 Presence& detail::add_presence() {
   static std::once_flag once;
   std::call_once(once, [] {
-    if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.fenced.store(true);
+    if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.guard.fetch_or(Gate::fences);
     register_handlers();
   });
   thread_local const PresenceOwner owner;
@@ -126,72 +127,76 @@ Presence& detail::add_presence() {
   return *presence;
 }
 
-void detail::wait_at_gate(Presence& own) {
-  do {
-    own.depth.store(0, std::memory_order_release);
-    gate.closed.wait(1);
-    own.depth.store(1);
+void detail::pass_guard(Presence& own) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::uint32_t seen = gate.guard.load(); (seen & Gate::closed) != 0;
+       seen = gate.guard.load()) {
+    own.state.store(0, std::memory_order_release);
+    gate.guard.wait(seen);
+    own.state.store(1);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-  } while (gate.closed.load() != 0);
+  }
 }
 
 void detail::run_afterwards(Presence& own) {
-  const auto functions = std::move(own.afterwards);
-  for (const std::function<void()>& each : *functions) each();
+  const std::vector<std::function<void()>> functions = std::move(own.afterwards);
+  own.afterwards.clear();
+  own.state.store(0, std::memory_order_release);
+  for (const std::function<void()>& each : functions) each();
 }
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
 void Condition::notify_all() {
-  count_.fetch_add(1, std::memory_order_release);
+  count_.fetch_add(1);
+  if (waiting_.load() == 0) return;
   syscall(SYS_futex, &count_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void Condition::wait(std::unique_lock<Mutex>& lock) {
-  const std::uint32_t seen = count_.load(std::memory_order_acquire);
+/// A null limit is none. The lock is held, so that the notification that is waited for is counted
+/// after `seen`.
+bool Condition::wait_until_counted(std::unique_lock<Mutex>& lock, const timespec* limit) {
+  const std::uint32_t seen = count_.load();
+  waiting_.fetch_add(1);
   lock.unlock();
-  syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+  syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, seen, limit, nullptr, 0);
+  waiting_.fetch_sub(1);
   lock.lock();
+  return count_.load() != seen;
 }
 
+void Condition::wait(std::unique_lock<Mutex>& lock) { wait_until_counted(lock, nullptr); }
+
 bool Condition::wait_for(std::unique_lock<Mutex>& lock, std::chrono::milliseconds time) {
-  const std::uint32_t seen = count_.load(std::memory_order_acquire);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
   const std::chrono::nanoseconds rest = time - seconds;
   const timespec limit{seconds.count(), rest.count()};
-  lock.unlock();
-  syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, seen, &limit, nullptr, 0);
-  lock.lock();
-  return count_.load(std::memory_order_acquire) != seen;
+  return wait_until_counted(lock, &limit);
 }
 
-bool in_fork_section() {
-  return detail::presence != nullptr &&
-         detail::presence->depth.load(std::memory_order_relaxed) != 0;
-}
+bool in_fork_section() { return detail::presence != nullptr && detail::presence->depth() != 0; }
 
 SharedForkSection::SharedForkSection() {
   Presence& own = detail::presence != nullptr ? *detail::presence : detail::add_presence();
-  own.depth.fetch_add(1);
+  own.state.fetch_add(1);
 }
 
-ForkPause::ForkPause() : depth_(in_fork_section() ? detail::presence->depth.load() : 0) {
+ForkPause::ForkPause() : depth_(in_fork_section() ? detail::presence->depth() : 0) {
   if (depth_ == 0) return;
-  detail::presence->depth.store(1);
+  detail::presence->state.fetch_sub(depth_ - 1);
   detail::leave_section();
 }
 
 ForkPause::~ForkPause() {
   if (depth_ == 0) return;
   detail::enter_section();
-  detail::presence->depth.store(depth_);
+  detail::presence->state.fetch_add(depth_ - 1);
 }
 
 void outside_fork_sections(std::function<void()> function) {
   if (!in_fork_section()) return function();
-  auto& afterwards = detail::presence->afterwards;
-  if (!afterwards) afterwards = std::make_unique<std::vector<std::function<void()>>>();
-  afterwards->push_back(std::move(function));
+  detail::presence->afterwards.push_back(std::move(function));
+  detail::presence->state.fetch_or(Presence::has_afterwards);
 }
 
 void in_forked_child(void (*function)()) { in_child.at(in_child_count++).store(function); }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -29,44 +30,48 @@ namespace heddle::ir {
 namespace detail {
 
 /// How deep one thread is in sections. Never freed: another thread's takes it over.
-struct Presence {
-  std::atomic<std::uint32_t> depth{0};
+struct alignas(64) Presence {
+  /// How many sections it is in, and whether functions are to be called after the last.
+  std::atomic<std::uint32_t> state{0};
+  static constexpr std::uint32_t has_afterwards = 1U << 31, depth_bits = has_afterwards - 1;
   std::atomic<bool> owned{true};
   Presence* next = nullptr;
-  std::unique_ptr<std::vector<std::function<void()>>> afterwards;
+  std::vector<std::function<void()>> afterwards;
+
+  std::uint32_t depth() const { return state.load(std::memory_order_acquire) & depth_bits; }
 };
 
 struct Gate {
-  std::atomic<std::uint32_t> closed{0};
+  /// Zero where a thread may enter without a look at anything else.
+  std::atomic<std::uint32_t> guard{0};
+  static constexpr std::uint32_t closed = 1;
+  static constexpr std::uint32_t fences = 2;  ///< the system cannot fence other threads
   std::atomic<std::uint64_t> generation{0};
-  std::atomic<bool> fenced{false};  ///< where the system cannot fence other threads
   std::atomic<Presence*> all{nullptr};
 };
 extern constinit Gate gate;
 inline constinit thread_local Presence* presence = nullptr;
 
 Presence& add_presence();
-void wait_at_gate(Presence& own);
+void pass_guard(Presence& own);
 void run_afterwards(Presence& own);
 
 inline void enter_section() {
   Presence& own = presence != nullptr ? *presence : add_presence();
-  const std::uint32_t depth = own.depth.load(std::memory_order_relaxed);
-  own.depth.store(depth + 1, std::memory_order_relaxed);
-  if (depth != 0) return;
+  const std::uint32_t state = own.state.load(std::memory_order_relaxed);
+  own.state.store(state + 1, std::memory_order_relaxed);
+  if (state != 0) return;
   // Who closes the gate makes this a fence of the processor too.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (gate.fenced.load(std::memory_order_relaxed)) [[unlikely]]
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (gate.closed.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    wait_at_gate(own);
+  if (gate.guard.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    pass_guard(own);
 }
 
 inline void leave_section() {
   Presence& own = *presence;
-  const std::uint32_t depth = own.depth.load(std::memory_order_relaxed);
-  own.depth.store(depth - 1, std::memory_order_release);
-  if (depth == 1 && own.afterwards) [[unlikely]]
+  const std::uint32_t state = own.state.load(std::memory_order_relaxed) - 1;
+  own.state.store(state, std::memory_order_release);
+  if (state == Presence::has_afterwards) [[unlikely]]
     run_afterwards(own);
 }
 
@@ -181,7 +186,10 @@ class Condition {
   }
 
  private:
+  bool wait_until_counted(std::unique_lock<Mutex>& lock, const timespec* limit);
+
   std::atomic<std::uint32_t> count_{0};  ///< of notifications; a futex
+  std::atomic<std::uint32_t> waiting_{0};
 };
 
 /// A mutex that is held for long, also while code that is not the library's runs. It does not keep
