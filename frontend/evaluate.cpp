@@ -339,13 +339,13 @@ void evaluate(std::span<const NodeRef> nodes) {
       if (!node->evaluated()) node->set_value(array->value);
     }
   }
+  std::vector<NodeRef> together;
+  const auto wanted = [&]() -> std::span<const NodeRef> {
+    if (together.empty()) together = take_of_one_device(roots);
+    return together;
+  };
   while (!roots.empty()) {
-    std::vector<NodeRef> together;
-    {
-      const std::lock_guard lock(graph_mutex());
-      together = take_of_one_device(roots);
-    }
-    const auto wanted = [&]() -> std::span<const NodeRef> { return together; };
+    together.clear();
     if (const auto run = claim_graph(wanted, false, true)) run->execute();
   }
 }
