@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "ir/fork_gate.h"
 #include "runtime/interrupt.h"
 
 namespace heddle::python {
@@ -31,7 +32,7 @@ void raise_interrupts_in_waits() {
   const nb::object main = nb::module_::import_("threading").attr("main_thread")();
   main_thread = static_cast<pthread_t>(nb::cast<std::uintptr_t>(main.attr("ident")));
   // The thread that forks is the child's main thread.
-  pthread_atfork(nullptr, nullptr, [] { main_thread = pthread_self(); });
+  ir::in_forked_child([] { main_thread = pthread_self(); });
   runtime::set_interrupt_hook(take_signal);
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -142,6 +143,9 @@ TEST_CASE("Ctrl-C ends a warm, its compilers and their files, and a later warm c
   std::string sleeper = folder.read("sleeper");
   REQUIRE(!sleeper.empty());
   sleeper.pop_back();
+  // It is killed, and about to end.
+  for (int i = 0; i < 500 && runs(sleeper); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(!runs(sleeper));
   CHECK(std::filesystem::is_empty(folder.path("temporary")));
   CHECK(compiled_by(heddle_command(folder, {"warm", program, "--arch", "x86-64-v3", "--json"})) >

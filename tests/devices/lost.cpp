@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "runtime/log.h"
+#include "runtime/stream.h"
+#include "runtime/temporary_folder.h"
 #include "tests/devices/fake_gpus.h"
 
 using namespace heddle;

@@ -55,8 +55,8 @@ TEST_CASE("ranges") {
   CHECK(hd::linspace(0.0, least, 5).to_vector<double>() ==
         std::vector<double>{0, 0, 0, least, least});
   const float single = std::numeric_limits<float>::denorm_min();
-  CHECK(hd::linspace(single, 0.0f, 5).to_vector<float>() ==
-        std::vector<float>{single, single, single, 0, 0});
+  CHECK(hd::linspace(0.0f, single, 5).to_vector<float>() ==
+        std::vector<float>{0, 0, 0, single, single});
   CHECK(hd::linspace(0.1, 0.7, 77)(-1).item<double>() == 0.7);
   check<double>(hd::eye(2), {2, 2}, {1, 0, 0, 1});
   check<int>(hd::eye(2, 3, 1, hd::int32), {2, 3}, {0, 1, 0, 0, 0, 1});

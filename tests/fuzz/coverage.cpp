@@ -30,7 +30,8 @@ void add_traits(ValueId id, const Case& one, std::set<std::string>& traits) {
   traits.insert(std::string(name_of(graph.dtype(id))));
   traits.insert(rank_name(graph.shape(id).size()));
   for (const Dim extent : graph.shape(id)) add_extent(extent, one, traits);
-  for (const std::int64_t step : attributes.steps) {
+  for (const Dim size : attributes.steps) {
+    const std::int64_t step = size.evaluate(one.bindings);
     if (step < 0) traits.insert("negative step");
     if (step > 1 || step < -1) traits.insert("wide step");
   }

@@ -66,7 +66,7 @@ Attributes Generator::any_region(const Shape& shape) {
       const bool shorter = !whole && recorder_.extent(extent) >= 2;
       const Dim size = shorter ? extent - 1 : extent;
       attributes.starts.push_back(backwards ? size - 1 : Dim(shorter ? 1 : 0));
-      attributes.steps.push_back(backwards ? -1 : 1);
+      attributes.steps.emplace_back(backwards ? -1 : 1);
       attributes.shape.push_back(size);
       continue;
     }
@@ -77,7 +77,7 @@ Attributes Generator::any_region(const Shape& shape) {
     const std::int64_t most = (backwards ? start : size - 1 - start) / step + 1;
     const auto least = recorder_.chance(0.03) ? 0 : std::max<std::int64_t>(1, most / 2);
     attributes.starts.emplace_back(start);
-    attributes.steps.push_back(backwards ? -step : step);
+    attributes.steps.emplace_back(backwards ? -step : step);
     attributes.shape.emplace_back(least + static_cast<std::int64_t>(recorder_.below(
                                               static_cast<std::size_t>(most - least + 1))));
   }

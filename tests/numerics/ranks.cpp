@@ -69,10 +69,10 @@ TEST_CASE("pointwise kernels, transposes and views of many axes") {
     builder.output(builder.add(Op::add, {y, z}));
     builder.output(builder.add(Op::negative, {builder.transpose(x, shuffled(rank))}));
     std::vector<ir::Dim> starts(shape.size());
-    std::vector<std::int64_t> steps(shape.size(), 1);
+    std::vector<ir::Dim> steps(shape.size(), ir::Dim(1));
     for (std::size_t axis = 0; axis < shape.size(); axis += 3) {
       starts[axis] = shape[axis] - 1;
-      steps[axis] = -1;
+      steps[axis] = ir::Dim(-1);
     }
     builder.output(builder.add(Op::exp, {builder.slice(x, starts, steps, shape)}));
     builder.output(builder.broadcast(y, shape));
@@ -95,7 +95,7 @@ TEST_CASE("parts, updates and neighbours along an axis of many") {
     region[middle] = 1;
     std::vector<ir::Dim> starts(shape.size());
     starts[middle] = 1;
-    const std::vector<std::int64_t> steps(shape.size(), 1);
+    const std::vector<ir::Dim> steps(shape.size(), ir::Dim(1));
     const ValueId last = builder.slice(y, starts, steps, region);
     builder.output(builder.update(x, builder.add(Op::square, {last}), starts, steps, region));
     // Each element and the next one along two axes: a stencil.

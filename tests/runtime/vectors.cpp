@@ -12,6 +12,7 @@
 #include "runtime/device.h"
 #include "runtime/host_compiler.h"
 #include "runtime/process.h"
+#include "runtime/temporary_folder.h"
 #include "tests/passes/plans.h"
 
 using namespace heddle;
