@@ -113,7 +113,7 @@ HD_SCALAR T absolute(complex<T> z) {
 }
 }  // namespace heddle_scalar
 
-//! section complex_sign needs complex hypot
+//! section complex_sign needs complex sqrt
 //! defines_complex sign
 namespace heddle_scalar {
 // z / |z|, both divided by the larger part first; infinite along one axis, it is that axis' unit.
@@ -131,7 +131,7 @@ HD_SCALAR complex<T> sign(complex<T> z) {
   const T longer = width > height ? width : height;
   const T x = z.re / longer;
   const T y = z.im / longer;
-  const T size = hypot(x, y);
+  const T size = sqrt(x * x + y * y);  // of 1 to sqrt(2)
   return {x / size, y / size};
 }
 }  // namespace heddle_scalar
