@@ -5,6 +5,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/stream.h"
+#include "runtime/temporary_folder.h"
 #include "tests/devices/fake_gpus.h"
 
 using namespace heddle;
