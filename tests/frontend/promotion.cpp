@@ -103,8 +103,10 @@ TEST_CASE("bool has no subtraction, and integers no negative powers") {
   CHECK(contains(message_of<hd::DTypeError>([&] { -flag; }), "logical_not"));
   CHECK_THROWS_AS(hd::power(hd::array({2}), -1), hd::ValueError);
   const hd::Array exponents = hd::array({3, -1});
-  CHECK(contains(message_of<hd::ValueError>([&] { hd::power(hd::array({2, 2}), exponents); }),
-                 "negative integer power -1"));
+  if (hd::device() == "cpu") {  // a GPU's arrays are not read
+    CHECK(contains(message_of<hd::ValueError>([&] { hd::power(hd::array({2, 2}), exponents); }),
+                   "negative integer power -1"));
+  }
   check<double>(hd::power(hd::array({2.0, 2.0}), exponents), {2}, {8, 0.5});
   // Not computed yet: 1 / x^-y, cut to an integer.
   check<int>(hd::power(hd::array({2, 2}), -hd::array({-3, 1})), {2}, {8, 0});

@@ -192,7 +192,9 @@ def test_bins_in_a_list_are_edges_of_any_library():
 
 def test_negative_powers_of_integers():
     x = hd.asarray([2, 3])
-    for exponents in (-1, hd.asarray([-1, 2]), hd.asarray(-1), hd.asarray([1, -2], dtype="int8")):
+    # A GPU's arrays are not read.
+    arrays = [[-1, 2], -1, np.array([1, -2], np.int8)] if x.device == "cpu" else []
+    for exponents in (-1, *map(hd.asarray, arrays)):
         with pytest.raises(ValueError, match="negative integer power -"):
             x ** exponents
     check(hd.asarray([2.0, 4.0]) ** hd.asarray([-1, 2]), np.array([0.5, 16.0]))
