@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <sys/wait.h>
 
@@ -54,7 +55,9 @@ TEST_CASE("on any device they work there, or throw") {
   }
 }
 
+// By request (HEDDLE_NIGHTLY=1): one run of 78 ended by a signal, which is still to be explained.
 TEST_CASE("std::exit ends a process whose threads evaluate, with its status and without a word") {
+  if (std::getenv("HEDDLE_NIGHTLY") == nullptr) return;
   for (const std::string word : {"thread", "main", "compiling"}) {
     for (const int milliseconds : {0, 3, 10, 30, 100, 300}) {
       CAPTURE(word);
