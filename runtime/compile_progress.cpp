@@ -31,7 +31,7 @@ bool is_shown() {
 
 std::string with_commas(std::size_t number) {
   std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
   return text;
 }
 
@@ -81,7 +81,7 @@ class Line {
 
  private:
   static void print(const std::string& text) {
-    std::fputs(("\r\x1b[K" + text).c_str(), stderr);
+    fmt::print(stderr, "\r\x1b[K{}", text);
     std::fflush(stderr);
   }
 
