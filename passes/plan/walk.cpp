@@ -20,14 +20,33 @@ bool runs_along(const KernelPlan& plan, const Index& address, const Loop& loop) 
   return step && *step == Dim(1);
 }
 
+namespace {
+
+/// What a load reads of memory, in bytes, each once. A loop of unknown extent counts as long.
+double bytes_read(const KernelPlan& plan, const Instruction& load) {
+  std::vector<AtomId> walked;
+  plan.space->collect_loops(load.address, walked);
+  auto bytes = static_cast<double>(size_of(load.dtype));
+  for (const std::vector<Loop>* loops : {&plan.outer, &plan.inner}) {
+    for (const Loop& loop : *loops) {
+      if (std::ranges::find(walked, loop.atom) != walked.end())
+        bytes *= static_cast<double>(known(loop.extent, 1 << 20));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
 bool reads_columnwise(const KernelPlan& plan) {
   if (plan.outer.empty()) return false;
-  int votes = 0;
+  double along_rows = 0, along_columns = 0;
   for (const Instruction* load : element_loads(plan)) {
-    if (runs_along(plan, load->address, plan.inner.back())) --votes;
-    if (runs_along(plan, load->address, plan.outer.back())) ++votes;
+    if (runs_along(plan, load->address, plan.inner.back())) along_rows += bytes_read(plan, *load);
+    if (runs_along(plan, load->address, plan.outer.back()))
+      along_columns += bytes_read(plan, *load);
   }
-  return votes > 0;
+  return along_columns > along_rows;
 }
 
 int widest_access(const KernelPlan& plan, const Loop& loop, bool whole_vectors,

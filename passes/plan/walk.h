@@ -19,7 +19,8 @@ inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b 
 std::vector<const Instruction*> element_loads(const KernelPlan& plan);
 /// Neighbouring iterations of the loop touch neighbours in memory.
 bool runs_along(const KernelPlan& plan, const Index& address, const Loop& loop);
-/// Neighbouring outer iterations are neighbours in memory, and neighbouring inner ones are not.
+/// More of the bytes that are read lie beside those of the next outer iteration than beside those
+/// of the next inner one.
 bool reads_columnwise(const KernelPlan& plan);
 /// The widest vectors along `loop` that every access allows; `whole_vectors`: without a tail.
 int widest_access(const KernelPlan& plan, const Loop& loop, bool whole_vectors,

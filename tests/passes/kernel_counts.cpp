@@ -156,6 +156,29 @@ TEST_CASE("columns that are read again are held by a block or a cluster") {
   CHECK(plan(standardize, "sm_80").kernels.size() > 1);
 }
 
+TEST_CASE("a matrix says how a kernel walks, not the vector beside it") {
+  constexpr const char* weighted_sum_of_columns = R"(
+func @main(%0: f32[4000,5000], %1: f32[4000,1]) -> f32[5000] {
+  %2 = multiply %0, %1 : f32[4000,5000]
+  %3 = sum %2 axes=[0] : f32[5000]
+  return %3
+}
+)";
+  constexpr const char* weighted_sum_of_rows = R"(
+func @main(%0: f32[4000,5000], %1: f32[5000,1]) -> f32[4000] {
+  %2 = transpose %0 axes=[1,0] : f32[5000,4000]
+  %3 = multiply %2, %1 : f32[5000,4000]
+  %4 = sum %3 axes=[0] : f32[4000]
+  return %4
+}
+)";
+  for (const char* target : {cuda_target, host_target}) {
+    CAPTURE(target);
+    CHECK(plan(weighted_sum_of_columns, target).kernels[0].mapping == passes::Mapping::columns);
+    CHECK(plan(weighted_sum_of_rows, target).kernels[0].mapping == passes::Mapping::rows);
+  }
+}
+
 TEST_CASE("a family that is switched off gives way to the next") {
   CHECK(families_of(plan(transposed, cuda_target, {}, {"transpose"})) ==
         std::vector<std::string>{"pointwise"});
