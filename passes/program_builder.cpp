@@ -162,6 +162,7 @@ void Builder::add_group(const Group& group) {
                        bytes.constant() > options_.target.l2_bytes &&
                        options_.target.kind == ir::TargetKind::cuda;
   }
+  order_inner_loops(plan, options_.target);
   collapse_loops(plan, *planned_.grouping.space);
   order_loops(plan);
   assign_stages(plan);

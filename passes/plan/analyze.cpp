@@ -5,6 +5,9 @@
 #include <limits>
 #include <set>
 
+#include "passes/plan/launch.h"
+#include "passes/plan/walk.h"
+
 namespace heddle::passes {
 
 namespace {
@@ -73,6 +76,47 @@ void order_loops(KernelPlan& plan) {
     if (!left.is_constant() || !right.is_constant()) return false;
     return std::abs(left.constant()) > std::abs(right.constant());
   });
+}
+
+namespace {
+
+bool shows_order(const Reduction& reduction, const ir::Target& target) {
+  return reduction.scan || ir::finds_place(reduction.op) ||
+         (target.kind == ir::TargetKind::host && has_order(reduction));
+}
+
+/// The load that reads most, of several the one that runs along the last inner loop already.
+const Instruction* largest_load(const KernelPlan& plan) {
+  const Instruction* largest = nullptr;
+  double most = 0;
+  for (const Instruction& instruction : plan.body) {
+    if (instruction.kind != Instruction::Kind::load || plan.space->is_by_value(instruction.address))
+      continue;
+    const double bytes = bytes_read(plan, instruction);
+    const bool runs = runs_along(plan, instruction.address, plan.inner.back());
+    if (bytes > most || (bytes == most && runs)) largest = &instruction;
+    most = std::max(most, bytes);
+  }
+  return largest;
+}
+
+}  // namespace
+
+void order_inner_loops(KernelPlan& plan, const ir::Target& target) {
+  if (plan.inner.size() < 2) return;
+  if (std::ranges::any_of(plan.reductions,
+                          [&](const Reduction& one) { return shows_order(one, target); }))
+    return;
+  const Instruction* load = largest_load(plan);
+  if (load == nullptr) return;
+  // Unknown distances are taken for long ones, and what is read again comes first.
+  const auto distance = [&](const Loop& loop) {
+    constexpr std::int64_t farthest = std::numeric_limits<std::int64_t>::max();
+    const std::optional<Dim> step = step_along(plan, load->address, loop);
+    if (!step || !step->is_constant()) return farthest - 1;
+    return *step == Dim(0) ? farthest : std::abs(step->constant());
+  };
+  std::ranges::stable_sort(plan.inner, std::greater(), distance);
 }
 
 void assign_stages(KernelPlan& plan) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ir/target.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {
@@ -8,6 +9,9 @@ namespace heddle::passes {
 void collapse_loops(KernelPlan& plan, IndexSpace& space);
 /// Orders outer loops so that stores run through memory, as far as extents are known.
 void order_loops(KernelPlan& plan);
+/// Orders inner loops so that what they read most of runs through memory, where no result tells in
+/// which order elements were combined. Call it before collapse_loops.
+void order_inner_loops(KernelPlan& plan, const ir::Target& target);
 /// Sets stages and levels: after which reductions a value can be known, and whether it belongs to
 /// the inner loops.
 void assign_stages(KernelPlan& plan);

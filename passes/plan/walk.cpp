@@ -20,9 +20,6 @@ bool runs_along(const KernelPlan& plan, const Index& address, const Loop& loop) 
   return step && *step == Dim(1);
 }
 
-namespace {
-
-/// What a load reads of memory, in bytes, each once. A loop of unknown extent counts as long.
 double bytes_read(const KernelPlan& plan, const Instruction& load) {
   std::vector<AtomId> walked;
   plan.space->collect_loops(load.address, walked);
@@ -35,8 +32,6 @@ double bytes_read(const KernelPlan& plan, const Instruction& load) {
   }
   return bytes;
 }
-
-}  // namespace
 
 bool reads_columnwise(const KernelPlan& plan) {
   if (plan.outer.empty()) return false;

@@ -17,6 +17,8 @@ inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b 
 
 /// Loads inside the inner loops, which are nearly all of the traffic.
 std::vector<const Instruction*> element_loads(const KernelPlan& plan);
+/// What a load reads of memory, in bytes, each once. A loop of unknown extent counts as long.
+double bytes_read(const KernelPlan& plan, const Instruction& load);
 /// Neighbouring iterations of the loop touch neighbours in memory.
 bool runs_along(const KernelPlan& plan, const Index& address, const Loop& loop);
 /// More of the bytes that are read lie beside those of the next outer iteration than beside those

@@ -179,6 +179,26 @@ func @main(%0: f32[4000,5000], %1: f32[5000,1]) -> f32[4000] {
   }
 }
 
+TEST_CASE("inner loops follow memory where no result tells the order") {
+  const auto planned = [](const char* op, const char* dtype, const char* target) {
+    const std::string text = fmt::format(R"(
+func @main(%0: {1}[400,500]) -> {1}[] {{
+  %1 = transpose %0 axes=[1,0] : {1}[500,400]
+  %2 = {0} %1 axes=[0,1] : {1}[]
+  return %2
+}}
+)",
+                                         op, dtype);
+    return plan(text.c_str(), target).kernels[0].inner.size();
+  };
+  // One loop over all of memory, where both axes were walked.
+  CHECK(planned("sum", "f32", cuda_target) == 1);
+  CHECK(planned("max", "f32", host_target) == 1);
+  CHECK(planned("sum", "i32", host_target) == 1);
+  // The CPU's sums of floats have the order of the axes.
+  CHECK(planned("sum", "f32", host_target) == 2);
+}
+
 TEST_CASE("a family that is switched off gives way to the next") {
   CHECK(families_of(plan(transposed, cuda_target, {}, {"transpose"})) ==
         std::vector<std::string>{"pointwise"});
