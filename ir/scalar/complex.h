@@ -3,6 +3,17 @@
 // A pair of parts. Arithmetic is NumPy's: products by the rule of school, quotients by Smith's
 // method, and no infinity is rescued from a NaN as C's Annex G would. The order is lexicographic.
 namespace heddle_scalar {
+// GCC 12 fuses both halves of a complex product into one instruction, even where it is told not to
+// contract; it leaves a product alone that has to be rounded by itself.
+template <class T>
+HD_SCALAR T rounded(T product) {
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && __GNUC__ >= 12
+  return __builtin_assoc_barrier(product);
+#else
+  return product;
+#endif
+}
+
 template <class T>
 struct complex {
   using Part = T;
@@ -16,7 +27,8 @@ struct complex {
   friend HD_SCALAR complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
   friend HD_SCALAR complex operator-(complex a) { return {-a.re, -a.im}; }
   friend HD_SCALAR complex operator*(complex a, complex b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return {rounded(a.re * b.re) - rounded(a.im * b.im),
+            rounded(a.re * b.im) + rounded(a.im * b.re)};
   }
   // The larger part of b is divided out first, so that its square neither over- nor underflows.
   friend HD_SCALAR complex operator/(complex a, complex b) {
