@@ -52,14 +52,16 @@ void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
   look(graph.outputs);
 }
 
-/// The numbers of a node, in order: extents, starts, and sizes of steps but 1, which kernels make
-/// more of. A step's sign is not one of them. A parameter's extents are its attribute.
+/// The numbers of a node, in order: extents but 1, on which broadcasting and the order of sums
+/// depend, starts, and sizes of steps but 1, which kernels make more of. A step's sign is not one
+/// of them. A parameter's extents are its attribute.
 template <class Attributes, class Function>
 void for_each_number(Attributes& attributes, const Function& function) {
-  for (auto* extents : {&attributes.shape, &attributes.starts}) {
-    for (auto& extent : *extents) {
-      if (extent.is_constant()) function(extent);
-    }
+  for (auto& extent : attributes.shape) {
+    if (extent.is_constant() && !(extent == Dim(1))) function(extent);
+  }
+  for (auto& start : attributes.starts) {
+    if (start.is_constant()) function(start);
   }
   for (auto& step : attributes.steps) {
     if (!step.is_constant() || step.is_unit()) continue;
