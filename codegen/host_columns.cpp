@@ -15,7 +15,7 @@ using passes::Store;
 
 /// Keys and places lie apart, so that the compiler can make vectors of either.
 void HostPrinter::begin_columns(int i) {
-  const std::int64_t width = passes::host_columns;
+  const std::int64_t width = passes::host_columns(plan_);
   if (!finds_place(plan_.reductions[i])) {
     out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
@@ -192,7 +192,8 @@ void HostPrinter::column_passes() {
       continue;
     }
     body_.need("reduce_tree");
-    out_.line("op::reduce::Tree<R{0}, {1}, {2}> c{0};", i, passes::host_columns, tree_levels(i));
+    out_.line("op::reduce::Tree<R{0}, {1}, {2}> c{0};", i, passes::host_columns(plan_),
+              passes::host_states_a_column(plan_, reduction));
   }
   std::vector<const Store*> stores;
   for (const Store& one : plan_.stores) {
@@ -213,26 +214,11 @@ void HostPrinter::column_passes() {
   }
 }
 
-/// Of the tree that the longest column takes.
-int HostPrinter::tree_levels(int reduction) const {
-  namespace reduce = heddle_scalar::reduce;
-  constexpr std::int64_t most_rows = std::int64_t{1} << 42;
-  const passes::Dim rows = passes::iterations(plan_.inner);
-  const std::int64_t longest = rows.is_constant() ? rows.constant() : most_rows;
-  const Reduction& one = plan_.reductions[reduction];
-  const auto bytes = static_cast<int>(passes::state_bytes(one));
-  const bool in_rows = passes::order_of(one) == passes::CombineOrder::rows;
-  const std::int64_t length = in_rows ? reduce::block_length(bytes) : reduce::run_length(longest);
-  const std::int64_t leaves =
-      (longest + length - 1) / length * (in_rows ? reduce::lanes_of(longest, bytes) : 1);
-  return std::bit_width(static_cast<std::uint64_t>(leaves)) + 1;
-}
-
 void HostPrinter::columns() {
   const Loop& last = plan_.outer.back();
   const std::vector<Loop> rest(plan_.outer.begin(), plan_.outer.end() - 1);
   const std::string extent = body_.extent(last.extent), variable = body_.loop_variable(last.atom);
-  const std::int64_t width = passes::host_columns;
+  const std::int64_t width = passes::host_columns(plan_);
   out_.line("const Index rows = {};", body_.extent(passes::iterations(plan_.outer)));
   out_.line("const Index column_blocks = (Index({}) + {}) / {};", extent, width - 1, width);
   out_.open("for (Index unit = begin; unit < end; ++unit)");

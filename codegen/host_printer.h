@@ -67,7 +67,6 @@ class HostPrinter {
   void columns();
   void begin_columns(int reduction);
   void column_passes();
-  int tree_levels(int reduction) const;
   void column_pass(const std::vector<int>& reductions,
                    const std::vector<const passes::Store*>& stores);
   void column_lanes(const std::vector<int>& reductions,
@@ -89,6 +88,7 @@ class HostPrinter {
   void scan_row_stores();
   bool leaves_parts() const;
   void split_range(const char* part);
+  void chunk_of_unknown(const std::string& walk, const std::string& most_parts);
   /// Runs over the last loop: opens a loop over its runs within [from, to), its variable between
   /// `first` and `stop`.
   void open_runs(const std::vector<passes::Loop>& loops, const std::string& from,

@@ -14,16 +14,32 @@ using passes::Store;
 
 void HostPrinter::split_range(const char* part) {
   const std::string inner = body_.extent(passes::iterations(plan_.inner));
+  if (plan_.parts_of) {
+    chunk_of_unknown(body_.extent(*plan_.parts_of), inner);
+    out_.line("const Index walk_begin = 0, walk_end = ({} + chunk - 1) / chunk;",
+              body_.extent(*plan_.parts_of));
+    return;
+  }
   if (plan_.split == 1) {
     out_.line("const Index walk_begin = 0, walk_end = {};", inner);
     return;
   }
   const bool scans = plan_.reductions.front().scan;
-  out_.line("const Index chunk = {};",
-            scans ? fmt::format("(Index({}) + {}) / {}", inner, plan_.split - 1, plan_.split)
-                  : fmt::to_string(passes::host_part_length(plan_)));
+  if (plan_.least_part > 0) {
+    chunk_of_unknown(inner, fmt::to_string(plan_.split));
+  } else {
+    out_.line("const Index chunk = {};",
+              scans ? fmt::format("(Index({}) + {}) / {}", inner, plan_.split - 1, plan_.split)
+                    : fmt::to_string(passes::host_part_length(plan_)));
+  }
   out_.line("const Index walk_begin = {} * chunk;", part);
   out_.line("const Index walk_end = walk_begin + chunk < {0} ? walk_begin + chunk : {0};", inner);
+}
+
+void HostPrinter::chunk_of_unknown(const std::string& walk, const std::string& most_parts) {
+  body_.need("reduce_tree");
+  out_.line("const Index chunk = op::reduce::part_length({}, {}, {});", walk, plan_.least_part,
+            most_parts);
 }
 
 void HostPrinter::rows() {

@@ -38,10 +38,11 @@ struct Parameter {
   int words() const { return kind == Kind::scalar && size_of(dtype) > 8 ? 2 : 1; }
 };
 
-/// ceil(elements / per_block), at least 0.
+/// ceil(elements / per_block), at least 0 and, where that is not 0, at most `most`.
 struct GridExtent {
   Dim elements = 1;
   std::int64_t per_block = 1;
+  std::int64_t most = 0;
 };
 
 /// A launch of kernel `kernel` of the program. The product of the grid's extents is the number of

@@ -84,7 +84,7 @@ Json kernel_json(const KernelStep& step) {
   for (const Parameter& parameter : step.parameters)
     parameters.push_back(parameter_json(parameter));
   for (const GridExtent& extent : step.grid)
-    grid.push_back({dim_json(extent.elements), extent.per_block});
+    grid.push_back({dim_json(extent.elements), extent.per_block, extent.most});
   return {{"kernel", step.kernel},
           {"parameters", parameters},
           {"grid", grid},
@@ -100,7 +100,8 @@ KernelStep kernel_of(const Json& json) {
   for (const Json& parameter : json.at("parameters"))
     step.parameters.push_back(parameter_of(parameter));
   for (const Json& extent : json.at("grid"))
-    step.grid.push_back({dim_of(extent.at(0)), extent.at(1).get<std::int64_t>()});
+    step.grid.push_back(
+        {dim_of(extent.at(0)), extent.at(1).get<std::int64_t>(), extent.at(2).get<std::int64_t>()});
   step.block[0] = json.at("block").at(0);
   step.block[1] = json.at("block").at(1);
   step.shared_bytes = json.at("shared_bytes");

@@ -70,7 +70,8 @@ std::string factor_text(const GridExtent& extent) {
     return fmt::format("{}",
                        (extent.elements.constant() + extent.per_block - 1) / extent.per_block);
   }
-  return fmt::format("ceil({} / {})", elements, extent.per_block);
+  const std::string blocks = fmt::format("ceil({} / {})", elements, extent.per_block);
+  return extent.most > 0 ? fmt::format("min({}, {})", blocks, extent.most) : blocks;
 }
 
 std::string launch_text(const KernelStep& step, bool host) {

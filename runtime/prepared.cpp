@@ -165,7 +165,8 @@ PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBi
   kernel.blocks = 1;
   for (const passes::GridExtent& extent : step.grid) {
     const std::int64_t elements = extent.elements.evaluate(bindings);
-    kernel.blocks *= (elements + extent.per_block - 1) / extent.per_block;
+    const std::int64_t blocks = (elements + extent.per_block - 1) / extent.per_block;
+    kernel.blocks *= extent.most > 0 ? std::min(blocks, extent.most) : blocks;
   }
   for (const passes::Parameter& parameter : step.parameters) {
     if (parameter.kind == passes::Parameter::Kind::size)

@@ -19,6 +19,11 @@ constexpr int lanes_of(long long row, int state_bytes) {
   if (row <= 256) return 16;
   return row <= 1024 || state_bytes > 4 ? 32 : 64;
 }
+// Elements of the parts of a walk, at most so many of them: subtrees of its tree.
+HD_SCALAR long long part_length(long long walk, long long least, long long most) {
+  while (least * most < walk) least *= 2;
+  return least;
+}
 template <int n>
 struct Lanes {
   static constexpr int count = n;

@@ -161,6 +161,7 @@ int index_bits(const KernelPlan& plan) {
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 22);
   const auto fits = [&](const Dim& dim) { return dim.is_constant() && dim.constant() < limit; };
   if (!fits(iterations(plan.outer)) || !fits(iterations(plan.inner))) return 64;
+  if (plan.parts_of && !fits(*plan.parts_of)) return 64;
   bool result = fits(iterations(plan.outer) * Dim(plan.threads_per_row));
   std::set<AtomId> seen;
   const std::function<void(const Index&)> look_at = [&](const Index& index) {

@@ -155,8 +155,11 @@ struct KernelPlan {
   int least_blocks = 1;     ///< that a multiprocessor is to have registers for
   int threads_per_row = 1;  ///< rows mapping; columns mapping: threads across
   int split = 1;            ///< parts of the inner loops, each to its own block; results are states
-  int cluster = 1;          ///< parts of the inner loops, each to a block of a cluster, which
-                            ///< exchange states through shared memory
+  std::int64_t least_part = 0;  ///< where the host is to find out the number of parts, at most
+                                ///< `split`: elements of the shortest, a power of two
+  std::optional<Dim> parts_of;  ///< what such parts were cut from, in the kernel that combines them
+  int cluster = 1;              ///< parts of the inner loops, each to a block of a cluster, which
+                                ///< exchange states through shared memory
   std::int64_t held = 0;  ///< rows and columns: vectors of every load that a thread holds, 0: read
                           ///< again a stage; scans: vectors or inner iterations a thread;
                           ///< elements: iterations of `held_loop`, 0: there is none

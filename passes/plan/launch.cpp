@@ -5,6 +5,8 @@
 #include <set>
 
 #include "ir/constant.h"
+#include "ir/scalar.h"
+#include "ir/scalar/reduce_tree.h"
 #include "passes/plan/analyze.h"
 
 namespace heddle::passes {
@@ -49,7 +51,8 @@ Dim bytes_of_blocks(std::vector<GridExtent> grid, std::int64_t bytes) {
     return std::pair(extent.elements.is_constant(), extent.per_block);
   });
   Dim total = bytes;
-  for (const auto& [elements, per_block] : grid) {
+  for (const auto& [elements, per_block, most] : grid) {
+    static_cast<void>(most);
     if (elements.is_constant()) {
       total *= Dim((elements.constant() + per_block - 1) / per_block);
     } else if (total.is_constant() && per_block > 1) {
@@ -154,16 +157,45 @@ KernelStep host_shape(const KernelPlan& plan) {
     step.host_grain = std::max<std::int64_t>(worthwhile / walk, 1);
   } else {
     const Dim columns = plan.outer.back().extent;
-    const std::int64_t width = plan.mapping == Mapping::columns ? host_columns : host_scan_columns;
+    const std::int64_t width =
+        plan.mapping == Mapping::columns ? host_columns(plan) : host_scan_columns;
     const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);
     step.grid = {{columns, width}, {iterations(rest), 1}};
     step.host_grain = std::max<std::int64_t>(worthwhile / (walk * width), 1);
   }
-  if (plan.split > 1) step.grid.push_back({plan.split, 1});
+  if (plan.least_part > 0) {
+    step.grid.push_back({inner, plan.least_part, plan.split});
+  } else if (plan.split > 1) {
+    step.grid.push_back({plan.split, 1});
+  }
   return step;
 }
 
 }  // namespace
+
+std::int64_t host_states_a_column(const KernelPlan& plan, const Reduction& reduction) {
+  namespace reduce = heddle_scalar::reduce;
+  constexpr std::int64_t most_rows = std::int64_t{1} << 42;
+  const CombineOrder order = order_of(reduction);
+  if (order == CombineOrder::any) return 1;
+  const Dim rows = iterations(plan.inner);
+  const std::int64_t longest = rows.is_constant() ? rows.constant() : most_rows;
+  const auto bytes = static_cast<int>(state_bytes(reduction));
+  const bool in_rows = order == CombineOrder::rows;
+  const std::int64_t length = in_rows ? reduce::block_length(bytes) : reduce::run_length(longest);
+  const std::int64_t leaves =
+      (longest + length - 1) / length * (in_rows ? reduce::lanes_of(longest, bytes) : 1);
+  return std::bit_width(static_cast<std::uint64_t>(leaves)) + 1;
+}
+
+std::int64_t host_columns(const KernelPlan& plan) {
+  constexpr std::int64_t stack_bytes = 192 << 10, fewest = 8;
+  std::int64_t column_bytes = 1;
+  for (const Reduction& one : plan.reductions)
+    column_bytes += host_states_a_column(plan, one) * static_cast<std::int64_t>(state_bytes(one));
+  const auto fitting = static_cast<std::uint64_t>(stack_bytes / column_bytes);
+  return std::clamp(static_cast<std::int64_t>(std::bit_floor(fitting)), fewest, most_host_columns);
+}
 
 std::int64_t host_part_length(const KernelPlan& plan) {
   const std::int64_t length = (iterations(plan.inner).constant() + plan.split - 1) / plan.split;
@@ -181,6 +213,7 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   Symbols symbols(*plan.space);
   for (const Loop& loop : plan.outer) symbols.add(loop.extent);
   for (const Loop& loop : plan.inner) symbols.add(loop.extent);
+  if (plan.parts_of) symbols.add(*plan.parts_of);
   for (const Instruction& instruction : plan.body) {
     symbols.add(instruction.address);
     symbols.add(instruction.begin);

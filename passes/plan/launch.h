@@ -6,10 +6,15 @@
 
 namespace heddle::passes {
 
-/// Columns that one host piece of a columns kernel accumulates at once.
-inline constexpr std::int64_t host_columns = 1024;
-/// Elements of the inner loops in each part but the last, on the host. A power of two, so that
-/// parts are subtrees of the order in ir/scalar/reduce_tree.h.
+/// Columns that one host piece of a columns kernel accumulates at once: so many that the states of
+/// all its reductions stay well within a thread's stack, and at most `most_host_columns`.
+inline constexpr std::int64_t most_host_columns = 1024;
+std::int64_t host_columns(const KernelPlan& plan);
+/// States of one column of a reduction that a columns kernel of the host has at a time: one, or the
+/// levels of the tree that the longest column takes.
+std::int64_t host_states_a_column(const KernelPlan& plan, const Reduction& reduction);
+/// Elements of the inner loops in each part but the last, on the host, where their number is known.
+/// A power of two, so that parts are subtrees of the order in ir/scalar/reduce_tree.h.
 std::int64_t host_part_length(const KernelPlan& plan);
 /// The order in which the CPU combines elements (ir/scalar/reduce_tree.h): any, where it does not
 /// show in the result.

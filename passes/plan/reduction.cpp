@@ -57,12 +57,11 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
 }
 
 // Of the host's work, whatever number of cores it has.
-constexpr std::int64_t enough_units = 64;
+constexpr std::int64_t enough_units = 64, most_parts = 256;
 
 }  // namespace
 
 std::int64_t host_parts(std::int64_t units, std::int64_t row, std::int64_t part) {
-  constexpr std::int64_t most_parts = 256;
   if (units >= enough_units || row < 2 * part) return 1;
   const auto least = static_cast<std::uint64_t>(std::max(part, ceil_divide(row, most_parts)));
   return ceil_divide(row, static_cast<std::int64_t>(std::bit_ceil(least)));
@@ -89,22 +88,29 @@ void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   // Parts of columns leave a state for each of these.
   std::int64_t part = 1 << 16, width = 1;
   if (columnwise) {
-    width = std::min(known(plan.outer.back().extent, host_columns), host_columns);
+    width = host_columns(plan);
+    width = std::min(known(plan.outer.back().extent, width), width);
     part = std::max<std::int64_t>((1 << 18) / width, least_part(plan));
   }
   const std::int64_t units = known(iterations(plan.outer), width * enough_units) / width;
-  const std::int64_t inner = known(iterations(plan.inner), 0);
-  if (plan.stages == 1) plan.split = static_cast<int>(host_parts(units, inner, part));
+  if (plan.stages > 1) return;
+  const Dim inner = iterations(plan.inner);
+  if (inner.is_constant()) {
+    plan.split = static_cast<int>(host_parts(units, inner.constant(), part));
+  } else if (units < enough_units) {
+    plan.split = most_parts;
+    plan.least_part = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(part)));
+  }
 }
 
 Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Candidate& candidate,
-                                const ir::Target&) const {
+                                const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
   if (ir::is_scan(op)) return Verdict::no("a kernel that reduces does not scan");
   if (ir::is_reduction(op) && candidate.feeds_elements && !group.members.empty()) {
     return Verdict::no("its result is used inside the rows that it reduces");
   }
-  return within_limits(graph, group, candidate);
+  return within_limits(graph, group, candidate, target);
 }
 
 bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const {

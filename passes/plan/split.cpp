@@ -77,6 +77,7 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
     return plans;
   }
 
+  if (plan.least_part > 0) combine.parts_of = iterations(plan.inner);
   combine.split = 1;
   combine.vector = 1;
   combine.mapping = Mapping::rows;

@@ -191,6 +191,7 @@ TEST_CASE("programs read back from their text") {
       for (std::size_t k = 0; k < a.kernel.grid.size(); ++k) {
         CHECK(a.kernel.grid[k].elements == b.kernel.grid[k].elements);
         CHECK(a.kernel.grid[k].per_block == b.kernel.grid[k].per_block);
+        CHECK(a.kernel.grid[k].most == b.kernel.grid[k].most);
       }
       REQUIRE(a.kernel.parameters.size() == b.kernel.parameters.size());
       for (std::size_t k = 0; k < a.kernel.parameters.size(); ++k) {

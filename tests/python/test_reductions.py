@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -233,6 +234,51 @@ def test_symbols_and_constants_give_the_same_bits(axis):
             once = hd.jit(lambda x: (hd.sum(x, axis=axis), hd.mean(x * x, axis=axis), hd.var(x)))
             for first, later in zip(once(y), many(y)):
                 same_bits(first, later)
+
+
+@one_order
+def test_an_extent_of_one_keeps_its_order_among_symbols():
+    x = np.random.default_rng(0).standard_normal((5000, 5)).astype(np.float32)
+    many = hd.jit(lambda x: hd.sum(x, axis=0))
+    for columns in (2, 3, 4, 1, 5, 1):
+        y = hd.asarray(np.ascontiguousarray(x[:, :columns]))
+        same_bits(hd.jit(lambda x: hd.sum(x, axis=0))(y), many(y))
+
+
+def test_many_sums_of_columns_fit_the_stack_of_a_thread():
+    """A kernel's trees of partial sums lie on its thread's stack."""
+    random = np.random.default_rng(0)
+
+    @hd.jit
+    def running(x, y):
+        sums = []
+        for _ in range(32):
+            x = x * y
+            sums.append(hd.sum(x, axis=0))
+        return tuple(sums)
+
+    @hd.jit
+    def once(x):
+        return hd.sum(x, axis=0)
+
+    def work():
+        for rows in (4093, 4094, 4095, 4096):  # from the third on, extents are symbols
+            x = random.standard_normal((rows, 256)) + 0.5j
+            found.append(np.abs(hd.asnumpy(once(hd.asarray(x))) - x.sum(0)).max())
+            unit = hd.asarray(np.where(x.real > 0, np.float32(1), np.float32(-1)))
+            sums = running(unit, unit)
+            found.append(np.abs(hd.asnumpy(sums[0]) - rows).max())
+            found.append(np.abs(hd.asnumpy(sums[30]) - rows).max())
+
+    found = []
+    before = threading.stack_size(512 << 10)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert len(found) == 12 and max(found) < 1e-9
 
 
 @one_order
