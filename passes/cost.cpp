@@ -45,9 +45,20 @@ Speed speed_of(const ir::Target& target) {
   return {4.0e4, 2.0e4, 2.0};
 }
 
-int operations_of(ir::Op op) {
+int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
+  const ir::Op op = graph.op(node);
+  constexpr int a_walk = 32;
+  if (ir::is_reduction(op) || ir::is_scan(op)) return a_walk;
   constexpr int slots = 10;  // of one operation
-  return std::max(1, (ir::info(op).cost + slots - 1) / slots);
+  const int plain = std::max(1, (ir::info(op).cost + slots - 1) / slots);
+  // By how long NVRTC 13 and GCC 12 take for kernels of nothing else.
+  const bool function = ir::is_elementwise(op) && !ir::info(op).has(ir::exactly_rounded);
+  const DType dtype = graph.dtype(node);
+  const bool half = dtype == DType::f16 || dtype == DType::bf16;
+  if (is_complex(dtype)) return plain * (function ? 32 : 2);
+  if (half && target.kind == ir::TargetKind::host) return plain * 8;
+  if (function) return plain * (dtype == DType::f64 ? 5 : 2);
+  return plain;
 }
 
 std::vector<Recomputation> find_recomputations(const Graph& graph) {

@@ -16,8 +16,9 @@ struct Speed {
 };
 Speed speed_of(const ir::Target& target);
 
-/// As how many operations of a kernel an op counts: what takes long is also long to compile.
-int operations_of(ir::Op op);
+/// As how many operations of a kernel a node counts at each place where it is evaluated: what takes
+/// long is also long to compile, and what walks keeps registers for the whole walk.
+int operations_of(const Graph& graph, ValueId node, const ir::Target& target);
 
 /// What it takes to compute one element of a value again from what is in memory.
 struct Recomputation {

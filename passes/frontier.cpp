@@ -74,7 +74,7 @@ class FrontierFinder::Growth {
   };
 
   int operations_of(std::uint32_t value) {
-    return values_[value].maps * passes::operations_of(graph_.op(ValueId(value)));
+    return values_[value].maps * passes::operations_of(graph_, ValueId(value), finder_.target_);
   }
 
   void join(ValueId node) {
@@ -177,8 +177,8 @@ class FrontierFinder::Growth {
 };
 
 FrontierFinder::FrontierFinder(const Graph& graph, const std::vector<Recomputation>& recomputations,
-                               const Speed& speed)
-    : graph_(graph), recomputations_(recomputations), speed_(speed) {}
+                               const ir::Target& target)
+    : graph_(graph), recomputations_(recomputations), target_(target), speed_(speed_of(target)) {}
 
 FrontierFinder::Order FrontierFinder::order_of(std::vector<std::uint32_t> numbers) const {
   Order order{std::move(numbers), {}};

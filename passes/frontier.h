@@ -25,7 +25,7 @@ struct Frontier {
 class FrontierFinder {
  public:
   FrontierFinder(const Graph& graph, const std::vector<Recomputation>& recomputations,
-                 const Speed& speed);
+                 const ir::Target& target);
 
   /// What the group is known to do with a value.
   struct Reading {
@@ -52,6 +52,7 @@ class FrontierFinder {
 
   const Graph& graph_;
   const std::vector<Recomputation>& recomputations_;
+  const ir::Target& target_;
   const Speed speed_;
   std::vector<Order> orders_;  ///< made when first asked for
   std::size_t work_ = 0;

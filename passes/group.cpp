@@ -94,12 +94,13 @@ void Grouper::make_group(ValueId node) {
                         " does not fit its own loops: " + reason);
   }
   candidate = std::move(*fitted);
+  candidate.stored = true;
   if (!ask_families(group, candidate, family, reason)) {
     throw InternalError("no family takes " + std::string(info(graph_.op(node)).name) + ": " +
                         reason);
   }
   result_.groups.push_back(std::move(group));
-  add_member(id, candidate, true, true);
+  add_member(id, candidate, true);
 }
 
 bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
@@ -128,6 +129,7 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
     cut(node, id, "generic", reason);
     return false;
   }
+  joined->stored = stored;
   if (stored) {
     const bool scans = ir::is_scan(graph_.op(node));
     std::vector<AtomId> loops =
@@ -158,7 +160,7 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
     cut(node, id, family, reason);
     return false;
   }
-  add_member(id, *joined, stored);
+  add_member(id, *joined);
   return true;
 }
 
@@ -184,7 +186,7 @@ bool Grouper::try_duplicate(ValueId node, const std::vector<std::uint32_t>& grou
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     ask_families(result_.groups[groups[i]], joined[i], family, reason);
-    add_member(groups[i], joined[i], false);
+    add_member(groups[i], joined[i]);
   }
   return true;
 }
@@ -228,12 +230,13 @@ bool Grouper::ask_families(Group& group, const Candidate& candidate, std::string
   return accepting != 0;
 }
 
-void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool stored, bool begins) {
+void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool begins) {
   Group& group = result_.groups[id];
   const ValueId node = candidate.node;
   group.members.push_back(node);
-  group.operations += static_cast<int>(candidate.maps.size()) * operations_of(graph_.op(node));
-  if (stored) {
+  group.operations +=
+      static_cast<int>(candidate.maps.size()) * operations_of(graph_, node, options_.target);
+  if (candidate.stored) {
     group.stored.push_back(node);
     group.stored_maps.push_back(candidate.maps[0]);
   }

@@ -45,6 +45,7 @@ struct Candidate {
   bool feeds_elements = false;  ///< its value is used, however indirectly, inside the inner loops
   bool contiguous = true;       ///< reductions: the last inner loop runs through memory
   bool columnwise = false;      ///< reductions: the last outer loop does
+  bool stored = false;          ///< its value goes to memory
 };
 
 /// Why a node did not join the group that uses it.

@@ -44,7 +44,7 @@ class Grouper {
         epilogues_(graph, options.target,
                    {!is_disabled("epilogue"), options.strict, options.approximate}),
         speed_(speed_of(options.target)),
-        frontiers_(graph, recomputations_, speed_),
+        frontiers_(graph, recomputations_, options.target),
         expecting_(graph.size(), none) {
     result_.space = std::make_shared<IndexSpace>();
     for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
@@ -89,8 +89,7 @@ class Grouper {
   bool ask_families(Group& group, const Candidate& candidate, std::string& family,
                     std::string& reason);
   /// `begins`: no member reads the node, and what it reads may be new to the group.
-  void add_member(std::uint32_t group, const Candidate& candidate, bool stored,
-                  bool begins = false);
+  void add_member(std::uint32_t group, const Candidate& candidate, bool begins = false);
   void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
   void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
   void read_memory(ValueId value, std::uint32_t group);

@@ -50,13 +50,14 @@ std::vector<std::uint32_t> Grouper::groups_expecting_producers(ValueId node) con
 
 bool Grouper::joins_as_sibling(ValueId node, std::uint32_t id, bool alike) {
   Group& group = result_.groups[id];
-  const std::optional<Candidate> candidate = sibling_candidate(node, group);
+  std::optional<Candidate> candidate = sibling_candidate(node, group);
+  if (candidate) candidate->stored = true;
   std::string family, reason;
   if (!candidate || !(alike || reads_alike(node, *candidate, id)) ||
       !ask_families(group, *candidate, family, reason)) {
     return false;
   }
-  add_member(id, *candidate, true, true);
+  add_member(id, *candidate, true);
   return true;
 }
 

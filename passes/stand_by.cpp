@@ -31,7 +31,7 @@ std::shared_ptr<const Group> stand_by_kernel(const Graph& graph, IndexSpace& spa
     if (accepting == 0) return nullptr;
     group->families = accepting;
     group->members.push_back(node);
-    group->operations += operations_of(graph.op(node));
+    group->operations += operations_of(graph, node, target);
   }
   return group;
 }

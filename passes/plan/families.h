@@ -5,14 +5,17 @@
 namespace heddle::passes {
 
 /// Operations that one kernel may hold, as operations_of counts them, and values that it may read
-/// from memory.
+/// from memory and write to it.
 inline constexpr int max_operations = 1024;
 inline constexpr int max_operands = 64;
+inline constexpr int max_stores = 96;
 
 /// Whether the group, and the candidate with it, stay within these.
-Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate);
+Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate,
+                     const ir::Target& target);
 /// The same, for families that do not scatter.
-Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate);
+Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate,
+                      const ir::Target& target);
 
 /// Elementwise ops and index sources over one space, in vectors along the last loop.
 class Pointwise : public Family {

@@ -143,7 +143,7 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
   if (ir::is_scan(graph.op(candidate.node)))
     return Verdict::no("a kernel that reduces does not scan");
   if (!ir::is_reduction(graph.op(candidate.node)) || !candidate.feeds_elements)
-    return within_limits(graph, group, candidate);
+    return within_limits(graph, group, candidate, target);
   const bool host = target.kind == ir::TargetKind::host;
   if (!candidate.contiguous && (host || !candidate.columnwise))
     return Verdict::no("its rows are not contiguous");
@@ -158,7 +158,7 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
       return Verdict::no(std::to_string(rows) + " rows of " + row.to_string() +
                          " elements are reduced in parts");
     }
-    return within_limits(graph, group, candidate);
+    return within_limits(graph, group, candidate, target);
   }
   if (!row.is_constant())
     return Verdict::no("a row of " + row.to_string() + " elements is not known to fit a block");
@@ -171,7 +171,7 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
     return Verdict::no((candidate.contiguous ? "a row of " : "a column of ") + row.to_string() +
                        " elements, at most " + std::to_string(most));
   }
-  return within_limits(graph, group, candidate);
+  return within_limits(graph, group, candidate, target);
 }
 
 bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {

@@ -10,8 +10,9 @@ namespace heddle::passes {
 
 namespace {
 
-// Every operand is a pointer among the kernel's parameters, of which any driver takes 4 KB.
+// Every value that is read or stored may be a parameter of 8 bytes; any driver takes 4 KB of them.
 constexpr int max_reads = 384;
+static_assert((max_reads + max_stores) * 8 <= 4096 - 256);  // the rest are sizes
 // Issue slots of a thread's code: of kernels with more the instruction caches hold no copy.
 constexpr std::int64_t most_slots = 4096;
 // Iterations of a loop that one thread takes, to share their loads.
@@ -25,14 +26,16 @@ bool is_pointwise(ir::Op op) {
 
 }  // namespace
 
-Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate) {
+Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate,
+                      const ir::Target& target) {
   if (ir::is_scatter(graph.op(group.root))) return Verdict::no("the group scatters");
-  return within_sizes(graph, group, candidate);
+  return within_sizes(graph, group, candidate, target);
 }
 
-Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate) {
+Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate,
+                     const ir::Target& target) {
   const int operations = group.operations + static_cast<int>(candidate.maps.size()) *
-                                                operations_of(graph.op(candidate.node));
+                                                operations_of(graph, candidate.node, target);
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
                        std::to_string(max_operations));
@@ -41,6 +44,8 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
     return Verdict::no(std::to_string(group.loads) + " operands, at most " +
                        std::to_string(max_operands));
   }
+  if (candidate.stored && group.stored.size() >= max_stores)
+    return Verdict::no(std::to_string(max_stores) + " values to store are as many as it may have");
   // A part is likely a read of its own, whatever is computed of it.
   const auto parts = graph.op(candidate.node) == ir::Op::concatenate
                          ? static_cast<int>(graph.operands(candidate.node).size())
@@ -57,13 +62,13 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
 }
 
 Verdict Pointwise::extend(const Graph& graph, const Group& group, const Candidate& candidate,
-                          const ir::Target&) const {
+                          const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
   const bool in_place_root = group.in_place && candidate.node == group.root;
   if (!is_pointwise(op) && !in_place_root)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
   if (!group.inner.empty()) return Verdict::no("the group walks rows");
-  return within_limits(graph, group, candidate);
+  return within_limits(graph, group, candidate, target);
 }
 
 namespace {
@@ -199,19 +204,19 @@ Verdict Piecewise::extend(const Graph& graph, const Group& group, const Candidat
   const ir::Op op = graph.op(candidate.node);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) {
     if (!group.inner.empty()) return Verdict::no("the group walks rows");
-    return within_limits(graph, group, candidate);
+    return within_limits(graph, group, candidate, target);
   }
   return Pointwise::extend(graph, group, candidate, target);
 }
 
 Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate& candidate,
-                        const ir::Target&) const {
+                        const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
   if (!ir::is_scatter(graph.op(group.root))) return Verdict::no("the group does not scatter");
   const bool is_root = candidate.node == group.root;
   if (!is_root && !is_pointwise(op) && op != ir::Op::concatenate && op != ir::Op::slice_update)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
-  return within_sizes(graph, group, candidate);
+  return within_sizes(graph, group, candidate, target);
 }
 
 namespace {

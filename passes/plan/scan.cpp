@@ -98,7 +98,7 @@ bool scans(const KernelPlan& plan) {
 }
 
 Verdict Scan::extend(const Graph& graph, const Group& group, const Candidate& candidate,
-                     const ir::Target&) const {
+                     const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
   if (ir::is_reduction(op)) return Verdict::no("a kernel that scans does not reduce");
   if (ir::is_scan(op)) {
@@ -109,7 +109,7 @@ Verdict Scan::extend(const Graph& graph, const Group& group, const Candidate& ca
                          std::to_string(most_scans));
     }
   }
-  return within_limits(graph, group, candidate);
+  return within_limits(graph, group, candidate, target);
 }
 
 bool Scan::schedule(KernelPlan& plan, const ir::Target& target) const {

@@ -94,7 +94,7 @@ TEST_CASE("limits on operations and operands cut with their numbers") {
   for (int i = 0; i < 900; ++i) value = many.add(i % 2 == 0 ? ir::Op::sin : ir::Op::exp, {value});
   many.outputs = {value};
   const auto operations = passes::plan_program(many, {ir::parse_target(cuda_target), {}, {}, {}});
-  CHECK(operations.kernels.size() == 2);
+  CHECK(operations.kernels.size() == 3);
   CHECK(contains(passes::explain(operations), "would outgrow 1024 operations or 64 operands"));
   CHECK(contains(passes::explain(operations), "1 value crosses here, which moves 512 bytes"));
 

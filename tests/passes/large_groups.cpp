@@ -150,9 +150,12 @@ struct Cost {
   std::int64_t bytes = 0;            ///< of these
 };
 
+passes::PlannedProgram plan(const ir::Graph& graph, const char* target) {
+  return passes::plan_program(graph, {ir::parse_target(target), {}, {}, {}});
+}
+
 Cost cost_of(const ir::Graph& graph, const char* target) {
-  const passes::PlannedProgram planned =
-      passes::plan_program(graph, {ir::parse_target(target), {}, {}, {}});
+  const passes::PlannedProgram planned = plan(graph, target);
   Cost cost;
   cost.groups = planned.grouping.groups.size();
   for (const passes::Group& group : planned.grouping.groups) {
@@ -257,4 +260,50 @@ TEST_CASE("outputs that share what they are computed from share a kernel") {
   graph.outputs = {graph.add(Op::multiply, {graph.add(Op::sqrt, {up}), x}),
                    graph.add(Op::multiply, {graph.add(Op::sin, {down}), y})};
   check_cuts(graph, 1, 0, 0);
+}
+
+TEST_CASE("what compiles slowly, or stays alive for a whole walk, fills a kernel sooner") {
+  const auto groups = [](DType dtype, Op op, const char* target) {
+    ir::Graph graph;
+    const ValueId x = graph.parameter(dtype, {extent});
+    ValueId value = x;
+    for (int i = 0; i < 200; ++i)
+      value = graph.add(
+          Op::add, {op == Op::multiply ? graph.add(op, {value, x}) : graph.add(op, {value}), x});
+    graph.outputs = {value};
+    return cost_of(graph, target).groups;
+  };
+  CHECK(groups(DType::f32, Op::multiply, cuda_target) == 1);
+  CHECK(groups(DType::c64, Op::multiply, cuda_target) == 1);
+  CHECK(groups(DType::f16, Op::multiply, cuda_target) == 1);
+  CHECK(groups(DType::f16, Op::multiply, host_target) >= 3);
+  CHECK(groups(DType::f64, Op::exp, cuda_target) >= 2);
+  CHECK(groups(DType::c64, Op::exp, cuda_target) >= 6);
+
+  ir::Graph sums;
+  const ValueId x = sums.parameter(DType::f32, {64, 256});
+  ValueId value = x;
+  for (int i = 0; i < 100; ++i) {
+    value = sums.add(Op::multiply, {value, x});
+    sums.outputs.push_back(sums.add(Op::sum, {value}, along_rows()));
+  }
+  for (const char* target : {cuda_target, host_target}) {
+    for (const passes::KernelPlan& kernel : plan(sums, target).kernels)
+      CHECK(kernel.reductions.size() <= 32);
+  }
+}
+
+TEST_CASE("the pointers of a kernel with many outputs fit the parameters that any driver takes") {
+  ir::Graph graph;
+  const ValueId x = graph.parameter(DType::f32, {extent});
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const ValueId number = graph.constant(DType::f32, {0x40000000 + i, 0});
+    graph.outputs.push_back(graph.add(Op::multiply, {x, number}));
+  }
+  for (const char* target : {cuda_target, host_target}) {
+    const passes::PlannedProgram planned = plan(graph, target);
+    CHECK(planned.kernels.size() <= 1 + 1000 / passes::max_stores);
+    for (const passes::Step& step : planned.program.steps)
+      CHECK(step.kernel.parameters.size() * 8 <= 4096);
+  }
 }
