@@ -9,6 +9,8 @@
 
 #include "heddle/error.h"
 
+#include "ir/reduction_order.h"
+
 namespace heddle::ir {
 
 namespace {
@@ -52,16 +54,14 @@ void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
   look(graph.outputs);
 }
 
-/// The numbers of a node, in order: extents but 1, on which broadcasting and the order of sums
-/// depend, starts, and sizes of steps but 1, which kernels make more of. A step's sign is not one
-/// of them. A parameter's extents are its attribute.
+/// The numbers of a node, in order: extents, starts, and sizes of steps but 1, which kernels make
+/// more of. A step's sign is not one of them. A parameter's extents are its attribute.
 template <class Attributes, class Function>
 void for_each_number(Attributes& attributes, const Function& function) {
-  for (auto& extent : attributes.shape) {
-    if (extent.is_constant() && !(extent == Dim(1))) function(extent);
-  }
-  for (auto& start : attributes.starts) {
-    if (start.is_constant()) function(start);
+  for (auto* extents : {&attributes.shape, &attributes.starts}) {
+    for (auto& extent : *extents) {
+      if (extent.is_constant()) function(extent);
+    }
   }
   for (auto& step : attributes.steps) {
     if (!step.is_constant() || step.is_unit()) continue;
@@ -90,6 +90,11 @@ Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes) {
     Attributes attributes = graph.attributes(nodes[i]);
     for_each_number(attributes, [](Dim& number) { number = 2; });
     hasher.number(static_cast<std::uint64_t>(graph.op(nodes[i])));
+    // Which depends on extents of 1, and decides in which order sums add up.
+    if (is_reduction(graph.op(nodes[i]))) {
+      const Shape& shape = graph.shape(graph.operands(nodes[i])[0]);
+      hasher.number(reduces_columns(shape, graph.attributes(nodes[i]).axes));
+    }
     add(graph.operands(nodes[i]), takes_scalars(graph, nodes[i]));
     hash_into(hasher, attributes);
   }

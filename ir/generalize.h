@@ -17,7 +17,7 @@ inline Type extent_argument(Dim extent) { return {DType::u8, {extent, 0}}; }
 /// exactly rounded belong to the structure.
 struct Outline {
   Hash128 structure;
-  /// Constant extents but 1 of parameters and of attributes, constant starts, and sizes of steps.
+  /// Constant extents of parameters and of attributes, constant starts, and sizes of steps.
   std::vector<std::int64_t> numbers;
   std::vector<ElementBits> constants;  ///< the value at each other use of a constant
   friend bool operator==(const Outline&, const Outline&) = default;
