@@ -311,15 +311,22 @@ class Generalizer {
   }
 
   /// The extents that a reshape makes of one are its factors, whatever else they are: it is their
-  /// product, which may be the same in all graphs.
+  /// product, which may be the same in all graphs. So is one that a reshape makes of several.
   void collect_products() {
+    std::vector<std::pair<std::size_t, std::size_t>> extents(example_.size());
     std::size_t number = 0;
     for (const ValueId node : nodes_) {
-      const std::size_t first = number;
-      for_each_number(example_.attributes(node), [&](Dim) { ++number; });
+      const Attributes& attributes = example_.attributes(node);
+      const auto count = static_cast<std::size_t>(
+          std::ranges::count_if(attributes.shape, [](Dim one) { return one.is_constant(); }));
+      extents[index_of(node)] = {number, number + count};
+      for_each_number(attributes, [&](Dim) { ++number; });
       if (example_.op(node) != Op::reshape) continue;
-      for (std::size_t begin = first; begin < number; ++begin) {
-        for (std::size_t end = begin + 2; end <= number; ++end) add_product(begin, end);
+      for (const ValueId side : {node, example_.operands(node)[0]}) {
+        const auto [first, last] = extents[index_of(side)];
+        for (std::size_t begin = first; begin < last; ++begin) {
+          for (std::size_t end = begin + 2; end <= last; ++end) add_product(begin, end);
+        }
       }
     }
   }

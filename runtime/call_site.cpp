@@ -1,7 +1,9 @@
 #include "runtime/call_site.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -40,17 +42,22 @@ bool have_ones_alike(const ir::Outline& a, const ir::Outline& b) {
   return std::ranges::equal(a.numbers, b.numbers, {}, is_one, is_one);
 }
 
-/// A graph for all that the family has met and `outline`; where extents of 1 that are broadcast are
-/// in the way, for those that have them in the same places.
+/// Outlines of which a graph of its own was made before there is one for several.
+constexpr std::size_t own_programs = 2;
+
+/// A graph for all that the family has met and `outline`; else, where extents of 1 that are
+/// broadcast are in the way, for those that have them in the same places; else for the latest, as
+/// the first may have been of another kind: of a longer kernel than signal.
 SharedGeneral generalize(const Family& family, const ir::Graph& graph, const ir::Outline& outline) {
-  std::vector<ir::Outline> outlines = family.outlines;
-  outlines.push_back(outline);
-  std::optional<ir::General> general = ir::generalize(graph, outlines);
-  if (!general) {
-    std::erase_if(outlines,
-                  [&](const ir::Outline& other) { return !have_ones_alike(other, outline); });
-    if (outlines.size() > 1) general = ir::generalize(graph, outlines);
-  }
+  std::vector<ir::Outline> all = family.outlines, alike;
+  all.push_back(outline);
+  std::ranges::copy_if(all, std::back_inserter(alike),
+                       [&](const ir::Outline& other) { return have_ones_alike(other, outline); });
+  const auto latest = std::span(all).last(std::min(all.size(), own_programs + 1));
+  std::optional<ir::General> general = ir::generalize(graph, all);
+  if (!general && alike.size() > 1 && alike.size() < all.size())
+    general = ir::generalize(graph, alike);
+  if (!general && latest.size() < all.size()) general = ir::generalize(graph, latest);
   if (!general) return nullptr;
   return std::make_shared<const ir::General>(std::move(*general));
 }
@@ -116,7 +123,7 @@ class Sites {
 
   Found find(const ir::Hash128& place, const ir::Hash128& family_key, const ir::Graph& graph,
              const ir::Outline& outline, bool may_generalize) {
-    constexpr std::size_t own_programs = 2, most_generals = 3;
+    constexpr std::size_t most_generals = 3;
     constexpr int most_refusals = 3, most_recorded = 16;
     const std::lock_guard lock(mutex_);
     Site& site = by_place_[place];

@@ -195,6 +195,27 @@ TEST_CASE("numbers without any relation make no general graph") {
   CHECK_FALSE(general_of({text(1).c_str(), text(2).c_str(), text(5).c_str()}));
 }
 
+TEST_CASE("an extent that a graph makes of two is their product") {
+  // Windows of 7 in n elements: rows that are one longer than the array start one later each.
+  const auto text = [](int n) {
+    return fmt::format(
+        R"(func @f(%0: f32[{0}]) -> f32[{1},7] {{
+  %1 = reshape %0 : f32[1,{0}]
+  %2 = broadcast_to %1 : f32[{2},{0}]
+  %3 = reshape %2 : f32[{3}]
+  %4 = slice %3 starts=[0] steps=[1] : f32[{4}]
+  %5 = reshape %4 : f32[{1},{5}]
+  %6 = slice %5 starts=[0,0] steps=[1,1] : f32[{1},7]
+  return %6
+}})",
+        n, n - 6, n - 5, (n - 5) * n, (n - 6) * (n + 1), n + 1);
+  };
+  const auto general = general_of({text(20).c_str(), text(31).c_str(), text(9).c_str()});
+  REQUIRE(general);
+  CHECK(general->symbols.size() == 1);
+  CHECK(stands_for(*general, outline_of(parse(text(100)))));
+}
+
 TEST_CASE("an extent that a graph takes apart is the product of its parts") {
   const auto text = [](int n, int m) {
     return fmt::format(

@@ -117,10 +117,15 @@ FAMILIES = {
     "diagonal": lambda np, z, v, k: np.diag(v[:k]) + np.tri(k, k),
     "moving sum": lambda np, z, v, k: np.cumsum(np.concatenate([np.zeros(k), v]))[k:],
     "gather": lambda np, z, v, k: np.take(v, np.arange(k) * 3) + v[np.arange(k) * 2 + k],
+    "convolve a signal": lambda np, z, v, k: np.convolve(v[:k], v[:7]),
+    "convolve by a kernel": lambda np, z, v, k: np.convolve(v[:50], v[:k], mode="same"),
+    "correlate": lambda np, z, v, k: np.correlate(v[:50], v[:k], mode="valid"),
     "halves": lambda np, z, v, k: v[:k // 2] + v[k // 2:2 * (k // 2)],
 }
-# Where k divides the extent there is no slice, so these are graphs of two structures.
-MOST = {"fold": 6, "fold to columns": 6}
+# Where k divides the extent there is no slice, so these are graphs of two structures. A signal
+# shorter than the kernel changes places with it, and the shortest kernels have no zeros before or
+# after the signal, or one.
+MOST = {"fold": 6, "fold to columns": 6, "convolve a signal": 8, "convolve by a kernel": 8}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
