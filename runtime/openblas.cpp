@@ -111,6 +111,7 @@ void warn_of_old_core(const ir::Target& host, const std::string& config) {
 /// unmaps the memory that it multiplies in, while threads may go on: they are to be outside by
 /// then.
 constinit std::atomic<int> calls_inside{0};
+constinit thread_local int own_calls_inside = 0;  ///< of this thread
 constinit std::atomic<bool> ending{false};
 
 /// While one has `entered`, OpenBLAS is not ended. Where the process ends, none enters.
@@ -119,10 +120,15 @@ class Inside {
   Inside() {
     calls_inside.fetch_add(1);
     entered = !ending.load();
-    if (!entered) calls_inside.fetch_sub(1);
+    if (entered)
+      ++own_calls_inside;
+    else
+      calls_inside.fetch_sub(1);
   }
   ~Inside() {
-    if (entered) calls_inside.fetch_sub(1);
+    if (!entered) return;
+    --own_calls_inside;
+    calls_inside.fetch_sub(1);
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
@@ -130,11 +136,13 @@ class Inside {
   bool entered = false;
 };
 
-/// Destructors of statics run before the system ends the libraries that were opened.
+/// Destructors of statics run before the system ends the libraries that were opened. A signal
+/// handler that calls exit() may have interrupted a call of its own thread, which will not end.
 struct Ending {
   ~Ending() {
     ending = true;
-    while (calls_inside != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    while (calls_inside != own_calls_inside)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 };
 const Ending at_exit;
@@ -170,7 +178,7 @@ std::string load(Loaded& out) {
   ir::fork_after_sections();
   if (reason.empty()) {
     set_threads(thread_count());
-    ir::in_forked_child([] { calls_inside = 0; });
+    ir::in_forked_child([] { calls_inside = own_calls_inside; });
   }
   return reason;
 }
