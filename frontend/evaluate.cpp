@@ -303,18 +303,30 @@ class Run {
   std::vector<runtime::DeviceArray> values_;
 };
 
+/// Of a value that this thread computes just now.
+[[noreturn]] void refuse_own(const Node& node) {
+  throw ValueError(
+      at("a value is asked for while this thread computes it, by a signal handler for example: ask "
+         "for it when that has ended",
+         node.site));
+}
+
 /// Walks from what `roots` answers, asked anew each time, and claims; while another thread computes
-/// a part it waits, or answers nothing.
+/// a part it waits, or answers nothing. Throws ValueError where this thread computes a part of
+/// `roots` that are wanted, and not only_escaping.
 template <class Roots>
 std::unique_ptr<Run> claim_graph(const Roots& roots, bool only_escaping, bool wait) {
+  std::optional<runtime::InterruptibleWait> waiting;
   std::unique_lock lock(graph_mutex());
   for (;;) {
-    GraphWalk walk = walk_graph(roots(), only_escaping);
-    if (walk.busy && !wait) return nullptr;
+    const std::span<const NodeRef> nodes = roots();
+    GraphWalk walk = walk_graph(nodes, only_escaping);
+    if (walk.busy_here && !only_escaping) refuse_own(*nodes[0]);
+    if (walk.busy && (walk.busy_here || !wait)) return nullptr;
     if (walk.busy) {
       const std::uint64_t seen = evaluations_ended;
-      runtime::wait_or_interrupt(evaluation_ended(), lock,
-                                 [&] { return evaluations_ended != seen; });
+      if (!waiting) waiting.emplace();
+      waiting->wait(evaluation_ended(), lock, [&] { return evaluations_ended != seen; });
       continue;
     }
     if (walk.outputs.empty()) return nullptr;

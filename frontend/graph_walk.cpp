@@ -50,7 +50,9 @@ class Walker {
     node.position = unvisited;
     node.internal_references = 0;
     node.escapes = false;
-    walk_.busy |= node.claimed();
+    if (!node.claimed()) return;
+    walk_.busy = true;
+    walk_.busy_here |= node.claim->is_own();
   }
 
   /// Depth first, operands before users, without recursion.

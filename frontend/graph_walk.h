@@ -26,9 +26,10 @@ struct GraphWalk {
   std::vector<std::uint32_t> open;       ///< per region: Node::open_starts
   std::vector<bool> donated;             ///< per leaf: its memory may be written
   std::vector<bool> aligned;             ///< per leaf
-  ir::Hash128 key;    ///< equal keys make equal programs; open starts take no part
-  ir::Hash128 exact;  ///< all starts take part: the key of a walk that opens none
-  bool busy = false;  ///< another thread computes part of it: wait and walk again
+  ir::Hash128 key;         ///< equal keys make equal programs; open starts take no part
+  ir::Hash128 exact;       ///< all starts take part: the key of a walk that opens none
+  bool busy = false;       ///< part of it is being computed: wait and walk again
+  bool busy_here = false;  ///< by this thread, so that waiting would be for ever
 
   /// The open starts, in order: parameters before the leaves.
   std::vector<std::int64_t> starts() const;

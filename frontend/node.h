@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <pthread.h>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ class Trace;
 /// Nodes point at the evaluation that computes them.
 struct Evaluation {
   std::uint64_t generation = ir::fork_generation();
+  pthread_t thread = pthread_self();
+  bool is_own() const { return pthread_equal(thread, pthread_self()) != 0; }
   /// False in a forked child for what a thread of its parent computed.
   bool alive() const { return generation == ir::fork_generation(); }
 };

@@ -53,6 +53,9 @@ void wait_until_outside(const Presence& other) {
 
 void before_fork() {
   if (closings++ > 0) return;
+  // Another thread may wait for a lock that this one holds, also one that forks. The child is to
+  // call exec, so it does not mind locks that stay locked.
+  if (in_fork_section()) return;
   forking.lock();
   gate.guard.fetch_or(Gate::closed);
   fence_all_threads();
@@ -67,7 +70,7 @@ void open_gate() {
 }
 
 void after_fork_in_parent() {
-  if (--closings > 0) return;
+  if (--closings > 0 || in_fork_section()) return;
   open_gate();
   forking.unlock();
 }
@@ -91,12 +94,29 @@ void after_fork_in_child() {
 
 void register_handlers() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
 
-/// Gives the thread's presence to others when the thread ends. Destructors of thread-local objects
-/// that enter sections after that get another, which stays.
-struct PresenceOwner {
-  ~PresenceOwner() {
-    if (Presence* const own = std::exchange(detail::presence, nullptr)) own->owned.store(false);
+/// Gives a thread's presence to others when the thread ends: after its thread-local objects, whose
+/// destructors may enter sections. Where the system has no key, or the process ends, it stays.
+class PresenceKey {
+ public:
+  PresenceKey() : exists_(pthread_key_create(&key_, give_back) == 0) {}
+  ~PresenceKey() {
+    if (exists_.exchange(false)) pthread_key_delete(key_);
   }
+  PresenceKey(const PresenceKey&) = delete;
+  PresenceKey& operator=(const PresenceKey&) = delete;
+
+  void give_back_at_end(Presence* own) const {
+    if (exists_) pthread_setspecific(key_, own);
+  }
+
+ private:
+  static void give_back(void* own) {
+    detail::presence = nullptr;
+    static_cast<Presence*>(own)->owned.store(false);
+  }
+
+  pthread_key_t key_{};
+  std::atomic<bool> exists_;
 };
 
 Presence* take_abandoned() {
@@ -115,8 +135,7 @@ Presence& detail::add_presence() {
     if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.guard.fetch_or(Gate::fences);
     register_handlers();
   });
-  thread_local const PresenceOwner owner;
-  static_cast<void>(owner);
+  static const PresenceKey key;
   presence = take_abandoned();
   if (presence == nullptr) {
     presence = new Presence;
@@ -124,6 +143,7 @@ Presence& detail::add_presence() {
     while (!gate.all.compare_exchange_weak(presence->next, presence)) {
     }
   }
+  key.give_back_at_end(presence);
   return *presence;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <shared_mutex>
 #include <vector>
 
@@ -22,6 +23,10 @@
 /// code that is not the library's (it might wait for the thread that forks), nor for a thread
 /// outside of sections. Work that takes longer, such as compiling, is claimed instead, and the
 /// claim names the fork generation: the child takes claims of an earlier generation as given up.
+///
+/// A library that is called in a section may itself fork, for a helper program that the child
+/// becomes (cuInit does). That fork waits for nobody: who is in a section may wait for a lock that
+/// the forking thread holds. Its child may find locks locked, so it may only call exec.
 ///
 /// A function's static variable that takes long to make is a Lasting; threads and what else the
 /// child lacks are made anew by a function that in_forked_child() names.
@@ -192,8 +197,9 @@ class Condition {
   std::atomic<std::uint32_t> waiting_{0};
 };
 
-/// A mutex that is held for long, also while code that is not the library's runs. It does not keep
-/// a fork waiting; the child takes it as free. Meets the requirements of a Lockable.
+/// A mutex that is held for long, also while code that is not the library's runs, which may want it
+/// too: the thread that holds it may lock it again. It does not keep a fork waiting; the child
+/// takes it as free. Meets the requirements of a Lockable.
 class LongMutex {
  public:
   void lock() {
@@ -205,12 +211,17 @@ class LongMutex {
   template <class Wait>
   void lock(const Wait& wait) {
     std::unique_lock own(mutex_);
-    wait(freed_, own, [&] { return holder_ != current(); });
+    const pthread_t thread = pthread_self();
+    wait(freed_, own, [&] { return holder_ != current() || pthread_equal(thread_, thread) != 0; });
+    if (holder_ != current()) depth_ = 0;
     holder_ = current();
+    thread_ = thread;
+    ++depth_;
   }
   void unlock() {
     {
       const std::lock_guard own(mutex_);
+      if (depth_ > 0 && --depth_ > 0) return;
       holder_ = 0;
     }
     freed_.notify_all();
@@ -221,6 +232,8 @@ class LongMutex {
   Mutex mutex_;
   Condition freed_;
   std::uint64_t holder_ = 0;  ///< the generation that it was taken in, and 1; 0: free
+  pthread_t thread_{};        ///< that holds it
+  int depth_ = 0;             ///< how often
 };
 
 /// A value that is made when first asked for, by one thread, and never destroyed. No fork happens

@@ -27,6 +27,7 @@ struct Held {
   }
 };
 constinit Held held;
+constinit thread_local int held_here = 0;  ///< by this thread
 
 int read_limit() {
   const char* const text = std::getenv("HEDDLE_COMPILE_JOBS");
@@ -49,19 +50,25 @@ int compile_job_limit() {
 std::optional<CompileJob> CompileJob::try_begin() {
   const std::lock_guard lock(held.mutex);
   if (held.current() >= compile_job_limit()) return std::nullopt;
-  ++held.current();
   return CompileJob();
 }
 
 CompileJob CompileJob::begin() {
   std::unique_lock lock(held.mutex);
-  wait_or_interrupt(held.fewer, lock, [&] { return held.current() < compile_job_limit(); });
-  ++held.current();
+  // A thread that holds some, whose interrupt hook compiles, would wait for itself.
+  wait_or_interrupt(held.fewer, lock,
+                    [&] { return held_here > 0 || held.current() < compile_job_limit(); });
   return CompileJob();
+}
+
+CompileJob::CompileJob() {
+  ++held.current();
+  ++held_here;
 }
 
 CompileJob::~CompileJob() {
   if (!held_) return;
+  --held_here;
   {
     const std::lock_guard lock(held.mutex);
     int& count = held.current();

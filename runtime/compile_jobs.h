@@ -8,12 +8,13 @@ namespace heddle::runtime {
 /// Compiler processes that this process runs at once: HEDDLE_COMPILE_JOBS, else thread_count().
 int compile_job_limit();
 
-/// The right to run one of them, shared among all threads.
+/// The right to run one of them, shared among all threads. It is given back by the thread that got
+/// it.
 class CompileJob {
  public:
   /// None while compile_job_limit() of them are held.
   static std::optional<CompileJob> try_begin();
-  /// Waits for one. Throws Interrupted.
+  /// Waits for one, unless this thread has some. Throws Interrupted.
   static CompileJob begin();
 
   ~CompileJob();
@@ -24,7 +25,7 @@ class CompileJob {
   }
 
  private:
-  CompileJob() = default;
+  CompileJob();
   bool held_ = true;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
 #include <unordered_map>
 #include <utility>
 
@@ -19,7 +20,7 @@ namespace heddle::runtime {
 /// are kept, for one that came between its caller's look and now. A failure reaches all who waited,
 /// and the next to ask tries anew. Where the computing thread is interrupted, one that waits
 /// computes instead. What a thread of the parent computed when this process was forked is computed
-/// anew.
+/// anew, and so is what the thread that asks computes itself, whose interrupt hook asks.
 template <class Key, class Value, class Hash = std::hash<Key>>
 class InFlight {
  public:
@@ -35,6 +36,10 @@ class InFlight {
         return compute_into(key, *own, std::forward<Compute>(compute));
       }
       const std::shared_ptr<Slot> slot = known;
+      if (pthread_equal(slot->thread, pthread_self()) != 0) {
+        lock.unlock();
+        return std::forward<Compute>(compute)();
+      }
       wait_or_interrupt(ended_, lock, [&] { return slot->ended; });
       if (slot->value) return *slot->value;
       if (slot->failure) std::rethrow_exception(slot->failure);
@@ -48,6 +53,7 @@ class InFlight {
     std::optional<Value> value;
     std::exception_ptr failure;
     std::uint64_t generation = ir::fork_generation();
+    pthread_t thread = pthread_self();  ///< that computes
   };
 
   template <class Compute>

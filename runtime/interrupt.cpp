@@ -15,7 +15,7 @@ void set_interrupt_hook(InterruptHook hook) { the_hook.store(hook); }
 
 void check_interrupt() {
   const InterruptHook hook = the_hook.load();
-  if (hook == nullptr) return;
+  if (hook == nullptr || ir::in_fork_section()) return;
   if (std::exception_ptr cause = hook()) throw Interrupted(std::move(cause));
 }
 

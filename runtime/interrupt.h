@@ -24,34 +24,49 @@ using InterruptHook = std::exception_ptr (*)();
 /// The front end's hook; null, the default, for none.
 void set_interrupt_hook(InterruptHook hook);
 
-/// Throws Interrupted where the hook says so.
+/// Throws Interrupted where the hook says so. Does not ask it in a fork section: the hook may wait
+/// for a thread that forks (Python's forks hold the GIL), which waits for the section.
 void check_interrupt();
 /// How often waits ask.
 inline constexpr std::chrono::milliseconds interrupt_interval{20};
 
-/// While one lives, its thread asks check_interrupt() at least every interrupt_interval.
+/// While one lives, its thread asks check_interrupt() about every interrupt_interval.
 class InterruptibleWait {
  public:
+  using Clock = std::chrono::steady_clock;
   InterruptibleWait();
   ~InterruptibleWait();
   InterruptibleWait(const InterruptibleWait&) = delete;
   InterruptibleWait& operator=(const InterruptibleWait&) = delete;
   /// Whether any thread has one. Safe in a signal handler.
   static bool any() noexcept;
+
+  /// Waits until `done()`, which is called with the lock held. The lock is open while the hook is
+  /// asked, which is so also where waits end more often. Throws Interrupted.
+  template <class Done>
+  void wait(ir::Condition& condition, std::unique_lock<ir::Mutex>& lock, const Done& done) {
+    while (!done()) {
+      const Clock::duration left = next_ - Clock::now();
+      if (left > Clock::duration::zero()) {
+        condition.wait_for(lock, std::chrono::ceil<std::chrono::milliseconds>(left));
+        continue;
+      }
+      lock.unlock();
+      check_interrupt();
+      lock.lock();
+      next_ = Clock::now() + interrupt_interval;
+    }
+  }
+
+ private:
+  Clock::time_point next_ = Clock::now() + interrupt_interval;  ///< when to ask
 };
 
-/// Waits until `done()`, which is called with the lock held. The lock is open while the hook is
-/// asked. Throws Interrupted.
+/// One such wait.
 template <class Done>
 void wait_or_interrupt(ir::Condition& condition, std::unique_lock<ir::Mutex>& lock,
                        const Done& done) {
-  const InterruptibleWait waiting;
-  while (!done()) {
-    if (condition.wait_for(lock, interrupt_interval)) continue;
-    lock.unlock();
-    check_interrupt();
-    lock.lock();
-  }
+  InterruptibleWait().wait(condition, lock, done);
 }
 
 /// Waits for the mutex. Throws Interrupted.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
@@ -6,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,6 +107,46 @@ void warn_of_old_core(const ir::Target& host, const std::string& config) {
       config, core_variable);
 }
 
+/// Calls that are inside OpenBLAS, and whether the process ends. When the system ends OpenBLAS, it
+/// unmaps the memory that it multiplies in, while threads may go on: they are to be outside by
+/// then.
+constinit std::atomic<int> calls_inside{0};
+constinit thread_local int own_calls_inside = 0;  ///< of this thread
+constinit std::atomic<bool> ending{false};
+
+/// While one has `entered`, OpenBLAS is not ended. Where the process ends, none enters.
+class Inside {
+ public:
+  Inside() {
+    calls_inside.fetch_add(1);
+    entered = !ending.load();
+    if (entered)
+      ++own_calls_inside;
+    else
+      calls_inside.fetch_sub(1);
+  }
+  ~Inside() {
+    if (!entered) return;
+    --own_calls_inside;
+    calls_inside.fetch_sub(1);
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  bool entered = false;
+};
+
+/// Destructors of statics run before the system ends the libraries that were opened. A signal
+/// handler that calls exit() may have interrupted a call of its own thread, which will not end.
+struct Ending {
+  ~Ending() {
+    ending = true;
+    while (calls_inside != own_calls_inside)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+};
+const Ending at_exit;
+
 std::string load(Loaded& out) {
   const ir::Target host = detect_host_target();
   std::optional<CoreHint> hint(std::in_place, host);
@@ -133,10 +176,14 @@ std::string load(Loaded& out) {
       });
   // It ends its threads before a fork, and must not while another thread multiplies.
   ir::fork_after_sections();
-  if (reason.empty()) set_threads(thread_count());
+  if (reason.empty()) {
+    set_threads(thread_count());
+    ir::in_forked_child([] { calls_inside = own_calls_inside; });
+  }
   return reason;
 }
 
+/// Called inside.
 const Loaded& loaded() {
   static constinit ir::Lasting<Loaded> instance;
   return instance.get([] {
@@ -213,11 +260,52 @@ void multiply_complex(const Functions<ComplexGemmFunction, ComplexGemvFunction>&
   multiply<Element, const void*>(functions, &one, &zero, p, a, b, out);
 }
 
+/// For destructors of statics, and for threads that work while the process ends.
+template <class T>
+void multiply_without_library(const Gemm& p, const void* a, const void* b, void* out) {
+  const std::int64_t a_row = p.a_transposed ? 1 : p.a_leading;
+  const std::int64_t a_step = p.a_transposed ? p.a_leading : 1;
+  const std::int64_t b_column = p.b_transposed ? p.b_leading : 1;
+  const std::int64_t b_step = p.b_transposed ? 1 : p.b_leading;
+  T* result = static_cast<T*>(out);
+  for (std::int64_t i = 0; i < p.batch; ++i, result += p.out_batch_stride) {
+    const T* const left = static_cast<const T*>(a) + i * p.a_batch_stride;
+    const T* const right = static_cast<const T*>(b) + i * p.b_batch_stride;
+    for (std::int64_t row = 0; row < p.rows; ++row) {
+      for (std::int64_t column = 0; column < p.columns; ++column) {
+        T sum(0);
+        for (std::int64_t k = 0; k < p.depth; ++k)
+          sum += left[row * a_row + k * a_step] * right[column * b_column + k * b_step];
+        result[row * p.columns + column] = sum;
+      }
+    }
+  }
+}
+
+void multiply_without_library(const Gemm& product, const void* a, const void* b, void* out) {
+  switch (product.dtype) {
+    case DType::f32:
+      return multiply_without_library<float>(product, a, b, out);
+    case DType::f64:
+      return multiply_without_library<double>(product, a, b, out);
+    case DType::c64:
+      return multiply_without_library<std::complex<float>>(product, a, b, out);
+    default:
+      return multiply_without_library<std::complex<double>>(product, a, b, out);
+  }
+}
+
 }  // namespace
 
-const std::string& unavailable_reason() { return loaded().reason; }
+const std::string& unavailable_reason() {
+  static const std::string& none = *new std::string;
+  const Inside inside;
+  return inside.entered ? loaded().reason : none;
+}
 
 void gemm(const Gemm& product, const void* a, const void* b, void* out) {
+  const Inside inside;
+  if (!inside.entered) return multiply_without_library(product, a, b, out);
   const Loaded& state = loaded();
   if (!state.reason.empty()) {
     throw DeviceError(fmt::format("matrices cannot be multiplied on the CPU: {}", state.reason));

@@ -46,6 +46,17 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
+/// The same file by a number behind the three standard ones, which the child gives to other files.
+/// -1 with errno; closes the other.
+int behind_standard(int descriptor) {
+  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return moved;
+}
+
 struct Start {
   char* const* arguments = nullptr;
   int input = -1, output = -1;
@@ -122,16 +133,20 @@ Process::Process(const std::vector<std::string>& command) {
     fail(errno);
     return;
   }
-  Start start{arguments.data(), open("/dev/null", O_RDONLY | O_CLOEXEC), ends[1], getpid()};
-  const pid_t child = start_child(start);
-  if (start.input >= 0) close(start.input);
-  close(ends[1]);
+  for (int& end : ends) end = behind_standard(end);
+  const int input = behind_standard(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Start start{arguments.data(), input, ends[1], getpid()};
+  const bool has_files = ends[0] >= 0 && ends[1] >= 0 && input >= 0;
+  if (!has_files) start.error = errno;
+  const pid_t child = has_files ? start_child(start) : -1;
+  if (input >= 0) close(input);
+  if (ends[1] >= 0) close(ends[1]);
   if (child > 0 && start.error == 0) {
     process_ = child;
     output_end_ = ends[0];
     return;
   }
-  close(ends[0]);
+  if (ends[0] >= 0) close(ends[0]);
   if (child > 0) wait_for(child);
   fail(start.error);
 }

@@ -8,6 +8,7 @@
 #include "frontend/python/arguments.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/evaluation.h"
+#include "frontend/python/gil.h"
 #include "frontend/record.h"
 #include "runtime/memory.h"
 
@@ -53,7 +54,7 @@ nb::object to_device(nb::object array, nb::handle device, const SourceLocation& 
   const NodeRef node = Access::node(value, where);
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*node));
   const runtime::DeviceArray& from = node->value;
-  const nb::gil_scoped_release release;
+  ReleaseGil release;
   const runtime::Stream stream = runtime::Stream::current(wanted);
   const Device source = from.buffer->device();
   const runtime::Stream copying = wanted.is_cuda() ? stream : runtime::Stream::current(source);
@@ -68,7 +69,7 @@ nb::object to_device(nb::object array, nb::handle device, const SourceLocation& 
     if (!wanted.is_cuda()) copying.synchronize();
   }
   Array result = Access::make(frontend::array_node({from.type, std::move(buffer), 0}));
-  const nb::gil_scoped_acquire acquire;
+  const TakeGilBack acquire(release);
   return wrap(std::move(result));
 }
 

@@ -11,6 +11,7 @@
 #include "frontend/evaluate.h"
 #include "frontend/python/array_object.h"
 #include "frontend/python/device.h"
+#include "frontend/python/gil.h"
 #include "frontend/record.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -70,7 +71,7 @@ SourceLocation python_location() {
 
 void statement_point() {
   if (!std::exchange(statement_began, false) || !frontend::evaluation_due()) return;
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   frontend::evaluate_here();
 }
 
@@ -78,7 +79,7 @@ void compute(const Array& array) {
   // The variable may change while other threads run.
   const Array value = array;  // NOLINT(performance-unnecessary-copy-initialization)
   {
-    const nb::gil_scoped_release release;
+    const ReleaseGil release;
     value.eval();
   }
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -112,7 +113,7 @@ SharedOrder::~SharedOrder() {
 }
 
 void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value) {
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   frontend::evaluate(value);
   const runtime::DeviceArray &to = pinned->value, &from = value->value;
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*pinned));

@@ -16,6 +16,7 @@
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/gil.h"
 #include "frontend/record.h"
 #include "frontend/storage.h"
 
@@ -29,7 +30,7 @@ void read_bytes(const Array& array, const char* what, const SourceLocation& wher
   std::optional<SharedOrder> order;
   if (take_pinned_read() && !frontend::tracing()) order.emplace(device_of(value));
   {
-    const nb::gil_scoped_release release;
+    const ReleaseGil release;
     frontend::download_to(*frontend::evaluated_node(value, what, where), out);
   }
   if (PyErr_CheckSignals() != 0) throw nb::python_error();

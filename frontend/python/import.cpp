@@ -15,6 +15,7 @@
 #include "frontend/python/dlpack.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/gil.h"
 #include "frontend/record.h"
 #include "runtime/memory.h"
 
@@ -121,7 +122,7 @@ template <class M>
 std::function<void()> releaser(M* managed) {
   return [managed] {
     if (managed->deleter == nullptr || Py_IsInitialized() == 0) return;
-    const nb::gil_scoped_acquire acquire;  // what others free may be Python's
+    const AcquireGil acquire;  // what others free may be Python's
     managed->deleter(managed);
   };
 }
@@ -308,7 +309,7 @@ Foreign from_cuda_interface(nb::handle value) {
   PyObject* owner = nb::borrow(value).release().ptr();
   memory.release = [owner] {
     if (Py_IsInitialized() == 0) return;
-    const nb::gil_scoped_acquire acquire;
+    const AcquireGil acquire;
     Py_DECREF(owner);
   };
   return memory;

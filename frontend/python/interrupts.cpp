@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "frontend/python/gil.h"
 #include "ir/fork_gate.h"
 #include "runtime/interrupt.h"
 
@@ -21,7 +22,7 @@ std::atomic<pthread_t> main_thread{};
 
 std::exception_ptr take_signal() {
   if (!pthread_equal(pthread_self(), main_thread.load()) || Py_IsInitialized() == 0) return nullptr;
-  const nb::gil_scoped_acquire acquire;
+  const AcquireGil acquire;
   if (PyErr_CheckSignals() == 0) return nullptr;
   return std::make_exception_ptr(nb::python_error());
 }

@@ -14,18 +14,23 @@
 #include "frontend/python/captures.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/gil.h"
 #include "frontend/python/tree.h"
+#include "ir/fork_gate.h"
 
 namespace heddle::python {
 namespace {
 
-/// An object that C++ threads may drop: with the GIL, and not after the interpreter.
+/// An object that C++ threads may drop: with the GIL, so outside of sections, as a thread that
+/// forks may hold the GIL; and not after the interpreter.
 using Held = std::shared_ptr<const nb::object>;
 Held hold(nb::object object) {
   return {new nb::object(std::move(object)), [](const nb::object* held) {
-            if (Py_IsInitialized() == 0) return;
-            const nb::gil_scoped_acquire acquire;
-            delete held;
+            ir::outside_fork_sections([held] {
+              if (Py_IsInitialized() == 0) return;
+              const AcquireGil acquire;
+              delete held;
+            });
           }};
 }
 
@@ -73,8 +78,8 @@ class PythonCall {
     std::optional<SharedOrder> order;
     if (shared_) order.emplace(*shared_);
     {
-      const nb::gil_scoped_release release;
-      structure = frontend::launch(*jit_.state, call_, body());
+      ReleaseGil release;
+      structure = frontend::launch(*jit_.state, call_, body(release));
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     const auto leaf = [&](nb::handle value) -> nb::object {
@@ -84,8 +89,8 @@ class PythonCall {
   }
 
   Lowered lower() {
-    const nb::gil_scoped_release release;
-    return Lowered(frontend::lower(*jit_.state, call_, body()));
+    ReleaseGil release;
+    return Lowered(frontend::lower(*jit_.state, call_, body(release)));
   }
 
  private:
@@ -162,10 +167,10 @@ class PythonCall {
     }
   }
 
-  /// Runs the function on the trace's arrays. Called without the GIL, on this thread.
-  frontend::TraceBody body() {
-    return [this](const std::vector<Array>& inputs, std::vector<Array>& outputs) {
-      const nb::gil_scoped_acquire acquire;
+  /// Runs the function on the trace's arrays. Called on this thread, which has released the GIL.
+  frontend::TraceBody body(ReleaseGil& released) {
+    return [this, &released](const std::vector<Array>& inputs, std::vector<Array>& outputs) {
+      const TakeGilBack taken(released);
       std::size_t next = 0;
       const auto argument = [&](nb::handle value) -> nb::object {
         const bool traced = as_array(value) != nullptr || PyFloat_Check(value.ptr()) ||
@@ -174,8 +179,9 @@ class PythonCall {
       };
       const nb::object args = map_tree(args_, argument);
       const nb::object kwargs = map_tree(kwargs_, argument);
-      const nb::object result =
-          jit_.function(*nb::borrow<nb::args>(args), **nb::borrow<nb::kwargs>(kwargs));
+      const nb::object result = or_stand_still([&] {
+        return jit_.function(*nb::borrow<nb::args>(args), **nb::borrow<nb::kwargs>(kwargs));
+      });
       const auto extract = [&](nb::handle value) -> nb::object {
         const ArrayObject* array = as_array(value);
         if (array == nullptr) return nb::borrow(value);
@@ -288,7 +294,7 @@ void bind_lowered(nb::module_& module) {
             std::string text;
             {
               const ExplainForm wanted = explain_form(form);
-              const nb::gil_scoped_release release;
+              const ReleaseGil release;
               text = l.lowered.explain(target, wanted);
             }
             return nb::str(text.c_str(), text.size());
@@ -300,14 +306,14 @@ void bind_lowered(nb::module_& module) {
       .def(
           "kernel_count",
           [](const LoweredObject& l) {
-            const nb::gil_scoped_release release;
+            const ReleaseGil release;
             return l.lowered.kernel_count();
           },
           "Kernels of the program on the current device; compiles it.")
       .def(
           "warm",
           [](const LoweredObject& l, const char* target) {
-            const nb::gil_scoped_release release;
+            const ReleaseGil release;
             return l.lowered.warm(target);
           },
           nb::arg("target"),
@@ -318,7 +324,7 @@ void bind_lowered(nb::module_& module) {
           [](const LoweredObject& l, const char* path, const nb::object& targets) {
             std::vector<std::string> names;
             for (nb::handle name : targets) names.emplace_back(nb::str(name).c_str());
-            const nb::gil_scoped_release release;
+            const ReleaseGil release;
             l.lowered.save(path, names);
           },
           nb::arg("path"), nb::arg("targets") = nb::tuple(),
@@ -348,7 +354,7 @@ nb::object run_program(const Program& program, const nb::args& args) {
   }
   std::vector<Array> results;
   {
-    const nb::gil_scoped_release release;
+    const ReleaseGil release;
     results = program(operands);
   }
   if (results.size() == 1) return wrap(results[0]);
@@ -415,7 +421,7 @@ void bind_jit_classes(nb::module_& module) {
           "save",
           [](JitObject& jit, const char* path, const nb::args& args, const nb::kwargs& kwargs) {
             const Lowered lowered = lower(jit, args, kwargs);
-            const nb::gil_scoped_release release;
+            const ReleaseGil release;
             lowered.save(path);
           },
           nb::arg("path"), nb::arg("args"), nb::arg("kwargs"),
@@ -449,7 +455,7 @@ void bind_jit_classes(nb::module_& module) {
           "kernel_count",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
             const Lowered lowered = lower(jit, args, kwargs);
-            const nb::gil_scoped_release release;
+            const ReleaseGil release;
             return lowered.kernel_count();
           },
           "Kernels of the program for these arguments; compiles it.");

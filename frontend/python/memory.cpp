@@ -2,6 +2,7 @@
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/gil.h"
 
 namespace heddle::python {
 
@@ -69,7 +70,7 @@ void bind_memory(Functions& functions) {
                   const std::string of = device_at(a, 0);
                   std::size_t bytes = 0;
                   {
-                    const nb::gil_scoped_release release;
+                    const ReleaseGil release;
                     bytes = trim_memory(of);
                   }
                   return nb::object(nb::int_(bytes));

@@ -4,6 +4,7 @@
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/gil.h"
 
 namespace heddle::python {
 
@@ -80,7 +81,7 @@ template <class Ask>
 auto ask(const Arguments& a, const Ask& what) {
   ProfileScope& scope = nb::cast<ProfileScope&>(a[0]);
   if (!scope.profile) raise(PyExc_ValueError, "a profile begins where its with statement does");
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   return what(*scope.profile);
 }
 
@@ -149,7 +150,7 @@ void bind_profile(Functions& functions) {
                 [](const Arguments&) {
                   std::vector<KernelLaunch> launches;
                   {
-                    const nb::gil_scoped_release release;
+                    const ReleaseGil release;
                     launches = kernel_history();
                   }
                   return list_of(launches);

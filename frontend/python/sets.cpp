@@ -3,6 +3,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/python/bindings.h"
+#include "frontend/python/gil.h"
 #include "frontend/python/named_tuple.h"
 
 namespace heddle::python {
@@ -11,7 +12,7 @@ namespace {
 /// Calls what waits for the device with the GIL released.
 template <class Function>
 auto waiting(const Function& function) {
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   return function();
 }
 

@@ -4,6 +4,7 @@
 
 #include "frontend/precision.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/gil.h"
 #include "runtime/device.h"
 
 namespace heddle::python {
@@ -61,7 +62,7 @@ void bind_settings(Functions& functions) {
   functions.def("synchronize() -> None", "Waits for everything that this thread has launched.",
                 [](const Arguments&) {
                   {
-                    const nb::gil_scoped_release release;
+                    const ReleaseGil release;
                     synchronize();
                   }
                   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -72,7 +73,7 @@ void bind_settings(Functions& functions) {
                 [](const Arguments& a) {
                   const std::vector<Array> arrays = a.arrays(0);
                   {
-                    const nb::gil_scoped_release release;
+                    const ReleaseGil release;
                     heddle::eval(arrays);
                   }
                   if (PyErr_CheckSignals() != 0) throw nb::python_error();

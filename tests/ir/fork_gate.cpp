@@ -132,6 +132,75 @@ TEST_CASE("a thread that works for one in a section enters while a fork waits") 
   caller.join();
 }
 
+TEST_CASE("a fork in a section does not wait for threads that want the section's lock") {
+  Mutex mutex;
+  std::atomic<bool> asked{false};
+  std::thread other;
+  {
+    const std::lock_guard lock(mutex);
+    other = std::thread([&] {
+      asked = true;
+      const std::lock_guard own(mutex);
+    });
+    while (!asked) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::uint64_t generation = fork_generation();
+    CHECK(status_of_child([] {
+            execl("/bin/true", "true", nullptr);
+            return 1;
+          }) == 0);
+    CHECK(fork_generation() == generation);
+    CHECK(in_fork_section());
+  }
+  other.join();
+  CHECK(status_of_child([&] {
+          const std::lock_guard lock(mutex);
+          return 0;
+        }) == 0);
+}
+
+TEST_CASE("a fork in a section and one that waits for the section do not wait for each other") {
+  std::atomic<bool> asked{false};
+  std::thread other;
+  {
+    const ForkSection section;
+    other = std::thread([&] {
+      asked = true;
+      CHECK(status_of_child([] { return 0; }) == 0);
+    });
+    while (!asked) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK(status_of_child([] {
+            const ForkSection own;
+            return 0;
+          }) == 0);
+  }
+  other.join();
+}
+
+TEST_CASE("threads whose objects enter sections at their end leave nothing behind") {
+  struct Last {
+    ~Last() { const ForkSection section; }
+  };
+  const auto count = [] {
+    int presences = 0;
+    for (const auto* each = detail::gate.all.load(); each != nullptr; each = each->next)
+      ++presences;
+    return presences;
+  };
+  const auto turn = [] {
+    std::thread([] {
+      thread_local const Last last;  // destroyed after what the first section makes
+      static_cast<void>(last);
+      const ForkSection section;
+    }).join();
+  };
+  turn();
+  const int before = count();
+  for (int i = 0; i < 20; ++i) turn();
+  CHECK(count() == before);
+}
+
 TEST_CASE("a pause lets a fork through") {
   std::atomic<bool> paused{false}, let_go{false};
   std::thread worker([&] {

@@ -5,7 +5,6 @@ import pty
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 
@@ -13,12 +12,7 @@ import numpy as np
 import pytest
 
 import heddle as hd
-
-
-def start(code, **environment):
-    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, start_new_session=True,
-                            env=os.environ | {"HEDDLE_CACHE": "0"} | environment)
+from processes import is_running, slow_compiler, start, until
 
 
 def test_keyboard_interrupt_while_compiling():
@@ -42,41 +36,6 @@ def test_keyboard_interrupt_while_compiling():
     output, errors = process.communicate(timeout=60)
     assert output == "interrupted 10.0\n" and errors == "", errors
     assert process.returncode == 0
-
-
-def slow_compiler(folder, seconds=61):
-    """A compiler that takes so long while the file `slow` is there, and starts a process as GCC's
-    driver does, whose number it writes into `sleeper`."""
-    (folder / "slow").touch()
-    (folder / "temporary").mkdir()
-    path = folder / "slow-c++"
-    path.write_text(f"""#!/bin/sh
-        [ "$1" = --version ] && exec c++ --version
-        if [ -e {folder}/slow ]; then
-            sleep {seconds} &
-            echo $! >{folder}/sleeper.new
-            mv {folder}/sleeper.new {folder}/sleeper
-            wait
-        fi
-        exec c++ "$@"
-    """)
-    path.chmod(0o755)
-    return {"HEDDLE_CXX": str(path), "TMPDIR": str(folder / "temporary"), "HEDDLE_DEVICE": "cpu"}
-
-
-def until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def is_running(process):
-    try:
-        with open(f"/proc/{process}/stat") as facts:
-            return ") Z " not in facts.read()
-    except FileNotFoundError:
-        return False
 
 
 interrupted_program = """

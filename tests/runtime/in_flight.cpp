@@ -122,3 +122,36 @@ TEST_CASE("a thread that waits for another's result can be interrupted") {
   leave = true;
   first.join();
 }
+
+TEST_CASE("a wait asks whether it is interrupted, however often it is notified") {
+  heddle::ir::Mutex mutex;
+  heddle::ir::Condition condition;
+  static std::atomic<int> asked;
+  asked = 0;
+  heddle::runtime::set_interrupt_hook([]() -> std::exception_ptr {
+    ++asked;
+    return nullptr;
+  });
+  std::atomic<bool> stop{false};
+  std::thread notifier([&] {
+    while (!stop) {
+      condition.notify_all();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  std::unique_lock lock(mutex);
+  heddle::runtime::wait_or_interrupt(condition, lock,
+                                     [&] { return std::chrono::steady_clock::now() > end; });
+  lock.unlock();
+  stop = true;
+  notifier.join();
+  heddle::runtime::set_interrupt_hook(nullptr);
+  CHECK(asked > 10);
+}
+
+TEST_CASE("a thread does not wait for itself where its interrupt hook asks for the same") {
+  static InFlight<int, int> in_flight;
+  CHECK(in_flight.run(1, [] { return in_flight.run(1, [] { return 2; }) + 1; }) == 3);
+  CHECK(in_flight.run(1, [] { return 4; }) == 4);
+}

@@ -1,5 +1,6 @@
 #include "runtime/process.h"
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/fork_gate.h"
 #include "runtime/interrupt.h"
 #include "runtime/temporary_folder.h"
 #include "tests/runtime/helpers.h"
@@ -70,6 +72,28 @@ TEST_CASE("a program's output, status and signal come back; one that is missing 
   }
 }
 
+TEST_CASE("programs run where standard input and outputs are closed") {
+  for (int closed = 1; closed < 8; ++closed) {
+    CAPTURE(closed);
+    std::array<int, 3> kept{};
+    for (int each = 0; each < 3; ++each) {
+      if ((closed >> each & 1) == 0) continue;
+      kept.at(static_cast<std::size_t>(each)) = fcntl(each, F_DUPFD_CLOEXEC, 3);
+      close(each);
+    }
+    const runtime::ProcessResult result =
+        run_process({"sh", "-c", "cat; echo out; echo error >&2"});
+    for (int each = 0; each < 3; ++each) {
+      if ((closed >> each & 1) == 0) continue;
+      CHECK(fcntl(each, F_GETFD) == -1);  // nothing was left there
+      dup2(kept.at(static_cast<std::size_t>(each)), each);
+      close(kept.at(static_cast<std::size_t>(each)));
+    }
+    CHECK(result.status == 0);
+    CHECK(result.output == "out\nerror\n");
+  }
+}
+
 TEST_CASE("a program is not affected by signals that its parent ignores or blocks") {
   sigset_t all, before;
   sigfillset(&all);
@@ -87,6 +111,11 @@ TEST_CASE("an interrupted wait kills the program and what it has started") {
   const auto start = std::chrono::steady_clock::now();
   CHECK_THROWS_AS(run_process({"sleep", "60"}), runtime::Interrupted);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+  {
+    // The hook may wait for a thread that forks, which waits for the section.
+    const ir::ForkSection section;
+    CHECK(run_process({"echo", "word"}).output == "word\n");
+  }
   runtime::set_interrupt_hook(nullptr);
   {
     const runtime::Process process(driver(file));

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <heddle/heddle.h>
@@ -12,6 +13,32 @@ hd::Array counted(const hd::Array& start) {
   for (int i = 0; i < 100; ++i) sum = sum(hd::slice(0, 3)) + start(hd::slice(i % 3, i % 3 + 3));
   return sum;
 }
+
+/// The sum of products of small integers, which are exact.
+double products() {
+  double sum = 0;
+  for (const hd::DType dtype : {hd::float32, hd::float64, hd::complex64, hd::complex128}) {
+    const hd::Array matrices = hd::arange(24.0f).astype(dtype).reshape({2, 3, 4});
+    const hd::Array across = hd::matrix_transpose(matrices), vector = matrices(1, 2);
+    const hd::Array results[] = {hd::matmul(matrices, across), hd::matmul(across, matrices),
+                                 hd::matmul(matrices, vector)};
+    for (const hd::Array& result : results) {
+      const hd::Array weights =
+          hd::arange(static_cast<float>(result.size())).reshape(result.shape());
+      sum += static_cast<double>(hd::sum(result.real() * weights).item<float>());
+    }
+  }
+  return sum;
+}
+
+/// Is destroyed after the library's own statics where the program contains the library.
+struct Multiplies {
+  double before = 0;
+  ~Multiplies() {
+    if (before != 0 && products() != before) std::puts("another product");
+  }
+};
+Multiplies multiplies;
 
 /// Records, compiles, evaluates, uploads and prints while the process ends.
 struct Last {
@@ -50,4 +77,6 @@ int main(int, char** words) {
   const hd::Array start = hd::arange(6.0f);
   std::printf("%g\n", static_cast<double>(hd::sum(counted(start)).item<float>()));
   last().values = start + 1.0f;
+  const char* const device = std::getenv("HEDDLE_DEVICE");
+  if (device != nullptr && std::strcmp(device, "cpu") == 0) multiplies.before = products();
 }
