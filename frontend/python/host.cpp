@@ -195,10 +195,11 @@ class Sequence {
 /// The elements of a NumPy array of any layout and byte order.
 Array from_numpy(nb::object array, const SourceLocation& where) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  const auto dtype = as_dtype(array.attr("dtype"));
+  const nb::object foreign = array.attr("dtype");
+  const auto dtype = as_dtype(foreign);
   if (!dtype) {
     raise(PyExc_TypeError, fmt::format("asarray: heddle has no dtype like NumPy's {}",
-                                       nb::str(array.attr("dtype")).c_str()));
+                                       nb::str(nb::handle(foreign)).c_str()));
   }
   Shape shape;
   for (nb::handle extent : array.attr("shape")) shape.push_back(to_integer(extent));
