@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -27,6 +28,10 @@ Array numbers(const Operand& x, const Array& mask) {
   return mask.has_value() ? logical_and(here(valid), here(mask)) : valid;
 }
 
+bool is_nan(const Scalar& scalar) {
+  return scalar.is_inexact() && (std::isnan(scalar.floating) || std::isnan(scalar.imaginary));
+}
+
 using Extremum = Array (*)(const Operand&, const Axes&, bool, std::optional<Scalar>, const Array&);
 
 /// `neutral` is what loses against every number.
@@ -38,8 +43,11 @@ Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Ax
   const Here here(x);
   const Array valid = numbers(x, mask);
   const Array filled = where(here(valid), x, here(Scalar(neutral)));
+  // An initial NaN loses as well, and then is what an extremum of nothing is.
+  const bool starts = initial && !is_nan(*initial);
+  if (initial && !starts) initial = Scalar(neutral);
   Array result = extremum(here(filled), axes, keepdims, initial, {});
-  if (initial) return result;
+  if (starts) return result;
   return where(here(any(here(valid), axes, keepdims)), here(result),
                here(Scalar(std::numeric_limits<double>::quiet_NaN())));
 }

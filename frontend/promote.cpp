@@ -315,11 +315,14 @@ NodeRef node_of(std::string_view op, const Operand& operand) {
 }
 
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype) {
-  const bool is_scalar = value.array() == nullptr;
-  const bool is_number = is_scalar || Access::node(*value.array(), value.where())->weak;
-  const bool floating = is_scalar ? value.scalar().kind == Scalar::Kind::floating
-                                  : is_floating(Access::node(*value.array(), value.where())->dtype);
-  if (is_number && (!floating || is_inexact(dtype))) return node_of(op, value, dtype);
+  if (part_of(value).weak) return node_of(op, value, dtype);
+  return Access::node(astype(value, dtype), value.where());
+}
+
+NodeRef fill_node(std::string_view op, const Operand& value, DType dtype) {
+  const Part part = part_of(value);
+  if (part.weak && (!is_floating(part.dtype) || is_inexact(dtype)))
+    return node_of(op, value, dtype);
   return Access::node(astype(value, dtype), value.where());
 }
 
@@ -373,19 +376,19 @@ Array select(const Operand& condition, const Operand& x, const Operand& y, std::
                 values);
 }
 
-Array clip(const Operand& x, const Operand& low, const Operand& high) {
+Array clip(const Operand& x, const Operand* low, const Operand* high) {
   const NodeRef node = node_of("clip", x);
   // Integers beyond the array's dtype are no bounds.
-  const bool has_low = side_of_operand(low, node->dtype) >= 0;
-  const bool has_high = side_of_operand(high, node->dtype) <= 0;
+  const bool has_low = low != nullptr && side_of_operand(*low, node->dtype) >= 0;
+  const bool has_high = high != nullptr && side_of_operand(*high, node->dtype) <= 0;
   std::vector<const Operand*> operands{&x};
-  if (has_low) operands.push_back(&low);
-  if (has_high) operands.push_back(&high);
+  if (has_low) operands.push_back(low);
+  if (has_high) operands.push_back(high);
   const Site site = x.where();
   const DType dtype = common_dtype(operands);
   NodeRef result = cast_to(node, dtype, site, "clip");
-  if (has_low) result = record(Op::maximum, {result, node_of("clip", low, dtype)}, site);
-  if (has_high) result = record(Op::minimum, {result, node_of("clip", high, dtype)}, site);
+  if (has_low) result = record(Op::maximum, {result, node_of("clip", *low, dtype)}, site);
+  if (has_high) result = record(Op::minimum, {result, node_of("clip", *high, dtype)}, site);
   return finish(result, operands);
 }
 
@@ -395,14 +398,24 @@ DType accumulator_dtype(DType dtype) {
   return dtype;
 }
 
-bool can_cast_same_kind(DType from, DType to) {
-  const auto kind = [](DType dtype) {
-    if (is_boolean(dtype)) return 0;
-    if (is_unsigned_integer(dtype)) return 1;
-    if (is_signed_integer(dtype)) return 2;
-    return is_floating(dtype) ? 3 : 4;
-  };
-  return kind(from) <= kind(to);
+namespace {
+
+/// Kinds of dtypes, in NumPy's order.
+int kind_of(DType dtype) {
+  if (is_boolean(dtype)) return 0;
+  if (is_unsigned_integer(dtype)) return 1;
+  if (is_signed_integer(dtype)) return 2;
+  return is_floating(dtype) ? 3 : 4;
+}
+
+}  // namespace
+
+bool can_cast_same_kind(DType from, DType to) { return kind_of(from) <= kind_of(to); }
+
+bool holds_kind_of(const Operand& operand, DType dtype) {
+  const Part part = part_of(operand);
+  const bool integers = is_integer(part.dtype) && is_integer(dtype);
+  return (part.weak && integers) || can_cast_same_kind(part.dtype, dtype);
 }
 
 Array in_place(std::string_view op, const Array& before, const Array& after, const Site& site) {

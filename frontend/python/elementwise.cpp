@@ -10,6 +10,7 @@
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
 
+#include "frontend/promote.h"
 #include "frontend/python/bindings.h"
 #include "ir/op.h"
 
@@ -123,13 +124,6 @@ constexpr std::pair<const char*, const char*> aliases[] = {
     {"fix", "trunc"},
 };
 
-/// A bound that leaves every value of the dtype as it is.
-Scalar unbounded(DType dtype, bool upper) {
-  if (is_boolean(dtype)) return upper;
-  if (is_integer(dtype)) return upper ? Scalar(~std::uint64_t{0}) : Scalar(INT64_MIN);
-  return upper ? HUGE_VAL : -HUGE_VAL;
-}
-
 }  // namespace
 
 void bind_elementwise(Functions& functions) {
@@ -147,11 +141,12 @@ void bind_elementwise(Functions& functions) {
       "The dtype is the common one of x and the arrays among the bounds. Raises ShapeError.\n\n"
       "Example: hd.clip(x, 0, 1)",
       [](const Arguments& a) {
-        const DType dtype = asarray(a.operand(0)).dtype();
-        const auto bound = [&](std::size_t i, bool upper) {
-          return a.is_none(i) ? Operand(unbounded(dtype, upper), a.where()) : a.operand(i);
+        const auto bound = [&](std::size_t i) {
+          return a.is_none(i) ? std::nullopt : std::optional(a.operand(i));
         };
-        return clip(a.operand(0), bound(1, false), bound(2, true));
+        const auto low = bound(1), high = bound(2);
+        return frontend::clip({asarray(a.operand(0)), a.where()}, low ? &*low : nullptr,
+                              high ? &*high : nullptr);
       });
   functions.def_with_method(
       "round(x: Operand, /, decimals: int = 0, *, out: Array | None = None) -> Array",
