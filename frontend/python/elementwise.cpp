@@ -91,14 +91,27 @@ std::string declaration(const ir::OpInfo& info) {
   heddle::name(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.operand(4))
 
 void bind_table(Functions& functions) {
-  // The op `select` is numpy.where; numpy.select is another function.
+  // The op `select` is numpy.where; numpy.select is another function. Parts are views.
 #define HD_OP(name, arity, ...)                                                       \
-  if (Op::name != Op::select) {                                                       \
+  if (Op::name != Op::select && Op::name != Op::real && Op::name != Op::imag) {       \
     functions.def(declaration(ir::info(Op::name)), documentation(ir::info(Op::name)), \
                   [](const Arguments& a) { return HEDDLE_CALL_##arity(name); });      \
   }
 #include "heddle/ops.def"
 #undef HD_OP
+}
+
+nb::object part_of(const Arguments& a, bool imaginary) {
+  if (as_array(a[0]) != nullptr) return nb::cast(a.object(0).part(imaginary, a.where()));
+  return wrap(imaginary ? imag(a.operand(0)) : real(a.operand(0)));
+}
+
+void bind_parts(Functions& functions) {
+  const char* const views = "\n\nThe result is a view of complex numbers, which writes through.";
+  functions.def(declaration(ir::info(Op::real)), documentation(ir::info(Op::real)) + views,
+                [](const Arguments& a) { return part_of(a, false); });
+  functions.def(declaration(ir::info(Op::imag)), documentation(ir::info(Op::imag)) + views,
+                [](const Arguments& a) { return part_of(a, true); });
 }
 
 /// The standard's names for functions of the table.
@@ -128,6 +141,7 @@ constexpr std::pair<const char*, const char*> aliases[] = {
 
 void bind_elementwise(Functions& functions) {
   bind_table(functions);
+  bind_parts(functions);
   for (const auto& [name, of] : aliases) functions.alias(name, of);
   functions.def("where(condition: Operand, x1: Operand, x2: Operand, /) -> Array",
                 "x1 where condition holds, else x2, elementwise: numpy.where of three operands.\n\n"

@@ -46,8 +46,14 @@ void bind_indices_of_shapes(Functions& functions) {
       "others.\n\n"
       "Raises ValueError for another indexing.\n\nExample: x, y = hd.meshgrid(a, b)",
       [](const Arguments& a) {
-        return nb::object(
-            nb::tuple(to_result(meshgrid(a.arrays(0), a.text(3), a.flag(2), a.where()))));
+        const std::vector<Array> grids = meshgrid(a.arrays(0), a.text(3), a.flag(2), a.where());
+        if (a.flag(1)) return nb::object(nb::tuple(to_result(grids)));
+        nb::list views;
+        for (std::size_t i = 0; i < grids.size(); ++i) {
+          const nb::object vector = nb::borrow<nb::sequence>(a[0])[i];
+          views.append(nb::cast(as_array(vector)->view_of(grids[i], a.where())));
+        }
+        return nb::object(nb::tuple(views));
       });
   functions.def(
       "indices(dimensions: tuple[int, ...], /, dtype: DTypeLike | None = None, sparse: bool = "

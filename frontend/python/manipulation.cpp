@@ -14,6 +14,18 @@ ArrayObject view(const Arguments& a, const Array& result) {
   return a.object(0).view_of(result, a.where());
 }
 
+/// Views that write through where an array has the common shape already, and are read-only
+/// elsewhere.
+nb::object broadcast_views(const Arguments& a) {
+  const std::vector<Array> results = broadcast_arrays(a.arrays(0));
+  nb::list list;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const nb::object array = nb::borrow<nb::sequence>(a[0])[i];
+    list.append(nb::cast(as_array(array)->view_of(results[i], a.where())));
+  }
+  return list;
+}
+
 ArrayObject fresh(const Array& value) { return ArrayObject(value); }
 
 /// (*integers), or one tuple of them, or None for none.
@@ -68,12 +80,14 @@ void bind_shapes(Functions& functions) {
   functions.def("broadcast_to(x: Array, /, shape: int | tuple[int, ...]) -> Array",
                 "A read-only view of x in a shape that it broadcasts to: numpy.broadcast_to. "
                 "Raises ShapeError.",
-                [](const Arguments& a) { return view(a, broadcast_to(a.operand(0), a.shape(1))); });
+                [](const Arguments& a) {
+                  return view(a, broadcast_to(a.operand(0), a.shape(1))).as_read_only();
+                });
   functions.def(
       "broadcast_arrays(*arrays: Array) -> list[Array]",
-      "The arrays broadcast against each other: numpy.broadcast_arrays. Raises "
-      "ShapeError.",
-      [](const Arguments& a) { return nb::list(to_result(broadcast_arrays(a.arrays(0)))); });
+      "The arrays broadcast against each other, as views: numpy.broadcast_arrays. Those that have "
+      "another shape than they had are read-only. Raises ShapeError.",
+      [](const Arguments& a) { return broadcast_views(a); });
 }
 
 /// atleast_nd(*arrays): one array for one, a tuple for several.
