@@ -314,6 +314,14 @@ NodeRef node_of(std::string_view op, const Operand& operand) {
   return node_of(op, operand, part_of(operand).dtype, false);
 }
 
+NodeRef asarray_node(std::string_view op, const Operand& operand) {
+  if (operand.array() != nullptr) return node_of(op, operand);
+  const Scalar& scalar = operand.scalar();
+  if (scalar.kind == Scalar::Kind::large_integer)
+    return record_scalar(DType::f64, bits_of(DType::f64, scalar.floating), false);
+  return node_of(op, operand, frontend::default_dtype(scalar), false);
+}
+
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype) {
   if (part_of(value).weak) return node_of(op, value, dtype);
   return Access::node(astype(value, dtype), value.where());

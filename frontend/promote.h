@@ -19,6 +19,10 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype);
 /// The operand as it is; a scalar takes its C++ type.
 NodeRef node_of(std::string_view op, const Operand& operand);
 
+/// As numpy.asarray of the operand: a number is of its default dtype, whatever it meets. An integer
+/// beyond 64 bits, which no integer dtype holds, is the nearest float64.
+NodeRef asarray_node(std::string_view op, const Operand& operand);
+
 /// What is written into an array, or what a reduction starts from: arrays are cast, numbers have to
 /// fit once their fraction is dropped (DTypeError; ValueError for NaN in an integer dtype).
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype);

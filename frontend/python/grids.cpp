@@ -17,13 +17,16 @@ void bind_spaces(Functions& functions) {
                         a.dtype(5, DType::f64), a.where());
       });
   functions.def(
-      "geomspace(start: float, stop: float, /, num: int = 50, endpoint: bool = True, dtype: "
+      "geomspace(start: complex, stop: complex, /, num: int = 50, endpoint: bool = True, dtype: "
       "DTypeLike | None = None) -> Array",
-      "`num` values from start to stop, evenly spaced in their logarithms: numpy.geomspace. Raises "
-      "ValueError for a start or stop of 0.",
+      "`num` values from start to stop, evenly spaced in their logarithms, complex ones on a "
+      "spiral: numpy.geomspace. Raises ValueError for a start or stop of 0.",
       [](const Arguments& a) {
-        return geomspace(a.number(0), a.number(1), a.integer(2), a.flag(3), a.dtype(4, DType::f64),
-                         a.where());
+        const Scalar start = a.scalar(0), stop = a.scalar(1);
+        const bool complex =
+            start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex;
+        const DType natural = complex ? DType::c128 : DType::f64;
+        return geomspace(start, stop, a.integer(2), a.flag(3), a.dtype(4, natural), a.where());
       });
 }
 
