@@ -79,7 +79,7 @@ namespace {
 
 Array filled_like(const char* op, const Operand& x, const Operand& value,
                   std::optional<DType> dtype, const std::optional<Shape>& shape) {
-  const NodeRef node = frontend::node_of(op, x);
+  const NodeRef node = frontend::asarray_node(op, x);
   const NodeRef element = fill_node(op, value, dtype.value_or(node->dtype));
   ir::Shape extents = shape ? checked_shape(op, *shape, x.where()) : node->shape;
   return Access::make(frontend::broadcast_to_shape(element, std::move(extents), x.where()));
@@ -114,6 +114,6 @@ Array eye(std::int64_t rows, std::int64_t columns, std::int64_t k, DType dtype,
   return Access::make(cast_to(diagonal, dtype, where));
 }
 
-Array asarray(const Operand& x) { return Access::make(frontend::node_of("asarray", x)); }
+Array asarray(const Operand& x) { return Access::make(frontend::asarray_node("asarray", x)); }
 
 }  // namespace heddle

@@ -193,6 +193,9 @@ Array atleast_3d(const Operand& x) {
 
 Array squeeze(const Operand& x, const Axes& axes) {
   const NodeRef node = frontend::node_of("squeeze", x);
+  const bool is_0d = node->shape.empty() && !axes.all() && axes.values().size() == 1;
+  // As in NumPy a 0-d array has an axis 0 to take away.
+  if (is_0d && (axes.values()[0] == 0 || axes.values()[0] == -1)) return Access::make(node);
   const auto places = axes_of("squeeze", axes, rank_of(node), x.where());
   ir::Shape shape;
   for (std::size_t i = 0; i < node->shape.size(); ++i) {

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <string_view>
 
@@ -42,10 +43,12 @@ Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Ax
   }
   const Here here(x);
   const Array valid = numbers(x, mask);
-  const Array filled = where(here(valid), x, here(Scalar(neutral)));
+  const bool complex = is_complex(frontend::node_of("nanmin", x)->dtype);
+  const Scalar loser = complex ? Scalar(std::complex(neutral, neutral)) : Scalar(neutral);
+  const Array filled = where(here(valid), x, here(loser));
   // An initial NaN loses as well, and then is what an extremum of nothing is.
   const bool starts = initial && !is_nan(*initial);
-  if (initial && !starts) initial = Scalar(neutral);
+  if (initial && !starts) initial = loser;
   Array result = extremum(here(filled), axes, keepdims, initial, {});
   if (starts) return result;
   return where(here(any(here(valid), axes, keepdims)), here(result),

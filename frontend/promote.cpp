@@ -54,6 +54,19 @@ DType join_weak(DType strong, DType weak) {
   return strong;
 }
 
+/// The floating dtype that holds each of the operands, whose common dtype is given: int8 and uint8
+/// are float16 each, though their common dtype int16 is float32.
+DType floating_of(std::span<const Operand* const> operands, DType common) {
+  std::optional<DType> result;
+  for (const Operand* operand : operands) {
+    const Part part = part_of(*operand);
+    if (part.weak || is_inexact(common)) return floating_dtype(common);
+    const DType dtype = floating_dtype(part.dtype);
+    result = result ? promote_types(*result, dtype) : dtype;
+  }
+  return *result;
+}
+
 /// Powers that have kernels of their own.
 bool is_special_exponent(const Scalar& scalar) {
   const double value = value_of(scalar);
@@ -155,7 +168,13 @@ std::optional<std::int64_t> negative_on_host(const NodeRef& node) {
 /// NumPy's error, for exponents that are known here: numbers, and arrays computed on the host.
 void check_integer_power(Operands operands, DType dtype) {
   const Operand& exponent = *operands[1];
-  if (!is_integer(dtype)) return;
+  // No power is taken of or by no elements.
+  const auto is_empty = [](const Operand* operand) {
+    if (operand->array() == nullptr) return false;
+    const ir::Shape& shape = Access::node(*operand->array(), operand->where())->shape;
+    return std::find(shape.begin(), shape.end(), ir::Dim(0)) != shape.end();
+  };
+  if (!is_integer(dtype) || std::any_of(operands.begin(), operands.end(), is_empty)) return;
   std::string negative;
   if (side_of_operand(exponent, DType::u64) < 0) {
     negative = text_of(scalar_of(exponent));
@@ -315,11 +334,10 @@ NodeRef node_of(std::string_view op, const Operand& operand) {
 }
 
 NodeRef asarray_node(std::string_view op, const Operand& operand) {
-  if (operand.array() != nullptr) return node_of(op, operand);
-  const Scalar& scalar = operand.scalar();
-  if (scalar.kind == Scalar::Kind::large_integer)
-    return record_scalar(DType::f64, bits_of(DType::f64, scalar.floating), false);
-  return node_of(op, operand, frontend::default_dtype(scalar), false);
+  const bool beyond =
+      operand.array() == nullptr && operand.scalar().kind == Scalar::Kind::large_integer;
+  if (!beyond) return node_of(op, operand);
+  return record_scalar(DType::f64, bits_of(DType::f64, operand.scalar().floating), false);
 }
 
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype) {
@@ -351,7 +369,7 @@ Array elementwise(Op op, std::initializer_list<const Operand*> list) {
   switch (info.rule) {
     case TypeRule::floating:
     case TypeRule::exponent:
-      return record_in(op, operands, floating_dtype(dtype));
+      return record_in(op, operands, floating_of(operands, dtype));
     case TypeRule::divide:
       return record_in(op, operands, is_inexact(dtype) ? dtype : DType::f64);
     case TypeRule::complex_of: {

@@ -14,6 +14,15 @@ ArrayObject view(const Arguments& a, const Array& result) {
   return a.object(0).view_of(result, a.where());
 }
 
+/// Arrays joined along an axis, flattened where it is None.
+Array joined(const Arguments& a) {
+  std::vector<Array> arrays = a.arrays(0);
+  if (a.is_none(1)) {
+    for (Array& array : arrays) array = array.ravel(a.where());
+  }
+  return concatenate(arrays, a.optional_integer(1).value_or(0), a.where());
+}
+
 /// Views that write through where an array has the common shape already, and are read-only
 /// elsewhere.
 nb::object broadcast_views(const Arguments& a) {
@@ -184,17 +193,9 @@ void bind_joins(Functions& functions) {
       "concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array",
       "The arrays joined along an axis, or flattened where it is None: numpy.concat. dtypes "
       "promote. Raises ShapeError when other extents differ.",
-      [](const Arguments& a) {
-        std::vector<Array> arrays = a.arrays(0);
-        if (a.is_none(1)) {
-          for (Array& array : arrays) array = array.ravel(a.where());
-        }
-        return concatenate(arrays, a.optional_integer(1).value_or(0), a.where());
-      });
-  functions.def("concatenate(arrays: Sequence[Array], /, axis: int = 0) -> Array",
-                "As concat: numpy.concatenate.", [](const Arguments& a) {
-                  return concatenate(a.arrays(0), a.integer(1), a.where());
-                });
+      [](const Arguments& a) { return joined(a); });
+  functions.def("concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array",
+                "As concat: numpy.concatenate.", [](const Arguments& a) { return joined(a); });
   functions.def("stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array",
                 "The arrays joined along a new axis: numpy.stack. Raises ShapeError when shapes "
                 "differ.",
