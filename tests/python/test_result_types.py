@@ -91,5 +91,22 @@ def test_axes_that_numpy_allows():
     same(lambda xp, make: xp.squeeze(make(1), 0))
     same(lambda xp, make: xp.squeeze(make(1), -1))
     same(lambda xp, make: xp.concatenate([make([[1, 2]]), make([3])], axis=None))
+    for shift in (1, (), (1,)):
+        same(lambda xp, make, shift=shift: xp.roll(make([1, 2, 3]), shift, axis=()))
+    for shape in ((-2, 2), (-7,), (2, -1)):
+        same(lambda xp, make, shape=shape: xp.reshape(make([1, 2, 3, 4]), shape))
+    with pytest.raises(ValueError):
+        hd.roll(hd.asarray([1, 2, 3]), (1, 2), axis=())
+    with pytest.raises(hd.ShapeError):
+        hd.reshape(hd.asarray([1, 2, 3, 4]), (-1, -2))
     with pytest.raises(IndexError):
         hd.squeeze(hd.asarray(1), 1)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all",
+                                  "argmax", "argmin"])
+def test_bools_are_no_axes_of_reductions(name):
+    for axis in (True, False) if name.startswith("arg") else (True, False, (True,)):
+        for xp, make in ((np, np.asarray), (hd, hd.asarray)):
+            with pytest.raises(TypeError):
+                getattr(xp, name)(make([[1, 2]]), axis=axis)
