@@ -13,7 +13,7 @@ namespace heddle {
 using frontend::Access;
 using frontend::at;
 using frontend::cast_to;
-using frontend::element_node;
+using frontend::fill_node;
 using frontend::NodeRef;
 using frontend::record;
 using frontend::record_constant;
@@ -61,9 +61,8 @@ Array full(const Shape& shape, const Operand& value) {
 }
 
 Array full(const Shape& shape, const Operand& value, DType dtype) {
-  return Access::make(frontend::broadcast_to_shape(element_node("full", value, dtype),
-                                                   checked_shape("full", shape, value.where()),
-                                                   value.where()));
+  return Access::make(frontend::broadcast_to_shape(
+      fill_node("full", value, dtype), checked_shape("full", shape, value.where()), value.where()));
 }
 
 Array zeros(const Shape& shape, DType dtype, SourceLocation where) {
@@ -80,8 +79,8 @@ namespace {
 
 Array filled_like(const char* op, const Operand& x, const Operand& value,
                   std::optional<DType> dtype, const std::optional<Shape>& shape) {
-  const NodeRef node = frontend::node_of(op, x);
-  const NodeRef element = element_node(op, value, dtype.value_or(node->dtype));
+  const NodeRef node = frontend::asarray_node(op, x);
+  const NodeRef element = fill_node(op, value, dtype.value_or(node->dtype));
   ir::Shape extents = shape ? checked_shape(op, *shape, x.where()) : node->shape;
   return Access::make(frontend::broadcast_to_shape(element, std::move(extents), x.where()));
 }
@@ -115,6 +114,6 @@ Array eye(std::int64_t rows, std::int64_t columns, std::int64_t k, DType dtype,
   return Access::make(cast_to(diagonal, dtype, where));
 }
 
-Array asarray(const Operand& x) { return Access::make(frontend::node_of("asarray", x)); }
+Array asarray(const Operand& x) { return Access::make(frontend::asarray_node("asarray", x)); }
 
 }  // namespace heddle

@@ -82,8 +82,8 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
 }
 
 Array clip(const Operand& x, const Operand& low, const Operand& high) {
-  return x.array() != nullptr ? frontend::clip(x, low, high)
-                              : frontend::clip({asarray(x), x.where()}, low, high);
+  return x.array() != nullptr ? frontend::clip(x, &low, &high)
+                              : frontend::clip({asarray(x), x.where()}, &low, &high);
 }
 
 Array round(const Operand& x, int decimals) {

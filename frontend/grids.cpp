@@ -1,6 +1,7 @@
 #include "heddle/grids.h"
 
 #include <cmath>
+#include <complex>
 
 #include <fmt/format.h>
 
@@ -26,9 +27,9 @@ namespace {
 double wide(const Scalar& scalar) { return value_of(scalar); }
 
 /// The value at one end, where the computed one is off.
-Array with_element(const Array& x, std::int64_t place, double value, const Here& here) {
+Array with_element(const Array& x, std::int64_t place, Scalar value, const Here& here) {
   Array result = x;
-  result.at({IndexItem(place, here.where)}, here.where) = here(Scalar(value));
+  result.at({IndexItem(place, here.where)}, here.where) = here(value);
   return result;
 }
 
@@ -48,12 +49,39 @@ Array logspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, dou
   return astype(here(power(here(Scalar(base)), here(exponents))), dtype);
 }
 
+namespace {
+
+/// geomspace on a spiral around 0.
+Array complex_geomspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype,
+                        SourceLocation where) {
+  using Complex = std::complex<double>;
+  const Here here(where);
+  const Complex first(wide(start), start.imaginary), last(wide(stop), stop.imaginary);
+  const Complex sign = first / std::abs(first);
+  const Array radius = logspace(std::log10(std::abs(first)), std::log10(std::abs(last)), count,
+                                endpoint, 10.0, DType::f64, where);
+  const Array angle = linspace(0.0, std::arg(last / sign), count, endpoint, where);
+  const Array real_part = multiply(here(radius), here(cos(here(angle))));
+  const Array imaginary = multiply(here(radius), here(sin(here(angle))));
+  Array values = multiply(here(make_complex(here(real_part), here(imaginary))), here(Scalar(sign)));
+  if (count > 0) values = with_element(values, 0, first, here);
+  if (count > 1 && endpoint) values = with_element(values, count - 1, last, here);
+  return astype(here(values), dtype);
+}
+
+}  // namespace
+
 Array geomspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype,
                 SourceLocation where) {
   const Here here(where);
   const double first = wide(start), last = wide(stop);
-  if (first == 0 || last == 0) {
+  if ((first == 0 && start.imaginary == 0) || (last == 0 && stop.imaginary == 0)) {
     throw ValueError(at("geomspace: a geometric sequence cannot include 0", where));
+  }
+  if (is_complex(dtype)) return complex_geomspace(start, stop, count, endpoint, dtype, where);
+  if (start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex) {
+    throw DTypeError(
+        at(fmt::format("geomspace: complex numbers have no {} values", name_of(dtype)), where));
   }
   const double sign = first < 0 ? -1 : 1;
   Array values = logspace(std::log10(first * sign), std::log10(last * sign), count, endpoint, 10.0,

@@ -1,10 +1,12 @@
 #include "heddle/histograms.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
+#include "heddle/dtype_info.h"
 #include "heddle/joining.h"
 #include "heddle/reductions.h"
 
@@ -92,10 +94,36 @@ std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const Composer& on) 
   return result;
 }
 
+[[noreturn]] void too_many_bins(std::string_view op, const Ends& ends, std::int64_t bins,
+                                const Composer& on) {
+  throw ValueError(at(fmt::format("{}: too many bins for the range [{}, {}]: {} are not of finite "
+                                  "width",
+                                  op, ends.first, ends.second, bins),
+                      on.site));
+}
+
 NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, DType dtype,
                       const Composer& on) {
   check_range(op, ends.first, ends.second, on.site);
+  const double width = ends.second - ends.first;
+  const bool narrow = dtype != DType::f64;
+  if (!std::isfinite(narrow ? static_cast<double>(static_cast<float>(width)) : width))
+    too_many_bins(op, ends, bins, on);
   return Access::node(evenly_spaced(ends.first, ends.second, bins, dtype, on.site), on.site);
+}
+
+/// ValueError unless the edges between two ends rise. They are computed and looked at only where
+/// the width of a bin is that of few floats.
+void check_widths(std::string_view op, const Ends& ends, std::int64_t bins, const NodeRef& edges,
+                  const Composer& on) {
+  const double largest = std::max({std::abs(ends.first), std::abs(ends.second), 0.5});
+  const double width = (ends.second - ends.first) / static_cast<double>(bins);
+  if (ends.first != ends.second && width > 4 * finfo(edges->dtype).eps * largest) return;
+  if (ends.first == ends.second && 1 > 4 * finfo(edges->dtype).eps * largest * double(bins)) return;
+  const auto values = Access::make(edges).to_vector<double>(on.site);
+  const auto stays = [](double a, double b) { return !(a < b); };
+  if (std::adjacent_find(values.begin(), values.end(), stays) != values.end())
+    too_many_bins(op, ends, bins, on);
 }
 
 NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
@@ -105,7 +133,10 @@ NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
   const bool from_data = !range && !(flat->shape[0] == ir::Dim(0));
   if (from_data && frontend::Trace::current() != nullptr) return traced_edges(flat, bins, on);
   const Ends ends = from_data ? ends_of({&flat, 1}, on)[0] : range.value_or(Ends{0, 1});
-  return edges_between(op, ends, bins, edge_dtype(flat->dtype), on);
+  NodeRef edges = edges_between(op, ends, bins, edge_dtype(flat->dtype), on);
+  // A trace has no values to look at.
+  if (frontend::Trace::current() == nullptr) check_widths(op, ends, bins, edges, on);
+  return edges;
 }
 
 /// How often each of 0 .. length - 1 is among indices; others count nowhere, but negative ones.
@@ -165,10 +196,17 @@ void check_rising(std::string_view op, const NodeRef& edges, const Composer& on)
   }
 }
 
-Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool density,
+/// As in NumPy, weights of integers add up exactly between edges that are given, and in float64
+/// between even ones.
+Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool even, bool density,
                        const NodeRef& weights, const Composer& on) {
   const ir::Dim bins = edges->shape[0] - 1;
-  NodeRef counts = total_by_key(bins_of(flat, edges, on), weights, bins, on);
+  const bool exact = weights && !even && !is_inexact(weights->dtype);
+  const NodeRef summed =
+      exact ? on.cast(weights, frontend::accumulator_dtype(weights->dtype)) : weights;
+  const NodeRef keys = bins_of(flat, edges, on);
+  NodeRef counts =
+      exact ? frontend::sums_by_key(summed, keys, bins, on) : total_by_key(keys, weights, bins, on);
   if (weights) counts = on.cast(counts, weights->dtype);
   if (density) {
     const DType dtype = weights ? sum_dtype(weights) : DType::f64;
@@ -186,7 +224,8 @@ Histogram histogram(const Operand& x, std::int64_t bins, BinRange range, bool de
   const Composer on{x.where()};
   const NodeRef whole = frontend::node_of("histogram", x), flat = on.flat(whole);
   const NodeRef weight = weights_for("histogram", whole, weights, on);
-  return histogram_of(flat, even_edges("histogram", flat, bins, range, on), density, weight, on);
+  const NodeRef edges = even_edges("histogram", flat, bins, range, on);
+  return histogram_of(flat, edges, true, density, weight, on);
 }
 
 Histogram histogram(const Operand& x, const Array& edges, bool density, const Array& weights) {
@@ -203,7 +242,7 @@ Histogram histogram(const Operand& x, const Array& edges, bool density, const Ar
   check_rising("histogram", node, on);
   const NodeRef whole = frontend::node_of("histogram", x);
   const NodeRef weight = weights_for("histogram", whole, weights, on);
-  return histogram_of(on.flat(whole), node, density, weight, on);
+  return histogram_of(on.flat(whole), node, false, density, weight, on);
 }
 
 Array histogram_bin_edges(const Operand& x, std::int64_t bins, BinRange range) {

@@ -65,8 +65,11 @@ NodeRef fit(NodeRef value, const ir::Shape& place, const NodeRef& base, const Si
 NodeRef written_back(const NodeRef& base, const Region& region, const NodeRef& part,
                      const Site& site) {
   frontend::require_same_device("at", *base, *part, site);
-  if (region.whole && region.result == base->shape)
-    return frontend::broadcast_to_shape(part, base->shape, site);
+  if (region.whole) {
+    // Every element is written. A 0-d base, which has no axis to slice, always comes here.
+    const NodeRef all = frontend::broadcast_to_shape(part, region.result, site);
+    return frontend::reshape_to(all, base->shape, site);
+  }
   NodeRef element = part;
   // In the slice's rank: with extents 1 for integers, without new axes.
   if (region.result != region.slice.shape && !element->shape.empty()) {

@@ -134,13 +134,10 @@ Places places_of(const char* op, const Array& indices, const SourceLocation& whe
   return node->shape.empty() ? Places(values[0]) : Places(values);
 }
 
-/// The values with leading axes of extent 1, as many as the array has.
+/// The values with leading axes of extent 1, so that they have as many as the array at least.
 NodeRef in_rank_of(const NodeRef& node, NodeRef values, const Site& site) {
   while (rank_of(values) < rank_of(node)) values = frontend::insert_axis(values, 0, site);
-  if (rank_of(values) == rank_of(node)) return values;
-  throw ShapeError(at(fmt::format("insert: the values {} have more axes than {}",
-                                  frontend::describe(*values), frontend::describe(*node)),
-                      site));
+  return values;
 }
 
 /// The values that are put in, with `count` along the axis (any number where it is absent) and
@@ -151,7 +148,13 @@ NodeRef inserted_values(const NodeRef& node, std::int64_t axis, const NodeRef& g
   ir::Shape shape = node->shape;
   const auto place = static_cast<std::size_t>(axis);
   shape[place] = count ? ir::Dim(*count) : values->shape[place];
-  return frontend::broadcast_to_shape(values, std::move(shape), site);
+  const NodeRef fitted = frontend::fit_rank(values, shape.size(), site);
+  if (rank_of(fitted) > rank_of(node)) {
+    throw ShapeError(at(fmt::format("insert: the values {} have more axes than {}",
+                                    frontend::describe(*given), frontend::describe(*node)),
+                        site));
+  }
+  return frontend::broadcast_to_shape(fitted, std::move(shape), site);
 }
 
 }  // namespace
@@ -265,7 +268,7 @@ Array insert(const Operand& x, const Places& indices, const Operand& values,
   const auto& [node, place] = into;
   const Site site = x.where();
   const std::int64_t extent = constant_extent("insert", node, place, site);
-  const NodeRef value = Access::node(astype(values, node->dtype), x.where());
+  const NodeRef value = frontend::element_node("insert", values, node->dtype);
   std::vector<std::int64_t> before;
   for (std::int64_t index : indices.values()) {
     before.push_back(place_of("insert", index, extent, extent + 1, site));

@@ -25,7 +25,7 @@ using ir::Op;
 
 namespace {
 
-/// Puts the extent in the place of a -1.
+/// Puts the extent in the place of the one that is negative: -1, or any other, as in NumPy.
 ir::Shape resolve_shape(const NodeRef& node, const Shape& shape, const Site& site) {
   const auto fail = [&](std::string_view why) {
     throw ShapeError(at(fmt::format("reshape({}): cannot reshape to [{}]: {}",
@@ -36,9 +36,8 @@ ir::Shape resolve_shape(const NodeRef& node, const Shape& shape, const Site& sit
   std::optional<std::size_t> open;
   ir::Dim known = 1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] < -1) fail(fmt::format("extent {} is negative", shape[i]));
-    if (shape[i] == -1) {
-      if (open) fail("only one extent may be -1");
+    if (shape[i] < 0) {
+      if (open) fail("only one extent may be negative");
       open = i;
     } else {
       known = frontend::located(site, [&] { return known * ir::Dim(shape[i]); });
@@ -193,6 +192,9 @@ Array atleast_3d(const Operand& x) {
 
 Array squeeze(const Operand& x, const Axes& axes) {
   const NodeRef node = frontend::node_of("squeeze", x);
+  const bool is_0d = node->shape.empty() && !axes.all() && axes.values().size() == 1;
+  // As in NumPy a 0-d array has an axis 0 to take away.
+  if (is_0d && (axes.values()[0] == 0 || axes.values()[0] == -1)) return Access::make(node);
   const auto places = axes_of("squeeze", axes, rank_of(node), x.where());
   ir::Shape shape;
   for (std::size_t i = 0; i < node->shape.size(); ++i) {

@@ -1,3 +1,5 @@
+#include <cmath>
+#include <complex>
 #include <limits>
 #include <string_view>
 
@@ -27,6 +29,10 @@ Array numbers(const Operand& x, const Array& mask) {
   return mask.has_value() ? logical_and(here(valid), here(mask)) : valid;
 }
 
+bool is_nan(const Scalar& scalar) {
+  return scalar.is_inexact() && (std::isnan(scalar.floating) || std::isnan(scalar.imaginary));
+}
+
 using Extremum = Array (*)(const Operand&, const Axes&, bool, std::optional<Scalar>, const Array&);
 
 /// `neutral` is what loses against every number.
@@ -37,9 +43,14 @@ Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Ax
   }
   const Here here(x);
   const Array valid = numbers(x, mask);
-  const Array filled = where(here(valid), x, here(Scalar(neutral)));
+  const bool complex = is_complex(frontend::node_of("nanmin", x)->dtype);
+  const Scalar loser = complex ? Scalar(std::complex(neutral, neutral)) : Scalar(neutral);
+  const Array filled = where(here(valid), x, here(loser));
+  // An initial NaN loses as well, and then is what an extremum of nothing is.
+  const bool starts = initial && !is_nan(*initial);
+  if (initial && !starts) initial = loser;
   Array result = extremum(here(filled), axes, keepdims, initial, {});
-  if (initial) return result;
+  if (starts) return result;
   return where(here(any(here(valid), axes, keepdims)), here(result),
                here(Scalar(std::numeric_limits<double>::quiet_NaN())));
 }

@@ -69,19 +69,21 @@ NodeRef pad_edge(const NodeRef& node, const Side& side) {
                       side.filled(node, side.last(node), side.width[1]));
 }
 
-/// From the end value towards the edge, in float64 as NumPy's linspace; integers round down.
+/// From the end value towards the edge, in float64 or complex128 as NumPy's linspace; integers
+/// round down.
 NodeRef ramp(const NodeRef& edge, const Side& side, const Scalar& end, std::int64_t count,
              bool reversed) {
   if (count == 0) return edge;
   const Here& here = side.here;
-  const Array start = astype(here(end), DType::f64);
-  const Array stop = astype(here(Access::make(edge)), DType::f64);
+  const DType wide = is_complex(edge->dtype) ? DType::c128 : DType::f64;
+  const Array start = Access::make(frontend::element_node("pad", here(end), wide));
+  const Array stop = astype(here(Access::make(edge)), wide);
   const Array step =
       divide(here(subtract(here(stop), here(start))), here(Scalar(static_cast<double>(count))));
   ir::Shape shape(edge->shape.size(), 1);
   shape[static_cast<std::size_t>(side.axis)] = count;
   const NodeRef places = frontend::record_iota(shape, side.axis, DType::i64, side.site());
-  const Array place = astype(here(Access::make(places)), DType::f64);
+  const Array place = astype(here(Access::make(places)), wide);
   Array distance = multiply(here(place), here(step));
   if (is_integer(edge->dtype)) {
     // Two exact products, so that a compiler that fuses one with the sum rounds as NumPy does.

@@ -54,6 +54,19 @@ DType join_weak(DType strong, DType weak) {
   return strong;
 }
 
+/// The floating dtype that holds each of the operands, whose common dtype is given: int8 and uint8
+/// are float16 each, though their common dtype int16 is float32.
+DType floating_of(std::span<const Operand* const> operands, DType common) {
+  std::optional<DType> result;
+  for (const Operand* operand : operands) {
+    const Part part = part_of(*operand);
+    if (part.weak || is_inexact(common)) return floating_dtype(common);
+    const DType dtype = floating_dtype(part.dtype);
+    result = result ? promote_types(*result, dtype) : dtype;
+  }
+  return *result;
+}
+
 /// Powers that have kernels of their own.
 bool is_special_exponent(const Scalar& scalar) {
   const double value = value_of(scalar);
@@ -155,7 +168,13 @@ std::optional<std::int64_t> negative_on_host(const NodeRef& node) {
 /// NumPy's error, for exponents that are known here: numbers, and arrays computed on the host.
 void check_integer_power(Operands operands, DType dtype) {
   const Operand& exponent = *operands[1];
-  if (!is_integer(dtype)) return;
+  // No power is taken of or by no elements.
+  const auto is_empty = [](const Operand* operand) {
+    if (operand->array() == nullptr) return false;
+    const ir::Shape& shape = Access::node(*operand->array(), operand->where())->shape;
+    return std::find(shape.begin(), shape.end(), ir::Dim(0)) != shape.end();
+  };
+  if (!is_integer(dtype) || std::any_of(operands.begin(), operands.end(), is_empty)) return;
   std::string negative;
   if (side_of_operand(exponent, DType::u64) < 0) {
     negative = text_of(scalar_of(exponent));
@@ -314,12 +333,22 @@ NodeRef node_of(std::string_view op, const Operand& operand) {
   return node_of(op, operand, part_of(operand).dtype, false);
 }
 
+NodeRef asarray_node(std::string_view op, const Operand& operand) {
+  const bool beyond =
+      operand.array() == nullptr && operand.scalar().kind == Scalar::Kind::large_integer;
+  if (!beyond) return node_of(op, operand);
+  return record_scalar(DType::f64, bits_of(DType::f64, operand.scalar().floating), false);
+}
+
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype) {
-  const bool is_scalar = value.array() == nullptr;
-  const bool is_number = is_scalar || Access::node(*value.array(), value.where())->weak;
-  const bool floating = is_scalar ? value.scalar().kind == Scalar::Kind::floating
-                                  : is_floating(Access::node(*value.array(), value.where())->dtype);
-  if (is_number && (!floating || is_inexact(dtype))) return node_of(op, value, dtype);
+  if (part_of(value).weak) return node_of(op, value, dtype);
+  return Access::node(astype(value, dtype), value.where());
+}
+
+NodeRef fill_node(std::string_view op, const Operand& value, DType dtype) {
+  const Part part = part_of(value);
+  if (part.weak && (!is_floating(part.dtype) || is_inexact(dtype)))
+    return node_of(op, value, dtype);
   return Access::node(astype(value, dtype), value.where());
 }
 
@@ -340,7 +369,7 @@ Array elementwise(Op op, std::initializer_list<const Operand*> list) {
   switch (info.rule) {
     case TypeRule::floating:
     case TypeRule::exponent:
-      return record_in(op, operands, floating_dtype(dtype));
+      return record_in(op, operands, floating_of(operands, dtype));
     case TypeRule::divide:
       return record_in(op, operands, is_inexact(dtype) ? dtype : DType::f64);
     case TypeRule::complex_of: {
@@ -373,19 +402,19 @@ Array select(const Operand& condition, const Operand& x, const Operand& y, std::
                 values);
 }
 
-Array clip(const Operand& x, const Operand& low, const Operand& high) {
+Array clip(const Operand& x, const Operand* low, const Operand* high) {
   const NodeRef node = node_of("clip", x);
   // Integers beyond the array's dtype are no bounds.
-  const bool has_low = side_of_operand(low, node->dtype) >= 0;
-  const bool has_high = side_of_operand(high, node->dtype) <= 0;
+  const bool has_low = low != nullptr && side_of_operand(*low, node->dtype) >= 0;
+  const bool has_high = high != nullptr && side_of_operand(*high, node->dtype) <= 0;
   std::vector<const Operand*> operands{&x};
-  if (has_low) operands.push_back(&low);
-  if (has_high) operands.push_back(&high);
+  if (has_low) operands.push_back(low);
+  if (has_high) operands.push_back(high);
   const Site site = x.where();
   const DType dtype = common_dtype(operands);
   NodeRef result = cast_to(node, dtype, site, "clip");
-  if (has_low) result = record(Op::maximum, {result, node_of("clip", low, dtype)}, site);
-  if (has_high) result = record(Op::minimum, {result, node_of("clip", high, dtype)}, site);
+  if (has_low) result = record(Op::maximum, {result, node_of("clip", *low, dtype)}, site);
+  if (has_high) result = record(Op::minimum, {result, node_of("clip", *high, dtype)}, site);
   return finish(result, operands);
 }
 
@@ -395,14 +424,24 @@ DType accumulator_dtype(DType dtype) {
   return dtype;
 }
 
-bool can_cast_same_kind(DType from, DType to) {
-  const auto kind = [](DType dtype) {
-    if (is_boolean(dtype)) return 0;
-    if (is_unsigned_integer(dtype)) return 1;
-    if (is_signed_integer(dtype)) return 2;
-    return is_floating(dtype) ? 3 : 4;
-  };
-  return kind(from) <= kind(to);
+namespace {
+
+/// Kinds of dtypes, in NumPy's order.
+int kind_of(DType dtype) {
+  if (is_boolean(dtype)) return 0;
+  if (is_unsigned_integer(dtype)) return 1;
+  if (is_signed_integer(dtype)) return 2;
+  return is_floating(dtype) ? 3 : 4;
+}
+
+}  // namespace
+
+bool can_cast_same_kind(DType from, DType to) { return kind_of(from) <= kind_of(to); }
+
+bool holds_kind_of(const Operand& operand, DType dtype) {
+  const Part part = part_of(operand);
+  const bool integers = is_integer(part.dtype) && is_integer(dtype);
+  return (part.weak && integers) || can_cast_same_kind(part.dtype, dtype);
 }
 
 Array in_place(std::string_view op, const Array& before, const Array& after, const Site& site) {

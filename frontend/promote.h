@@ -19,18 +19,24 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype);
 /// The operand as it is; a scalar takes its C++ type.
 NodeRef node_of(std::string_view op, const Operand& operand);
 
-/// What an array is filled with or a reduction starts from: arrays and floats are cast, integers
-/// have to fit (DTypeError).
+/// As numpy.asarray of the operand: a number is of its default dtype, whatever it meets. An integer
+/// beyond 64 bits, which no integer dtype holds, is the nearest float64.
+NodeRef asarray_node(std::string_view op, const Operand& operand);
+
+/// What is written into an array, or what a reduction starts from: arrays are cast, numbers have to
+/// fit once their fraction is dropped (DTypeError; ValueError for NaN in an integer dtype).
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype);
+/// What a new array is filled with: as element_node, but floats are cast.
+NodeRef fill_node(std::string_view op, const Operand& value, DType dtype);
 
 /// Records an elementwise op with NumPy's promotion. The result is weak when all operands are.
 Array elementwise(ir::Op op, std::initializer_list<const Operand*> operands);
 Array unary(ir::Op op, const Operand& x);
 Array binary(ir::Op op, const Operand& x, const Operand& y);
 Array select(const Operand& condition, const Operand& x, const Operand& y, std::string_view name);
-/// numpy.clip of an array: an integer scalar beyond its integer dtype that changes nothing is no
-/// bound.
-Array clip(const Operand& x, const Operand& low, const Operand& high);
+/// numpy.clip of an array, a null bound being none: an integer scalar beyond its integer dtype that
+/// changes nothing is no bound either.
+Array clip(const Operand& x, const Operand* low, const Operand* high);
 
 /// The result of an in-place operator: cast back to the array's dtype, if it is of the same kind,
 /// and of the same shape.
@@ -39,5 +45,8 @@ Array in_place(std::string_view op, const Array& before, const Array& after, con
 DType accumulator_dtype(DType dtype);
 /// Whether numpy.can_cast(from, to, "same_kind").
 bool can_cast_same_kind(DType from, DType to);
+/// can_cast_same_kind of an operand. A number is of a kind, whatever its C++ type is; whether it
+/// fits is another question.
+bool holds_kind_of(const Operand& operand, DType dtype);
 
 }  // namespace heddle::frontend

@@ -146,6 +146,14 @@ NodeRef float_arange(const Range& range, std::int64_t length, DType dtype) {
                range.site);
     node = record(Op::select, {is_second, float_scalar(inside, second), node}, range.site);
   }
+  if (!std::isfinite(delta)) {
+    // 0 * delta is NaN.
+    const NodeRef is_first =
+        record(Op::equal,
+               {record_iota({length}, 0, DType::i64, range.site), record_constant(DType::i64, 0)},
+               range.site);
+    node = record(Op::select, {is_first, float_scalar(inside, first), node}, range.site);
+  }
   return cast_to(node, dtype, range.site);
 }
 

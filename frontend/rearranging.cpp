@@ -41,8 +41,9 @@ Array roll(const Operand& x, const std::vector<std::int64_t>& shifts, const Axes
   const NodeRef node = frontend::node_of("roll", x);
   const Site site = x.where();
   const std::size_t axis_count = axes.all() ? 1 : axes.values().size();
-  const std::size_t count = std::max(shifts.size(), axis_count);
-  if ((shifts.size() != count && shifts.size() != 1) || (axis_count != count && axis_count != 1)) {
+  // One of either goes with any number of the other, none included.
+  const std::size_t count = shifts.size() == 1 ? axis_count : shifts.size();
+  if (axis_count != count && axis_count != 1) {
     throw ValueError(at(fmt::format("roll({}): {} shifts but {} axes", frontend::describe(*node),
                                     shifts.size(), axis_count),
                         site));

@@ -247,6 +247,8 @@ int side_of(const Scalar& scalar, DType dtype) {
 ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site) {
   const bool beyond_f64 =
       scalar.kind == Scalar::Kind::large_integer && !std::isfinite(scalar.floating);
+  if (scalar.kind == Scalar::Kind::floating && is_integer(dtype) && std::isnan(scalar.floating))
+    throw ValueError(at(fmt::format("{}: {} has no value for NaN", op, name_of(dtype)), site));
   if (side_of(scalar, dtype) != 0 || (beyond_f64 && is_inexact(dtype))) {
     const char* kind = scalar.is_inexact() ? "number" : "integer";
     throw DTypeError(at(fmt::format("{}: the {} {} does not fit {}; cast the array to a wider "

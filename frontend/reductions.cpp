@@ -179,18 +179,20 @@ struct Sample {
             : record(Op::select, {mask, values, frontend::record_constant(values->dtype, 0)}, site);
     return reduce(Op::sum, counted, axes, keepdims, site);
   }
-  NodeRef count(bool keepdims) const {
-    if (!mask) return count_over(op, node, axes, node->dtype, site);
+  NodeRef count(bool keepdims) const { return count_of(node->dtype, keepdims); }
+  NodeRef count_of(DType dtype, bool keepdims) const {
+    if (!mask) return count_over(op, node, axes, dtype, site);
     const NodeRef each =
         frontend::broadcast_to_shape(cast_to(mask, DType::i64, site), node->shape, site);
-    return cast_to(reduce(Op::sum, each, axes, keepdims, site), node->dtype, site);
+    return cast_to(reduce(Op::sum, each, axes, keepdims, site), dtype, site);
   }
   NodeRef mean(bool keepdims) const {
     return record(Op::divide, {total(node, keepdims), count(keepdims)}, site);
   }
 };
 
-/// What means and variances are computed in, and come out in; variances in the real dtype of each.
+/// What means and variances are computed in, and come out in; variances in the real dtype of each,
+/// unless a dtype is asked for.
 struct MeanDTypes {
   DType inside, result;
 };
@@ -315,6 +317,13 @@ Array ptp(const Operand& x, const Axes& axes, bool keepdims) {
 Array mean(const Operand& x, const Axes& axes, bool keepdims, std::optional<DType> dtype,
            const Array& mask) {
   const auto [inside, result] = mean_dtypes(frontend::node_of("mean", x)->dtype, dtype);
+  if (is_integer(result)) {
+    // As in NumPy the sum wraps in that dtype.
+    const Sample sample = sample_of("mean", x, axes, result, dtype, mask);
+    const NodeRef total = cast_to(sample.total(sample.node, keepdims), inside, x.where());
+    const NodeRef mean = record(Op::divide, {total, sample.count_of(inside, keepdims)}, x.where());
+    return Access::make(cast_to(mean, result, x.where()));
+  }
   const Sample sample = sample_of("mean", x, axes, inside, dtype, mask);
   return Access::make(cast_to(sample.mean(keepdims), result, x.where()));
 }
@@ -322,18 +331,19 @@ Array mean(const Operand& x, const Axes& axes, bool keepdims, std::optional<DTyp
 Array var(const Operand& x, const Axes& axes, double correction, bool keepdims,
           std::optional<DType> dtype, const Array& mask, const Array& mean) {
   const auto [inside, result] = mean_dtypes(frontend::node_of("var", x)->dtype, dtype);
+  const DType spread = dtype.value_or(real_dtype(result));
   const Sample sample = sample_of("var", x, axes, inside, dtype, mask);
   return Access::make(
-      cast_to(variance_node(sample, correction, keepdims, mean), real_dtype(result), x.where()));
+      cast_to(variance_node(sample, correction, keepdims, mean), spread, x.where()));
 }
 
 Array std(const Operand& x, const Axes& axes, double correction, bool keepdims,
           std::optional<DType> dtype, const Array& mask, const Array& mean) {
   const auto [inside, result] = mean_dtypes(frontend::node_of("std", x)->dtype, dtype);
+  const DType spread = dtype.value_or(real_dtype(result));
   const Sample sample = sample_of("std", x, axes, inside, dtype, mask);
   const NodeRef variance = variance_node(sample, correction, keepdims, mean);
-  return Access::make(
-      cast_to(record(Op::sqrt, {variance}, x.where()), real_dtype(result), x.where()));
+  return Access::make(cast_to(record(Op::sqrt, {variance}, x.where()), spread, x.where()));
 }
 
 Array count_nonzero(const Operand& x, const Axes& axes, bool keepdims) {

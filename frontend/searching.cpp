@@ -21,10 +21,10 @@ using ir::Op;
 namespace frontend {
 
 Searched promoted_search(std::string_view op, const Operand& sorted, const Operand& values) {
-  const Operand* operands[] = {&sorted, &values};
-  const DType dtype = common_dtype(operands);
   const Composer on{sorted.where()};
-  Searched result{node_of(op, sorted, dtype), node_of(op, values, dtype)};
+  Searched result{asarray_node(op, sorted), asarray_node(op, values)};
+  const DType dtype = promote_types(result.sorted->dtype, result.values->dtype);
+  result = {on.cast(result.sorted, dtype), on.cast(result.values, dtype)};
   if (result.sorted->shape.size() != 1) {
     throw ShapeError(at(fmt::format("{}({}, {}): what is searched needs one axis", op,
                                     describe(*result.sorted), describe(*result.values)),
@@ -128,7 +128,7 @@ Samples samples_of(const Operand& x, const Operand& places, const Operand& value
   if (at_places->shape.size() != 1 || at_places->shape != at_values->shape)
     fail(std::type_identity<ShapeError>(), "they need one axis, of the same length");
   if (at_places->shape[0] == ir::Dim(0)) fail(std::type_identity<ValueError>(), "there are none");
-  if (is_complex(at_places->dtype) || is_complex(frontend::node_of("interp", x)->dtype))
+  if (is_complex(at_places->dtype) || is_complex(frontend::asarray_node("interp", x)->dtype))
     fail(std::type_identity<DTypeError>(), "x and the places are real");
   const DType dtype = is_complex(at_values->dtype) ? DType::c128 : DType::f64;
   return {on.cast(at_places, DType::f64), on.cast(at_values, dtype)};
@@ -160,7 +160,7 @@ Array interp(const Operand& x, const Operand& places, const Operand& values,
              std::optional<Scalar> left, std::optional<Scalar> right) {
   const Composer on{x.where()};
   const Samples samples = samples_of(x, places, values, on);
-  const NodeRef given = on.cast(frontend::node_of("interp", x), DType::f64);
+  const NodeRef given = on.cast(frontend::asarray_node("interp", x), DType::f64);
   const NodeRef flat = on.flat(given);
   const ir::Dim length = samples.places->shape[0];
   const NodeRef zero = record_constant(DType::i64, 0), one = record_constant(DType::i64, 1);

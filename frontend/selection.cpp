@@ -103,19 +103,15 @@ Array overwritten(const char* op, const Array& before, NodeRef values, const Arr
 
 void copyto(Array& destination, const Operand& source, const Array& mask) {
   const DType dtype = Access::node(destination, source.where())->dtype;
-  const NodeRef node = frontend::node_of("copyto", source);
-  // A scalar is of a kind, whatever its C++ type is; whether it fits is asked later.
-  const bool is_number = source.array() == nullptr;
-  const bool fits = is_number ? (is_floating(dtype) || !is_floating(node->dtype)) &&
-                                    (!is_boolean(dtype) || is_boolean(node->dtype))
-                              : frontend::can_cast_same_kind(node->dtype, dtype);
-  if (!fits) {
+  if (!frontend::holds_kind_of(source, dtype)) {
+    const std::string what = source.array() == nullptr
+                                 ? frontend::text_of(source.scalar())
+                                 : frontend::describe(*frontend::node_of("copyto", source));
     throw DTypeError(at(fmt::format("copyto: {} cannot be written to an array of {}; cast it first",
-                                    frontend::describe(*node), name_of(dtype)),
+                                    what, name_of(dtype)),
                         source.where()));
   }
-  const NodeRef element = is_number ? frontend::element_node("copyto", source, dtype)
-                                    : frontend::cast_to(node, dtype, source.where());
+  const NodeRef element = frontend::element_node("copyto", source, dtype);
   const auto rank = static_cast<std::size_t>(destination.ndim());
   const NodeRef values = frontend::fit_rank(element, rank, source.where());
   destination = overwritten("copyto", destination, values, mask, source.where());

@@ -140,6 +140,27 @@ NodeRef is_among(const NodeRef& x, const NodeRef& sorted, const Composer& on) {
   return on(Op::equal, on.gather(among, found, 0), value);
 }
 
+/// The same for elements in any order and for any two dtypes. Of integers without a common dtype
+/// those that the other dtype lacks are in none of the other's arrays.
+NodeRef is_in(const NodeRef& x, const NodeRef& elements, const Composer& on) {
+  const bool integers = is_integer(x->dtype) && is_integer(elements->dtype);
+  const DType common = promote_types(x->dtype, elements->dtype);
+  const DType dtype = integers && is_inexact(common) ? elements->dtype : common;
+  const NodeRef found =
+      is_among(on.cast(x, dtype), on.sort(Op::sort, on.cast(elements, dtype), 0), on);
+  if (dtype == common) return found;
+  const bool from_signed = is_signed_integer(x->dtype);
+  const NodeRef bound = from_signed ? frontend::record_constant(x->dtype, 0)
+                                    : frontend::record_scalar(x->dtype, INT64_MAX, true);
+  const NodeRef fits = on(from_signed ? Op::greater_equal : Op::less_equal, x, bound);
+  return on(Op::logical_and, found, fits);
+}
+
+/// Whether a number is an integer that no integer dtype holds.
+bool is_beyond_integers(const Operand& x) {
+  return x.array() == nullptr && x.scalar().kind == Scalar::Kind::large_integer;
+}
+
 NodeRef distinct_values(const char* what, const NodeRef& flat, bool equal_nan, const Composer& on) {
   return values_of(distinct(what, flat, equal_nan, on), on);
 }
@@ -180,43 +201,48 @@ Array unique(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis)
 
 Array isin(const Operand& x, const Operand& test_elements, bool invert) {
   const Composer on{x.where()};
-  const Operand* operands[] = {&x, &test_elements};
-  const DType dtype = frontend::common_dtype(operands);
-  const NodeRef node = frontend::node_of("isin", x, dtype);
-  const NodeRef among = on.flat(frontend::node_of("isin", test_elements, dtype));
-  NodeRef result =
-      on.reshape(is_among(on.flat(node), on.sort(Op::sort, among, 0), on), node->shape);
+  const NodeRef node = frontend::asarray_node("isin", x);
+  const NodeRef among = on.flat(frontend::asarray_node("isin", test_elements));
+  const bool never = (is_beyond_integers(x) && !is_inexact(among->dtype)) ||
+                     (is_beyond_integers(test_elements) && !is_inexact(node->dtype));
+  const NodeRef flat = on.flat(node);
+  const NodeRef found = never ? some(false, flat->shape[0], on) : is_in(flat, among, on);
+  NodeRef result = on.reshape(found, node->shape);
   if (invert) result = on(Op::logical_not, result);
   return Access::make(result);
 }
 
 Intersection intersect1d_indices(const Operand& a, const Operand& b) {
   const Composer on{a.where()};
-  const Pair pair = flattened("intersect1d", a, b, on);
-  const Distinct in_a = distinct("intersect1d", pair.a, true, on);
-  const Distinct in_b = distinct("intersect1d", pair.b, true, on);
+  const Operand* operands[] = {&a, &b};
+  const DType dtype = frontend::common_dtype(operands);
+  const NodeRef own_a = on.flat(frontend::node_of("intersect1d", a));
+  const NodeRef own_b = on.flat(frontend::node_of("intersect1d", b));
+  const Distinct in_a = distinct("intersect1d", own_a, true, on);
+  const Distinct in_b = distinct("intersect1d", own_b, true, on);
   const NodeRef values = values_of(in_a, on), others = values_of(in_b, on);
   const NodeRef places =
-      frontend::places_of("intersect1d", is_among(values, others, on), {values, others}, on);
+      frontend::places_of("intersect1d", is_in(values, others, on), {values, others}, on);
   const NodeRef common = on.gather(values, places, 0);
   const NodeRef first_a = on.gather(on.gather(in_a.of.order, in_a.firsts, 0), places, 0);
-  const bool boolean = is_boolean(common->dtype);
-  const auto number = [&](const NodeRef& node) {
-    return boolean ? on.cast(node, DType::u8) : node;
-  };
-  const NodeRef in_others = on(Op::searchsorted_left, number(others), number(common));
+  // What is in both has a value in b's dtype, in whatever dtype they were compared.
+  const DType searched = is_boolean(own_b->dtype) ? DType::u8 : own_b->dtype;
+  const NodeRef in_others =
+      on(Op::searchsorted_left, on.cast(others, searched), on.cast(common, searched));
   const NodeRef firsts_b = on.gather(in_b.of.order, in_b.firsts, 0);
   const bool none = common->shape[0] == ir::Dim(0);
-  return {Access::make(common), Access::make(first_a),
+  return {Access::make(on.cast(common, dtype)), Access::make(first_a),
           Access::make(none ? in_others : on.gather(firsts_b, in_others, 0))};
 }
 
 Array intersect1d(const Operand& a, const Operand& b) {
   const Composer on{a.where()};
-  const Pair pair = flattened("intersect1d", a, b, on);
-  const NodeRef values = distinct_values("intersect1d", pair.a, true, on);
-  const NodeRef is_common = is_among(values, on.sort(Op::sort, pair.b, 0), on);
-  return Access::make(chosen("intersect1d", values, is_common, on));
+  const Operand* operands[] = {&a, &b};
+  const DType dtype = frontend::common_dtype(operands);
+  const NodeRef own = on.flat(frontend::node_of("intersect1d", a));
+  const NodeRef values = distinct_values("intersect1d", own, true, on);
+  const NodeRef is_common = is_in(values, on.flat(frontend::node_of("intersect1d", b)), on);
+  return Access::make(on.cast(chosen("intersect1d", values, is_common, on), dtype));
 }
 
 Array union1d(const Operand& a, const Operand& b) {
@@ -227,12 +253,11 @@ Array union1d(const Operand& a, const Operand& b) {
 
 Array setdiff1d(const Operand& a, const Operand& b, bool assume_unique) {
   const Composer on{a.where()};
-  const Pair pair = flattened("setdiff1d", a, b, on);
+  const NodeRef others = on.flat(frontend::asarray_node("setdiff1d", b));
   // NumPy gives the first operand's dtype.
   const NodeRef own = on.flat(frontend::node_of("setdiff1d", a));
   const NodeRef values = assume_unique ? own : distinct_values("setdiff1d", own, true, on);
-  const NodeRef is_common =
-      is_among(on.cast(values, pair.a->dtype), on.sort(Op::sort, pair.b, 0), on);
+  const NodeRef is_common = is_in(values, others, on);
   return Access::make(chosen("setdiff1d", values, on(Op::logical_not, is_common), on));
 }
 

@@ -13,6 +13,7 @@
 
 #include "frontend/here.h"
 #include "frontend/promote.h"
+#include "frontend/storage.h"
 #include "frontend/views.h"
 
 namespace heddle {
@@ -97,6 +98,16 @@ Array observations(const Operand& x, bool rowvar, DType dtype) {
   return rowvar || rank_of(node) < 2 ? rows : transpose(here(rows));
 }
 
+/// ValueError for weights that are computed, in host memory, and negative.
+void check_not_negative(const frontend::Node& node, const char* what, const SourceLocation& where) {
+  const std::byte* const elements = frontend::elements_on_host(node);
+  if (elements == nullptr || is_complex(node.dtype)) return;
+  std::vector<double> values(static_cast<std::size_t>(ir::element_count(node.shape).constant()));
+  frontend::convert(elements, node.dtype, values.data(), DType::f64, values.size());
+  if (std::any_of(values.begin(), values.end(), [](double value) { return value < 0; }))
+    throw ValueError(at(fmt::format("cov: {} must not be negative", what), where));
+}
+
 /// A weight for each observation, in the dtype; without value where there are none.
 Array observation_weights(const CovarianceOptions& options, const NodeRef& rows, DType dtype,
                           const Here& here) {
@@ -114,6 +125,7 @@ Array observation_weights(const CovarianceOptions& options, const NodeRef& rows,
                                       frontend::describe(*node), frontend::describe(*rows)),
                           here.where));
     }
+    check_not_negative(*node, weights == &options.fweights ? "fweights" : "aweights", here.where);
     const Array factor = astype(here(*weights), dtype);
     result = result.has_value() ? multiply(here(result), here(factor)) : factor;
   }

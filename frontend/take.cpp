@@ -58,9 +58,10 @@ NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& n
   }
   const Composer on{site};
   const NodeRef wide = on.cast(index, DType::i64);
-  // Indices that count from the end are below 0, and clipped; those beyond it are anyway.
-  if (mode == "clip") return on(Op::maximum, wide, frontend::record_constant(DType::i64, 0));
-  return on(Op::remainder, wide, on.extent(node->shape[axis]));
+  if (mode == "wrap") return on(Op::remainder, wide, on.extent(node->shape[axis]));
+  // Indices that count from the end are below 0, and clipped.
+  const NodeRef last = on.extent(node->shape[axis] - 1);
+  return on(Op::maximum, on(Op::minimum, wide, last), frontend::record_constant(DType::i64, 0));
 }
 
 Array take_from(const NodeRef& node, const Operand& indices, std::size_t axis,

@@ -73,6 +73,19 @@ NodeRef join_along(std::span<const NodeRef> nodes, std::int64_t axis, const Site
 NodeRef tile_along(const NodeRef& node, std::int64_t axis, std::int64_t count, bool each,
                    const Site& site) {
   if (count == 1) return node;
+  if (node->shape.size() == ir::max_rank) {
+    // There is no room for one more axis: the axes before and behind are one each meanwhile.
+    const auto before = node->shape.begin() + axis, behind = before + 1;
+    const NodeRef merged = located(site, [&] {
+      const ir::Shape shape = {ir::element_count({node->shape.begin(), before}), *before,
+                               ir::element_count({behind, node->shape.end()})};
+      return reshape_to(node, shape, site);
+    });
+    const NodeRef tiled = tile_along(merged, 1, count, each, site);
+    ir::Shape shape = node->shape;
+    shape[static_cast<std::size_t>(axis)] = tiled->shape[1];
+    return reshape_to(tiled, std::move(shape), site);
+  }
   const std::int64_t place = each ? axis + 1 : axis;
   ir::Shape shape = node->shape;
   shape.insert(shape.begin() + place, ir::Dim(count));

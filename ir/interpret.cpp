@@ -329,7 +329,31 @@ HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attr
                                to_string(graph.type(graph.parameters()[index])), why));
 }
 
-/// An extent that is a symbol alone gets its value from the argument.
+/// The symbol of an extent a * x + b, with the value that makes the extent `value`; nullopt for
+/// extents of another form, and where no whole number does.
+std::optional<SymbolBinding> solve(Dim extent, std::int64_t value) {
+  std::vector<SymbolId> symbols;
+  extent.collect_symbols(symbols);
+  if (symbols.size() != 1) return std::nullopt;
+  const auto at = [&](std::int64_t point) {
+    const SymbolBinding binding{symbols[0], point};
+    return extent.evaluate({&binding, 1});
+  };
+  const std::int64_t constant = at(0), slope = at(1) - constant;
+  const bool linear = slope != 0 && at(2) == constant + 2 * slope;
+  if (!linear || (value - constant) % slope != 0) return std::nullopt;
+  return SymbolBinding{symbols[0], (value - constant) / slope};
+}
+
+bool is_bound(Dim extent, const SymbolBindings& bindings) {
+  std::vector<SymbolId> symbols;
+  extent.collect_symbols(symbols);
+  return std::ranges::all_of(symbols, [&](SymbolId symbol) {
+    return std::ranges::find(bindings, symbol, &SymbolBinding::symbol) != bindings.end();
+  });
+}
+
+/// Symbols get their values from the extents of the argument that are linear in one of them.
 void bind_symbols(const Graph& graph, std::size_t index, const HostArray& argument,
                   SymbolBindings& bindings) {
   const Type parameter = graph.type(graph.parameters()[index]);
@@ -342,11 +366,8 @@ void bind_symbols(const Graph& graph, std::size_t index, const HostArray& argume
     misfit(graph, index, argument, "an argument has constant extents and all of its bytes");
   }
   for (std::size_t axis = 0; axis < parameter.shape.size(); ++axis) {
-    std::vector<SymbolId> symbols;
-    parameter.shape[axis].collect_symbols(symbols);
-    if (symbols.size() != 1 || parameter.shape[axis] != Dim::symbol(symbols[0])) continue;
-    if (std::ranges::find(bindings, symbols[0], &SymbolBinding::symbol) != bindings.end()) continue;
-    bindings.push_back({symbols[0], argument.type.shape[axis].constant()});
+    const auto solved = solve(parameter.shape[axis], argument.type.shape[axis].constant());
+    if (solved && !is_bound(Dim::symbol(solved->symbol), bindings)) bindings.push_back(*solved);
   }
 }
 
@@ -360,7 +381,8 @@ SymbolBindings bind(const Graph& graph, std::span<const HostArray> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Shape& shape = graph.shape(graph.parameters()[i]);
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      if (Dim(shape[axis].evaluate(bindings)) != arguments[i].type.shape[axis]) {
+      const bool known = is_bound(shape[axis], bindings);
+      if (!known || Dim(shape[axis].evaluate(bindings)) != arguments[i].type.shape[axis]) {
         misfit(graph, i, arguments[i], fmt::format("axis {} differs", axis));
       }
     }
@@ -379,6 +401,7 @@ SymbolBindings bind(const Graph& graph, std::span<const HostArray> arguments) {
 Attributes with_values(Attributes attributes, const SymbolBindings& bindings) {
   for (Dim& dim : attributes.shape) dim = dim.evaluate(bindings);
   for (Dim& dim : attributes.starts) dim = dim.evaluate(bindings);
+  for (Dim& dim : attributes.steps) dim = dim.evaluate(bindings);
   return attributes;
 }
 

@@ -49,13 +49,20 @@ std::int64_t to_integer(nb::handle value) {
   return result;
 }
 
-void check_extents(nb::handle shape) {
-  if (PyTuple_Check(shape.ptr()) || PyList_Check(shape.ptr())) {
-    for (nb::handle each : nb::borrow(shape)) check_extents(each);
-  } else if (PyBool_Check(shape.ptr())) {
-    raise(PyExc_TypeError, "a shape is of integers, and a bool is none; write int(...)");
+namespace {
+
+/// TypeError, beginning with the rule, for a bool or a sequence with one in it.
+void check_no_bools(nb::handle value, const char* rule) {
+  if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
+    for (nb::handle each : nb::borrow(value)) check_no_bools(each, rule);
+  } else if (PyBool_Check(value.ptr())) {
+    raise(PyExc_TypeError, fmt::format("{}, and a bool is none; write int(...)", rule));
   }
 }
+
+}  // namespace
+
+void check_extents(nb::handle shape) { check_no_bools(shape, "a shape is of integers"); }
 
 std::string utf8_of(nb::handle value) {
   Py_ssize_t size = 0;
@@ -128,6 +135,11 @@ Shape Arguments::shape(std::size_t i) const {
 }
 
 Axes Arguments::axes(std::size_t i) const { return is_none(i) ? Axes() : Axes(integers(i)); }
+
+Axes Arguments::reduced_axes(std::size_t i) const {
+  check_no_bools(values_[i], "an axis is an integer");
+  return axes(i);
+}
 
 std::int64_t Arguments::integer(std::size_t i) const {
   if (PyIndex_Check(values_[i]) == 0) mistyped(i, "an integer");

@@ -32,8 +32,10 @@ class Arguments {
   const Array& array(std::size_t i) const { return object(i).read(where_); }
   /// A sequence of Arrays.
   std::vector<Array> arrays(std::size_t i) const;
-  /// None, an integer or several: the axes of a reduction.
+  /// None, an integer or several.
   Axes axes(std::size_t i) const;
+  /// The axes of a reduction: as axes(), but bools are none, as in NumPy.
+  Axes reduced_axes(std::size_t i) const;
   /// An integer or several.
   std::vector<std::int64_t> integers(std::size_t i) const;
   /// The extents of a shape: as integers(), but bools are none, as in NumPy.

@@ -243,6 +243,14 @@ ArrayObject transposed(ArrayObject& x, bool matrix) {
   return x.view_of(matrix ? swapaxes(operand, -2, -1) : transpose(operand), where);
 }
 
+/// x.real = value, x.imag = value.
+void set_part(const ArrayObject& x, bool imaginary, nb::handle value) {
+  const SourceLocation where = python_location();
+  statement_point();
+  ArrayObject part = x.part(imaginary, where);
+  set_item(part, nb::ellipsis(), value, where);
+}
+
 nb::object strides(const ArrayObject& x) {
   std::vector<std::int64_t> bytes = x.layout().strides;
   for (std::int64_t& stride : bytes) stride *= static_cast<std::int64_t>(size_of(x.read().dtype()));
@@ -284,12 +292,14 @@ void bind_array(nb::module_& module) {
       .def_prop_ro(
           "mT", [](ArrayObject& x) { return transposed(x, true); },
           "A view with the last two axes exchanged.")
-      .def_prop_ro(
-          "real", [](const ArrayObject& x) { return wrap(x.read().real(python_location())); },
-          "The real parts of complex numbers, in an Array of their own; real numbers themselves.")
-      .def_prop_ro(
-          "imag", [](const ArrayObject& x) { return wrap(x.read().imag(python_location())); },
-          "The imaginary parts of complex numbers, in an Array of their own; of real ones zeros.")
+      .def_prop_rw(
+          "real", [](const ArrayObject& x) { return x.part(false, python_location()); },
+          [](const ArrayObject& x, nb::handle value) { set_part(x, false, value); },
+          "A view of the real parts, which writes through; real numbers themselves.")
+      .def_prop_rw(
+          "imag", [](const ArrayObject& x) { return x.part(true, python_location()); },
+          [](const ArrayObject& x, nb::handle value) { set_part(x, true, value); },
+          "A view of the imaginary parts, which writes through; of real numbers read-only zeros.")
       .def_prop_ro(
           "device",
           [](const ArrayObject& x) { return nb::str(to_string(device_of(x.read())).c_str()); },

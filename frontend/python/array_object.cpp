@@ -50,6 +50,12 @@ std::optional<Layout> layout_after(const ViewStep& step, const Layout& layout) {
         result.strides.push_back(strides[static_cast<std::size_t>(axis)]);
       }
       return result;
+    case Op::real:
+    case Op::imag:
+      // Elements are half as large from here on.
+      result.offset = 2 * layout.offset + (step.op == Op::imag ? 1 : 0);
+      for (const std::int64_t stride : strides) result.strides.push_back(2 * stride);
+      return result;
     case Op::broadcast_to: {
       const std::size_t added = step.attributes.shape.size() - step.operand.size();
       result.strides.assign(added, 0);
@@ -79,6 +85,8 @@ std::optional<Layout> layout_through(const ir::Shape& base, const std::vector<Vi
   return layout;
 }
 
+bool is_part(Op op) { return op == Op::real || op == Op::imag; }
+
 bool all_known(const ir::Shape& base, const std::vector<ViewStep>& steps) {
   return known_shape(base) && std::all_of(steps.begin(), steps.end(), [](const ViewStep& step) {
            return known_shape(step.operand) && known_shape(step.attributes.shape);
@@ -87,7 +95,7 @@ bool all_known(const ir::Shape& base, const std::vector<ViewStep>& steps) {
 
 /// Two steps of one op as one, so that views of views do not grow; false where they are of two.
 bool merge(ViewStep& first, const ViewStep& second) {
-  if (first.op != second.op || first.op == Op::broadcast_to) return false;
+  if (first.op != second.op || first.op == Op::broadcast_to || is_part(first.op)) return false;
   ir::Attributes& into = first.attributes;
   const ir::Attributes& next = second.attributes;
   if (first.op == Op::slice) {
@@ -110,10 +118,10 @@ bool merge(ViewStep& first, const ViewStep& second) {
 std::optional<std::vector<ViewStep>> steps_between(const NodeRef& from, NodeRef to) {
   std::vector<ViewStep> steps;
   while (!(to == from)) {
-    if (to->kind != frontend::Node::Kind::operation || to->evaluated() || !ir::is_view(to->op)) {
-      return std::nullopt;
-    }
+    if (to->kind != frontend::Node::Kind::operation || to->evaluated()) return std::nullopt;
+    if (!ir::is_view(to->op) && !is_part(to->op)) return std::nullopt;
     const NodeRef operand = to->operands()[0];
+    if (is_part(to->op) && !is_complex(operand->dtype)) return std::nullopt;
     steps.push_back({to->op, to->attributes ? *to->attributes : ir::Attributes{}, operand->shape});
     to = operand;
   }
@@ -132,6 +140,12 @@ NodeRef put_back(const ViewStep& step, const NodeRef& operand, const NodeRef& el
     return frontend::record(Op::slice_update, {operand, element}, step.attributes, site);
   }
   if (step.op == Op::reshape) return frontend::reshape_to(element, step.operand, site);
+  if (is_part(step.op)) {
+    const bool imaginary = step.op == Op::imag;
+    const NodeRef other = frontend::record(imaginary ? Op::real : Op::imag, {operand}, site);
+    return frontend::record(Op::make_complex,
+                            {imaginary ? other : element, imaginary ? element : other}, site);
+  }
   ir::Attributes inverse;
   inverse.axes.resize(step.attributes.axes.size());
   for (std::size_t i = 0; i < inverse.axes.size(); ++i) {
@@ -200,8 +214,8 @@ const Array& ArrayObject::read(const SourceLocation& where) const {
 void ArrayObject::write(const Array& value, const SourceLocation& where) {
   if (read_only()) {
     throw ValueError(
-        frontend::at("the array is read-only: it was made by broadcast_to or from "
-                     "read-only memory; write to a copy()",
+        frontend::at("the array is read-only: it was made by broadcast_to, broadcast_arrays, "
+                     "diagonal or imag, or from read-only memory; write to a copy()",
                      where));
   }
   frontend::require_same_device("assignment", *Access::node(base_->value, where),
@@ -228,6 +242,17 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
   auto view = std::make_shared<View>(base_, std::move(steps), writable);
   view->remember(result);
   return ArrayObject(std::move(view));
+}
+
+ArrayObject ArrayObject::part(bool imaginary, const SourceLocation& where) const {
+  const Array& value = read(where);
+  if (is_complex(value.dtype()))
+    return view_of(imaginary ? value.imag(where) : value.real(where), where);
+  return imaginary ? ArrayObject(value.imag(where)).as_read_only() : *this;
+}
+
+ArrayObject ArrayObject::as_read_only() const {
+  return ArrayObject(std::make_shared<View>(base_, steps(), false));
 }
 
 const std::vector<ViewStep>& ArrayObject::steps() const {

@@ -33,7 +33,7 @@ struct Base {
 
 /// One op that only changes how its operand is addressed.
 struct ViewStep {
-  ir::Op op;  ///< slice, transpose, reshape or broadcast_to
+  ir::Op op;  ///< slice, transpose, reshape or broadcast_to; real or imag of complex numbers
   ir::Attributes attributes;
   ir::Shape operand;  ///< its operand's shape
 };
@@ -82,7 +82,14 @@ class ArrayObject {
   /// An array that sees through `result`, which a function of views made of read().
   ArrayObject view_of(const Array& result, const SourceLocation& where) const;
 
-  /// Where the elements lie in the base's memory, as in NumPy's array of the same history.
+  /// The real or the imaginary parts: a view of complex numbers. Real numbers are their own real
+  /// parts; their imaginary ones are zeros, which are read-only.
+  ArrayObject part(bool imaginary, const SourceLocation& where) const;
+  /// A view of all of the array that refuses to be written.
+  ArrayObject as_read_only() const;
+
+  /// Where the elements lie in the base's memory, counted in the array's own elements, as in
+  /// NumPy's array of the same history.
   Layout layout() const;
   bool read_only() const { return base_->read_only || (view_ != nullptr && !view_->writable()); }
   const std::vector<ViewStep>& steps() const;

@@ -10,6 +10,7 @@
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
 
+#include "frontend/promote.h"
 #include "frontend/python/bindings.h"
 #include "ir/op.h"
 
@@ -90,14 +91,27 @@ std::string declaration(const ir::OpInfo& info) {
   heddle::name(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.operand(4))
 
 void bind_table(Functions& functions) {
-  // The op `select` is numpy.where; numpy.select is another function.
+  // The op `select` is numpy.where; numpy.select is another function. Parts are views.
 #define HD_OP(name, arity, ...)                                                       \
-  if (Op::name != Op::select) {                                                       \
+  if (Op::name != Op::select && Op::name != Op::real && Op::name != Op::imag) {       \
     functions.def(declaration(ir::info(Op::name)), documentation(ir::info(Op::name)), \
                   [](const Arguments& a) { return HEDDLE_CALL_##arity(name); });      \
   }
 #include "heddle/ops.def"
 #undef HD_OP
+}
+
+nb::object part_of(const Arguments& a, bool imaginary) {
+  if (as_array(a[0]) != nullptr) return nb::cast(a.object(0).part(imaginary, a.where()));
+  return wrap(imaginary ? imag(a.operand(0)) : real(a.operand(0)));
+}
+
+void bind_parts(Functions& functions) {
+  const char* const views = "\n\nThe result is a view of complex numbers, which writes through.";
+  functions.def(declaration(ir::info(Op::real)), documentation(ir::info(Op::real)) + views,
+                [](const Arguments& a) { return part_of(a, false); });
+  functions.def(declaration(ir::info(Op::imag)), documentation(ir::info(Op::imag)) + views,
+                [](const Arguments& a) { return part_of(a, true); });
 }
 
 /// The standard's names for functions of the table.
@@ -123,17 +137,11 @@ constexpr std::pair<const char*, const char*> aliases[] = {
     {"fix", "trunc"},
 };
 
-/// A bound that leaves every value of the dtype as it is.
-Scalar unbounded(DType dtype, bool upper) {
-  if (is_boolean(dtype)) return upper;
-  if (is_integer(dtype)) return upper ? Scalar(~std::uint64_t{0}) : Scalar(INT64_MIN);
-  return upper ? HUGE_VAL : -HUGE_VAL;
-}
-
 }  // namespace
 
 void bind_elementwise(Functions& functions) {
   bind_table(functions);
+  bind_parts(functions);
   for (const auto& [name, of] : aliases) functions.alias(name, of);
   functions.def("where(condition: Operand, x1: Operand, x2: Operand, /) -> Array",
                 "x1 where condition holds, else x2, elementwise: numpy.where of three operands.\n\n"
@@ -147,11 +155,12 @@ void bind_elementwise(Functions& functions) {
       "The dtype is the common one of x and the arrays among the bounds. Raises ShapeError.\n\n"
       "Example: hd.clip(x, 0, 1)",
       [](const Arguments& a) {
-        const DType dtype = asarray(a.operand(0)).dtype();
-        const auto bound = [&](std::size_t i, bool upper) {
-          return a.is_none(i) ? Operand(unbounded(dtype, upper), a.where()) : a.operand(i);
+        const auto bound = [&](std::size_t i) {
+          return a.is_none(i) ? std::nullopt : std::optional(a.operand(i));
         };
-        return clip(a.operand(0), bound(1, false), bound(2, true));
+        const auto low = bound(1), high = bound(2);
+        return frontend::clip({asarray(a.operand(0)), a.where()}, low ? &*low : nullptr,
+                              high ? &*high : nullptr);
       });
   functions.def_with_method(
       "round(x: Operand, /, decimals: int = 0, *, out: Array | None = None) -> Array",

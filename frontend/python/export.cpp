@@ -59,7 +59,8 @@ std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocat
     node = array.base().pinned;
     Layout layout = array.layout();
     exported->strides = std::move(layout.strides);
-    exported->tensor.byte_offset = static_cast<std::uint64_t>(layout.offset) * size_of(node->dtype);
+    exported->tensor.byte_offset =
+        static_cast<std::uint64_t>(layout.offset) * size_of(array.read(where).dtype());
     exported->flags = array.read_only() ? dlpack::read_only_flag : 0;
   }
   exported->buffer = node->value.buffer;
@@ -71,7 +72,7 @@ std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocat
   tensor.byte_offset = 0;
   tensor.device = device_of_buffer(exported->buffer->device());
   tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
-  tensor.dtype = type_of(node->dtype);
+  tensor.dtype = type_of(array.read(where).dtype());
   tensor.shape = exported->shape.data();
   tensor.strides = exported->strides.data();
   return exported;

@@ -17,13 +17,16 @@ void bind_spaces(Functions& functions) {
                         a.dtype(5, DType::f64), a.where());
       });
   functions.def(
-      "geomspace(start: float, stop: float, /, num: int = 50, endpoint: bool = True, dtype: "
+      "geomspace(start: complex, stop: complex, /, num: int = 50, endpoint: bool = True, dtype: "
       "DTypeLike | None = None) -> Array",
-      "`num` values from start to stop, evenly spaced in their logarithms: numpy.geomspace. Raises "
-      "ValueError for a start or stop of 0.",
+      "`num` values from start to stop, evenly spaced in their logarithms, complex ones on a "
+      "spiral: numpy.geomspace. Raises ValueError for a start or stop of 0.",
       [](const Arguments& a) {
-        return geomspace(a.number(0), a.number(1), a.integer(2), a.flag(3), a.dtype(4, DType::f64),
-                         a.where());
+        const Scalar start = a.scalar(0), stop = a.scalar(1);
+        const bool complex =
+            start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex;
+        const DType natural = complex ? DType::c128 : DType::f64;
+        return geomspace(start, stop, a.integer(2), a.flag(3), a.dtype(4, natural), a.where());
       });
 }
 
@@ -46,8 +49,14 @@ void bind_indices_of_shapes(Functions& functions) {
       "others.\n\n"
       "Raises ValueError for another indexing.\n\nExample: x, y = hd.meshgrid(a, b)",
       [](const Arguments& a) {
-        return nb::object(
-            nb::tuple(to_result(meshgrid(a.arrays(0), a.text(3), a.flag(2), a.where()))));
+        const std::vector<Array> grids = meshgrid(a.arrays(0), a.text(3), a.flag(2), a.where());
+        if (a.flag(1)) return nb::object(nb::tuple(to_result(grids)));
+        nb::list views;
+        for (std::size_t i = 0; i < grids.size(); ++i) {
+          const nb::object vector = nb::borrow<nb::sequence>(a[0])[i];
+          views.append(nb::cast(as_array(vector)->view_of(grids[i], a.where())));
+        }
+        return nb::object(nb::tuple(views));
       });
   functions.def(
       "indices(dimensions: tuple[int, ...], /, dtype: DTypeLike | None = None, sparse: bool = "

@@ -132,16 +132,17 @@ class Sequence {
   }
 
   DType natural_dtype() const {
-    bool complexes = false, floats = false, integers = false, large = false, negative = false;
+    bool complexes = false, floats = false, integers = false, large = false, small = false;
     for (const Scalar& leaf : leaves_) {
       complexes |= leaf.kind == Scalar::Kind::complex;
       floats |= leaf.kind == Scalar::Kind::floating;
       integers |= leaf.kind != Scalar::Kind::boolean;
       large |= leaf.kind == Scalar::Kind::unsigned_integer && leaf.unsigned_integer > INT64_MAX;
-      negative |= leaf.kind == Scalar::Kind::integer && leaf.integer < 0;
+      small |= leaf.kind == Scalar::Kind::integer;
     }
     if (complexes) return DType::c128;
-    if (floats || leaves_.empty() || (large && negative)) return DType::f64;
+    // Those beyond int64 are uint64, the others int64, which have float64 in common.
+    if (floats || leaves_.empty() || (large && small)) return DType::f64;
     if (!integers) return DType::boolean;
     return large ? DType::u64 : DType::i64;
   }
@@ -196,10 +197,11 @@ class Sequence {
 /// The elements of a NumPy array of any layout and byte order.
 Array from_numpy(nb::object array, const SourceLocation& where) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  const auto dtype = as_dtype(array.attr("dtype"));
+  const nb::object foreign = array.attr("dtype");
+  const auto dtype = as_dtype(foreign);
   if (!dtype) {
     raise(PyExc_TypeError, fmt::format("asarray: heddle has no dtype like NumPy's {}",
-                                       nb::str(array.attr("dtype")).c_str()));
+                                       nb::str(nb::handle(foreign)).c_str()));
   }
   Shape shape;
   for (nb::handle extent : array.attr("shape")) shape.push_back(to_integer(extent));
@@ -356,6 +358,11 @@ void bind_host(Functions& functions) {
                        "The only element as a Python number: numpy.ndarray.item. Evaluates and "
                        "waits. Raises ValueError unless the size is 1, TraceError inside a trace.",
                        [](const Arguments& a) { return item(a.array(0), a.where()); });
+  functions.def_method("__bytes__(self) -> bytes",
+                       "The elements' bytes in C order: bytes(x). Evaluates and waits.",
+                       [](const Arguments& a) {
+                         return nb::object(to_numpy(a.array(0), a.where()).attr("tobytes")());
+                       });
   functions.def_method("tolist(self) -> Any",
                        "All elements in nested lists: numpy.ndarray.tolist. Evaluates and waits.",
                        [](const Arguments& a) { return to_list(a.array(0), a.where()); });

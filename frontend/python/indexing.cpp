@@ -124,7 +124,7 @@ void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, 
     raise(PyExc_TypeError, "setitem: the value must be an Array, a number or a list of them, not " +
                                describe_foreign(value));
   }
-  const Array element = from_python(value, std::nullopt, where);
+  const Array element = from_python(value, array.read(where).dtype(), where);
   place.write(fitted({element, where}, place.read(where), where), where);
 }
 
@@ -136,7 +136,7 @@ void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::h
   } else if (const auto scalar = as_scalar(value)) {
     result.at(items, where) = Operand(*scalar, where);
   } else if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
-    const Array element = from_python(value, std::nullopt, where);
+    const Array element = from_python(value, array.read(where).dtype(), where);
     result.at(items, where) = Operand(element, where);
   } else {
     raise(PyExc_TypeError, "setitem: the value must be an Array, a number or a list of them, not " +

@@ -14,6 +14,27 @@ ArrayObject view(const Arguments& a, const Array& result) {
   return a.object(0).view_of(result, a.where());
 }
 
+/// Arrays joined along an axis, flattened where it is None.
+Array joined(const Arguments& a) {
+  std::vector<Array> arrays = a.arrays(0);
+  if (a.is_none(1)) {
+    for (Array& array : arrays) array = array.ravel(a.where());
+  }
+  return concatenate(arrays, a.optional_integer(1).value_or(0), a.where());
+}
+
+/// Views that write through where an array has the common shape already, and are read-only
+/// elsewhere.
+nb::object broadcast_views(const Arguments& a) {
+  const std::vector<Array> results = broadcast_arrays(a.arrays(0));
+  nb::list list;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const nb::object array = nb::borrow<nb::sequence>(a[0])[i];
+    list.append(nb::cast(as_array(array)->view_of(results[i], a.where())));
+  }
+  return list;
+}
+
 ArrayObject fresh(const Array& value) { return ArrayObject(value); }
 
 /// (*integers), or one tuple of them, or None for none.
@@ -68,12 +89,14 @@ void bind_shapes(Functions& functions) {
   functions.def("broadcast_to(x: Array, /, shape: int | tuple[int, ...]) -> Array",
                 "A read-only view of x in a shape that it broadcasts to: numpy.broadcast_to. "
                 "Raises ShapeError.",
-                [](const Arguments& a) { return view(a, broadcast_to(a.operand(0), a.shape(1))); });
+                [](const Arguments& a) {
+                  return view(a, broadcast_to(a.operand(0), a.shape(1))).as_read_only();
+                });
   functions.def(
       "broadcast_arrays(*arrays: Array) -> list[Array]",
-      "The arrays broadcast against each other: numpy.broadcast_arrays. Raises "
-      "ShapeError.",
-      [](const Arguments& a) { return nb::list(to_result(broadcast_arrays(a.arrays(0)))); });
+      "The arrays broadcast against each other, as views: numpy.broadcast_arrays. Those that have "
+      "another shape than they had are read-only. Raises ShapeError.",
+      [](const Arguments& a) { return broadcast_views(a); });
 }
 
 /// atleast_nd(*arrays): one array for one, a tuple for several.
@@ -170,17 +193,9 @@ void bind_joins(Functions& functions) {
       "concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array",
       "The arrays joined along an axis, or flattened where it is None: numpy.concat. dtypes "
       "promote. Raises ShapeError when other extents differ.",
-      [](const Arguments& a) {
-        std::vector<Array> arrays = a.arrays(0);
-        if (a.is_none(1)) {
-          for (Array& array : arrays) array = array.ravel(a.where());
-        }
-        return concatenate(arrays, a.optional_integer(1).value_or(0), a.where());
-      });
-  functions.def("concatenate(arrays: Sequence[Array], /, axis: int = 0) -> Array",
-                "As concat: numpy.concatenate.", [](const Arguments& a) {
-                  return concatenate(a.arrays(0), a.integer(1), a.where());
-                });
+      [](const Arguments& a) { return joined(a); });
+  functions.def("concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array",
+                "As concat: numpy.concatenate.", [](const Arguments& a) { return joined(a); });
   functions.def("stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array",
                 "The arrays joined along a new axis: numpy.stack. Raises ShapeError when shapes "
                 "differ.",

@@ -1,5 +1,6 @@
 #include "heddle/matrices.h"
 
+#include "frontend/python/array_object.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 
@@ -29,17 +30,23 @@ void bind_matrices(Functions& functions) {
                 [](const Arguments& a) { return triu(a.operand(0), a.integer(1)); });
   functions.def("diag(x: Array, /, k: int = 0) -> Array",
                 "The k-th diagonal of a matrix, or a matrix with the vector on it: numpy.diag. "
-                "Raises ValueError for other arrays.",
-                [](const Arguments& a) { return diag(a.operand(0), a.integer(1)); });
+                "Raises ValueError for other arrays. A diagonal is a read-only view.",
+                [](const Arguments& a) {
+                  const Array result = diag(a.operand(0), a.integer(1));
+                  if (a.operand(0).array()->ndim() == 1) return ArrayObject(result);
+                  return a.object(0).view_of(result, a.where()).as_read_only();
+                });
   functions.def("diagflat(x: Array, /, k: int = 0) -> Array",
                 "A matrix with the flattened array on its k-th diagonal: numpy.diagflat.",
                 [](const Arguments& a) { return diagflat(a.operand(0), a.integer(1)); });
   functions.def_with_method(
       "diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array",
-      "The diagonals of the planes of two axes, last in the result: numpy.diagonal. Raises "
-      "ShapeError for fewer than two axes, ValueError when both are the same.",
+      "The diagonals of the planes of two axes, last in the result, as a read-only view: "
+      "numpy.diagonal. Raises ShapeError for fewer than two axes, ValueError when both are the "
+      "same.",
       [](const Arguments& a) {
-        return diagonal(a.operand(0), a.integer(1), a.integer(2), a.integer(3));
+        const Array result = diagonal(a.operand(0), a.integer(1), a.integer(2), a.integer(3));
+        return a.object(0).view_of(result, a.where()).as_read_only();
       });
   functions.def_with_method(
       "trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None "

@@ -22,10 +22,11 @@ void bind_polynomials(Functions& functions) {
   functions.def(
       "sliding_window_view(x: Array, window_shape: int, /, axis: int = -1) -> Array",
       "The windows of an axis, their elements along a new last one: "
-      "numpy.lib.stride_tricks.sliding_window_view along one axis. Raises ValueError for a window "
-      "longer than the axis.",
+      "numpy.lib.stride_tricks.sliding_window_view along one axis. They are read-only. Raises "
+      "ValueError for a window longer than the axis.",
       [](const Arguments& a) {
-        return sliding_window_view(a.operand(0), a.integer(1), a.integer(2));
+        const Array windows = sliding_window_view(a.operand(0), a.integer(1), a.integer(2));
+        return ArrayObject(windows).as_read_only();
       });
 }
 

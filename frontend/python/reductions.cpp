@@ -51,15 +51,16 @@ using Spread = Array (*)(const Operand&, const Axes&, double, bool, std::optiona
 
 template <Accumulation reduce>
 Array accumulate(const Arguments& a) {
-  return reduce(a.operand(0), a.axes(1), a.flag(4), a.dtype(2), a.optional_scalar(5), a.mask(6));
+  return reduce(a.operand(0), a.reduced_axes(1), a.flag(4), a.dtype(2), a.optional_scalar(5),
+                a.mask(6));
 }
 template <Extremum reduce>
 Array find_extremum(const Arguments& a) {
-  return reduce(a.operand(0), a.axes(1), a.flag(3), a.optional_scalar(4), a.mask(5));
+  return reduce(a.operand(0), a.reduced_axes(1), a.flag(3), a.optional_scalar(4), a.mask(5));
 }
 template <Average reduce>
 Array take_mean(const Arguments& a) {
-  return reduce(a.operand(0), a.axes(1), a.flag(4), a.dtype(2), a.mask(5));
+  return reduce(a.operand(0), a.reduced_axes(1), a.flag(4), a.dtype(2), a.mask(5));
 }
 template <Spread reduce>
 Array take_spread(const Arguments& a) {
@@ -67,8 +68,8 @@ Array take_spread(const Arguments& a) {
   if (ddof != 0 && correction != 0) {
     raise(PyExc_ValueError, "ddof and correction are two names of one argument; give one");
   }
-  return reduce(a.operand(0), a.axes(1), ddof + correction, a.flag(5), a.dtype(2), a.mask(6),
-                a.optional_array(7));
+  return reduce(a.operand(0), a.reduced_axes(1), ddof + correction, a.flag(5), a.dtype(2),
+                a.mask(6), a.optional_array(7));
 }
 
 void bind_plain(Functions& functions) {
@@ -97,18 +98,22 @@ void bind_plain(Functions& functions) {
   functions.alias("amin", "min");
   functions.alias("amax", "max");
   functions.def(named("ptp", indexed), text("max - min: numpy.ptp.", "hd.ptp(x, axis=0)"),
-                [](const Arguments& a) { return ptp(a.operand(0), a.axes(1), a.flag(3)); });
-  functions.def_with_method(
-      named("any", logical), text("Whether any element is not 0: numpy.any.", "hd.any(x > 0)"),
-      [](const Arguments& a) { return any(a.operand(0), a.axes(1), a.flag(3), a.mask(4)); });
-  functions.def_with_method(
-      named("all", logical), text("Whether all elements are not 0: numpy.all.", "hd.all(x > 0)"),
-      [](const Arguments& a) { return all(a.operand(0), a.axes(1), a.flag(3), a.mask(4)); });
+                [](const Arguments& a) { return ptp(a.operand(0), a.reduced_axes(1), a.flag(3)); });
+  functions.def_with_method(named("any", logical),
+                            text("Whether any element is not 0: numpy.any.", "hd.any(x > 0)"),
+                            [](const Arguments& a) {
+                              return any(a.operand(0), a.reduced_axes(1), a.flag(3), a.mask(4));
+                            });
+  functions.def_with_method(named("all", logical),
+                            text("Whether all elements are not 0: numpy.all.", "hd.all(x > 0)"),
+                            [](const Arguments& a) {
+                              return all(a.operand(0), a.reduced_axes(1), a.flag(3), a.mask(4));
+                            });
   functions.def(
       "count_nonzero(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array",
       text("How many elements are not 0, as int64: numpy.count_nonzero.",
            "hd.count_nonzero(x, axis=0)"),
-      [](const Arguments& a) { return count_nonzero(a.operand(0), a.axes(1), a.flag(2)); });
+      [](const Arguments& a) { return count_nonzero(a.operand(0), a.reduced_axes(1), a.flag(2)); });
 }
 
 void bind_moments(Functions& functions) {
@@ -127,10 +132,11 @@ void bind_moments(Functions& functions) {
       text("The square root of the variance: numpy.std. Arguments as for var.",
            "hd.std(x, axis=0)"),
       [](const Arguments& a) { return take_spread<heddle::std>(a); });
-  functions.def("logsumexp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array",
-                text("log(sum(exp(x))) without overflow: scipy.special.logsumexp.",
-                     "hd.logsumexp(x, axis=1)"),
-                [](const Arguments& a) { return logsumexp(a.operand(0), a.axes(1), a.flag(2)); });
+  functions.def(
+      "logsumexp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array",
+      text("log(sum(exp(x))) without overflow: scipy.special.logsumexp.",
+           "hd.logsumexp(x, axis=1)"),
+      [](const Arguments& a) { return logsumexp(a.operand(0), a.reduced_axes(1), a.flag(2)); });
 }
 
 void bind_indices(Functions& functions) {
@@ -139,23 +145,23 @@ void bind_indices(Functions& functions) {
       text("The index of the first smallest element, as int64; of the flattened array where axis "
            "is None: numpy.argmin. ValueError over no elements.",
            "hd.argmin(x, axis=1)"),
-      [](const Arguments& a) { return argmin(a.operand(0), a.axes(1), a.flag(3)); });
+      [](const Arguments& a) { return argmin(a.operand(0), a.reduced_axes(1), a.flag(3)); });
   functions.def_with_method(
       named("argmax", indexed),
       text("The index of the first greatest element, as int64; of the flattened array where axis "
            "is None: numpy.argmax. ValueError over no elements.",
            "hd.argmax(x, axis=1)"),
-      [](const Arguments& a) { return argmax(a.operand(0), a.axes(1), a.flag(3)); });
+      [](const Arguments& a) { return argmax(a.operand(0), a.reduced_axes(1), a.flag(3)); });
   functions.def(
       named("nanargmin", indexed),
       text("argmin of what is not NaN: numpy.nanargmin; -1 where all are, for which NumPy raises.",
            "hd.nanargmin(x, axis=1)"),
-      [](const Arguments& a) { return nanargmin(a.operand(0), a.axes(1), a.flag(3)); });
+      [](const Arguments& a) { return nanargmin(a.operand(0), a.reduced_axes(1), a.flag(3)); });
   functions.def(
       named("nanargmax", indexed),
       text("argmax of what is not NaN: numpy.nanargmax; -1 where all are, for which NumPy raises.",
            "hd.nanargmax(x, axis=1)"),
-      [](const Arguments& a) { return nanargmax(a.operand(0), a.axes(1), a.flag(3)); });
+      [](const Arguments& a) { return nanargmax(a.operand(0), a.reduced_axes(1), a.flag(3)); });
 }
 
 void bind_nan_reductions(Functions& functions) {

@@ -1,31 +1,69 @@
 #include "heddle/selection.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
+#include "heddle/dtype_info.h"
 #include "heddle/manipulation.h"
 
 #include "frontend/promote.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 
 namespace heddle::python {
 namespace {
 
-/// copyto with `casting` "same_kind", or "unsafe".
+std::string describe_source(const Operand& source) {
+  return source.array() == nullptr ? frontend::text_of(source.scalar())
+                                   : std::string(numpy_name_of(source.array()->dtype()));
+}
+
+/// Whether numpy.copyto allows a cast by the rule of this name. "same_kind" is for copyto itself to
+/// decide. A Python number is of its default dtype by "equiv", and only of its kind otherwise; by
+/// "no" a bool is no integer.
+bool allows(const std::string& casting, const Operand& source, DType dtype) {
+  const bool strict = casting == "no" || casting == "equiv";
+  if (const Array* array = source.array(); array != nullptr) {
+    if (strict) return array->dtype() == dtype;
+    return casting != "safe" || can_cast(array->dtype(), dtype);
+  }
+  if (casting == "equiv") return frontend::default_dtype(source.scalar()) == dtype;
+  const bool is_bool = source.scalar().kind == Scalar::Kind::boolean;
+  return casting != "no" || !is_bool || is_boolean(dtype);
+}
+
+/// A number or an array in a dtype, whatever it loses.
+Array forced(const Operand& source, DType dtype) {
+  if (source.array() != nullptr) return astype(source, dtype);
+  const bool complex = source.scalar().kind == Scalar::Kind::complex;
+  if (!complex) return full({}, source, dtype);
+  return astype({full({}, source, DType::c128), source.where()}, dtype);
+}
+
 void copy_to(const Arguments& a) {
   const std::string casting = a.text(2);
-  if (casting != "same_kind" && casting != "unsafe") {
-    raise(PyExc_ValueError,
-          fmt::format("copyto: casting is 'same_kind' or 'unsafe', not '{}'", casting));
+  constexpr std::string_view rules[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  if (std::find(std::begin(rules), std::end(rules), casting) == std::end(rules)) {
+    raise(PyExc_ValueError, fmt::format("copyto: casting is 'no', 'equiv', 'safe', 'same_kind' or "
+                                        "'unsafe', not '{}'",
+                                        casting));
   }
   Array value = a.array(0);
   const DType dtype = value.dtype();
-  if (casting == "unsafe" && as_array(a[1]) != nullptr) {
-    const Array source = astype(a.operand(1), dtype);
-    copyto(value, {source, a.where()}, a.mask(3));
+  const Operand source = a.operand(1);
+  if (!allows(casting, source, dtype)) {
+    throw DTypeError(
+        frontend::at(fmt::format("copyto: casting '{}' does not allow {} as {}", casting,
+                                 describe_source(source), numpy_name_of(dtype)),
+                     a.where()));
+  }
+  if (casting == "unsafe") {
+    copyto(value, {forced(source, dtype), a.where()}, a.mask(3));
   } else {
-    copyto(value, a.operand(1), a.mask(3));
+    copyto(value, source, a.mask(3));
   }
   a.object(0).write(value, a.where());
 }
@@ -111,7 +149,8 @@ void bind_selection(Functions& functions) {
       "copyto(dst: Array, src: Operand, /, casting: str = 'same_kind', where: Array | bool = True) "
       "-> None",
       "Writes src, broadcast, into dst where the mask holds: numpy.copyto. Raises DTypeError "
-      "unless dst holds the kind of src, or casting is \"unsafe\".",
+      "unless the casting rule allows it: \"no\", \"equiv\", \"safe\", \"same_kind\" or "
+      "\"unsafe\".",
       [](const Arguments& a) {
         copy_to(a);
         return nb::none();

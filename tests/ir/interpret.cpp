@@ -197,6 +197,28 @@ TEST_CASE("symbols are bound by the arguments") {
   CHECK_THROWS_AS(run(text, {array<int>("i32[2]", {1, 2}), four}), ShapeError);
 }
 
+TEST_CASE("an extent that is linear in its symbol binds it") {
+  const auto text = R"(func @f(%0: f32[2*n+1], %1: f32[2*n]) -> f32[2*n] {
+  %2 = slice %0 starts=[1] steps=[1] : f32[2*n]
+  %3 = add %1, %2 : f32[2*n]
+  return %3
+})";
+  const auto three = array<float>("f32[3]", {1, 2, 3});
+  const auto two = array<float>("f32[2]", {10, 20});
+  CHECK(values<float>(run(text, {three, two})) == Floats{12, 23});
+  CHECK_THROWS_AS(run(text, {two, two}), ShapeError);
+  CHECK_THROWS_AS(run(text, {three, three}), ShapeError);
+}
+
+TEST_CASE("steps may be symbolic") {
+  const auto text = R"(func @f(%0: f32[n,n+1]) -> f32[n] {
+  %1 = reshape %0 : f32[n*n+n]
+  %2 = slice %1 starts=[0] steps=[n+2] : f32[n]
+  return %2
+})";
+  CHECK(values<float>(run(text, {matrix})) == Floats{1, 5});
+}
+
 TEST_CASE("regions with symbolic bounds are checked when they are known") {
   const auto text = R"(func @f(%0: f32[n]) -> f32[3] {
   %1 = slice %0 starts=[0] steps=[1] : f32[3]

@@ -222,3 +222,13 @@ def test_memory_at_every_offset(name):
         x = hd.from_dlpack(memory)
         x += x
         assert np.array_equal(memory, values + values) == (aligned and x.device == "cpu")
+
+
+@pytest.mark.parametrize("value", [
+    ["a"], [None], b"ab", np.array(["a"]), np.array([b"a"]), np.array([None]),
+    np.array(["2020-01-01"], "M8[D]"), np.array([1], "timedelta64[s]"), np.array([1], "longdouble"),
+    np.array([(1, 2)], "i4,f4"), np.longdouble(1), [np.longdouble(1)], np.datetime64("2020-01-01"),
+    ["a", 1], [object()]], ids=str)
+def test_dtypes_that_heddle_lacks_are_a_type_error(value):
+    with pytest.raises(TypeError, match="heddle has no dtype like NumPy's "):
+        hd.asarray(value)

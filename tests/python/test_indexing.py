@@ -332,3 +332,20 @@ def test_writing_diagonals_and_places_of_views():
         xp.fill_diagonal(target[1:, ::2], 9)
         xp.place(target[::2], target[::2] > 0, xp.asarray(np.float32([5, 6, 7])))
     check(x, values)
+
+
+@pytest.mark.parametrize("key", [(True, True), (True, None), (True, ...), (..., True), (None, True),
+                                 (True,), (False, None), (True, False), (True, None, None)])
+def test_masks_beside_others_of_a_0d_array(key):
+    for keys in (key, tuple(hd.asarray(k) if isinstance(k, bool) else k for k in key)):
+        a, x = np.array(7), hd.asarray(7)
+        a[key] = 9
+        x[keys] = 9
+        check(x, a)
+        a[key] += 1
+        x[keys] += 1
+        check(x, a)
+        check(x[keys], a[key])
+        a[key] = np.array([5])
+        x[keys] = hd.asarray([5])
+        check(x, a)

@@ -94,6 +94,19 @@ def test_axes_that_do_not_merge():
     check(got, np.sum(np.broadcast_to(a, shape) + 1, axis=tuple(range(0, 30, 3))))
 
 
+def test_repetition_of_64_axes():
+    a = np.arange(6.0).reshape((1,) * 30 + (2,) + (1,) * 32 + (3,))
+    x = hd.asarray(a)
+    for axis in (0, 3, 30, 50, 63, -1):
+        check(hd.repeat(x, 2, axis=axis), np.repeat(a, 2, axis=axis))
+    check(hd.repeat(x, hd.asarray([1, 3]), axis=30), np.repeat(a, [1, 3], axis=30))
+    counts = (1,) * 20 + (2,) + (1,) * 42 + (2,)
+    check(hd.tile(x, counts), np.tile(a, counts))
+    check(hd.tile(hd.asarray([1, 2]), (1,) * 63 + (3,)), np.tile([1, 2], (1,) * 63 + (3,)))
+    widths = ((0, 0),) * 63 + ((4, 2),)
+    check(hd.pad(x, widths, mode="wrap"), np.pad(a, widths, mode="wrap"))
+
+
 @pytest.mark.parametrize("make", [
     lambda: hd.zeros((1,) * 65),
     lambda: hd.reshape(hd.zeros(1), (1,) * 65),
