@@ -118,8 +118,7 @@ void HostPrinter::column_rows(const std::vector<int>& reductions, const char* st
 int HostPrinter::rows_at_once(const std::vector<int>& reductions) const {
   const bool places =
       std::ranges::any_of(reductions, [&](int i) { return finds_place(plan_.reductions[i]); });
-  if (places || plan_.body.size() > 12) return 1;
-  return plan_.body.size() > 6 ? 4 : 8;
+  return places || plan_.body.size() > 12 ? 1 : 4;
 }
 
 void HostPrinter::begin_leaves(const std::vector<int>& reductions) {

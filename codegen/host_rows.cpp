@@ -203,10 +203,13 @@ void HostPrinter::lanes_of_run(const std::vector<int>& active, const RowLanes& l
     out_.line("visit(at_lane{});", states_at(fmt::format("(run + at_lane) % {}", width)));
     out_.close();
   }
-  // GCC 12 keeps the states in memory where it knows of an odd number of steps.
+  // GCC 12 unrolls a loop over 16 lanes before it looks for vectors, and finds fewer in what is
+  // left. Of more lanes it keeps the states in memory where it knows of an odd number of steps.
+  constexpr int unrolled = 16;
   out_.line("Index lanes_stop = {};", stop);
-  out_.line("asm(\"\" : \"+r\"(lanes_stop));");
+  if (lanes.count != unrolled) out_.line("asm(\"\" : \"+r\"(lanes_stop));");
   out_.open("for (; at_lane + {0} <= lanes_stop; at_lane += {0})", width);
+  if (lanes.count == unrolled || lanes.count == 0) out_.directive("#pragma GCC unroll 1");
   out_.line("for (int k = 0; k < {}; ++k) visit(at_lane + k{});", width, states_at("k"));
   out_.close();
   if (lanes.ordered()) {
