@@ -41,6 +41,8 @@ HD_SCALAR To float_of_integer(From x) {
   if constexpr (is_same<From, bool> && is_same<To, float>) return __uint2float_rn(x);
   if constexpr (is_same<From, bool> && is_same<To, double>) return __uint2double_rn(x);
 #else
+  // A comparison that becomes an integer on its way to a float keeps GCC 12's loops scalar.
+  if constexpr (is_same<From, bool>) return x ? static_cast<To>(1) : static_cast<To>(0);
   if constexpr (is_same<From, int> || is_same<From, long long>) {
     const To value = static_cast<To>(x);
     return value + static_cast<To>(0);
