@@ -41,8 +41,13 @@ HD_SCALAR To float_of_integer(From x) {
   if constexpr (is_same<From, bool> && is_same<To, float>) return __uint2float_rn(x);
   if constexpr (is_same<From, bool> && is_same<To, double>) return __uint2double_rn(x);
 #else
-  // A comparison that becomes an integer on its way to a float keeps GCC 12's loops scalar.
-  if constexpr (is_same<From, bool>) return x ? static_cast<To>(1) : static_cast<To>(0);
+  // By a mask: a conversion of a comparison, and a choice, keep GCC 12's loops scalar.
+  if constexpr (is_same<From, bool> && is_same<To, float>)
+    return __builtin_bit_cast(float, (0u - static_cast<unsigned int>(x)) & 0x3f800000u);
+  if constexpr (is_same<From, bool> && is_same<To, double>) {
+    return __builtin_bit_cast(double,
+                              (0ull - static_cast<unsigned long long>(x)) & 0x3ff0000000000000ull);
+  }
   if constexpr (is_same<From, int> || is_same<From, long long>) {
     const To value = static_cast<To>(x);
     return value + static_cast<To>(0);
