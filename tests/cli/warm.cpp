@@ -130,12 +130,13 @@ TEST_CASE("Ctrl-C ends a warm, its compilers and their files, and a later warm c
   const std::string program = folder.write("scaled.hd", scaled);
   std::filesystem::create_directory(folder.path("temporary"));
   const auto start = std::chrono::steady_clock::now();
+  // Without --foreground timeout sends the signal twice; a second Ctrl-C ends at once.
   const int status = std::system(
-      fmt::format(
-          "cd '{0}' && HEDDLE_CACHE_DIR={0}/cache TMPDIR={0}/temporary HEDDLE_CXX={1} "
-          "timeout --preserve-status --signal=INT --kill-after=30 3 {2} warm {3} --arch x86-64-v3 "
-          ">stdout 2>stderr",
-          folder.path(), slow_compiler(folder), HEDDLE_COMMAND, program)
+      fmt::format("cd '{0}' && HEDDLE_CACHE_DIR={0}/cache TMPDIR={0}/temporary HEDDLE_CXX={1} "
+                  "timeout --foreground --preserve-status --signal=INT --kill-after=30 3 {2} warm "
+                  "{3} --arch x86-64-v3 "
+                  ">stdout 2>stderr",
+                  folder.path(), slow_compiler(folder), HEDDLE_COMMAND, program)
           .c_str());
   CHECK(WEXITSTATUS(status) == 130);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
