@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 
 #include "codegen/host_printer.h"
 #include "ir/scalar.h"

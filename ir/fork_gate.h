@@ -25,8 +25,9 @@
 /// claim names the fork generation: the child takes claims of an earlier generation as given up.
 ///
 /// A library that is called in a section may itself fork, for a helper program that the child
-/// becomes (cuInit does). That fork waits for nobody: who is in a section may wait for a lock that
-/// the forking thread holds. Its child may find locks locked, so it may only call exec.
+/// becomes (cuInit does). That fork waits for nobody, since another thread in a section may wait
+/// for a lock that the forking thread holds. Its child may find locks locked, so it may only call
+/// exec.
 ///
 /// A function's static variable that takes long to make is a Lasting; threads and what else the
 /// child lacks are made anew by a function that in_forked_child() names.

@@ -38,7 +38,7 @@ struct Parameter {
   int words() const { return kind == Kind::scalar && size_of(dtype) > 8 ? 2 : 1; }
 };
 
-/// ceil(elements / per_block), at least 0 and, where that is not 0, at most `most`.
+/// ceil(elements / per_block), at least 0; at most `most`, of which 0 is no limit.
 struct GridExtent {
   Dim elements = 1;
   std::int64_t per_block = 1;

@@ -51,14 +51,14 @@ Dim bytes_of_blocks(std::vector<GridExtent> grid, std::int64_t bytes) {
     return std::pair(extent.elements.is_constant(), extent.per_block);
   });
   Dim total = bytes;
-  for (const auto& [elements, per_block, most] : grid) {
-    static_cast<void>(most);
-    if (elements.is_constant()) {
-      total *= Dim((elements.constant() + per_block - 1) / per_block);
+  for (const GridExtent& extent : grid) {
+    const std::int64_t per_block = extent.per_block;
+    if (extent.elements.is_constant()) {
+      total *= Dim((extent.elements.constant() + per_block - 1) / per_block);
     } else if (total.is_constant() && per_block > 1) {
-      total = elements * Dim((total.constant() + per_block - 1) / per_block) + total;
+      total = extent.elements * Dim((total.constant() + per_block - 1) / per_block) + total;
     } else {
-      total *= elements;
+      total *= extent.elements;
     }
   }
   return total;

@@ -75,8 +75,11 @@ class PlanText {
   }
 
   std::string parts() const {
-    return plan_.cluster > 1 ? fmt::format("cluster={}", plan_.cluster)
-                             : fmt::format("split={}", plan_.split);
+    if (plan_.cluster > 1) return fmt::format("cluster={}", plan_.cluster);
+    if (plan_.parts_of) return fmt::format("split=1 over parts of {}", plan_.parts_of->to_string());
+    if (plan_.least_part > 0)
+      return fmt::format("split<={} of at least {}", plan_.split, plan_.least_part);
+    return fmt::format("split={}", plan_.split);
   }
 
   std::string folds() const { return plan_.fold > 0 ? fmt::format(" fold={}", plan_.fold) : ""; }
