@@ -23,6 +23,8 @@ target_compile_options(heddle_internal INTERFACE -Wall -Wextra -Wpedantic)
 if(HEDDLE_WARNINGS_AS_ERRORS)
   target_compile_options(heddle_internal INTERFACE -Werror)
 endif()
+target_compile_definitions(heddle_internal INTERFACE
+  $<$<OR:$<CONFIG:Debug>,$<BOOL:${HEDDLE_VERIFY_PASSES}>>:HEDDLE_VERIFY_EACH_PASS>)
 target_include_directories(heddle_internal INTERFACE
   ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/ir/include

@@ -1,6 +1,6 @@
-# Run by the build: writes OUTPUT, a C++ file that defines what codegen/embedded.h declares, from
+# Run by the build: writes OUTPUT, a C++ file that defines what codegen/common/embedded.h declares, from
 # FILES (paths under ROOT). MODE is `texts` or `fingerprint`, SYMBOL the function's name.
-set(code "#include \"codegen/embedded.h\"\n\nnamespace heddle::codegen {\n\n")
+set(code "#include \"codegen/common/embedded.h\"\n\nnamespace heddle::codegen {\n\n")
 if(MODE STREQUAL "texts")
   list(LENGTH FILES count)
   string(APPEND code "static constexpr std::array<EmbeddedText, ${count}> texts = {{\n")

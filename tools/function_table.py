@@ -10,6 +10,7 @@ import re
 import sys
 import tomllib
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,13 +18,14 @@ HEADERS = ROOT / "frontend/include/heddle"
 # Headers of classes, settings and tools rather than of functions of arrays.
 NOT_VOCABULARY = {"array", "bulk_random", "fields", "half", "heddle", "indexing", "jit", "memory",
                   "profile", "program", "random", "settings", "source_location"}
+SETTINGS = {"set_linalg_errors"}  # declared beside functions
 README = ROOT / "README.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"
 
 
 @dataclass
 class Row:
-    """One function. The fields are those of frontend/functions.toml."""
+    """One function, "roll" or "linalg.cholesky". The fields: frontend/functions.toml."""
 
     name: str
     calls: list = field(default_factory=list)
@@ -49,7 +51,7 @@ class Row:
 
     @property
     def cpp_name(self):
-        return self.name if self.cpp is True else self.cpp or None
+        return self.name.replace(".", "::") if self.cpp is True else self.cpp or None
 
 
 def op_rows():
@@ -76,7 +78,8 @@ def rows():
 
 
 def declarations():
-    """What the public headers declare: {name: [(parameters, header)]}."""
+    """What the public headers declare: {name: [(parameters, header)]}, in a namespace of heddle's with
+    its name: "linalg::cholesky"."""
     result = {}
     for path in sorted(HEADERS.glob("*.h")):
         if path.stem in NOT_VOCABULARY:
@@ -84,12 +87,25 @@ def declarations():
         text = re.sub(r"//[^\n]*|^#[^\n]*(?:\\\n[^\n]*)*", "", path.read_text(), flags=re.M)
         returned = r"^(?:[A-Z]\w*|bool|void|std::pair<.*>|std::vector<.*>)\s+"
         for match in re.finditer(returned + r"(\w+)\(", text, re.M):
-            parameters = until_closed(text[match.end():])
-            result.setdefault(match.group(1), []).append((parameters, path.stem))
+            name = "::".join([*namespaces(text[:match.start()])[1:], match.group(1)])
+            if name not in SETTINGS:
+                parameters = until_closed(text[match.end():])
+                result.setdefault(name, []).append((parameters, path.stem))
     for name, row in op_rows().items():
         parameters = ["x", "y", "z", "u", "v"][:len(row.calls[0].split(","))]
         result.setdefault(name, []).insert(0, (", ".join(parameters), "elementwise"))
     return result
+
+
+def namespaces(text):
+    """The namespaces that are open where the text ends."""
+    scopes = []
+    for match in re.finditer(r"namespace ([\w:]+) {|[{}]", text):
+        if match[0] == "}":
+            scopes.pop()
+        else:
+            scopes.append(match[1])
+    return [part for name in scopes if name for part in name.split("::")]
 
 
 def until_closed(text):
@@ -142,7 +158,7 @@ def table(module):
             cpp = row.cpp_name + short_parameters(places[0][0]) if places else ""
             python = ""
             if row.python_name is not None:
-                function = getattr(module, row.python_name)
+                function = attrgetter(row.python_name)(module)
                 python = row.python_name + (function.__text_signature__ or "(...)")
             cells = [f"`{cell}`" if cell else "" for cell in (cpp, python)]
             kernel = ("fuses" if row.calls else "") if row.kernel is None else row.kernel

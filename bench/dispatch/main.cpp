@@ -13,8 +13,8 @@
 
 #include "heddle/heddle.h"
 
-#include "runtime/cuda_driver.h"
-#include "runtime/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/device/device.h"
 
 // Times what a call costs that has next to nothing to compute: on a GPU from its start to the next
 // one's, with the device kept busy, and the part of it that the host spends. With the tests' driver

@@ -17,7 +17,7 @@ TABLES = pathlib.Path(__file__).resolve().parents[2] / "ir" / "include" / "heddl
 SIZES = (10**5, 10**7)
 DTYPES = ("bool", "int32", "float16", "float32", "float64")
 FLOATING = {"all_dtypes", "numbers", "reals", "inexact", "floats"}
-# The sets of the table (ir/op.h) that have a dtype.
+# The sets of the table (ir/types/op.h) that have a dtype.
 SETS = {"bool": {"all_dtypes", "booleans"},
         "int32": {"all_dtypes", "numbers", "reals", "integers"},
         "float16": FLOATING, "float32": FLOATING | {"parts_of_complexes"},

@@ -12,9 +12,10 @@
 
 #include "bench/programs/measure.h"
 #include "bench/programs/numpy.h"
-#include "runtime/cuda_driver.h"
-#include "runtime/device.h"
-#include "runtime/memory.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/device.h"
+#include "runtime/device/memory.h"
 
 // Times the programs of the performance page on one device, checks them, and holds them against
 // what the memory of that device gives in the same run; on the CPU also against NumPy. With --serve
@@ -153,7 +154,7 @@ int serve(const std::vector<Case>& cases, bool on_cpu) {
 
 int run(Options options) {
   if (!options.device.empty()) set_device(options.device);
-  const bool on_cpu = !runtime::current_device().is_cuda();
+  const bool on_cpu = runtime::capabilities_of(runtime::current_device()).host_memory;
   if (options.scale == 0) options.scale = on_cpu ? 4 : 1;
   const std::vector<Case> all = all_cases(options.scale);
   if (options.serve) return serve(all, on_cpu);

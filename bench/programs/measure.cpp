@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/memory.h"
+#include "runtime/device/memory.h"
 
 namespace heddle::bench {
 

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/process.h"
-#include "runtime/temporary_folder.h"
+#include "runtime/base/process.h"
+#include "runtime/base/temporary_folder.h"
 
 namespace heddle::bench {
 

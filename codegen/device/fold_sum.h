@@ -33,3 +33,27 @@ __device__ __forceinline__ void fold_lanes(State& total, State (&parts)[W]) {
   }
   fold_sum(total, parts[0]);
 }
+
+//! section add_sum
+// Sums of middling length. A thread adds a few elements to `part` and then that to a total: both
+// are short enough to be added as they are.
+template <class State, int W>
+__device__ __forceinline__ void add_sums(State (&totals)[W], State (&parts)[W]) {
+#pragma unroll
+  for (int k = 0; k < W; ++k) {
+    totals[k] = totals[k] + parts[k];
+    parts[k] = State(0);
+  }
+}
+
+// The W lanes of a row share one.
+template <class State, int W>
+__device__ __forceinline__ void add_lanes(State& total, State (&parts)[W]) {
+#pragma unroll
+  for (int k = 1; k < W; ++k) {
+    parts[0] = parts[0] + parts[k];
+    parts[k] = State(0);
+  }
+  total = total + parts[0];
+  parts[0] = State(0);
+}

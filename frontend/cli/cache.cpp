@@ -17,11 +17,11 @@
 #include "heddle/error.h"
 
 #include "frontend/cli/command.h"
-#include "ir/target.h"
-#include "runtime/byte_size.h"
+#include "ir/types/target.h"
+#include "runtime/base/byte_size.h"
 #include "runtime/cache/store.h"
-#include "runtime/host_compiler.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/make_modules.h"
+#include "runtime/device/backend.h"
 
 namespace heddle::cli {
 
@@ -195,16 +195,15 @@ int stats(const CacheOptions& wanted) {
 
 /// How what the compiler of now builds begins to be called; empty where none is here.
 std::string compiler_now(const cache::ListedEntry& entry) {
-  bool on_host = entry.kind == cache::PayloadKind::host_object;
   if (entry.kind == cache::PayloadKind::program) {
     const std::optional<ir::Target> target = target_of(entry);
-    if (!target) return {};
-    on_host = target->kind == ir::TargetKind::host;
+    return target ? runtime::compiler_of(*target).identity_prefix() : std::string();
   }
-  if (!on_host) return runtime::nvrtc::available() ? runtime::nvrtc::version() : "";
-  const auto* const found = runtime::host::find_compiler();
-  if (found == nullptr) return {};
-  return fmt::format("{} {}", found->clang ? "clang" : "gcc", found->version);
+  for (const runtime::DeviceKind kind : runtime::preferred_kinds) {
+    const runtime::KernelCompiler& compiler = runtime::backend_of(kind).compiler();
+    if (compiler.makes(entry.kind)) return compiler.identity_prefix();
+  }
+  return {};
 }
 
 /// "intact", "damaged", or by which compiler it was built that is not the one of now.

@@ -10,8 +10,8 @@
 
 #include "heddle/error.h"
 
-#include "passes/pipeline.h"
-#include "runtime/device.h"
+#include "passes/pipeline/pipeline.h"
+#include "runtime/device/device.h"
 
 namespace heddle::cli {
 

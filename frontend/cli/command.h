@@ -6,9 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "ir/graph.h"
-#include "ir/target.h"
-#include "runtime/executable.h"
+#include "ir/graph/graph.h"
+#include "ir/types/target.h"
+#include "runtime/execute/executable.h"
 
 namespace heddle::cli {
 

@@ -1,159 +1,27 @@
 #include <filesystem>
 #include <memory>
+#include <ranges>
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "heddle/error.h"
 
-#include "codegen/embedded.h"
+#include "codegen/common/embedded.h"
 #include "frontend/cli/command.h"
-#include "frontend/npz.h"
-#include "runtime/blas.h"
-#include "runtime/bound_library.h"
+#include "frontend/io/npz.h"
+#include "runtime/base/dynamic_library.h"
 #include "runtime/cache/store.h"
-#include "runtime/curand.h"
-#include "runtime/host_compiler.h"
-#include "runtime/nvrtc.h"
-#include "runtime/vector_sort.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/finding.h"
 
 namespace heddle::cli {
 
 namespace {
 
-/// One line of the report, and what to do where something is missing.
-struct Finding {
-  std::string name;
-  bool good = true;
-  std::string text;
-  std::string advice;
-  nlohmann::json facts = nlohmann::json::object();
-};
-
-Finding missing(std::string name, std::string why, std::string advice) {
-  Finding finding{std::move(name), false, std::move(why), std::move(advice), {}};
-  while (finding.text.ends_with('\n')) finding.text.pop_back();
-  return finding;
-}
-
-double gigabytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
-
-/// The built-in row's name where the target is one; that is what --arch wants on other machines.
-std::string name_of_target(const ir::Target& target) {
-  for (const std::string_view row : ir::built_in_targets()) {
-    if (ir::parse_target(row) == target) return std::string(row);
-  }
-  return to_string(target);
-}
-
-Finding device_finding(const std::string& name, runtime::Device device) {
-  try {
-    const runtime::DeviceFacts& facts = runtime::facts_of(device);
-    const std::string target = name_of_target(runtime::target_of(device));
-    Finding finding;
-    finding.name = name;
-    finding.text = fmt::format("{}, {:.0f} GiB, {} {}, target {}", facts.name,
-                               gigabytes(facts.total_bytes), facts.multiprocessors,
-                               device.is_cuda() ? "multiprocessors" : "threads", target);
-    finding.facts = {{"name", facts.name},
-                     {"bytes", facts.total_bytes},
-                     {"target", target},
-                     {"target_text", to_string(runtime::target_of(device))}};
-    return finding;
-  } catch (const Error& error) {
-    return missing(name, error.what(), "");
-  }
-}
-
-std::vector<Finding> gpu_findings() {
-  std::vector<Finding> findings;
-  const int count = runtime::device_count(runtime::DeviceKind::cuda);
-  if (!runtime::cuda::available() || count == 0) {
-    const std::string& reason = runtime::cuda::unavailable_reason();
-    findings.push_back(
-        missing("GPU", reason.empty() ? "the driver sees none" : reason,
-                "Programs run on the CPU. For a GPU install NVIDIA's driver, and see that "
-                "CUDA_VISIBLE_DEVICES does not hide it; to compile for one elsewhere, use "
-                "'heddle warm'."));
-    return findings;
-  }
-  const int version = runtime::cuda::driver_version();
-  Finding driver;
-  driver.name = "driver";
-  driver.text = fmt::format("serves CUDA {}.{}", version / 1000, version % 1000 / 10);
-  driver.facts = {{"cuda", version}};
-  for (const runtime::LibraryReport& report : runtime::library_reports()) {
-    if (!report.title.starts_with("the CUDA driver")) continue;
-    driver.text += ", at " + report.path;
-    driver.facts["path"] = report.path;
-  }
-  findings.push_back(std::move(driver));
-  for (int i = 0; i < count; ++i) {
-    findings.push_back(device_finding(fmt::format("GPU {}", i), {runtime::DeviceKind::cuda, i}));
-  }
-  return findings;
-}
-
-Finding nvrtc_finding() {
-  if (!runtime::nvrtc::available()) {
-    return missing(
-        "NVRTC", runtime::nvrtc::unavailable_reason(),
-        "CUDA programs run from the cache only. Install it: pip install nvidia-cuda-nvrtc, or "
-        "set HEDDLE_NVRTC to its file.");
-  }
-  Finding finding;
-  finding.name = "NVRTC";
-  const std::vector<int>& architectures = runtime::nvrtc::supported_architectures();
-  finding.text = fmt::format("{}, for sm_{}, at {}", runtime::nvrtc::version(),
-                             fmt::join(architectures, " sm_"), runtime::nvrtc::path());
-  finding.facts = {{"version", runtime::nvrtc::version()},
-                   {"path", runtime::nvrtc::path()},
-                   {"architectures", architectures}};
-  return finding;
-}
-
-Finding compiler_finding() {
-  const runtime::host::Compiler* compiler = runtime::host::find_compiler();
-  if (compiler == nullptr) {
-    return missing(
-        "C++ compiler", runtime::host::unavailable_reason(),
-        "Programs on the CPU run from the cache, or are interpreted, which is slow. Install g++, "
-        "or set HEDDLE_CXX to a compiler.");
-  }
-  Finding finding;
-  finding.name = "C++ compiler";
-  finding.text = fmt::format("{} ({})", compiler->path, compiler->version);
-  finding.facts = {{"path", compiler->path}, {"version", compiler->version}};
-  return finding;
-}
-
-/// `reason` is asked so that the library has been looked for.
-Finding library_finding(const std::string& name, const std::string& reason, const char* use) {
-  for (const runtime::BoundLibrary& library : runtime::bound_libraries()) {
-    if (library.title != name) continue;
-    Finding finding;
-    if (!library.reason.empty()) finding = missing(name, library.reason, use);
-    finding.name = name;
-    if (finding.good) {
-      finding.text =
-          library.version.empty() ? library.path : library.version + ", at " + library.path;
-    }
-    finding.facts = {{"path", library.path}, {"version", library.version}};
-    return finding;
-  }
-  return missing(name, reason.empty() ? "not looked for" : "not looked for without a GPU", use);
-}
-
-/// What Heddle itself was built with.
-Finding built_in_finding(const char* name, bool there, const char* advice) {
-  if (!there) return missing(name, "Heddle was built without it", advice);
-  Finding finding;
-  finding.name = name;
-  finding.text = "built in";
-  return finding;
-}
+using runtime::Finding;
+using runtime::missing;
 
 /// The nearest folder above that is there decides whether the directory can be made.
 bool can_be_written(std::filesystem::path path) {
@@ -209,24 +77,16 @@ Finding default_device_finding() {
 }
 
 std::vector<Finding> examine() {
-  std::vector<Finding> findings{
-      device_finding("CPU", runtime::Device{}), compiler_finding(),
-      library_finding("OpenBLAS", runtime::blas_unavailable_reason(runtime::Device{}),
-                      "matmul on the CPU needs it."),
-      built_in_finding("Highway", runtime::sorts_by_vectors(),
-                       "The CPU sorts by half as fast code. Build with libhwy-dev."),
-      built_in_finding("libzip", frontend::reads_npz(),
-                       ".npz files are a FileError. Build with libzip-dev.")};
-  for (Finding& finding : gpu_findings()) findings.push_back(std::move(finding));
-  findings.push_back(nvrtc_finding());
-  const runtime::Device gpu{runtime::DeviceKind::cuda, 0};
-  findings.push_back(library_finding("cuBLAS", runtime::blas_unavailable_reason(gpu),
-                                     "matmul on a GPU needs it."));
-  findings.push_back(
-      library_finding("cuBLASLt", runtime::epilogues_unavailable_reason(),
-                      "matmul with what follows it in one step needs it, else it takes two."));
-  findings.push_back(library_finding("cuRAND", runtime::curand_unavailable_reason(),
-                                     "random::bulk needs it, and random::Generator does not."));
+  std::vector<Finding> findings;
+  // The one that is always there comes first, and what Heddle was built with behind it.
+  for (const runtime::DeviceKind kind : runtime::preferred_kinds | std::views::reverse) {
+    const bool first = findings.empty();
+    for (Finding& finding : runtime::backend_of(kind).examine())
+      findings.push_back(std::move(finding));
+    if (!first) continue;
+    findings.push_back(runtime::built_in_finding(
+        "libzip", frontend::reads_npz(), ".npz files are a FileError. Build with libzip-dev."));
+  }
   findings.push_back(cache_finding());
   findings.push_back(default_device_finding());
   return findings;

@@ -5,11 +5,11 @@
 
 #include "heddle/error.h"
 
-#include "codegen/page.h"
+#include "codegen/page/page.h"
 #include "frontend/cli/command.h"
 #include "frontend/cli/inputs.h"
-#include "runtime/report.h"
-#include "runtime/stream.h"
+#include "runtime/device/stream.h"
+#include "runtime/report/report.h"
 
 namespace heddle::cli {
 

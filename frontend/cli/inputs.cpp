@@ -11,10 +11,10 @@
 #include "heddle/error.h"
 #include "heddle/io.h"
 
-#include "frontend/access.h"
-#include "frontend/record.h"
-#include "ir/constant.h"
-#include "ir/literal.h"
+#include "frontend/array/access.h"
+#include "frontend/graph/record.h"
+#include "ir/types/constant.h"
+#include "ir/types/literal.h"
 
 namespace heddle::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
-#include "runtime/executable.h"
+#include "ir/graph/graph.h"
+#include "runtime/execute/executable.h"
 
 namespace heddle::cli {
 

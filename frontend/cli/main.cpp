@@ -10,7 +10,7 @@
 #include "heddle/error.h"
 
 #include "frontend/cli/command.h"
-#include "runtime/interrupt.h"
+#include "runtime/base/interrupt.h"
 
 namespace {
 

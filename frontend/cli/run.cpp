@@ -11,11 +11,11 @@
 #include "heddle/io.h"
 #include "heddle/profile.h"
 
-#include "frontend/access.h"
+#include "frontend/array/access.h"
 #include "frontend/cli/command.h"
 #include "frontend/cli/inputs.h"
-#include "frontend/record.h"
-#include "runtime/stream.h"
+#include "frontend/graph/record.h"
+#include "runtime/device/stream.h"
 
 namespace heddle::cli {
 

@@ -7,8 +7,8 @@
 #include "heddle/error.h"
 
 #include "frontend/cli/command.h"
-#include "passes/pipeline.h"
-#include "runtime/device.h"
+#include "passes/pipeline/pipeline.h"
+#include "runtime/device/device.h"
 
 namespace heddle::cli {
 
@@ -21,8 +21,7 @@ struct ShowOptions {
 
 /// The same for CUDA text, which a machine without a GPU shows for sm_90.
 ir::Target chosen_cuda_target(const std::string& name) {
-  const bool no_gpu = name.empty() && !runtime::current_device().is_cuda();
-  return chosen_target(no_gpu ? "sm_90" : name);
+  return name.empty() ? runtime::shown_target("cuda") : chosen_target(name);
 }
 
 ir::Graph graph_after(const ir::Graph& graph, const ShowOptions& shown) {

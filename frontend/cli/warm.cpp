@@ -11,12 +11,12 @@
 #include "heddle/error.h"
 
 #include "frontend/cli/command.h"
-#include "ir/fork_gate.h"
+#include "ir/base/fork_gate.h"
+#include "runtime/base/thread_pool.h"
 #include "runtime/cache/store.h"
-#include "runtime/compile.h"
-#include "runtime/compile_progress.h"
-#include "runtime/recording.h"
-#include "runtime/thread_pool.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/compile_progress.h"
+#include "runtime/compile/recording.h"
 
 namespace heddle::cli {
 

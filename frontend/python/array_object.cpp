@@ -4,12 +4,12 @@
 
 #include "heddle/error.h"
 
-#include "frontend/access.h"
-#include "frontend/placement.h"
+#include "frontend/array/access.h"
+#include "frontend/graph/placement.h"
+#include "frontend/graph/record.h"
+#include "frontend/graph/trace.h"
 #include "frontend/python/evaluation.h"
 #include "frontend/python/strides.h"
-#include "frontend/record.h"
-#include "frontend/trace.h"
 
 namespace heddle::python {
 namespace {

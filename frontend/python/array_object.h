@@ -8,9 +8,9 @@
 
 #include "heddle/array.h"
 
-#include "frontend/node.h"
+#include "frontend/graph/node.h"
 #include "frontend/python/strides.h"
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 namespace heddle::python {
 

@@ -13,6 +13,7 @@ void bind_grids(Functions& functions);
 void bind_index_arrays(Functions& functions);
 void bind_joining(Functions& functions);
 void bind_linear_algebra(Functions& functions);
+void bind_linalg(Functions& functions);
 void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
 void bind_memory(Functions& functions);

@@ -7,11 +7,11 @@
 #include "heddle/grids.h"
 #include "heddle/manipulation.h"
 
+#include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
-#include "frontend/record.h"
 
 namespace heddle::python {
 namespace {

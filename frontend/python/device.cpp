@@ -3,14 +3,16 @@
 #include <optional>
 #include <string>
 
-#include "frontend/access.h"
-#include "frontend/placement.h"
+#include "frontend/array/access.h"
+#include "frontend/evaluate/checks.h"
+#include "frontend/graph/placement.h"
+#include "frontend/graph/record.h"
 #include "frontend/python/arguments.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/evaluation.h"
 #include "frontend/python/gil.h"
-#include "frontend/record.h"
-#include "runtime/memory.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
 
 namespace heddle::python {
 
@@ -55,18 +57,21 @@ nb::object to_device(nb::object array, nb::handle device, const SourceLocation& 
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*node));
   const runtime::DeviceArray& from = node->value;
   ReleaseGil release;
+  frontend::raise_failures(node);
   const runtime::Stream stream = runtime::Stream::current(wanted);
   const Device source = from.buffer->device();
-  const runtime::Stream copying = wanted.is_cuda() ? stream : runtime::Stream::current(source);
+  const bool to_host = runtime::capabilities_of(wanted).host_memory;
+  const runtime::Stream copying = to_host ? runtime::Stream::current(source) : stream;
   runtime::BufferRef buffer = runtime::allocate(bytes, stream, runtime::label_of(from.type),
                                                 frontend::Site(where).location);
   if (bytes > 0) {
     const runtime::Stream maker = from.buffer->stream();
-    if (source.is_cuda() && !(maker == copying)) copying.wait(runtime::Event(maker));
+    if (runtime::capabilities_of(source).asynchronous && !(maker == copying))
+      copying.wait(runtime::Event(maker));
     runtime::copy(buffer->pointer(), wanted,
                   static_cast<const std::byte*>(from.buffer->pointer()) + from.offset, source,
                   bytes, copying);
-    if (!wanted.is_cuda()) copying.synchronize();
+    if (to_host) copying.synchronize();
   }
   Array result = Access::make(frontend::array_node({from.type, std::move(buffer), 0}));
   const TakeGilBack acquire(release);

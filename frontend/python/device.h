@@ -4,7 +4,7 @@
 
 #include "heddle/array.h"
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace heddle::python {
 

@@ -10,9 +10,9 @@
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
 
-#include "frontend/promote.h"
+#include "frontend/array/promote.h"
 #include "frontend/python/bindings.h"
-#include "ir/op.h"
+#include "ir/types/op.h"
 
 namespace heddle::python {
 namespace {

@@ -6,15 +6,15 @@
 
 #include "heddle/error.h"
 
-#include "runtime/interrupt.h"
+#include "runtime/base/interrupt.h"
 
 namespace heddle::python {
 namespace {
 
 /// The Python class of each C++ exception, in the order of heddle/error.h.
 struct Classes {
-  PyObject *base, *shape, *dtype, *index, *value, *trace, *device, *memory, *compile, *file, *parse,
-      *internal;
+  PyObject *base, *shape, *dtype, *index, *value, *linalg, *trace, *device, *memory, *compile,
+      *file, *parse, *internal;
 } classes;
 
 template <class... Builtin>
@@ -59,6 +59,9 @@ void bind_errors(nb::module_& module) {
       make_class(module, "IndexError", "An index, slice or axis out of range.", PyExc_IndexError);
   classes.value =
       make_class(module, "ValueError", "An argument that is out of its range.", PyExc_ValueError);
+  classes.linalg =
+      make_class(module, "LinAlgError", "A matrix that has no such factorisation or solution.",
+                 PyExc_ValueError);
   classes.trace =
       make_class(module, "TraceError", "A value was asked for while tracing.", PyExc_RuntimeError);
   classes.device = make_class(module, "DeviceError",
@@ -107,6 +110,8 @@ void set_python_error() noexcept {
     set(classes.index, error);
   } catch (const ValueError& error) {
     set(classes.value, error);
+  } catch (const LinAlgError& error) {
+    set(classes.linalg, error);
   } catch (const TraceError& error) {
     set(classes.trace, error);
   } catch (const DeviceError& error) {

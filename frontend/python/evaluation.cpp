@@ -7,14 +7,15 @@
 
 #include "heddle/jit.h"
 
-#include "frontend/access.h"
-#include "frontend/evaluate.h"
+#include "frontend/array/access.h"
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/record.h"
 #include "frontend/python/array_object.h"
 #include "frontend/python/device.h"
 #include "frontend/python/gil.h"
-#include "frontend/record.h"
-#include "runtime/log.h"
-#include "runtime/memory.h"
+#include "runtime/base/log.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
 
 namespace heddle::python {
 
@@ -88,22 +89,26 @@ void compute(const Array& array) {
 namespace {
 
 void wait_for(const runtime::Stream& stream, const runtime::Stream& other) {
-  const runtime::cuda::ContextScope scope(stream.device().ordinal);  // for the default stream
+  const runtime::ContextScope scope(stream.device());  // for the default stream
   stream.wait(runtime::Event(other));
 }
 
+bool is_asynchronous(const runtime::Device& device) {
+  return runtime::capabilities_of(device).asynchronous;
+}
+
 runtime::Stream default_stream(const runtime::Device& device) {
-  return runtime::Stream::borrow(device, reinterpret_cast<runtime::cuda::StreamHandle>(1));
+  return runtime::Stream::borrow(device, reinterpret_cast<runtime::StreamHandle>(1));
 }
 
 }  // namespace
 
 SharedOrder::SharedOrder(const runtime::Device& device) : device_(device) {
-  if (device.is_cuda()) wait_for(runtime::Stream::current(device), default_stream(device));
+  if (is_asynchronous(device)) wait_for(runtime::Stream::current(device), default_stream(device));
 }
 
 SharedOrder::~SharedOrder() {
-  if (!device_.is_cuda()) return;
+  if (!is_asynchronous(device_)) return;
   try {
     wait_for(default_stream(device_), runtime::Stream::current(device_));
   } catch (const Error& error) {
@@ -122,7 +127,7 @@ void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value) 
   const SharedOrder order(device);
   const runtime::Stream stream = runtime::Stream::current(device);
   for (const runtime::Buffer* buffer : {to.buffer.get(), from.buffer.get()}) {
-    if (device.is_cuda() && !(buffer->stream() == stream)) {
+    if (is_asynchronous(device) && !(buffer->stream() == stream)) {
       stream.wait(runtime::Event(buffer->stream()));
     }
   }

@@ -4,9 +4,9 @@
 
 #include "heddle/array.h"
 
-#include "frontend/node.h"
+#include "frontend/graph/node.h"
 #include "frontend/python/array_object.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace heddle::python {
 

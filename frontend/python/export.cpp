@@ -4,14 +4,18 @@
 
 #include "heddle/jit.h"
 
-#include "frontend/access.h"
+#include "frontend/array/access.h"
+#include "frontend/evaluate/checks.h"
+#include "frontend/graph/record.h"
+#include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dlpack.h"
+#include "frontend/python/dlpack_device.h"
 #include "frontend/python/errors.h"
-#include "frontend/record.h"
-#include "frontend/trace.h"
-#include "runtime/memory.h"
+#include "frontend/python/gil.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
 
 // Arrays handed to other libraries, without copies: DLPack and the CUDA array interface.
 
@@ -28,10 +32,6 @@ dlpack::Type type_of(DType dtype) {
   if (is_integer(dtype)) return {dlpack::unsigned_integer, bits, 1};
   if (dtype == DType::bf16) return {dlpack::bfloat, bits, 1};
   return {is_complex(dtype) ? dlpack::complex : dlpack::floating, bits, 1};
-}
-
-dlpack::DeviceOf device_of_buffer(const runtime::Device& device) {
-  return {device.is_cuda() ? dlpack::cuda : dlpack::cpu, device.ordinal};
 }
 
 /// What an exported array keeps alive. It may be dropped on any thread, without the GIL.
@@ -63,6 +63,10 @@ std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocat
         static_cast<std::uint64_t>(layout.offset) * size_of(array.read(where).dtype());
     exported->flags = array.read_only() ? dlpack::read_only_flag : 0;
   }
+  {
+    const ReleaseGil release;
+    frontend::raise_failures(node);
+  }
   exported->buffer = node->value.buffer;
   exported->shape = array.read(where).shape();
   dlpack::Tensor& tensor = exported->tensor;
@@ -70,7 +74,7 @@ std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocat
   auto* start = static_cast<std::byte*>(exported->buffer->pointer());
   tensor.data = start == nullptr ? nullptr : start + node->value.offset + tensor.byte_offset;
   tensor.byte_offset = 0;
-  tensor.device = device_of_buffer(exported->buffer->device());
+  tensor.device = dlpack::name_of(exported->buffer->device());
   tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
   tensor.dtype = type_of(array.read(where).dtype());
   tensor.shape = exported->shape.data();
@@ -117,7 +121,7 @@ nb::object capsule(std::unique_ptr<Exported> exported, bool versioned) {
 /// -1 asks for nothing.
 void order(const runtime::BufferRef& buffer, nb::handle stream) {
   const runtime::Device device = buffer->device();
-  if (!device.is_cuda()) {
+  if (!runtime::capabilities_of(device).asynchronous) {
     if (!stream.is_none() && to_integer(stream) != -1) {
       raise(PyExc_ValueError, "__dlpack__: there are no streams on the CPU");
     }
@@ -127,9 +131,9 @@ void order(const runtime::BufferRef& buffer, nb::handle stream) {
   if (number == -1) return;
   if (number < 0) raise(PyExc_ValueError, "__dlpack__: a stream is -1, 1, 2 or a handle");
   if (number == 0) raise(PyExc_ValueError, "__dlpack__: stream 0 is ambiguous; pass 1 or 2");
-  const runtime::cuda::ContextScope scope(device.ordinal);  // for the default streams
+  const runtime::ContextScope scope(device);  // for the default streams
   const auto consumer =
-      runtime::Stream::borrow(device, reinterpret_cast<runtime::cuda::StreamHandle>(number));
+      runtime::Stream::borrow(device, reinterpret_cast<runtime::StreamHandle>(number));
   consumer.wait(runtime::Event(runtime::Stream::current(device)));
   if (!(buffer->stream() == consumer)) {
     consumer.wait(runtime::Event(buffer->stream()));
@@ -147,7 +151,7 @@ nb::object placed(const Arguments& a) {
   const nb::object pair = nb::borrow(a[3]);
   const std::int64_t type = to_integer(pair[0]), ordinal = to_integer(pair[1]);
   const runtime::Device here = device_of(a.array(0));
-  const dlpack::DeviceOf device = device_of_buffer(here);
+  const dlpack::DeviceOf device = dlpack::name_of(here);
   if (device.type == type && (device.ordinal == ordinal || type == dlpack::cpu)) {
     return nb::borrow(a[0]);
   }
@@ -158,7 +162,8 @@ nb::object placed(const Arguments& a) {
   if (type != dlpack::cpu && type != dlpack::cuda) {
     raise(PyExc_BufferError, fmt::format("__dlpack__: no way to a device of type {}", type));
   }
-  const std::string name = type == dlpack::cpu ? "cpu" : fmt::format("cuda:{}", ordinal);
+  const std::string name = runtime::to_string(
+      *dlpack::find_device({static_cast<std::int32_t>(type), static_cast<std::int32_t>(ordinal)}));
   return to_device(nb::borrow(a[0]), nb::str(name.c_str()), a.where());
 }
 
@@ -181,7 +186,7 @@ const char* numpy_kind(DType dtype) {
 nb::object cuda_interface(ArrayObject& array) {
   const Array& value = array.read();
   const DType dtype = value.dtype();
-  if (!device_of(value).is_cuda() || dtype == DType::bf16) {
+  if (dlpack::name_of(device_of(value)).type != dlpack::cuda || dtype == DType::bf16) {
     raise(PyExc_AttributeError,
           fmt::format("__cuda_array_interface__: an array of {} on {} has none",
                       numpy_name_of(dtype), runtime::to_string(device_of(value))));
@@ -219,7 +224,7 @@ void bind_export(Functions& functions) {
       [](const Arguments& a) { return exported_capsule(a); });
   functions.def_method("__dlpack_device__(self, /) -> tuple[int, int]",
                        "DLPack's device type and number.", [](const Arguments& a) {
-                         const auto device = device_of_buffer(device_of(a.array(0)));
+                         const auto device = dlpack::name_of(device_of(a.array(0)));
                          return nb::object(nb::make_tuple(device.type, device.ordinal));
                        });
   const nb::object property = nb::module_::import_("builtins").attr("property");

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <structmember.h>  // PyMemberDef before Python 3.12
 
-#include "frontend/promote.h"
+#include "frontend/array/promote.h"
 #include "frontend/python/errors.h"
 
 namespace heddle::python {

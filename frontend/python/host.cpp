@@ -10,15 +10,15 @@
 #include "heddle/jit.h"
 #include "heddle/manipulation.h"
 
-#include "frontend/access.h"
-#include "frontend/evaluate.h"
+#include "frontend/array/access.h"
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/record.h"
+#include "frontend/graph/storage.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
-#include "frontend/record.h"
-#include "frontend/storage.h"
 
 namespace heddle::python {
 namespace {

@@ -9,15 +9,17 @@
 #include "heddle/creation.h"
 #include "heddle/manipulation.h"
 
-#include "frontend/access.h"
+#include "frontend/array/access.h"
+#include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dlpack.h"
+#include "frontend/python/dlpack_device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
-#include "frontend/record.h"
-#include "runtime/memory.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
 
 // Memory of other libraries as Arrays, without copies where its layout allows: DLPack and the CUDA
 // array interface.
@@ -68,17 +70,14 @@ std::optional<DType> dtype_of(const dlpack::Type& type) {
 }
 
 runtime::Device device_of(const dlpack::DeviceOf& device) {
-  switch (device.type) {
-    case dlpack::cpu:
-    case dlpack::cuda_host:
-      return {};
-    case dlpack::cuda:
-    case dlpack::cuda_managed:
-      return {runtime::DeviceKind::cuda, device.ordinal};
-    default:
-      raise(PyExc_BufferError,
-            fmt::format("from_dlpack: there are no devices of type {} here", device.type));
-  }
+  if (const auto known = dlpack::find_device(device)) return *known;
+  raise(PyExc_BufferError,
+        fmt::format("from_dlpack: there are no devices of type {} here", device.type));
+}
+
+/// Whether the CUDA array interface describes memory of the device.
+bool has_cuda_interface(const runtime::Device& device) {
+  return dlpack::name_of(device).type == dlpack::cuda;
 }
 
 Foreign foreign(const dlpack::Tensor& tensor, std::function<void()> release) {
@@ -93,7 +92,7 @@ Foreign foreign(const dlpack::Tensor& tensor, std::function<void()> release) {
   result.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   result.device = device_of(tensor.device);
   // Some producers number devices in their own way.
-  if (result.device.is_cuda() && result.data != nullptr)
+  if (!runtime::capabilities_of(result.device).host_memory && result.data != nullptr)
     result.device = runtime::device_of_pointer(result.data).value_or(result.device);
   result.dtype = *dtype;
   result.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
@@ -237,7 +236,7 @@ nb::object imported(Foreign memory, nb::handle copy, const SourceLocation& where
     ArrayObject array = adopt(std::move(memory), *layout, where);
     return must ? wrap(array.read(where)) : nb::cast(std::move(array));
   }
-  if (memory.device.is_cuda()) {
+  if (!runtime::capabilities_of(memory.device).host_memory) {
     raise(PyExc_BufferError, "from_dlpack: memory with gaps on a GPU; make it contiguous first");
   }
   const Array array = copy_of_host(memory, where);
@@ -247,7 +246,7 @@ nb::object imported(Foreign memory, nb::handle copy, const SourceLocation& where
 
 /// The stream that the producer is to wait for; nothing on the CPU.
 nb::object our_stream(const runtime::Device& device) {
-  if (!device.is_cuda()) return nb::none();
+  if (!runtime::capabilities_of(device).asynchronous) return nb::none();
   const auto handle = reinterpret_cast<std::uintptr_t>(runtime::Stream::current(device).handle());
   return nb::int_(handle == 0 ? std::uintptr_t{1} : handle);
 }
@@ -272,9 +271,9 @@ nb::object ask(nb::handle producer, nb::handle copy) {
 /// An array without elements has no memory, and goes to the thread's GPU, or the first.
 runtime::Device device_of_pointer(const void* data) {
   const runtime::Device own = runtime::current_device();
-  if (data == nullptr) return own.is_cuda() ? own : runtime::Device{runtime::DeviceKind::cuda, 0};
+  if (data == nullptr) return has_cuda_interface(own) ? own : device_of({dlpack::cuda, 0});
   const std::optional<runtime::Device> device = runtime::device_of_pointer(data);
-  if (!device || !device->is_cuda()) {
+  if (!device || !has_cuda_interface(*device)) {
     raise(PyExc_ValueError, "asarray: the pointer of the CUDA array is not one of a GPU's memory");
   }
   return *device;
@@ -301,8 +300,8 @@ Foreign from_cuda_interface(nb::handle value) {
   memory.device = device_of_pointer(memory.data);
   const nb::object stream = facts.attr("get")("stream");
   if (!stream.is_none()) {
-    const runtime::cuda::ContextScope scope(memory.device.ordinal);  // for the default streams
-    const auto handle = reinterpret_cast<runtime::cuda::StreamHandle>(to_integer(stream));
+    const runtime::ContextScope scope(memory.device);  // for the default streams
+    const auto handle = reinterpret_cast<runtime::StreamHandle>(to_integer(stream));
     runtime::Stream::current(memory.device)
         .wait(runtime::Event(runtime::Stream::borrow(memory.device, handle)));
   }

@@ -7,10 +7,11 @@
 #include "heddle/creation.h"
 #include "heddle/manipulation.h"
 
-#include "frontend/promote.h"
+#include "frontend/array/access.h"
+#include "frontend/array/promote.h"
+#include "frontend/array/views.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
-#include "frontend/views.h"
 
 namespace heddle::python {
 namespace {

@@ -7,8 +7,8 @@
 #include <nanobind/nanobind.h>
 
 #include "frontend/python/gil.h"
-#include "ir/fork_gate.h"
-#include "runtime/interrupt.h"
+#include "ir/base/fork_gate.h"
+#include "runtime/base/interrupt.h"
 
 namespace heddle::python {
 

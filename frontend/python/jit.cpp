@@ -9,14 +9,14 @@
 
 #include "heddle/program.h"
 
-#include "frontend/evaluate.h"
+#include "frontend/evaluate/evaluate.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/captures.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
 #include "frontend/python/tree.h"
-#include "ir/fork_gate.h"
+#include "ir/base/fork_gate.h"
 
 namespace heddle::python {
 namespace {

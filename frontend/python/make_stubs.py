@@ -53,6 +53,14 @@ class matmul_precision:
     def __init__(self, precision: str, /) -> None: ...
     def __enter__(self) -> None: ...
     def __exit__(self, *_: Any) -> None: ...
+
+
+class errstate:
+    """{errstate}"""
+
+    def __init__(self, *, linalg: str) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_: Any) -> None: ...
 '''
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
@@ -128,11 +136,12 @@ def class_of(cls):
 
 def main():
     parts = [HEAD.format(doc=inspect.cleandoc(hd.__doc__),
-                         precision=indented(hd.matmul_precision.__doc__, "    "))]
+                         precision=indented(hd.matmul_precision.__doc__, "    "),
+                         errstate=indented(hd.errstate.__doc__, "    "))]
     names = sorted(name for name in vars(hd) if not name.startswith("_"))
     for name in names:
         value = getattr(hd, name)
-        if inspect.isclass(value) and value is not hd.matmul_precision:
+        if inspect.isclass(value) and value not in (hd.matmul_precision, hd.errstate):
             parts.append(class_of(value))
     for name in names:
         value = getattr(hd, name)
@@ -161,8 +170,12 @@ def write_module(module, path):
     parts = [f'"""{module.__doc__}"""\n\nimport builtins\n\n'
              "from heddle import Array, DTypeLike, Operand\n"]
     for name, value in sorted(vars(module).items()):
-        if inspect.isclass(value):
+        if inspect.isclass(value) and value.__module__ == "heddle":
+            parts.append(f"from heddle import {name} as {name}\n")
+        elif inspect.isclass(value):
             parts.append(class_of(value))
+        elif isinstance(value, _heddle.Function):
+            parts.append(function(value, name))
         elif hasattr(value, "__nb_signature__"):
             signature, documentation, defaults = value.__nb_signature__[0]
             for place, default in enumerate(defaults or ()):

@@ -2,7 +2,7 @@
 
 #include "heddle/creation.h"
 
-#include "frontend/promote.h"
+#include "frontend/array/promote.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 

@@ -42,6 +42,7 @@ NB_MODULE(_heddle, module) {
   bind_matrices(functions);
   bind_differences(functions);
   bind_linear_algebra(functions);
+  bind_linalg(functions);
   bind_polynomials(functions);
   bind_statistics(functions);
   bind_sorting(functions);

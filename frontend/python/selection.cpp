@@ -8,7 +8,7 @@
 #include "heddle/dtype_info.h"
 #include "heddle/manipulation.h"
 
-#include "frontend/promote.h"
+#include "frontend/array/promote.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"

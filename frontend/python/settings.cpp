@@ -2,10 +2,10 @@
 
 #include "heddle/io.h"
 
-#include "frontend/precision.h"
+#include "frontend/graph/precision.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/gil.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace heddle::python {
 
@@ -51,10 +51,8 @@ void bind_settings(Functions& functions) {
                 });
   functions.def("devices() -> list[Device]", "All devices of this machine.", [](const Arguments&) {
     nb::list result;
-    for (int i = 0; i < runtime::device_count(runtime::DeviceKind::cuda); ++i) {
-      result.append(nb::str(to_string(runtime::Device{runtime::DeviceKind::cuda, i}).c_str()));
-    }
-    result.append(nb::str(to_string(runtime::Device{}).c_str()));
+    for (const runtime::Device each : runtime::all_devices())
+      result.append(nb::str(to_string(each).c_str()));
     return nb::object(result);
   });
   functions.def("device() -> Device", "The device of this thread: 'cpu' or 'cuda:0'.",

@@ -5,9 +5,9 @@
 
 #include "heddle/io.h"
 
+#include "frontend/io/whole_file.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
-#include "frontend/whole_file.h"
 
 namespace heddle::python {
 namespace {

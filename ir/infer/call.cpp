@@ -17,8 +17,10 @@ std::string names_of(DTypeSet set) {
 }
 }  // namespace
 
+std::string_view name_of(const Call& call) { return name_of(call.op, call.attributes); }
+
 std::string describe(const Call& call) {
-  std::string text(info(call.op).name);
+  std::string text(name_of(call));
   text += '(';
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     if (i > 0) text += ", ";
@@ -27,9 +29,10 @@ std::string describe(const Call& call) {
   return text + ')';
 }
 void check_allowed(const Call& call, DType dtype) {
-  const DTypeSet allowed = info(call.op).dtypes;
+  const DTypeSet allowed =
+      call.attributes.call ? call.attributes.call->op->dtypes : info(call.op).dtypes;
   if ((allowed & set_of(dtype)) == 0) {
-    fail<DTypeError>(call, "{} is not defined for {}; cast to one of {}", info(call.op).name,
+    fail<DTypeError>(call, "{} is not defined for {}; cast to one of {}", name_of(call),
                      name_of(dtype), names_of(allowed));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/graph.h"
+#include "ir/infer/infer.h"
 
 namespace heddle::ir {
 
@@ -25,6 +26,8 @@ struct Call {
   int rank() const { return static_cast<int>(operands[0].shape.size()); }
 };
 
+/// "add", or of a call its op's name.
+std::string_view name_of(const Call& call);
 /// "add(f32[3], i32[3])"
 std::string describe(const Call& call);
 
@@ -71,8 +74,6 @@ Type infer_gather(const Call& call);
 Type infer_scatter(const Call& call);
 Type infer_reduction(const Call& call);
 Type infer_scan(const Call& call);
-Type infer_matmul(const Call& call);
-Type infer_sort(const Call& call);
 Type infer_search(const Call& call);
 
 }  // namespace heddle::ir

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "ir/element.h"
 #include "ir/interpreter/functions.h"
+#include "ir/types/element.h"
 
 // The elementwise ops on operands of type T, instantiated by the elementwise_*.cpp for a few dtypes
 // each.

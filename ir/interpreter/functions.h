@@ -4,7 +4,7 @@
 
 #include "heddle/dtype.h"
 
-#include "ir/op.h"
+#include "ir/types/op.h"
 
 namespace heddle::ir::interpreter {
 
@@ -22,9 +22,6 @@ using ScanFunction = void (*)(const std::byte* operand, const std::byte* begins,
 /// result[m, n] = a[m, k] b[k, n], all C-ordered.
 using MatmulFunction = void (*)(const std::byte* a, const std::byte* b, std::byte* result,
                                 std::size_t m, std::size_t k, std::size_t n);
-/// Sorts each of `rows` runs of `length` elements, or writes where their elements come from.
-using SortFunction = void (*)(const std::byte* operand, std::byte* result, std::size_t rows,
-                              std::size_t length);
 /// How many of `length` sorted elements stand before each of `count` values.
 using SearchFunction = void (*)(const std::byte* sorted, std::size_t length,
                                 const std::byte* values, std::byte* result, std::size_t count);
@@ -41,8 +38,6 @@ ReduceFunction reduce_function(Op op, DType dtype);
 ScanFunction scan_function(Op op, DType dtype);
 /// Floats accumulate in f64, complex numbers in c128, integers wrap.
 MatmulFunction matmul_function(DType dtype);
-/// sort or argsort.
-SortFunction sort_function(Op op, DType dtype);
 /// searchsorted_left or searchsorted_right.
 SearchFunction search_function(Op op, DType dtype);
 

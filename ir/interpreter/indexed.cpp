@@ -6,7 +6,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/scalar.h"
+#include "ir/types/scalar.h"
 
 namespace heddle::ir::interpreter {
 namespace {

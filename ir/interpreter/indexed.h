@@ -5,7 +5,7 @@
 #include "heddle/dtype.h"
 
 #include "ir/interpreter/arrays.h"
-#include "ir/op.h"
+#include "ir/types/op.h"
 
 namespace heddle::ir::interpreter {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "ir/element.h"
 #include "ir/interpreter/functions.h"
+#include "ir/types/element.h"
 
 namespace heddle::ir::interpreter {
 namespace {

@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "ir/element.h"
 #include "ir/interpreter/functions.h"
-#include "ir/scalar/reduce_tree.h"
+#include "ir/types/element.h"
 
 namespace heddle::ir::interpreter {
 namespace {

@@ -1,5 +1,5 @@
-#include "ir/element.h"
 #include "ir/interpreter/functions.h"
+#include "ir/types/element.h"
 
 namespace heddle::ir::interpreter {
 namespace {

@@ -125,7 +125,12 @@ HD_SCALAR T fabs(T x) {
 template <class T>
 HD_SCALAR T absolute(T x) {
   if constexpr (is_integer<T>) {
-    if constexpr (is_signed<T>) {
+    if constexpr (is_signed<T> && sizeof(T) == 2) {
+      // max(x, -x), which is no abs.s16: ptxas (CUDA 13.0) assumes that abs.s16 is never negative,
+      // but of -32768 it is.
+      const T opposite = narrow<T>(-ring(x));
+      return x < opposite ? opposite : x;
+    } else if constexpr (is_signed<T>) {
       return x < 0 ? narrow<T>(-ring(x)) : x;
     } else {
       return x;

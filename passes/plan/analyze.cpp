@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "ir/types/capabilities.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/walk.h"
 
@@ -82,7 +83,7 @@ namespace {
 
 bool shows_order(const Reduction& reduction, const ir::Target& target) {
   return reduction.scan || ir::finds_place(reduction.op) ||
-         (target.kind == ir::TargetKind::host && has_order(reduction));
+         (ir::capabilities_of(target).ordered_rows && has_order(reduction));
 }
 
 /// The load that reads most, of several the one that runs along the last inner loop already.

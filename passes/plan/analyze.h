@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ir/target.h"
+#include "ir/types/target.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {

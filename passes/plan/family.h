@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "passes/group.h"
+#include "passes/groups/group.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
-#include "passes/index.h"
+#include "ir/graph/graph.h"
+#include "passes/groups/index.h"
 
 namespace heddle::passes {
 
@@ -106,6 +106,12 @@ struct Store {
 /// The instructions that a store needs.
 std::vector<int> needs_of(const Store& store);
 
+/// How a GPU thread's walk sums: every so many steps what it has come to is added to a total.
+struct Folding {
+  int steps = 0;             ///< 0: never
+  bool compensated = false;  ///< what the total's rounding lost is added as well
+};
+
 /// How loops are laid over threads.
 enum class Mapping : std::uint8_t {
   elements,  ///< a thread takes `vector` neighbours along the last loop, `unroll` times, or `held`
@@ -164,8 +170,7 @@ struct KernelPlan {
                           ///< again a stage; scans: vectors or inner iterations a thread;
                           ///< elements: iterations of `held_loop`, 0: there is none
   int held_loop = -1;     ///< elements mapping: an outer loop
-  int fold = 0;  ///< rows and columns: steps of a thread's walk after which its sums are folded
-                 ///< into compensated totals (fold_after), 0: never
+  Folding folding;        ///< rows and columns: of their rounded sums
   bool look_back =
       false;  ///< scans: a row is cut in tiles, a block each, that wait for the earlier
   int index_bits = 64;

@@ -4,9 +4,9 @@
 #include <bit>
 #include <set>
 
-#include "ir/constant.h"
-#include "ir/scalar.h"
-#include "ir/scalar/reduce_tree.h"
+#include "ir/types/capabilities.h"
+#include "ir/types/constant.h"
+#include "ir/types/scalar.h"
 #include "passes/plan/analyze.h"
 
 namespace heddle::passes {
@@ -128,12 +128,15 @@ double host_nanoseconds(const KernelPlan& plan) {
   return a_byte * bytes + a_slot * slots;
 }
 
-/// Elements that are worth handing to another thread, which takes it a microsecond or two to begin.
+}  // namespace
+
 std::int64_t host_worthwhile(const KernelPlan& plan) {
   constexpr double nanoseconds = 3000;
   return std::clamp(static_cast<std::int64_t>(nanoseconds / host_nanoseconds(plan)),
                     std::int64_t{1} << 11, std::int64_t{1} << 17);
 }
+
+namespace {
 
 KernelStep host_shape(const KernelPlan& plan) {
   KernelStep step;
@@ -316,7 +319,7 @@ std::uint32_t shared_bytes(const KernelPlan& plan) {
 }
 
 KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
-  if (target.kind == ir::TargetKind::host) return host_shape(plan);
+  if (!ir::capabilities_of(target).blocks) return host_shape(plan);
   KernelStep step;
   step.shared_bytes = shared_bytes(plan);
   step.block[0] = static_cast<std::uint32_t>(plan.threads);

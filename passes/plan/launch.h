@@ -1,8 +1,8 @@
 #pragma once
 
-#include "ir/target.h"
+#include "ir/types/target.h"
 #include "passes/plan/kernel_plan.h"
-#include "passes/program.h"
+#include "passes/program/program.h"
 
 namespace heddle::passes {
 
@@ -13,6 +13,9 @@ std::int64_t host_columns(const KernelPlan& plan);
 /// States of one column of a reduction that a columns kernel of the host has at a time: one, or the
 /// levels of the tree that the longest column takes.
 std::int64_t host_states_a_column(const KernelPlan& plan, const Reduction& reduction);
+/// Elements that are worth handing to another thread of the host, which takes a microsecond or two
+/// to begin.
+std::int64_t host_worthwhile(const KernelPlan& plan);
 /// Elements of the inner loops in each part but the last, on the host, where their number is known.
 /// A power of two, so that parts are subtrees of the order in ir/scalar/reduce_tree.h.
 std::int64_t host_part_length(const KernelPlan& plan);

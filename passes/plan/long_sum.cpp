@@ -46,23 +46,32 @@ bool is_rounded_sum(const Reduction& reduction) {
          (is_floating(reduction.dtype) || is_complex(reduction.dtype));
 }
 
-int fold_after(const KernelPlan& plan) {
-  if (plan.mapping != Mapping::rows && plan.mapping != Mapping::columns) return 0;
-  if (!std::ranges::any_of(plan.reductions, is_rounded_sum)) return 0;
+Folding folding_of(const KernelPlan& plan) {
+  if (plan.mapping != Mapping::rows && plan.mapping != Mapping::columns) return {};
+  if (!std::ranges::any_of(plan.reductions, is_rounded_sum)) return {};
   const Tree tree = tree_of(plan);
-  // What the last fold lost is added first.
-  const auto keeps_to_bound = [&](std::int64_t run) {
-    return run + tree.depth <= roundings_allowed(run * tree.width);
-  };
   constexpr int longest = 32, shortest = 8;
-  int run = longest;
-  while (run > shortest && !keeps_to_bound(run)) run /= 2;
+  const auto longest_run = [&](const auto& keeps_to_bound) {
+    int run = longest;
+    while (run > shortest && !keeps_to_bound(run)) run /= 2;
+    return run;
+  };
+  // What the last fold lost is added first.
+  const int run = longest_run([&](std::int64_t steps) {
+    return steps + tree.depth <= roundings_allowed(steps * tree.width);
+  });
   const Dim inner = iterations(plan.inner);
-  if (!inner.is_constant()) return run;
+  if (!inner.is_constant()) return {run, true};
   const std::int64_t elements = ceil_divide(inner.constant(), plan.split);
   const std::int64_t steps = ceil_divide(elements, tree.width);
-  const bool is_short = steps <= run || steps - 1 + tree.depth <= roundings_allowed(elements);
-  return is_short ? 0 : run;
+  const std::int64_t allowed = roundings_allowed(elements) - tree.depth;
+  if (steps <= run || steps - 1 <= allowed) return {};
+  const auto keeps_as_added = [&](std::int64_t part) {
+    return part + ceil_divide(steps, part) <= allowed;
+  };
+  const int part = longest_run(keeps_as_added);
+  if (keeps_as_added(part)) return {part, false};
+  return {run, true};
 }
 
 }  // namespace heddle::passes

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -144,15 +145,15 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
     return Verdict::no("a kernel that reduces does not scan");
   if (!ir::is_reduction(graph.op(candidate.node)) || !candidate.feeds_elements)
     return within_limits(graph, group, candidate, target);
-  const bool host = target.kind == ir::TargetKind::host;
-  if (!candidate.contiguous && (host || !candidate.columnwise))
+  const bool blocks = ir::capabilities_of(target).blocks;
+  if (!candidate.contiguous && (!blocks || !candidate.columnwise))
     return Verdict::no("its rows are not contiguous");
   const ValueId reduced = graph.operands(candidate.node)[0];
   Dim row = 1, elements = 1;
   for (const std::int64_t axis : graph.attributes(candidate.node).axes)
     row *= graph.shape(reduced)[axis];
   for (const Dim& extent : graph.shape(reduced)) elements *= extent;
-  if (host) {
+  if (!blocks) {
     const std::int64_t rows = known(elements, 1) / std::max<std::int64_t>(known(row, 1), 1);
     if (row.is_constant() && elements.is_constant() && host_parts(rows, row.constant()) > 1) {
       return Verdict::no(std::to_string(rows) + " rows of " + row.to_string() +
@@ -176,7 +177,7 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
 
 bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
   if (plan.inner.empty()) return false;
-  if (target.kind == ir::TargetKind::host) {
+  if (!ir::capabilities_of(target).blocks) {
     schedule_host_rows(plan, false);
     return true;
   }

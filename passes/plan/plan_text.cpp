@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/literal.h"
+#include "ir/types/literal.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {
@@ -82,7 +82,10 @@ class PlanText {
     return fmt::format("split={}", plan_.split);
   }
 
-  std::string folds() const { return plan_.fold > 0 ? fmt::format(" fold={}", plan_.fold) : ""; }
+  std::string folds() const {
+    if (plan_.folding.steps == 0) return "";
+    return fmt::format(" {}={}", plan_.folding.compensated ? "fold" : "add", plan_.folding.steps);
+  }
 
   std::string scan_mapping() const {
     const bool rows = plan_.mapping == Mapping::scan_rows;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "passes/cost.h"
+#include "ir/types/capabilities.h"
+#include "passes/groups/cost.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -174,7 +175,7 @@ void unroll(KernelPlan& plan, const ir::Target& target) {
 
 bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   plan.mapping = Mapping::elements;
-  if (target.kind == ir::TargetKind::host || plan.outer.empty()) return true;
+  if (!ir::capabilities_of(target).blocks || plan.outer.empty()) return true;
   const Loop& last = plan.outer.back();
   int width = 16;
   for (const Store& store : plan.stores) {
@@ -279,7 +280,7 @@ bool Transpose::schedule(KernelPlan& plan, const ir::Target& target) const {
     plan.tile_loop = loop;
     // The cache puts a tile's short lines together with its neighbours'.
     for (KernelOperand& operand : plan.operands) operand.streamed = false;
-    if (target.kind == ir::TargetKind::cuda) widen_tiles(plan, target);
+    if (ir::capabilities_of(target).blocks) widen_tiles(plan, target);
     return true;
   }
   return false;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "ir/scalar.h"
-#include "ir/scalar/reduce_tree.h"
+#include "ir/types/capabilities.h"
+#include "ir/types/scalar.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -85,8 +85,9 @@ std::int64_t least_part(const KernelPlan& plan) {
 void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   plan.mapping = columnwise ? Mapping::columns : Mapping::rows;
   plan.threads = plan.threads_per_row = 1;
+  std::int64_t width = 1;
+  std::int64_t part = std::min<std::int64_t>(1 << 16, 2 * host_worthwhile(plan));
   // Parts of columns leave a state for each of these.
-  std::int64_t part = 1 << 16, width = 1;
   if (columnwise) {
     width = host_columns(plan);
     width = std::min(known(plan.outer.back().extent, width), width);
@@ -116,7 +117,7 @@ Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Ca
 bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const {
   if (plan.stages != 1 || plan.inner.empty()) return false;
   const bool columnwise = reads_columnwise(plan);
-  if (target.kind == ir::TargetKind::host) {
+  if (!ir::capabilities_of(target).blocks) {
     schedule_host_rows(plan, columnwise);
   } else if (columnwise) {
     schedule_columns(plan, target);
@@ -128,8 +129,8 @@ bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const
 
 Verdict Generic::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                         const ir::Target&) const {
-  if (ir::is_whole_array(graph.op(candidate.node)))
-    return Verdict::no(std::string(info(graph.op(candidate.node)).name) + " is a step of its own");
+  if (ir::is_of_call(graph.op(candidate.node)))
+    return Verdict::no(std::string(graph.op_name(candidate.node)) + " is a step of its own");
   if (!group.members.empty()) return Verdict::no("a generic kernel runs 1 operation");
   return {};
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -119,7 +120,7 @@ bool Scan::schedule(KernelPlan& plan, const ir::Target& target) const {
 }
 
 void schedule_scan(KernelPlan& plan, const ir::Target& target) {
-  if (target.kind == ir::TargetKind::host) {
+  if (!ir::capabilities_of(target).blocks) {
     schedule_host(plan);
   } else if (is_columnwise(plan)) {
     schedule_columns(plan, target);

@@ -15,22 +15,22 @@ using Method = SortKernels::Method;
 
 constexpr std::int64_t digits = 256;
 
-std::int64_t key_bytes(const SortStep& step) {
+std::int64_t key_bytes(const SortCall& step) {
   return static_cast<std::int64_t>(size_of(step.dtype));
 }
 
 /// i32 where every place in a row has one.
-bool narrow_indices(const SortStep& step) {
+bool narrow_indices(const SortCall& step) {
   return step.length.is_constant() &&
          step.length.constant() <= std::numeric_limits<std::int32_t>::max();
 }
 
-std::int64_t index_bytes(const SortStep& step) {
+std::int64_t index_bytes(const SortCall& step) {
   if (!step.indices) return 0;
   return narrow_indices(step) ? 4 : 8;
 }
 
-std::int64_t element_bytes(const SortStep& step) { return key_bytes(step) + index_bytes(step); }
+std::int64_t element_bytes(const SortCall& step) { return key_bytes(step) + index_bytes(step); }
 
 /// A kernel's blocks, of which a multiprocessor is to have registers for so many.
 struct BlockShape {
@@ -39,13 +39,13 @@ struct BlockShape {
 };
 
 /// Tiles that are merged are powers of two, and fit everywhere.
-BlockShape merge_shape(const SortStep& step) {
+BlockShape merge_shape(const SortCall& step) {
   const std::int64_t bytes = element_bytes(step);
   return {256, bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4, 1, 1};
 }
 
 /// Counting many elements goes in rounds, so that few blocks add up what they counted.
-BlockShape count_shape(const SortStep& step, const ir::Target& target) {
+BlockShape count_shape(const SortCall& step, const ir::Target& target) {
   BlockShape shape{512, key_bytes(step) <= 4 ? 8 : 4, 1, 3};
   const std::int64_t elements = step.rows.is_constant() && step.length.is_constant()
                                     ? step.rows.constant() * step.length.constant()
@@ -58,7 +58,7 @@ BlockShape count_shape(const SortStep& step, const ir::Target& target) {
 
 /// Tiles as large as registers hold, since digits of larger ones have longer runs; measured on an
 /// H200. The first 256 threads keep the count of a digit each.
-BlockShape pass_shape(const SortStep& step) {
+BlockShape pass_shape(const SortCall& step) {
   const std::int64_t bytes = element_bytes(step);
   if (bytes <= 4) return {256, 28, 1, 4};
   return {384, bytes <= 8 ? 20 : 14, 1, 2};
@@ -75,11 +75,11 @@ struct RadixSizes {
   std::int64_t words_a_tile;    ///< bytes: a word a digit, and one for the ticket
 };
 
-std::int64_t word_bytes(const SortStep& step) {
+std::int64_t word_bytes(const SortCall& step) {
   return step.length.constant() < std::int64_t{1} << 30 ? 4 : 8;
 }
 
-RadixSizes radix_sizes(const SortStep& step) {
+RadixSizes radix_sizes(const SortCall& step) {
   RadixSizes sizes{};
   sizes.tiles = quotient_up(step.length.constant(), step.kernels->kernels[1].tile);
   sizes.word_bytes = word_bytes(step);
@@ -95,13 +95,13 @@ std::int64_t merges_of(std::int64_t runs) {
   return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(runs, 1)) - 1);
 }
 
-std::int64_t merge_tile(const SortStep& step) { return merge_shape(step).tile(); }
+std::int64_t merge_tile(const SortCall& step) { return merge_shape(step).tile(); }
 
 /// A pass of either method reads and writes all elements; counting digits reads the keys once more.
-std::int64_t merged_bytes(const SortStep& step, std::int64_t length) {
+std::int64_t merged_bytes(const SortCall& step, std::int64_t length) {
   return 2 * element_bytes(step) * (merges_of(quotient_up(length, merge_tile(step))) + 1);
 }
-std::int64_t scattered_bytes(const SortStep& step) {
+std::int64_t scattered_bytes(const SortCall& step) {
   return (2 * element_bytes(step) + 1) * key_bytes(step);
 }
 
@@ -111,20 +111,20 @@ bool is_disabled(const std::vector<std::string>& disabled, std::string_view name
 
 /// Microseconds, fitted to what an H200 took for 2^14 to 2^24 elements of 2 to 12 bytes. Merges of
 /// little wait for their searches; a pass by a digit is cleared for, and ranks every element.
-double merge_time(const SortStep& step, double elements) {
+double merge_time(const SortCall& step, double elements) {
   const std::int64_t runs = quotient_up(step.length.constant(), merge_tile(step));
   const auto passes = static_cast<double>(merges_of(runs) + 1);
   const auto moved = static_cast<double>(2 * element_bytes(step));
   return passes * std::max(12.0, elements * (8e-6 + 0.2e-6 * moved));
 }
-double radix_time(const SortStep& step, double elements) {
+double radix_time(const SortCall& step, double elements) {
   const auto passes = static_cast<double>(key_bytes(step));
   const auto moved = static_cast<double>(2 * element_bytes(step));
   return 10 + elements * 2e-6 + passes * (10 + elements * (2.2e-6 + 0.36e-6 * moved));
 }
 
 /// Whichever takes less time.
-Method method_of(const SortStep& step, const std::vector<std::string>& disabled) {
+Method method_of(const SortCall& step, const std::vector<std::string>& disabled) {
   const bool has_digits = step.dtype != DType::c64 && step.dtype != DType::c128;
   if (!has_digits || !step.length.is_constant() || step.length.constant() <= merge_tile(step))
     return Method::merge;
@@ -142,11 +142,11 @@ std::string_view name_of_kind(Kind kind) {
 
 /// Shared memory of a tile. One slot in 33 stays free, so that threads that read their own
 /// neighbours meet other banks.
-std::int64_t staged_bytes(const SortStep& step, std::int64_t tile) {
+std::int64_t staged_bytes(const SortCall& step, std::int64_t tile) {
   return element_bytes(step) * (tile + tile / 32);
 }
 
-std::int64_t shared_bytes(const SortStep& step, Kind kind, const BlockShape& shape) {
+std::int64_t shared_bytes(const SortCall& step, Kind kind, const BlockShape& shape) {
   const std::int64_t warps = shape.threads / 32;
   switch (kind) {
     case Kind::tiles:
@@ -163,7 +163,7 @@ std::int64_t shared_bytes(const SortStep& step, Kind kind, const BlockShape& sha
          8 * warps + word_bytes(step) * digits;
 }
 
-BlockShape shape_of(const SortStep& step, Kind kind, const ir::Target& target) {
+BlockShape shape_of(const SortCall& step, Kind kind, const ir::Target& target) {
   if (kind == Kind::tiles || kind == Kind::merge) return merge_shape(step);
   if (kind == Kind::count) return count_shape(step, target);
   BlockShape shape = pass_shape(step);
@@ -172,7 +172,7 @@ BlockShape shape_of(const SortStep& step, Kind kind, const ir::Target& target) {
   return shape;
 }
 
-void add_kernel(SortPlans& plans, const SortStep& step, Kind kind, const ir::Target& target) {
+void add_kernel(SortPlans& plans, const SortCall& step, Kind kind, const ir::Target& target) {
   const BlockShape shape = shape_of(step, kind, target);
   KernelPlan plan;
   plan.family = "sort";
@@ -209,7 +209,7 @@ Parameter size(std::int64_t value) {
 /// before swing between two places.
 class Launches {
  public:
-  Launches(const SortStep& step, std::int64_t last) : step_(step), last_(last) {}
+  Launches(const SortCall& step, std::int64_t last) : step_(step), last_(last) {}
 
   BufferRef keys(std::int64_t pass) const {
     if (step_.scratch.empty()) return step_.out;
@@ -242,11 +242,11 @@ class Launches {
   std::vector<KernelStep> result;
 
  private:
-  const SortStep& step_;
+  const SortCall& step_;
   std::int64_t last_;
 };
 
-std::vector<KernelStep> merge_launches(const SortStep& step, std::int64_t rows,
+std::vector<KernelStep> merge_launches(const SortCall& step, std::int64_t rows,
                                        std::int64_t length) {
   const std::int64_t tile = step.kernels->kernels[0].tile;
   // Runs are powers of two; several short rows share a block.
@@ -269,7 +269,7 @@ std::vector<KernelStep> merge_launches(const SortStep& step, std::int64_t rows,
   return std::move(launches.result);
 }
 
-std::vector<KernelStep> radix_launches(const SortStep& step, std::int64_t rows,
+std::vector<KernelStep> radix_launches(const SortCall& step, std::int64_t rows,
                                        std::int64_t length) {
   const RadixSizes sizes = radix_sizes(step);
   const std::int64_t passes = key_bytes(step);
@@ -294,7 +294,7 @@ std::vector<KernelStep> radix_launches(const SortStep& step, std::int64_t rows,
 
 }  // namespace
 
-SortPlans plan_sort(const SortStep& step, const ir::Target& target,
+SortPlans plan_sort(const SortCall& step, const ir::Target& target,
                     const std::vector<std::string>& disabled) {
   SortPlans plans;
   plans.launch.method = method_of(step, disabled);
@@ -310,7 +310,7 @@ SortPlans plan_sort(const SortStep& step, const ir::Target& target,
 
 std::int64_t host_place_bytes(DType dtype) { return size_of(dtype) <= 4 ? 2 * 8 : 2 * 16; }
 
-std::vector<Dim> scratch_bytes(const SortStep& step) {
+std::vector<Dim> scratch_bytes(const SortCall& step) {
   const Dim count = step.rows * step.length;
   const Dim keys = count * Dim(key_bytes(step)), places = count * Dim(index_bytes(step));
   if (!step.kernels) return {step.indices ? count * Dim(host_place_bytes(step.dtype)) : keys};
@@ -325,13 +325,13 @@ std::vector<Dim> scratch_bytes(const SortStep& step) {
   return bytes;
 }
 
-std::vector<KernelStep> launches(const SortStep& step, std::int64_t rows, std::int64_t length) {
+std::vector<KernelStep> launches(const SortCall& step, std::int64_t rows, std::int64_t length) {
   if (rows == 0 || length == 0) return {};
   return step.kernels->method == Method::radix ? radix_launches(step, rows, length)
                                                : merge_launches(step, rows, length);
 }
 
-Dim extra_bytes(const SortStep& step) {
+Dim extra_bytes(const SortCall& step) {
   if (!step.kernels || !step.length.is_constant()) return 0;
   const bool radix = step.kernels->method == Method::radix;
   const std::int64_t all =

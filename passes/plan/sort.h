@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "ir/types/target.h"
 #include "passes/plan/kernel_plan.h"
-#include "passes/program.h"
+#include "passes/plan/sort_call.h"
 
 namespace heddle::passes {
 
@@ -15,20 +16,20 @@ struct SortPlans {
   SortKernels launch;
   std::vector<KernelPlan> kernels;
 };
-SortPlans plan_sort(const SortStep& step, const ir::Target& target,
+SortPlans plan_sort(const SortCall& step, const ir::Target& target,
                     const std::vector<std::string>& disabled);
 
-/// Bytes of the memory that the step needs beside its operand and result.
-std::vector<Dim> scratch_bytes(const SortStep& step);
+/// Bytes of the memory that the call needs beside its operand and result.
+std::vector<Dim> scratch_bytes(const SortCall& step);
 
 /// Scratch an element for argsort on the host: twice a key's bits with a place of 4 bytes.
 std::int64_t host_place_bytes(DType dtype);
 
-/// The launches for concrete sizes, each with constant sizes and the buffers of the step.
-std::vector<KernelStep> launches(const SortStep& step, std::int64_t rows, std::int64_t length);
+/// The launches for concrete sizes, each with constant sizes and the buffers of the call.
+std::vector<KernelStep> launches(const SortCall& step, std::int64_t rows, std::int64_t length);
 
 /// What a sort moves beyond reading its operand and writing its result once. Of a length that is a
 /// symbol, nothing.
-Dim extra_bytes(const SortStep& step);
+Dim extra_bytes(const SortCall& step);
 
 }  // namespace heddle::passes

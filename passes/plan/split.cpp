@@ -1,5 +1,6 @@
 #include "passes/plan/split.h"
 
+#include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 
@@ -87,7 +88,7 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
   add_partials(combine, partials, false);
   prune(combine, space);
   combine.threads_per_row = 1;
-  if (target.kind == ir::TargetKind::cuda) {
+  if (ir::capabilities_of(target).blocks) {
     const Dim rows = iterations(plan.outer);
     const std::int64_t count = rows.is_constant() ? rows.constant() : 1 << 20;
     while (combine.threads_per_row < 256 && combine.threads_per_row < plan.split &&

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "ir/target.h"
+#include "ir/types/target.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {

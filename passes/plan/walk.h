@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/target.h"
+#include "ir/types/target.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {

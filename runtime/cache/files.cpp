@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/fault.h"
+#include "runtime/base/fault.h"
 
 namespace heddle::runtime::cache {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/hash.h"
+#include "ir/base/hash.h"
 
 namespace heddle::runtime::cache {
 

@@ -1,23 +1,24 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/byte_size.h"
+#include "ir/base/environment.h"
+#include "runtime/base/byte_size.h"
+#include "runtime/base/log.h"
 #include "runtime/cache/store.h"
-#include "runtime/log.h"
 
 namespace heddle::runtime::cache {
 
 namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
+using ir::environment;
+using ir::Variable;
 
 std::string default_directory() {
-  if (std::string named = variable("HEDDLE_CACHE_DIR"); !named.empty()) return named;
-  if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/heddle";
-  if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/heddle";
+  if (std::string named = environment(Variable::cache_dir); !named.empty()) return named;
+  if (const std::string xdg = environment(Variable::xdg_cache_home); !xdg.empty())
+    return xdg + "/heddle";
+  if (const std::string home = environment(Variable::home); !home.empty())
+    return home + "/.cache/heddle";
   return {};
 }
 
@@ -25,11 +26,11 @@ std::string default_directory() {
 
 StoreOptions options_from_environment() {
   StoreOptions out;
-  out.enabled = variable("HEDDLE_CACHE") != "0";
+  out.enabled = environment(Variable::cache) != "0";
   out.directory = default_directory();
-  out.read_only_directory = variable("HEDDLE_CACHE_READONLY");
-  out.trust = variable("HEDDLE_CACHE_TRUST") == "1";
-  if (const std::string text = variable("HEDDLE_CACHE_SIZE"); !text.empty()) {
+  out.read_only_directory = environment(Variable::cache_readonly);
+  out.trust = environment(Variable::cache_trust) == "1";
+  if (const std::string text = environment(Variable::cache_size); !text.empty()) {
     if (const auto bytes = parse_byte_size(text)) {
       out.size_limit = *bytes;
     } else {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "ir/fork_gate.h"
+#include "ir/base/fork_gate.h"
+#include "runtime/base/log.h"
 #include "runtime/cache/files.h"
-#include "runtime/log.h"
 
 namespace heddle::runtime::cache {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/fork_gate.h"
+#include "ir/base/fork_gate.h"
 #include "runtime/cache/bundle.h"
 #include "runtime/cache/entry.h"
 #include "runtime/cache/key.h"

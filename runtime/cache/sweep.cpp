@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <sys/stat.h>
@@ -7,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "runtime/base/log.h"
 #include "runtime/cache/files.h"
 #include "runtime/cache/store.h"
-#include "runtime/log.h"
 
 // What looks at the whole directory: eviction and listings.
 
@@ -33,7 +34,8 @@ bool claim_sweep(const std::string& directory, std::chrono::seconds interval) {
   if (stat(stamp.c_str(), &status) != 0) {
     return publish_file(stamp, "") == 0 && interval.count() == 0;
   }
-  if (std::time(nullptr) - status.st_mtime < interval.count()) return false;
+  // The stamp may lie ahead: a file server's clock is another, and this one may have been set back.
+  if (std::abs(std::time(nullptr) - status.st_mtime) < interval.count()) return false;
   const std::string claimed = fmt::format("{}-{}", stamp, getpid());
   if (rename(stamp.c_str(), claimed.c_str()) != 0) return false;
   unlink(claimed.c_str());

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.h"
-#include "runtime/executable.h"
+#include "ir/graph/graph.h"
+#include "runtime/execute/executable.h"
 
 namespace heddle::test {
 

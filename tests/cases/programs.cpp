@@ -16,11 +16,12 @@
 
 #include "heddle/error.h"
 
-#include "codegen/sections.h"
-#include "runtime/host_compiler.h"
-#include "runtime/memory.h"
-#include "runtime/nvrtc.h"
-#include "runtime/program_runner.h"
+#include "codegen/common/sections.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/device/memory.h"
+#include "runtime/execute/executable.h"
+#include "runtime/host/compiler.h"
+#include "runtime/launch/program_runner.h"
 
 namespace heddle::test {
 namespace {
@@ -311,7 +312,7 @@ std::unique_ptr<Programs> compile_executables(std::span<const Job> jobs, Device 
 
 bool tests_on_gpu() {
   const char* device = std::getenv("HEDDLE_DEVICE");
-  return device != nullptr && runtime::parse_device(device).is_cuda();
+  return device != nullptr && runtime::parse_device(device).kind == runtime::DeviceKind::cuda;
 }
 
 }  // namespace heddle::test

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "ir/graph.h"
-#include "runtime/compile.h"
+#include "ir/graph/graph.h"
+#include "runtime/compile/compile.h"
 
 namespace heddle::test {
 

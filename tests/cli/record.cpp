@@ -5,8 +5,8 @@
 
 #include "heddle/heddle.h"
 
-#include "ir/target.h"
-#include "runtime/device.h"
+#include "ir/types/target.h"
+#include "runtime/device/device.h"
 #include "tests/cli/command.h"
 #include "tests/runtime/helpers.h"
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "codegen/printers.h"
+#include "codegen/common/printers.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
 

@@ -1,4 +1,4 @@
-#include "codegen/sections.h"
+#include "codegen/common/sections.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "heddle/error.h"
 
-#include "codegen/scalar_code.h"
+#include "codegen/common/scalar_code.h"
 
 namespace heddle::codegen {
 namespace {

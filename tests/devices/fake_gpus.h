@@ -13,8 +13,8 @@
 
 #include "heddle/heddle.h"
 
-#include "runtime/device.h"
-#include "runtime/process.h"
+#include "runtime/base/process.h"
+#include "runtime/device/device.h"
 #include "tests/runtime/fake_driver/control.h"
 
 namespace heddle::test {

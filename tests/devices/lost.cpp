@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "runtime/log.h"
-#include "runtime/stream.h"
-#include "runtime/temporary_folder.h"
+#include "runtime/base/log.h"
+#include "runtime/base/temporary_folder.h"
+#include "runtime/device/stream.h"
 #include "tests/devices/fake_gpus.h"
 
 using namespace heddle;

@@ -3,9 +3,10 @@
 
 #include <tuple>
 
-#include "runtime/memory.h"
-#include "runtime/stream.h"
-#include "runtime/temporary_folder.h"
+#include "runtime/base/temporary_folder.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/device/memory.h"
+#include "runtime/device/stream.h"
 #include "tests/devices/fake_gpus.h"
 
 using namespace heddle;

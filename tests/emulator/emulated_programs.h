@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
-#include "runtime/compile.h"
+#include "ir/graph/graph.h"
+#include "runtime/compile/compile.h"
 #include "tests/emulator/emulator.h"
 
 namespace heddle::emulator {
@@ -15,7 +15,7 @@ namespace heddle::emulator {
 struct RunOptions {
   /// Blocks run in a random order of this seed instead of the first to the last.
   std::optional<std::uint64_t> shuffle_seed = std::nullopt;
-  /// No library has epilogues: what stands by for them runs.
+  /// No library has epilogues: their fallbacks run.
   bool refuse_epilogues = false;
   /// Bytes behind a multiple of 16 that every input begins at, instead of as aligned as the program
   /// asks for.
@@ -26,7 +26,8 @@ struct RunOptions {
 /// emulator, compiled in one batch. Every buffer has its exact extent; memory that no step has
 /// written is known as such from step to step, in the arena also where one temporary follows
 /// another; inputs lie just as aligned as the program asks for. A product's epilogue is computed in
-/// float64 and rounded once; its relu makes 0 of NaN, as a library's may.
+/// float64 and rounded once; its relu makes 0 of NaN, as a library's may. Other calls of libraries
+/// are the interpreter's.
 class EmulatedPrograms {
  public:
   /// Throws CompileError.

@@ -14,7 +14,7 @@
 
 #include "heddle/error.h"
 
-#include "codegen/kernel_source.h"
+#include "codegen/common/kernel_source.h"
 
 namespace heddle::emulator {
 

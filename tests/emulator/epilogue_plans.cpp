@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/target.h"
-#include "runtime/report.h"
+#include "ir/types/target.h"
+#include "runtime/report/report.h"
 #include "tests/emulator/emulated_programs.h"
 #include "tests/support/host_arrays.h"
 #include "tests/support/oracle.h"
@@ -78,7 +78,7 @@ ir::HostArray floats(ir::Shape shape, const std::vector<float>& values) {
 TEST_CASE("a product that others need is not hidden in a step, and a result may have any users") {
   const std::string both =
       "func @f(%0: f32[n,k], %1: f32[k,m], %2: f32[m]) -> (f32[n,m], f32[n,m]) {\n"
-      "  %3 = matmul %0, %1 : f32[n,m]\n  %4 = add %3, %2 : f32[n,m]\n  return %3, %4\n}\n";
+      "  %3 = call matmul %0, %1 : f32[n,m]\n  %4 = add %3, %2 : f32[n,m]\n  return %3, %4\n}\n";
   CHECK(!contains(explained(both), "in one step"));
   CHECK(contains(explained(both), "%3 matmul has 2 uses, 1 of them outside of the epilogue"));
   const std::vector<ir::HostArray> inputs = {test::moderate_sample(DType::f32, {5, 7}, 1),
@@ -87,14 +87,14 @@ TEST_CASE("a product that others need is not hidden in a step, and a result may 
   check_both(both, inputs);
   const std::string users =
       "func @f(%0: f32[n,k], %1: f32[k,m], %2: f32[m]) -> (f32[n,m], f32[n], f32[n,m]) {\n"
-      "  %3 = matmul %0, %1 : f32[n,m]\n  %4 = add %3, %2 : f32[n,m]\n"
+      "  %3 = call matmul %0, %1 : f32[n,m]\n  %4 = add %3, %2 : f32[n,m]\n"
       "  %5 = sum %4 axes=[1] : f32[n]\n  %6 = exp %4 : f32[n,m]\n  return %4, %5, %6\n}\n";
   CHECK(contains(explained(users), ": matmul + bias in one step"));
   check_both(users, inputs);
   const std::string layers =
       "func @f(%0: f32[n,k], %1: f32[k,m], %2: f32[m], %3: f32[m,k]) -> f32[n,k] {\n"
-      "  %4 = matmul %0, %1 : f32[n,m]\n  %5 = add %4, %2 : f32[n,m]\n"
-      "  %6 = matmul %5, %3 : f32[n,k]\n  %7 = add %6, %0 : f32[n,k]\n  return %7\n}\n";
+      "  %4 = call matmul %0, %1 : f32[n,m]\n  %5 = add %4, %2 : f32[n,m]\n"
+      "  %6 = call matmul %5, %3 : f32[n,k]\n  %7 = add %6, %0 : f32[n,k]\n  return %7\n}\n";
   CHECK(contains(explained(layers), ": matmul + bias in one step"));
   CHECK(contains(explained(layers), ": matmul + residual in one step"));
   std::vector<ir::HostArray> four = inputs;
@@ -105,7 +105,7 @@ TEST_CASE("a product that others need is not hidden in a step, and a result may 
 TEST_CASE("a factor of 0 does not hide what is NaN") {
   const std::string text =
       "func @f(%0: f32[n,k], %1: f32[k,m], %2: f32[n,m], %3: scalar f32, %4: scalar f32) -> "
-      "f32[n,m] {\n  %5 = matmul %0, %1 : f32[n,m]\n  %6 = multiply %5, %3 : f32[n,m]\n"
+      "f32[n,m] {\n  %5 = call matmul %0, %1 : f32[n,m]\n  %6 = multiply %5, %3 : f32[n,m]\n"
       "  %7 = multiply %2, %4 : f32[n,m]\n  %8 = add %6, %7 : f32[n,m]\n  return %8\n}\n";
   CHECK(contains(explained(text), ": matmul + scale + scaled residual in one step"));
   const float inf = std::numeric_limits<float>::infinity();
@@ -128,7 +128,7 @@ TEST_CASE("a factor of 0 does not hide what is NaN") {
 
 TEST_CASE("relu keeps NaN where nothing else is asked for") {
   const std::string text =
-      "func @f(%0: f32[n,k], %1: f32[k,m]) -> f32[n,m] {\n  %2 = matmul %0, %1 : f32[n,m]\n"
+      "func @f(%0: f32[n,k], %1: f32[k,m]) -> f32[n,m] {\n  %2 = call matmul %0, %1 : f32[n,m]\n"
       "  %3 = constant 0 : f32[]\n  %4 = maximum %3, %2 : f32[n,m]\n  return %4\n}\n";
   const float nan = std::numeric_limits<float>::quiet_NaN();
   check_specials(text, {floats({3, 1}, {nan, -1, 2}), floats({1, 2}, {1, -3})},
@@ -139,14 +139,14 @@ TEST_CASE("relu keeps NaN where nothing else is asked for") {
 TEST_CASE("a residual that is donated becomes the result") {
   const ir::Graph graph = ir::parse(
       "func @f(%0: f32[4,4], %1: f32[4,4], %2: f32[4,4]) -> f32[4,4] {\n"
-      "  %3 = matmul %0, %1 : f32[4,4]\n  %4 = add %3, %2 : f32[4,4]\n  return %4\n}\n");
+      "  %3 = call matmul %0, %1 : f32[4,4]\n  %4 = add %3, %2 : f32[4,4]\n  return %4\n}\n");
   std::vector<runtime::PrintedProgram> printed;
   printed.push_back(runtime::print_program(graph, {.donated = {true, true, true}}, target()));
   const passes::Program& program = printed[0].program;
   REQUIRE(program.outputs[0].input.has_value());
   CHECK(*program.outputs[0].input == 2);
   const passes::BufferRef residual{passes::BufferRef::Kind::input, 2};
-  CHECK(program.steps[0].matmul.out == residual);
+  CHECK(program.steps[0].call()->results[0].buffer == residual);
   EmulatedPrograms programs(std::move(printed));
   const std::vector<ir::HostArray> inputs = {test::moderate_sample(DType::f32, {4, 4}, 1),
                                              test::moderate_sample(DType::f32, {4, 4}, 2),
@@ -159,7 +159,7 @@ TEST_CASE("a residual that is donated becomes the result") {
   }
   const ir::Graph same = ir::parse(
       "func @f(%0: f32[4,4], %1: f32[4,4]) -> f32[4,4] {\n"
-      "  %2 = matmul %0, %1 : f32[4,4]\n  %3 = add %2, %0 : f32[4,4]\n  return %3\n}\n");
+      "  %2 = call matmul %0, %1 : f32[4,4]\n  %3 = add %2, %0 : f32[4,4]\n  return %3\n}\n");
   const passes::Program both =
       runtime::print_program(same, {.donated = {true, true}}, target()).program;
   CHECK(!both.outputs[0].input.has_value());
@@ -168,7 +168,7 @@ TEST_CASE("a residual that is donated becomes the result") {
 TEST_CASE("an epilogue moves less memory, and can be switched off") {
   const std::string text =
       "func @f(%0: f32[512,512], %1: f32[512,512], %2: f32[512]) -> f32[512,512] {\n"
-      "  %3 = matmul %0, %1 : f32[512,512]\n  %4 = add %3, %2 : f32[512,512]\n"
+      "  %3 = call matmul %0, %1 : f32[512,512]\n  %4 = add %3, %2 : f32[512,512]\n"
       "  return %4\n}\n";
   CHECK(contains(explained(text), "program f: 1 groups, 0 kernels\n"));
   CHECK(contains(explained(text), "stands by, for when the library refuses"));
@@ -178,7 +178,7 @@ TEST_CASE("an epilogue moves less memory, and can be switched off") {
   const passes::Program program = runtime::print_program(ir::parse(text), {}, target()).program;
   CHECK(program.temporaries.empty());
   REQUIRE(program.steps.size() == 1);
-  CHECK(program.steps[0].matmul.stand_by.has_value());
+  CHECK(program.steps[0].call()->fallback.has_value());
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/target.h"
-#include "runtime/report.h"
+#include "ir/types/target.h"
+#include "runtime/report/report.h"
 #include "tests/emulator/emulated_programs.h"
 #include "tests/support/oracle.h"
 #include "tests/support/samples.h"
@@ -28,8 +28,8 @@ struct Case {
 
 const std::string square = "%0: f32[n,n], %1: f32[n,n]";
 const std::string oblong = "%0: f32[n,k], %1: f32[k,m]";
-const std::string p = "%p = matmul %0, %1 : f32[n,n]\n";
-const std::string q = "%q = matmul %0, %1 : f32[n,m]\n";
+const std::string p = "%p = call matmul %0, %1 : f32[n,n]\n";
+const std::string q = "%q = call matmul %0, %1 : f32[n,m]\n";
 const std::vector<std::vector<ir::Shape>> squares = {{{5, 5}, {5, 5}, {5}},
                                                      {{33, 33}, {33, 33}, {33}}};
 const std::vector<std::vector<ir::Shape>> oblongs = {
@@ -61,7 +61,7 @@ std::vector<Case> cases() {
   const runtime::CompileOptions approximate{.approximate = true}, strict{.strict = true};
   const std::string bias = oblong + ", %2: f32[m]",
                     relu = "%zero = constant 0 : f32[]\n%r = maximum %s, %zero : f32[n,m]\n";
-  const std::string tf32 = "%q = matmul %0, %1 precision=tf32 : f32[n,m]\n";
+  const std::string tf32 = "%q = call matmul %0, %1 {precision = \"tf32\"} : f32[n,m]\n";
   return {
       {"a bias along the columns", bias, "f32[n,m]", q + "%r = add %q, %2 : f32[n,m]\n",
        "matmul + bias", oblongs},
@@ -211,7 +211,7 @@ std::vector<Case> cases() {
       {"A @ B + C @ D",
        oblong + ", %2: f32[n,l], %3: f32[l,m]",
        "f32[n,m]",
-       q + "%s = matmul %2, %3 : f32[n,m]\n%r = add %q, %s : f32[n,m]\n",
+       q + "%s = call matmul %2, %3 : f32[n,m]\n%r = add %q, %s : f32[n,m]\n",
        "matmul + residual",
        {{{5, 7}, {7, 3}, {5, 2}, {2, 3}}}},
       {"relu(A @ B + b), where a NaN may be lost", bias, "f32[n,m]",
@@ -273,51 +273,51 @@ std::vector<Case> cases() {
       {"batches with one bias",
        "%0: f32[b,n,k], %1: f32[b,k,m], %2: f32[m]",
        "f32[b,n,m]",
-       "%q = matmul %0, %1 : f32[b,n,m]\n%r = add %q, %2 : f32[b,n,m]\n",
+       "%q = call matmul %0, %1 : f32[b,n,m]\n%r = add %q, %2 : f32[b,n,m]\n",
        "matmul + bias",
        {{{4, 5, 7}, {4, 7, 3}, {3}}, {{1, 5, 7}, {1, 7, 3}, {3}}}},
       {"batches times one matrix, and a bias",
        "%0: f32[b,n,k], %1: f32[k,m], %2: f32[m]",
        "f32[b,n,m]",
-       "%q = matmul %0, %1 : f32[b,n,m]\n%r = add %q, %2 : f32[b,n,m]\n",
+       "%q = call matmul %0, %1 : f32[b,n,m]\n%r = add %q, %2 : f32[b,n,m]\n",
        "matmul + bias",
        {{{4, 5, 7}, {7, 3}, {3}}}},
       {"a bias for each of the batch",
        "%0: f32[b,n,k], %1: f32[b,k,m], %2: f32[b,1,m]",
        "f32[b,n,m]",
-       "%q = matmul %0, %1 : f32[b,n,m]\n%r = add %q, %2 : f32[b,n,m]\n",
+       "%q = call matmul %0, %1 : f32[b,n,m]\n%r = add %q, %2 : f32[b,n,m]\n",
        "",
        {{{4, 5, 7}, {4, 7, 3}, {4, 1, 3}}}},
       {"transposed operands",
        "%0: f32[k,n], %1: f32[m,k], %2: f32[m]",
        "f32[n,m]",
        "%a = transpose %0 axes=[1,0] : f32[n,k]\n%b = transpose %1 axes=[1,0] : f32[k,m]\n"
-       "%q = matmul %a, %b : f32[n,m]\n%r = add %q, %2 : f32[n,m]\n",
+       "%q = call matmul %a, %b : f32[n,m]\n%r = add %q, %2 : f32[n,m]\n",
        "matmul + bias",
        {{{7, 5}, {3, 7}, {3}}}},
       {"a product of reshaped axes",
        "%0: f32[b,n,k], %1: f32[k,m], %2: f32[m]",
        "f32[b,n,m]",
-       "%a = reshape %0 : f32[b*n,k]\n%q = matmul %a, %1 : f32[b*n,m]\n"
+       "%a = reshape %0 : f32[b*n,k]\n%q = call matmul %a, %1 : f32[b*n,m]\n"
        "%c = reshape %q : f32[b,n,m]\n%r = add %c, %2 : f32[b,n,m]\n",
        "matmul + bias",
        {{{4, 5, 7}, {7, 3}, {3}}}},
       {"a matrix times a vector, and a vector",
        "%0: f32[n,k], %1: f32[k,1], %2: f32[n]",
        "f32[n]",
-       "%q = matmul %0, %1 : f32[n,1]\n%v = reshape %q : f32[n]\n%r = add %v, %2 : f32[n]\n",
+       "%q = call matmul %0, %1 : f32[n,1]\n%v = reshape %q : f32[n]\n%r = add %v, %2 : f32[n]\n",
        "matmul + residual",
        {{{5, 7}, {7, 1}, {5}}, {{1, 3}, {3, 1}, {1}}}},
       {"a product of vectors, and a number",
        "%0: f32[1,k], %1: f32[k,1], %2: f32[]",
        "f32[]",
-       "%q = matmul %0, %1 : f32[1,1]\n%s = reshape %q : f32[]\n%r = add %s, %2 : f32[]\n",
+       "%q = call matmul %0, %1 : f32[1,1]\n%s = reshape %q : f32[]\n%r = add %s, %2 : f32[]\n",
        "matmul + residual",
        {{{1, 7}, {7, 1}, {}}}},
       {"a product that is only reshaped",
        "%0: f32[n,k], %1: f32[k,1]",
        "f32[n]",
-       "%q = matmul %0, %1 : f32[n,1]\n%r = reshape %q : f32[n]\n",
+       "%q = call matmul %0, %1 : f32[n,1]\n%r = reshape %q : f32[n]\n",
        "",
        {{{5, 7}, {7, 1}}}},
       {"no elements, and no depth",
@@ -330,7 +330,7 @@ std::vector<Case> cases() {
        "%0: f16[n,k], %1: f16[k,m], %2: f32[m]",
        "f32[n,m]",
        "%a = cast %0 : f32[n,k]\n%b = cast %1 : f32[k,m]\n"
-       "%q = matmul %a, %b : f32[n,m]\n"
+       "%q = call matmul %a, %b : f32[n,m]\n"
        "%r = add %q, %2 : f32[n,m]\n",
        "matmul + bias",
        {{{5, 7}, {7, 3}, {3}}}},
@@ -338,7 +338,7 @@ std::vector<Case> cases() {
        "%0: bf16[n,k], %1: bf16[m,k], %2: bf16[m]",
        "bf16[n,m]",
        "%a = cast %0 : f32[n,k]\n%b = transpose %1 axes=[1,0] : bf16[k,m]\n"
-       "%c = cast %b : f32[k,m]\n%q = matmul %a, %c : f32[n,m]\n%d = cast %2 : f32[m]\n"
+       "%c = cast %b : f32[k,m]\n%q = call matmul %a, %c : f32[n,m]\n%d = cast %2 : f32[m]\n"
        "%s = add %q, %d : f32[n,m]\n%r = cast %s : bf16[n,m]\n",
        "matmul + bias",
        {{{5, 7}, {3, 7}, {3}}}},
@@ -353,7 +353,7 @@ std::vector<Case> cases() {
       {"half precision rounds before the bias",
        "%0: f16[n,k], %1: f16[k,m], %2: f16[m]",
        "f16[n,m]",
-       "%q = matmul %0, %1 : f16[n,m]\n%r = add %q, %2 : f16[n,m]\n",
+       "%q = call matmul %0, %1 : f16[n,m]\n%r = add %q, %2 : f16[n,m]\n",
        "",
        {{{5, 7}, {7, 3}, {3}}},
        {},
@@ -361,7 +361,7 @@ std::vector<Case> cases() {
       {"float64 has no bias",
        "%0: f64[n,k], %1: f64[k,m], %2: f64[m]",
        "f64[n,m]",
-       "%q = matmul %0, %1 : f64[n,m]\n%r = add %q, %2 : f64[n,m]\n",
+       "%q = call matmul %0, %1 : f64[n,m]\n%r = add %q, %2 : f64[n,m]\n",
        "",
        {{{5, 7}, {7, 3}, {3}}},
        {},
@@ -369,13 +369,13 @@ std::vector<Case> cases() {
       {"float64 has a residual",
        "%0: f64[n,k], %1: f64[k,m], %2: f64[n,m]",
        "f64[n,m]",
-       "%q = matmul %0, %1 : f64[n,m]\n%r = subtract %q, %2 : f64[n,m]\n",
+       "%q = call matmul %0, %1 : f64[n,m]\n%r = subtract %q, %2 : f64[n,m]\n",
        "matmul + scaled residual",
        {{{5, 7}, {7, 3}, {5, 3}}}},
       {"complex numbers",
        "%0: c64[n,k], %1: c64[k,m], %2: c64[n,m]",
        "c64[n,m]",
-       "%q = matmul %0, %1 : c64[n,m]\n%r = subtract %q, %2 : c64[n,m]\n",
+       "%q = call matmul %0, %1 : c64[n,m]\n%r = subtract %q, %2 : c64[n,m]\n",
        "",
        {{{5, 7}, {7, 3}, {5, 3}}}},
   };

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel_source.h"
+#include "codegen/common/kernel_source.h"
 
 namespace heddle::emulator {
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "ir/element.h"
-#include "ir/target.h"
+#include "ir/types/element.h"
+#include "ir/types/target.h"
 #include "tests/emulator/emulated_programs.h"
 #include "tests/support/host_arrays.h"
 
@@ -51,7 +52,9 @@ const std::vector<Case> cases = {
     {"rows", sums_of_rows, "[3,256001]", "[3]", small_gpu, {3, 256001}, 1, 256, 1 << 30},
     {"symbolic rows", sums_of_rows, "[n,m]", "[n]", "sm_90", {1, 256001}, 1, 256, 1 << 30},
     {"squares", sums_of_squares, "[n,m]", "[n]", "sm_90", {1, 200000}, 1, 256, 1 << 30, {}, true},
+    {"middling rows", sums_of_rows, "[3,60001]", "[3]", small_gpu, {3, 60001}, 1, 256, 8192},
     {"columns", sums_of_columns, "[8000,33]", "[33]", small_gpu, {8000, 33}, 0, 8, 4000},
+    {"middling columns", sums_of_columns, "[2000,33]", "[33]", small_gpu, {2000, 33}, 0, 8, 128},
     {"symbolic columns", sums_of_columns, "[n,m]", "[m]", "sm_90", {8001, 40}, 0, 8, 1 << 30},
     {"all, in parts", sum_of_all, "[1048579]", "[]", small_gpu, {1048579}, -1, 1024, 262148},
     {"symbolic, in parts", sum_of_all, "[n]", "[]", small_gpu, {1000003}, -1, 1024, 250004},
@@ -203,15 +206,19 @@ double worst(const Case& one, const std::string& kind, EmulatedPrograms& program
   return greatest;
 }
 
-void check(const std::vector<Case>& checked, const std::vector<DType>& dtypes,
-           const std::vector<const char*>& of_kinds) {
+/// Returns the sections of the device library that the kernels are printed over.
+std::set<std::string> check(const std::vector<Case>& checked, const std::vector<DType>& dtypes,
+                            const std::vector<const char*>& of_kinds) {
   std::vector<runtime::PrintedProgram> printed;
+  std::set<std::string> sections;
   for (const Case& one : checked) {
     for (const DType dtype : dtypes) {
       runtime::CompileOptions options;
       options.disabled = one.disabled;
       printed.push_back(
           runtime::print_program(graph_of(one, dtype), options, ir::parse_target(one.target)));
+      for (const codegen::KernelSource& kernel : printed.back().kernels)
+        sections.insert(kernel.sections.begin(), kernel.sections.end());
     }
   }
   EmulatedPrograms programs(std::move(printed));
@@ -230,10 +237,13 @@ void check(const std::vector<Case>& checked, const std::vector<DType>& dtypes,
       ++program;
     }
   }
+  return sections;
 }
 
 TEST_CASE("long sums of float32 keep to their bound in every kind of kernel") {
-  check(cases, {DType::f32}, kinds);
+  const std::set<std::string> sections = check(cases, {DType::f32}, kinds);
+  CHECK(sections.contains("fold_sum"));
+  CHECK(sections.contains("add_sum"));
 }
 
 TEST_CASE("long sums of every dtype keep to their bound") {

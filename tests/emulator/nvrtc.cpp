@@ -1,4 +1,4 @@
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "codegen/sections.h"
+#include "codegen/common/sections.h"
 #include "tests/emulator/kernels.h"
 
 namespace heddle::emulator {

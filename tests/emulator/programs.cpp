@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/target.h"
+#include "ir/types/target.h"
 #include "tests/emulator/emulated_programs.h"
 #include "tests/support/host_arrays.h"
 #include "tests/support/oracle.h"
@@ -35,7 +35,7 @@ const std::vector<Case> cases = {
     {"func @whole(%0: i32[n]) -> i32[] {\n  %1 = sum %0 axes=[0] : i32[]\n  return %1\n}\n",
      {{{1}}, {{100003}}}},
     {"func @product(%0: f32[n,k], %1: f32[k,m]) -> f32[n,m] {\n"
-     "  %2 = matmul %0, %1 : f32[n,m]\n  %3 = tanh %2 : f32[n,m]\n  return %3\n}\n",
+     "  %2 = call matmul %0, %1 : f32[n,m]\n  %3 = tanh %2 : f32[n,m]\n  return %3\n}\n",
      {{{5, 7}, {7, 3}}, {{33, 1}, {1, 40}}}},
 };
 
@@ -119,11 +119,11 @@ TEST_CASE("what a program leaves unwritten is reported, in its outputs and betwe
   CHECK(failure_of(good) == "");
 
   runtime::PrintedProgram no_last = good;
-  no_last.program.steps[1].kernel.grid = {{0, 1}};
+  no_last.program.steps[1].kernel()->grid = {{0, 1}};
   CHECK(failure_of(no_last) == "program whole never writes element 0 of output 0");
 
   runtime::PrintedProgram no_first = good;
-  no_first.program.steps[0].kernel.grid = {{0, 1}};
+  no_first.program.steps[0].kernel()->grid = {{0, 1}};
   const std::string message = failure_of(no_first);
   CAPTURE(message);
   CHECK(message.find("program whole, step 1: kernel") != std::string::npos);

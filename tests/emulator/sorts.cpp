@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/calls/calls.h"
+#include "passes/plan/sort_call.h"
 #include "tests/emulator/emulated_programs.h"
 #include "tests/support/oracle.h"
 #include "tests/support/samples.h"
@@ -24,10 +26,9 @@ struct Sorted {
 Sorted sort_of(DType dtype, const ir::Shape& shape) {
   Sorted sorted;
   const ValueId x = sorted.graph.parameter(dtype, shape);
-  ir::Attributes axis;
-  axis.axes = {1};
-  sorted.graph.outputs = {sorted.graph.add(Op::sort, {x}, axis),
-                          sorted.graph.add(Op::argsort, {x}, axis)};
+  const std::int64_t axis = 1;
+  sorted.graph.outputs = {sorted.graph.call(ir::calls::sort(), {x}, {{"axis", axis}}),
+                          sorted.graph.call(ir::calls::argsort(), {x}, {{"axis", axis}})};
   sorted.input = test::sample(ir::Domain::any, 0, dtype, shape, 1);
   const std::size_t size = size_of(dtype), count = sorted.input.data.size() / size;
   for (std::size_t i = 700; i < count; ++i)
@@ -54,7 +55,7 @@ TEST_CASE("merging and scattering by digits give what the interpreter gives") {
     for (std::size_t i = 0; i < sorts.size(); ++i) {
       CAPTURE(other);
       CAPTURE(ir::print(sorts[i].graph));
-      const auto method = programs.program(i).steps[0].sort.kernels->method;
+      const auto method = passes::sort_of(*programs.program(i).steps[0].call()).kernels->method;
       const bool is_radix = method == passes::SortKernels::Method::radix;
       CHECK(is_radix == (std::string_view(other) == "merge_sort"));
       const std::vector<HostArray> expected = interpret(sorts[i].graph, {&sorts[i].input, 1});
@@ -72,7 +73,7 @@ TEST_CASE("long rows go by digits, where a few merges would not do") {
   const auto method = [](DType dtype, std::int64_t length) {
     const Sorted one = sort_of(dtype, {1, length});
     const auto printed = runtime::print_program(one.graph, {}, ir::parse_target("sm_90:h200"));
-    return printed.program.steps[0].sort.kernels->method;
+    return passes::sort_of(*printed.program.steps[0].call()).kernels->method;
   };
   using Method = passes::SortKernels::Method;
   CHECK(method(DType::u8, 4096) == Method::merge);

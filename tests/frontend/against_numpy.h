@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/access.h"
-#include "frontend/storage.h"
+#include "frontend/array/access.h"
+#include "frontend/graph/storage.h"
 #include "tests/support/oracle.h"
 #include "tests/support/samples.h"
 #include "values.h"

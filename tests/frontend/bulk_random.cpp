@@ -1,7 +1,7 @@
 #include <numbers>
 #include <set>
 
-#include "runtime/curand.h"
+#include "runtime/cuda/libraries/curand.h"
 #include "tests/frontend/distributions.h"
 #include "tests/frontend/values.h"
 

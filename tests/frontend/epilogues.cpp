@@ -8,7 +8,7 @@
 #include "values.h"
 
 // What follows matrix products, on whatever device there is, against float64. On a GPU that is one
-// call of its library, and, in a process that does not find it, the steps that stand by.
+// call of its library, and, in a process that does not find it, the call's fallback.
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <functional>
 #include <string_view>
 
-#include "runtime/fault.h"
+#include "runtime/base/fault.h"
 #include "values.h"
 
 namespace fault = heddle::runtime::fault;

@@ -15,9 +15,11 @@ std::string text_of(hd::DType dtype, const hd::JitOptions& options = {},
 }
 
 std::string name_in(const std::string& text) {
-  const std::size_t place = text.find("precision=");
+  const std::string before = "precision = \"";
+  const std::size_t place = text.find(before);
   if (place == std::string::npos) return "ieee";
-  return text.substr(place + 10, text.find(' ', place) - place - 10);
+  const std::size_t begin = place + before.size();
+  return text.substr(begin, text.find('"', begin) - begin);
 }
 
 /// Restores what was set.
@@ -91,7 +93,7 @@ TEST_CASE("a jitted function is traced anew for another precision, and inlined w
   const auto inner = hd::jit([](const hd::Array& x) { return hd::matmul(x, x); },
                              {.matmul_precision = Precision::tf32});
   const auto both = hd::jit([&](const hd::Array& x) { return std::pair(inner(x), f(x)); });
-  CHECK(contains(both.ir(a), "precision=tf32"));
+  CHECK(contains(both.ir(a), "precision = \"tf32\""));
   CHECK(contains(both.ir(a), "matmul %0, %0 : f32"));
 }
 

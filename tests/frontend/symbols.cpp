@@ -5,7 +5,7 @@
 
 #include "heddle/heddle.h"
 
-#include "runtime/statistics.h"
+#include "runtime/base/statistics.h"
 #include "tests/runtime/helpers.h"
 #include "values.h"
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/calls/calls.h"
 #include "tests/fuzz/recorder.h"
 
 namespace heddle::test {
@@ -59,8 +60,10 @@ std::string row(const std::map<std::string, std::size_t>& counts, std::size_t co
 
 Coverage::Coverage() {
   for (int op = 0; op < ir::op_count; ++op) {
-    ops_[std::string(ir::info(static_cast<Op>(op)).name)] = 0;
+    if (!ir::is_of_call(static_cast<Op>(op)))
+      ops_[std::string(ir::info(static_cast<Op>(op)).name)] = 0;
   }
+  for (const ir::CallOp* const op : ir::call_ops()) ops_[std::string(op->name)] = 0;
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     if ((ir::all_dtypes & ir::set_of(dtype)) != 0) traits_[std::string(name_of(dtype))] = 0;
@@ -82,7 +85,7 @@ void Coverage::count(const Case& one) {
     if (!needed[i]) continue;
     const Op op = one.graph.op(id);
     if (op != Op::parameter && op != Op::constant) ++length;
-    ops.insert(std::string(ir::info(op).name));
+    if (op != Op::result) ops.insert(std::string(one.graph.op_name(id)));
     add_traits(id, one, traits);
   }
   if (one.graph.outputs.size() > 1) traits.insert("several outputs");

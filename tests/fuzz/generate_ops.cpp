@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/calls/calls.h"
 #include "tests/fuzz/generator.h"
 
 namespace heddle::test {
@@ -222,7 +223,7 @@ void Generator::add_scan() {
 void Generator::add_matmul() {
   const ValueId picked = pick();
   if (recorder_.shape(picked).size() < 2) return;
-  const ir::DTypeSet allowed = ir::info(Op::matmul).dtypes;
+  const ir::DTypeSet allowed = ir::calls::matmul().dtypes;
   const DType own = recorder_.dtype(picked);
   const bool keeps = (allowed & ir::set_of(own)) != 0;
   const ValueId a = recorder_.cast(picked, keeps ? own : recorder_.any_dtype(allowed));
@@ -233,12 +234,8 @@ void Generator::add_matmul() {
   ValueId b{};
   if (recorder_.chance(0.5)) {
     // a times its own transpose
-    Attributes attributes;
-    attributes.axes.resize(shape.size());
-    std::iota(attributes.axes.begin(), attributes.axes.end(), 0);
-    std::swap(attributes.axes.back(), *(attributes.axes.end() - 2));
     if (recorder_.elements(shape) * recorder_.extent(*(shape.end() - 2)) > most_products) return;
-    b = recorder_.add(Op::transpose, {a}, attributes).value();
+    b = transposed(a);
   } else {
     // a batch of matrices, or one for all
     *(shape.end() - 2) = shape.back();
@@ -248,7 +245,74 @@ void Generator::add_matmul() {
     if (recorder_.elements(shape) > Recorder::most_elements) return;
     b = recorder_.parameter(recorder_.dtype(a), shape);
   }
-  settle(recorder_.add(Op::matmul, {a, b}));
+  settle(recorder_.add(Op::call, {a, b}, ir::matmul_attributes(Precision::ieee)));
+}
+
+ValueId Generator::transposed(ValueId matrices) {
+  Attributes attributes;
+  attributes.axes.resize(recorder_.shape(matrices).size());
+  std::iota(attributes.axes.begin(), attributes.axes.end(), 0);
+  std::swap(attributes.axes.back(), *(attributes.axes.end() - 2));
+  return recorder_.add(Op::transpose, {matrices}, attributes).value();
+}
+
+/// The real parts of a value, limited to [-2, 2]; NaNs are a number there too.
+ValueId Generator::within_two(ValueId value, DType dtype) {
+  const ValueId real = recorder_.cast(value, dtype);
+  const ValueId low = recorder_.constant(dtype, -2), high = recorder_.constant(dtype, 2);
+  return recorder_.add(Op::fmin, {recorder_.add(Op::fmax, {real, low}).value(), high}).value();
+}
+
+ValueId Generator::identity(DType dtype, Dim order) {
+  Attributes attributes;
+  attributes.dtype = DType::i32;
+  attributes.shape = {order, order};
+  attributes.axes = {0};
+  const ValueId row = recorder_.add(Op::iota, {}, attributes).value();
+  attributes.axes = {1};
+  const ValueId column = recorder_.add(Op::iota, {}, attributes).value();
+  const ValueId equal = recorder_.add(Op::equal, {row, column}).value();
+  if (recorder_.chance(0.5)) return recorder_.cast(equal, dtype);
+  const ValueId one = recorder_.constant(dtype, 1), zero = recorder_.constant(dtype, 0);
+  return recorder_.add(Op::select, {equal, one, zero}).value();
+}
+
+/// Of y y^H + 4, which is positive definite whatever y is.
+void Generator::add_cholesky() {
+  const ValueId picked = pick();
+  const Shape shape = recorder_.shape(picked);
+  if (shape.size() < 2) return;
+  const Dim order = *(shape.end() - 2);
+  constexpr std::int64_t most_rows = 40, most_columns = 300, most_values = 1 << 13;
+  const bool small = recorder_.extent(order) <= most_rows &&
+                     recorder_.extent(shape.back()) <= most_columns &&
+                     recorder_.elements(shape) <= most_values;
+  Shape matrices = shape;
+  matrices.back() = order;
+  if (!small || recorder_.elements(matrices) > most_values) return;
+
+  static const std::vector<DType> kinds = {DType::f32, DType::f32, DType::f32, DType::f64,
+                                           DType::f64, DType::c64, DType::c128};
+  const DType dtype = recorder_.any_of(kinds), part = real_dtype(dtype);
+  ValueId y = within_two(picked, part);
+  if (is_complex(dtype)) {
+    const ValueId imaginary = within_two(beside(part, shape, true), part);
+    y = recorder_.add(Op::make_complex, {y, imaginary}).value();
+  }
+  ValueId other = transposed(y);
+  if (is_complex(dtype)) other = recorder_.add(Op::conjugate, {other}).value();
+  const ValueId product =
+      recorder_.add(Op::call, {y, other}, ir::matmul_attributes(Precision::ieee)).value();
+  const ValueId four = recorder_.constant(dtype, 4);
+  const ValueId diagonal = recorder_.add(Op::multiply, {identity(dtype, order), four}).value();
+  ValueId matrix = recorder_.add(Op::add, {product, diagonal}).value();
+  if (recorder_.chance(0.3)) pool_.push_back(matrix);
+  if (recorder_.chance(0.3)) matrix = transposed(matrix);
+  const ir::Attributes attributes =
+      ir::call_attributes(ir::calls::cholesky(), {{"upper", recorder_.chance(0.5)}});
+  const ValueId factor = recorder_.add(Op::call, {matrix}, attributes).value();
+  settle(factor);
+  if (recorder_.chance(0.5)) settle(recorder_.result(factor, 1));
 }
 
 void Generator::add_sort() {
@@ -257,10 +321,9 @@ void Generator::add_sort() {
   if (rank == 0) return;
   // The places of floats that are off by a rounding say nothing.
   const bool sharp = !is_floating(recorder_.dtype(value)) || graph().op(value) == Op::parameter;
-  Attributes attributes;
-  attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
-  settle(
-      recorder_.add(sharp && recorder_.chance(0.5) ? Op::argsort : Op::sort, {value}, attributes));
+  const auto axis = static_cast<std::int64_t>(recorder_.below(rank));
+  const ir::CallOp& op = sharp && recorder_.chance(0.5) ? ir::calls::argsort() : ir::calls::sort();
+  settle(recorder_.add(Op::call, {value}, ir::call_attributes(op, {{"axis", axis}})));
 }
 
 void Generator::add_search() {
@@ -269,10 +332,9 @@ void Generator::add_search() {
   const bool sharp =
       is_integer(dtype) || (is_floating(dtype) && graph().op(value) == Op::parameter);
   if (!sharp) return;
-  Attributes attributes;
-  attributes.axes = {0};
   const ValueId among = recorder_.parameter(dtype, {recorder_.any_of(extents_)});
-  const ValueId sorted = recorder_.add(Op::sort, {among}, attributes).value();
+  const ValueId sorted =
+      recorder_.add(Op::call, {among}, ir::call_attributes(ir::calls::sort())).value();
   const Op op = recorder_.chance(0.5) ? Op::searchsorted_left : Op::searchsorted_right;
   settle(recorder_.add(op, {sorted, value}));
 }

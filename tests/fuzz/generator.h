@@ -83,6 +83,10 @@ class Generator {
   void add_reduction();
   void add_scan();
   void add_matmul();
+  ValueId within_two(ValueId value, DType dtype);
+  ValueId identity(DType dtype, Dim order);
+  ValueId transposed(ValueId matrices);
+  void add_cholesky();
   void add_sort();
   void add_search();
   void choose_outputs();

@@ -6,8 +6,8 @@
 
 #include "heddle/error.h"
 
-#include "ir/constant.h"
 #include "ir/interpreter/functions.h"
+#include "ir/types/constant.h"
 
 namespace heddle::test {
 
@@ -61,8 +61,8 @@ ValueId Recorder::constant(DType dtype, double value) {
   return id;
 }
 
-HostArray Recorder::evaluate(Op op, std::span<const ValueId> operands,
-                             const Attributes& attributes) const {
+HostArray Recorder::evaluate(Op op, std::span<const ValueId> operands, const Attributes& attributes,
+                             std::size_t index) const {
   ir::Graph single;
   single.fold_constants = false;
   std::vector<ValueId> parameters;
@@ -75,7 +75,7 @@ HostArray Recorder::evaluate(Op op, std::span<const ValueId> operands,
   Attributes concrete = attributes;
   concrete.shape = bound(attributes.shape, case_.bindings);
   for (ir::Dim& start : concrete.starts) start = extent(start);
-  single.outputs = {single.add(op, parameters, concrete)};
+  single.outputs = {single.result(single.add(op, parameters, concrete), index)};
   return ir::interpret(single, arguments)[0];
 }
 
@@ -97,6 +97,13 @@ std::optional<ValueId> Recorder::add(Op op, const std::vector<ValueId>& operands
   } catch (const Error&) {
     return std::nullopt;  // a user's mistake: no such node
   }
+}
+
+ValueId Recorder::result(ValueId call, std::size_t index) {
+  HostArray array = evaluate(Op::call, graph().operands(call), graph().attributes(call), index);
+  const ValueId id = case_.graph.result(call, index);
+  keep(id, std::move(array));
+  return id;
 }
 
 ValueId Recorder::cast(ValueId id, DType dtype) {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 #include "tests/cases/case.h"
 #include "tests/support/samples.h"
 
@@ -44,6 +44,8 @@ class Recorder {
   /// The node, unless the IR refuses it or it has too many elements or axes.
   std::optional<ir::ValueId> add(ir::Op op, const std::vector<ir::ValueId>& operands,
                                  const ir::Attributes& attributes = {});
+  /// Result `index` of a call, from 1 on.
+  ir::ValueId result(ir::ValueId call, std::size_t index);
   ir::ValueId cast(ir::ValueId id, DType dtype);
 
   /// Smallest and largest element, and whether there are NaNs or infinities.
@@ -59,8 +61,9 @@ class Recorder {
   static constexpr std::size_t most_axes = 6;
 
  private:
+  /// Result `index` of it, if it is a call.
   ir::HostArray evaluate(ir::Op op, std::span<const ir::ValueId> operands,
-                         const ir::Attributes& attributes) const;
+                         const ir::Attributes& attributes, std::size_t index = 0) const;
   void keep(ir::ValueId id, ir::HostArray value);
 
   std::mt19937_64 random_;

@@ -9,7 +9,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/dim.h"
+#include "ir/types/dim.h"
 
 using namespace heddle;
 using namespace heddle::ir;

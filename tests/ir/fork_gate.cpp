@@ -1,6 +1,6 @@
 // Locks, sections and claims at a fork.
 
-#include "ir/fork_gate.h"
+#include "ir/base/fork_gate.h"
 
 #include <atomic>
 #include <chrono>

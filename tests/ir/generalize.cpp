@@ -1,4 +1,4 @@
-#include "ir/generalize.h"
+#include "ir/graph/generalize.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

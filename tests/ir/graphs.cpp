@@ -4,7 +4,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 using namespace heddle;
 using namespace heddle::ir;

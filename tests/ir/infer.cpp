@@ -7,6 +7,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/calls/calls.h"
 #include "type_text.h"
 
 using namespace heddle;
@@ -368,18 +369,24 @@ TEST_CASE("reductions: errors") {
 }
 
 TEST_CASE("matmul broadcasts batch axes") {
-  CHECK(infer_text(Op::matmul, {"f32[2,3]", "f32[3,4]"}) == "f32[2,4]");
-  CHECK(infer_text(Op::matmul, {"f32[5,1,2,k]", "f32[7,k,4]"}) == "f32[5,7,2,4]");
-  CHECK(infer_text(Op::matmul, {"i32[n,0]", "i32[0,m]"}) == "i32[n,m]");
-  CHECK(infer_text(Op::matmul, {"f32[2,3]", "f32[4,5]"}) ==
+  CHECK(infer_text(Op::call, {"f32[2,3]", "f32[3,4]"}, matmul_attributes(Precision::ieee)) ==
+        "f32[2,4]");
+  CHECK(infer_text(Op::call, {"f32[5,1,2,k]", "f32[7,k,4]"}, matmul_attributes(Precision::ieee)) ==
+        "f32[5,7,2,4]");
+  CHECK(infer_text(Op::call, {"i32[n,0]", "i32[0,m]"}, matmul_attributes(Precision::ieee)) ==
+        "i32[n,m]");
+  CHECK(infer_text(Op::call, {"f32[2,3]", "f32[4,5]"}, matmul_attributes(Precision::ieee)) ==
         "ShapeError: matmul(f32[2,3], f32[4,5]): the last axis of the first has extent 3, the last "
         "but one of the second 4; they must be equal");
-  CHECK(infer_text(Op::matmul, {"f32[3]", "f32[3,4]"}) ==
+  CHECK(infer_text(Op::call, {"f32[3]", "f32[3,4]"}, matmul_attributes(Precision::ieee)) ==
         "ShapeError: matmul(f32[3], f32[3,4]): operands need at least 2 dimensions; reshape a "
         "vector to [1,n] or [n,1]");
-  CHECK(infer_text(Op::matmul, {"f32[2,2,3]", "f32[3,3,4]"}).starts_with("ShapeError: "));
-  CHECK(infer_text(Op::matmul, {"f32[2,3]", "f16[3,4]"}).starts_with("DTypeError: "));
-  CHECK(infer_text(Op::matmul, {"f32[n,3]", "f32[m,4]"}).starts_with("ShapeError: "));
+  CHECK(infer_text(Op::call, {"f32[2,2,3]", "f32[3,3,4]"}, matmul_attributes(Precision::ieee))
+            .starts_with("ShapeError: "));
+  CHECK(infer_text(Op::call, {"f32[2,3]", "f16[3,4]"}, matmul_attributes(Precision::ieee))
+            .starts_with("DTypeError: "));
+  CHECK(infer_text(Op::call, {"f32[n,3]", "f32[m,4]"}, matmul_attributes(Precision::ieee))
+            .starts_with("ShapeError: "));
 }
 
 TEST_CASE("searches are elementwise in what is looked for") {
@@ -392,13 +399,16 @@ TEST_CASE("searches are elementwise in what is looked for") {
   CHECK(infer_text(Op::searchsorted_left, {"bool[3]", "bool[3]"}).starts_with("DTypeError: "));
 }
 
-TEST_CASE("sorting keeps the shape, and takes one axis") {
-  CHECK(infer_text(Op::sort, {"f16[2,n]"}, with_axes({0})) == "f16[2,n]");
-  CHECK(infer_text(Op::argsort, {"bool[0,3]"}, with_axes({1})) == "i64[0,3]");
-  CHECK(infer_text(Op::sort, {"f32[2,3]"}, with_axes({2})) ==
+TEST_CASE("sorting keeps the shape") {
+  const auto along = [](const CallOp& op, std::int64_t axis) {
+    return call_attributes(op, {{"axis", axis}});
+  };
+  CHECK(infer_text(Op::call, {"f16[2,n]"}, along(calls::sort(), 0)) == "f16[2,n]");
+  CHECK(infer_text(Op::call, {"bool[0,3]"}, along(calls::argsort(), 1)) == "i64[0,3]");
+  CHECK(infer_text(Op::call, {"f32[2,3]"}, along(calls::sort(), 2)) ==
         "IndexError: sort(f32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
-  CHECK(infer_text(Op::argsort, {"f32[]"}, with_axes({0})).starts_with("IndexError: "));
-  CHECK(
-      infer_text(Op::sort, {"f32[2,3]"}).starts_with("ValueError: sort(f32[2,3]): takes one axis"));
-  CHECK(infer_text(Op::sort, {"f32[2,3]"}, with_axes({0, 1})).starts_with("ValueError: "));
+  CHECK(infer_text(Op::call, {"f32[2,3]"}, along(calls::sort(), -1)).starts_with("IndexError: "));
+  CHECK(infer_text(Op::call, {"f32[]"}, along(calls::argsort(), 0)).starts_with("IndexError: "));
+  CHECK(infer_text(Op::call, {"f32[2]", "f32[2]"}, along(calls::sort(), 0)) ==
+        "ValueError: sort(f32[2], f32[2]): takes 1 operands, not 2");
 }

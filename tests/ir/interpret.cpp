@@ -9,8 +9,8 @@
 
 #include "heddle/error.h"
 
-#include "ir/fold.h"
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
+#include "ir/interpreter/fold.h"
 #include "tests/ir/type_text.h"
 
 using namespace heddle;
@@ -167,14 +167,14 @@ TEST_CASE("half sums accumulate in float") {
 
 TEST_CASE("matmul, with broadcast batches and integers that wrap") {
   const auto text = R"(func @f(%0: f32[2,1,2,2], %1: f32[2,2,1]) -> f32[2,2,2,1] {
-  %2 = matmul %0, %1 : f32[2,2,2,1]
+  %2 = call matmul %0, %1 : f32[2,2,2,1]
   return %2
 })";
   CHECK(values<float>(run(text, {array<float>("f32[2,1,2,2]", {1, 2, 3, 4, 5, 6, 7, 8}),
                                  array<float>("f32[2,2,1]", {1, 1, 1, -1})})) ==
         Floats{3, 7, -1, -1, 11, 15, -1, -1});
   const auto bytes = R"(func @f(%0: u8[1,2], %1: u8[2,1]) -> u8[1,1] {
-  %2 = matmul %0, %1 : u8[1,1]
+  %2 = call matmul %0, %1 : u8[1,1]
   return %2
 })";
   CHECK(values<unsigned char>(run(bytes, {array<unsigned char>("u8[1,2]", {100, 200}),

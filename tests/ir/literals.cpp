@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/literal.h"
+#include "ir/types/literal.h"
 
 using heddle::DType;
 using heddle::ir::ElementBits;

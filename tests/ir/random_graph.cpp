@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "ir/calls/calls.h"
+#include "test_calls.h"
+
 using namespace heddle;
 using namespace heddle::ir;
 
@@ -14,7 +17,7 @@ namespace {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  Generator(std::uint64_t seed, bool test_calls) : random_(seed), test_calls_(test_calls) {}
 
   Graph run(int length) {
     add_parameters();
@@ -87,7 +90,7 @@ class Generator {
       add_elementwise();
       return;
     }
-    switch (below(15)) {
+    switch (below(test_calls_ ? 17 : 15)) {
       case 0:
         graph_.constant(any_dtype(all_dtypes), random_());
         break;
@@ -130,8 +133,14 @@ class Generator {
       case 13:
         add_search();
         break;
-      default:
+      case 14:
         add_matmul();
+        break;
+      case 15:
+        add_extremes();
+        break;
+      default:
+        add_repeat();
         break;
     }
   }
@@ -337,9 +346,8 @@ class Generator {
     const ValueId value = pick();
     const std::size_t rank = graph_.shape(value).size();
     if (rank == 0) return;
-    Attributes attributes;
-    attributes.axes = {static_cast<std::int64_t>(below(rank))};
-    graph_.add(any_op(OpKind::sorting), {value}, attributes);
+    const auto axis = static_cast<std::int64_t>(below(rank));
+    graph_.call(coin() ? calls::sort() : calls::argsort(), {value}, {{"axis", axis}});
   }
 
   void add_search() {
@@ -353,20 +361,60 @@ class Generator {
   }
 
   void add_matmul() {
-    const ValueId value = cast(pick(), any_dtype(info(Op::matmul).dtypes));
+    const ValueId value = cast(pick(), any_dtype(calls::matmul().dtypes));
     const auto rank = static_cast<std::int64_t>(graph_.shape(value).size());
     if (rank < 2) return;
     Attributes attributes;
     attributes.axes.resize(static_cast<std::size_t>(rank));
     std::iota(attributes.axes.begin(), attributes.axes.end(), 0);
     std::swap(attributes.axes.back(), *(attributes.axes.end() - 2));
-    graph_.add(Op::matmul, {value, graph_.add(Op::transpose, {value}, attributes)});
+    graph_.call(calls::matmul(), {value, graph_.add(Op::transpose, {value}, attributes)});
+  }
+
+  /// A call with several results, of which some are nodes.
+  void add_extremes() {
+    const ValueId value = cast(pick(), DType::i64);
+    if (graph_.shape(value).empty()) return;
+    const ValueId call =
+        graph_.call(test::extremes(), {value},
+                    {{"exact", coin()},
+                     {"weight", static_cast<double>(below(5)) / 2},
+                     {"mode", std::string(coin() ? "least" : "most")},
+                     {"dtype", any_dtype(all_dtypes)},
+                     {"counts", std::vector<std::int64_t>(below(3), std::int64_t{-7})},
+                     {"extents", std::vector<Dim>(below(3), any_extent())}});
+    for (const std::size_t result : {1, 2}) {
+      if (coin()) graph_.result(call, result);
+    }
+  }
+
+  /// A call with a region, in which may be another.
+  void add_repeat() {
+    const ValueId value = cast(pick(), any_dtype(numbers));
+    const auto times = static_cast<std::int64_t>(below(4));
+    graph_.call(test::repeat(), {value}, {{"times", times}},
+                {make_region(region_of(graph_.type(value), below(3)))});
+  }
+
+  Graph region_of(const Type& type, std::size_t depth) {
+    Graph region;
+    ValueId value = region.parameter(type.dtype, type.shape);
+    for (std::size_t i = below(4); i > 0; --i)
+      value = region.add(coin() ? Op::add : Op::multiply, {value, value});
+    if (depth > 0) {
+      value = region.call(test::repeat(), {value}, {}, {make_region(region_of(type, depth - 1))});
+    }
+    region.outputs = {value};
+    return region;
   }
 
   std::mt19937_64 random_;
+  bool test_calls_;
   Graph graph_;
 };
 
 }  // namespace
 
-Graph random_graph(std::uint64_t seed, int length) { return Generator(seed).run(length); }
+Graph random_graph(std::uint64_t seed, int length, bool test_calls) {
+  return Generator(seed, test_calls).run(length);
+}

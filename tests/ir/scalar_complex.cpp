@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/scalar.h"
+#include "ir/types/scalar.h"
 
 namespace scalar = heddle_scalar;
 

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/scalar.h"
+#include "ir/types/scalar.h"
 
 namespace {
 

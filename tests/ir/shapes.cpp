@@ -4,7 +4,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/shape.h"
+#include "ir/types/shape.h"
 #include "type_text.h"
 
 using namespace heddle;

@@ -4,7 +4,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/target.h"
+#include "ir/types/target.h"
 
 using namespace heddle;
 using namespace heddle::ir;

@@ -4,7 +4,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 using namespace heddle;
 using namespace heddle::ir;
@@ -52,10 +52,10 @@ TEST_CASE("complex constants come back unchanged") {
 TEST_CASE("the precision of products is part of a graph") {
   const std::string text =
       "func @f(%0: f32[2,2], %1: c64[2,2]) -> (f32[2,2], f32[2,2], f32[2,2], c64[2,2]) {\n"
-      "  %2 = matmul %0, %0 : f32[2,2]\n"
-      "  %3 = matmul %0, %0 precision=tf32 : f32[2,2]\n"
-      "  %4 = matmul %0, %0 precision=bf16 : f32[2,2]\n"
-      "  %5 = matmul %1, %1 precision=tf32 : c64[2,2]\n"
+      "  %2 = call matmul %0, %0 : f32[2,2]\n"
+      "  %3 = call matmul %0, %0 {precision = \"tf32\"} : f32[2,2]\n"
+      "  %4 = call matmul %0, %0 {precision = \"bf16\"} : f32[2,2]\n"
+      "  %5 = call matmul %1, %1 {precision = \"tf32\"} : c64[2,2]\n"
       "  return %2, %3, %4, %5\n"
       "}\n";
   const Graph graph = parse(text);
@@ -67,16 +67,16 @@ TEST_CASE("the precision of products is part of a graph") {
   other.outputs[1] = other.outputs[2];
   CHECK(other.hash() != graph.hash());
   std::string spelled_out = text;
-  spelled_out.insert(spelled_out.find(" : f32[2,2]\n"), " precision=ieee");
+  spelled_out.insert(spelled_out.find(" : f32[2,2]\n"), " {precision = \"ieee\"}");
   CHECK(print(parse(spelled_out)) == text);
 }
 
 TEST_CASE("precisions that are none are refused") {
-  CHECK(line_failure("%1 = matmul %0, %0 precision=fp8 : f32[3]") ==
-        "ParseError: 2:32: unknown precision 'fp8'; it is ieee, tf32 or bf16");
+  CHECK(line_failure("%1 = call matmul %0, %0 {precision = \"fp8\"} : f32[3]") ==
+        "ValueError: 2:8: matmul: unknown precision 'fp8'; it is one of ieee, tf32, bf16");
   CHECK(line_failure("%1 = add %0, %0 precision=tf32 : f32[3]").starts_with("ParseError: 2:19: "));
   CHECK(failure("func @f(%0: f64[2,2]) -> f64[2,2] {\n"
-                "  %1 = matmul %0, %0 precision=tf32 : f64[2,2]\n  return %1\n}\n") ==
+                "  %1 = call matmul %0, %0 {precision = \"tf32\"} : f64[2,2]\n  return %1\n}\n") ==
         "DTypeError: 2:8: matmul(f64[2,2], f64[2,2]): precision tf32 is a choice of f32 and c64 "
         "only");
 }
@@ -96,11 +96,11 @@ TEST_CASE("canonical text comes back unchanged") {
   %12 = iota axes=[0] : f32[8192]
   %13 = reshape %12 : f32[64,128]
   %14 = transpose %13 axes=[1,0] : f32[128,64]
-  %15 = matmul %14, %13 : f32[128,128]
+  %15 = call matmul %14, %13 : f32[128,128]
   %16 = cast %6 : f32[]
   %17 = broadcast_to %16 : f32[1,128]
   %18 = concatenate %15, %17, %17 axes=[0] : f32[130,128]
-  %19 = sort %18 axes=[0] : f32[130,128]
+  %19 = call sort %18 {axis = 0} : f32[130,128]
   %20 = sum %19 axes=[0,1] : f32[]
   return %10, %11, %20
 }

@@ -1,6 +1,6 @@
 #include "type_text.h"
 
-#include "ir/dim.h"
+#include "ir/types/dim.h"
 
 using namespace heddle::ir;
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 /// "[n,64]" as a shape.
 heddle::ir::Shape shape_of(std::string_view text);

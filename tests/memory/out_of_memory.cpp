@@ -6,7 +6,7 @@
 
 #include "heddle/error.h"
 
-#include "runtime/stream.h"
+#include "runtime/device/stream.h"
 #include "tests/memory/pool_watch.h"
 
 namespace runtime = heddle::runtime;

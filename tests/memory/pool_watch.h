@@ -8,8 +8,8 @@
 
 #include <heddle/heddle.h>
 
-#include "runtime/memory.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/device/memory.h"
 #include "tests/runtime/helpers.h"
 
 namespace hd = heddle;

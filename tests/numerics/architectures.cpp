@@ -7,8 +7,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "codegen/printers.h"
-#include "passes/program_builder.h"
+#include "codegen/common/printers.h"
+#include "ir/calls/calls.h"
+#include "passes/pipeline/program_builder.h"
 #include "tests/cases/programs.h"
 #include "tests/numerics/suite.h"
 
@@ -135,13 +136,11 @@ TEST_CASE("sorts compile for every architecture, with keys alone, and places of 
   for (const char* architecture : {"sm_80", "sm_90", "sm_120"}) {
     std::vector<codegen::KernelSource> kernels;
     std::set<std::string> known;
-    for (const DType dtype : dtypes_in(ir::info(ir::Op::sort).dtypes)) {
+    for (const DType dtype : dtypes_in(ir::calls::sort().dtypes)) {
       for (const ir::Dim length : {ir::Dim(100000), ir::Dim::symbol("n")}) {
         ir::Graph graph;
         const ir::ValueId x = graph.parameter(dtype, {length});
-        ir::Attributes axis;
-        axis.axes = {0};
-        graph.outputs = {graph.add(ir::Op::sort, {x}, axis), graph.add(ir::Op::argsort, {x}, axis)};
+        graph.outputs = {graph.call(ir::calls::sort(), {x}), graph.call(ir::calls::argsort(), {x})};
         const auto planned =
             passes::plan_program(graph, {ir::parse_target(architecture), {}, {}, {}});
         CHECK(planned.kernels.size() >= 4);

@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "ir/graph.h"
-#include "ir/scalar.h"
+#include "ir/graph/graph.h"
+#include "ir/types/scalar.h"
 #include "tests/cases/programs.h"
 #include "tests/support/host_arrays.h"
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/calls/calls.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {
@@ -15,11 +16,13 @@ using ir::Op;
 using ir::Shape;
 using ir::ValueId;
 
-ValueId matmul(Builder& builder, ValueId a, ValueId b) { return builder.add(Op::matmul, {a, b}); }
+ValueId matmul(Builder& builder, ValueId a, ValueId b) {
+  return builder.add(Op::call, {a, b}, ir::matmul_attributes(Precision::ieee));
+}
 
 TEST_CASE("products of every dtype, of vectors, matrices and batches") {
   Suite suite;
-  for (const DType dtype : dtypes_in(ir::info(Op::matmul).dtypes)) {
+  for (const DType dtype : dtypes_in(ir::calls::matmul().dtypes)) {
     Builder builder(fmt::format("matmul of {}", name_of(dtype)));
     const ValueId a = builder.input(moderate_sample(dtype, {17, 40}, 1));
     const ValueId b = builder.input(moderate_sample(dtype, {40, 33}, 2), false);
@@ -36,7 +39,7 @@ TEST_CASE("products of every dtype, of vectors, matrices and batches") {
     suite.add(std::move(builder));
   }
   suite.finish();
-  suite.require(ir::OpKind::library, 7);
+  suite.require(ir::calls::matmul(), 7);
 }
 
 /// Values that lie in the memory of what they are made of, in the middle and in the results.
@@ -51,9 +54,9 @@ TEST_CASE("values made in the memory of products and sorts") {
       const ValueId first = matmul(builder, a, b);
       const ValueId hidden = builder.add(Op::tanh, {builder.add(Op::add, {first, row})});
       const ValueId second = matmul(builder, hidden, a);
-      ir::Attributes rows;
-      rows.axes = {1};
-      const ValueId sorted = builder.add(Op::sort, {hidden}, rows);
+      const ir::Attributes rows =
+          ir::call_attributes(ir::calls::sort(), {{"axis", std::int64_t{1}}});
+      const ValueId sorted = builder.add(Op::call, {hidden}, rows);
       if (together) builder.output(hidden);  // needed later, and not overwritten
       builder.output(builder.add(Op::tanh, {builder.add(Op::negative, {second})}));
       builder.output(builder.add(Op::maximum, {builder.add(Op::negative, {sorted}), row}));

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/calls/calls.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {
@@ -151,8 +152,10 @@ TEST_CASE("scans, sorts, gathers and scatters along an axis of many") {
     const ValueId turned = builder.transpose(x, shuffled(rank));
     builder.output(builder.scan(Op::cumsum, x, rank / 2));
     builder.output(builder.scan(Op::cumsum, turned, rank / 2));
-    builder.output(builder.add(Op::sort, {x}, along({rank / 2})));
-    builder.output(builder.add(Op::argsort, {turned}, along({0})));
+    const auto middle = static_cast<std::int64_t>(rank / 2);
+    builder.output(
+        builder.add(Op::call, {x}, ir::call_attributes(ir::calls::sort(), {{"axis", middle}})));
+    builder.output(builder.add(Op::call, {turned}, ir::call_attributes(ir::calls::argsort())));
     const ValueId index = builder.input(integers(DType::i32, shape, 0, 2, 2));
     builder.output(builder.add(Op::gather, {x, index}, along({rank / 2})));
     const ValueId counts = builder.input(integers(DType::i32, shape, -5, 5, 3));
@@ -175,8 +178,9 @@ TEST_CASE("products of stacks of many axes") {
       right[last - 1] = 7, right[last] = 4;
       const ValueId a = builder.input(moderate_sample(dtype, left, 1));
       const ValueId b = builder.input(moderate_sample(dtype, right, 2), false);
-      builder.output(builder.add(Op::matmul, {a, b}));
-      builder.output(builder.add(Op::negative, {builder.add(Op::matmul, {a, b})}));
+      const ValueId product = builder.add(Op::call, {a, b}, ir::matmul_attributes(Precision::ieee));
+      builder.output(product);
+      builder.output(builder.add(Op::negative, {product}));
       suite.add(std::move(builder));
     }
   }

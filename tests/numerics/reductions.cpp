@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "ir/constant.h"
+#include "ir/types/constant.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "ir/constant.h"
+#include "ir/types/constant.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {

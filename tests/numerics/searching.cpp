@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/calls/calls.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {
@@ -12,9 +13,7 @@ using ir::Shape;
 using ir::ValueId;
 
 ValueId sorted(Builder& builder, ValueId value) {
-  ir::Attributes attributes;
-  attributes.axes = {0};
-  return builder.add(Op::sort, {value}, attributes);
+  return builder.add(Op::call, {value}, ir::call_attributes(ir::calls::sort()));
 }
 
 void output_both(Builder& builder, ValueId among, ValueId values) {

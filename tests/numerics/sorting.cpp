@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/calls/calls.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {
@@ -16,15 +17,13 @@ using ir::Op;
 using ir::Shape;
 using ir::ValueId;
 
-ValueId sorted(Builder& builder, Op op, ValueId value, std::int64_t axis) {
-  ir::Attributes attributes;
-  attributes.axes = {axis};
-  return builder.add(op, {value}, attributes);
+ValueId sorted(Builder& builder, const ir::CallOp& op, ValueId value, std::int64_t axis) {
+  return builder.add(Op::call, {value}, ir::call_attributes(op, {{"axis", axis}}));
 }
 
 void output_both(Builder& builder, ValueId value, std::int64_t axis) {
-  builder.output(sorted(builder, Op::sort, value, axis));
-  builder.output(sorted(builder, Op::argsort, value, axis));
+  builder.output(sorted(builder, ir::calls::sort(), value, axis));
+  builder.output(sorted(builder, ir::calls::argsort(), value, axis));
 }
 
 /// Values of which each occurs many times, NaN, infinities and both zeros among them.
@@ -49,7 +48,8 @@ TEST_CASE("every dtype, along every axis, with all that is special to it") {
     suite.add(std::move(builder));
   }
   suite.finish();
-  suite.require(ir::OpKind::sorting, 4);
+  suite.require(ir::calls::sort(), 4);
+  suite.require(ir::calls::argsort(), 4);
 }
 
 /// One of each size that keys have, and of each kind.
@@ -108,18 +108,19 @@ TEST_CASE("what is sorted is computed before, and used after") {
   const ValueId x = builder.input(with_duplicates(DType::f32, {6, 40}, 8));
   const ValueId y = builder.input(moderate_sample(DType::f32, {40}, 9));
   const ValueId negated = builder.add(Op::negative, {x});
-  const ValueId descending = builder.add(Op::negative, {sorted(builder, Op::sort, negated, 1)});
+  const ValueId descending =
+      builder.add(Op::negative, {sorted(builder, ir::calls::sort(), negated, 1)});
   builder.output(descending);
   builder.output(builder.slice(descending, {0, 39}, {1, -3}, {6, 12}));
-  builder.output(builder.add(Op::add, {sorted(builder, Op::sort, y, 0), y}));
+  builder.output(builder.add(Op::add, {sorted(builder, ir::calls::sort(), y, 0), y}));
   const ValueId flat = builder.reshape(x, {240});
-  builder.output(builder.reshape(sorted(builder, Op::argsort, flat, 0), {40, 6}));
+  builder.output(builder.reshape(sorted(builder, ir::calls::argsort(), flat, 0), {40, 6}));
   const ValueId wide = builder.broadcast(builder.reshape(y, {40, 1}), {40, 3});
   output_both(builder, wide, 0);
   output_both(builder, wide, 1);
   const ValueId backwards = builder.slice(x, {5, 39}, {-1, -1}, {6, 40});
   output_both(builder, backwards, 0);
-  output_both(builder, sorted(builder, Op::sort, x, 1), 0);
+  output_both(builder, sorted(builder, ir::calls::sort(), x, 1), 0);
   suite.add(std::move(builder));
   suite.finish();
 }

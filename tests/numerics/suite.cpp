@@ -9,7 +9,7 @@
 
 #include "heddle/error.h"
 
-#include "ir/constant.h"
+#include "ir/types/constant.h"
 
 namespace heddle::test {
 namespace {
@@ -231,21 +231,27 @@ void Suite::count(const ir::Graph& graph, ValueId output) {
     const auto id = static_cast<ValueId>(i);
     const std::span<const ValueId> operands = graph.operands(id);
     const std::size_t typed = ir::typed_operand(ir::info(graph.op(id)).rule);
-    ++compared_[{graph.op(id), graph.dtype(operands.empty() ? id : operands[typed])}];
+    ++compared_[{graph.op_name(id), graph.dtype(operands.empty() ? id : operands[typed])}];
   }
 }
 
-std::size_t Suite::compared(Op op, DType dtype) const {
+std::size_t Suite::compared(std::string_view op, DType dtype) const {
   const auto found = compared_.find({op, dtype});
   return found == compared_.end() ? 0 : found->second;
 }
 
 void Suite::require(ir::OpKind kind, std::size_t least) const {
-  for (const Op op : ops_of(kind)) {
-    for (const DType dtype : dtypes_in(ir::info(op).dtypes)) {
-      CHECK_MESSAGE(compared(op, dtype) >= least,
-                    ir::info(op).name << " of " << name_of(dtype) << " is not covered");
-    }
+  for (const Op op : ops_of(kind)) require(ir::info(op).name, ir::info(op).dtypes, least);
+}
+
+void Suite::require(const ir::CallOp& op, std::size_t least) const {
+  require(op.name, op.dtypes, least);
+}
+
+void Suite::require(std::string_view op, ir::DTypeSet dtypes, std::size_t least) const {
+  for (const DType dtype : dtypes_in(dtypes)) {
+    CHECK_MESSAGE(compared(op, dtype) >= least,
+                  op << " of " << name_of(dtype) << " is not covered");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/calls/calls.h"
 #include "tests/cases/check.h"
 #include "tests/support/samples.h"
 
@@ -59,13 +60,17 @@ class Suite {
   void finish();
   /// In how many outputs of runs elements of definite value that depend on an op were compared, for
   /// its first operand's dtype, or for a source's own.
-  std::size_t compared(ir::Op op, DType dtype) const;
+  std::size_t compared(ir::Op op, DType dtype) const { return compared(ir::info(op).name, dtype); }
+  std::size_t compared(std::string_view op, DType dtype) const;
   /// Outputs of runs in which every way gave the interpreter's bits.
   std::size_t bitwise() const { return bitwise_; }
   /// Fails for every dtype of every op of the kind that was compared less than `least` times.
   void require(ir::OpKind kind, std::size_t least = 1) const;
+  void require(const ir::CallOp& op, std::size_t least) const;
 
  private:
+  void require(std::string_view op, ir::DTypeSet dtypes, std::size_t least) const;
+
   struct Pending {
     std::vector<Builder> builders;
     std::unique_ptr<CheckedBatch> batch;
@@ -80,7 +85,7 @@ class Suite {
   ir::Target target_;
   std::vector<Builder> collected_;
   std::future<Pending> compiling_;
-  std::map<std::pair<ir::Op, DType>, std::size_t> compared_;
+  std::map<std::pair<std::string_view, DType>, std::size_t> compared_;  ///< by op and dtype
   std::size_t cases_ = 0, runs_ = 0, kernels_ = 0, bitwise_ = 0;
   double waited_ = 0, checked_ = 0;  ///< seconds
 };

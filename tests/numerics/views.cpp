@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "passes/program_builder.h"
+#include "passes/pipeline/program_builder.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {

@@ -47,6 +47,12 @@ def epsilon(name):
     return 2.0 ** -FORMATS[part(name)][0]
 
 
+def smallest(name):
+    """The spacing of the numbers below the normal range, in the accumulator of a dtype."""
+    bits, exponent = FORMATS[accumulator(name)]
+    return 2.0 ** (exponent - bits)
+
+
 def accumulator(name):
     """What sums of a dtype are kept in, part by part."""
     return "f32" if name in ("f16", "bf16") else part(name)

@@ -11,6 +11,7 @@ a discrete outcome flips or a value overflows, it is infinite.
 import numpy as np
 
 import dtypes
+import linalg
 import op_table
 import semantics
 from graph_text import GraphError
@@ -19,7 +20,7 @@ MARGIN = 4
 RUNS = 10
 CONTRACTED = {"multiply", "square"}
 ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc",
-                       "cumsum", "cummax", "cummin", "logcumsumexp"}
+                       "cumsum", "cummax", "cummin", "logcumsumexp", "linalg.cholesky"}
 COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 # Outcomes that turn on whether an operand is 0.
 TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not", "cast"}
@@ -82,6 +83,8 @@ class Evaluation:
             return semantics.scan(node, operands, kinds[0])
         if node.op == "matmul":
             return semantics.matmul(operands, node.dtype)
+        if node.op == "linalg.cholesky":
+            return linalg.cholesky(node, operands[0])
         if node.op in op_table.SCATTERS:
             return semantics.scatter(node, operands)
         if node.op in ("searchsorted_left", "searchsorted_right"):
@@ -107,9 +110,11 @@ class Evaluation:
 
     def own_error(self, node, operands, raw):
         """What the op itself may be off by, elementwise; None for exact ones."""
+        kind = self.nodes[node.operands[-1]].dtype if node.operands else node.dtype
+        if node.op == "linalg.cholesky" and node.attributes["result"] == 1:
+            return linalg.cholesky_error(node, operands[0], kind)
         if not dtypes.is_inexact(node.dtype):
             return None
-        kind = self.nodes[node.operands[-1]].dtype if node.operands else node.dtype
         if node.op in op_table.ELEMENTWISE:
             allowed = op_table.ELEMENTWISE[node.op].allowed(kind)
             if allowed == 0:
@@ -127,6 +132,8 @@ class Evaluation:
             error = semantics.scan_error(node, operands, node.dtype, raw)
         elif node.op == "matmul":
             error = semantics.matmul_error(node, operands)
+        elif node.op == "linalg.cholesky":
+            error = linalg.cholesky_error(node, operands[0], kind)
         else:
             return None
         # Two roundings of half a unit: the implementation's and the reference's.
@@ -170,6 +177,10 @@ class Evaluation:
 
         if self.contract and node.op in CONTRACTED and node.dtype in ("f32", "f64"):
             self.contract_product(run, node)
+        elif error is not None and not dtypes.is_inexact(node.dtype):
+            if run % 2 == 1 and error.any():
+                value = self.perturbed[run].get(node.id, value)
+                self.perturbed[run][node.id] = np.where(error > 0, value == 0, value).astype(value.dtype)
         elif error is not None:
             off = np.where(np.isfinite(error), error, 0) * self.signs(run, node)
             if node.op in op_table.ELEMENTWISE:

@@ -11,8 +11,12 @@ import dtypes
 TYPE = r"(\w+)\[([^\]]*)\]"
 PARAMETER = re.compile(r"%(\d+): (?:scalar (\w+)|" + TYPE + ")")
 QUOTED_NAME = re.compile(r'@"(?:[^"\\]|\\.)*"')
-NODE = re.compile(r"^%(\d+) = (\w+)(.*?)\s*:\s*" + TYPE + r"$")
-TOKEN = re.compile(r"%(?P<operand>\d+)|(?P<key>\w+)=\[(?P<list>[^\]]*)\]|precision=(?P<precision>\w+)|"
+IDS = r"((?:%\d+|_)(?:, (?:%\d+|_))*)"
+TYPES = r"(\w+\[[^\]]*\](?:, \w+\[[^\]]*\])*)"
+NODE = re.compile("^" + IDS + r" = (?:call )?([\w.]+)(.*?)\s*:\s*" + TYPES + "$")
+TOKEN = re.compile(r"%(?P<operand>\d+)|(?P<key>\w+)=\[(?P<list>[^\]]*)\]|"
+                   r"(?P<name>\w+) = (?:\"(?P<text>[^\"]*)\"|(?P<number>-?\d+)|(?P<truth>true|false))|"
+                   r"[{}]|"
                    r"(?P<word>\([^)]*\)|[^\s,]+)")
 
 
@@ -25,7 +29,9 @@ class Node:
     id: int
     op: str
     operands: list
-    attributes: dict  # axes, starts, steps ... to lists of int; flags to True; `literal`, `precision` to a word
+    # axes, starts, steps ... to lists of int; flags to True; `literal` to a word; of calls strings,
+    # ints and bools, and `result` to which of the call's results it is.
+    attributes: dict
     dtype: str
     shape: tuple
 
@@ -81,7 +87,7 @@ def parse(text, input_shapes):
         if line.startswith("return"):
             outputs = [int(id) for id in re.findall(r"%(\d+)", line)]
         elif match := NODE.match(line):
-            nodes.append(parse_node(match, bindings))
+            nodes += parse_nodes(match, bindings)
         elif line != "}":
             raise GraphError(f"not a line of a graph: {line!r}")
     if outputs is None:
@@ -89,20 +95,43 @@ def parse(text, input_shapes):
     return Graph(parameters, nodes, outputs)
 
 
-def parse_node(match, bindings):
-    id, op, rest, dtype, extents = match.groups()
-    if dtype not in dtypes.BY_NAME:
-        raise GraphError(f"no dtype is called {dtype!r}")
+def parse_nodes(match, bindings):
+    """A node for each result that a line names: "_" is one that nothing needs."""
+    ids, op, rest, types = match.groups()
+    operands, attributes = parse_operands(op, rest, bindings)
+    ids, types = ids.split(", "), re.findall(TYPE, types)
+    if len(ids) != len(types):
+        raise GraphError(f"{op} has {len(types)} types for {len(ids)} results")
+    nodes = []
+    for index, (id, (dtype, extents)) in enumerate(zip(ids, types)):
+        if dtype not in dtypes.BY_NAME:
+            raise GraphError(f"no dtype is called {dtype!r}")
+        own = attributes | ({"result": index} if len(ids) > 1 else {})
+        if id != "_":
+            shape = tuple(integers(extents, bindings))
+            nodes.append(Node(int(id[1:]), op, operands, own, dtype, shape))
+    return nodes
+
+
+def parse_operands(op, rest, bindings):
     operands, attributes = [], {}
     for token in TOKEN.finditer(rest):
         if token["operand"]:
             operands.append(int(token["operand"]))
         elif token["key"]:
             attributes[token["key"]] = integers(token["list"], bindings)
-        elif token["precision"]:
-            attributes["precision"] = token["precision"]
+        elif token["name"]:
+            attributes[token["name"]] = value_of(token)
+        elif token[0] in "{}":
+            continue
         elif op == "constant":
             attributes["literal"] = token["word"]
         else:
             attributes[token["word"]] = True
-    return Node(int(id), op, operands, attributes, dtype, tuple(integers(extents, bindings)))
+    return operands, attributes
+
+
+def value_of(token):
+    if token["truth"]:
+        return token["truth"] == "true"
+    return int(token["number"]) if token["number"] else token["text"]

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/calls/calls.h"
 #include "tests/support/oracle.h"
 #include "tests/support/samples.h"
 
@@ -153,8 +154,8 @@ TEST_CASE("the interpreter and NumPy agree on what is sorted, in every dtype") {
       Graph graph;
       const ValueId x = graph.parameter(dtype, shape);
       for (std::int64_t axis = 0; axis < std::ssize(shape); ++axis) {
-        graph.outputs.push_back(graph.add(Op::sort, {x}, over({axis}, false)));
-        graph.outputs.push_back(graph.add(Op::argsort, {x}, over({axis}, false)));
+        graph.outputs.push_back(graph.call(ir::calls::sort(), {x}, {{"axis", axis}}));
+        graph.outputs.push_back(graph.call(ir::calls::argsort(), {x}, {{"axis", axis}}));
       }
       check(graph, {sample(ir::Domain::any, 0, dtype, shape, 5)});
     }
@@ -162,12 +163,30 @@ TEST_CASE("the interpreter and NumPy agree on what is sorted, in every dtype") {
 }
 
 TEST_CASE("the interpreter and NumPy agree on products of matrices") {
-  for (DType dtype : dtypes_in(ir::info(Op::matmul).dtypes)) {
+  for (DType dtype : dtypes_in(ir::calls::matmul().dtypes)) {
     Graph graph;
     const ValueId a = graph.parameter(dtype, {2, 1, 9, 17});
     const ValueId b = graph.parameter(dtype, {3, 17, 5});
-    graph.outputs = {graph.add(Op::matmul, {a, b})};
+    graph.outputs = {graph.call(ir::calls::matmul(), {a, b})};
     check(graph, {moderate_sample(dtype, {2, 1, 9, 17}, 1), moderate_sample(dtype, {3, 17, 5}, 2)});
+  }
+}
+
+TEST_CASE("the interpreter and NumPy agree on factors of matrices, and where there is none") {
+  for (DType dtype : dtypes_in(ir::calls::cholesky().dtypes)) {
+    for (const bool upper : {false, true}) {
+      Graph graph;
+      const ValueId y = graph.parameter(dtype, {6, 9, 9});
+      const ValueId part = graph.add(Op::transpose, {y}, over({0, 2, 1}, false));
+      const ValueId other = is_complex(dtype) ? graph.add(Op::conjugate, {part}) : part;
+      // Of y y^H, and of y as it is, whose first elements are of either sign.
+      for (const ValueId matrices : {graph.call(ir::calls::matmul(), {y, other}), y}) {
+        const ValueId factor = graph.call(ir::calls::cholesky(), {matrices}, {{"upper", upper}});
+        graph.outputs.push_back(factor);
+        graph.outputs.push_back(graph.result(factor, 1));
+      }
+      check(graph, {moderate_sample(dtype, {6, 9, 9}, 1)}, 0.1);
+    }
   }
 }
 

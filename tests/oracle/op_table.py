@@ -20,7 +20,7 @@ class Elementwise:
     function: object  # NumPy's, which says the dtype
     reference: object  # what says the value
     ulp: float
-    complex_ulp: float  # of the result's larger part; ir/op.h
+    complex_ulp: float  # of the result's larger part; ir/types/op.h
 
     def allowed(self, dtype):
         """The error that operands of a dtype may lead to, in ulp; 0 for an exact op."""

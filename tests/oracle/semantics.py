@@ -304,7 +304,7 @@ def scan_error(node, operands, dtype, result):
 
 
 def sort(node, operand, dtype, widened):
-    axis = node.attributes["axes"][0]
+    axis = node.attributes["axis"]
     # NumPy has no order of bfloat16 that puts NaN last; float32 holds all of its values.
     comparable = dtypes.widen(operand, dtype) if widened or dtype == "bf16" else operand
     order = np.argsort(comparable, axis=axis, kind="stable")
@@ -333,5 +333,8 @@ def matmul_error(node, operands):
     factor = max(np.log2(depth), np.sqrt(depth) / 2)
     rounded = ROUNDED_OPERANDS.get(node.attributes.get("precision"), 0)
     error = (factor * dtypes.epsilon(dtypes.accumulator(dtype)) + rounded) * size
+    # Below the normal range each product is off by half a spacing, whatever its size.
+    products = depth * (2 if dtypes.is_complex(dtype) else 1)
+    error = error + np.where(size > 0, products * dtypes.smallest(dtype), 0)
     ambiguous = size >= 2.0 ** dtypes.widest_exponent(dtype)[0]
     return np.where(np.isfinite(error) & ~ambiguous, error, np.inf)

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "passes/program.h"
+#include "passes/program/program.h"
 
 using namespace heddle::passes;
 

@@ -1,8 +1,8 @@
-#include "passes/explain.h"
+#include "passes/report/explain.h"
 
 #include <doctest/doctest.h>
 
-#include "passes/traffic.h"
+#include "passes/pipeline/traffic.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
 

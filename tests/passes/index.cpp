@@ -1,4 +1,4 @@
-#include "passes/index.h"
+#include "passes/groups/index.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -304,6 +304,6 @@ TEST_CASE("the pointers of a kernel with many outputs fit the parameters that an
     const passes::PlannedProgram planned = plan(graph, target);
     CHECK(planned.kernels.size() <= 1 + 1000 / passes::max_stores);
     for (const passes::Step& step : planned.program.steps)
-      CHECK(step.kernel.parameters.size() * 8 <= 4096);
+      CHECK(step.kernel()->parameters.size() * 8 <= 4096);
   }
 }

@@ -12,7 +12,8 @@ using namespace heddle::test;
 
 namespace {
 
-/// The steps between folds of the first kernel that reduces; 0: never.
+/// The steps between folds of the first kernel that reduces; 0: never. Negative where a fold is a
+/// plain addition.
 int fold_of(const std::string& op, const std::string& type, const std::string& result, int axis,
             const char* target = cuda_target) {
   const std::string program =
@@ -20,8 +21,10 @@ int fold_of(const std::string& op, const std::string& type, const std::string& r
                   type, result, op, axis, result);
   const passes::PlannedProgram planned = plan(program, target);
   const passes::KernelPlan& kernel = planned.kernels.at(0);
-  CHECK(contains(to_string(kernel), " fold=") == (kernel.fold > 0));
-  return kernel.fold;
+  const passes::Folding folding = kernel.folding;
+  CHECK(contains(to_string(kernel), " fold=") == (folding.steps > 0 && folding.compensated));
+  CHECK(contains(to_string(kernel), " add=") == (folding.steps > 0 && !folding.compensated));
+  return folding.compensated ? folding.steps : -folding.steps;
 }
 
 }  // namespace
@@ -34,6 +37,10 @@ TEST_CASE("sums fold where a thread's walk is long, or its length is not known")
   // Of eight threads a column, and eight warps that are added in turn.
   CHECK(fold_of("sum", "f32[n,m]", "f32[m]", 0) == 16);
   CHECK(fold_of("sum", "f64[1000000,1000]", "f64[1000]", 0) == 16);
+}
+
+TEST_CASE("sums of middling walks add what they come to") {
+  CHECK(fold_of("sum", "f32[512,1000,131]", "f32[512,131]", 1) == -16);
 }
 
 TEST_CASE("sums of short walks, exact sums and other reductions do not fold") {

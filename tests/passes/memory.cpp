@@ -17,8 +17,8 @@ namespace {
 const char* const perceptron =
     "func @perceptron(%0: f32[8192,1024], %1: f32[1024,4096], %2: f32[4096], %3: f32[4096,1024], "
     "%4: f32[1024]) -> f32[8192,1024] {\n"
-    " %5 = matmul %0, %1 : f32[8192,4096]\n %6 = add %5, %2 : f32[8192,4096]\n"
-    " %7 = tanh %6 : f32[8192,4096]\n %8 = matmul %7, %3 : f32[8192,1024]\n"
+    " %5 = call matmul %0, %1 : f32[8192,4096]\n %6 = add %5, %2 : f32[8192,4096]\n"
+    " %7 = tanh %6 : f32[8192,4096]\n %8 = call matmul %7, %3 : f32[8192,1024]\n"
     " %9 = add %8, %4 : f32[8192,1024]\n %10 = exp %9 : f32[8192,1024]\n return %10\n}\n";
 
 std::int64_t arena_bytes(const passes::Program& program) {
@@ -66,11 +66,11 @@ TEST_CASE("what is made of a product lies where the product was") {
       result{passes::BufferRef::Kind::output, 0};
   CHECK(program.temporaries[0].first_step == 0);
   CHECK(program.temporaries[0].last_step == 2);
-  CHECK(program.steps[0].matmul.out == hidden);
-  CHECK(program.steps[2].matmul.a == hidden);
-  CHECK(program.steps[2].matmul.out == result);
+  CHECK(program.steps[0].call()->results[0].buffer == hidden);
+  CHECK(program.steps[2].call()->operands[0].buffer == hidden);
+  CHECK(program.steps[2].call()->results[0].buffer == result);
   for (const std::size_t step : {1, 3}) {
-    const passes::KernelStep& kernel = program.steps[step].kernel;
+    const passes::KernelStep& kernel = *program.steps[step].kernel();
     int places = 0;
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       const bool own = kernel.parameters[i].buffer == (step == 1 ? hidden : result);
@@ -88,20 +88,20 @@ TEST_CASE("what is read elsewhere than where it is written, or needed later, kee
   const char* const programs[] = {
       // Read reversed.
       "func @reversed(%0: f32[64,64], %1: f32[64,64]) -> f32[64,64] {\n"
-      " %2 = matmul %0, %1 : f32[64,64]\n"
+      " %2 = call matmul %0, %1 : f32[64,64]\n"
       " %3 = slice %2 starts=[63,0] steps=[-1,1] : f32[64,64]\n"
-      " %4 = exp %3 : f32[64,64]\n %5 = matmul %4, %1 : f32[64,64]\n return %5\n}\n",
+      " %4 = exp %3 : f32[64,64]\n %5 = call matmul %4, %1 : f32[64,64]\n return %5\n}\n",
       // Read in two places.
       "func @twice(%0: f32[64,64], %1: f32[64,64]) -> f32[64,64] {\n"
-      " %2 = matmul %0, %1 : f32[64,64]\n %3 = transpose %2 axes=[1,0] : f32[64,64]\n"
-      " %4 = add %2, %3 : f32[64,64]\n %5 = matmul %4, %1 : f32[64,64]\n return %5\n}\n",
+      " %2 = call matmul %0, %1 : f32[64,64]\n %3 = transpose %2 axes=[1,0] : f32[64,64]\n"
+      " %4 = add %2, %3 : f32[64,64]\n %5 = call matmul %4, %1 : f32[64,64]\n return %5\n}\n",
       // Read again by a later product.
       "func @later(%0: f32[64,64], %1: f32[64,64]) -> f32[64,64] {\n"
-      " %2 = matmul %0, %1 : f32[64,64]\n %3 = exp %2 : f32[64,64]\n"
-      " %4 = matmul %3, %2 : f32[64,64]\n return %4\n}\n",
+      " %2 = call matmul %0, %1 : f32[64,64]\n %3 = exp %2 : f32[64,64]\n"
+      " %4 = call matmul %3, %2 : f32[64,64]\n return %4\n}\n",
       // Of elements of another size.
       "func @wider(%0: f32[64,64], %1: f32[64,64]) -> f64[64,64] {\n"
-      " %2 = matmul %0, %1 : f32[64,64]\n %3 = cast %2 : f64[64,64]\n"
+      " %2 = call matmul %0, %1 : f32[64,64]\n %3 = cast %2 : f64[64,64]\n"
       " %4 = exp %3 : f64[64,64]\n return %4\n}\n"};
   for (const char* const text : programs) {
     CAPTURE(std::string(text));

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "passes/traffic.h"
+#include "passes/pipeline/traffic.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.h"
-#include "ir/target.h"
-#include "passes/program_builder.h"
+#include "ir/graph/graph.h"
+#include "ir/types/target.h"
+#include "passes/pipeline/program_builder.h"
 
 namespace heddle::test {
 

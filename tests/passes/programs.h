@@ -175,7 +175,7 @@ inline constexpr const char* min_and_max =
 
 inline constexpr const char* dense_layer =
     R"(func @dense_layer(%0: f32[64,48], %1: f32[48,20], %2: f32[20]) -> f32[64,20] {
-  %3 = matmul %0, %1 : f32[64,20]
+  %3 = call matmul %0, %1 : f32[64,20]
   %4 = add %3, %2 : f32[64,20]
   %5 = tanh %4 : f32[64,20]
   return %5

@@ -6,6 +6,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/calls/calls.h"
 #include "tests/ir/random_graph.h"
 #include "tests/passes/plans.h"
 
@@ -45,13 +46,13 @@ PlannedProgram program_of_products(std::uint64_t seed) {
   };
   for (int i = 0; i < 40; ++i) {
     const ir::ValueId a = any(), b = any();
-    if (graph.shape(a)[1] == graph.shape(b)[0]) values.push_back(graph.add(ir::Op::matmul, {a, b}));
+    if (graph.shape(a)[1] == graph.shape(b)[0])
+      values.push_back(graph.call(ir::calls::matmul(), {a, b}));
     if (graph.shape(a) == graph.shape(b)) values.push_back(graph.add(ir::Op::add, {a, b}));
     if (random() % 4 == 0) values.push_back(graph.add(ir::Op::exp, {a}));
     if (random() % 4 == 0) {
-      ir::Attributes axis;
-      axis.axes = {static_cast<std::int64_t>(random() % 2)};
-      values.push_back(graph.add(ir::Op::sort, {a}, axis));
+      const auto axis = static_cast<std::int64_t>(random() % 2);
+      values.push_back(graph.call(ir::calls::sort(), {a}, {{"axis", axis}}));
     }
   }
   graph.outputs = {values.back()};
@@ -61,6 +62,43 @@ PlannedProgram program_of_products(std::uint64_t seed) {
 
 using Memory = std::pair<int, std::uint32_t>;
 Memory key(const BufferRef& buffer) { return {static_cast<int>(buffer.kind), buffer.index}; }
+
+void check_equal(const KernelStep& a, const KernelStep& b) {
+  CHECK(a.kernel == b.kernel);
+  CHECK(a.block[0] == b.block[0]);
+  CHECK(a.block[1] == b.block[1]);
+  CHECK(a.shared_bytes == b.shared_bytes);
+  CHECK(a.host_grain == b.host_grain);
+  REQUIRE(a.grid.size() == b.grid.size());
+  for (std::size_t k = 0; k < a.grid.size(); ++k) {
+    CHECK(a.grid[k].elements == b.grid[k].elements);
+    CHECK(a.grid[k].per_block == b.grid[k].per_block);
+    CHECK(a.grid[k].most == b.grid[k].most);
+  }
+  REQUIRE(a.parameters.size() == b.parameters.size());
+  for (std::size_t k = 0; k < a.parameters.size(); ++k) {
+    const Parameter &p = a.parameters[k], &q = b.parameters[k];
+    CHECK(p.kind == q.kind);
+    CHECK(p.buffer == q.buffer);
+    CHECK(p.written == q.written);
+    CHECK(p.value == q.value);
+    CHECK(p.scalar == q.scalar);
+    if (p.kind == Parameter::Kind::scalar) CHECK(p.dtype == q.dtype);
+  }
+}
+
+void check_equal(const CallStep& a, const CallStep& b) {
+  CHECK(a.handler == b.handler);
+  CHECK(a.operands == b.operands);
+  CHECK(a.results == b.results);
+  CHECK(a.scratch == b.scratch);
+  CHECK(a.values.all() == b.values.all());
+  REQUIRE(a.kernels.size() == b.kernels.size());
+  for (std::size_t i = 0; i < a.kernels.size(); ++i) check_equal(a.kernels[i], b.kernels[i]);
+  CHECK(a.fallback.has_value() == b.fallback.has_value());
+  CHECK(a.label == b.label);
+  CHECK(a.flops == b.flops);
+}
 
 }  // namespace
 
@@ -181,36 +219,9 @@ TEST_CASE("programs read back from their text") {
     REQUIRE(again.steps.size() == program.steps.size());
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const Step &a = program.steps[i], &b = again.steps[i];
-      CHECK(a.kind == b.kind);
-      CHECK(a.kernel.kernel == b.kernel.kernel);
-      CHECK(a.kernel.block[0] == b.kernel.block[0]);
-      CHECK(a.kernel.block[1] == b.kernel.block[1]);
-      CHECK(a.kernel.shared_bytes == b.kernel.shared_bytes);
-      CHECK(a.kernel.host_grain == b.kernel.host_grain);
-      REQUIRE(a.kernel.grid.size() == b.kernel.grid.size());
-      for (std::size_t k = 0; k < a.kernel.grid.size(); ++k) {
-        CHECK(a.kernel.grid[k].elements == b.kernel.grid[k].elements);
-        CHECK(a.kernel.grid[k].per_block == b.kernel.grid[k].per_block);
-        CHECK(a.kernel.grid[k].most == b.kernel.grid[k].most);
-      }
-      REQUIRE(a.kernel.parameters.size() == b.kernel.parameters.size());
-      for (std::size_t k = 0; k < a.kernel.parameters.size(); ++k) {
-        const Parameter &p = a.kernel.parameters[k], &q = b.kernel.parameters[k];
-        CHECK(p.kind == q.kind);
-        CHECK(p.buffer == q.buffer);
-        CHECK(p.written == q.written);
-        CHECK(p.value == q.value);
-        CHECK(p.scalar == q.scalar);
-        if (p.kind == Parameter::Kind::scalar) CHECK(p.dtype == q.dtype);
-      }
-      CHECK(a.matmul.rows == b.matmul.rows);
-      CHECK(a.matmul.a == b.matmul.a);
-      CHECK(a.matmul.b_transposed == b.matmul.b_transposed);
-      CHECK(a.matmul.a_batch_stride == b.matmul.a_batch_stride);
-      CHECK(a.sort.indices == b.sort.indices);
-      CHECK(a.sort.length == b.sort.length);
-      CHECK(a.sort.scratch == b.sort.scratch);
-      CHECK(a.sort.kernels == b.sort.kernels);
+      REQUIRE(a.work.index() == b.work.index());
+      if (a.kernel() != nullptr) check_equal(*a.kernel(), *b.kernel());
+      if (a.call() != nullptr) check_equal(*a.call(), *b.call());
     }
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
       CHECK(again.inputs[i].type == program.inputs[i].type);
@@ -224,7 +235,7 @@ TEST_CASE("text that is no program is a ParseError") {
   for (
       const char* text :
       {"", "{", "[]", "{}", R"({"name": "main"})", R"({"name": 1, "kernels": []})",
-       R"({"name": "main", "kernels": [], "steps": [{"launch": {}}]})",
+       R"({"name": "main", "kernels": [], "steps": [{"kernel": {}}]})",
        R"({"name": "main", "kernels": [], "inputs": [{"type": {"dtype": "f33", "shape": []}}]})"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(program_from_json(text), ParseError);

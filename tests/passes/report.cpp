@@ -1,4 +1,4 @@
-#include "passes/report.h"
+#include "passes/report/report.h"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "passes/flops.h"
+#include "passes/pipeline/flops.h"
 #include "tests/passes/dot_grammar.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
@@ -160,7 +160,7 @@ TEST_CASE("flops are counted as on paper") {
   CHECK(report_of(squares).flops == report_of(squares, host_target).flops);
   const passes::Report product =
       report_of(R"(func @f(%0: f32[64,32], %1: f32[32,20]) -> f32[64,20] {
-  %2 = matmul %0, %1 : f32[64,20]
+  %2 = call matmul %0, %1 : f32[64,20]
   return %2
 })");
   CHECK(product.flops == Dim(2 * 64 * 32 * 20));

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 #include "tests/passes/plans.h"
 
 using namespace heddle;

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
-#include "passes/explain.h"
+#include "passes/pipeline/traffic.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
-#include "passes/traffic.h"
+#include "passes/report/explain.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
 
@@ -104,19 +104,19 @@ TEST_CASE("what tiles tell each other has room, whatever symbols turn out to be"
       CAPTURE(n);
       const ir::SymbolBindings bindings{{ir::intern_symbol("m"), m}, {ir::intern_symbol("n"), n}};
       for (const passes::Step& step : planned.program.steps) {
-        const KernelPlan& kernel = planned.kernels[step.kernel.kernel];
+        const KernelPlan& kernel = planned.kernels[step.kernel()->kernel];
         REQUIRE(kernel.look_back);
         const std::int64_t length = passes::iterations(kernel.inner).evaluate(bindings);
         const std::int64_t tiles =
             (length + passes::scan_tile(kernel) - 1) / passes::scan_tile(kernel);
         const std::int64_t states = m * n / length * 2 * tiles;
-        for (std::size_t i = 0; i < step.kernel.parameters.size(); ++i) {
-          const Parameter& parameter = step.kernel.parameters[i];
+        for (std::size_t i = 0; i < step.kernel()->parameters.size(); ++i) {
+          const Parameter& parameter = step.kernel()->parameters[i];
           if (parameter.buffer.kind != passes::BufferRef::Kind::temporary) continue;
           const std::int64_t bytes =
               planned.program.temporaries[parameter.buffer.index].bytes.evaluate(bindings);
           CHECK((parameter.cleared > 0) == kernel.operands[i].flags);
-          CHECK(bytes >= parameter.cleared * blocks_of(step.kernel, bindings));
+          CHECK(bytes >= parameter.cleared * blocks_of(*step.kernel(), bindings));
           if (!kernel.operands[i].flags) CHECK(bytes >= states * 8);
           CHECK(bytes <= m * n * 8 / 2 + (m + n) * 64);
         }

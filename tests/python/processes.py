@@ -11,7 +11,9 @@ import time
 def start(code, **environment):
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, start_new_session=True,
-                            env=os.environ | {"HEDDLE_CACHE": "0"} | environment)
+                            env=os.environ | {"HEDDLE_CACHE": "0",
+                                              # Python 3.12 warns of a fork in a threaded process.
+                                              "PYTHONWARNINGS": "ignore:This process"} | environment)
 
 
 def output_of(process, seconds=60):

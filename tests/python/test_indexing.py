@@ -349,3 +349,25 @@ def test_masks_beside_others_of_a_0d_array(key):
         a[key] = np.array([5])
         x[keys] = hd.asarray([5])
         check(x, a)
+
+
+@pytest.mark.parametrize("value", [
+    lambda xp, y: xp.max(y, axis=0), lambda xp, y: xp.sum(y, axis=1, keepdims=True),
+    lambda xp, y: xp.sum(y), lambda xp, y: y - xp.max(y, axis=0),
+    lambda xp, y: y - xp.sum(y, axis=1, keepdims=True), lambda xp, y: xp.cumsum(y, axis=0),
+    lambda xp, y: xp.cumsum(y, axis=1)[:, ::-1]])
+@pytest.mark.parametrize("region", [np.s_[:, :], np.s_[1:3], np.s_[2:0:-1], np.s_[::2]])
+def test_updates_in_place_by_what_reduces(value, region):
+    base, y = np.arange(12.0).reshape(4, 3), np.arange(6.0).reshape(2, 3) % 4
+    if base[region].shape[0] == 4:
+        y = np.concatenate([y, y + 1])
+
+    def update(xp, x, y):
+        x[region] = value(xp, y)
+        return x
+    expected = update(np, base.copy(), y)
+    jitted = hd.jit(lambda x, y: update(hd, x, y), donate=(0,))
+    check(jitted(hd.asarray(base.copy()), hd.asarray(y)), expected)
+    x = hd.asarray(base.copy())
+    hd.eval(x)
+    check(update(hd, x, hd.asarray(y)), expected)

@@ -55,6 +55,12 @@ def test_arange_whose_steps_overflow(arguments, dtype):
     same(lambda xp, make: xp.arange(*arguments, dtype=dtype))
 
 
+def test_linspace_below_the_least_step():
+    """Contraction would keep the sign of a product that vanishes."""
+    strict = hd.jit(lambda: hd.linspace(0, -1.5e-323, 7, endpoint=False), strict=True)
+    check(strict(), np.linspace(0, -1.5e-323, 7, endpoint=False))
+
+
 @pytest.mark.parametrize("start, stop, options", [
     (-1, 1, {"dtype": "complex128"}), (-1, 1, {"dtype": "complex64"}),
     (-4, -1, {"dtype": "complex128"}), (1, 4, {"dtype": "complex128"}), (1j, -4j, {}),

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import ON_CPU
 
 import heddle as hd
 
@@ -86,7 +87,7 @@ def test_results_depend_on_the_operands_only(name, dtype):
         same(hd.where(counted > 0, y, counted), wanted, "a scan")
 
 
-@pytest.mark.skipif(os.environ.get("HEDDLE_DEVICE", "cpu") != "cpu", reason="kernels of the CPU")
+@pytest.mark.skipif(not ON_CPU, reason="kernels of the CPU")
 @pytest.mark.skipif(shutil.which("clang++") is None or "HEDDLE_CXX" in os.environ,
                     reason="there is no clang++")
 def test_results_depend_on_the_operands_only_with_clang():

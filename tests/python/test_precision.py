@@ -10,7 +10,7 @@ import heddle as hd
 def precision_of(function, **options):
     text = hd.jit(function, **options).ir(hd.spec((4, 4), hd.float32))
     line = next(line for line in text.splitlines() if "matmul" in line)
-    return line.split("precision=")[1].split(" ")[0] if "precision=" in line else "ieee"
+    return line.split('precision = "')[1].split('"')[0] if "precision" in line else "ieee"
 
 
 def product(x):

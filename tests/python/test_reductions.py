@@ -13,11 +13,11 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import ON_CPU
 
 import heddle as hd
 
 NIGHTLY = os.environ.get("HEDDLE_NIGHTLY") == "1"
-ON_CPU = os.environ.get("HEDDLE_DEVICE", "cpu") == "cpu"
 one_order = pytest.mark.skipif(not ON_CPU, reason="the GPU has one order a plan")
 
 ACCUMULATOR_EPS = {"float16": 2.0**-23, "bfloat16": 2.0**-23, "float32": 2.0**-23,

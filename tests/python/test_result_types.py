@@ -60,11 +60,21 @@ def test_extremes_of_complex_numbers_beside_nan():
     same(lambda xp, make: xp.nanmax(make([1.0, 2.0]), initial=float("nan")))
 
 
+def on_host(values):
+    return hd.asarray(values, device="cpu")
+
+
 def test_negative_weights_of_observations():
     for options in ({"fweights": [1, -1]}, {"aweights": [1.0, -1.0]}):
-        for xp, make in ((np, np.asarray), (hd, hd.asarray)):
+        for xp, make in ((np, np.asarray), (hd, on_host)):
             with pytest.raises(ValueError, match="negative"):
                 xp.cov(make([1.0, 2.0]), **{key: make(value) for key, value in options.items()})
+
+
+def test_bins_that_neither_rise_nor_fall():
+    for xp, make in ((np, np.asarray), (hd, on_host)):
+        with pytest.raises(ValueError, match="monotonically|must rise"):
+            xp.digitize(make([0.5, 1.5]), make([3.0, 1.0, 2.0]))
 
 
 def test_bytes_of_elements():

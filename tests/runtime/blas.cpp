@@ -1,4 +1,4 @@
-#include "runtime/blas.h"
+#include "runtime/libraries/blas.h"
 
 #include <complex>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 #include "heddle/error.h"
 
-#include "runtime/bound_library.h"
-#include "runtime/host_cpu.h"
+#include "runtime/base/bound_library.h"
+#include "runtime/host/cpu.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -168,10 +168,10 @@ TEST_CASE("OpenBLAS multiplies with the vectors that the processor has") {
 }
 
 TEST_CASE("what the libraries multiply is fixed by target and dtype") {
-  CHECK(runtime::blas_supported(ir::TargetKind::host, DType::f32));
-  CHECK(runtime::blas_supported(ir::TargetKind::cuda, DType::bf16));
-  CHECK_FALSE(runtime::blas_supported(ir::TargetKind::host, DType::f16));
-  CHECK_FALSE(runtime::blas_supported(ir::TargetKind::cuda, DType::i32));
+  CHECK(runtime::blas_supported(Device{}, DType::f32));
+  CHECK(runtime::blas_supported(Device{runtime::DeviceKind::cuda, 0}, DType::bf16));
+  CHECK_FALSE(runtime::blas_supported(Device{}, DType::f16));
+  CHECK_FALSE(runtime::blas_supported(Device{runtime::DeviceKind::cuda, 0}, DType::i32));
   CHECK_THROWS_AS(runtime::gemm({.dtype = DType::i32, .rows = 1}, nullptr, nullptr, nullptr,
                                 nullptr, runtime::Stream::current(Device{})),
                   InternalError);

@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "runtime/call_site.h"
-#include "runtime/statistics.h"
+#include "runtime/base/statistics.h"
+#include "runtime/execute/call_site.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -168,8 +168,8 @@ TEST_CASE("in every kernel family a few programs serve all extents, 0 and 1 amon
 })",
           200);
   run_all(R"(func @sorted(%0: f32[n]) -> (f32[n], i64[n]) {
-  %1 = sort %0 axes=[0] : f32[n]
-  %2 = argsort %0 axes=[0] : i64[n]
+  %1 = call sort %0 {axis = 0} : f32[n]
+  %2 = call argsort %0 {axis = 0} : i64[n]
   return %1, %2
 })",
           200);
@@ -187,7 +187,7 @@ TEST_CASE("in every kernel family a few programs serve all extents, 0 and 1 amon
 })",
           200);
   run_all(R"(func @product(%0: f32[n,6], %1: f32[6,4]) -> f32[n,4] {
-  %2 = matmul %0, %1 : f32[n,4]
+  %2 = call matmul %0, %1 : f32[n,4]
   return %2
 })",
           100);
@@ -336,7 +336,7 @@ TEST_CASE("slices and updates of changing steps settle on three programs") {
   });
   run_sizes([](int k) {
     return fmt::format(R"(func @sorted(%0: f32[{1}]) -> f32[8] {{
-  %1 = sort %0 axes=[0] : f32[{1}]
+  %1 = call sort %0 {{axis = 0}} : f32[{1}]
   %2 = slice %1 starts=[0] steps=[{0}] : f32[8]
   return %2
 }})",

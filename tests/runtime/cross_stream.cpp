@@ -8,7 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/memory.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/device/memory.h"
 #include "tests/runtime/fake_programs.h"
 #include "tests/runtime/helpers.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/cubin.h"
+#include "runtime/cuda/cubin.h"
 
 #include <regex>
 #include <string>
@@ -8,8 +8,8 @@
 
 #include "heddle/error.h"
 
-#include "codegen/printers.h"
-#include "runtime/nvrtc.h"
+#include "codegen/common/printers.h"
+#include "runtime/cuda/nvrtc.h"
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
 #include "tests/runtime/helpers.h"

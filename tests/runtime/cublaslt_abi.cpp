@@ -1,8 +1,8 @@
-// Runs in the compiler, where the toolkit's headers are: what runtime/cublaslt_abi.h says of
-// cuBLASLt is what its own header says.
+// Runs in the compiler, where the toolkit's headers are: what runtime/cuda/libraries/cublaslt_abi.h
+// says of cuBLASLt is what its own header says.
 #ifdef HEDDLE_CUBLASLT_HEADER
 
-#include "runtime/cublaslt_abi.h"
+#include "runtime/cuda/libraries/cublaslt_abi.h"
 
 #include <cstddef>
 #include <type_traits>

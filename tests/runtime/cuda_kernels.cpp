@@ -10,10 +10,11 @@
 
 #include "heddle/error.h"
 
-#include "runtime/blas.h"
-#include "runtime/memory.h"
-#include "runtime/module.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/cuda/module.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/device/memory.h"
+#include "runtime/libraries/blas.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

@@ -13,9 +13,11 @@
 
 #include "heddle/error.h"
 
-#include "runtime/fault.h"
-#include "runtime/memory.h"
-#include "runtime/module.h"
+#include "runtime/base/fault.h"
+#include "runtime/compile/bad_image.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/cuda/module.h"
+#include "runtime/device/memory.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

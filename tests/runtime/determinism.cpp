@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/graph.h"
-#include "runtime/executable.h"
-#include "runtime/stream.h"
+#include "ir/graph/graph.h"
+#include "runtime/device/stream.h"
+#include "runtime/execute/executable.h"
 
 namespace {
 

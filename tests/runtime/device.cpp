@@ -1,4 +1,4 @@
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <string>
 #include <thread>
@@ -7,7 +7,8 @@
 
 #include "heddle/error.h"
 
-#include "runtime/stream.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/device/stream.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

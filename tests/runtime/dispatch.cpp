@@ -13,9 +13,10 @@
 
 #include "heddle/error.h"
 
-#include "runtime/fault.h"
-#include "runtime/memory.h"
-#include "runtime/statistics.h"
+#include "runtime/base/fault.h"
+#include "runtime/base/statistics.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/device/memory.h"
 #include "tests/runtime/fake_programs.h"
 #include "tests/runtime/helpers.h"
 
@@ -69,7 +70,7 @@ void check_segments_and_temporaries() {
 void check_clusters() {
   const Stream stream = Stream::current(gpu);
   passes::Step step = kernel(clusters, {output(0), size()});
-  step.kernel.cluster = 4;
+  step.kernel()->cluster = 4;
   const auto runner = load(program_of(1, true, {step}));
   const DeviceArray a = upload(ramp(128, 1), stream);
   std::vector<DeviceArray> results;

@@ -1,4 +1,4 @@
-#include "runtime/dynamic_library.h"
+#include "runtime/base/dynamic_library.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/fault.h"
+#include "runtime/base/fault.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -21,7 +21,7 @@ LibraryRequest missing_library() {
   return {.title = "Nothing",
           .names = {"libheddle-nothing.so.7", "libheddle-nothing.so.6"},
           .packages = {"nothing_runtime"},
-          .variable = "HEDDLE_TEST_NOTHING"};
+          .variable = ir::Variable::curand};
 }
 
 std::size_t position(const LibraryReport& report, const std::string& part) {
@@ -35,8 +35,8 @@ std::size_t position(const LibraryReport& report, const std::string& part) {
 
 TEST_CASE("a library of the system opens, and its symbols and path are found") {
   LibraryReport report;
-  const auto library = DynamicLibrary::open(
-      {.title = "libm", .names = {"libm.so.6"}, .packages = {}, .variable = ""}, &report);
+  const auto library =
+      DynamicLibrary::open({.title = "libm", .names = {"libm.so.6"}, .packages = {}}, &report);
   REQUIRE(library);
   CHECK(library->symbol("expf") != nullptr);
   CHECK(library->symbol("heddle_no_such_symbol") == nullptr);
@@ -50,7 +50,7 @@ TEST_CASE("a missing library's text lists every place tried, in the documented o
       test::run_child("child: report of a missing library",
                       {"HEDDLE_CUDA_PATH=/nowhere/heddle", "CUDA_PATH=/nowhere/path",
                        "CUDA_HOME=/nowhere/home", "VIRTUAL_ENV=/nowhere/venv",
-                       "CONDA_PREFIX=/nowhere/conda", "HEDDLE_TEST_NOTHING=/nowhere/file.so"});
+                       "CONDA_PREFIX=/nowhere/conda", "HEDDLE_CURAND=/nowhere/file.so"});
   CHECK_MESSAGE(result.status == 0, result.output);
 }
 
@@ -92,8 +92,7 @@ TEST_CASE(
   const fs::path lib = fs::path(folder.path()) / "nvidia" / "cu13" / "lib";
   fs::create_directories(lib);
   test::write_text(lib / "libheddle-nothing.so.7", "not a library");
-  const auto libm = DynamicLibrary::open(
-      {.title = "libm", .names = {"libm.so.6"}, .packages = {}, .variable = ""});
+  const auto libm = DynamicLibrary::open({.title = "libm", .names = {"libm.so.6"}, .packages = {}});
   REQUIRE(libm);
   fs::create_symlink(libm->path(), lib / "libheddle-nothing.so.6");
   runtime::add_library_folder(folder.path());
@@ -109,8 +108,7 @@ TEST_CASE(
 TEST_CASE("the environments of pip and conda are searched, the newest Python's packages first") {
   const runtime::TemporaryFolder folder;
   namespace fs = std::filesystem;
-  const auto libm = DynamicLibrary::open(
-      {.title = "libm", .names = {"libm.so.6"}, .packages = {}, .variable = ""});
+  const auto libm = DynamicLibrary::open({.title = "libm", .names = {"libm.so.6"}, .packages = {}});
   REQUIRE(libm);
   const auto install = [&](const std::string& place) {
     const fs::path lib = fs::path(folder.path()) / place;
@@ -124,7 +122,7 @@ TEST_CASE("the environments of pip and conda are searched, the newest Python's p
   for (const auto& [wanted, venv] : {std::pair(newer, "venv"), std::pair(conda, "nowhere")}) {
     const auto result = test::run_child(
         "child: where a library is found",
-        {"-uHEDDLE_CUDA_PATH", "-uCUDA_PATH", "-uCUDA_HOME", "-uHEDDLE_TEST_NOTHING",
+        {"-uHEDDLE_CUDA_PATH", "-uCUDA_PATH", "-uCUDA_HOME", "-uHEDDLE_CURAND",
          "VIRTUAL_ENV=" + folder.path() + "/" + venv, "CONDA_PREFIX=" + folder.path() + "/conda",
          "HEDDLE_TEST_WANTED=" + wanted});
     CHECK_MESSAGE(result.status == 0, result.output);
@@ -141,7 +139,7 @@ TEST_CASE("child: where a library is found" * doctest::skip()) {
 
 TEST_CASE("a load that fails is reported and can be tried again") {
   const LibraryRequest request{
-      .title = "libm", .names = {"libm.so.6"}, .packages = {}, .variable = "", .system_only = true};
+      .title = "libm", .names = {"libm.so.6"}, .packages = {}, .system_only = true};
   {
     const runtime::fault::Watch watch(runtime::fault::Kind::load, 0);
     CHECK_FALSE(DynamicLibrary::open(request));

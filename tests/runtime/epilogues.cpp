@@ -7,9 +7,10 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/blas.h"
 #include "runtime/cache/store.h"
-#include "runtime/memory.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/device/memory.h"
+#include "runtime/libraries/blas.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -213,12 +214,12 @@ TEST_CASE("products with epilogues on a GPU") {
     MESSAGE("no GPU here: " << cuda::unavailable_reason());
     return;
   }
-  REQUIRE_MESSAGE(epilogues_unavailable_reason().empty(), epilogues_unavailable_reason());
+  REQUIRE_MESSAGE(epilogues_unavailable_reason(gpu).empty(), epilogues_unavailable_reason(gpu));
   check_products(Refusals::some);
 }
 
 TEST_CASE("what a GPU's library makes of NaN and of gelu") {
-  if (!cuda::available() || !epilogues_unavailable_reason().empty()) return;
+  if (!cuda::available() || !epilogues_unavailable_reason(gpu).empty()) return;
   const Stream stream = Stream::current(gpu);
   constexpr std::int64_t n = 256;
   // Each row is x times the identity, so that element (i, i) is x[i].

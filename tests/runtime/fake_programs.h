@@ -14,8 +14,8 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/memory.h"
-#include "runtime/program_runner.h"
+#include "runtime/device/memory.h"
+#include "runtime/launch/program_runner.h"
 #include "tests/runtime/fake_driver/control.h"
 
 /// Programs of the kernels that the fake driver knows by name, and what they compute.
@@ -86,12 +86,12 @@ inline Parameter scalar(std::uint32_t index) {
 }
 
 inline passes::Step kernel(std::uint32_t index, std::vector<Parameter> parameters) {
-  passes::Step step;
-  step.kernel.kernel = index;
-  step.kernel.parameters = std::move(parameters);
-  step.kernel.grid = {{n, 32}};
-  step.kernel.block[0] = 32;
-  return step;
+  passes::KernelStep step;
+  step.kernel = index;
+  step.parameters = std::move(parameters);
+  step.grid = {{n, 32}};
+  step.block[0] = 32;
+  return {std::move(step)};
 }
 
 inline constexpr std::uint32_t add = 0, scale = 1, tally = 2, clusters = 3;
@@ -123,9 +123,7 @@ inline std::unique_ptr<ProgramRunner> load_scale() {
 
 /// (a + b + what the blocks count) * factor: temporaries, a cleared one, and an output of zeros.
 inline std::unique_ptr<ProgramRunner> load_several() {
-  passes::Step zero;
-  zero.kind = passes::Step::Kind::zero;
-  zero.zero = {{Buffer::Kind::output, 1}, n * 4};
+  passes::Step zero{passes::FillStep{{Buffer::Kind::output, 1}, n * 4}};
   passes::Program program =
       program_of(2, true,
                  {kernel(add, {input(0), input(1), temporary(0), size()}),

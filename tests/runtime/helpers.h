@@ -16,10 +16,10 @@
 #include <doctest/doctest.h>
 #include <spdlog/sinks/ostream_sink.h>
 
-#include "runtime/log.h"
-#include "runtime/nvrtc.h"
-#include "runtime/process.h"
-#include "runtime/temporary_folder.h"
+#include "runtime/base/log.h"
+#include "runtime/base/process.h"
+#include "runtime/base/temporary_folder.h"
+#include "runtime/cuda/nvrtc.h"
 
 namespace heddle::test {
 

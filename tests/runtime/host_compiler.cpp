@@ -1,5 +1,3 @@
-#include "runtime/host_compiler.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -14,9 +12,11 @@
 
 #include "heddle/error.h"
 
-#include "runtime/device.h"
-#include "runtime/fault.h"
-#include "runtime/module.h"
+#include "runtime/base/fault.h"
+#include "runtime/compile/bad_image.h"
+#include "runtime/device/device.h"
+#include "runtime/host/compiler.h"
+#include "runtime/host/module.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

@@ -1,5 +1,3 @@
-#include "runtime/host_memory.h"
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/host/memory.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

@@ -1,4 +1,4 @@
-#include "runtime/in_flight.h"
+#include "runtime/base/in_flight.h"
 
 #include <atomic>
 #include <chrono>
@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/interrupt.h"
+#include "runtime/base/interrupt.h"
 
 using heddle::runtime::InFlight;
 using heddle::runtime::Interrupted;

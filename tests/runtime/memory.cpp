@@ -1,4 +1,4 @@
-#include "runtime/memory.h"
+#include "runtime/device/memory.h"
 
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,7 @@
 
 #include "heddle/error.h"
 
-#include "runtime/fault.h"
+#include "runtime/base/fault.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

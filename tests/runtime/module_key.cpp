@@ -8,9 +8,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "ir/graph.h"
-#include "runtime/compile.h"
-#include "runtime/make_modules.h"
+#include "ir/graph/graph.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/make_modules.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

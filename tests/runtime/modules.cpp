@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/cache/store.h"
-#include "runtime/compile.h"
-#include "runtime/interrupt.h"
-#include "runtime/make_modules.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/make_modules.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

@@ -1,4 +1,4 @@
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,10 +11,13 @@
 
 #include "heddle/error.h"
 
-#include "runtime/compile.h"
-#include "runtime/fault.h"
-#include "runtime/launcher.h"
-#include "runtime/module.h"
+#include "runtime/base/fault.h"
+#include "runtime/compile/bad_image.h"
+#include "runtime/compile/compile.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/cuda/module.h"
+#include "runtime/execute/executable.h"
+#include "runtime/launch/launcher.h"
 #include "tests/runtime/fake_programs.h"
 #include "tests/runtime/helpers.h"
 

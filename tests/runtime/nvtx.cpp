@@ -8,9 +8,9 @@
 
 #include "heddle/error.h"
 
-#include "ir/span.h"
-#include "runtime/executable.h"
-#include "runtime/memory.h"
+#include "ir/base/span.h"
+#include "runtime/device/memory.h"
+#include "runtime/execute/executable.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

@@ -1,4 +1,4 @@
-#include "runtime/pool.h"
+#include "runtime/device/pool.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/stream.h"
+#include "runtime/device/stream.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

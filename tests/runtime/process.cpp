@@ -1,4 +1,4 @@
-#include "runtime/process.h"
+#include "runtime/base/process.h"
 
 #include <array>
 #include <chrono>
@@ -15,9 +15,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "ir/fork_gate.h"
-#include "runtime/interrupt.h"
-#include "runtime/temporary_folder.h"
+#include "ir/base/fork_gate.h"
+#include "runtime/base/interrupt.h"
+#include "runtime/base/temporary_folder.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

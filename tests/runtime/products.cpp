@@ -1,5 +1,5 @@
 // Products of programs with and without the library that does epilogues, on the fake driver, whose
-// kernels stand by.
+// kernels are in the fallbacks.
 
 #include <cstring>
 #include <filesystem>
@@ -10,10 +10,11 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/blas.h"
-#include "runtime/memory.h"
-#include "runtime/program_runner.h"
-#include "runtime/statistics.h"
+#include "passes/calls/gemm.h"
+#include "runtime/base/statistics.h"
+#include "runtime/device/memory.h"
+#include "runtime/launch/program_runner.h"
+#include "runtime/libraries/blas.h"
 #include "tests/runtime/fake_driver/control.h"
 #include "tests/runtime/helpers.h"
 
@@ -26,7 +27,7 @@ constexpr Device gpu{DeviceKind::cuda, 0};
 using Ref = passes::BufferRef;
 using Values = std::vector<float>;
 constexpr Ref a{Ref::Kind::input, 0}, b{Ref::Kind::input, 1}, c{Ref::Kind::input, 2},
-    out{Ref::Kind::output, 0};
+    out{Ref::Kind::output, 0}, alone{Ref::Kind::fallback, 0};
 
 passes::Parameter parameter(Ref buffer) {
   passes::Parameter made;
@@ -43,9 +44,7 @@ std::unique_ptr<ProgramRunner> load_product(bool adds, bool in_place = false) {
   size.value = n;
   factor.kind = passes::Parameter::Kind::scalar;
   factor.scalar = 3;
-  passes::Step step;
-  step.kind = passes::Step::Kind::matmul;
-  passes::MatmulStep& product = step.matmul;
+  passes::GemmCall product;
   product.rows = n;
   product.columns = product.depth = product.a_leading = product.b_leading = ir::Dim(1);
   product.a_batch_stride = product.b_batch_stride = product.out_batch_stride = ir::Dim(0);
@@ -55,17 +54,19 @@ std::unique_ptr<ProgramRunner> load_product(bool adds, bool in_place = false) {
   } else {
     product.alpha.scalar = 3;
   }
-  passes::StandBy& stand_by = product.stand_by.emplace();
-  stand_by.bytes = n * ir::Dim(4);
-  stand_by.kernel.grid = {{n, 32}};
-  stand_by.kernel.block[0] = 32;
-  stand_by.kernel.kernel = adds ? 0 : 1;
-  stand_by.kernel.parameters = {parameter(out), adds ? parameter(c) : parameter(out),
-                                adds ? parameter(out) : factor, size};
-  if (in_place) {
-    product.out = c;
-    for (std::size_t i = 0; i < 3; ++i) stand_by.kernel.parameters[i].buffer = c;
-  }
+  if (in_place) product.out = c;
+  passes::GemmCall plain = product;
+  plain.out = alone;
+  plain.alpha = {};
+  plain.residual.reset();
+  passes::KernelStep kernel;
+  kernel.grid = {{n, 32}};
+  kernel.block[0] = 32;
+  kernel.kernel = adds ? 0 : 1;
+  kernel.parameters = {parameter(alone), adds ? parameter(c) : parameter(product.out),
+                       adds ? parameter(product.out) : factor, size};
+  passes::CallStep call = to_call(product);
+  call.fallback = passes::Fallback{{{to_call(plain)}, {kernel}}, {n * ir::Dim(4)}};
   passes::Program program;
   program.name = "product";
   for (int i = 0; i < 3; ++i) program.inputs.push_back({{DType::f32, {n}}});
@@ -76,7 +77,7 @@ std::unique_ptr<ProgramRunner> load_product(bool adds, bool in_place = false) {
     program.outputs[0].input = 2;
   }
   program.kernel_names = {"fake_add", "fake_scale"};
-  program.steps.push_back(std::move(step));
+  program.steps.emplace_back().work = std::move(call);
   ModuleImage module;
   module.kernels = program.kernel_names;
   module.bytes = fake_module;

@@ -5,10 +5,11 @@
 
 #include "heddle/error.h"
 
-#include "ir/graph.h"
+#include "ir/calls/calls.h"
+#include "ir/graph/graph.h"
+#include "runtime/base/process.h"
 #include "runtime/cache/store.h"
-#include "runtime/compile.h"
-#include "runtime/process.h"
+#include "runtime/compile/compile.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -27,9 +28,7 @@ ir::Graph graph_of(DType dtype, std::int64_t extent, ir::Op op, ir::Location loc
 ir::Graph product_of(Precision precision) {
   ir::Graph graph;
   const ir::ValueId x = graph.parameter(DType::f32, {8, 8});
-  ir::Attributes attributes;
-  attributes.precision = precision;
-  graph.outputs = {graph.add(ir::Op::matmul, {x, x}, attributes)};
+  graph.outputs = {graph.add(ir::Op::call, {x, x}, ir::matmul_attributes(precision))};
   return graph;
 }
 

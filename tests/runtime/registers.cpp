@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "codegen/printers.h"
-#include "runtime/cubin.h"
-#include "runtime/nvrtc.h"
+#include "codegen/common/printers.h"
+#include "runtime/cuda/cubin.h"
+#include "runtime/cuda/nvrtc.h"
 #include "tests/passes/plans.h"
 #include "tests/runtime/helpers.h"
 
@@ -49,7 +49,7 @@ std::string standardized(const char* dtype, int rows, int columns) {
 
 std::string sorted(const char* op, const char* dtype, const char* result) {
   return fmt::format(R"(func @sorted(%0: {1}[1,16777216]) -> {2}[1,16777216] {{
-  %1 = {0} %0 axes=[1] : {2}[1,16777216]
+  %1 = call {0} %0 {{axis = 1}} : {2}[1,16777216]
   return %1
 }})",
                      op, dtype, result);

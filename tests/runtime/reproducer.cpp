@@ -1,7 +1,7 @@
 // Failing compiles and modules that do not load: what the error says, and that its reproducer fails
 // in the same way. With compilers and a driver that are programs of their own.
 
-#include "runtime/reproducer.h"
+#include "runtime/compile/reproducer.h"
 
 #include <filesystem>
 #include <string>
@@ -11,9 +11,10 @@
 
 #include "heddle/error.h"
 
-#include "runtime/compile.h"
-#include "runtime/compile_error.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/compile_error.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/execute/executable.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

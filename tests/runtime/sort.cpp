@@ -1,4 +1,4 @@
-#include "runtime/sort.h"
+#include "passes/plan/sort.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 #include <doctest/doctest.h>
 
-#include "ir/element.h"
-#include "ir/op.h"
-#include "passes/plan/sort.h"
+#include "ir/types/element.h"
+#include "ir/types/op.h"
+#include "runtime/host/sort_rows.h"
 
 using namespace heddle;
 

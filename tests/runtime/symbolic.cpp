@@ -5,10 +5,10 @@
 
 #include "heddle/error.h"
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
+#include "runtime/base/statistics.h"
 #include "runtime/cache/store.h"
-#include "runtime/executable.h"
-#include "runtime/statistics.h"
+#include "runtime/execute/executable.h"
 
 using namespace heddle;
 using namespace heddle::runtime;

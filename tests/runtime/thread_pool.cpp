@@ -1,4 +1,4 @@
-#include "runtime/thread_pool.h"
+#include "runtime/base/thread_pool.h"
 
 #include <algorithm>
 #include <atomic>

@@ -8,11 +8,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "codegen/printers.h"
-#include "runtime/device.h"
-#include "runtime/host_compiler.h"
-#include "runtime/process.h"
-#include "runtime/temporary_folder.h"
+#include "codegen/common/printers.h"
+#include "runtime/base/process.h"
+#include "runtime/base/temporary_folder.h"
+#include "runtime/device/device.h"
+#include "runtime/host/compiler.h"
 #include "tests/passes/plans.h"
 
 using namespace heddle;

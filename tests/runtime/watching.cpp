@@ -15,10 +15,12 @@
 
 #include "heddle/error.h"
 
-#include "runtime/kernel_run.h"
-#include "runtime/profile.h"
-#include "runtime/statistics.h"
-#include "runtime/step_times.h"
+#include "runtime/base/statistics.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/execute/executable.h"
+#include "runtime/launch/kernel_run.h"
+#include "runtime/profile/profile.h"
+#include "runtime/report/step_times.h"
 #include "tests/runtime/fake_programs.h"
 #include "tests/runtime/helpers.h"
 
@@ -72,10 +74,10 @@ DeviceArray filled(ir::Type type, float first) {
 }
 
 constexpr const char* layers = R"(func @layers(%0: f32[300,200], %1: f32[200,100]) -> f32[300,100] {
-  %2 = matmul %0, %1 : f32[300,100]
+  %2 = call matmul %0, %1 : f32[300,100]
   %3 = max %2 axes=[1] keepdims : f32[300,1]
   %4 = subtract %2, %3 : f32[300,100]
-  %5 = sort %4 axes=[1] : f32[300,100]
+  %5 = call sort %4 {axis = 1} : f32[300,100]
   return %5
 })";
 
@@ -244,10 +246,10 @@ TEST_CASE("each step of a program has its time and its kernel's name") {
     CHECK(steps[i].step == i);
     CHECK(steps[i].microseconds > 0);
     const passes::Step& step = program.steps[i];
-    if (step.kind == passes::Step::Kind::matmul) CHECK(steps[i].kernel == "matmul_f32");
-    if (step.kind == passes::Step::Kind::sort) CHECK(steps[i].kernel == "sort_f32");
-    if (step.kind != passes::Step::Kind::kernel) continue;
-    CHECK(steps[i].kernel == program.kernel_names[step.kernel.kernel]);
+    if (const passes::CallStep* const call = step.call())
+      CHECK(steps[i].kernel == (call->handler == "gemm" ? "matmul_f32" : "sort_f32"));
+    if (step.kernel() == nullptr) continue;
+    CHECK(steps[i].kernel == program.kernel_names[step.kernel()->kernel]);
     ++kernels;
   }
   CHECK(kernels > 0);

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 namespace heddle::test {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/constant.h"
+#include "ir/types/constant.h"
 
 namespace heddle::test {
 namespace {

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <random>
 
-#include "ir/graph.h"
-#include "ir/op.h"
+#include "ir/graph/graph.h"
+#include "ir/types/op.h"
 
 namespace heddle::test {
 
-/// Values to test operand `operand` of an op of `domain` with (ir/op.h, Domain). The first 256 hold
-/// every pair of what is special to the dtype for operands 0 and 1, the others are random over all
-/// magnitudes. Equal seeds give equal values.
+/// Values to test operand `operand` of an op of `domain` with (ir/types/op.h, Domain). The first
+/// 256 hold every pair of what is special to the dtype for operands 0 and 1, the others are random
+/// over all magnitudes. Equal seeds give equal values.
 ir::HostArray sample(ir::Domain domain, int operand, DType dtype, const ir::Shape& shape,
                      std::uint64_t seed);
 

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import operands
@@ -89,7 +90,7 @@ class Case:
 
     def heddle(self):
         """What Heddle makes of it."""
-        function = getattr(hd, self.row.python_name, None)
+        function = attrgetter(self.row.python_name)(hd)
         return self.run(hd, function, self.operands.heddle)
 
     def numpy(self, wide=False):
@@ -240,7 +241,8 @@ def magnitude(case):
     for name in case.used():
         array = case.operands.numpy(name)
         if array.dtype.kind in "fciu" and array.size:
-            finite = np.abs(array[np.isfinite(array)].astype("float64"))
+            wide = "complex128" if array.dtype.kind == "c" else "float64"
+            finite = np.abs(array[np.isfinite(array)].astype(wide))
             largest = max([largest, *finite.ravel()])
     return largest * largest
 

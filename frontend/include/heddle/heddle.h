@@ -17,6 +17,7 @@
 #include "heddle/io.h"
 #include "heddle/jit.h"
 #include "heddle/joining.h"
+#include "heddle/linalg.h"
 #include "heddle/linear_algebra.h"
 #include "heddle/manipulation.h"
 #include "heddle/matrices.h"

@@ -23,6 +23,7 @@ HEDDLE_ERROR(
     DTypeError);  ///< an op that has no meaning for a dtype, or a scalar that does not fit one
 HEDDLE_ERROR(IndexError);     ///< an index, slice or axis out of range
 HEDDLE_ERROR(ValueError);     ///< an argument that is out of its range otherwise
+HEDDLE_ERROR(LinAlgError);    ///< a matrix that has no such factorisation or solution
 HEDDLE_ERROR(TraceError);     ///< a value was asked for while tracing
 HEDDLE_ERROR(DeviceError);    ///< a device, driver or library is missing, or a call to it failed
 HEDDLE_ERROR(OutOfMemory);    ///< an allocation failed after the pools were trimmed

@@ -8,14 +8,18 @@
 
 #include <fmt/format.h>
 
-#include "ir/element.h"
 #include "ir/interpreter/functions.h"
-#include "runtime/prepared.h"
+#include "ir/types/element.h"
+#include "passes/calls/gemm.h"
+#include "runtime/calls/handlers.h"
+#include "runtime/launch/prepared.h"
+#include "tests/emulator/engine/interpreted_call.h"
 
 namespace heddle::emulator {
 namespace {
 
 using passes::BufferRef;
+using passes::GemmCall;
 using passes::Parameter;
 using passes::Program;
 using passes::Step;
@@ -79,7 +83,7 @@ class Run {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       begin_temporaries(i);
       try {
-        run_step(i);
+        run_step(program_.steps[i]);
       } catch (const EmulationError& error) {
         throw EmulationError(
             fmt::format("program {}, step {}: {}", program_.name, i, error.what()));
@@ -129,6 +133,8 @@ class Run {
         return whole(input_memory_[reference.index]);
       case BufferRef::Kind::output:
         return output(reference.index);
+      case BufferRef::Kind::fallback:
+        return whole(fallback_memory_.at(reference.index));
       case BufferRef::Kind::temporary:
         break;
     }
@@ -153,36 +159,77 @@ class Run {
     }
   }
 
-  void run_step(std::size_t index) {
-    const Step& step = program_.steps[index];
-    switch (step.kind) {
-      case Step::Kind::kernel:
-        return launch(step.kernel, prepared_.kernels[index]);
-      case Step::Kind::matmul:
-        return multiply(step.matmul, prepared_.kernels[index]);
-      case Step::Kind::sort:
-        for (const runtime::PreparedLaunch& one : prepared_.sorts[index].launches)
-          launch(one.step, one.kernel);
-        return;
-      case Step::Kind::zero:
-        return zero(step.zero);
+  void run_step(const Step& step) {
+    if (const passes::KernelStep* const kernel = step.kernel()) {
+      launch(*kernel);
+    } else if (const passes::CallStep* const call = step.call()) {
+      run_call(*call);
+    } else if (const passes::FillStep* const fill = step.fill()) {
+      zero(*fill);
     }
   }
 
-  /// `alone`: the memory of parameter `place`, where it is not one of the program's buffers.
-  void launch(const passes::KernelStep& step, const runtime::PreparedKernel& prepared,
-              Allocation* alone = nullptr, std::size_t place = 0) {
+  void run_call(const passes::CallStep& call) {
+    if (call.handler == passes::gemm_handler) return multiply(call);
+    const runtime::Device gpu{runtime::DeviceKind::cuda, 0};
+    const runtime::CallWork work = runtime::call_handler(call.handler, gpu.kind)
+                                       .prepare(call, {program_.inputs, prepared_.bindings, gpu});
+    const auto* const launches = std::get_if<std::vector<passes::KernelStep>>(&work);
+    if (launches == nullptr) return interpret(call);
+    for (const passes::KernelStep& each : *launches) launch(each);
+  }
+
+  void interpret(const passes::CallStep& call) {
+    const InterpretedCall interpreted(
+        call, prepared_.bindings,
+        [this](const passes::Factor& factor) { return value_of(factor); });
+    std::vector<ir::HostArray> operands;
+    for (std::size_t i = 0; i < call.operands.size(); ++i)
+      operands.push_back(read(call, memory_of(call.operands[i].buffer), interpreted.operands()[i]));
+    const std::vector<ir::HostArray> results = interpreted.run(operands);
+    for (std::size_t i = 0; i < call.results.size(); ++i) {
+      const Memory memory = memory_of(call.results[i].buffer);
+      const std::vector<std::byte>& from = results[i].data;
+      if (from.size() > memory.bytes())
+        throw EmulationError(fmt::format("{} writes {} bytes to a buffer of {}", call.handler,
+                                         from.size(), memory.bytes()));
+      if (from.empty()) continue;
+      std::memcpy(memory.data, from.data(), from.size());
+      std::ranges::fill(memory.defined.first(from.size()), std::uint8_t{1});
+    }
+  }
+
+  static ir::HostArray read(const passes::CallStep& call, const Memory& memory,
+                            const ir::Type& type) {
+    ir::HostArray array = ir::interpreter::allocate(type);
+    const std::size_t bytes = array.data.size();
+    const bool fits = bytes <= memory.bytes();
+    if (!fits || std::ranges::count(memory.defined.first(bytes), std::uint8_t{0}) != 0)
+      throw EmulationError(fmt::format("{} reads {} of a buffer of {} bytes, {}", call.handler,
+                                       to_string(type), memory.bytes(),
+                                       fits ? "not all of them written" : "which is less"));
+    if (bytes != 0) std::memcpy(array.data.data(), memory.data, bytes);
+    return array;
+  }
+
+  void run_fallback(const passes::Fallback& fallback) {
+    fallback_memory_.clear();
+    for (const ir::Dim bytes : fallback.buffers)
+      fallback_memory_.emplace_back(static_cast<std::size_t>(bytes.evaluate(prepared_.bindings)),
+                                    0);
+    for (const Step& step : fallback.steps) run_step(step);
+  }
+
+  void launch(const passes::KernelStep& step) {
+    const runtime::PreparedKernel prepared = runtime::prepare_kernel(step, prepared_.bindings);
     if (prepared.blocks == 0) return;
     std::vector<Argument> arguments;
     std::size_t next_size = 0;
-    for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-      const Parameter& parameter = step.parameters[i];
+    for (const Parameter& parameter : step.parameters) {
       switch (parameter.kind) {
         case Parameter::Kind::buffer:
           clear(parameter, prepared.blocks);
-          arguments.push_back(alone != nullptr && i == place
-                                  ? Argument::tracked(alone->data(), alone->defined(), false)
-                                  : buffer_argument(parameter));
+          arguments.push_back(buffer_argument(parameter));
           break;
         case Parameter::Kind::size:
           arguments.push_back(Argument::scalar(&prepared.sizes[next_size++], 8));
@@ -241,16 +288,13 @@ class Run {
     return dense;
   }
 
-  void multiply(const passes::MatmulStep& step, const runtime::PreparedKernel& kernel) {
-    const Memory out = memory_of(step.out);
-    if (!step.stand_by) return multiply_alone(step, step.dtype, out);
-    const double alpha = value_of(step.alpha), beta = value_of(step.beta);
-    const bool applies = alpha != 0 && beta != 0 && step.depth.evaluate(prepared_.bindings) != 0;
-    if (applies && !options_.refuse_epilogues) return multiply_and_finish(step, alpha, beta, out);
-    const std::int64_t bytes = step.stand_by->bytes.evaluate(prepared_.bindings);
-    Allocation alone(static_cast<std::size_t>(bytes), 0);
-    multiply_alone(step, step.stand_by->dtype, whole(alone));
-    launch(step.stand_by->kernel, kernel, &alone, step.stand_by->product);
+  void multiply(const passes::CallStep& call) {
+    const GemmCall product = passes::gemm_of(call);
+    if (!call.fallback) return multiply_alone(product);
+    const double alpha = value_of(product.alpha), beta = value_of(product.beta);
+    const bool applies = alpha != 0 && beta != 0 && product.depth.evaluate(prepared_.bindings) != 0;
+    if (applies && !options_.refuse_epilogues) return multiply_and_finish(product, alpha, beta);
+    run_fallback(*call.fallback);
   }
 
   double value_of(const passes::Factor& factor) const {
@@ -292,7 +336,7 @@ class Run {
 
   /// Calls function(i, left, right) with the matrices of each product of the batch, in `dtype`.
   template <class Function>
-  void for_each_product(const passes::MatmulStep& step, DType dtype, const Function& function) {
+  void for_each_product(const GemmCall& step, DType dtype, const Function& function) {
     const auto value = [&](ir::Dim dim) { return dim.evaluate(prepared_.bindings); };
     const std::size_t element = size_of(step.operand_dtype);
     const Memory a = memory_of(step.a), b = memory_of(step.b);
@@ -309,14 +353,16 @@ class Run {
   struct Extents {
     std::size_t rows, depth, columns;
   };
-  Extents extents(const passes::MatmulStep& step) const {
+  Extents extents(const GemmCall& step) const {
     const auto value = [&](ir::Dim dim) {
       return static_cast<std::size_t>(dim.evaluate(prepared_.bindings));
     };
     return {value(step.rows), value(step.depth), value(step.columns)};
   }
 
-  void multiply_alone(const passes::MatmulStep& step, DType dtype, const Memory& out) {
+  void multiply_alone(const GemmCall& step) {
+    const Memory out = memory_of(step.out);
+    const DType dtype = step.dtype;
     const Extents n = extents(step);
     for_each_product(step, dtype, [&](std::int64_t first, const auto& left, const auto& right) {
       const std::size_t at = static_cast<std::size_t>(first) * size_of(dtype);
@@ -348,8 +394,8 @@ class Run {
     return x;
   }
 
-  void multiply_and_finish(const passes::MatmulStep& step, double alpha, double beta,
-                           const Memory& out) {
+  void multiply_and_finish(const GemmCall& step, double alpha, double beta) {
+    const Memory out = memory_of(step.out);
     const Extents n = extents(step);
     std::vector<double> product(n.rows * n.columns);
     for_each_product(
@@ -371,7 +417,7 @@ class Run {
         });
   }
 
-  void zero(const passes::ZeroStep& step) {
+  void zero(const passes::FillStep& step) {
     const Memory memory = memory_of(step.buffer);
     const auto bytes = static_cast<std::size_t>(step.bytes.evaluate(prepared_.bindings));
     if (bytes > memory.bytes())
@@ -401,7 +447,7 @@ class Run {
   RunOptions options_;
   runtime::Prepared prepared_;
   Allocation arena_;
-  std::vector<Allocation> input_memory_, output_memory_;
+  std::vector<Allocation> input_memory_, output_memory_, fallback_memory_;
 };
 
 /// Each kernel once. A name holds the hash of its text, so equal names are equal kernels.

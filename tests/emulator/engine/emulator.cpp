@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "runtime/compile_error.h"
-#include "runtime/host_compiler.h"
-#include "runtime/process.h"
-#include "runtime/temporary_folder.h"
+#include "runtime/base/process.h"
+#include "runtime/base/temporary_folder.h"
+#include "runtime/compile/compile_error.h"
+#include "runtime/host/compiler.h"
 #include "tests/emulator/engine/global_memory.h"
 #include "tests/emulator/engine/scheduler.h"
 #include "tests/emulator/engine/translation_unit.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/sections.h"
+#include "codegen/common/sections.h"
 
 namespace heddle::emulator {
 namespace {

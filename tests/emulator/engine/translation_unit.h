@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "codegen/kernel_source.h"
+#include "codegen/common/kernel_source.h"
 
 namespace heddle::emulator {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "control.h"
-#include "runtime/cuda_driver.h"
+#include "runtime/cuda/driver.h"
 #include "state.h"
 
 namespace fake {

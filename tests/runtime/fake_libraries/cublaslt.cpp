@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "runtime/cublaslt_abi.h"
+#include "runtime/cuda/libraries/cublaslt_abi.h"
 #include "tests/runtime/fake_libraries/stream_order.h"
 
 using namespace heddle::runtime::cublaslt;

@@ -1,0 +1,406 @@
+#include "codegen/common/body.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "heddle/error.h"
+
+#include "codegen/common/scalar_code.h"
+#include "codegen/common/sections.h"
+#include "ir/base/hash.h"
+#include "passes/plan/launch.h"
+
+namespace heddle::codegen {
+
+using passes::Dim;
+using passes::Index;
+using passes::Instruction;
+using passes::Loop;
+
+namespace {
+
+std::string integer(std::int64_t value) {
+  const bool narrow = value >= std::numeric_limits<std::int32_t>::min() &&
+                      value <= std::numeric_limits<std::int32_t>::max();
+  return fmt::format("{}{}", value, narrow ? "" : "ll");
+}
+
+template <class Float>
+std::string decimal(Float value, const char* suffix) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + suffix;
+}
+
+}  // namespace
+
+Body::Body(const passes::KernelPlan& plan, Writer& writer)
+    : declared(plan.body.size()),
+      symbols(passes::kernel_symbols(plan)),
+      scalars(passes::kernel_scalars(plan)),
+      plan_(plan),
+      writer_(writer),
+      divisors_(plan.body.size()) {
+  for (std::size_t i = 0; i < plan.outer.size(); ++i) {
+    loop_names_[static_cast<std::uint32_t>(plan.outer[i].atom)] = fmt::format("i{}", i);
+  }
+  for (std::size_t i = 0; i < plan.inner.size(); ++i) {
+    loop_names_[static_cast<std::uint32_t>(plan.inner[i].atom)] = fmt::format("r{}", i);
+  }
+  for (const std::uint32_t scalar : scalars) {
+    const auto user =
+        std::find_if(plan.body.begin(), plan.body.end(), [&](const Instruction& instruction) {
+          return instruction.kind == Instruction::Kind::scalar && instruction.scalar == scalar;
+        });
+    scalar_dtypes.push_back(user->dtype);
+  }
+  for (const passes::KernelOperand& operand : plan.operands) {
+    for (const std::string& section : sections_of(operand.dtype)) need(section);
+  }
+}
+
+std::string Body::extent(const Dim& dim) const {
+  if (dim.is_constant()) return integer(dim.constant());
+  return dim.to_string([&](ir::SymbolId symbol) {
+    const auto position = std::find(symbols.begin(), symbols.end(), symbol) - symbols.begin();
+    return fmt::format("n{}", position);
+  });
+}
+
+std::string Body::loop_variable(passes::AtomId loop) const {
+  return loop_names_.at(static_cast<std::uint32_t>(loop));
+}
+
+std::string Body::atom(passes::AtomId id) {
+  const passes::Atom& atom = plan_.space->atom(id);
+  if (atom.kind == passes::Atom::Kind::loop) return loop_variable(id);
+  if (atom.kind == passes::Atom::Kind::computed) return fmt::format("Index(v{})", atom.value);
+  const auto key = static_cast<std::uint32_t>(id);
+  if (const std::string_view name = writer_.name_of(key); !name.empty()) return std::string(name);
+  const std::string numerator = index(atom.numerator), divisor = extent(atom.divisor);
+  const std::string name =
+      quotient_names_.try_emplace(key, fmt::format("q{}", quotient_names_.size())).first->second;
+  const char sign = atom.kind == passes::Atom::Kind::quotient ? '/' : '%';
+  // What is computed beside a guarded load may divide by an extent that is 0.
+  const bool positive = (atom.divisor - Dim(1)).is_non_negative();
+  writer_.line("const Index {} = ({}) {} ({});", name, numerator, sign,
+               positive ? divisor : fmt::format("({0}) > 0 ? ({0}) : 1", divisor));
+  writer_.set_name(key, name);
+  return name;
+}
+
+std::string Body::term(const passes::IndexTerm& term) {
+  if (term.coefficient == Dim(1)) return atom(term.atom);
+  const std::string factor = extent(term.coefficient);
+  return term.coefficient.is_constant() ? fmt::format("{} * {}", atom(term.atom), factor)
+                                        : fmt::format("{} * ({})", atom(term.atom), factor);
+}
+
+std::string Body::index(const Index& index) {
+  std::string text;
+  for (const passes::IndexTerm& one : index.terms) text += (text.empty() ? "" : " + ") + term(one);
+  if (text.empty()) return fmt::format("Index({})", extent(index.offset));
+  if (!(index.offset == Dim(0))) text += " + " + extent(index.offset);
+  return text;
+}
+
+std::string Body::type(DType dtype) const {
+  if (dtype == DType::f16) return fmt::format("op::{}", half);
+  const std::string name(element_type(dtype));
+  return is_library_type(dtype) ? "op::" + name : name;
+}
+
+std::string Body::variable_type(int instruction) const {
+  const std::string number = type(plan_.body[static_cast<std::size_t>(instruction)].dtype);
+  return divisors_[static_cast<std::size_t>(instruction)] ? fmt::format("op::Divisor<{}>", number)
+                                                          : number;
+}
+
+void Body::use_divisors() {
+  const auto divides = [&](const Instruction& user, std::size_t k) {
+    return user.kind == Instruction::Kind::apply && user.op == ir::Op::divide && k == 1 &&
+           user.element;
+  };
+  std::vector<bool> divided_by(plan_.body.size()), otherwise(plan_.body.size());
+  for (const Instruction& user : plan_.body) {
+    for (std::size_t k = 0; k < user.arguments.size(); ++k)
+      (divides(user, k) ? divided_by : otherwise)[user.arguments[k]] = true;
+  }
+  for (const passes::Reduction& reduction : plan_.reductions) {
+    for (const int needed : needs_of(reduction)) otherwise[needed] = true;
+    if (reduction.value < 0) continue;
+    for (const int needed : needed_for({reduction.value}, true)) {
+      if (divides(plan_.body[needed], 1)) otherwise[plan_.body[needed].arguments[1]] = true;
+    }
+  }
+  for (const passes::Store& store : plan_.stores) {
+    for (const int needed : needs_of(store)) otherwise[needed] = true;
+  }
+  for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+    const Instruction& one = plan_.body[i];
+    const bool narrow = is_floating(one.dtype) && one.dtype != DType::f64;
+    divisors_[i] = narrow && !one.element && divided_by[i] && !otherwise[i];
+  }
+}
+
+bool Body::has_quick_way(const Instruction& instruction) const {
+  const bool known = instruction.op == ir::Op::divide || instruction.op == ir::Op::reciprocal ||
+                     instruction.op == ir::Op::sqrt;
+  return instruction.kind == Instruction::Kind::apply && known && instruction.dtype == DType::f32;
+}
+
+std::vector<int> Body::divisors_among(const std::vector<int>& instructions) const {
+  std::vector<int> result;
+  for (const int i : instructions) {
+    if (divisors_[static_cast<std::size_t>(i)]) result.push_back(i);
+  }
+  return result;
+}
+
+std::string Body::type_with_section(DType dtype) {
+  for (const std::string& section : sections_of(dtype)) need(section);
+  return type(dtype);
+}
+
+std::string Body::operand_type(const passes::KernelOperand& operand) const {
+  if (operand.partials < 0 || operand.flags) return type(operand.dtype);
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].source == operand.value) return fmt::format("R{}::State", i);
+  }
+  throw InternalError("partials of a reduction that the kernel does not have");
+}
+
+std::string Body::constant(DType dtype, ir::ElementBits bits) {
+  if (!is_complex(dtype)) return real_constant(dtype, bits.low);
+  const DType part = real_dtype(dtype);
+  const auto [real, imaginary] = ir::complex_parts(dtype, bits);
+  return fmt::format("{}({}, {})", type(dtype), real_constant(part, real),
+                     real_constant(part, imaginary));
+}
+
+std::string Body::real_constant(DType dtype, std::uint64_t bits) {
+  if (dtype == DType::f32) {
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) return decimal(value, "f");
+    need("bits");
+    return fmt::format("op::float_of({:#x}u)", static_cast<std::uint32_t>(bits));
+  }
+  if (dtype == DType::f64) {
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isfinite(value)) return decimal(value, "");
+    need("bits");
+    return fmt::format("op::float_of({:#x}ull)", bits);
+  }
+  if (is_floating(dtype)) return fmt::format("{}{{{:#x}}}", type(dtype), bits & 0xffff);
+  if (is_boolean(dtype)) return bits != 0 ? "true" : "false";
+  const auto width = 8 * size_of(dtype);
+  if (is_unsigned_integer(dtype)) {
+    const std::uint64_t value = width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
+    if (width == 64) return fmt::format("{}ull", value);
+    return fmt::format("static_cast<{}>({}u)", type(dtype), value);
+  }
+  const auto value = static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
+  if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
+  if (width == 64) return fmt::format("{}ll", value);
+  return fmt::format("static_cast<{}>({})", type(dtype),
+                     value == std::numeric_limits<std::int32_t>::min() ? "-2147483647 - 1"
+                                                                       : fmt::to_string(value));
+}
+
+std::string Body::value(const Instruction& instruction, const LoadText& load) {
+  const auto argument = [&](std::size_t k) { return fmt::format("v{}", instruction.arguments[k]); };
+  switch (instruction.kind) {
+    case Instruction::Kind::load:
+      return load(instruction);
+    case Instruction::Kind::constant:
+      return constant(instruction.dtype, instruction.bits);
+    case Instruction::Kind::scalar: {
+      const auto position =
+          std::find(scalars.begin(), scalars.end(), instruction.scalar) - scalars.begin();
+      return fmt::format("s{}", position);
+    }
+    case Instruction::Kind::index:
+      need("cast");
+      return fmt::format("op::cast<{}>(static_cast<long long>({}))", type(instruction.dtype),
+                         index(instruction.address));
+    case Instruction::Kind::within: {
+      const std::string at = index(instruction.address), begin = extent(instruction.begin);
+      std::string text =
+          fmt::format("({} >= {}) & ({} < {})", at, begin, at, extent(instruction.end));
+      if (const Dim step = instruction.step; step != Dim(1)) {
+        text += fmt::format(" & (({} - ({})) % {} == 0)", at, begin,
+                            step.is_constant() ? extent(step) : '(' + extent(step) + ')');
+      }
+      return text;
+    }
+    case Instruction::Kind::apply: {
+      const DType operand = plan_.body[instruction.arguments.back()].dtype;
+      for (const std::string& section : sections_of(instruction.op, operand)) need(section);
+      std::string list;
+      for (std::size_t k = 0; k < instruction.arguments.size(); ++k)
+        list += (k == 0 ? "" : ", ") + argument(k);
+      const bool by_divisor = !divisors_among({instruction.arguments.back()}).empty();
+      const bool in_a_quick_way = quick && !by_divisor && has_quick_way(instruction);
+      if (in_a_quick_way) need("quick");
+      return fmt::format("op::{}{}({}{})", in_a_quick_way ? "quick::" : "",
+                         ir::info(instruction.op).name, list,
+                         in_a_quick_way || (quick && by_divisor) ? ", rare" : "");
+    }
+    case Instruction::Kind::cast:
+      need("cast");
+      return fmt::format("op::cast<{}>({})", type(instruction.dtype), argument(0));
+    case Instruction::Kind::position:
+    case Instruction::Kind::inside: {
+      need("position");
+      const bool is_position = instruction.kind == Instruction::Kind::position;
+      const auto named = axis_names.find(extent(instruction.end));
+      return fmt::format("op::{}(static_cast<long long>({}), {})",
+                         is_position ? "position" : "is_position", argument(0),
+                         named != axis_names.end() ? named->second : extent(instruction.end));
+    }
+    case Instruction::Kind::search: {
+      need("search");
+      return fmt::format("op::search_sorted<{}>({}, {}, [&](long long i) {{ return {}; }})",
+                         instruction.op == ir::Op::searchsorted_right, extent(instruction.end),
+                         argument(0), load(instruction));
+    }
+    case Instruction::Kind::reduced:
+      return fmt::format("R{0}::finish(t{0})", instruction.reduction);
+    case Instruction::Kind::scanned:
+      return fmt::format("R{0}::finish(c{0})", instruction.reduction);
+  }
+  throw InternalError("unknown kind of instruction");
+}
+
+void Body::declare(int instruction, const LoadText& load) {
+  const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
+  for (const std::string& section : sections_of(one.dtype)) need(section);
+  if (divisors_[static_cast<std::size_t>(instruction)])
+    need(plan_.body[static_cast<std::size_t>(instruction)].dtype == DType::f16 ? "half_divisor"
+                                                                               : "divisor");
+  writer_.line("const {} v{} = {};", variable_type(instruction), instruction, value(one, load));
+}
+
+std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {
+  std::vector<bool> needed(plan_.body.size());
+  for (const int root : roots) needed[root] = true;
+  std::vector<int> result;
+  for (std::size_t i = plan_.body.size(); i-- > 0;) {
+    if (!needed[i] || declared[i] || (element_only && !plan_.body[i].element)) continue;
+    result.push_back(static_cast<int>(i));
+    for (const int argument : plan_.body[i].arguments) needed[argument] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<int> Body::declared_for(const std::vector<int>& roots) const {
+  std::vector<bool> needed(plan_.body.size());
+  for (const int root : roots) needed[root] = true;
+  std::vector<int> result;
+  for (std::size_t i = plan_.body.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    if (declared[i]) {
+      result.push_back(static_cast<int>(i));
+      continue;
+    }
+    for (const int argument : plan_.body[i].arguments) needed[argument] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<int> Body::row_values(int stage) const {
+  std::vector<int> roots;
+  for (const passes::Store& store : plan_.stores) roots.push_back(store.value);
+  for (const passes::Reduction& reduction : plan_.reductions) {
+    for (const int needed : needs_of(reduction)) roots.push_back(needed);
+  }
+  std::vector<int> result = needed_for(roots, false);
+  std::erase_if(result,
+                [&](int i) { return plan_.body[i].element || plan_.body[i].stage != stage; });
+  return result;
+}
+
+void Body::declare_reductions() {
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const passes::Reduction& reduction = plan_.reductions[i];
+    for (const std::string& section : sections_of(reduction.op, reduction.dtype)) need(section);
+    // States that leave the block hold places of 64 bits.
+    const bool stays = reduction.partials < 0 && plan_.cluster == 1;
+    const bool own_places = ir::finds_place(reduction.op) && stays;
+    std::string combines = fmt::format("op::{}::{}<{}{}>", reduction.scan ? "scan" : "reduce",
+                                       ir::info(reduction.op).name, type(reduction.dtype),
+                                       own_places ? ", Index" : "");
+    if (reduction.begins >= 0) {
+      need("scan_segmented");
+      combines = fmt::format("op::scan::Segmented<{}>", combines);
+    }
+    writer_.line("using R{} = {};", i, combines);
+  }
+}
+
+std::string Body::lift(std::size_t reduction, const std::string& index) const {
+  const passes::Reduction& lifted = plan_.reductions[reduction];
+  const std::string begins = lifted.begins >= 0 ? fmt::format("v{}, ", lifted.begins) : "";
+  return fmt::format("R{}::lift(v{}, {}{})", reduction, lifted.value, begins, index);
+}
+
+void Body::decode(const std::vector<Loop>& loops, const std::string& flat) {
+  if (loops.empty()) return;
+  if (loops.size() == 1) {
+    writer_.line("const Index {} = {};", loop_variable(loops[0].atom), flat);
+    return;
+  }
+  std::string rest = flat;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    const std::string name = loop_variable(loops[i].atom), size = extent(loops[i].extent);
+    if (i == 0) {
+      writer_.line("const Index {} = {};", name, rest);
+    } else {
+      writer_.line("const Index {} = {} % ({});", name, rest, size);
+      const std::string next = fmt::format("{}_outer", name);
+      writer_.line("const Index {} = {} / ({});", next, rest, size);
+      rest = next;
+    }
+  }
+}
+
+void Body::count_tiles() {
+  const auto count = [&](const char* name, const Loop& loop) {
+    writer_.line("const Index {} = (Index({}) + {}) / {};", name, extent(loop.extent),
+                 plan_.tile_edge - 1, plan_.tile_edge);
+  };
+  count("last_tiles", plan_.outer.back());
+  count("across_tiles", plan_.outer[static_cast<std::size_t>(plan_.tile_loop)]);
+}
+
+KernelSource Body::finish(const std::string& text, const std::vector<std::string>& always) const {
+  KernelSource source;
+  std::vector<std::string> wanted = always;
+  wanted.insert(wanted.end(), sections_.begin(), sections_.end());
+  if (sections_.contains("half")) wanted.emplace_back(half);
+  source.sections = library_sections().close_over_needs(wanted, side);
+  source.body = text;
+  ir::Hasher hasher;
+  hasher.bytes(source.text());
+  source.name = plan_.name + "_" + hasher.finish().hex().substr(0, 8);
+  const std::size_t position = source.body.find(name_placeholder);
+  source.body.replace(position, std::strlen(name_placeholder), source.name);
+  return source;
+}
+
+std::string KernelSource::text() const {
+  std::string result;
+  for (const std::string& name : sections) {
+    result += section(name).text;
+    result += '\n';
+  }
+  return result + body;
+}
+
+}  // namespace heddle::codegen

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heddle::codegen {
+
+/// A compilable translation unit for one kernel, header-free, with the library sections that it
+/// uses in front. `name` is the extern "C" symbol.
+struct KernelSource {
+  std::string name;
+  /// Names of sections of the device library, in order (codegen/common/sections.h).
+  std::vector<std::string> sections;
+  std::string body;  ///< the kernel itself
+  /// The whole text: every section's text, then the body.
+  std::string text() const;
+};
+
+}  // namespace heddle::codegen

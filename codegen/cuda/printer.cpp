@@ -1,0 +1,395 @@
+#include "codegen/cuda/printer.h"
+
+#include <algorithm>
+
+#include "passes/plan/analyze.h"
+#include "passes/plan/launch.h"
+#include "passes/plan/long_sum.h"
+
+namespace heddle::codegen {
+
+using passes::Dim;
+using passes::Instruction;
+using passes::KernelOperand;
+using passes::Loop;
+using passes::Mapping;
+using passes::Store;
+
+CudaPrinter::CudaPrinter(const passes::KernelPlan& plan)
+    : plan_(plan), body_(plan, out_), lane_of_(plan.body.size()), held_(plan.body.size()) {}
+
+KernelSource CudaPrinter::print() {
+  out_.line("namespace op = heddle_scalar;");
+  if (plan_.sort) {
+    sort();
+    return body_.finish(out_.text(), {"core", "memory"});
+  }
+  out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
+  body_.declare_reductions();
+  if (plan_.mapping == Mapping::rows || plan_.mapping == Mapping::columns) body_.use_divisors();
+  signature();
+  switch (plan_.mapping) {
+    case Mapping::elements:
+      elements();
+      break;
+    case Mapping::tiles:
+      tiles();
+      break;
+    case Mapping::rows:
+      rows();
+      break;
+    case Mapping::columns:
+      columns();
+      break;
+    case Mapping::scan_rows:
+      scan_rows();
+      break;
+    case Mapping::scan_columns:
+      scan_columns();
+      break;
+  }
+  out_.close();
+  return body_.finish(out_.text(), {"core", "memory"});
+}
+
+void CudaPrinter::signature() {
+  std::string parameters;
+  const auto add = [&](const std::string& parameter) {
+    parameters += (parameters.empty() ? "" : ", ") + parameter;
+  };
+  for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
+    const KernelOperand& operand = plan_.operands[i];
+    add(fmt::format("{}{}*{} p{}", operand.written ? "" : "const ", body_.operand_type(operand),
+                    operand.aliased ? "" : " __restrict__", i));
+  }
+  for (std::size_t i = 0; i < body_.symbols.size(); ++i) add(fmt::format("const long long n{}", i));
+  for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
+    add(fmt::format("const {} s{}", body_.type(body_.scalar_dtypes[i]), i));
+  }
+  const std::string blocks = plan_.least_blocks > 1 ? fmt::format(", {}", plan_.least_blocks) : "";
+  out_.line("extern \"C\" __global__ void __launch_bounds__({}{})", plan_.threads, blocks);
+  out_.open("{}({})", name_placeholder, parameters);
+}
+
+void CudaPrinter::split_range(int unit) {
+  const std::string inner = body_.extent(passes::iterations(plan_.inner));
+  const int parts = plan_.split * plan_.cluster;
+  if (parts == 1) {
+    out_.line("const Index begin = 0, end = {};", inner);
+    return;
+  }
+  out_.line("const Index chunk = (Index({}) + {}) / {} * {};", inner, parts * unit - 1,
+            parts * unit, unit);
+  out_.line("const Index begin = {} * chunk;",
+            plan_.cluster > 1 ? "Index(cluster_rank())" : "part");
+  out_.line("const Index end = begin + chunk < {} ? begin + chunk : {};", inner, inner);
+}
+
+// Every reduction has an exchange of its own, so that none is used twice.
+void CudaPrinter::open_exchanges() {
+  body_.need("cluster_reduce");
+  const passes::ClusterMemory memory = passes::cluster_memory(plan_);
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    out_.line("open_cluster_reduction<R{}, {}, {}, {}>({});", i, plan_.cluster, memory.slots,
+              memory.width, memory.exchanges[i]);
+  }
+  out_.line("announce_exchanges();");
+}
+
+void CudaPrinter::reduce_cluster(std::size_t reduction, const std::string& states) {
+  const passes::ClusterMemory memory = passes::cluster_memory(plan_);
+  const auto first = std::ranges::min_element(plan_.reductions, {}, &passes::Reduction::stage);
+  if (reduction == static_cast<std::size_t>(first - plan_.reductions.begin()))
+    out_.line("await_exchanges();");
+  out_.line("reduce_cluster<R{}, {}, {}, {}>({}, {}, {});", reduction, plan_.cluster, memory.slots,
+            memory.width, states, memory.exchanges[reduction], memory.parcels[reduction]);
+}
+
+bool CudaPrinter::has_tail(const Loop& loop) const {
+  return plan_.vector > 1 && !loop.extent.divisible_by(plan_.vector);
+}
+
+bool CudaPrinter::is_vector(const Store& store, const Loop& loop) const {
+  return plan_.vector > 1 &&
+         passes::vector_width(plan_, plan_.operands[store.operand], store.address, loop,
+                              plan_.vector) == plan_.vector;
+}
+
+bool CudaPrinter::is_vector(const Instruction& load, const Loop& loop) const {
+  return plan_.vector > 1 && load.kind == Instruction::Kind::load &&
+         passes::vector_width(plan_, load, loop, plan_.vector) == plan_.vector;
+}
+
+std::string CudaPrinter::load_text(const Instruction& load) {
+  if (load.kind == Instruction::Kind::search) return fmt::format("load(p{}, i)", load.operand);
+  const std::string address = body_.index(load.address);
+  if (!load.guarded) return fmt::format("load(p{}, {})", load.operand, address);
+  body_.need("guarded");
+  return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);
+}
+
+void CudaPrinter::vector_addresses(const std::vector<int>& wanted, const Loop& loop) {
+  std::vector<int> roots;
+  for (const int i : wanted) {
+    const Instruction& load = plan_.body[i];
+    if (!load.arguments.empty() && is_vector(load, loop))
+      roots.insert(roots.end(), load.arguments.begin(), load.arguments.end());
+  }
+  for (const int i : body_.needed_for(roots, false)) {
+    declare_all({i});
+    body_.declared[i] = true;
+  }
+}
+
+void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
+                               const std::string& valid) {
+  for (const int i : wanted) {
+    const Instruction& load = plan_.body[i];
+    if (held_[i] || !is_vector(load, loop)) continue;
+    // Values of columns are in scope in the loop over lanes only.
+    const bool lanewise =
+        plan_.mapping == Mapping::columns || plan_.mapping == Mapping::scan_columns;
+    if (!std::ranges::all_of(load.arguments,
+                             [&](int value) { return !lanewise && body_.declared[value]; }))
+      continue;
+    const std::string address = body_.index(load.address);
+    lane_of_[i] = fmt::format("x{}.v[k]", i);
+    if (valid.empty()) {
+      out_.line("const auto x{} = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand,
+                address);
+    } else {
+      body_.need("part");
+      out_.line("const auto x{} = load_part<{}>(p{}, {}, Index({}));", i, plan_.vector,
+                load.operand, address, valid);
+    }
+  }
+}
+
+void CudaPrinter::open_lanes(const Loop& loop, bool clamp) {
+  if (plan_.vector == 1) return;
+  const std::string name = body_.loop_variable(loop.atom), extent = body_.extent(loop.extent);
+  out_.line("const Index first = {};", name);
+  out_.directive("#pragma unroll");
+  out_.open("for (int k = 0; k < {}; ++k)", plan_.vector);
+  if (clamp) {
+    out_.line("const Index {} = first + k < {} ? first + k : {} - 1;", name, extent, extent);
+  } else {
+    out_.line("const Index {} = first + k;", name);
+  }
+}
+
+void CudaPrinter::close_lanes() {
+  if (plan_.vector > 1) out_.close();
+}
+
+void CudaPrinter::declare_all(const std::vector<int>& instructions) {
+  for (const int i : instructions) {
+    body_.declare(i, [&](const Instruction& load) {
+      return lane_of_[i].empty() ? load_text(load) : lane_of_[i];
+    });
+  }
+}
+
+void CudaPrinter::declare_stores(const Stores& stores, const Loop& loop) {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    if (!is_vector(*stores[i], loop)) continue;
+    const DType dtype = plan_.operands[stores[i]->operand].dtype;
+    out_.line("Vector<{}, {}> y{};", body_.type(dtype), plan_.vector, i);
+  }
+}
+
+const char* CudaPrinter::store_name(const Store& store) const {
+  return plan_.operands[store.operand].streamed ? "store_streaming" : "store";
+}
+
+void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std::string& guard) {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const Store& store = *stores[i];
+    if (is_vector(store, loop)) {
+      out_.line("y{}.v[k] = v{};", i, store.value);
+    } else if (store.combine) {
+      combine_in_memory(store, guard);
+    } else {
+      const std::string condition = guard.empty() ? "" : fmt::format("if ({}) ", guard);
+      out_.line("{}{}(p{}, {}, v{});", condition, store_name(store), store.operand,
+                body_.index(store.address), store.value);
+    }
+  }
+}
+
+void CudaPrinter::combine_in_memory(const Store& store, const std::string& guard) {
+  body_.need("atomic");
+  const bool adds = *store.combine == ir::Op::scatter_add;
+  out_.line("if ({}v{}) {}(p{}, {}, v{});", guard.empty() ? "" : guard + " && ", store.guard,
+            adds ? "atomic_add" : "atomic_max", store.operand, body_.index(store.address),
+            store.value);
+}
+
+void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const std::string& valid) {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const Store& store = *stores[i];
+    if (!is_vector(store, loop)) continue;
+    const std::string address = body_.index(store.address);
+    if (valid.empty()) {
+      out_.line("{}_vector<{}>(p{}, {}, y{});", store_name(store), plan_.vector, store.operand,
+                address, i);
+    } else {
+      body_.need("part");
+      out_.line("store_part<{}>(p{}, {}, y{}, Index({}));", plan_.vector, store.operand, address, i,
+                valid);
+    }
+  }
+}
+
+// Whether a thread's walk keeps a place of the kernel's index type instead of a state.
+bool CudaPrinter::walks_places(const passes::Reduction& reduction) {
+  return reduction.value >= 0 && ir::finds_place(reduction.op);
+}
+
+// Elements are divided by inverses; where that may be inexact the walk, which only stores, is made
+// again with divisions. `name` is how a divisor's variable is spelled.
+void CudaPrinter::walk_quickly(int stage, const char* name, const std::function<void()>& walk) {
+  const bool reduces = std::ranges::any_of(
+      plan_.reductions, [&](const passes::Reduction& one) { return one.stage == stage; });
+  std::vector<int> roots;
+  for (const Store& store : plan_.stores) {
+    if (store.element && store.stage == stage) roots.push_back(store.value);
+  }
+  const std::vector<int> divisors = body_.divisors_among(body_.declared_for(roots));
+  const bool reads_anew = std::ranges::any_of(body_.needed_for(roots, true), [&](int i) {
+    const Instruction& one = plan_.body[i];
+    return one.kind == Instruction::Kind::load && !held_[i] && plan_.operands[one.operand].aliased;
+  });
+  if (reduces || divisors.empty() || reads_anew) return walk();
+  out_.line("bool rare = false;");
+  for (const int i : divisors) {
+    const std::string divisor = fmt::format(fmt::runtime(name), i);
+    if (plan_.mapping == Mapping::columns) {
+      out_.directive("#pragma unroll");
+      out_.line("for (int k = 0; k < {}; ++k) rare |= !{}[k].ordinary();", plan_.vector, divisor);
+    } else {
+      out_.line("rare |= !{}.ordinary();", divisor);
+    }
+  }
+  quickly_or_again(walk);
+}
+
+void CudaPrinter::quickly_or_again(const std::function<void()>& print) {
+  body_.quick = true;
+  print();
+  body_.quick = false;
+  out_.open("if (rare)");
+  print();
+  out_.close();
+}
+
+// A state for each lane keeps the combinations of a vector independent of each other.
+void CudaPrinter::define_states(int stage, const std::string& first) {
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const passes::Reduction& reduction = plan_.reductions[i];
+    if (reduction.stage != stage) continue;
+    std::string start = fmt::format("a{0}[k] = R{0}::identity()", i);
+    if (walks_places(reduction)) {
+      out_.line("op::reduce::Indexed<R{0}::Key, Index> w{0}[{1}];", i, plan_.vector);
+      start = fmt::format("w{0}[k] = R{0}::walk_from<Index>({1})", i, first);
+    } else {
+      out_.line("R{0}::State a{0}[{1}];", i, plan_.vector);
+    }
+    out_.directive("#pragma unroll");
+    out_.line("for (int k = 0; k < {}; ++k) {};", plan_.vector, start);
+    if (!folds(reduction)) continue;
+    body_.need(plan_.folding.compensated ? "fold_sum" : "add_sum");
+    if (plan_.mapping == Mapping::rows) {
+      out_.line("R{0}::State t{0} = R{0}::identity();", i);
+    } else {
+      out_.line("R{0}::State total{0}[{1}];", i, plan_.vector);
+      out_.directive("#pragma unroll");
+      out_.line("for (int k = 0; k < {1}; ++k) total{0}[k] = R{0}::identity();", i, plan_.vector);
+    }
+  }
+}
+
+bool CudaPrinter::folds(const passes::Reduction& reduction) const {
+  return plan_.folding.steps > 0 && passes::is_rounded_sum(reduction);
+}
+
+bool CudaPrinter::folds(int stage) const {
+  return std::ranges::any_of(plan_.reductions, [&](const passes::Reduction& reduction) {
+    return reduction.stage == stage && folds(reduction);
+  });
+}
+
+void CudaPrinter::fold_states(int stage) {
+  const char* const text =
+      plan_.mapping == Mapping::rows ? "{1}_lanes(t{0}, a{0});" : "{1}_sums(total{0}, a{0});";
+  const char* const how = plan_.folding.compensated ? "fold" : "add";
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].stage == stage && folds(plan_.reductions[i]))
+      out_.line(fmt::runtime(text), i, how);
+  }
+}
+
+// The loop over r from `first` on; where sums are folded, a loop over runs of `fold` steps.
+void CudaPrinter::open_walk(int stage, const std::string& first, int stride, int unroll) {
+  const std::string directive = fmt::format("#pragma unroll {}", unroll);
+  if (!folds(stage)) {
+    out_.directive(directive);
+    out_.open("for (Index r = {}; r < end; r += {})", first, stride);
+    return;
+  }
+  out_.open("for (Index r = {}; r < end;)", first);
+  out_.line("const Index stop = r + {0} < end ? r + {0} : end;", plan_.folding.steps * stride);
+  out_.directive(directive);
+  out_.open("for (; r < stop; r += {})", stride);
+}
+
+void CudaPrinter::fold_held(int stage) {
+  if (!folds(stage)) return;
+  out_.open("if (h > 0 && h % {} == 0)", plan_.folding.steps);
+  fold_states(stage);
+  out_.close();
+}
+
+void CudaPrinter::close_walk(int stage) {
+  out_.close();
+  if (!folds(stage)) return;
+  fold_states(stage);
+  if (plan_.held == 0) out_.close();
+}
+
+void CudaPrinter::finish_states(int stage, const std::string& first) {
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const passes::Reduction& reduction = plan_.reductions[i];
+    if (reduction.stage != stage) continue;
+    if (folds(reduction) && plan_.mapping == Mapping::columns) {
+      out_.directive("#pragma unroll");
+      out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = total{0}[k];", i, plan_.vector);
+    }
+    if (!walks_places(reduction)) continue;
+    out_.line("R{0}::State a{0}[{1}];", i, plan_.vector);
+    out_.directive("#pragma unroll");
+    out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = R{0}::walked(w{0}[k], {2} < end);", i,
+              plan_.vector, first);
+  }
+}
+
+void CudaPrinter::combine_states(int stage, const std::string& position) {
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    const passes::Reduction& reduction = plan_.reductions[i];
+    if (reduction.stage != stage) continue;
+    if (walks_places(reduction)) {
+      out_.line("w{0}[{1}] = R{0}::next<Index>(w{0}[{1}], v{2}, {3});", i, lane(), reduction.value,
+                position);
+    } else if (reduction.value >= 0) {
+      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], R{0}::lift(v{2}, {3}));", i, lane(),
+                reduction.value, position);
+    } else {
+      out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], load(p{2}, r * rows + row));", i, lane(),
+                reduction.partials);
+    }
+  }
+}
+
+KernelSource print_cuda(const passes::KernelPlan& plan) { return CudaPrinter(plan).print(); }
+
+}  // namespace heddle::codegen

@@ -1,0 +1,217 @@
+#include <algorithm>
+
+#include "codegen/cuda/printer.h"
+#include "passes/plan/analyze.h"
+
+namespace heddle::codegen {
+
+using passes::Instruction;
+using passes::Loop;
+using passes::Reduction;
+using passes::Store;
+
+namespace {
+
+/// Steps of a walk whose loads are under way at once: more where they are narrow, and little is
+/// done with each.
+int walk_unroll(const passes::KernelPlan& plan) {
+  constexpr int least = 4, elements = 16, light = 8;
+  const auto varying = std::ranges::count_if(plan.body, &Instruction::element);
+  const bool places = std::ranges::any_of(
+      plan.reductions, [](const Reduction& reduction) { return ir::finds_place(reduction.op); });
+  return varying > light ? least : std::max(elements / (places ? 2 : 1) / plan.vector, least);
+}
+
+}  // namespace
+
+void CudaPrinter::rows() {
+  body_.need("block_reduce");
+  const int lanes = plan_.threads_per_row, rows_a_block = plan_.threads / lanes;
+  const std::string total = body_.extent(passes::iterations(plan_.outer));
+  out_.line("const Index rows = {};", total);
+  std::string block = "Index(blockIdx.x)";
+  if (plan_.cluster > 1) {
+    block = fmt::format("Index(blockIdx.x) / {}", plan_.cluster);
+    open_exchanges();
+  }
+  if (plan_.split > 1) {
+    out_.line("const Index row_blocks = (rows + {}) / {};", rows_a_block - 1, rows_a_block);
+    out_.line("const Index part = Index(blockIdx.x) / row_blocks;");
+    block = "(Index(blockIdx.x) - part * row_blocks)";
+  }
+  // All threads of a block take part in the reduction, so those beyond the last row repeat it.
+  out_.line("const int lane = static_cast<int>(threadIdx.x) % {};", lanes);
+  out_.line("const Index wanted = {} * {} + Index(threadIdx.x) / {};", block, rows_a_block, lanes);
+  out_.line("const bool active = wanted < rows;");
+  out_.line("const Index row = active ? wanted : rows - 1;");
+  body_.decode(plan_.outer, "row");
+  split_range(plan_.vector);
+  if (plan_.held > 0) {
+    const Loop& last = plan_.inner.back();
+    hold_loads(row_walks(), last, has_tail(last) ? "end - r" : "", [&] {
+      open_held();
+      body_.decode(plan_.inner, "r");
+    });
+  }
+  for (int stage = 0; stage < plan_.stages; ++stage) {
+    row_values(stage);
+    row_stage(stage);
+  }
+  row_values(plan_.stages);
+  row_results();
+}
+
+// Values that belong to the row and can be known before `stage`.
+void CudaPrinter::row_values(int stage) {
+  for (const int i : body_.row_values(stage)) {
+    declare_all({i});
+    body_.declared[i] = true;
+  }
+}
+
+// What each stage needs of the row's elements.
+std::vector<std::vector<int>> CudaPrinter::row_walks() const {
+  std::vector<std::vector<int>> walks(static_cast<std::size_t>(plan_.stages));
+  for (int stage = 0; stage < plan_.stages; ++stage) {
+    std::vector<int>& roots = walks[static_cast<std::size_t>(stage)];
+    for (const Reduction& reduction : plan_.reductions) {
+      if (reduction.stage == stage) roots.push_back(reduction.value);
+    }
+    for (const Store& store : plan_.stores) {
+      if (store.element && store.stage == stage) roots.push_back(store.value);
+    }
+  }
+  return walks;
+}
+
+void CudaPrinter::hold_loads(const std::vector<std::vector<int>>& walks, const Loop& along,
+                             const std::string& valid, const std::function<void()>& open) {
+  std::vector<int> uses(plan_.body.size()), held;
+  for (const std::vector<int>& roots : walks) {
+    for (const int i : body_.needed_for(roots, !plan_.inner.empty())) ++uses[i];
+  }
+  for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+    const Instruction& load = plan_.body[i];
+    if (load.kind != Instruction::Kind::load || !load.arguments.empty() || uses[i] < 2) continue;
+    if (plan_.vector > 1 && !is_vector(load, along)) continue;
+    held.push_back(static_cast<int>(i));
+    out_.line("Vector<{}, {}> h{}[{}];", body_.type(load.dtype), plan_.vector, i, plan_.held);
+  }
+  if (held.empty()) return;
+  open();
+  for (const int i : held) {
+    const Instruction& load = plan_.body[i];
+    const std::string address = body_.index(load.address);
+    lane_of_[i] = fmt::format("h{}[h].v[{}]", i, plan_.vector > 1 ? "k" : "0");
+    if (plan_.vector > 1 && !valid.empty()) {
+      body_.need("part");
+      out_.line("h{}[h] = load_part<{}>(p{}, {}, Index({}));", i, plan_.vector, load.operand,
+                address, valid);
+    } else if (plan_.vector > 1) {
+      out_.line("h{}[h] = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand, address);
+    } else {
+      out_.line("h{}[h].v[0] = load(p{}, {});", i, load.operand, address);
+    }
+    held_[i] = true;
+  }
+  out_.close();
+}
+
+// Opens the loop over the vectors that a thread holds.
+void CudaPrinter::open_held() {
+  out_.directive("#pragma unroll");
+  out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
+  out_.line("const Index r = {}(Index(h) * {} + lane) * {};", plan_.cluster > 1 ? "begin + " : "",
+            plan_.threads_per_row, plan_.vector);
+  const passes::Dim held = plan_.cluster * plan_.held * plan_.threads_per_row * plan_.vector;
+  if (!(passes::iterations(plan_.inner) == held)) out_.line("if (r >= end) continue;");
+}
+
+void CudaPrinter::row_stage(int stage) {
+  const int stride = plan_.threads_per_row * plan_.vector;
+  const std::string first =
+      fmt::format("begin + lane * {}{}", plan_.vector, plan_.vector > 1 ? " + k" : "");
+  define_states(stage, first);
+  walk_quickly(stage, "v{}", [&] {
+    if (plan_.held > 0) {
+      open_held();
+      fold_held(stage);
+    } else {
+      open_walk(stage, fmt::format("begin + lane * {}", plan_.vector), stride, walk_unroll(plan_));
+    }
+    row_body(stage);
+    close_walk(stage);
+  });
+  finish_states(stage, first);
+  for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (plan_.reductions[i].stage != stage) continue;
+    if (!folds(plan_.reductions[i])) {
+      out_.line("R{0}::State t{0} = a{0}[0];", i);
+      if (plan_.vector > 1) {
+        out_.directive("#pragma unroll");
+        out_.line("for (int k = 1; k < {1}; ++k) t{0} = R{0}::combine(t{0}, a{0}[k]);", i,
+                  plan_.vector);
+      }
+    }
+    out_.line("t{0} = reduce_lanes<R{0}, {1}>(t{0});", i, plan_.threads_per_row);
+    if (plan_.cluster == 1) continue;
+    out_.line("R{0}::State all{0}[] = {{t{0}}};", i);
+    reduce_cluster(i, fmt::format("all{}", i));
+    out_.line("t{0} = all{0}[0];", i);
+  }
+}
+
+void CudaPrinter::row_body(int stage) {
+  const Loop& last = plan_.inner.back();
+  std::vector<int> roots;
+  Stores stores;
+  for (const Reduction& reduction : plan_.reductions) {
+    if (reduction.stage == stage && reduction.value >= 0) roots.push_back(reduction.value);
+  }
+  for (const Store& store : plan_.stores) {
+    if (!store.element || store.stage != stage) continue;
+    stores.push_back(&store);
+    roots.push_back(store.value);
+  }
+  const bool tail = has_tail(last);
+  const std::string valid = tail ? "end - r" : "";
+  body_.decode(plan_.inner, "r");
+  const std::vector<int> wanted = body_.needed_for(roots, true);
+  for (const int i : wanted) {
+    if (!held_[i]) lane_of_[i].clear();
+  }
+  vector_loads(wanted, last, valid);
+  declare_stores(stores, last);
+  open_lanes(last, tail);
+  declare_all(wanted);
+  if (tail) out_.open("if (r + k < end)");
+  combine_states(stage, plan_.vector > 1 ? "r + k" : "r");
+  if (tail) out_.close();
+  lane_stores(stores, last, tail ? "active && r + k < end" : "active");
+  close_lanes();
+  if (stores.empty()) return;
+  out_.open("if (active)");
+  vector_stores(stores, last, valid);
+  out_.close();
+}
+
+void CudaPrinter::row_results() {
+  std::vector<std::string> lines;
+  if (plan_.split > 1) {
+    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+      lines.push_back(
+          fmt::format("store(p{}, part * rows + row, t{});", plan_.reductions[i].partials, i));
+    }
+  }
+  for (const Store& store : plan_.stores) {
+    if (store.element) continue;
+    lines.push_back(fmt::format("store(p{}, {}, v{});", store.operand, body_.index(store.address),
+                                store.value));
+  }
+  if (lines.empty()) return;
+  out_.open("if (active && lane == 0{})", plan_.cluster > 1 ? " && cluster_rank() == 0" : "");
+  for (const std::string& line : lines) out_.line("{}", line);
+  out_.close();
+}
+
+}  // namespace heddle::codegen

@@ -1,0 +1,20 @@
+#include "frontend/array/compaction.h"
+
+#include "frontend/array/access.h"
+#include "frontend/array/region.h"
+#include "frontend/graph/trace.h"
+
+namespace heddle::frontend {
+
+NodeRef places_of(const char* what, const NodeRef& mask, std::vector<NodeRef> beside,
+                  const Composer& on) {
+  if (Trace::current() != nullptr) value_in_trace(what, on.site);
+  // In one program, so that what the mask is made of is not made again for its places.
+  beside.push_back(mask);
+  std::vector<Array> arrays;
+  for (const NodeRef& node : beside) arrays.push_back(Access::make(node));
+  eval(arrays);
+  return nonzero_places(what, mask, on.site).front();
+}
+
+}  // namespace heddle::frontend

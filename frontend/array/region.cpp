@@ -1,0 +1,210 @@
+#include "frontend/array/region.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "frontend/array/access.h"
+#include "frontend/graph/trace.h"
+
+namespace heddle::frontend {
+
+namespace {
+
+class RegionBuilder {
+ public:
+  RegionBuilder(const NodeRef& node, const std::vector<IndexItem>& items,
+                const SourceLocation& site)
+      : node_(node), items_(items), site_(site) {}
+
+  Region build() {
+    const std::size_t rank = node_->shape.size();
+    std::size_t taken = 0, ellipses = 0;
+    for (const IndexItem& item : items_) {
+      taken += axes_of(item);
+      ellipses += item.kind == IndexItem::Kind::ellipsis;
+      by_array_ |= item.kind == IndexItem::Kind::array;
+    }
+    if (taken > rank) {
+      throw IndexError(
+          at(fmt::format("{} subscripts for {}, which has {} axes", taken, describe(*node_), rank),
+             site_));
+    }
+    if (ellipses > 1) throw IndexError(at("more than one ellipsis among the subscripts", site_));
+    for (const IndexItem& item : items_) {
+      const std::size_t before = region_.indexed.size();
+      add(item, rank - taken);
+      // One that is no index ends the run that stand together.
+      if (region_.indexed.size() > before) {
+        region_.together &= !run_ended_;
+      } else if (before > 0) {
+        run_ended_ = true;
+      }
+    }
+    while (axis_ < rank) add_slice({});
+    return std::move(region_);
+  }
+
+ private:
+  static std::size_t axes_of(const IndexItem& item) {
+    switch (item.kind) {
+      case IndexItem::Kind::integer:
+      case IndexItem::Kind::slice:
+        return 1;
+      case IndexItem::Kind::array:
+        return is_boolean(item.array->dtype()) ? static_cast<std::size_t>(item.array->ndim()) : 1;
+      default:
+        return 0;
+    }
+  }
+
+  void add(const IndexItem& item, std::size_t missing) {
+    switch (item.kind) {
+      case IndexItem::Kind::absent:
+        break;
+      case IndexItem::Kind::integer:
+        add_integer(item.integer);
+        break;
+      case IndexItem::Kind::array:
+        if (item.bounds) {
+          check_index(node_, axis_, item.bounds->first, site_);
+          check_index(node_, axis_, item.bounds->second, site_);
+        }
+        add_array(Access::node(*item.array, site_));
+        break;
+      case IndexItem::Kind::slice:
+        add_slice(item.slice);
+        break;
+      case IndexItem::Kind::newaxis:
+        region_.result.emplace_back(1);
+        break;
+      case IndexItem::Kind::ellipsis:
+        for (std::size_t i = 0; i < missing; ++i) add_slice({});
+        break;
+    }
+  }
+
+  void add_axis(ir::Dim start, std::int64_t step, ir::Dim extent) {
+    region_.whole &= start == ir::Dim(0) && step == 1 && extent == node_->shape[axis_];
+    region_.slice.starts.push_back(start);
+    region_.slice.steps.push_back(step);
+    region_.slice.shape.push_back(extent);
+    ++axis_;
+  }
+
+  void add_integer(std::int64_t index) {
+    const ir::Dim extent = node_->shape[axis_];
+    check_index(node_, axis_, index, site_);
+    if (by_array_) {
+      // Beside arrays an integer is an index like them.
+      return add_index(
+          frontend::record_scalar(DType::i64, static_cast<std::uint64_t>(index), false));
+    }
+    add_axis(index < 0 ? extent + index : ir::Dim(index), 1, 1);
+  }
+
+  /// The next axis, whole, indexed by integers.
+  void add_index(NodeRef index) {
+    region_.indexed.push_back({region_.result.size(), std::move(index)});
+    add_slice({});
+  }
+
+  void add_array(const NodeRef& index) {
+    if ((ir::integers & ir::set_of(index->dtype)) != 0) return add_index(index);
+    if (!is_boolean(index->dtype)) {
+      throw IndexError(
+          at(fmt::format("arrays that index must be of integers or bool, not {}", describe(*index)),
+             site_));
+    }
+    // As in NumPy an axis of extent 0, along which nothing is picked, fits any.
+    if (!std::equal(
+            index->shape.begin(), index->shape.end(),
+            node_->shape.begin() + static_cast<std::ptrdiff_t>(axis_),
+            [](ir::Dim own, ir::Dim extent) { return own == ir::Dim(0) || own == extent; })) {
+      throw IndexError(at(fmt::format("the mask {} does not match the axes of {} from {} on",
+                                      describe(*index), describe(*node_), axis_),
+                          site_));
+    }
+    const std::vector<NodeRef> places = nonzero_places("indexing by a mask", index, site_);
+    if (index->shape.empty()) {
+      // A mask of one element picks all of the rest, once or not at all.
+      region_.indexed.push_back({region_.result.size(), places.front()});
+      region_.result.emplace_back(1);
+    }
+    for (std::size_t k = 0; k < index->shape.size(); ++k) add_index(places[k]);
+  }
+
+  void add_slice(const Slice& slice) {
+    const ir::Dim extent = node_->shape[axis_];
+    const std::int64_t step = slice.step.value_or(1);
+    if (step == 0) throw ValueError(at("a slice's step is 0", site_));
+    if (!extent.is_constant()) {
+      add_symbolic_slice(slice, step, extent);
+    } else {
+      const std::int64_t n = extent.constant();
+      const auto bound = [&](std::optional<std::int64_t> value, std::int64_t absent) {
+        if (!value) return absent;
+        const std::int64_t from_start = *value < 0 ? *value + n : *value;
+        return step > 0 ? std::clamp<std::int64_t>(from_start, 0, n)
+                        : std::clamp<std::int64_t>(from_start, -1, n - 1);
+      };
+      const std::int64_t start = bound(slice.start, step > 0 ? 0 : n - 1);
+      const std::int64_t stop = bound(slice.stop, step > 0 ? n : -1);
+      const std::int64_t distance = step > 0 ? stop - start : start - stop;
+      // Steps beyond the extent take one element; kept small so that nothing overflows.
+      const std::int64_t stride = std::clamp<std::int64_t>(step, -n - 1, n + 1);
+      const std::int64_t magnitude = std::abs(stride);
+      const std::int64_t count = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
+      add_axis(count == 0 ? 0 : start, count <= 1 ? 1 : stride, count);
+    }
+    region_.result.push_back(region_.slice.shape.back());
+  }
+
+  /// Bounds of an axis whose extent is known at launch only: not clipped, and checked then.
+  void add_symbolic_slice(const Slice& slice, std::int64_t step, ir::Dim extent) {
+    if (step != 1 && step != -1) {
+      throw ShapeError(at(fmt::format("axis {} of {} has a symbolic extent, which takes slices of "
+                                      "step 1 or -1 only, not {}",
+                                      axis_, describe(*node_), step),
+                          site_));
+    }
+    const auto bound = [&](std::optional<std::int64_t> value, ir::Dim absent) {
+      if (!value) return absent;
+      return *value < 0 ? extent + *value : ir::Dim(*value);
+    };
+    const ir::Dim start = bound(slice.start, step > 0 ? ir::Dim(0) : extent - 1);
+    const ir::Dim stop = bound(slice.stop, step > 0 ? extent : ir::Dim(-1));
+    add_axis(start, step, step > 0 ? stop - start : start - stop);
+  }
+
+  const NodeRef& node_;
+  const std::vector<IndexItem>& items_;
+  SourceLocation site_;
+  Region region_;
+  std::size_t axis_ = 0;
+  bool by_array_ = false, run_ended_ = false;
+};
+
+}  // namespace
+
+void check_index(const NodeRef& node, std::size_t axis, std::int64_t index, const Site& site) {
+  const ir::Dim extent = node->shape[axis];
+  if (!extent.is_constant()) return;
+  if (index < extent.constant() && index >= -extent.constant()) return;
+  throw IndexError(at(fmt::format("index {} is out of bounds for axis {} of {}, whose extent is {}",
+                                  index, axis, describe(*node), extent.constant()),
+                      site));
+}
+
+Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
+                 const SourceLocation& site) {
+  return RegionBuilder(node, items, site).build();
+}
+
+NodeRef sliced(const NodeRef& node, const Region& region, const Site& site) {
+  const NodeRef part = region.whole ? node : record(ir::Op::slice, {node}, region.slice, site);
+  return reshape_to(part, region.result, site);
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,152 @@
+#include "frontend/evaluate/checks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "heddle/error.h"
+
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/storage.h"
+#include "ir/base/fork_gate.h"
+#include "runtime/base/per_thread.h"
+#include "runtime/device/stream.h"
+
+namespace heddle::frontend {
+
+namespace {
+
+struct Waiting {
+  Check check;
+  std::optional<std::string> failure = {};  ///< of a status that was read already
+  std::vector<const Node*> results = {};
+  const void* thread = nullptr;  ///< null: it has ended
+};
+
+/// Of all threads, in the order of the calls.
+struct Checks {
+  ir::Mutex mutex;
+  std::deque<Waiting> waiting;
+  std::atomic<std::size_t> count{0};  ///< the size of `waiting`, read without the mutex
+};
+
+Checks& all() {
+  static auto* const checks = new Checks;
+  return *checks;
+}
+
+/// Its address stands for the thread.
+struct Thread {
+  std::size_t unread = 0;  ///< checks since statuses were last read ahead
+  ~Thread() {
+    const std::lock_guard lock(all().mutex);
+    for (Waiting& each : all().waiting) {
+      if (each.thread == this) each.thread = nullptr;
+    }
+  }
+};
+
+Thread& this_thread() { return runtime::per_thread<Thread>(); }
+
+/// A thread that has more unread statuses reads the older half of them.
+constexpr std::size_t most_unread = 1024;
+
+/// Removes and returns the first for which `wanted` holds.
+template <class Wanted>
+std::optional<Waiting> take(const Wanted& wanted) {
+  const std::lock_guard lock(all().mutex);
+  const auto found = std::ranges::find_if(all().waiting, wanted);
+  if (found == all().waiting.end()) return std::nullopt;
+  Waiting taken = std::move(*found);
+  all().waiting.erase(found);
+  all().count.store(all().waiting.size(), std::memory_order_relaxed);
+  return taken;
+}
+
+void put(Waiting waiting) {
+  const std::lock_guard lock(all().mutex);
+  all().waiting.push_back(std::move(waiting));
+  all().count.store(all().waiting.size(), std::memory_order_relaxed);
+}
+
+std::optional<std::string> failure_of(const Check& check) {
+  evaluate(check.status);
+  std::int64_t item = -1;
+  download_to(*check.status, &item);
+  if (item < 0) return std::nullopt;
+  return (*check.message)(item);
+}
+
+/// The oldest status of a thread that was not read yet.
+std::optional<Check> oldest_unread(const Thread* thread) {
+  const std::lock_guard lock(all().mutex);
+  const auto found = std::ranges::find_if(all().waiting, [&](const Waiting& each) {
+    return each.thread == thread && !each.failure.has_value();
+  });
+  return found == all().waiting.end() ? std::nullopt : std::optional(found->check);
+}
+
+/// Reads the older half of a thread's statuses. Failures keep their position; the others go.
+void read_ahead(const Thread* thread) {
+  for (std::size_t i = 0; i < most_unread / 2; ++i) {
+    const std::optional<Check> oldest = oldest_unread(thread);
+    if (!oldest) return;
+    const std::optional<std::string> failure = failure_of(*oldest);
+    const auto is_it = [&](const Waiting& each) { return each.check.status == oldest->status; };
+    if (!failure) {
+      take(is_it);
+      continue;
+    }
+    const std::lock_guard lock(all().mutex);
+    const auto found = std::ranges::find_if(all().waiting, is_it);
+    if (found != all().waiting.end()) found->failure = failure;
+  }
+}
+
+}  // namespace
+
+void check_later(Check check, std::vector<const Node*> results) {
+  Thread& thread = this_thread();
+  put({std::move(check), {}, std::move(results), &thread});
+  if (++thread.unread < most_unread || waiting_forbidden()) return;
+  thread.unread = most_unread / 2;
+  read_ahead(&thread);
+}
+
+void raise_failures(const NodeRef& read) {
+  if (all().count.load(std::memory_order_relaxed) == 0) return;
+  const Thread& thread = this_thread();
+  const auto is_awaited = [&](const Waiting& each) {
+    return each.thread == &thread || each.thread == nullptr ||
+           (read && std::ranges::find(each.results, read.get()) != each.results.end());
+  };
+  while (const std::optional<Waiting> next = take(is_awaited)) {
+    const std::optional<std::string> failure =
+        next->failure ? next->failure : failure_of(next->check);
+    if (failure) throw LinAlgError(*failure);
+  }
+}
+
+std::vector<NodeRef> pending_statuses() {
+  std::vector<NodeRef> statuses;
+  if (all().count.load(std::memory_order_relaxed) == 0) return statuses;
+  const Thread& thread = this_thread();
+  const std::lock_guard lock(all().mutex);
+  for (const Waiting& each : all().waiting) {
+    if (each.thread == &thread && !each.failure && !each.check.status->evaluated())
+      statuses.push_back(each.check.status);
+  }
+  return statuses;
+}
+
+void raise_failure(const Check& check) {
+  if (const std::optional<std::string> failure = failure_of(check)) throw LinAlgError(*failure);
+}
+
+bool is_captured(runtime::Device device) { return runtime::Stream::current(device).capturing(); }
+
+}  // namespace heddle::frontend

@@ -1,0 +1,42 @@
+#include "heddle/memory.h"
+
+#include "runtime/device/device.h"
+#include "runtime/device/memory.h"
+
+namespace heddle {
+
+namespace {
+
+runtime::MemoryPool& pool_named(const std::string& device) {
+  return runtime::pool_of(runtime::parse_device(device));
+}
+
+}  // namespace
+
+MemoryStatistics memory_statistics(const std::string& of) {
+  const runtime::MemoryPool& pool = pool_named(of);
+  const runtime::MemoryStatistics numbers = pool.statistics();
+  return {.in_use = numbers.in_use,
+          .reserved = numbers.reserved,
+          .peak_in_use = numbers.peak_in_use,
+          .peak_reserved = numbers.peak_reserved,
+          .largest_free = pool.largest_free(),
+          .limit = pool.limit(),
+          .blocks = numbers.blocks,
+          .allocations = numbers.allocations,
+          .reservations = numbers.reservations};
+}
+
+void reset_memory_peak(const std::string& of) { pool_named(of).reset_peak(); }
+
+std::string describe_memory(std::size_t most_blocks, const std::string& of) {
+  return pool_named(of).describe_largest(most_blocks);
+}
+
+std::size_t set_memory_limit(std::size_t bytes, const std::string& of) {
+  return pool_named(of).set_limit(bytes);
+}
+
+std::size_t trim_memory(const std::string& of) { return pool_named(of).trim(true); }
+
+}  // namespace heddle

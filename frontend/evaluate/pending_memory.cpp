@@ -1,0 +1,93 @@
+#include "frontend/evaluate/pending_memory.h"
+
+#include <vector>
+
+#include "heddle/error.h"
+
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/graph_walk.h"
+#include "frontend/graph/trace.h"
+#include "runtime/base/log.h"
+#include "runtime/base/per_thread.h"
+#include "runtime/device/memory.h"
+
+namespace heddle::frontend {
+namespace {
+
+/// Whether what takes the value in has it element by element: nothing has to be stored for it.
+bool fuses(ir::Op op) {
+  const ir::OpKind kind = ir::kind_of(op);
+  return kind == ir::OpKind::source || kind == ir::OpKind::elementwise || kind == ir::OpKind::view;
+}
+
+bool on_one_line(const Node& a, const Node& b) {
+  return a.site.location.file == b.site.location.file &&
+         a.site.location.line == b.site.location.line;
+}
+
+void free_pending(runtime::Device device, std::size_t wanted) {
+  thread_local bool busy = false;
+  Recorder& recorder = Recorder::current();
+  if (busy || !auto_eval_enabled() || Trace::current() != nullptr ||
+      recorder.pending_count() == 0 || runtime::Stream::current(device).capturing()) {
+    return;
+  }
+  const PendingMemory memory = memory_of_pending(recorder);
+  if (memory.frees <= memory.makes) return;
+  busy = true;
+  try {
+    if (evaluate_pending(recorder, false)) ++counters().auto_evaluations;
+    runtime::log().info("evaluated pending work for its {} bytes, as there were none of {} left",
+                        memory.frees - memory.makes, wanted);
+  } catch (const Error& failure) {
+    // The request that found no memory says so itself; the work stays pending.
+    runtime::log().info("pending work could not be evaluated for its memory: {}", failure.what());
+  }
+  busy = false;
+}
+
+}  // namespace
+
+PendingMemory memory_of_pending(Recorder& recorder, const Node* value) {
+  PendingMemory memory;
+  std::vector<NodeRef> nodes;  // let go without the lock
+  const std::lock_guard lock(graph_mutex());
+  nodes = recorder.unclaimed();
+  const GraphWalk walk = walk_graph(nodes, true);
+  if (walk.busy) return memory;
+  for (std::size_t i = 0; i < walk.leaves.size(); ++i) {
+    if (walk.donated[i]) memory.frees += bytes_of(*walk.order[walk.leaves[i]].node);
+  }
+  std::vector<bool> kept(walk.order.size(), false);
+  for (const std::uint32_t output : walk.outputs) {
+    const Node& node = *walk.order[output].node;
+    kept[output] = true;
+    if (&node == value || value == nullptr || !on_one_line(node, *value))
+      memory.makes += bytes_of(node);
+  }
+  for (std::size_t i = 0; i < walk.order.size(); ++i) {
+    const auto& [node, kind, operand_count] = walk.order[i];
+    if (kind == Node::Kind::operation && !kept[i] && !fuses(node->op))
+      memory.between += bytes_of(*node);
+  }
+  return memory;
+}
+
+namespace {
+
+/// A thread's recorder. What it records is evaluated when memory is short.
+struct RecorderHolder {
+  RecorderHolder() {
+    static const int once = runtime::add_reclaimer(
+        [](runtime::Device device, std::size_t wanted) { free_pending(device, wanted); });
+    static_cast<void>(once);
+  }
+  Recorder* recorder = new Recorder;
+  ~RecorderHolder() { recorder->release(); }
+};
+
+}  // namespace
+
+Recorder& Recorder::current() { return *runtime::per_thread<RecorderHolder>().recorder; }
+
+}  // namespace heddle::frontend

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "frontend/graph/node.h"
+
+namespace heddle::frontend {
+
+/// A call that may fail on the device: `status`, i64 and 0-d, is computed with its results, and is
+/// -1 or which item of a batch failed first.
+struct Check {
+  NodeRef status;
+  /// What a LinAlgError says of that item, with the user's line.
+  std::shared_ptr<const std::function<std::string(std::int64_t item)>> message;
+};
+
+}  // namespace heddle::frontend

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "ir/types/scalar.h"
+
+namespace heddle::frontend {
+
+/// A random generator: draw n is made of numbers with the key philox(key, n), and its k-th child
+/// has the key philox(key, first_child + k).
+struct GeneratorState {
+  static constexpr std::uint64_t first_child = std::uint64_t{1} << 63;
+  explicit GeneratorState(std::uint64_t key) : key(key) {}
+
+  std::uint64_t next_draw() {
+    return heddle_scalar::philox(key, draws.fetch_add(1, std::memory_order_relaxed));
+  }
+  std::uint64_t next_child() {
+    return heddle_scalar::philox(key,
+                                 first_child + children.fetch_add(1, std::memory_order_relaxed));
+  }
+
+  const std::uint64_t key;
+  std::atomic<std::uint64_t> draws{0}, children{0};
+};
+
+}  // namespace heddle::frontend

@@ -1,0 +1,294 @@
+#include "frontend/graph/graph_walk.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "frontend/graph/mix.h"
+#include "ir/graph/generalize.h"
+#include "ir/types/fields.h"
+
+namespace heddle::frontend {
+namespace {
+
+constexpr std::uint32_t unvisited = std::numeric_limits<std::uint32_t>::max();
+/// Views that others hold are recomputed rather than stored, up to this many on top of each other.
+constexpr std::uint32_t kept_view_depth = 8;
+
+bool is_pending(const Node& node) {
+  return node.kind == Node::Kind::operation && !node.evaluated();
+}
+
+class Walker {
+ public:
+  Walker(std::span<const NodeRef> roots, bool only_escaping)
+      : roots_(roots), only_escaping_(only_escaping) {}
+
+  GraphWalk run() {
+    static std::uint64_t walks = 0;
+    id_ = ++walks;
+    for (const NodeRef& root : roots_) {
+      enter(*root);
+      ++root->internal_references;  // the caller's
+    }
+    for (const NodeRef& root : roots_) visit(*root);
+    visit_results();
+    if (walk_.busy) return std::move(walk_);
+    choose_outputs();
+    describe_leaves();
+    make_key();
+    return std::move(walk_);
+  }
+
+ private:
+  void enter(Node& node) {
+    if (node.walk == id_) return;
+    node.walk = id_;
+    node.position = unvisited;
+    node.internal_references = 0;
+    node.escapes = false;
+    if (!node.claimed()) return;
+    walk_.busy = true;
+    walk_.busy_here |= node.claim->is_own();
+  }
+
+  /// Depth first, operands before users, without recursion.
+  void visit(Node& root) {
+    struct Frame {
+      Node* node;
+      std::size_t next;
+    };
+    std::vector<Frame> stack;
+    const auto open = [&](Node& node) {
+      enter(node);
+      if (node.position != unvisited) return;
+      if (is_pending(node)) {
+        node.position = unvisited - 1;
+        stack.push_back({&node, 0});
+      } else {
+        close(node);
+      }
+    };
+    open(root);
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      const auto operands = frame.node->operands();
+      if (frame.next == operands.size()) {
+        close(*frame.node);
+        stack.pop_back();
+        continue;
+      }
+      Node& operand = *operands[frame.next++];
+      open(operand);
+      ++operand.internal_references;
+    }
+  }
+
+  /// A call that is computed has no operands afterwards, so its other results are computed with it.
+  void visit_results() {
+    for (std::size_t i = 0; i < walk_.order.size(); ++i) {
+      const auto& [node, kind, operand_count] = walk_.order[i];
+      if (kind != Node::Kind::operation || node->op != ir::Op::call) continue;
+      for (NodeRef& result : node->pending_results()) {
+        if (result->walk == id_ && result->position != unvisited) continue;
+        visit(*result);
+        results_.insert(result.get());
+        walk_.results.push_back(std::move(result));
+      }
+    }
+  }
+
+  void close(Node& node) {
+    node.position = static_cast<std::uint32_t>(walk_.order.size());
+    GraphWalk::Entry entry{&node, node.kind};
+    if (is_pending(node)) {
+      entry.operand_count = static_cast<std::uint32_t>(node.operands().size());
+      for (const NodeRef& operand : node.operands()) walk_.positions.push_back(operand->position);
+      if (ir::fields_of(node.op).region) {
+        walk_.regions.push_back(node.position);
+        walk_.open.push_back(node.open_starts);
+      }
+    } else if (node.evaluated() && node.kind != Node::Kind::constant) {
+      entry.kind = Node::Kind::array;
+    }
+    walk_.order.push_back(entry);
+  }
+
+  /// By position, how many views and sources stand on top of each other; 0 for other ops.
+  std::vector<std::uint32_t> view_depths() const {
+    std::vector<std::uint32_t> depths(walk_.order.size(), 0);
+    const std::uint32_t* operand = walk_.positions.data();
+    for (std::size_t i = 0; i < walk_.order.size(); ++i) {
+      const GraphWalk::Entry& entry = walk_.order[i];
+      std::uint32_t depth = 0;
+      for (std::uint32_t k = 0; k < entry.operand_count; ++k) {
+        depth = std::max(depth, depths[*operand++]);
+      }
+      if (entry.kind != Node::Kind::operation) continue;
+      const ir::OpKind kind = ir::kind_of(entry.node->op);
+      if (kind == ir::OpKind::view || kind == ir::OpKind::source) depths[i] = depth + 1;
+    }
+    return depths;
+  }
+
+  void choose_outputs() {
+    const std::vector<std::uint32_t> depths = view_depths();
+    std::unordered_set<const Node*> wanted = results_;
+    if (!only_escaping_) {
+      for (const NodeRef& root : roots_) wanted.insert(root.get());
+    }
+    // Users come before operands here, so a node knows what its users need of it.
+    for (std::size_t i = walk_.order.size(); i-- > 0;) {
+      Node& node = *walk_.order[i].node;
+      if (walk_.order[i].kind != Node::Kind::operation) continue;
+      const bool needed = node.escapes || node.references() > node.internal_references;
+      const bool keep_view = depths[i] > 0 && depths[i] <= kept_view_depth;
+      if (wanted.contains(&node) || (needed && !keep_view)) {
+        walk_.outputs.push_back(static_cast<std::uint32_t>(i));
+      } else if (needed) {
+        for (const NodeRef& operand : node.operands()) operand->escapes = true;
+      }
+    }
+    std::reverse(walk_.outputs.begin(), walk_.outputs.end());
+  }
+
+  void describe_leaves() {
+    for (std::size_t i = 0; i < walk_.order.size(); ++i) {
+      const auto& [node, kind, operand_count] = walk_.order[i];
+      if (kind != Node::Kind::array && kind != Node::Kind::scalar) continue;
+      const bool array = kind == Node::Kind::array;
+      walk_.leaves.push_back(static_cast<std::uint32_t>(i));
+      walk_.aligned.push_back(!array || is_aligned(node->value));
+      walk_.donated.push_back(array && !node->escapes &&
+                              node->references() == node->internal_references &&
+                              node->value.buffer.unique() && node->value.buffer->pooled());
+    }
+  }
+
+  void make_key() {
+    Mix mix;
+    std::size_t leaf = 0;
+    const std::uint32_t* operand = walk_.positions.data();
+    for (const auto& [node, kind, operand_count] : walk_.order) {
+      mix.number(static_cast<std::uint64_t>(kind));
+      if (kind == Node::Kind::operation) {
+        mix.hash(node->hash).number(operand_count);
+        for (std::uint32_t k = 0; k < operand_count; ++k) mix.number(*operand++);
+        continue;
+      }
+      mix.number(static_cast<std::uint64_t>(node->dtype));
+      if (kind == Node::Kind::constant) {
+        mix.number(node->bits.low).number(node->bits.high);
+        continue;
+      }
+      mix.number(node->shape.size());
+      for (ir::Dim extent : node->shape) mix.number(extent.hash());
+      mix.number((walk_.donated[leaf] ? 1U : 0U) + (walk_.aligned[leaf] ? 2U : 0U));
+      ++leaf;
+    }
+    for (std::uint32_t output : walk_.outputs) mix.number(output);
+    const ir::Hash128 without_starts = mix.finish();
+    walk_.key = with_starts(without_starts, walk_.open);
+    walk_.exact = with_starts(without_starts, std::vector<std::uint32_t>(walk_.regions.size()));
+  }
+
+  ir::Hash128 with_starts(const ir::Hash128& key, const std::vector<std::uint32_t>& open) const {
+    Mix mix;
+    mix.hash(key);
+    for (std::size_t i = 0; i < walk_.regions.size(); ++i) {
+      const std::vector<ir::Dim>& starts = walk_.order[walk_.regions[i]].node->attributes->starts;
+      mix.number(open[i]);
+      for (std::size_t axis = 0; axis < starts.size(); ++axis) {
+        if (axis >= 32 || (open[i] >> axis & 1U) == 0) mix.number(starts[axis].hash());
+      }
+    }
+    return mix.finish();
+  }
+
+  std::span<const NodeRef> roots_;
+  bool only_escaping_;
+  std::uint64_t id_ = 0;
+  std::unordered_set<const Node*> results_;  ///< that are there beside the roots
+  GraphWalk walk_;
+};
+
+}  // namespace
+
+bool is_aligned(const runtime::DeviceArray& array) {
+  const auto address = reinterpret_cast<std::uintptr_t>(array.buffer->pointer());
+  return (address + static_cast<std::uintptr_t>(array.offset)) % 16 == 0;
+}
+
+GraphWalk walk_graph(std::span<const NodeRef> roots, bool only_escaping) {
+  return Walker(roots, only_escaping).run();
+}
+
+namespace {
+
+ir::Dim start_symbol(std::size_t number) { return ir::Dim::symbol(fmt::format("start{}", number)); }
+
+/// Calls function(region, axis) for each open start.
+template <class Function>
+void for_each_open_start(const GraphWalk& walk, const Function& function) {
+  for (std::size_t i = 0; i < walk.regions.size(); ++i) {
+    for (std::uint32_t axes = walk.open[i]; axes != 0; axes &= axes - 1)
+      function(walk.regions[i], static_cast<std::size_t>(std::countr_zero(axes)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> GraphWalk::starts() const {
+  std::vector<std::int64_t> starts;
+  for_each_open_start(*this, [&](std::uint32_t region, std::size_t axis) {
+    starts.push_back(order[region].node->attributes->starts[axis].constant());
+  });
+  return starts;
+}
+
+ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result) {
+  ir::Graph graph;
+  std::unordered_map<const Node*, ir::Attributes> opened;
+  std::size_t starts = 0;
+  for_each_open_start(walk, [&](std::uint32_t region, std::size_t axis) {
+    const Node* const node = walk.order[region].node;
+    const ir::Dim start = start_symbol(starts++);
+    opened.try_emplace(node, *node->attributes).first->second.starts[axis] = start;
+    graph.parameter(DType::u8, ir::extent_argument(start).shape);
+  });
+  std::vector<ir::ValueId> values;
+  values.reserve(walk.order.size());
+  const std::uint32_t* operand = walk.positions.data();
+  for (const auto& [node, kind, operand_count] : walk.order) {
+    const ir::Location location = node->site.location;
+    if (kind == Node::Kind::operation) {
+      std::vector<ir::ValueId> operands;
+      for (std::uint32_t k = 0; k < operand_count; ++k) operands.push_back(values[*operand++]);
+      const auto changed = opened.find(node);
+      values.push_back(graph.add(node->op, operands,
+                                 changed != opened.end() ? std::move(changed->second)
+                                 : node->attributes      ? *node->attributes
+                                                         : ir::Attributes{},
+                                 location));
+    } else if (kind == Node::Kind::constant) {
+      values.push_back(graph.constant(node->dtype, node->bits));
+    } else if (kind == Node::Kind::array) {
+      values.push_back(graph.parameter(node->dtype, node->shape, location));
+    } else {
+      values.push_back(graph.scalar_parameter(node->dtype, location));
+    }
+  }
+  for (std::uint32_t output : walk.outputs) {
+    const ir::ValueId value = values[output];
+    const auto found = std::find(graph.outputs.begin(), graph.outputs.end(), value);
+    result.push_back(static_cast<std::uint32_t>(found - graph.outputs.begin()));
+    if (found == graph.outputs.end()) graph.outputs.push_back(value);
+  }
+  return graph;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,198 @@
+#include "frontend/graph/node.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "frontend/graph/mix.h"
+#include "ir/base/fork_gate.h"
+
+namespace heddle::frontend {
+namespace {
+
+/// Nodes that wait for their destruction while this thread destroys one, so that a long chain needs
+/// no stack. Null when none is being destroyed.
+thread_local std::vector<Node*>* graveyard = nullptr;
+
+std::atomic<std::int64_t> total_pending_count{0};
+
+/// Guards Node::results_ of all calls.
+constinit ir::Mutex results_mutex;
+
+}  // namespace
+
+NodeRef::NodeRef(Node* node) : node_(node) {
+  if (node_ != nullptr) node_->references_.fetch_add(1, std::memory_order_relaxed);
+}
+
+NodeRef::~NodeRef() {
+  if (node_ != nullptr && node_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    Node::release(node_);
+  }
+}
+
+void Node::release(Node* node) {
+  Recorder::remove(*node);
+  node->leave_call();
+  if (graveyard != nullptr) {
+    graveyard->push_back(node);
+    return;
+  }
+  std::vector<Node*> waiting;
+  graveyard = &waiting;
+  delete node;
+  while (!waiting.empty()) {
+    Node* next = waiting.back();
+    waiting.pop_back();
+    delete next;
+  }
+  graveyard = nullptr;
+}
+
+bool Node::try_acquire() {
+  std::uint32_t count = references_.load(std::memory_order_relaxed);
+  while (count != 0) {
+    if (references_.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+std::span<const NodeRef> Node::operands() const {
+  if (!more_operands_.empty()) return more_operands_;
+  return {operands_.data(), operand_count_};
+}
+
+void Node::set_operands(std::span<const NodeRef> operands) {
+  operand_count_ = static_cast<std::uint32_t>(operands.size());
+  if (operands.size() > operands_.size()) {
+    more_operands_.assign(operands.begin(), operands.end());
+  } else {
+    std::copy(operands.begin(), operands.end(), operands_.begin());
+  }
+  if (op == ir::Op::result) join_call();
+}
+
+std::vector<NodeRef> Node::take_operands() {
+  leave_call();
+  std::vector<NodeRef> taken = std::move(more_operands_);
+  more_operands_.clear();
+  if (taken.empty()) {
+    for (std::uint32_t i = 0; i < operand_count_; ++i) taken.push_back(std::move(operands_[i]));
+  }
+  operand_count_ = 0;
+  return taken;
+}
+
+void Node::join_call() {
+  const std::lock_guard lock(results_mutex);
+  std::unique_ptr<std::vector<Node*>>& results = operands_[0]->results_;
+  if (!results) results = std::make_unique<std::vector<Node*>>();
+  results->push_back(this);
+}
+
+void Node::leave_call() {
+  if (op != ir::Op::result || operand_count_ == 0) return;
+  const std::lock_guard lock(results_mutex);
+  std::erase(*operands_[0]->results_, this);
+}
+
+std::vector<NodeRef> Node::pending_results() const {
+  std::vector<NodeRef> results;
+  const std::lock_guard lock(results_mutex);
+  if (!results_) return results;
+  for (Node* const node : *results_) {
+    if (!node->try_acquire()) continue;
+    results.emplace_back().node_ = node;
+  }
+  return results;
+}
+
+void Node::set_value(runtime::DeviceArray array) {
+  value = std::move(array);
+  evaluated_.store(true, std::memory_order_release);
+}
+
+ir::Mutex& graph_mutex() {
+  static constinit ir::Mutex mutex;
+  return mutex;
+}
+
+void Recorder::release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+std::int64_t bytes_of(const Node& node) {
+  const ir::Dim count = ir::element_count(node.shape);
+  if (!count.is_constant()) return 0;
+  return count.constant() * static_cast<std::int64_t>(size_of(node.dtype));
+}
+
+std::string_view op_name(const Node& node) {
+  return node.op == ir::Op::call ? node.attributes->call->op->name : ir::info(node.op).name;
+}
+
+void Recorder::add(Node& node) {
+  history_[recorded_++ % history_.size()] =
+      Mix()
+          .hash(node.hash)
+          .number(reinterpret_cast<std::uintptr_t>(node.site.location.file))
+          .number((std::uint64_t{node.site.location.line} << 32) | node.site.column)
+          .finish()
+          .low;
+  for (const NodeRef& operand : node.operands()) {
+    if (operand->evaluated() && operand->pinned_in_.exchange(window_) != window_) {
+      counted_bytes_ += bytes_of(*operand);
+    }
+  }
+  if (ir::kind_of(node.op) != ir::OpKind::view) counted_bytes_ += bytes_of(node);
+  retain();
+  node.recorder_ = this;
+  count_.fetch_add(1, std::memory_order_relaxed);
+  total_pending_count.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  node.previous_ = last_;
+  (last_ != nullptr ? last_->next_ : first_) = &node;
+  last_ = &node;
+}
+
+void Recorder::remove(Node& node) {
+  Recorder* recorder = std::exchange(node.recorder_, nullptr);
+  if (recorder == nullptr) return;
+  recorder->count_.fetch_sub(1, std::memory_order_relaxed);
+  total_pending_count.fetch_sub(1, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(recorder->mutex_);
+    (node.previous_ != nullptr ? node.previous_->next_ : recorder->first_) = node.next_;
+    (node.next_ != nullptr ? node.next_->previous_ : recorder->last_) = node.previous_;
+    node.previous_ = node.next_ = nullptr;
+  }
+  recorder->release();
+}
+
+std::vector<NodeRef> Recorder::unclaimed() {
+  std::vector<NodeRef> nodes;
+  nodes.reserve(pending_count());
+  const std::lock_guard lock(mutex_);
+  for (Node* node = first_; node != nullptr; node = node->next_) {
+    if (node->claimed() || !node->try_acquire()) continue;
+    NodeRef reference;
+    reference.node_ = node;
+    nodes.push_back(std::move(reference));
+  }
+  return nodes;
+}
+
+std::uint64_t Recorder::new_window() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void Recorder::start_window() {
+  window_ = new_window();
+  counted_bytes_ = 0;
+}
+
+std::int64_t Recorder::total_pending() {
+  return total_pending_count.load(std::memory_order_relaxed);
+}
+
+}  // namespace heddle::frontend

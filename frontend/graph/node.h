@@ -1,0 +1,252 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <pthread.h>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heddle/source_location.h"
+
+#include "ir/base/fork_gate.h"
+#include "ir/graph/graph.h"
+#include "runtime/execute/executable.h"
+
+namespace heddle::frontend {
+
+class Node;
+class Recorder;
+class Trace;
+
+/// Nodes point at the evaluation that computes them.
+struct Evaluation {
+  std::uint64_t generation = ir::fork_generation();
+  pthread_t thread = pthread_self();
+  bool is_own() const { return pthread_equal(thread, pthread_self()) != 0; }
+  /// False in a forked child for what a thread of its parent computed.
+  bool alive() const { return generation == ir::fork_generation(); }
+};
+
+/// A counted reference to a node.
+class NodeRef {
+ public:
+  NodeRef() = default;
+  explicit NodeRef(Node* node);
+  NodeRef(const NodeRef& other) : NodeRef(other.node_) {}
+  NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  NodeRef& operator=(NodeRef other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~NodeRef();
+
+  Node* get() const { return node_; }
+  Node* operator->() const { return node_; }
+  Node& operator*() const { return *node_; }
+  explicit operator bool() const { return node_ != nullptr; }
+  friend bool operator==(const NodeRef& a, const NodeRef& b) { return a.node_ == b.node_; }
+
+ private:
+  friend class Node;
+  friend class Recorder;
+  Node* node_ = nullptr;
+};
+
+/// Where an op was recorded. Two ops of one expression differ in column or op.
+struct Site {
+  ir::Location location;
+  std::uint32_t column = 0;
+
+  Site() = default;
+  Site(const SourceLocation& where)  // NOLINT: locations are sites
+      : location{where.file_name()[0] == '\0' ? nullptr : where.file_name(), where.line()},
+        column(where.column()) {}
+  friend bool operator==(const Site& a, const Site& b) {
+    return a.location.file == b.location.file && a.location.line == b.location.line &&
+           a.column == b.column;
+  }
+};
+
+/// One recorded op, or a value: immutable to those who hold it, save that a pending op becomes a
+/// value once, when it is evaluated. Counted; destruction never recurses.
+class Node {
+ public:
+  enum class Kind : std::uint8_t {
+    operation,  ///< op(operands)
+    array,      ///< an evaluated array
+    scalar,     ///< a C++ scalar that programs take as an argument: `bits`
+    constant,   ///< a scalar that programs contain: `bits`
+    parameter   ///< an input of the trace `trace_id`: `index`
+  };
+
+  Kind kind = Kind::operation;
+  ir::Op op = ir::Op::parameter;
+  DType dtype = DType::f32;
+  bool weak = false;  ///< a traced scalar, which takes the dtype of the arrays that it meets
+  bool scalar_parameter = false;
+  std::uint32_t index = 0;
+  std::uint64_t trace_id = 0;  ///< 0: not of a trace
+  ir::ElementBits bits;        ///< scalar parameters: which scalar argument
+  ir::Hash128 hash;            ///< of op, dtype and attributes, but for starts, not of the operands
+  ir::Shape shape;
+  std::unique_ptr<ir::Attributes> attributes;  ///< null where all are default
+  Site site;
+  /// slice and slice_update: axes, as bits, whose start is an argument of programs rather than a
+  /// part of them, because the place in the program where it stands has met several.
+  std::uint32_t open_starts = 0;
+
+  /// True once the value is there; then `value` is immutable.
+  bool evaluated() const { return evaluated_.load(std::memory_order_acquire); }
+  /// Operations that are not evaluated. Guarded by graph_mutex() once others can see the node.
+  std::span<const NodeRef> operands() const;
+  void set_operands(std::span<const NodeRef> operands);
+  std::vector<NodeRef> take_operands();
+
+  /// Of a call: its further results that are alive and pending. They are computed when it is.
+  std::vector<NodeRef> pending_results() const;
+
+  /// Of pending operations the device of the arrays that they are computed from. See placement.h.
+  const std::optional<runtime::Device>& planned_device() const { return planned_device_; }
+  void plan_for(std::optional<runtime::Device> device) { planned_device_ = device; }
+
+  runtime::DeviceArray value;
+  void set_value(runtime::DeviceArray array);
+  /// Of an evaluated array nobody else refers to.
+  bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
+  std::uint32_t references() const { return references_.load(std::memory_order_acquire); }
+  /// Takes a reference unless the node is already being destroyed.
+  bool try_acquire();
+
+  // Marks of a walk over the graph; guarded by graph_mutex().
+  std::uint64_t walk = 0;
+  std::uint32_t position = 0;
+  std::uint32_t internal_references = 0;
+  bool escapes = false;
+  Evaluation* claim = nullptr;  ///< who computes it, or did when the process was forked
+  bool claimed() const { return claim != nullptr && claim->alive(); }
+
+ private:
+  friend class NodeRef;
+  friend class Recorder;
+  static void release(Node* node);
+  void join_call();
+  void leave_call();
+  ~Node() = default;
+
+  std::atomic<std::uint32_t> references_{0};
+  std::atomic<bool> evaluated_{false};
+  std::uint32_t operand_count_ = 0;
+  std::array<NodeRef, 3> operands_;
+  std::vector<NodeRef> more_operands_;           ///< all of them when there are more than three
+  std::unique_ptr<std::vector<Node*>> results_;  ///< of a call; guarded by a mutex of all calls
+
+  Recorder* recorder_ = nullptr;  ///< of pending operations outside of traces
+  Node* previous_ = nullptr;
+  Node* next_ = nullptr;
+  std::atomic<std::uint64_t> pinned_in_{0};  ///< the window in which a recorder counted its bytes
+  std::optional<runtime::Device> planned_device_;
+};
+
+/// What an Array holds: the current value. Copies of an Array have cells of their own. A trace that
+/// meets the Array shares its cell, which then stays with the variable when the value is moved.
+struct Cell {
+  NodeRef node;
+  std::uint64_t trace_id = 0;  ///< the trace that it was made in; 0: none
+  std::atomic<std::uint32_t> references{1};
+  std::atomic<bool> abandoned{false};  ///< shared, and the Array is gone
+
+  bool shared() const { return references.load(std::memory_order_relaxed) > 1; }
+};
+
+class CellRef {
+ public:
+  CellRef() = default;
+  explicit CellRef(Cell* cell) : cell_(cell) {
+    if (cell_ != nullptr) cell_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  CellRef(const CellRef& other) : CellRef(other.cell_) {}
+  CellRef(CellRef&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+  CellRef& operator=(CellRef other) noexcept {
+    std::swap(cell_, other.cell_);
+    return *this;
+  }
+  ~CellRef() { release(cell_); }
+  static CellRef create() {
+    CellRef cell;
+    cell.cell_ = new Cell;
+    return cell;
+  }
+  Cell* get() const { return cell_; }
+  Cell* operator->() const { return cell_; }
+
+  static void release(Cell* cell) {
+    if (cell != nullptr && cell->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      delete cell;
+    }
+  }
+
+ private:
+  Cell* cell_ = nullptr;
+};
+
+/// Guards the edges, walk marks and claims of all nodes. Held for walks, never while compiling,
+/// running, or destroying nodes.
+ir::Mutex& graph_mutex();
+
+/// The pending operations that one thread has recorded, in order of recording. Lives until the
+/// thread has ended and the last of them is gone.
+class Recorder {
+ public:
+  /// The calling thread's.
+  static Recorder& current();
+
+  /// Starts to count a new pending operation.
+  void add(Node& node);
+  /// Stops: it has a value, or is being destroyed.
+  static void remove(Node& node);
+  /// References to all that are alive and that no run computes just now, oldest first.
+  /// graph_mutex() is held.
+  std::vector<NodeRef> unclaimed();
+  std::size_t pending_count() const { return count_.load(std::memory_order_relaxed); }
+  /// Bytes of the arrays that operations recorded in this window read, each counted once, and of
+  /// what they make, views left out: no fewer than evaluating them takes.
+  std::int64_t counted_bytes() const { return counted_bytes_; }
+  /// A new window starts when the thread has evaluated.
+  void start_window();
+
+  /// How many operations the thread has recorded, and what the last ones were: equal numbers mean
+  /// the same op at the same place of the program.
+  std::uint64_t recorded() const { return recorded_; }
+  std::uint64_t operation(std::uint64_t number) const { return history_[number % history_.size()]; }
+  static constexpr std::size_t history_length = 4096;
+
+  /// Of all threads.
+  static std::int64_t total_pending();
+
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+ private:
+  static std::uint64_t new_window();
+
+  std::atomic<std::uint32_t> references_{1};
+  std::atomic<std::size_t> count_{0};
+  ir::Mutex mutex_;  ///< guards the list
+  Node* first_ = nullptr;
+  Node* last_ = nullptr;
+  std::uint64_t window_ = new_window();  ///< no other thread's
+  std::uint64_t recorded_ = 0;
+  std::vector<std::uint64_t> history_ = std::vector<std::uint64_t>(history_length);
+  std::int64_t counted_bytes_ = 0;
+};
+
+std::int64_t bytes_of(const Node& node);
+/// What the node does: "add", or of a call the name of its op.
+std::string_view op_name(const Node& node);
+
+}  // namespace heddle::frontend

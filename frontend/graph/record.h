@@ -1,0 +1,84 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "heddle/array.h"
+
+#include "frontend/graph/node.h"
+#include "ir/types/op.h"
+
+namespace heddle::frontend {
+
+/// Records op(operands), whose dtypes are already as the op wants them. Throws what ir::infer
+/// throws, with the user's line.
+NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site);
+inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, ir::Attributes attributes,
+                      Site site) {
+  return record(op, std::span(operands.begin(), operands.size()), std::move(attributes), site);
+}
+inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site site) {
+  return record(op, std::span(operands.begin(), operands.size()), {}, site);
+}
+
+/// Records a call; its results.
+std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
+                                 std::initializer_list<ir::NamedAttribute> attributes, Site site);
+
+/// A 0-d node for a host scalar: an argument of programs, or a constant of theirs when it is
+/// `constant`, or when this thread traces.
+NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant);
+NodeRef record_constant(DType dtype, double value);
+/// A value that is there.
+NodeRef array_node(runtime::DeviceArray array);
+
+/// The indices along an axis of an array of that shape.
+NodeRef record_iota(ir::Shape shape, std::int64_t axis, DType dtype, Site site);
+
+/// The node cast to a dtype; itself when it has it. A weak scalar is taken in the dtype instead, as
+/// a C++ scalar would be: DTypeError, naming `op`, for an integer that does not fit.
+NodeRef cast_to(const NodeRef& node, DType dtype, Site site, std::string_view op = "cast");
+NodeRef reshape_to(const NodeRef& node, ir::Shape shape, Site site);
+NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
+
+/// The bits of a scalar in a dtype. DTypeError, naming `op`, for a number that does not fit an
+/// integer dtype.
+ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site);
+/// The bits of a number that certainly has a value in the dtype.
+ir::ElementBits bits_of(DType dtype, double value);
+/// Where a number lies that an integer dtype does not hold, its fraction dropped: -1 below, 1 above
+/// and for NaN. 0 for all others.
+int side_of(const Scalar& scalar, DType dtype);
+/// The scalar as float64, rounded where it is an integer beyond 2^53; of a complex one the real
+/// part.
+double value_of(const Scalar& scalar);
+/// What NumPy gives a Python scalar: bool, int64 (uint64 where that is too small), float64 or
+/// complex128.
+DType default_dtype(const Scalar& scalar);
+std::string text_of(const Scalar& scalar);
+
+/// "message (file.cpp:12)"
+std::string at(std::string_view message, const Site& site);
+/// Calls function and adds the place to the Heddle exceptions that it throws.
+template <class Function>
+auto located(const Site& site, Function&& function) {
+  try {
+    return function();
+  } catch (const ShapeError& error) {
+    throw ShapeError(at(error.what(), site));
+  } catch (const DTypeError& error) {
+    throw DTypeError(at(error.what(), site));
+  } catch (const IndexError& error) {
+    throw IndexError(at(error.what(), site));
+  } catch (const ValueError& error) {
+    throw ValueError(at(error.what(), site));
+  }
+}
+
+ir::Shape to_ir(const Shape& shape);
+/// "f32[3,4]"
+std::string describe(const Node& node);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,83 @@
+#include "frontend/graph/storage.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "frontend/graph/record.h"
+#include "ir/types/element.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
+
+namespace heddle::frontend {
+namespace {
+
+std::size_t bytes_of(const ir::Type& type) {
+  return static_cast<std::size_t>(byte_count(type).constant());
+}
+
+}  // namespace
+
+NodeRef upload(const void* data, ir::Type type, const Site& site) {
+  const runtime::Device device = runtime::current_device();
+  const runtime::Stream stream = runtime::Stream::current(device);
+  const std::size_t bytes = bytes_of(type);
+  runtime::BufferRef buffer =
+      runtime::allocate(bytes, stream, runtime::label_of(type), site.location);
+  if (bytes > 0) {
+    runtime::copy(buffer->pointer(), device, data, runtime::Device{}, bytes, stream);
+  }
+  return array_node({std::move(type), std::move(buffer), 0});
+}
+
+void download_to(const Node& node, void* out) {
+  const std::size_t bytes = bytes_of(node.value.type);
+  if (bytes == 0) return;
+  const runtime::Device device = node.value.buffer->device();
+  const runtime::Stream stream = runtime::Stream::current(device);
+  const runtime::Stream maker = node.value.buffer->stream();
+  if (runtime::capabilities_of(device).asynchronous && !(maker == stream))
+    stream.wait(runtime::Event(maker));
+  const auto* source = static_cast<const std::byte*>(node.value.buffer->pointer());
+  runtime::copy(out, runtime::Device{}, source + node.value.offset, device, bytes, stream);
+  stream.synchronize();
+}
+
+std::vector<std::byte> download(const Node& node) {
+  std::vector<std::byte> bytes(bytes_of(node.value.type));
+  download_to(node, bytes.data());
+  return bytes;
+}
+
+const std::byte* elements_on_host(const Node& node) {
+  if (!node.evaluated() || !runtime::capabilities_of(node.value.buffer->device()).host_memory)
+    return nullptr;
+  return static_cast<const std::byte*>(node.value.buffer->pointer()) + node.value.offset;
+}
+
+void convert(const void* from, DType from_dtype, void* to, DType to_dtype, std::size_t count) {
+  if (from_dtype == to_dtype) {
+    if (count > 0) std::memcpy(to, from, count * size_of(from_dtype));
+    return;
+  }
+  ir::with_element(from_dtype, [&]<class From>(std::type_identity<From>) {
+    ir::with_element(to_dtype, [&]<class To>(std::type_identity<To>) {
+      const auto* input = static_cast<const From*>(from);
+      auto* output = static_cast<To*>(to);
+      for (std::size_t i = 0; i < count; ++i) output[i] = heddle_scalar::cast<To>(input[i]);
+    });
+  });
+}
+
+double rounded(DType dtype, double value) {
+  std::uint64_t element = 0;
+  convert(&value, DType::f64, &element, dtype, 1);
+  convert(&element, dtype, &value, DType::f64, 1);
+  return value;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/array.h"
+
+#include "frontend/graph/check.h"
+#include "frontend/graph/generator_state.h"
+#include "frontend/graph/node.h"
+#include "ir/graph/graph.h"
+
+namespace heddle::frontend {
+
+/// What a weak node of a trace is for a call with these scalar arguments: one of them, a constant,
+/// or an integer that is computed from few of them.
+std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> arguments);
+
+/// The recording of one function: its inputs, and the arrays from outside that it met.
+class Trace {
+ public:
+  /// Values of the enclosing traces are as values from outside.
+  explicit Trace(const Trace* enclosing = nullptr);
+
+  std::uint64_t id() const { return id_; }
+  /// Whether a value can only be had as a hidden input. Not a traced scalar of an enclosing trace,
+  /// which would no longer be weak.
+  bool is_outside(const Node& node) const;
+  /// The next array input.
+  NodeRef add_input(ir::Type type);
+  /// The next scalar argument, as a weak value of float64, int64 or bool.
+  NodeRef add_scalar(const Scalar& value);
+  /// The weak scalar that `node` is, in a dtype; null for one that is computed from others. Throws
+  /// DTypeError, naming `op`, if it does not fit.
+  NodeRef scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op);
+  /// weak_value() at this call. Nothing may be traced by it that is not assumed.
+  std::optional<Scalar> value_of(const Node& node) const;
+  /// side_of() the value of a weak node, if there is one. What is traced is then only for calls
+  /// with values on that side.
+  int assume_side(const NodeRef& node, DType dtype);
+  /// From here on the cell's value is that input.
+  void know(Cell* cell, NodeRef input) { captured_[cell] = std::move(input); }
+  /// A hidden scalar input: each call draws its value from the generator.
+  NodeRef add_draw(std::shared_ptr<GeneratorState> generator);
+  /// The hidden input for a value from outside that a cell holds.
+  NodeRef capture(Cell* cell);
+
+  struct Input {
+    enum class Kind : std::uint8_t { array, scalar, capture, draw };
+    Kind kind;
+    /// array: which; scalar: which scalar argument; capture: which cell; draw: which generator
+    std::uint32_t argument;
+    NodeRef node;
+  };
+  const std::vector<Input>& inputs() const { return inputs_; }
+  /// That a weak value lies on one side of an integer dtype, or has no value here.
+  struct Assumption {
+    NodeRef node;
+    DType dtype;
+    std::optional<int> side;
+    bool holds(std::span<const Scalar> arguments) const;
+    friend bool operator==(const Assumption&, const Assumption&) = default;
+  };
+  const std::vector<Assumption>& assumptions() const { return assumptions_; }
+  const std::vector<CellRef>& captures() const { return captures_; }
+  const std::vector<std::shared_ptr<GeneratorState>>& draws() const { return draws_; }
+  /// Each run looks at the status afterwards.
+  void add_check(Check check) { checks_.push_back(std::move(check)); }
+  const std::vector<Check>& checks() const { return checks_; }
+
+  /// The trace that this thread records into; null outside.
+  static Trace* current();
+
+ private:
+  friend class TraceScope;
+  NodeRef parameter(DType dtype, ir::Shape shape, bool scalar);
+
+  std::uint64_t id_;
+  const Trace* enclosing_;
+  std::vector<Input> inputs_;
+  std::vector<CellRef> captures_;
+  std::vector<std::shared_ptr<GeneratorState>> draws_;
+  std::unordered_map<Cell*, NodeRef> captured_;
+  std::vector<Scalar> scalars_;
+  std::vector<Assumption> assumptions_;
+  std::vector<Check> checks_;
+  std::uint32_t array_count_ = 0;
+};
+
+/// Makes a trace the thread's current one.
+class TraceScope {
+ public:
+  explicit TraceScope(Trace& trace);
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+
+ private:
+  Trace* before_;
+};
+
+/// The nodes under some nodes of a trace, operands first.
+std::vector<Node*> reachable(const std::vector<NodeRef>& roots);
+
+/// Throws TraceError: `what` asks for a value, which is not there while tracing.
+[[noreturn]] void value_in_trace(const char* what, const Site& site);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,166 @@
+#include "frontend/io/npz.h"
+
+#include <fmt/format.h>
+
+#include "heddle/io.h"
+
+#include "frontend/graph/record.h"
+#include "frontend/graph/trace.h"
+#include "frontend/io/npy.h"
+
+#ifdef HEDDLE_WITH_LIBZIP
+#include <cstring>
+#include <memory>
+#include <sstream>
+
+#include <zip.h>
+#endif
+
+namespace heddle {
+namespace {
+
+[[noreturn]] void fail(std::string_view op, const std::string& path, std::string_view why,
+                       const SourceLocation& where) {
+  throw FileError(frontend::at(fmt::format("{}: {} {}", op, path, why), where));
+}
+
+#ifdef HEDDLE_WITH_LIBZIP
+
+std::string text_of(zip_error_t* error) {
+  std::string text = zip_error_strerror(error);
+  zip_error_fini(error);
+  return text;
+}
+
+/// Not closed, an archive is left as it was on disk.
+struct Discard {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+using Archive = std::unique_ptr<zip_t, Discard>;
+
+Archive open_archive(std::string_view op, const std::string& path, int flags,
+                     const SourceLocation& where) {
+  int code = 0;
+  Archive archive(zip_open(path.c_str(), flags, &code));
+  if (archive != nullptr) return archive;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  fail(op, path, "cannot be opened as a zip archive: " + text_of(&error), where);
+}
+
+/// In pieces, so that a size that the archive only claims is not allocated.
+std::string content_of(zip_t* archive, zip_uint64_t entry, const std::string& path,
+                       const SourceLocation& where) {
+  const std::unique_ptr<zip_file_t, Discard> file(zip_fopen_index(archive, entry, 0));
+  if (file == nullptr) {
+    fail("load_npz", path, "cannot be read: " + std::string(zip_strerror(archive)), where);
+  }
+  constexpr std::size_t piece = std::size_t{1} << 22;
+  std::string content;
+  for (std::size_t size = 0;;) {
+    content.resize(size + piece);
+    const zip_int64_t read = zip_fread(file.get(), content.data() + size, piece);
+    if (read < 0) {
+      fail("load_npz", path, "cannot be read: " + std::string(zip_file_strerror(file.get())),
+           where);
+    }
+    size += static_cast<std::size_t>(read);
+    content.resize(size);
+    if (read == 0) return content;
+  }
+}
+
+void add_entry(zip_t* archive, const std::string& name, const frontend::Npy& npy, bool deflated,
+               const std::string& path, const SourceLocation& where) {
+  // Freed by libzip, once it has been written.
+  const std::size_t size = npy.header.size() + npy.data.size();
+  auto* bytes = static_cast<char*>(std::malloc(size));
+  if (bytes == nullptr) throw std::bad_alloc();
+  std::memcpy(bytes, npy.header.data(), npy.header.size());
+  if (!npy.data.empty()) std::memcpy(bytes + npy.header.size(), npy.data.data(), npy.data.size());
+  zip_source_t* source = zip_source_buffer(archive, bytes, size, 1);
+  if (source == nullptr) std::free(bytes);
+  const zip_int64_t entry =
+      source == nullptr ? -1
+                        : zip_file_add(archive, (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+  if (entry < 0 && source != nullptr) zip_source_free(source);
+  const auto place = static_cast<zip_uint64_t>(entry);
+  // As NumPy, which writes no times, so that equal arrays are equal files: the first of 1980.
+  const bool added =
+      entry >= 0 &&
+      zip_set_file_compression(archive, place, deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0) == 0 &&
+      zip_file_set_dostime(archive, place, 0, (1 << 5) | 1, 0) == 0;
+  if (!added) fail("savez", path, "cannot take " + name + ": " + zip_strerror(archive), where);
+}
+
+void write_archive(const std::string& path, const NamedArrays& arrays, bool deflated,
+                   const SourceLocation& where) {
+  if (frontend::Trace::current() != nullptr) frontend::value_in_trace("savez", where);
+  if (arrays.empty()) throw ValueError(frontend::at("savez: there are no arrays to save", where));
+  std::vector<Array> all;
+  for (const auto& [name, array] : arrays) all.push_back(array);
+  eval(all);
+  Archive archive = open_archive("savez", path, ZIP_CREATE | ZIP_TRUNCATE, where);
+  for (const auto& [name, array] : arrays) {
+    add_entry(archive.get(), name, frontend::npy_of(array, where), deflated, path, where);
+  }
+  // Written to a temporary file, which takes the name when it is whole.
+  if (zip_close(archive.get()) != 0)
+    fail("savez", path, std::string("cannot be written: ") + zip_strerror(archive.get()), where);
+  static_cast<void>(archive.release());
+}
+
+#else
+
+[[noreturn]] void lacks_libzip(std::string_view op, const std::string& path,
+                               const SourceLocation& where) {
+  fail(op, path,
+       "is a .npz file, for which Heddle has to be built with libzip (Debian's libzip-dev); arrays "
+       "one by one go to .npy files",
+       where);
+}
+
+void write_archive(const std::string& path, const NamedArrays&, bool, const SourceLocation& where) {
+  lacks_libzip("savez", path, where);
+}
+
+#endif
+
+}  // namespace
+
+bool frontend::reads_npz() {
+#ifdef HEDDLE_WITH_LIBZIP
+  return true;
+#else
+  return false;
+#endif
+}
+
+NamedArrays load_npz(const std::string& path, SourceLocation where) {
+#ifdef HEDDLE_WITH_LIBZIP
+  const Archive archive = open_archive("load_npz", path, ZIP_RDONLY, where);
+  NamedArrays arrays;
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_uint64_t entry = 0; entry < static_cast<zip_uint64_t>(count); ++entry) {
+    std::string name = zip_get_name(archive.get(), entry, ZIP_FL_ENC_GUESS);
+    std::istringstream content(content_of(archive.get(), entry, path, where));
+    const Array array = frontend::read_npy(content, path + '/' + name, where);
+    if (name.ends_with(".npy")) name.resize(name.size() - 4);
+    arrays.insert_or_assign(std::move(name), array);
+  }
+  return arrays;
+#else
+  lacks_libzip("load_npz", path, where);
+#endif
+}
+
+void savez(const std::string& path, const NamedArrays& arrays, SourceLocation where) {
+  write_archive(path, arrays, false, where);
+}
+
+void savez_compressed(const std::string& path, const NamedArrays& arrays, SourceLocation where) {
+  write_archive(path, arrays, true, where);
+}
+
+}  // namespace heddle

@@ -1,0 +1,71 @@
+#include "frontend/io/whole_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "frontend/graph/record.h"
+
+namespace heddle::frontend {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Removes the file unless it got its name.
+class Temporary {
+ public:
+  explicit Temporary(fs::path path) : path_(std::move(path)) {}
+  ~Temporary() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove(path_, ignored);
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  const fs::path& path() const { return path_; }
+  std::error_code rename_to(const fs::path& path) {
+    std::error_code error;
+    fs::rename(path_, path, error);
+    if (!error) path_.clear();
+    return error;
+  }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+void write_whole(std::string_view op, const std::string& path, const SourceLocation& where,
+                 const std::function<void(std::ostream&)>& write) {
+  const auto fail = [&](std::string_view what) {
+    throw FileError(at(fmt::format("{}: {} {}", op, path, what), where));
+  };
+  const auto write_to = [&](const fs::path& to) {
+    std::ofstream stream(to, std::ios::binary | std::ios::trunc);
+    if (!stream) fail("cannot be written");
+    write(stream);
+    stream.close();
+    if (!stream) fail("cannot be written; is the disk full?");
+  };
+  std::error_code ignored, error;
+  const fs::file_status status = fs::status(path, ignored);
+  // Pipes and devices are written to, and what a link names takes the file.
+  if (fs::exists(status) && !fs::is_regular_file(status)) return write_to(path);
+  const fs::path real = fs::weakly_canonical(path, error);
+  const fs::path target = error ? fs::path(path) : real;
+  error.clear();
+  // The address tells it from what other threads write.
+  Temporary temporary(target.parent_path() /
+                      fmt::format(".heddle-{}-{}.tmp", getpid(), static_cast<const void*>(&write)));
+  write_to(temporary.path());
+  if (fs::exists(status)) fs::permissions(temporary.path(), status.permissions(), error);
+  if (error) fail(error.message());
+  if (const std::error_code renamed = temporary.rename_to(target)) fail(renamed.message());
+}
+
+}  // namespace heddle::frontend

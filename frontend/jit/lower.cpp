@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "heddle/jit.h"
+
+#include "frontend/jit/jit_state.h"
+
+namespace heddle::frontend {
+namespace {
+
+using Source = TracedFunction::Source;
+
+/// What a call needs beside its arguments; "" for nothing.
+std::string rests_on(const TracedFunction& function, const CallState& call) {
+  for (const Source& source : function.parameters) {
+    const bool hidden =
+        source.kind == Source::Kind::input && call.inputs[source.index].hidden != nullptr;
+    if (hidden || source.kind == Source::Kind::capture) return "an array that is no argument";
+    if (source.kind == Source::Kind::draw) return "a generator of random numbers";
+  }
+  return function.assumptions.empty() ? "" : "the value of an integer among the arguments";
+}
+
+}  // namespace
+
+std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const TraceBody& body) {
+  resolve_types(state.options, *call.state);
+  TracedFunction function = trace_function(state.options, *call.state, body);
+  for (const Source& source : function.parameters) {
+    function.options.donated.push_back(source.kind == Source::Kind::input &&
+                                       call.state->inputs[source.index].donate);
+  }
+  // Arguments that are returned as they are count as outputs here.
+  std::vector<ir::ValueId> outputs;
+  for (const Source& source : function.results) {
+    if (source.kind == Source::Kind::output) {
+      outputs.push_back(function.graph.outputs[source.index]);
+      continue;
+    }
+    const auto place = std::find_if(
+        function.parameters.begin(), function.parameters.end(), [&](const Source& parameter) {
+          return parameter.kind == source.kind && parameter.index == source.index &&
+                 parameter.dtype == source.dtype;
+        });
+    outputs.push_back(
+        function.graph.parameters()[static_cast<std::size_t>(place - function.parameters.begin())]);
+  }
+  function.graph.outputs = std::move(outputs);
+  auto lowered = std::make_shared<LoweredState>();
+  lowered->rests_on = rests_on(function, *call.state);
+  lowered->arguments = call.state->inputs.size();
+  for (const Source& source : function.parameters) lowered->sources.push_back(source.index);
+  lowered->graph = std::move(function.graph);
+  lowered->options = std::move(function.options);
+  return lowered;
+}
+
+}  // namespace heddle::frontend

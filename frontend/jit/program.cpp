@@ -1,0 +1,115 @@
+#include "heddle/program.h"
+
+#include <fmt/format.h>
+
+#include "frontend/array/access.h"
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/graph_walk.h"
+#include "frontend/graph/record.h"
+#include "frontend/graph/trace.h"
+#include "runtime/device/stream.h"
+#include "runtime/execute/saved_program.h"
+
+namespace heddle {
+
+namespace frontend {
+
+struct ProgramState {
+  runtime::SavedProgram saved;
+  std::string path;
+  const ir::Graph& graph() const { return saved.program.graph; }
+};
+
+namespace {
+
+/// Arrays whose values are only recorded are computed, in one program.
+void evaluate_pending_of(const std::vector<Operand>& operands) {
+  std::vector<NodeRef> pending;
+  for (const Operand& operand : operands) {
+    if (operand.array() == nullptr) continue;
+    const NodeRef& node = Access::node(*operand.array(), operand.where());
+    if (!node->evaluated()) pending.push_back(node);
+  }
+  if (pending.empty()) return;
+  evaluate(pending);
+  note_explicit_evaluation();
+}
+
+/// The array, or a copy at a multiple of 16 bytes, on which kernels rely.
+runtime::DeviceArray aligned(const runtime::DeviceArray& array) {
+  if (is_aligned(array)) return array;
+  const runtime::Device device = array.buffer->device();
+  const runtime::Stream stream = runtime::Stream::current(device);
+  const auto bytes = static_cast<std::size_t>(ir::byte_count(array.type).constant());
+  runtime::DeviceArray copied{
+      array.type, runtime::allocate(bytes, stream, runtime::label_of(array.type, "a copy")), 0};
+  runtime::copy(copied.buffer->pointer(), device,
+                static_cast<const std::byte*>(array.buffer->pointer()) + array.offset, device,
+                bytes, stream);
+  return copied;
+}
+
+/// What the program's parameter `i` gets of a call.
+runtime::Argument argument_of(const ProgramState& state, std::size_t i,
+                              const std::vector<Operand>& operands) {
+  const ir::Graph& graph = state.graph();
+  const ir::ValueId parameter = graph.parameters()[i];
+  const std::size_t source = state.saved.sources[i];
+  const Operand& operand = operands[source];
+  const Site where = operand.where();
+  const bool is_number = graph.attributes(parameter).scalar;
+  if (is_number != (operand.array() == nullptr)) {
+    throw ValueError(fmt::format("{}: argument {} is {}, and the program takes {} there ({})",
+                                 state.path, source, is_number ? "an array" : "a number",
+                                 is_number ? "a number" : "an array", where.location.to_string()));
+  }
+  const DType dtype = graph.dtype(parameter);
+  if (is_number)
+    return runtime::ScalarArgument{dtype, scalar_bits(state.path, operand.scalar(), dtype, where)};
+  return aligned(Access::node(*operand.array(), operand.where())->value);
+}
+
+runtime::Device device_of(const std::vector<runtime::Argument>& arguments) {
+  for (const runtime::Argument& argument : arguments) {
+    if (const auto* array = std::get_if<runtime::DeviceArray>(&argument))
+      return array->buffer->device();
+  }
+  return runtime::current_device();
+}
+
+}  // namespace
+}  // namespace frontend
+
+std::vector<Array> Program::operator()(const std::vector<Operand>& operands) const {
+  const ir::Graph& graph = state_->graph();
+  if (frontend::Trace::current() != nullptr) {
+    throw TraceError(fmt::format("{}: a saved program has no ops to record; call it outside of jit",
+                                 state_->path));
+  }
+  if (operands.size() != input_count()) {
+    throw ValueError(fmt::format("{} takes {} arguments, and {} were given", state_->path,
+                                 input_count(), operands.size()));
+  }
+  frontend::evaluate_pending_of(operands);
+  std::vector<runtime::Argument> arguments;
+  for (std::size_t i = 0; i < graph.parameters().size(); ++i)
+    arguments.push_back(frontend::argument_of(*state_, i, operands));
+  const runtime::Device device = frontend::device_of(arguments);
+  const auto executable = runtime::Executable::get(graph, state_->saved.program.options, device);
+  runtime::Stream stream = runtime::Stream::current(device);
+  std::vector<Array> results;
+  for (runtime::DeviceArray& value : executable->run(std::move(arguments), stream, &graph))
+    results.push_back(frontend::Access::make(frontend::array_node(std::move(value))));
+  return results;
+}
+
+std::size_t Program::input_count() const { return state_->saved.arguments; }
+std::size_t Program::output_count() const { return state_->graph().outputs.size(); }
+std::string Program::ir() const { return ir::print(state_->graph()); }
+
+Program load_program(const std::string& path) {
+  return Program(std::make_shared<const frontend::ProgramState>(
+      frontend::ProgramState{runtime::load_saved_program(path), path}));
+}
+
+}  // namespace heddle

@@ -1,0 +1,77 @@
+#include "frontend/linalg/failures.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "heddle/linalg.h"
+
+#include "frontend/array/ordering.h"
+#include "frontend/evaluate/checks.h"
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/trace.h"
+
+namespace heddle {
+
+namespace {
+
+thread_local LinAlgErrors thread_errors = LinAlgErrors::raise;
+
+/// The index of the first item that is not 0, or -1, in i64. There may be no items.
+frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLocation& where) {
+  using ir::Op;
+  const frontend::Composer on{where};
+  const frontend::NodeRef flat = on.flat(infos);
+  const frontend::NodeRef failed =
+      on(Op::not_equal, flat, frontend::record_constant(DType::i32, 0));
+  const frontend::NodeRef behind = on.reshape(frontend::record_constant(DType::boolean, 1), {1});
+  ir::Attributes along_the_first;
+  along_the_first.axes = {0};
+  const frontend::NodeRef first = on.reduce(
+      Op::argmax, frontend::record(Op::concatenate, {failed, behind}, along_the_first, where), {0});
+  return on(Op::select, on.reduce(Op::any, failed, {0}), first,
+            frontend::record_constant(DType::i64, -1));
+}
+
+}  // namespace
+
+LinAlgErrors set_linalg_errors(LinAlgErrors errors) { return std::exchange(thread_errors, errors); }
+
+std::string frontend::item_name(const ir::Shape& batch, std::int64_t item) {
+  if (batch.empty()) return "the matrix";
+  if (batch.size() == 1) return fmt::format("matrix {}", item);
+  if (!ir::is_constant(batch)) return fmt::format("matrix {} of {}", item, to_string(batch));
+  std::vector<std::int64_t> index(batch.size());
+  for (std::size_t axis = batch.size(); axis-- > 0;) {
+    index[axis] = item % batch[axis].constant();
+    item /= batch[axis].constant();
+  }
+  return fmt::format("matrix [{}]", fmt::join(index, ","));
+}
+
+bool frontend::ignores_failures() { return thread_errors == LinAlgErrors::ignore; }
+
+void frontend::report_failures(const char* what, const NodeRef& value, const NodeRef& infos,
+                               std::function<std::string(std::int64_t item)> message,
+                               const SourceLocation& where) {
+  if (ignores_failures()) return;
+  for (const ir::Dim extent : infos->shape) {
+    if (extent == ir::Dim(0)) return;
+  }
+  Check check{first_failure(infos, where),
+              std::make_shared<const std::function<std::string(std::int64_t)>>(
+                  [message = std::move(message), where](std::int64_t item) {
+                    return at(message(item), where);
+                  })};
+  if (Trace* const trace = Trace::current()) return trace->add_check(std::move(check));
+  if (is_captured(runtime::current_device())) return;
+  if (thread_errors == LinAlgErrors::defer) return check_later(std::move(check));
+  require_waiting(what, where);
+  evaluate(std::vector{value, check.status});
+  raise_failure(check);
+}
+
+}  // namespace heddle

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "frontend/graph/record.h"
+
+namespace heddle::frontend {
+
+/// Operands of a search in their common dtype; bool as u8.
+struct Searched {
+  NodeRef sorted, values;
+};
+/// ShapeError unless what is searched has one axis.
+Searched promoted_search(std::string_view op, const Operand& sorted, const Operand& values);
+
+}  // namespace heddle::frontend

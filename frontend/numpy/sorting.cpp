@@ -1,0 +1,112 @@
+#include "heddle/sorting.h"
+
+#include <fmt/format.h>
+
+#include "frontend/array/access.h"
+#include "frontend/array/ordering.h"
+#include "frontend/array/promote.h"
+#include "ir/calls/calls.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::Along;
+using frontend::at;
+using frontend::Composer;
+using frontend::NodeRef;
+using frontend::Site;
+using ir::Op;
+
+namespace {
+
+// Equal elements keep their order when they are turned around before and after.
+NodeRef sort_node(const Along& what, bool descending, const Composer& on) {
+  if (!descending) return on.sort(ir::calls::sort(), what.node, what.axis);
+  // Equal integers are the same, zeros may differ in their signs.
+  const bool distinct = is_integer(what.node->dtype) || is_boolean(what.node->dtype);
+  const NodeRef turned = distinct ? what.node : on.flip(what.node, what.axis);
+  return on.flip(on.sort(ir::calls::sort(), turned, what.axis), what.axis);
+}
+
+NodeRef argsort_node(const Along& what, bool descending, const Composer& on) {
+  if (!descending) return on.sort(ir::calls::argsort(), what.node, what.axis);
+  const NodeRef turned = on.flip(what.node, what.axis);
+  const NodeRef places = on.flip(on.sort(ir::calls::argsort(), turned, what.axis), what.axis);
+  const NodeRef last =
+      on(Op::subtract, on.extent(what.length()), frontend::record_constant(DType::i64, 1));
+  return on(Op::subtract, last, places);
+}
+
+void check_place(std::string_view op, const Along& what, std::int64_t kth, const Site& site) {
+  const ir::Dim length = what.length();
+  if (!length.is_constant()) return;
+  if (kth < length.constant() && kth >= -length.constant()) return;
+  throw ValueError(
+      at(fmt::format("{}({}): kth is {}, and axis {} has {} elements", op,
+                     frontend::describe(*what.node), kth, what.axis, length.constant()),
+         site));
+}
+
+}  // namespace
+
+Array sort(const Operand& x, const Axes& axis, bool descending) {
+  return Access::make(
+      sort_node(frontend::along_axis("sort", x, axis), descending, Composer{x.where()}));
+}
+
+Array argsort(const Operand& x, const Axes& axis, bool descending) {
+  return Access::make(
+      argsort_node(frontend::along_axis("argsort", x, axis), descending, Composer{x.where()}));
+}
+
+Array lexsort(std::span<const Array> keys, const Axes& axis, SourceLocation where) {
+  if (keys.empty()) throw ValueError(at("lexsort: needs at least one key", where));
+  const Composer on{where};
+  NodeRef order;
+  ir::Shape shape;
+  for (const Array& key : keys) {
+    const Along what = frontend::along_axis("lexsort", {key, where}, axis);
+    if (!order) {
+      shape = what.node->shape;
+      order = on.sort(ir::calls::argsort(), what.node, what.axis);
+      continue;
+    }
+    if (what.node->shape != shape) {
+      throw ShapeError(at(fmt::format("lexsort: keys have the shapes {} and {}, not one",
+                                      ir::to_string(shape), ir::to_string(what.node->shape)),
+                          where));
+    }
+    // Stable, so what is equal by this key stays in the order by those before.
+    const NodeRef sorted_so_far = on.gather(what.node, order, what.axis);
+    order = on.gather(order, on.sort(ir::calls::argsort(), sorted_so_far, what.axis), what.axis);
+  }
+  return Access::make(order);
+}
+
+Array partition(const Operand& x, std::int64_t kth, const Axes& axis) {
+  const Along what = frontend::along_axis("partition", x, axis);
+  check_place("partition", what, kth, x.where());
+  return Access::make(sort_node(what, false, Composer{x.where()}));
+}
+
+Array argpartition(const Operand& x, std::int64_t kth, const Axes& axis) {
+  const Along what = frontend::along_axis("argpartition", x, axis);
+  check_place("argpartition", what, kth, x.where());
+  return Access::make(argsort_node(what, false, Composer{x.where()}));
+}
+
+TopK topk(const Operand& x, std::int64_t k, const Axes& axis, bool largest) {
+  const Along what = frontend::along_axis("topk", x, axis);
+  const Composer on{x.where()};
+  const ir::Dim length = what.length();
+  if (k < 0 || (length.is_constant() && k > length.constant())) {
+    throw ValueError(
+        at(fmt::format("topk({}): k is {}, and axis {} has {} elements",
+                       frontend::describe(*what.node), k, what.axis, length.to_string()),
+           x.where()));
+  }
+  const NodeRef places = on.part(argsort_node(what, largest, on), what.axis, 0, k);
+  return {Access::make(on.gather(what.node, places, what.axis)), Access::make(places)};
+}
+
+}  // namespace heddle

@@ -1,0 +1,36 @@
+#include "frontend/python/dlpack_device.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::python::dlpack {
+
+namespace {
+
+/// The first of a kind is what its devices are called.
+struct Row {
+  DeviceType type;
+  runtime::DeviceKind kind;
+  bool has_ordinal;
+};
+constexpr std::array rows = {Row{cpu, runtime::DeviceKind::cpu, false},
+                             Row{cuda, runtime::DeviceKind::cuda, true},
+                             Row{cuda_managed, runtime::DeviceKind::cuda, true},
+                             Row{cuda_host, runtime::DeviceKind::cpu, false}};
+
+}  // namespace
+
+std::optional<runtime::Device> find_device(const DeviceOf& device) {
+  const auto* const row = std::ranges::find_if(
+      rows, [&](const Row& each) { return static_cast<std::int32_t>(each.type) == device.type; });
+  if (row == rows.end()) return std::nullopt;
+  return runtime::Device{row->kind, row->has_ordinal ? device.ordinal : 0};
+}
+
+DeviceOf name_of(const runtime::Device& device) {
+  const auto* const row =
+      std::ranges::find_if(rows, [&](const Row& each) { return each.kind == device.kind; });
+  return {row->type, device.ordinal};
+}
+
+}  // namespace heddle::python::dlpack

@@ -1,0 +1,66 @@
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "ir/base/fork_gate.h"
+#include "ir/calls/calls.h"
+
+namespace heddle::ir {
+
+namespace {
+
+constexpr const CallOp& (*table[])() = {
+    calls::matmul,
+    calls::sort,
+    calls::argsort,
+    calls::cholesky,
+};
+
+/// Made at the first use and never destroyed, as nodes refer to its ops.
+struct Registry {
+  std::vector<const CallOp*> table_ops;
+  std::map<std::string_view, const CallOp*> by_name;  ///< with those added later
+  Mutex mutex;                                        ///< guards by_name
+};
+
+Registry& registry() {
+  static Registry& registry = *[] {
+    auto* made = new Registry;
+    for (const auto op : table) {
+      made->table_ops.push_back(&op());
+      made->by_name.emplace(op().name, &op());
+    }
+    return made;
+  }();
+  return registry;
+}
+
+}  // namespace
+
+std::span<const CallOp* const> call_ops() { return registry().table_ops; }
+
+const CallOp* find_call_op(std::string_view name) {
+  const std::lock_guard lock(registry().mutex);
+  const auto found = registry().by_name.find(name);
+  return found == registry().by_name.end() ? nullptr : found->second;
+}
+
+void register_call_op(const CallOp& op) {
+  const std::lock_guard lock(registry().mutex);
+  if (!registry().by_name.emplace(op.name, &op).second)
+    throw ValueError(fmt::format("there is a call op '{}' already; choose another name", op.name));
+}
+
+Attributes call_attributes(const CallOp& op, std::initializer_list<NamedAttribute> attributes,
+                           std::vector<Region> regions) {
+  Attributes made;
+  made.call = make_call(op, {attributes.begin(), attributes.size()}, std::move(regions));
+  return made;
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,474 @@
+#include "ir/graph/generalize.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "ir/graph/number_rows.h"
+#include "ir/graph/with_dims.h"
+#include "ir/types/reduction_order.h"
+
+namespace heddle::ir {
+
+namespace {
+
+/// The nodes that outputs need, and all parameters, in order, but no constants: those are met at
+/// their uses, so that two that happen to be equal in one graph do not change what is met.
+std::vector<ValueId> counted_nodes(const Graph& graph) {
+  std::vector<bool> needed(graph.size());
+  for (const ValueId output : graph.outputs) needed[index_of(output)] = true;
+  for (const ValueId parameter : graph.parameters()) needed[index_of(parameter)] = true;
+  std::vector<ValueId> nodes;
+  for (auto i = static_cast<std::uint32_t>(graph.size()); i-- > 0;) {
+    const ValueId id{i};
+    if (!needed[i] || graph.op(id) == Op::constant) continue;
+    nodes.push_back(id);
+    for (const ValueId operand : graph.operands(id)) needed[index_of(operand)] = true;
+  }
+  std::ranges::reverse(nodes);
+  return nodes;
+}
+
+/// Whether the node gives the same bits for a constant operand as for a number that is passed to
+/// it. Others are computed in another way where a constant allows: x to the power of 3.
+bool takes_scalars(const Graph& graph, ValueId node) {
+  return !is_elementwise(graph.op(node)) || info(graph.op(node)).is_exact(graph.dtype(node));
+}
+
+/// Each use of a constant in turn that may be a number passed by value: operands of the nodes, then
+/// outputs.
+template <class Function>
+void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
+                       const Function& function) {
+  const auto look = [&](std::span<const ValueId> values) {
+    for (const ValueId value : values) {
+      if (graph.op(value) == Op::constant) function(value);
+    }
+  };
+  for (const ValueId node : nodes) {
+    if (takes_scalars(graph, node)) look(graph.operands(node));
+  }
+  look(graph.outputs);
+}
+
+/// The numbers of a node, in order: extents, starts, and sizes of steps but 1, which kernels make
+/// more of. A step's sign is not one of them. A parameter's extents are its attribute.
+template <class Attributes, class Function>
+void for_each_number(Attributes& attributes, const Function& function) {
+  for (auto* extents : {&attributes.shape, &attributes.starts}) {
+    for (auto& extent : *extents) {
+      if (extent.is_constant()) function(extent);
+    }
+  }
+  const auto change_step = [&](Dim step) {
+    if (!step.is_constant() || step.is_unit()) return step;
+    const Dim sign = step.is_non_positive() ? -1 : 1;
+    Dim size = sign * step;
+    function(size);
+    return sign * size;
+  };
+  for (auto& step : attributes.steps) {
+    const Dim changed = change_step(step);
+    if constexpr (!std::is_const_v<Attributes>) step = changed;
+  }
+  if (!attributes.call) return;
+  const auto change = [&](Dim extent) {
+    if (extent.is_constant()) function(extent);
+    return extent;
+  };
+  const CallRef changed = with_dims(attributes.call, change, change_step);
+  if constexpr (!std::is_const_v<Attributes>) attributes.call = changed;
+}
+
+Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes, bool is_region = false);
+
+/// Of what a call holds but numbers: constants in regions belong to the structure.
+void hash_structure(Hasher& hasher, const CallRef& call) {
+  if (!call) return;
+  CallData data = *call;
+  data.regions.clear();
+  Attributes own;
+  own.call = CallRef(std::move(data));
+  for_each_number(own, [](Dim& number) { number = 2; });
+  hash_into(hasher, own);
+  for (const Region& region : call->regions)
+    hasher.hash(structure_of(*region.graph, counted_nodes(*region.graph), true));
+}
+
+Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes, bool is_region) {
+  Hasher hasher;
+  std::vector<std::uint32_t> position(graph.size());
+  const auto add = [&](std::span<const ValueId> values, bool takes_scalars) {
+    hasher.number(values.size());
+    for (const ValueId value : values) {
+      const bool constant = graph.op(value) == Op::constant;
+      hasher.number(constant).number(constant ? static_cast<std::uint64_t>(graph.dtype(value))
+                                              : position[index_of(value)]);
+      const ElementBits& bits = graph.attributes(value).bits;
+      if (constant && !takes_scalars) hasher.number(bits.low).number(bits.high);
+    }
+  };
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    position[index_of(nodes[i])] = i;
+    Attributes attributes = graph.attributes(nodes[i]);
+    hash_structure(hasher, std::exchange(attributes.call, {}));
+    for_each_number(attributes, [](Dim& number) { number = 2; });
+    hasher.number(static_cast<std::uint64_t>(graph.op(nodes[i])));
+    // Which depends on extents of 1, and decides in which order sums add up.
+    if (is_reduction(graph.op(nodes[i]))) {
+      const Shape& shape = graph.shape(graph.operands(nodes[i])[0]);
+      hasher.number(reduces_columns(shape, graph.attributes(nodes[i]).axes));
+    }
+    add(graph.operands(nodes[i]), !is_region && takes_scalars(graph, nodes[i]));
+    hash_into(hasher, attributes);
+  }
+  add(graph.outputs, !is_region);
+  for (const SymbolFact& fact : merge_facts(graph.facts)) {
+    hasher.bytes(symbol_name(fact.symbol))
+        .number(static_cast<std::uint64_t>(fact.minimum))
+        .number(static_cast<std::uint64_t>(fact.multiple_of));
+  }
+  return hasher.finish();
+}
+
+/// Thrown, and caught here, where no general graph of a bearable size is found.
+struct Refused {};
+
+/// Names of symbols that a graph does not use.
+class NewSymbols {
+ public:
+  explicit NewSymbols(const Graph& graph) {
+    for (const SymbolFact& fact : graph.facts) used_.push_back(fact.symbol);
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+      for (const Dim extent : graph.shape(ValueId{i})) extent.collect_symbols(used_);
+      for (const Dim start : graph.attributes(ValueId{i}).starts) start.collect_symbols(used_);
+      for (const Dim step : graph.attributes(ValueId{i}).steps) step.collect_symbols(used_);
+      const auto collect = [&](Dim dim) {
+        dim.collect_symbols(used_);
+        return dim;
+      };
+      with_dims(graph.attributes(ValueId{i}).call, collect, collect);
+    }
+  }
+  SymbolId next() {
+    for (;;) {
+      const SymbolId symbol = intern_symbol(fmt::format("extent{}", count_++));
+      if (std::ranges::find(used_, symbol) == used_.end()) return symbol;
+    }
+  }
+
+ private:
+  std::vector<SymbolId> used_;
+  std::size_t count_ = 0;
+};
+
+class Generalizer {
+ public:
+  Generalizer(const Graph& example, std::span<const Outline> outlines)
+      : example_(example),
+        outlines_(outlines),
+        nodes_(counted_nodes(example)),
+        names_(example),
+        values_(example.size()) {}
+
+  General make() {
+    general_.graph.name = example_.name;
+    general_.graph.facts = example_.facts;
+    collect_rows();
+    collect_products();
+    // What a launch is told comes first: its arrays' extents.
+    express_numbers(true);
+    express_numbers(false);
+    choose_constants();
+    std::size_t number = 0;
+    for (const ValueId node : nodes_) {
+      Attributes& attributes = attributes_.emplace_back(example_.attributes(node));
+      for_each_number(attributes, [&](Dim& one) { one = general_.numbers[number++]; });
+    }
+    add_parameters();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (example_.op(nodes_[i]) != Op::parameter) add(i);
+    }
+    general_.graph.outputs = operands(example_.outputs, true);
+    return std::move(general_);
+  }
+
+ private:
+  static constexpr std::size_t most_symbols = 16, most_scalars = 32;
+
+  /// A number that is constant * factors in all graphs.
+  struct Product {
+    Row row;
+    std::int64_t constant;
+    std::vector<std::size_t> factors;  ///< numbers that change
+  };
+
+  void collect_rows() {
+    for (std::size_t number = 0; number < outlines_.front().numbers.size(); ++number) {
+      Row& row = rows_.emplace_back();
+      for (const Outline& outline : outlines_) row.push_back(outline.numbers[number]);
+      const auto is_same = [&](std::size_t other) { return rows_[other] == row; };
+      if (!same_in_all(row) && std::ranges::none_of(changing_, is_same))
+        changing_.push_back(number);
+    }
+  }
+
+  /// The extents that a reshape makes of one are its factors, whatever else they are: it is their
+  /// product, which may be the same in all graphs. So is one that a reshape makes of several.
+  void collect_products() {
+    std::vector<std::pair<std::size_t, std::size_t>> extents(example_.size());
+    std::size_t number = 0;
+    for (const ValueId node : nodes_) {
+      const Attributes& attributes = example_.attributes(node);
+      const auto count = static_cast<std::size_t>(
+          std::ranges::count_if(attributes.shape, [](Dim one) { return one.is_constant(); }));
+      extents[index_of(node)] = {number, number + count};
+      for_each_number(attributes, [&](Dim) { ++number; });
+      if (example_.op(node) != Op::reshape) continue;
+      for (const ValueId side : {node, example_.operands(node)[0]}) {
+        const auto [first, last] = extents[index_of(side)];
+        for (std::size_t begin = first; begin < last; ++begin) {
+          for (std::size_t end = begin + 2; end <= last; ++end) add_product(begin, end);
+        }
+      }
+    }
+  }
+
+  void add_product(std::size_t begin, std::size_t end) {
+    Product product{Row(outlines_.size(), 1), 1, {}};
+    for (std::size_t number = begin; number < end; ++number) {
+      const Row& row = rows_[number];
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (__builtin_mul_overflow(product.row[i], row[i], &product.row[i])) return;
+      }
+      if (same_in_all(row)) {
+        product.constant *= row.front();
+      } else {
+        product.factors.push_back(number);
+      }
+    }
+    if (product.factors.size() > 1 && product.constant > 0) products_.push_back(std::move(product));
+  }
+
+  void express_numbers(bool of_parameters) {
+    general_.numbers.resize(rows_.size());
+    std::size_t number = 0;
+    for (const ValueId node : nodes_) {
+      const bool is_parameter = example_.op(node) == Op::parameter;
+      for_each_number(example_.attributes(node), [&](Dim) {
+        if (is_parameter == of_parameters)
+          general_.numbers[number] = expression(number, of_parameters);
+        ++number;
+      });
+    }
+  }
+
+  /// A number as a multiple of another, and a constant that ops add to it.
+  struct Part {
+    std::size_t number;
+    Line line;
+  };
+
+  /// The number that is the smallest part of an extent: half of it where the graph splits it in
+  /// two. An array's extent is a multiple, as those of another array say nothing of it.
+  Part smallest_part(std::size_t number, bool of_parameter) const {
+    const Row& whole = rows_[number];
+    Part part{number, {1, 0}};
+    for (const std::size_t other : changing_) {
+      std::optional<Line> line;
+      if (const auto ratio = constant_ratio(whole, rows_[other])) {
+        line = Line{*ratio, 0};
+      } else if (!of_parameter && whole.size() > 2) {
+        line = line_through(whole, rows_[other]);
+      }
+      if (line && line->factor > part.line.factor) part = {other, *line};
+    }
+    return part;
+  }
+
+  Dim new_symbol(std::size_t number, bool is_argument) {
+    const Row& row = rows_[number];
+    if (general_.symbols.size() == most_symbols || std::ranges::min(row) < 0) throw Refused();
+    const Dim symbol = Dim::symbol(general_.symbols.emplace_back(names_.next(), number).first);
+    if (is_argument) general_.extents.push_back(number);
+    expressions_.add_base(row, symbol);
+    return symbol;
+  }
+
+  // An extent of a parameter that only depends on another by its value in a few calls has a symbol
+  // of its own, but what ops say of extents follows from them, and it from what they say.
+  Dim expression(std::size_t number, bool of_parameter) {
+    const Row& row = rows_[number];
+    if (const auto known = expressions_.find(row)) return *known;
+    const Dim whole = new_expression(number, of_parameter);
+    expressions_.add(row, whole);
+    return whole;
+  }
+
+  Dim new_expression(std::size_t number, bool of_parameter) {
+    const Row& row = rows_[number];
+    const auto product =
+        std::ranges::find_if(products_, [&](const Product& one) { return one.row == row; });
+    if (same_in_all(row)) return product == products_.end() ? Dim(row.front()) : multiply(*product);
+    if (!of_parameter) {
+      if (const auto derived = expressions_.derive(row)) return *derived;
+    }
+    const auto [part, line] = smallest_part(number, of_parameter);
+    if (part == number && product != products_.end()) return multiply(*product);
+    const auto known = expressions_.find(rows_[part]);
+    const Dim symbol = known ? *known : new_symbol(part, !of_parameter);
+    return symbol * Dim(line.factor) + Dim(line.rest);
+  }
+
+  Dim multiply(const Product& product) {
+    Dim result = product.constant;
+    for (const std::size_t factor : product.factors) {
+      auto known = expressions_.find(rows_[factor]);
+      if (!known) known = expressions_.derive(rows_[factor]);
+      result *= known ? *known : new_symbol(factor, true);
+    }
+    return result;
+  }
+
+  void choose_constants() {
+    const std::size_t count = outlines_.front().constants.size();
+    general_.constants.resize(count);
+    general_.scalar_of.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const ElementBits& first = outlines_.front().constants[i];
+      if (std::ranges::all_of(
+              outlines_, [&](const Outline& outline) { return outline.constants[i] == first; })) {
+        general_.constants[i] = first;
+      } else {
+        if (general_.scalars.size() == most_scalars) throw Refused();
+        general_.scalar_of[i] = general_.scalars.size();
+        general_.scalars.push_back(i);
+      }
+    }
+  }
+
+  void add_parameters() {
+    std::vector<const Attributes*> parameters(example_.parameters().size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (example_.op(nodes_[i]) == Op::parameter)
+        parameters[attributes_[i].index] = &attributes_[i];
+    }
+    Graph& graph = general_.graph;
+    for (const ValueId parameter : example_.parameters()) {
+      const Attributes& attributes = *parameters[example_.attributes(parameter).index];
+      const Location location = example_.node(parameter).location;
+      values_[index_of(parameter)] =
+          attributes.scalar ? graph.scalar_parameter(attributes.dtype, location)
+                            : graph.parameter(attributes.dtype, attributes.shape, location);
+    }
+    for (const std::size_t number : general_.extents) {
+      const Type type = extent_argument(general_.numbers[number]);
+      graph.parameter(type.dtype, type.shape);
+    }
+    std::size_t use = 0, scalar = 0;
+    for_each_constant(example_, nodes_, [&](ValueId constant) {
+      if (scalar < general_.scalars.size() && general_.scalars[scalar] == use++) {
+        scalars_.push_back(graph.scalar_parameter(example_.dtype(constant)));
+        ++scalar;
+      }
+    });
+  }
+
+  void add(std::size_t position) {
+    const ValueId node = nodes_[position];
+    const std::vector<ValueId> from =
+        operands(example_.operands(node), takes_scalars(example_, node));
+    values_[index_of(node)] = general_.graph.add(
+        example_.op(node), from, std::move(attributes_[position]), example_.node(node).location);
+  }
+
+  std::vector<ValueId> operands(std::span<const ValueId> values, bool take_scalars) {
+    std::vector<ValueId> result;
+    for (const ValueId value : values) {
+      if (example_.op(value) != Op::constant) {
+        result.push_back(values_[index_of(value)]);
+        continue;
+      }
+      if (!take_scalars) {
+        result.push_back(
+            general_.graph.constant(example_.dtype(value), example_.attributes(value).bits));
+        continue;
+      }
+      const std::size_t use = next_constant_++;
+      const std::optional<ElementBits>& bits = general_.constants[use];
+      result.push_back(bits ? general_.graph.constant(example_.dtype(value), *bits)
+                            : scalars_[general_.scalar_of[use]]);
+    }
+    return result;
+  }
+
+  const Graph& example_;
+  std::span<const Outline> outlines_;
+  std::vector<ValueId> nodes_;
+  General general_;
+  std::vector<Row> rows_;              ///< by number
+  std::vector<std::size_t> changing_;  ///< a number for each row that changes
+  std::vector<Product> products_;
+  NewSymbols names_;
+  Expressions expressions_;
+  std::vector<ValueId> values_;         ///< of the general graph, by the example's
+  std::vector<ValueId> scalars_;        ///< parameters, by General::scalars
+  std::vector<Attributes> attributes_;  ///< of the nodes, with expressions for their numbers
+  std::size_t next_constant_ = 0;
+};
+
+}  // namespace
+
+Outline outline_of(const Graph& graph) {
+  const std::vector<ValueId> nodes = counted_nodes(graph);
+  Outline outline{structure_of(graph, nodes), {}, {}};
+  for (const ValueId node : nodes) {
+    for_each_number(graph.attributes(node),
+                    [&](Dim number) { outline.numbers.push_back(number.constant()); });
+  }
+  for_each_constant(graph, nodes, [&](ValueId constant) {
+    outline.constants.push_back(graph.attributes(constant).bits);
+  });
+  return outline;
+}
+
+std::optional<General> generalize(const Graph& example, std::span<const Outline> outlines) {
+  try {
+    General general = Generalizer(example, outlines).make();
+    const bool fits = std::ranges::all_of(
+        outlines, [&](const Outline& outline) { return stands_for(general, outline); });
+    if (fits) return general;
+  } catch (const Refused&) {
+  } catch (const ShapeError&) {  // inference cannot tell that its extents always fit
+  } catch (const IndexError&) {
+  } catch (const ValueError&) {
+  }
+  return std::nullopt;
+}
+
+bool stands_for(const General& general, const Outline& outline) {
+  for (std::size_t i = 0; i < outline.constants.size(); ++i) {
+    if (general.constants[i] && !(*general.constants[i] == outline.constants[i])) return false;
+  }
+  SymbolBindings bindings;
+  for (const auto& [symbol, number] : general.symbols)
+    bindings.push_back({symbol, outline.numbers[number]});
+  const auto value = [&](Dim dim) -> std::optional<std::int64_t> {
+    if (dim.is_constant()) return dim.constant();
+    try {
+      return dim.evaluate(bindings);
+    } catch (const ValueError&) {
+      return std::nullopt;  // beyond 64 bits, which no number of a graph is
+    }
+  };
+  for (std::size_t i = 0; i < outline.numbers.size(); ++i) {
+    if (value(general.numbers[i]) != outline.numbers[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "ir/graph/graph.h"
+#include "ir/graph/with_dims.h"
+#include "ir/interpreter/evaluate.h"
+
+namespace heddle::ir {
+namespace {
+
+using interpreter::count_of;
+
+[[noreturn]] void misfit(const Graph& graph, std::size_t index, const HostArray& argument,
+                         std::string_view why) {
+  throw ShapeError(fmt::format("{}: argument {} is {}, its parameter {}: {}", graph.name, index,
+                               to_string(argument.type),
+                               to_string(graph.type(graph.parameters()[index])), why));
+}
+
+/// The symbol of an extent a * x + b, with the value that makes the extent `value`; nullopt for
+/// extents of another form, and where no whole number does.
+std::optional<SymbolBinding> solve(Dim extent, std::int64_t value) {
+  std::vector<SymbolId> symbols;
+  extent.collect_symbols(symbols);
+  if (symbols.size() != 1) return std::nullopt;
+  const auto at = [&](std::int64_t point) {
+    const SymbolBinding binding{symbols[0], point};
+    return extent.evaluate({&binding, 1});
+  };
+  const std::int64_t constant = at(0), slope = at(1) - constant;
+  const bool linear = slope != 0 && at(2) == constant + 2 * slope;
+  if (!linear || (value - constant) % slope != 0) return std::nullopt;
+  return SymbolBinding{symbols[0], (value - constant) / slope};
+}
+
+bool is_bound(Dim extent, const SymbolBindings& bindings) {
+  std::vector<SymbolId> symbols;
+  extent.collect_symbols(symbols);
+  return std::ranges::all_of(symbols, [&](SymbolId symbol) {
+    return std::ranges::find(bindings, symbol, &SymbolBinding::symbol) != bindings.end();
+  });
+}
+
+/// Symbols get their values from the extents of the argument that are linear in one of them.
+void bind_symbols(const Graph& graph, std::size_t index, const HostArray& argument,
+                  SymbolBindings& bindings) {
+  const Type parameter = graph.type(graph.parameters()[index]);
+  if (parameter.dtype != argument.type.dtype ||
+      parameter.shape.size() != argument.type.shape.size()) {
+    misfit(graph, index, argument, "dtype and rank must be equal");
+  }
+  if (!is_constant(argument.type.shape) ||
+      argument.data.size() != count_of(argument.type) * size_of(argument.type.dtype)) {
+    misfit(graph, index, argument, "an argument has constant extents and all of its bytes");
+  }
+  for (std::size_t axis = 0; axis < parameter.shape.size(); ++axis) {
+    const auto solved = solve(parameter.shape[axis], argument.type.shape[axis].constant());
+    if (solved && !is_bound(Dim::symbol(solved->symbol), bindings)) bindings.push_back(*solved);
+  }
+}
+
+SymbolBindings bind(const Graph& graph, std::span<const HostArray> arguments) {
+  if (arguments.size() != graph.parameters().size()) {
+    throw ShapeError(fmt::format("{} takes {} arguments, not {}", graph.name,
+                                 graph.parameters().size(), arguments.size()));
+  }
+  SymbolBindings bindings;
+  for (std::size_t i = 0; i < arguments.size(); ++i) bind_symbols(graph, i, arguments[i], bindings);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Shape& shape = graph.shape(graph.parameters()[i]);
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const bool known = is_bound(shape[axis], bindings);
+      if (!known || Dim(shape[axis].evaluate(bindings)) != arguments[i].type.shape[axis]) {
+        misfit(graph, i, arguments[i], fmt::format("axis {} differs", axis));
+      }
+    }
+  }
+  for (const SymbolFact& fact : graph.facts) {
+    const std::int64_t value = Dim::symbol(fact.symbol).evaluate(bindings);
+    if (value < fact.minimum || value % fact.multiple_of != 0) {
+      throw ShapeError(fmt::format("{}: {} is {}; it must be at least {} and a multiple of {}",
+                                   graph.name, symbol_name(fact.symbol), value, fact.minimum,
+                                   fact.multiple_of));
+    }
+  }
+  return bindings;
+}
+
+/// For each node the last that reads it; outputs are read at the end, and nodes that nothing needs
+/// by no one.
+std::vector<std::uint32_t> last_readers(const Graph& graph) {
+  constexpr std::uint32_t no_reader = 0;
+  const auto end = static_cast<std::uint32_t>(graph.size());
+  std::vector<std::uint32_t> readers(graph.size(), no_reader);
+  for (ValueId output : graph.outputs) readers[index_of(output)] = end;
+  for (std::uint32_t i = end; i-- > 0;) {
+    if (readers[i] == no_reader) continue;
+    for (ValueId operand : graph.operands(ValueId{i})) {
+      readers[index_of(operand)] = std::max(readers[index_of(operand)], i);
+    }
+  }
+  return readers;
+}
+
+/// The values of a graph's nodes while it is interpreted.
+class Interpretation {
+ public:
+  Interpretation(const Graph& graph, std::span<const HostArray> arguments,
+                 const SymbolBindings& bindings)
+      : graph_(graph),
+        arguments_(arguments),
+        bindings_(bindings),
+        readers_(last_readers(graph)),
+        values_(graph.size()),
+        arrays_(graph.size()) {}
+
+  std::vector<HostArray> run() {
+    for (std::uint32_t i = 0; i < graph_.size(); ++i) {
+      const ValueId id{i};
+      if (readers_[i] == 0) continue;
+      evaluate(id);
+      for (ValueId operand : graph_.operands(id)) {
+        if (readers_[index_of(operand)] == i) values_[index_of(operand)].clear();
+      }
+    }
+    std::vector<HostArray> results;
+    for (ValueId output : graph_.outputs) results.push_back(*arrays_[index_of(output)]);
+    return results;
+  }
+
+ private:
+  void evaluate(ValueId id) {
+    const HostArray*& array = arrays_[index_of(id)];
+    if (graph_.op(id) == Op::parameter) {
+      array = &arguments_[graph_.attributes(id).index];
+      return;
+    }
+    std::vector<HostArray>& value = values_[index_of(id)];
+    if (graph_.op(id) == Op::result) {
+      value.push_back(
+          std::move(values_[index_of(graph_.operands(id)[0])][graph_.attributes(id).index]));
+    } else {
+      value = computed(id);
+    }
+    array = &value.front();
+  }
+
+  /// Inferring once more with values in the place of symbols checks what they left open.
+  std::vector<HostArray> computed(ValueId id) const {
+    const Attributes attributes =
+        with_dims(graph_.attributes(id), [&](Dim dim) { return Dim(dim.evaluate(bindings_)); });
+    std::vector<const HostArray*> operands;
+    std::vector<Type> types;
+    for (ValueId operand : graph_.operands(id)) {
+      operands.push_back(arrays_[index_of(operand)]);
+      types.push_back(operands.back()->type);
+    }
+    const Op op = graph_.op(id);
+    if (op != Op::call)
+      return {interpreter::evaluate(op, operands, attributes, infer(op, types, attributes))};
+    const CallData& call = *attributes.call;
+    const std::vector<Type> results = infer_results(types, attributes);
+    return call.op->interpret(
+        {call, operands, results, [&](std::size_t region, std::span<const HostArray> arguments) {
+           return interpret(*call.regions[region].graph, arguments);
+         }});
+  }
+
+  const Graph& graph_;
+  std::span<const HostArray> arguments_;
+  const SymbolBindings& bindings_;
+  std::vector<std::uint32_t> readers_;
+  std::vector<std::vector<HostArray>> values_;  ///< of a call all results
+  std::vector<const HostArray*> arrays_;
+};
+
+}  // namespace
+
+std::vector<HostArray> interpret(const Graph& graph, std::span<const HostArray> arguments) {
+  return Interpretation(graph, arguments, bind(graph, arguments)).run();
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "ir/interpreter/host_array.h"
+#include "ir/types/op.h"
+
+namespace heddle::ir::interpreter {
+
+/// The result, of `type`, of an op that is neither a parameter nor of a call.
+HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attributes& attributes,
+                   Type type);
+
+}  // namespace heddle::ir::interpreter

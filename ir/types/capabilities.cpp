@@ -1,0 +1,23 @@
+#include "ir/types/capabilities.h"
+
+#include <array>
+
+namespace heddle::ir {
+
+const Capabilities& capabilities_of(const Target& target) {
+  static constexpr Capabilities host = {.ordered_rows = true,
+                                        .half_operations = 8,
+                                        .kernel_dots = true,
+                                        .rates = {4.0e4, 2.0e4, 2.0}};
+  static constexpr Capabilities cuda = {.blocks = true,
+                                        .streaming_stores = true,
+                                        .kernel_sorts = true,
+                                        .gemm_halves = true,
+                                        .gemm_widens = true,
+                                        .gemm_epilogues = true,
+                                        .rates = {2.0e7, 4.0e6, 3.0}};
+  static constexpr std::array by_kind = {&host, &cuda};  // in the order of TargetKind
+  return *by_kind[static_cast<std::size_t>(target.kind)];
+}
+
+}  // namespace heddle::ir

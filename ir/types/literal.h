@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "heddle/dtype.h"
+
+#include "ir/types/bits.h"
+
+namespace heddle::ir {
+
+/// The value with these bits in `dtype`, as the text form spells it: true and false, decimal
+/// integers, floats in the fewest digits that read back to the same bits, inf, nan, and other NaNs
+/// as their bits, 0x7fc00001; complex numbers as both parts, (1.0,-0.5).
+std::string literal_text(DType dtype, ElementBits bits);
+/// Inverse of literal_text; nullopt for text that is no value of `dtype`, or is out of its range.
+std::optional<ElementBits> parse_literal(DType dtype, std::string_view text);
+
+}  // namespace heddle::ir

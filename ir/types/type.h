@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heddle/dtype.h"
+
+#include "ir/base/hash.h"
+#include "ir/types/shape.h"
+
+namespace heddle::ir {
+
+struct Type {
+  DType dtype;
+  Shape shape;
+  friend bool operator==(const Type&, const Type&) = default;
+};
+/// "f32[n,64]"
+std::string to_string(const Type& type);
+/// Throws ShapeError when a constant product overflows.
+Dim byte_count(const Type& type);
+
+void hash_into(Hasher& hasher, const std::vector<Dim>& dims);
+void hash_into(Hasher& hasher, const std::vector<std::int64_t>& integers);
+
+}  // namespace heddle::ir

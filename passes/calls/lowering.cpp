@@ -1,0 +1,138 @@
+#include "passes/calls/lowering.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "passes/calls/cholesky.h"
+#include "passes/calls/matmul.h"
+#include "passes/calls/sort.h"
+#include "passes/rewrite/rewrite.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr CallLowering table[] = {
+    {.op = ir::calls::matmul,
+     .lower = lower_matmul,
+     .reads = matmul_reads,
+     .describe = describe_product},
+    {.op = ir::calls::sort, .lower = lower_sort, .describe = describe_sort},
+    {.op = ir::calls::argsort, .lower = lower_sort, .describe = describe_sort},
+    {.op = ir::calls::cholesky, .lower = lower_cholesky, .flops = cholesky_flops},
+};
+
+constexpr CallLowering no_row;
+
+CallValue step_value(const ir::CallOp& op, const ir::AttributeValue& value) {
+  return std::visit(
+      [&]<class T>(const T& one) -> CallValue {
+        if constexpr (std::is_same_v<T, std::int64_t>) {
+          return Dim(one);
+        } else if constexpr (std::is_same_v<T, double>) {
+          return Factor{one, std::nullopt};
+        } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DType> ||
+                             std::is_same_v<T, std::string>) {
+          return one;
+        } else {
+          throw InternalError(fmt::format("{}: a list has no place in a step", op.name));
+        }
+      },
+      value);
+}
+
+/// The step of an op that a handler of its name runs.
+DescribedCall library_call(CallBuilder& builder, const CallLowering& row) {
+  const Graph& graph = builder.graph;
+  const ir::CallData& data = *graph.attributes(builder.call).call;
+  if (!data.regions.empty() || graph.operands(builder.call).empty())
+    throw InternalError(fmt::format("{} needs a description of its step", data.op->name));
+  const ir::Type first = graph.type(graph.operands(builder.call)[0]);
+  CallStep step;
+  step.handler = step.operation = data.op->name;
+  step.what = to_string(first);
+  step.label = fmt::format("{}_{}", data.op->name, name_of(first.dtype));
+  std::ranges::replace(step.label, '.', '_');
+  for (std::size_t i = 0; i < data.attributes.size(); ++i)
+    step.values.set(data.op->attributes[i].name, step_value(*data.op, data.attributes[i]));
+  constexpr std::size_t matrix_axes = 2;
+  if (data.op->core_axes == matrix_axes) {
+    const ir::Shape& shape = first.shape;
+    step.values.set("rows", shape[shape.size() - 2]);
+    step.values.set("columns", shape.back());
+    step.values.set("batch", ir::element_count({shape.begin(), shape.end() - matrix_axes}));
+  }
+  Dim moved;
+  for (const ValueId array : arrays_read(graph, builder.call, builder.target)) {
+    step.operands.push_back(builder.array(array));
+    moved += ir::byte_count(graph.type(array));
+  }
+  for (std::size_t i = 0; i < graph.result_types(builder.call).size(); ++i) {
+    step.results.push_back(builder.result(i));
+    moved += ir::byte_count(graph.result_types(builder.call)[i]);
+  }
+  for (const ir::SharedMemory& shared : data.op->shared) {
+    step.aliases.push_back(
+        {static_cast<std::uint32_t>(shared.result), static_cast<std::uint32_t>(shared.operand)});
+  }
+  if (row.flops != nullptr) step.flops = row.flops(graph, builder.call);
+  return {std::move(step), moved};
+}
+
+}  // namespace
+
+const CallLowering& lowering_of(const ir::CallOp& op) {
+  const auto found =
+      std::ranges::find_if(table, [&](const CallLowering& row) { return &row.op() == &op; });
+  return found == std::end(table) ? no_row : *found;
+}
+
+Graph lower_calls(const Graph& graph, const ir::Target& target) {
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> lowered;  ///< by the old call's index
+  return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
+    if (graph.op(id) == ir::Op::result) {
+      const auto found = lowered.find(index_of(graph.operands(id)[0]));
+      if (found != lowered.end()) return found->second[graph.attributes(id).index];
+    }
+    if (graph.op(id) == ir::Op::call) {
+      const OldCall call{graph, id, operands};
+      const CallLowering& row = lowering_of(*call.data().op);
+      if (row.lower != nullptr)
+        return lowered.emplace(index_of(id), row.lower(result, call, target)).first->second.front();
+    }
+    return copy_node(result, graph, id, operands);
+  });
+}
+
+std::vector<ValueId> arrays_read(const Graph& graph, ValueId call, const CallTarget& target) {
+  const CallLowering& row = lowering_of(*graph.attributes(call).call->op);
+  if (row.reads != nullptr) return row.reads(graph, call, target);
+  std::vector<ValueId> arrays;
+  for (const ValueId operand : graph.operands(call))
+    arrays.push_back(whole_operand(graph, operand));
+  return arrays;
+}
+
+DescribedCall describe_call(CallBuilder& builder) {
+  const CallLowering& row = lowering_of(*builder.graph.attributes(builder.call).call->op);
+  return row.describe != nullptr ? row.describe(builder) : library_call(builder, row);
+}
+
+ValueId whole_operand(const Graph& graph, ValueId operand) {
+  while (graph.op(operand) == ir::Op::reshape) operand = graph.operands(operand)[0];
+  return operand;
+}
+
+bool is_single(const ir::Shape& shape) {
+  return std::ranges::all_of(shape, [](Dim extent) { return extent == Dim(1); });
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,185 @@
+#include "passes/calls/matmul.h"
+
+#include "ir/types/capabilities.h"
+#include "passes/calls/bytes.h"
+#include "passes/rewrite/rewrite.h"
+
+namespace heddle::passes {
+
+namespace {
+
+using ir::Dim;
+using ir::Graph;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+Shape batch_of(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
+
+// BLAS steps over batches with one stride, so an operand has the whole batch or none of it.
+ValueId with_whole_batch(Graph& graph, ValueId operand, const Shape& batch, ir::Location location) {
+  const Shape shape = graph.shape(operand);
+  if (is_single(batch_of(shape)) || batch_of(shape) == batch) return operand;
+  ir::Attributes attributes;
+  attributes.shape = batch;
+  attributes.shape.insert(attributes.shape.end(), shape.end() - 2, shape.end());
+  return graph.add(Op::broadcast_to, {operand}, attributes, location);
+}
+
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+ValueId cast(Graph& graph, ValueId value, DType dtype, ir::Location location) {
+  if (graph.dtype(value) == dtype) return value;
+  ir::Attributes attributes;
+  attributes.dtype = dtype;
+  return graph.add(Op::cast, {value}, attributes, location);
+}
+
+ValueId with_axis(Graph& graph, ValueId value, std::ptrdiff_t from_end, ir::Location location) {
+  ir::Attributes attributes;
+  attributes.shape = graph.shape(value);
+  attributes.shape.insert(attributes.shape.end() - from_end, Dim(1));
+  return graph.add(Op::reshape, {value}, attributes, location);
+}
+
+// out[m, n] = sum over k of a[m, k, 1] * b[1, k, n]; half precision is multiplied and summed in
+// float.
+ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location location) {
+  const DType dtype = graph.dtype(a);
+  const DType computed = is_half(dtype) ? DType::f32 : dtype;
+  const ValueId left = with_axis(graph, cast(graph, a, computed, location), 0, location);
+  const ValueId right = with_axis(graph, cast(graph, b, computed, location), 2, location);
+  const ValueId product = graph.add(Op::multiply, {left, right}, {}, location);
+  ir::Attributes attributes;
+  attributes.axes = {static_cast<std::int64_t>(graph.shape(product).size()) - 2};
+  const Op combine = is_boolean(dtype) ? Op::any : Op::sum;
+  return cast(graph, graph.add(combine, {product}, attributes, location), dtype, location);
+}
+
+/// Whether an own kernel reads as much as the library would and is faster: a dot product is a sum,
+/// and a column by a row a multiplication, which fuse with what surrounds them. Asks for extents of
+/// 1 only, so that programs with symbols for the others decide alike.
+bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& target) {
+  const auto is_one = [&](ValueId value, std::size_t from_end) {
+    const Shape& shape = graph.shape(value);
+    return shape[shape.size() - from_end] == Dim(1);
+  };
+  const bool dot = is_one(a, 2) && is_one(b, 1), outer = is_one(a, 1);
+  return ir::capabilities_of(target).kernel_dots && (dot || outer);
+}
+
+bool swaps_last_axes(const Graph& graph, ValueId value) {
+  if (graph.op(value) != Op::transpose) return false;
+  const std::vector<std::int64_t>& axes = graph.attributes(value).axes;
+  const auto rank = static_cast<std::int64_t>(axes.size());
+  for (std::int64_t axis = 0; axis + 2 < rank; ++axis) {
+    if (axes[axis] != axis) return false;
+  }
+  return axes[rank - 1] == rank - 2 && axes[rank - 2] == rank - 1;
+}
+
+/// What is below a transpose of the last axes, reshapes and, with `widens`, casts to f32.
+LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
+  LibraryOperand found{value, false};
+  bool reshaped = false;
+  const auto below = [&] { return graph.operands(found.value)[0]; };
+  for (;;) {
+    const Op op = graph.op(found.value);
+    // A transpose below a reshape is of other axes than the product's.
+    if (swaps_last_axes(graph, found.value) && !reshaped && !found.transposed) {
+      found = {below(), true};
+    } else if (op == Op::reshape && !ir::is_view(graph.op(whole_operand(graph, found.value)))) {
+      found.value = below();
+      reshaped = true;
+    } else if (widens && op == Op::cast && graph.dtype(found.value) == DType::f32 &&
+               is_half(graph.dtype(below()))) {
+      found.value = below();
+      widens = false;
+    } else {
+      return found;
+    }
+  }
+}
+
+}  // namespace
+
+LibraryOperands library_operands(const Graph& graph, ValueId product, bool widens) {
+  const ValueId a = graph.operands(product)[0], b = graph.operands(product)[1];
+  if (widens) {
+    const LibraryOperand left = look_through(graph, a, true), right = look_through(graph, b, true);
+    const DType dtype = graph.dtype(left.value);
+    if (dtype == graph.dtype(right.value)) return {left, right, dtype};
+  }
+  return {look_through(graph, a, false), look_through(graph, b, false), graph.dtype(product)};
+}
+
+bool library_widens(const ir::Target& target, bool strict) {
+  return ir::capabilities_of(target).gemm_widens && !strict;
+}
+
+bool library_multiplies(DType dtype, const ir::Target& target) {
+  if (dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype)) return true;
+  return ir::capabilities_of(target).gemm_halves && is_half(dtype);
+}
+
+std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::Target& target) {
+  const std::vector<ValueId>& factors = call.operands;
+  const ir::Type& type = call.graph.result_types(call.node)[0];
+  if (graph.shape(factors[0]).back() == Dim(0)) return {filled(graph, type, 0)};
+  const ir::Location location = call.location();
+  const DType dtype = type.dtype;
+  const bool library = library_multiplies(dtype, target);
+  if ((!library && !is_half(dtype)) || is_own_kernel(graph, factors[0], factors[1], target))
+    return {multiply_and_sum(graph, factors[0], factors[1], location)};
+  const Shape batch = batch_of(type.shape);
+  const DType multiplied = library ? dtype : DType::f32;
+  const auto operand = [&](ValueId value) {
+    return with_whole_batch(graph, cast(graph, value, multiplied, location), batch, location);
+  };
+  const ValueId a = operand(factors[0]), b = operand(factors[1]);
+  const ValueId product = graph.add(Op::call, {a, b}, call.graph.attributes(call.node), location);
+  return {cast(graph, product, dtype, location)};
+}
+
+std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTarget& target) {
+  const LibraryOperands operands =
+      library_operands(graph, call, library_widens(target.target, target.strict));
+  return {operands.a.value, operands.b.value};
+}
+
+GemmCall describe_matmul(CallBuilder& builder) {
+  const Graph& graph = builder.graph;
+  const ValueId node = builder.call;
+  const bool widens = library_widens(builder.target.target, builder.target.strict);
+  GemmCall step;
+  const LibraryOperands operands = library_operands(graph, node, widens);
+  const ValueId a = graph.operands(node)[0], b = graph.operands(node)[1];
+  const Shape& a_shape = graph.shape(a);
+  const Shape& b_shape = graph.shape(b);
+  const std::size_t a_rank = a_shape.size(), b_rank = b_shape.size();
+  step.a = builder.array(operands.a.value).buffer;
+  step.b = builder.array(operands.b.value).buffer;
+  step.dtype = graph.dtype(node);
+  step.operand_dtype = operands.dtype;
+  step.precision = ir::precision_of(*graph.attributes(node).call);
+  step.rows = a_shape[a_rank - 2];
+  step.depth = a_shape[a_rank - 1];
+  step.columns = b_shape[b_rank - 1];
+  step.batch = ir::element_count(batch_of(graph.shape(node)));
+  step.a_transposed = operands.a.transposed;
+  step.b_transposed = operands.b.transposed;
+  step.a_leading = step.a_transposed ? step.rows : step.depth;
+  step.b_leading = step.b_transposed ? step.depth : step.columns;
+  step.a_batch_stride = is_single(batch_of(a_shape)) ? Dim(0) : step.rows * step.depth;
+  step.b_batch_stride = is_single(batch_of(b_shape)) ? Dim(0) : step.depth * step.columns;
+  step.out_batch_stride = step.rows * step.columns;
+  return step;
+}
+
+DescribedCall describe_product(CallBuilder& builder) {
+  GemmCall product = describe_matmul(builder);
+  product.out = builder.result(0).buffer;
+  return {to_call(product), array_bytes(builder.graph, builder.call)};
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,112 @@
+#include "passes/fuse/fit.h"
+
+#include <algorithm>
+
+#include "passes/groups/index_maps.h"
+
+namespace heddle::passes {
+
+namespace {
+
+/// The loop that an index is, and nothing but that.
+std::optional<AtomId> loop_of(const IndexSpace& space, const Index& index) {
+  const bool is_single = index.offset == Dim(0) && index.terms.size() == 1 &&
+                         index.terms[0].coefficient == Dim(1) &&
+                         space.atom(index.terms[0].atom).kind == Atom::Kind::loop;
+  return is_single ? std::optional(index.terms[0].atom) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Candidate> fit_reduction(const Graph& graph, IndexSpace& space, const Group& group,
+                                       Candidate result, std::string& reason) {
+  if (result.maps.size() > 1) {
+    reason = "the reduction's result is used at " + std::to_string(result.maps.size()) +
+             " different places, at most 1";
+    return std::nullopt;
+  }
+  const ir::Attributes& attributes = graph.attributes(result.node);
+  const ir::Shape& operand = graph.shape(graph.operands(result.node)[0]);
+  std::vector<Dim> reduced;
+  for (const std::int64_t axis : attributes.axes) {
+    if (!(operand[axis] == Dim(1))) reduced.push_back(operand[axis]);
+  }
+  std::vector<AtomId> used;
+  for (const Index& index : result.maps[0]) space.collect_loops(index, used);
+  const auto is_used = [&](AtomId loop) {
+    return std::find(used.begin(), used.end(), loop) != used.end();
+  };
+
+  result.new_outer = group.outer;
+  result.new_inner = group.inner;
+  if (group.inner.empty()) {
+    std::vector<AtomId> rest;
+    for (const AtomId loop : group.outer) {
+      if (!is_used(loop)) rest.push_back(loop);
+    }
+    if (rest.empty()) {
+      for (const Dim extent : reduced) result.new_inner.push_back(space.new_loop(extent));
+    } else {
+      result.feeds_elements = true;
+      result.new_inner = rest;
+      std::erase_if(result.new_outer, [&](AtomId loop) { return !is_used(loop); });
+    }
+  }
+  std::vector<Dim> inner;
+  for (const AtomId loop : result.new_inner) inner.push_back(space.atom(loop).extent);
+  if (inner != reduced) {
+    reason = "it reduces over " + ir::to_string(reduced) + ", and the kernel walks " +
+             ir::to_string(inner);
+    return std::nullopt;
+  }
+  if (!is_bijective(space, result.maps[0], graph.shape(result.node), result.new_outer)) {
+    reason = "its result is not used once a row";
+    return std::nullopt;
+  }
+  const IndexMap read = operand_map(space, graph, result.node, 0, result.maps[0], result.new_inner);
+  const Index address = linear_index(space, read, operand);
+  const auto runs_along = [&](AtomId loop) { return space.coefficient(address, loop) == Dim(1); };
+  result.contiguous = result.new_inner.empty() || runs_along(result.new_inner.back());
+  result.columnwise = !result.new_outer.empty() && runs_along(result.new_outer.back());
+  return result;
+}
+
+std::optional<Candidate> fit_scan(const Graph& graph, IndexSpace& space, const Group& group,
+                                  Candidate result, std::string& reason) {
+  const auto refuse = [&](std::string why) {
+    reason = std::move(why);
+    return std::nullopt;
+  };
+  const bool is_first = group.scanned.empty();
+  if (is_first && !group.inner.empty()) return refuse("the kernel reduces rows");
+  if (!is_first && result.feeds_elements) return refuse("its result is scanned again");
+  if (result.maps.size() > 1) {
+    return refuse("the scan's result is used at " + std::to_string(result.maps.size()) +
+                  " different places, at most 1");
+  }
+  // Loops that stand in another order than the axes would read or write across memory.
+  const std::vector<AtomId>& loops = is_first ? group.outer : group.scanned;
+  std::vector<AtomId> order;
+  for (const Index& index : result.maps[0]) {
+    if (index == Index()) continue;
+    const std::optional<AtomId> loop = loop_of(space, index);
+    if (!loop) return refuse("its result is not used element by element");
+    order.push_back(*loop);
+  }
+  const auto axis = static_cast<std::size_t>(graph.attributes(result.node).axes[0]);
+  const std::optional<AtomId> along = loop_of(space, result.maps[0][axis]);
+  if (order != loops || !along ||
+      !is_bijective(space, result.maps[0], graph.shape(result.node), loops)) {
+    return refuse("its result is not used element by element, in the order of its axes");
+  }
+  if (!is_first && *along != group.inner[0]) {
+    return refuse("the kernel scans another axis than axis " + std::to_string(axis));
+  }
+  result.new_inner = {*along};
+  result.new_outer = loops;
+  std::erase(result.new_outer, *along);
+  result.feeds_elements = true;
+  return result;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "passes/calls/epilogue_finder.h"
+#include "passes/fuse/frontier.h"
+#include "passes/fuse/grouping.h"
+#include "passes/fuse/look_ahead.h"
+#include "passes/groups/cost.h"
+#include "passes/groups/epilogue.h"
+#include "passes/groups/group.h"
+#include "passes/plan/family.h"
+
+namespace heddle::passes {
+
+/// Distinct places at which one kernel evaluates a node.
+inline constexpr std::size_t max_maps = 8;
+
+/// The places at which a group reads a value.
+struct Access {
+  std::uint32_t group;
+  std::vector<IndexMap> maps;   ///< at most max_maps + 1 are kept
+  bool feeds_elements = false;  ///< some use, however indirect, is inside the inner loops
+  bool whole = false;           ///< some use may read any of it, from memory
+};
+
+/// Cuts a graph into groups, users before operands. grouper.cpp holds how nodes join the groups of
+/// kernels, library_groups.cpp those that are steps of a library.
+class Grouper {
+ public:
+  Grouper(const Graph& graph, const GroupOptions& options)
+      : graph_(graph),
+        options_(options),
+        accesses_(graph.size()),
+        is_output_(graph.size()),
+        updated_(graph.size()),
+        updates_in_place_(find_updates_in_place(graph, options.donated)),
+        toward_reduction_(find_ways_to_reductions(graph)),
+        recomputations_(find_recomputations(graph)),
+        epilogues_(graph, options.target,
+                   {!is_disabled("epilogue"), options.strict, options.approximate}),
+        rates_(ir::capabilities_of(options.target).rates),
+        frontiers_(graph, recomputations_, options.target),
+        expecting_(graph.size(), none) {
+    result_.space = std::make_shared<IndexSpace>();
+    for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
+    for (std::size_t i = 0; i < families().size(); ++i) {
+      const bool off = is_disabled(families()[i]->name());
+      if (!off || i + 1 == families().size()) enabled_ |= 1u << i;
+    }
+  }
+
+  Grouping run() {
+    for (std::size_t i = graph_.size(); i-- > 0;) visit(ValueId(i));
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~0u;
+
+  /// What is known of nodes that a group has not reached.
+  struct Ahead {
+    int looked_at = 0;  ///< how many operations there were
+    std::unordered_set<std::uint32_t> kept_out;
+    double bytes = 0;  ///< that move since these are
+  };
+
+  void visit(ValueId node);
+  void place(ValueId node);
+  void make_group(ValueId node);
+  void make_library_group(ValueId call);
+  void want_result(ValueId result);
+  bool is_wanted(ValueId value) const;
+  void read_arrays(ValueId call, std::uint32_t group);
+  bool make_epilogue_group(ValueId node);
+  void explain_product(ValueId product);
+  bool try_join(ValueId node, std::uint32_t group, bool stored);
+  bool try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups);
+  bool try_sibling(ValueId node, const std::vector<std::uint32_t>& groups);
+  std::optional<Candidate> sibling_candidate(ValueId node, const Group& group);
+  bool reads_alike(ValueId node, const Candidate& candidate, std::uint32_t group);
+  std::vector<std::uint32_t> groups_expecting_producers(ValueId node) const;
+  bool joins_as_sibling(ValueId node, std::uint32_t group, bool alike);
+  void look_ahead(std::uint32_t group, bool begins);
+  std::optional<Candidate> candidate(ValueId node, std::uint32_t group, std::string& reason);
+  std::optional<Candidate> fit(Candidate candidate, const Group& group, std::string& reason);
+  bool ask_families(Group& group, const Candidate& candidate, std::string& family,
+                    std::string& reason);
+  /// `begins`: no member reads the node, and what it reads may be new to the group.
+  void add_member(std::uint32_t group, const Candidate& candidate, bool begins = false);
+  void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
+  void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
+  void read_memory(ValueId value, std::uint32_t group);
+  const Access& access(ValueId node, std::uint32_t group) const;
+  bool will_belong_to_rows(ValueId node, const Group& group, IndexMap map);
+  bool is_disabled(std::string_view name) const {
+    return std::ranges::find(options_.disabled, name) != options_.disabled.end();
+  }
+  bool updates_in_place(ValueId node) const { return updates_in_place_[index_of(node)]; }
+  void cut(ValueId node, std::uint32_t group, std::string family, std::string reason) {
+    result_.cuts.push_back({node, group, std::move(family), std::move(reason)});
+  }
+
+  const Graph& graph_;
+  const GroupOptions& options_;
+  Grouping result_;
+  std::vector<std::vector<Access>> accesses_;
+  std::vector<bool> is_output_;
+  std::vector<bool> updated_;  ///< bases of updates in place
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;  ///< further, by call
+  const std::vector<bool> updates_in_place_;
+  const std::vector<int> toward_reduction_;
+  const std::vector<Recomputation> recomputations_;
+  const EpilogueFinder epilogues_;
+  const ir::Rates rates_;
+  FrontierFinder frontiers_;
+  std::vector<Ahead> ahead_;              ///< per group
+  std::vector<std::uint32_t> expecting_;  ///< per node: the group that will likely compute it
+  std::uint32_t enabled_ = 0;
+};
+
+}  // namespace heddle::passes

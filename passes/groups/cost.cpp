@@ -1,0 +1,109 @@
+#include "passes/groups/cost.h"
+
+#include <algorithm>
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr std::int64_t likely_extent = 4096;
+
+double likely_extent_of(const IndexSpace& space, AtomId loop) {
+  const Dim extent = space.atom(loop).extent;
+  return static_cast<double>(extent.is_constant() ? extent.constant() : likely_extent);
+}
+
+// How often the group evaluates the candidate at one map: once a row where nothing of it varies
+// along the inner loops, else once an element.
+double evaluations(const IndexSpace& space, const Group& group, const Candidate& candidate,
+                   const IndexMap& map, bool reduces) {
+  std::vector<AtomId> loops;
+  for (const Index& index : map) space.collect_loops(index, loops);
+  bool on_rows = reduces || !group.inner.empty();
+  for (const AtomId loop : loops) {
+    on_rows &= std::find(group.inner.begin(), group.inner.end(), loop) == group.inner.end();
+  }
+  double count = 1;
+  for (const AtomId loop : reduces ? candidate.new_outer : group.outer) {
+    count *= likely_extent_of(space, loop);
+  }
+  if (on_rows) return count;
+  for (const AtomId loop : group.inner) count *= likely_extent_of(space, loop);
+  return count;
+}
+
+}  // namespace
+
+std::int64_t likely_count(const ir::Shape& shape) {
+  std::int64_t count = 1;
+  for (const Dim extent : shape) count *= extent.is_constant() ? extent.constant() : likely_extent;
+  return count;
+}
+
+int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
+  const ir::Op op = graph.op(node);
+  constexpr int a_walk = 32;
+  if (ir::is_reduction(op) || ir::is_scan(op)) return a_walk;
+  constexpr int slots = 10;  // of one operation
+  const int plain = std::max(1, (ir::info(op).cost + slots - 1) / slots);
+  // By how long NVRTC 13 and GCC 12 take for kernels of nothing else.
+  const bool function = ir::is_elementwise(op) && !ir::info(op).has(ir::exactly_rounded);
+  const DType dtype = graph.dtype(node);
+  const bool half = dtype == DType::f16 || dtype == DType::bf16;
+  if (is_complex(dtype)) return plain * (function ? 32 : 2);
+  const int for_half = ir::capabilities_of(target).half_operations;
+  if (half && for_half > 1) return plain * for_half;
+  if (function) return plain * (dtype == DType::f64 ? 5 : 2);
+  return plain;
+}
+
+std::vector<Recomputation> find_recomputations(const Graph& graph) {
+  std::vector<Recomputation> results(graph.size());
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto node = static_cast<ValueId>(i);
+    const ir::Op op = graph.op(node);
+    if (op == ir::Op::parameter) {
+      const bool scalar = graph.attributes(node).scalar;
+      results[i] = {true, 0, scalar ? 0.0 : static_cast<double>(size_of(graph.dtype(node)))};
+      continue;
+    }
+    const bool computed = ir::is_elementwise(op) || op == ir::Op::cast || op == ir::Op::iota ||
+                          op == ir::Op::constant;
+    if (!computed && !ir::is_view(op)) continue;
+    Recomputation& result = results[i];
+    result = {true, ir::is_elementwise(op) ? static_cast<double>(ir::info(op).cost) : 1.0, 0};
+    for (const ValueId operand : graph.operands(node)) {
+      // What is small beside the node is stored, or computed again, for next to nothing.
+      if (likely_count(graph.shape(operand)) * 16 <= likely_count(graph.shape(node))) continue;
+      const Recomputation& part = results[index_of(operand)];
+      result.possible &= part.possible;
+      result.slots += part.slots;
+      result.bytes += part.bytes;
+    }
+  }
+  return results;
+}
+
+bool duplicating_pays(const Recomputation& again, DType dtype, std::size_t groups,
+                      const ir::Rates& rates) {
+  const auto own_bytes = static_cast<double>(size_of(dtype));
+  const double again_us = static_cast<double>(groups - 1) * again.slots / rates.slots_per_us;
+  return again.possible && again.bytes <= own_bytes && again_us <= own_bytes / rates.bytes_per_us;
+}
+
+bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,
+                      const Candidate& candidate, const ir::Target& target) {
+  const ir::Op op = graph.op(candidate.node);
+  const int cost = ir::info(op).cost;
+  double count = 0;
+  for (const IndexMap& map : candidate.maps) {
+    count += evaluations(space, group, candidate, map, ir::is_reduction(op));
+  }
+  const auto size = static_cast<double>(likely_count(graph.shape(candidate.node)));
+  const double bytes = 2 * size * static_cast<double>(size_of(graph.dtype(candidate.node)));
+  const ir::Rates& rates = ir::capabilities_of(target).rates;
+  return cost * std::max(0.0, count - size) / rates.slots_per_us <=
+         rates.launch_us + bytes / rates.bytes_per_us;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,321 @@
+#include "passes/groups/index.h"
+
+#include <algorithm>
+
+#include "heddle/error.h"
+
+namespace heddle::passes {
+
+std::string text_of(const Index& index) {
+  std::string text = index.offset.to_string();
+  for (const IndexTerm& term : index.terms) {
+    text += '|' + term.coefficient.to_string() + '@' +
+            std::to_string(static_cast<std::uint32_t>(term.atom));
+  }
+  return text;
+}
+
+AtomId IndexSpace::new_loop(Dim extent) {
+  atoms_.push_back({Atom::Kind::loop, extent, {}, 1});
+  return AtomId(atoms_.size() - 1);
+}
+
+Index IndexSpace::gathered(std::uint32_t node, IndexMap map, Dim extent) {
+  Atom atom{Atom::Kind::gathered, extent, {}, 1, node, std::move(map)};
+  atom.by_value = true;
+  return {0, {{intern(std::move(atom)), 1}}};
+}
+
+Index IndexSpace::computed(std::uint32_t instruction, Dim extent) {
+  Atom atom{Atom::Kind::computed, extent, {}, 1, instruction};
+  atom.by_value = true;
+  atoms_.push_back(std::move(atom));
+  return {0, {{AtomId(atoms_.size() - 1), 1}}};
+}
+
+namespace {
+
+std::string key_of(const Atom& atom) {
+  if (atom.kind != Atom::Kind::gathered) {
+    const char* sign = atom.kind == Atom::Kind::quotient ? "/" : "%";
+    return sign + atom.divisor.to_string() + ':' + text_of(atom.numerator);
+  }
+  std::string key = 'v' + std::to_string(atom.value) + '<' + atom.extent.to_string();
+  for (const Index& index : atom.map) key += ';' + text_of(index);
+  return key;
+}
+
+}  // namespace
+
+AtomId IndexSpace::intern(Atom atom) {
+  const auto [entry, is_new] = interned_.try_emplace(key_of(atom), AtomId(atoms_.size()));
+  if (is_new) {
+    collect_loops(atom.numerator, atom.loops);
+    for (const Index& index : atom.map) collect_loops(index, atom.loops);
+    std::sort(atom.loops.begin(), atom.loops.end());
+    atom.by_value |= is_by_value(atom.numerator);
+    atoms_.push_back(std::move(atom));
+  }
+  return entry->second;
+}
+
+Index IndexSpace::loop(AtomId id) const {
+  if (atom(id).extent == Dim(1)) return {};
+  return {0, {{id, 1}}};
+}
+
+Index IndexSpace::add(const Index& a, const Index& b) const {
+  Index sum{a.offset + b.offset, {}};
+  auto left = a.terms.begin();
+  auto right = b.terms.begin();
+  while (left != a.terms.end() || right != b.terms.end()) {
+    if (right == b.terms.end() || (left != a.terms.end() && left->atom < right->atom)) {
+      sum.terms.push_back(*left++);
+    } else if (left == a.terms.end() || right->atom < left->atom) {
+      sum.terms.push_back(*right++);
+    } else {
+      const Dim coefficient = left->coefficient + right->coefficient;
+      if (!(coefficient == Dim(0))) sum.terms.push_back({left->atom, coefficient});
+      ++left, ++right;
+    }
+  }
+  return normalized(std::move(sum));
+}
+
+Index IndexSpace::scale(const Index& a, Dim factor) const {
+  if (factor == Dim(0)) return {};
+  Index product{a.offset * factor, a.terms};
+  for (IndexTerm& term : product.terms) term.coefficient *= factor;
+  return product;
+}
+
+// A remainder r = x % d beside d times the quotient q = x / d is x again.
+Index IndexSpace::normalized(Index index) const {
+  for (const IndexTerm& remainder : index.terms) {
+    const Atom& r = atom(remainder.atom);
+    if (r.kind != Atom::Kind::remainder) continue;
+    for (const IndexTerm& quotient : index.terms) {
+      const Atom& q = atom(quotient.atom);
+      if (q.kind != Atom::Kind::quotient || !(q.divisor == r.divisor) ||
+          !(q.numerator == r.numerator) ||
+          !(quotient.coefficient == remainder.coefficient * r.divisor)) {
+        continue;
+      }
+      const Index whole = scale(r.numerator, remainder.coefficient);
+      Index rest{index.offset, {}};
+      for (const IndexTerm& term : index.terms) {
+        if (term.atom != remainder.atom && term.atom != quotient.atom) rest.terms.push_back(term);
+      }
+      return add(rest, whole);
+    }
+  }
+  return index;
+}
+
+std::optional<IndexSpace::Range> IndexSpace::range(const Index& index) const {
+  if (!index.offset.is_constant()) return std::nullopt;
+  Range range{index.offset.constant(), index.offset.constant()};
+  for (const IndexTerm& term : index.terms) {
+    const Dim extent = atom(term.atom).extent;
+    if (!extent.is_constant() || !term.coefficient.is_constant()) return std::nullopt;
+    const std::int64_t reach =
+        term.coefficient.constant() * std::max<std::int64_t>(extent.constant() - 1, 0);
+    (reach < 0 ? range.minimum : range.maximum) += reach;
+  }
+  return range;
+}
+
+namespace {
+
+/// Its coefficient is 0 or less, for any sizes.
+bool decreases(const IndexTerm& term) { return (Dim(0) - term.coefficient).is_non_negative(); }
+
+}  // namespace
+
+bool IndexSpace::in_range(const Index& index, Dim extent) const {
+  if (const std::optional<Range> known = range(index); known && extent.is_constant()) {
+    return known->minimum >= 0 && known->maximum < extent.constant();
+  }
+  Dim maximum = index.offset;
+  Dim minimum = index.offset;
+  for (const IndexTerm& term : index.terms) {
+    const Dim reach = term.coefficient * (atom(term.atom).extent - Dim(1));
+    if (term.coefficient.is_non_negative()) {
+      maximum += reach;
+    } else if (decreases(term)) {
+      minimum += reach;
+    } else {
+      return false;
+    }
+  }
+  return minimum.is_non_negative() && (extent - Dim(1) - maximum).is_non_negative();
+}
+
+namespace {
+
+/// `index` = divisor * whole + part.
+struct Division {
+  Index whole, part;
+};
+
+Division split(const Index& index, Dim divisor) {
+  Division result;
+  auto quotient = [&](Dim value) -> std::optional<Dim> {
+    if (value == divisor) return Dim(1);
+    if (divisor.is_constant() && value.divisible_by(divisor.constant())) {
+      return value.divided_by(divisor.constant());
+    }
+    return value.exact_quotient(divisor);
+  };
+  if (const auto q = quotient(index.offset)) {
+    result.whole.offset = *q;
+  } else {
+    result.part.offset = index.offset;
+  }
+  for (const IndexTerm& term : index.terms) {
+    if (const auto q = quotient(term.coefficient)) {
+      result.whole.terms.push_back({term.atom, *q});
+    } else {
+      result.part.terms.push_back(term);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Index IndexSpace::divide(const Index& a, Dim divisor) {
+  if (divisor == Dim(1)) return a;
+  if (in_range(a, divisor)) return {};
+  Division division = split(a, divisor);
+  if (!in_range(division.part, divisor)) {
+    // A part that may be negative or long cannot be dropped; the whole stays one quotient unless
+    // the part alone is known not to be negative.
+    const bool separable = in_range(division.part, division.part.offset + Dim(1)) ||
+                           (range(division.part) && range(division.part)->minimum >= 0);
+    const Index numerator = separable ? division.part : a;
+    Dim extent = 1;
+    if (const auto known = range(numerator); known && divisor.is_constant()) {
+      extent = known->maximum / divisor.constant() + 1;
+    } else {
+      Dim reach = numerator.offset + Dim(1);
+      for (const IndexTerm& term : numerator.terms) {
+        if (!decreases(term)) reach += term.coefficient * atom(term.atom).extent;
+      }
+      extent = reach.exact_quotient(divisor).value_or(reach);
+    }
+    const Index quotient{0, {{intern({Atom::Kind::quotient, extent, numerator, divisor}), 1}}};
+    return separable ? add(division.whole, quotient) : quotient;
+  }
+  return normalized(std::move(division.whole));
+}
+
+Index IndexSpace::modulo(const Index& a, Dim divisor) {
+  if (divisor == Dim(1)) return {};
+  if (in_range(a, divisor)) return a;
+  Division division = split(a, divisor);
+  if (in_range(division.part, divisor)) return division.part;
+  const bool separable = range(division.part) && range(division.part)->minimum >= 0;
+  return {0,
+          {{intern({Atom::Kind::remainder, divisor, separable ? division.part : a, divisor}), 1}}};
+}
+
+void IndexSpace::collect_loops(const Index& index, std::vector<AtomId>& loops) const {
+  for (const IndexTerm& term : index.terms) {
+    const Atom& a = atom(term.atom);
+    const std::span<const AtomId> own =
+        a.kind == Atom::Kind::loop ? std::span(&term.atom, 1) : std::span(a.loops);
+    for (const AtomId loop : own) {
+      if (std::find(loops.begin(), loops.end(), loop) == loops.end()) loops.push_back(loop);
+    }
+  }
+}
+
+Dim IndexSpace::coefficient(const Index& index, AtomId loop) const {
+  for (const IndexTerm& term : index.terms) {
+    if (term.atom == loop) return term.coefficient;
+  }
+  return 0;
+}
+
+bool IndexSpace::nested(const Index& index, AtomId loop) const {
+  for (const IndexTerm& term : index.terms) {
+    const std::vector<AtomId>& inside = atom(term.atom).loops;
+    if (std::binary_search(inside.begin(), inside.end(), loop)) return true;
+  }
+  return false;
+}
+
+Index IndexSpace::with_values(const Index& index, const std::function<Index(AtomId)>& replace) {
+  if (!is_by_value(index)) return index;
+  Index result{index.offset, {}};
+  for (const IndexTerm& term : index.terms) {
+    const Atom one = atom(term.atom);
+    Index replaced{0, {{term.atom, 1}}};
+    if (one.kind == Atom::Kind::gathered || one.kind == Atom::Kind::computed) {
+      replaced = replace(term.atom);
+    } else if (one.by_value) {
+      const Index numerator = with_values(one.numerator, replace);
+      replaced = one.kind == Atom::Kind::quotient ? divide(numerator, one.divisor)
+                                                  : modulo(numerator, one.divisor);
+    }
+    result = add(result, scale(replaced, term.coefficient));
+  }
+  return result;
+}
+
+bool IndexSpace::is_by_value(const Index& index) const {
+  return std::any_of(index.terms.begin(), index.terms.end(),
+                     [&](const IndexTerm& term) { return atom(term.atom).by_value; });
+}
+
+Index linear_index(IndexSpace& space, const IndexMap& map, const Shape& shape) {
+  const std::vector<Dim> strides = ir::contiguous_strides(shape);
+  Index linear;
+  for (std::size_t axis = 0; axis < map.size(); ++axis) {
+    linear = space.add(linear, space.scale(map[axis], strides[axis]));
+  }
+  return linear;
+}
+
+IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, const Shape& from) {
+  IndexMap result(from.size());
+  std::size_t to_end = to.size(), from_end = from.size();
+  while (from_end > 0) {
+    // The shortest runs of trailing axes with equal products are reshaped into each other.
+    std::size_t to_begin = to_end, from_begin = from_end - 1;
+    Dim from_count = from[from_begin], to_count = 1;
+    while (!(to_count == from_count)) {
+      const bool extend_to =
+          to_begin > 0 && (from_begin == 0 || !from_count.is_constant() ||
+                           (to_count.is_constant() && to_count.constant() < from_count.constant()));
+      if (extend_to) {
+        to_count *= to[--to_begin];
+      } else if (from_begin > 0) {
+        from_count *= from[--from_begin];
+      } else {
+        throw InternalError("reshape_map: " + ir::to_string(from) +
+                            " has not as many elements as " + ir::to_string(to));
+      }
+    }
+    Index linear;
+    Dim stride = 1;
+    for (std::size_t axis = to_end; axis-- > to_begin;) {
+      linear = space.add(linear, space.scale(map[axis], stride));
+      stride *= to[axis];
+    }
+    for (std::size_t axis = from_end; axis-- > from_begin;) {
+      if (axis == from_begin) {
+        result[axis] = linear;
+      } else {
+        result[axis] = space.modulo(linear, from[axis]);
+        linear = space.divide(linear, from[axis]);
+      }
+    }
+    to_end = to_begin;
+    from_end = from_begin;
+  }
+  return result;
+}
+
+}  // namespace heddle::passes

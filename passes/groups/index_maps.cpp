@@ -1,0 +1,174 @@
+#include "passes/groups/index_maps.h"
+
+#include <algorithm>
+
+#include "heddle/error.h"
+
+namespace heddle::passes {
+
+namespace {
+
+IndexMap broadcast_map(const IndexMap& map, const ir::Shape& operand) {
+  IndexMap result(operand.size());
+  const std::size_t missing = map.size() - operand.size();
+  for (std::size_t axis = 0; axis < operand.size(); ++axis) {
+    if (!(operand[axis] == Dim(1))) result[axis] = map[missing + axis];
+  }
+  return result;
+}
+
+IndexMap slice_update_value_map(IndexSpace& space, const ir::Attributes& attributes,
+                                const IndexMap& map, const ir::Shape& value) {
+  IndexMap inside(map.size());
+  for (std::size_t axis = 0; axis < map.size(); ++axis) {
+    const Dim step = attributes.steps[axis];
+    const Dim sign = step.is_non_positive() ? -1 : 1;
+    const Index moved = space.add(map[axis], {Dim(0) - attributes.starts[axis], {}});
+    inside[axis] = space.divide(space.scale(moved, sign), sign * step);
+    if (attributes.shape[axis] == Dim(1)) inside[axis] = {};
+  }
+  return broadcast_map(inside, value);
+}
+
+// Along an axis that is indexed by value, the place that the index names; else as elementwise.
+IndexMap gather_map(IndexSpace& space, const Graph& graph, ValueId node, const IndexMap& map) {
+  const std::span<const ValueId> operands = graph.operands(node);
+  const ir::Shape& shape = graph.shape(operands[0]);
+  IndexMap result = broadcast_map(map, shape);
+  const std::vector<std::int64_t>& axes = graph.attributes(node).axes;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const auto axis = static_cast<std::size_t>(axes[k]);
+    const ValueId index = operands[k + 1];
+    result[axis] =
+        shape[axis] == Dim(1)
+            ? Index{}
+            : space.gathered(index_of(index), broadcast_map(map, graph.shape(index)), shape[axis]);
+  }
+  return result;
+}
+
+IndexMap reduction_map(IndexSpace& space, const ir::Attributes& attributes, const IndexMap& map,
+                       const ir::Shape& operand, const std::vector<AtomId>& inner) {
+  IndexMap result(operand.size());
+  std::size_t kept = 0, reduced = 0;
+  for (std::size_t axis = 0; axis < operand.size(); ++axis) {
+    const bool is_reduced = std::find(attributes.axes.begin(), attributes.axes.end(),
+                                      static_cast<std::int64_t>(axis)) != attributes.axes.end();
+    if (!is_reduced) {
+      result[axis] = map[kept++];
+      continue;
+    }
+    if (attributes.keepdims) ++kept;
+    if (!(operand[axis] == Dim(1))) result[axis] = space.loop(inner[reduced++]);
+  }
+  return result;
+}
+
+}  // namespace
+
+IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::size_t k,
+                     const IndexMap& map, const std::vector<AtomId>& inner) {
+  const ValueId operand = graph.operands(node)[k];
+  const ir::Shape& shape = graph.shape(operand);
+  const ir::Attributes& attributes = graph.attributes(node);
+  switch (graph.op(node)) {
+    case ir::Op::reshape:
+      return reshape_map(space, map, graph.shape(node), shape);
+    case ir::Op::transpose: {
+      IndexMap result(map.size());
+      for (std::size_t axis = 0; axis < map.size(); ++axis)
+        result[attributes.axes[axis]] = map[axis];
+      return result;
+    }
+    case ir::Op::slice: {
+      IndexMap result(map.size());
+      for (std::size_t axis = 0; axis < map.size(); ++axis) {
+        result[axis] = space.add({attributes.starts[axis], {}},
+                                 space.scale(map[axis], attributes.steps[axis]));
+      }
+      return result;
+    }
+    case ir::Op::concatenate: {
+      IndexMap result = map;
+      const std::int64_t axis = attributes.axes[0];
+      Dim begin;
+      for (std::size_t before = 0; before < k; ++before)
+        begin += graph.shape(graph.operands(node)[before])[axis];
+      result[axis] = space.add(result[axis], {Dim(0) - begin, {}});
+      if (shape[axis] == Dim(1)) result[axis] = {};
+      return result;
+    }
+    case ir::Op::searchsorted_left:
+    case ir::Op::searchsorted_right:
+      return k == 0 ? IndexMap()
+                    : map;  // of all of operand 0, no place is more its own than others
+    case ir::Op::gather:
+      return k == 0 ? gather_map(space, graph, node, map) : broadcast_map(map, shape);
+    case ir::Op::slice_update:
+      return k == 0 ? map : slice_update_value_map(space, attributes, map, shape);
+    default:
+      if (ir::is_reduction(graph.op(node)))
+        return reduction_map(space, attributes, map, shape, inner);
+      return broadcast_map(map, shape);
+  }
+}
+
+bool reads_operand(const Graph& graph, ValueId node, std::size_t k) {
+  const ir::Attributes& attributes = graph.attributes(node);
+  const ir::Shape& shape = graph.shape(graph.operands(node)[0]);
+  if (graph.op(node) == ir::Op::gather && k > 0)
+    return !(shape[static_cast<std::size_t>(attributes.axes[k - 1])] == Dim(1));
+  if (graph.op(node) != ir::Op::slice_update || k > 0) return true;
+  bool covers = true;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    covers = covers && attributes.shape[axis] == shape[axis] && attributes.steps[axis].is_unit();
+  }
+  return !covers;
+}
+
+IndexMap region_value_map(const IndexMap& region, const ir::Shape& value) {
+  return broadcast_map(region, value);
+}
+
+bool is_bijective(IndexSpace& space, const IndexMap& map, const ir::Shape& shape,
+                  const std::vector<AtomId>& loops) {
+  const Index linear = linear_index(space, map, shape);
+  if (!(linear.offset == Dim(0))) return false;
+  std::vector<IndexTerm> terms = linear.terms;
+  std::size_t loops_needed = 0;
+  for (const AtomId loop : loops) loops_needed += space.atom(loop).extent == Dim(1) ? 0 : 1;
+  if (terms.size() != loops_needed) return false;
+  Dim stride = 1;
+  while (!terms.empty()) {
+    const auto next = std::find_if(terms.begin(), terms.end(), [&](const IndexTerm& term) {
+      return term.coefficient == stride;
+    });
+    if (next == terms.end() || space.atom(next->atom).kind != Atom::Kind::loop ||
+        std::find(loops.begin(), loops.end(), next->atom) == loops.end()) {
+      return false;
+    }
+    stride *= space.atom(next->atom).extent;
+    terms.erase(next);
+  }
+  // The first part of a concatenation is asked for all along the result, and lies in its beginning.
+  return stride == ir::element_count(shape);
+}
+
+ir::Shape scatter_region(const Graph& graph, ValueId node) {
+  std::vector<ir::Type> operands;
+  for (const ValueId operand : graph.operands(node)) operands.push_back(graph.type(operand));
+  return ir::scatter_region(operands);
+}
+
+std::vector<AtomId> loops_over(IndexSpace& space, const ir::Shape& shape, IndexMap& map) {
+  std::vector<AtomId> loops;
+  map.assign(shape.size(), {});
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == Dim(1)) continue;
+    loops.push_back(space.new_loop(shape[axis]));
+    map[axis] = space.loop(loops.back());
+  }
+  return loops;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,297 @@
+#include "passes/lower/lower.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/types/reduction_order.h"
+#include "passes/calls/lowering.h"
+#include "passes/groups/index_maps.h"
+#include "passes/lower/places.h"
+
+namespace heddle::passes {
+
+namespace {
+
+class Lowering {
+ public:
+  Lowering(const LowerContext& context, const Group& group)
+      : graph_(context.graph),
+        space_(context.space),
+        group_(group),
+        places_(context.graph, context.space, group, context.stored) {}
+
+  KernelPlan run() {
+    for (const AtomId loop : group_.outer) plan_.outer.push_back({loop, space_.atom(loop).extent});
+    for (const AtomId loop : group_.inner) plan_.inner.push_back({loop, space_.atom(loop).extent});
+    plan_.space = &space_;
+    std::vector<Root> roots;
+    for (std::size_t i = 0; i < group_.stored.size(); ++i) {
+      const ValueId stored = group_.stored[i];
+      const bool is_region = group_.in_place && stored == group_.root;
+      roots.push_back(is_region                           ? region(group_.stored_maps[i])
+                      : ir::is_scatter(graph_.op(stored)) ? scattered(stored)
+                                                          : whole(stored, group_.stored_maps[i]));
+    }
+    places_.settle();
+    for (Root& root : roots) {
+      emit_up_to(root.place);
+      root.store.value = instructions_[root.place];
+      if (root.store.combine) aim(root);
+      root.store.operand = operand_slot(root.stored, true);
+      plan_.stores.push_back(std::move(root.store));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  /// What goes to memory: the value of a place.
+  struct Root {
+    ValueId stored;
+    std::uint32_t place;
+    Store store;
+    std::vector<std::uint32_t> indices = {};  ///< places that say where
+  };
+
+  Root whole(ValueId node, const IndexMap& map);
+  Root region(const IndexMap& map);
+  Root scattered(ValueId node);
+  void emit_up_to(std::uint32_t place);
+  void aim(Root& root);
+  int emit(const Place& place);
+  int emit_load(const Place& place);
+  int emit_choice(const Place& place);
+  int emit_reduction(const Place& place);  ///< or scan
+  Index addressed(const Index& index, std::vector<int>& needed);
+  int emit_position(AtomId gathered);
+  int emit_guard(const Guard& guard);
+  int emit_condition(std::uint32_t id);
+  int apply(ir::Op op, DType dtype, std::vector<int> arguments, ValueId source);
+  int push(Instruction instruction, ValueId source);
+  int operand_slot(ValueId value, bool written);
+  std::vector<int> values_of(const Place& place) const;
+
+  const Graph& graph_;
+  IndexSpace& space_;
+  const Group& group_;
+  Places places_;
+  KernelPlan plan_;
+  std::vector<int> instructions_;  ///< of the places that have been emitted
+  std::map<std::uint32_t, int> conditions_;
+  std::map<AtomId, Index> positions_;
+  std::map<Guard, int> guards_;
+};
+
+Lowering::Root Lowering::whole(ValueId node, const IndexMap& map) {
+  Root root{node, places_.add_root(node, map), {}};
+  root.store.address = linear_index(space_, map, graph_.shape(node));
+  return root;
+}
+
+// The value of an update in place, to where its region lies in the base.
+Lowering::Root Lowering::region(const IndexMap& map) {
+  const ir::Attributes& attributes = graph_.attributes(group_.root);
+  IndexMap target(map.size());
+  for (std::size_t axis = 0; axis < map.size(); ++axis) {
+    target[axis] =
+        space_.add({attributes.starts[axis], {}}, space_.scale(map[axis], attributes.steps[axis]));
+  }
+  const ValueId value = graph_.operands(group_.root)[1];
+  Root root{group_.root, places_.add_root(value, region_value_map(map, graph_.shape(value))), {}};
+  root.store.address = linear_index(space_, target, graph_.shape(group_.root));
+  return root;
+}
+
+// Every value of the operands' common shape goes where the indices beside it say.
+Lowering::Root Lowering::scattered(ValueId node) {
+  const std::span<const ValueId> operands = graph_.operands(node);
+  const IndexMap& map = group_.stored_maps[0];
+  const auto place_of = [&](std::size_t k) {
+    return places_.add_root(operands[k], operand_map(space_, graph_, node, k, map));
+  };
+  Root root{node, place_of(0), {}};
+  root.store.combine = graph_.op(node);
+  for (std::size_t k = 1; k < operands.size(); ++k) root.indices.push_back(place_of(k));
+  return root;
+}
+
+void Lowering::aim(Root& root) {
+  const ir::Shape& shape = graph_.shape(root.stored);
+  const std::vector<std::int64_t>& axes = graph_.attributes(root.stored).axes;
+  IndexMap target = group_.stored_maps[0];
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    emit_up_to(root.indices[k]);
+    const auto axis = static_cast<std::size_t>(axes[k]);
+    const int index = instructions_[root.indices[k]];
+    const auto of_index = [&](Instruction::Kind kind, DType dtype) {
+      Instruction instruction = Instruction::of(kind, dtype);
+      instruction.arguments = {index};
+      instruction.end = shape[axis];
+      return push(std::move(instruction), root.stored);
+    };
+    const int inside = of_index(Instruction::Kind::inside, DType::boolean);
+    root.store.guard = root.store.guard < 0 ? inside
+                                            : apply(ir::Op::logical_and, DType::boolean,
+                                                    {root.store.guard, inside}, root.stored);
+    root.store.positions.push_back(of_index(Instruction::Kind::position, DType::i64));
+    target[axis] =
+        space_.computed(static_cast<std::uint32_t>(root.store.positions.back()), shape[axis]);
+  }
+  root.store.address = linear_index(space_, target, shape);
+}
+
+void Lowering::emit_up_to(std::uint32_t place) {
+  while (instructions_.size() <= place)
+    instructions_.push_back(emit(places_.all()[instructions_.size()]));
+}
+
+int Lowering::emit(const Place& place) {
+  const ValueId node = place.node;
+  const ir::Op op = graph_.op(node);
+  const ir::Attributes& attributes = graph_.attributes(node);
+  if (places_.is_load(node)) return emit_load(place);
+  if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
+  if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
+  Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
+  instruction.op = op;
+  instruction.arguments = values_of(place);
+  if (op == ir::Op::parameter) {
+    instruction.kind = Instruction::Kind::scalar;
+    instruction.scalar = attributes.index;
+  } else if (op == ir::Op::constant) {
+    instruction.kind = Instruction::Kind::constant;
+    instruction.bits = attributes.bits;
+  } else if (op == ir::Op::iota) {
+    instruction.kind = Instruction::Kind::index;
+    instruction.address = addressed(place.map[attributes.axes[0]], instruction.arguments);
+  } else if (op == ir::Op::cast) {
+    instruction.kind = Instruction::Kind::cast;
+  } else if (ir::is_search(op)) {
+    const ValueId sorted = whole_operand(graph_, graph_.operands(node)[0]);
+    instruction.kind = Instruction::Kind::search;
+    instruction.operand = operand_slot(sorted, false);
+    instruction.end = ir::element_count(graph_.shape(sorted));
+  }
+  return push(std::move(instruction), node);
+}
+
+std::vector<int> Lowering::values_of(const Place& place) const {
+  std::vector<int> values;
+  for (const Place::Use& use : place.operands) values.push_back(instructions_[use.place]);
+  return values;
+}
+
+int Lowering::emit_load(const Place& place) {
+  Instruction load = Instruction::of(Instruction::Kind::load, graph_.dtype(place.node));
+  load.guarded = !place.guard.empty();
+  if (load.guarded) load.arguments = {emit_guard(place.guard)};
+  load.operand = operand_slot(place.node, false);
+  load.address =
+      addressed(linear_index(space_, place.map, graph_.shape(place.node)), load.arguments);
+  return push(std::move(load), place.node);
+}
+
+// The parts of a concatenation from its last, or a slice_update's value over its base.
+int Lowering::emit_choice(const Place& place) {
+  int result = instructions_[place.operands.back().place];
+  for (std::size_t k = place.operands.size() - 1; k-- > 0;) {
+    const Place::Use& use = place.operands[k];
+    result = apply(ir::Op::select, graph_.dtype(place.node),
+                   {emit_guard(use.inside), instructions_[use.place], result}, place.node);
+  }
+  return result;
+}
+
+int Lowering::emit_reduction(const Place& place) {
+  Reduction reduction;
+  reduction.op = graph_.op(place.node);
+  reduction.scan = ir::is_scan(reduction.op);
+  reduction.dtype = graph_.dtype(graph_.operands(place.node)[0]);
+  reduction.source = place.node;
+  reduction.along_columns = ir::reduces_columns(graph_.shape(graph_.operands(place.node)[0]),
+                                                graph_.attributes(place.node).axes);
+  const std::vector<int> values = values_of(place);
+  reduction.value = values[0];
+  if (values.size() > 1) reduction.begins = values[1];
+  const auto kind = reduction.scan ? Instruction::Kind::scanned : Instruction::Kind::reduced;
+  Instruction reduced = Instruction::of(kind, graph_.dtype(place.node));
+  reduced.reduction = static_cast<int>(plan_.reductions.size());
+  plan_.reductions.push_back(reduction);
+  return push(std::move(reduced), place.node);
+}
+
+/// The index with instructions in the place of the program's values, which join `needed`.
+Index Lowering::addressed(const Index& index, std::vector<int>& needed) {
+  return space_.with_values(index, [&](AtomId gathered) {
+    const int position = emit_position(gathered);
+    if (std::find(needed.begin(), needed.end(), position) == needed.end())
+      needed.push_back(position);
+    return positions_.at(gathered);
+  });
+}
+
+int Lowering::emit_position(AtomId gathered) {
+  const auto found = positions_.find(gathered);
+  if (found != positions_.end())
+    return static_cast<int>(space_.atom(found->second.terms[0].atom).value);
+  Instruction position = Instruction::of(Instruction::Kind::position, DType::i64);
+  position.arguments = {instructions_[places_.index_place(gathered)]};
+  position.end = space_.atom(gathered).extent;
+  const int result = push(std::move(position), {});
+  positions_[gathered] =
+      space_.computed(static_cast<std::uint32_t>(result), space_.atom(gathered).extent);
+  return result;
+}
+
+// Guards of nested updates extend each other, so the shorter ones are computed once.
+int Lowering::emit_guard(const Guard& guard) {
+  if (guard.size() == 1) return emit_condition(guard[0]);
+  if (const auto found = guards_.find(guard); found != guards_.end()) return found->second;
+  const int shorter = emit_guard({guard.begin(), guard.end() - 1});
+  const int last = emit_condition(guard.back());
+  return guards_[guard] = apply(ir::Op::logical_and, DType::boolean, {shorter, last}, {});
+}
+
+int Lowering::emit_condition(std::uint32_t id) {
+  if (const auto found = conditions_.find(id); found != conditions_.end()) return found->second;
+  const Condition& condition = places_.condition(id);
+  Instruction within = Instruction::of(Instruction::Kind::within, DType::boolean);
+  within.address = addressed(condition.index, within.arguments);
+  within.begin = condition.begin;
+  within.end = condition.end;
+  within.step = condition.step;
+  return conditions_[id] = push(std::move(within), {});
+}
+
+int Lowering::apply(ir::Op op, DType dtype, std::vector<int> arguments, ValueId source) {
+  Instruction instruction = Instruction::of(Instruction::Kind::apply, dtype);
+  instruction.op = op;
+  instruction.arguments = std::move(arguments);
+  return push(std::move(instruction), source);
+}
+
+int Lowering::push(Instruction instruction, ValueId source) {
+  instruction.source = source;
+  plan_.body.push_back(std::move(instruction));
+  return static_cast<int>(plan_.body.size()) - 1;
+}
+
+int Lowering::operand_slot(ValueId value, bool written) {
+  for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
+    if (plan_.operands[i].value == value && plan_.operands[i].written == written)
+      return static_cast<int>(i);
+  }
+  KernelOperand operand;
+  operand.value = value;
+  operand.dtype = graph_.dtype(value);
+  operand.written = written;
+  plan_.operands.push_back(operand);
+  return static_cast<int>(plan_.operands.size()) - 1;
+}
+
+}  // namespace
+
+KernelPlan lower(const LowerContext& context, const Group& group) {
+  return Lowering(context, group).run();
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,240 @@
+#include "passes/pipeline/memory_reuse.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/pipeline/kernel_uses.h"
+
+namespace heddle::passes {
+
+namespace {
+
+/// Kernels store to outputs in vectors, counting on an address that memory from the pool has.
+constexpr int output_alignment = 16;
+
+class Reuse {
+ public:
+  Reuse(PlannedProgram& planned, bool temporaries)
+      : planned_(planned), program_(planned.program), temporaries_(temporaries) {}
+
+  void run() {
+    find_first_uses_of_outputs();
+    for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
+      Step& step = program_.steps[i];
+      const bool is_last = i + 1 == program_.steps.size();
+      if (const KernelStep* const kernel = step.kernel()) visit(*kernel, i, is_last);
+      if (const CallStep* const call = step.call()) visit(*call, i, is_last);
+    }
+    if (replacements_.empty()) return;
+    join_lifetimes();
+    replace_buffers();
+  }
+
+ private:
+  /// Memory that a step may write over, by its bytes, in the order in which it is tried.
+  using BySize = std::unordered_map<Dim, std::vector<BufferRef>, DimHasher>;
+
+  void find_first_uses_of_outputs() {
+    first_uses_.assign(program_.outputs.size(), ~0u);
+    for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
+      for (const BufferUse& use : uses_of(program_.steps[i])) {
+        if (use.buffer.kind != BufferRef::Kind::output) continue;
+        std::uint32_t& first = first_uses_[use.buffer.index];
+        first = std::min(first, i);
+      }
+    }
+  }
+
+  void visit(const KernelStep& step, std::uint32_t number, bool is_last) {
+    KernelPlan& plan = planned_.kernels[step.kernel];
+    if (plan.mapping != Mapping::elements) return;
+    const KernelUses uses(step, plan);
+    BySize memory = is_last ? donated_inputs() : BySize();
+    if (temporaries_ && plan.reductions.empty()) add_dying(memory, step, uses, number);
+    if (memory.empty()) return;
+    for (const Store& store : plan.stores) {
+      const BufferRef made = step.parameters[store.operand].buffer;
+      if (!begins_at(made, number) || !is_written_whole(store, uses.of(made))) continue;
+      const DType dtype = plan.operands[store.operand].dtype;
+      const auto taken = take(memory, made, [&](const BufferRef& candidate) {
+        return is_read_where(store, dtype, uses.of(candidate));
+      });
+      if (!taken) continue;
+      mark_shared(step, *taken, made);
+      share(*taken, made);
+    }
+  }
+
+  void visit(const CallStep& call, std::uint32_t number, bool is_last) {
+    if (call.aliases.empty()) return;
+    BySize memory = is_last ? donated_inputs() : BySize();
+    if (temporaries_) add_dying(memory, call, number);
+    for (const CallAlias& alias : call.aliases) {
+      const BufferRef made = call.results[alias.result].buffer;
+      if (!begins_at(made, number)) continue;
+      const BufferRef& operand = call.operands[alias.operand].buffer;
+      // Another operand in the same memory is read at any time.
+      const bool is_alone = std::ranges::count(call.operands, operand, &CallBuffer::buffer) == 1;
+      const auto taken = take(memory, made, [&](const BufferRef& candidate) {
+        return is_alone && candidate == operand;
+      });
+      if (!taken) continue;
+      if (call.fallback) {
+        for (const Step& step : call.fallback->steps) {
+          if (const KernelStep* const kernel = step.kernel()) mark_shared(*kernel, *taken, made);
+        }
+      }
+      share(*taken, made);
+    }
+  }
+
+  /// A run that fails may be repeated, so an input is only overwritten when nothing can fail any
+  /// more: by the last step.
+  BySize donated_inputs() const {
+    std::vector<bool> returned(program_.inputs.size());
+    for (const ProgramOutput& output : program_.outputs) {
+      if (output.input) returned[*output.input] = true;
+    }
+    BySize memory;
+    for (std::uint32_t i = 0; i < program_.inputs.size(); ++i) {
+      const ProgramInput& input = program_.inputs[i];
+      if (!input.donated || input.scalar || returned[i] || input.alignment < output_alignment)
+        continue;
+      memory[byte_count(input.type)].push_back({BufferRef::Kind::input, i});
+    }
+    return memory;
+  }
+
+  bool dies_at(const BufferRef& buffer, std::uint32_t number) const {
+    return buffer.kind == BufferRef::Kind::temporary &&
+           program_.temporaries[buffer.index].last_step == number;
+  }
+
+  /// Adds the temporaries that the kernel is the last to use, and only reads.
+  void add_dying(BySize& memory, const KernelStep& step, const KernelUses& uses,
+                 std::uint32_t number) const {
+    for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+      const Parameter& parameter = step.parameters[i];
+      if (parameter.kind != Parameter::Kind::buffer || !dies_at(parameter.buffer, number)) continue;
+      const KernelUses::Uses& own = uses.of(parameter.buffer);
+      const bool is_read = !parameter.written && own.stored == nullptr && !own.loads.empty();
+      if (is_read && own.places.front() == i)
+        memory[bytes_of(parameter.buffer)].push_back(parameter.buffer);
+    }
+  }
+
+  void add_dying(BySize& memory, const CallStep& call, std::uint32_t number) const {
+    for (const CallAlias& alias : call.aliases) {
+      const BufferRef& operand = call.operands[alias.operand].buffer;
+      if (!dies_at(operand, number) || std::ranges::count(call.scratch, operand) > 0) continue;
+      std::vector<BufferRef>& known = memory[bytes_of(operand)];
+      if (std::ranges::find(known, operand) == known.end()) known.push_back(operand);
+    }
+  }
+
+  /// Whether the buffer is memory of its own that no step before uses.
+  bool begins_at(const BufferRef& made, std::uint32_t number) const {
+    if (made.kind == BufferRef::Kind::output) {
+      const ProgramOutput& output = program_.outputs[made.index];
+      return first_uses_[made.index] == number && !output.input && !output.output;
+    }
+    return made.kind == BufferRef::Kind::temporary &&
+           program_.temporaries[made.index].first_step == number;
+  }
+
+  static bool is_written_whole(const Store& store, const KernelUses::Uses& own) {
+    return !store.combine && store.guard < 0 && store.positions.empty() && own.loads.empty() &&
+           own.places.size() == 1;
+  }
+
+  Dim bytes_of(const BufferRef& buffer) const {
+    return buffer.kind == BufferRef::Kind::output ? byte_count(program_.outputs[buffer.index].type)
+                                                  : program_.temporaries[buffer.index].bytes;
+  }
+
+  /// Removes and returns the first candidate that has the size of `made` and fits. Only an output
+  /// may lie in an input's memory.
+  template <class Fits>
+  std::optional<BufferRef> take(BySize& memory, const BufferRef& made, const Fits& fits) const {
+    const auto found = memory.find(bytes_of(made));
+    if (found == memory.end()) return std::nullopt;
+    const auto taken = std::ranges::find_if(found->second, [&](const BufferRef& candidate) {
+      const bool is_input = candidate.kind == BufferRef::Kind::input;
+      return (!is_input || made.kind == BufferRef::Kind::output) && fits(candidate);
+    });
+    if (taken == found->second.end()) return std::nullopt;
+    const BufferRef buffer = *taken;
+    found->second.erase(taken);
+    return buffer;
+  }
+
+  void mark_shared(const KernelStep& step, const BufferRef& a, const BufferRef& b) {
+    std::vector<std::size_t> sharing;
+    for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+      const Parameter& parameter = step.parameters[i];
+      if (parameter.kind == Parameter::Kind::buffer &&
+          (parameter.buffer == b || parameter.buffer == a))
+        sharing.push_back(i);
+    }
+    if (sharing.size() > 1) share_memory(planned_.kernels[step.kernel].operands, sharing);
+  }
+
+  /// An output in an input's memory is that input; a temporary becomes what is made in its memory.
+  void share(const BufferRef& memory, const BufferRef& made) {
+    if (memory.kind == BufferRef::Kind::input) {
+      program_.outputs[made.index].input = memory.index;
+      replacements_.emplace(made, memory);
+    } else {
+      replacements_.emplace(memory, made);
+    }
+  }
+
+  /// What is made in a temporary's memory may itself give its memory to a later step.
+  BufferRef latest(BufferRef buffer) const {
+    for (auto next = replacements_.find(buffer); next != replacements_.end();
+         next = replacements_.find(buffer)) {
+      buffer = next->second;
+    }
+    return buffer;
+  }
+
+  void join_lifetimes() {
+    for (std::uint32_t i = 0; i < program_.temporaries.size(); ++i) {
+      const BufferRef last = latest({BufferRef::Kind::temporary, i});
+      if (last.kind != BufferRef::Kind::temporary) continue;
+      Temporary& joined = program_.temporaries[last.index];
+      joined.first_step = std::min(joined.first_step, program_.temporaries[i].first_step);
+    }
+  }
+
+  void replace_buffers() {
+    std::vector<std::uint32_t> numbers;
+    std::vector<Temporary> left;
+    for (std::uint32_t i = 0; i < program_.temporaries.size(); ++i) {
+      numbers.push_back(static_cast<std::uint32_t>(left.size()));
+      if (!replacements_.contains({BufferRef::Kind::temporary, i}))
+        left.push_back(program_.temporaries[i]);
+    }
+    program_.temporaries = std::move(left);
+    const auto replace = [&](BufferRef& buffer, bool) {
+      buffer = latest(buffer);
+      if (buffer.kind == BufferRef::Kind::temporary) buffer.index = numbers[buffer.index];
+    };
+    for (Step& step : program_.steps)
+      for_each_step(step, [&](Step& each) { for_each_buffer(each, replace); });
+  }
+
+  PlannedProgram& planned_;
+  Program& program_;
+  const bool temporaries_;
+  std::vector<std::uint32_t> first_uses_;  ///< per output, the step
+  std::unordered_map<BufferRef, BufferRef, BufferRefHasher> replacements_;
+};
+
+}  // namespace
+
+void reuse_memory(PlannedProgram& planned, bool temporaries) { Reuse(planned, temporaries).run(); }
+
+}  // namespace heddle::passes

@@ -1,0 +1,85 @@
+#include "passes/pipeline/pipeline.h"
+
+#include <algorithm>
+
+#include "ir/base/dump.h"
+#include "ir/base/span.h"
+#include "passes/calls/lowering.h"
+#include "passes/plan/family.h"
+#include "passes/rewrite/simplify.h"
+#include "passes/rewrite/wide_concatenate.h"
+
+namespace heddle::passes {
+
+namespace {
+
+/// In debug and CI builds a pass that breaks a graph is named; in others the last graph is checked.
+#ifdef HEDDLE_VERIFY_EACH_PASS
+constexpr bool verify_each_pass = true;
+#else
+constexpr bool verify_each_pass = false;
+#endif
+
+}  // namespace
+
+std::span<const GraphPass> graph_passes() {
+  static const GraphPass passes[] = {
+      {"degenerate",
+       [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
+       "first, so that nothing after it meets reductions and scans over no or one element, or "
+       "empty parts",
+       true},
+      {"simplify", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
+       "before calls are lowered, so that transposes next to it have been composed"},
+      {"calls",
+       [](const Graph& graph, const PlanOptions& options) {
+         return lower_calls(graph, options.target);
+       },
+       "needs to know the target's libraries; before views next to sorts are composed", true},
+      {"degenerate_again",
+       [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
+       "a lowered product of depth 1 is a sum over one element", true},
+      {"simplify_again", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
+       "lowering leaves reshapes of reshapes and casts of casts"},
+      {"wide_concatenate",
+       [](const Graph& graph, const PlanOptions&) { return narrow_concatenations(graph); },
+       "once empty parts are gone", true},
+  };
+  return passes;
+}
+
+std::vector<std::string_view> switches() {
+  std::vector<std::string_view> names = {"epilogue", "in_place"};
+  for (const GraphPass& pass : graph_passes()) {
+    if (!pass.required) names.push_back(pass.name);
+  }
+  // The last family takes what no other does.
+  for (const Family* family : families().first(families().size() - 1))
+    names.push_back(family->name());
+  return names;
+}
+
+Graph run_graph_passes(const Graph& graph, const PlanOptions& options,
+                       const PassObserver& observer) {
+  Graph current = graph;
+  ir::dump("ir", graph.name, [&] { return ir::print(graph, {.locations = true}); });
+  for (const GraphPass& pass : graph_passes()) {
+    const bool off = std::find(options.disabled.begin(), options.disabled.end(), pass.name) !=
+                     options.disabled.end();
+    const bool runs = !off || pass.required;
+    if (runs) {
+      {
+        const ir::Span span(ir::Phase::pass, pass.name);
+        current = pass.run(current, options);
+      }
+      if (verify_each_pass) ir::verify(current);
+      ir::dump("passes", graph.name + " after " + std::string(pass.name),
+               [&] { return ir::print(current); });
+    }
+    if (observer) observer(pass, runs, current);
+  }
+  ir::verify(current);
+  return current;
+}
+
+}  // namespace heddle::passes

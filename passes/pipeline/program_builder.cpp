@@ -1,0 +1,402 @@
+#include "passes/pipeline/program_builder.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "heddle/error.h"
+
+#include "ir/base/span.h"
+#include "ir/types/capabilities.h"
+#include "passes/calls/bytes.h"
+#include "passes/calls/gemm.h"
+#include "passes/calls/matmul.h"
+#include "passes/fuse/grouping.h"
+#include "passes/lower/lower.h"
+#include "passes/pipeline/flops.h"
+#include "passes/pipeline/memory_reuse.h"
+#include "passes/pipeline/pipeline.h"
+#include "passes/pipeline/traffic.h"
+#include "passes/plan/analyze.h"
+#include "passes/plan/family.h"
+#include "passes/plan/launch.h"
+#include "passes/plan/long_sum.h"
+#include "passes/plan/split.h"
+#include "passes/rewrite/rewrite.h"
+
+namespace heddle::passes {
+
+namespace {
+
+class Builder {
+ public:
+  Builder(PlannedProgram& planned, const PlanOptions& options)
+      : planned_(planned), graph_(planned.graph), options_(options), program_(planned.program) {}
+
+  void run() {
+    declare_inputs();
+    stored_.assign(graph_.size(), false);
+    for (const Group& group : planned_.grouping.groups) {
+      for (const ValueId value : group.stored) stored_[index_of(value)] = true;
+    }
+    for (std::uint32_t i = 0; i < graph_.size(); ++i) {
+      const ValueId id{i};
+      if (graph_.op(id) == ir::Op::result)
+        further_results_.emplace(index_of(graph_.operands(id)[0]), id);
+    }
+    assign_outputs();
+    for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
+      const Group& group = planned_.grouping.groups[i];
+      const std::size_t first = program_.steps.size();
+      add_group(group);
+      for (std::size_t k = first; k < program_.steps.size(); ++k) {
+        program_.steps[k].moved = bytes_moved(planned_, program_.steps[k]);
+        program_.steps[k].origins = origins_of(group);
+      }
+      planned_.group_of_kernel.resize(planned_.kernels.size(), static_cast<std::uint32_t>(i));
+      planned_.group_of_step.resize(program_.steps.size(), static_cast<std::uint32_t>(i));
+    }
+    set_lifetimes();
+  }
+
+ private:
+  class CallSite;
+
+  void declare_inputs();
+  void assign_outputs();
+  void add_group(const Group& group);
+  void add_kernel(KernelPlan plan);
+  void add_split_kernel(const KernelPlan& plan);
+  void add_look_back_kernel(KernelPlan plan);
+  void add_epilogue(const Group& group);
+  Fallback fallback_of(const Group& group, GemmCall product);
+  void add_call(const Group& group);
+  void add_call(CallStep call, Dim moved);
+  void add_zeros(ValueId value);
+  BufferRef buffer_of(ValueId value);
+  std::optional<std::uint32_t> input_of(ValueId value) const;
+  bool is_aligned(ValueId value) const;
+  BufferRef new_temporary(Dim bytes);
+  std::vector<std::uint32_t> origins_of(const Group& group) const;
+  void set_lifetimes();
+
+  PlannedProgram& planned_;
+  const Graph& graph_;
+  const PlanOptions& options_;
+  Program& program_;
+  std::vector<bool> stored_;
+  /// Results of calls but the first, by their call.
+  std::unordered_multimap<std::uint32_t, ValueId> further_results_;
+  std::unordered_map<std::uint32_t, BufferRef> buffers_;
+  std::vector<BufferRef> partials_;
+};
+
+void Builder::declare_inputs() {
+  program_.name = graph_.name;
+  program_.facts = graph_.facts;
+  for (std::size_t i = 0; i < graph_.parameters().size(); ++i) {
+    const ValueId parameter = graph_.parameters()[i];
+    ProgramInput input{graph_.type(parameter), graph_.attributes(parameter).scalar, false, 16};
+    input.donated = i < options_.donated.size() && options_.donated[i];
+    if (i < options_.aligned.size() && !options_.aligned[i])
+      input.alignment = static_cast<int>(size_of(input.type.dtype));
+    program_.inputs.push_back(std::move(input));
+  }
+}
+
+void Builder::assign_outputs() {
+  // An update in place is in its base's memory; bases come first from the back.
+  for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
+    const Group& group = planned_.grouping.groups[i];
+    if (group.in_place) buffers_[index_of(group.root)] = buffer_of(graph_.operands(group.root)[0]);
+  }
+  std::unordered_map<std::uint32_t, std::uint32_t> first;
+  for (const ValueId output : graph_.outputs) {
+    const auto position = static_cast<std::uint32_t>(program_.outputs.size());
+    ProgramOutput declared;
+    declared.type = graph_.type(output);
+    const auto [earlier, is_new] = first.emplace(index_of(output), position);
+    if (const auto input = input_of(output)) {
+      declared.input = input;
+    } else if (!is_new) {
+      declared.output = earlier->second;
+    } else {
+      buffers_[index_of(output)] = {BufferRef::Kind::output, position};
+    }
+    program_.outputs.push_back(std::move(declared));
+  }
+}
+
+// The input whose memory the value is in.
+std::optional<std::uint32_t> Builder::input_of(ValueId value) const {
+  if (graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar)
+    return graph_.attributes(value).index;
+  const auto found = buffers_.find(index_of(value));
+  if (found == buffers_.end() || found->second.kind != BufferRef::Kind::input) return std::nullopt;
+  return found->second.index;
+}
+
+// Outputs and temporaries are; an update in place is where its input is.
+bool Builder::is_aligned(ValueId value) const {
+  constexpr int whole_access = 16;
+  const std::optional<std::uint32_t> input = input_of(value);
+  return !input || program_.inputs[*input].alignment >= whole_access;
+}
+
+BufferRef Builder::new_temporary(Dim bytes) {
+  program_.temporaries.push_back({bytes, 0, 0});
+  return {BufferRef::Kind::temporary, static_cast<std::uint32_t>(program_.temporaries.size()) - 1};
+}
+
+BufferRef Builder::buffer_of(ValueId value) {
+  // A scalar input is in no memory, so a buffer for it is the output that it is stored to.
+  const bool in_memory = graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar;
+  if (in_memory) return {BufferRef::Kind::input, graph_.attributes(value).index};
+  const auto found = buffers_.find(index_of(value));
+  if (found != buffers_.end()) return found->second;
+  return buffers_[index_of(value)] = new_temporary(byte_count(graph_.type(value)));
+}
+
+void Builder::add_group(const Group& group) {
+  if (computes_nothing(graph_, group.root)) return;
+  if (group.epilogue) return add_epilogue(group);
+  if (group.library) return add_call(group);
+  if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
+  KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
+  for (KernelOperand& operand : plan.operands) {
+    operand.aligned = is_aligned(operand.value);
+    const Dim bytes = byte_count(graph_.type(operand.value));
+    operand.streamed = operand.written && bytes.is_constant() &&
+                       bytes.constant() > options_.target.l2_bytes &&
+                       ir::capabilities_of(options_.target).streaming_stores;
+  }
+  order_inner_loops(plan, options_.target);
+  collapse_loops(plan, *planned_.grouping.space);
+  order_loops(plan);
+  assign_stages(plan);
+  const auto all = families();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // The last, generic, lays any plan over threads: it also runs what a family took that another,
+    // switched off, would have run.
+    const bool is_last = i + 1 == all.size();
+    if ((group.families >> i & 1) == 0 && !is_last) continue;
+    KernelPlan trial = plan;
+    if (!all[i]->schedule(trial, options_.target)) continue;
+    trial.family = all[i]->name();
+    if (trial.look_back) return add_look_back_kernel(std::move(trial));
+    return trial.split > 1 ? add_split_kernel(trial) : add_kernel(std::move(trial));
+  }
+  throw InternalError("no family runs the group of " + std::string(graph_.op_name(group.root)));
+}
+
+/// Operands that share a buffer, which may be one's output and another's input.
+void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parameter>& parameters) {
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> positions;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const BufferRef& buffer = parameters[i].buffer;
+    positions[static_cast<std::uint64_t>(buffer.kind) << 32 | buffer.index].push_back(i);
+  }
+  for (const auto& [buffer, sharing] : positions) {
+    if (sharing.size() > 1) share_memory(operands, sharing);
+  }
+}
+
+void Builder::add_kernel(KernelPlan plan) {
+  plan.index_bits = index_bits(plan);
+  if (ir::capabilities_of(options_.target).blocks) plan.folding = folding_of(plan);
+  plan.name = describe(plan);
+  KernelStep step = launch_shape(plan, options_.target);
+  const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_a_block : 0;
+  step.kernel = static_cast<std::uint32_t>(planned_.kernels.size());
+  for (KernelOperand& operand : plan.operands) {
+    Parameter parameter;
+    parameter.written = operand.written;
+    if (operand.flags) parameter.cleared = cleared;
+    parameter.buffer =
+        operand.partials >= 0 ? partials_[operand.partials] : buffer_of(operand.value);
+    step.parameters.push_back(parameter);
+  }
+  mark_aliased(plan.operands, step.parameters);
+  for (const ir::SymbolId symbol : kernel_symbols(plan)) {
+    Parameter parameter;
+    parameter.kind = Parameter::Kind::size;
+    parameter.value = Dim::symbol(symbol);
+    step.parameters.push_back(parameter);
+  }
+  for (const std::uint32_t scalar : kernel_scalars(plan)) {
+    Parameter parameter;
+    parameter.kind = Parameter::Kind::scalar;
+    parameter.scalar = scalar;
+    parameter.dtype = program_.inputs[scalar].type.dtype;
+    step.parameters.push_back(parameter);
+  }
+  program_.steps.push_back({std::move(step)});
+  planned_.kernels.push_back(std::move(plan));
+  program_.kernel_names.emplace_back();
+}
+
+// The first kernel leaves a state a part in memory, the second combines them in order and goes on
+// from there.
+void Builder::add_split_kernel(const KernelPlan& plan) {
+  const Dim outer = iterations(plan.outer);
+  std::vector<int> partials;
+  for (const Reduction& reduction : plan.reductions) {
+    partials.push_back(static_cast<int>(partials_.size()));
+    partials_.push_back(
+        new_temporary(outer * Dim(plan.split * static_cast<std::int64_t>(state_bytes(reduction)))));
+  }
+  SplitPlans plans = split_plan(plan, *planned_.grouping.space, partials, options_.target);
+  add_kernel(std::move(plans.parts));
+  add_kernel(std::move(plans.combine));
+}
+
+// Tiles tell each other what they come to through memory, in one launch.
+void Builder::add_look_back_kernel(KernelPlan plan) {
+  const LookBackBytes bytes = look_back_bytes(plan);
+  const auto add = [&](const Reduction& reduction, Dim size, bool flags) {
+    KernelOperand operand;
+    operand.value = reduction.source;
+    operand.dtype = flags ? DType::u64 : reduction.dtype;
+    operand.written = operand.aliased = true;
+    operand.flags = flags;
+    operand.partials = static_cast<int>(partials_.size());
+    partials_.push_back(new_temporary(size));
+    plan.operands.push_back(operand);
+    return static_cast<int>(plan.operands.size()) - 1;
+  };
+  for (std::size_t i = 0; i < plan.reductions.size(); ++i)
+    plan.reductions[i].partials = add(plan.reductions[i], bytes.states[i], false);
+  add(plan.reductions.front(), bytes.flags, true);
+  add_kernel(std::move(plan));
+}
+
+/// The program's side of one call.
+class Builder::CallSite final : public CallBuilder {
+ public:
+  CallSite(Builder& program, ValueId call)
+      : CallBuilder(program.graph_, call, {program.options_.target, program.options_.strict}),
+        program_(program) {}
+
+  CallBuffer array(ValueId value) override {
+    return {program_.buffer_of(value), graph.dtype(value)};
+  }
+  CallBuffer result(std::size_t index) override {
+    const ir::Type& type = graph.result_types(call)[index];
+    const std::optional<ValueId> value = index == 0 ? call : further(index);
+    const bool wanted = value && program_.stored_[index_of(*value)];
+    return {wanted ? program_.buffer_of(*value) : scratch(byte_count(type)), type.dtype};
+  }
+  BufferRef scratch(Dim bytes) override { return program_.new_temporary(bytes); }
+  std::uint32_t kernel(KernelPlan plan) override {
+    plan.space = program_.planned_.grouping.space.get();
+    program_.planned_.kernels.push_back(std::move(plan));
+    program_.program_.kernel_names.emplace_back();
+    return static_cast<std::uint32_t>(program_.planned_.kernels.size()) - 1;
+  }
+  const std::vector<std::string>& disabled() const override { return program_.options_.disabled; }
+
+ private:
+  std::optional<ValueId> further(std::size_t index) const {
+    const auto [begin, end] = program_.further_results_.equal_range(index_of(call));
+    for (auto it = begin; it != end; ++it) {
+      if (graph.attributes(it->second).index == index) return it->second;
+    }
+    return std::nullopt;
+  }
+
+  Builder& program_;
+};
+
+void Builder::add_call(CallStep call, Dim moved) {
+  program_.steps.push_back({std::move(call), moved});
+}
+
+void Builder::add_call(const Group& group) {
+  CallSite site(*this, group.root);
+  DescribedCall call = describe_call(site);
+  add_call(std::move(call.step), call.moved);
+}
+
+void Builder::add_epilogue(const Group& group) {
+  const Epilogue& epilogue = *group.epilogue;
+  CallSite site(*this, epilogue.product);
+  const GemmCall alone = describe_matmul(site);
+  GemmCall product = alone;
+  product.dtype = graph_.dtype(group.root);
+  product.out = buffer_of(group.root);
+  product.alpha = epilogue.alpha;
+  product.beta = epilogue.beta;
+  if (epilogue.residual) product.residual = buffer_of(*epilogue.residual);
+  if (epilogue.bias) product.bias = buffer_of(*epilogue.bias);
+  product.activation = epilogue.activation;
+  CallStep call = to_call(product);
+  call.fallback = fallback_of(group, alone);
+  call.flops += flops(planned_, call.fallback->steps.back());
+  add_call(std::move(call), array_bytes(graph_, group.root, epilogue));
+}
+
+// The product by itself, into memory of the fallback's own, and a kernel for what follows.
+Fallback Builder::fallback_of(const Group& group, GemmCall product) {
+  const ValueId node = group.epilogue->product;
+  product.out = buffers_[index_of(node)] = {BufferRef::Kind::fallback, 0};
+  stored_[index_of(node)] = true;
+  add_group(*group.fallback);
+  Fallback fallback;
+  fallback.steps = {{to_call(product)}, std::move(program_.steps.back())};
+  fallback.buffers = {byte_count(graph_.type(node))};
+  program_.steps.pop_back();
+  return fallback;
+}
+
+// What a scatter adds to.
+void Builder::add_zeros(ValueId value) {
+  program_.steps.push_back({FillStep{buffer_of(value), byte_count(graph_.type(value))}});
+}
+
+std::vector<std::uint32_t> Builder::origins_of(const Group& group) const {
+  std::vector<std::uint32_t> origins;
+  for (const ValueId member : group.members) {
+    const std::uint32_t origin = graph_.node(member).location.node;
+    if (origin != ir::Location().node) origins.push_back(origin);
+  }
+  std::ranges::sort(origins);
+  const auto again = std::ranges::unique(origins);
+  origins.erase(again.begin(), again.end());
+  return origins;
+}
+
+void Builder::set_lifetimes() {
+  for (Temporary& temporary : program_.temporaries) temporary.first_step = ~0u;
+  const auto touch = [&](const BufferRef& buffer, std::uint32_t step) {
+    if (buffer.kind != BufferRef::Kind::temporary) return;
+    Temporary& temporary = program_.temporaries[buffer.index];
+    temporary.first_step = std::min(temporary.first_step, step);
+    temporary.last_step = std::max(temporary.last_step, step);
+  };
+  for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
+    for (const BufferUse& use : uses_of(program_.steps[i])) touch(use.buffer, i);
+  }
+}
+
+}  // namespace
+
+PlannedProgram plan_program(const Graph& graph, const PlanOptions& options,
+                            const PassObserver& observer) {
+  PlannedProgram planned;
+  // Passes drop nodes that are not needed, whose conditions hold all the same.
+  planned.program.requirements = ir::requirements(graph);
+  for (ir::Requirement& one : planned.program.requirements) one.location.clear();
+  ir::Graph numbered = graph;
+  numbered.number_nodes();
+  planned.graph = run_graph_passes(numbered, options, observer);
+  {
+    const ir::Span span(ir::Phase::pass, "group");
+    planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled,
+                                             options.strict, options.approximate});
+  }
+  const ir::Span span(ir::Phase::pass, "plan");
+  Builder(planned, options).run();
+  reuse_memory(planned, std::ranges::find(options.disabled, "in_place") == options.disabled.end());
+  return planned;
+}
+
+}  // namespace heddle::passes

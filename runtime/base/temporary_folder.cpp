@@ -1,0 +1,96 @@
+#include "runtime/base/temporary_folder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <fcntl.h>
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "ir/base/environment.h"
+#include "runtime/base/log.h"
+
+namespace heddle::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view prefix = "heddle-", placeholder = "XXXXXX";
+/// Longer than a folder is without its lock, which it gets after it was made.
+constexpr std::time_t sweep_age = 3600;
+
+std::string root() {
+  const std::string chosen = ir::environment(ir::Variable::tmpdir);
+  return chosen.empty() ? "/tmp" : chosen;
+}
+
+bool has_our_name(std::string_view name) {
+  return name.size() == prefix.size() + placeholder.size() && name.starts_with(prefix) &&
+         std::ranges::all_of(name.substr(prefix.size()), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
+int open_folder(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/// Whether it is this user's and old.
+bool may_be_swept(int folder) {
+  struct stat facts{};
+  return fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
+         std::time(nullptr) - facts.st_mtime > sweep_age;
+}
+
+/// Removes the folder where it was left behind.
+void sweep(const std::string& path) {
+  const int folder = open_folder(path);
+  if (folder < 0) return;
+  if (may_be_swept(folder) && flock(folder, LOCK_EX | LOCK_NB) == 0) {
+    std::error_code failure;
+    fs::remove_all(path, failure);
+    log().debug("{}, which a process had left, {}", path,
+                failure ? "cannot be removed: " + failure.message() : "was removed");
+  }
+  close(folder);
+}
+
+void sweep_all() {
+  std::error_code failure;
+  for (fs::directory_iterator entry(root(), failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    if (has_our_name(entry->path().filename().string())) sweep(entry->path().string());
+  }
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  static std::once_flag swept;
+  std::call_once(swept, sweep_all);
+  path_ = fmt::format("{}/{}{}", root(), prefix, placeholder);
+  if (mkdtemp(path_.data()) == nullptr) {
+    throw std::system_error(errno, std::generic_category(), "cannot make " + path_);
+  }
+  // Where folders cannot be locked, nobody's are swept either.
+  lock_ = open_folder(path_);
+  if (lock_ >= 0) flock(lock_, LOCK_EX | LOCK_NB);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  if (lock_ >= 0) close(lock_);
+}
+
+}  // namespace heddle::runtime

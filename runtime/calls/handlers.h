@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "runtime/calls/call_handler.h"
+
+namespace heddle::runtime {
+
+/// The backend's handler of this name (passes::CallStep::handler). Throws InternalError if there is
+/// none.
+const CallHandler& call_handler(std::string_view name, DeviceKind kind);
+
+/// Matrix products, by the BLAS of the device.
+const CallHandler& gemm_call_handler();
+
+}  // namespace heddle::runtime

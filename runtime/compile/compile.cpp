@@ -1,0 +1,207 @@
+#include "runtime/compile/compile.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_set>
+
+#include <fmt/ranges.h>
+
+#include "heddle/error.h"
+
+#include "codegen/common/embedded.h"
+#include "ir/base/dump.h"
+#include "ir/base/environment.h"
+#include "ir/base/span.h"
+#include "ir/base/split.h"
+#include "passes/pipeline/program_builder.h"
+#include "passes/report/explain.h"
+#include "runtime/base/log.h"
+#include "runtime/cache/store.h"
+#include "runtime/compile/compile_error.h"
+#include "runtime/compile/kept_sources.h"
+#include "runtime/compile/make_modules.h"
+#include "runtime/compile/reproducer.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+using codegen::KernelSource;
+
+int read_host_level() {
+  const int most = CompileOptions().host_level;
+  const std::string text = ir::environment(ir::Variable::cxx_level);
+  if (text.empty()) return most;
+  if (text.size() == 1 && text[0] >= '0' && text[0] <= '0' + most) return text[0] - '0';
+  log().warn("HEDDLE_CXX_LEVEL='{}' is not a number from 0 to {}; it is ignored", text, most);
+  return most;
+}
+
+}  // namespace
+
+CompileOptions with_environment(CompileOptions options) {
+  const std::string disabled = ir::environment(ir::Variable::disable);
+  for (const std::string_view name : ir::split(disabled, ',')) options.disabled.emplace_back(name);
+  std::sort(options.disabled.begin(), options.disabled.end());
+  static const int level = read_host_level();
+  options.host_level = std::min(options.host_level, level);
+  return options;
+}
+
+cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
+                       const ir::Target& target) {
+  ir::Graph nameless = graph;
+  nameless.name = "main";
+  // Flags that were left out are the same program as their defaults spelled out.
+  const auto bits = [&](const std::vector<bool>& flags, bool otherwise) {
+    std::string text;
+    for (std::size_t i = 0; i < graph.parameters().size(); ++i) {
+      text += (i < flags.size() ? flags[i] : otherwise) ? '1' : '0';
+    }
+    return text;
+  };
+  cache::KeyBuilder key;
+  key.add("kind", "program").add("heddle", codegen::source_fingerprint());
+  key.add("target", to_string(target)).add("graph", ir::print(nameless));
+  key.add("donated", bits(options.donated, false)).add("aligned", bits(options.aligned, true));
+  key.add("strict", options.strict).add("approximate", options.approximate);
+  if (compiler_of(target).language().has_levels) key.add("level", options.host_level);
+  key.add("disabled", fmt::format("{}", fmt::join(options.disabled, ",")));
+  if (!source_folder().empty()) key.add("source folder", source_folder());
+  return key.finish();
+}
+
+passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target) {
+  return {target,           options.donated, options.aligned,
+          options.disabled, options.strict,  options.approximate};
+}
+
+KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& target) {
+  const ir::Span span(ir::Phase::codegen, plan.name);
+  KernelSource source = compiler_of(target).print(plan);
+  if (span.data() != nullptr) span.data()->name = source.name;
+  return source;
+}
+
+bool compiling_is_forbidden() { return ir::environment(ir::Variable::no_compile) == "1"; }
+
+PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target) {
+  passes::PlannedProgram planned = passes::plan_program(graph, plan_options(options, target));
+  PrintedProgram printed;
+  const Language& language = compiler_of(target).language();
+  std::unordered_set<std::string> known;
+  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
+    KernelSource source = print_kernel(planned.kernels[i], target);
+    ir::dump("plan", source.name, [&] { return passes::to_string(planned.kernels[i]); });
+    ir::dump(language.name, source.name, [&] { return source.text(); });
+    planned.program.kernel_names[i] = source.name;
+    if (known.insert(source.name).second) printed.kernels.push_back(std::move(source));
+  }
+  ir::dump("groups", graph.name, [&] { return passes::explain(planned); });
+  printed.program = std::move(planned.program);
+  ir::dump("program", graph.name, [&] { return passes::to_json(printed.program); });
+  return printed;
+}
+
+namespace {
+
+/// Throws CompileError where the kernels of a program, which is not in the cache, are not there
+/// either. They are not looked for where that would load a compiler, which a module's key names.
+void require_modules(const std::vector<KernelSource>& kernels, const ir::Graph& graph,
+                     const CompileOptions& options, const ir::Target& target, Lookup lookup) {
+  std::string modules;
+  if (compiler_of(target).has_cheap_keys()) {
+    const std::string missing = explain_missing_modules(kernels, options, target);
+    if (lookup == Lookup::cached && missing.empty()) return;
+    modules = "; of its kernels: " + missing;
+  }
+  const cache::Key key = program_key(graph, options, target);
+  throw CompileError(
+      fmt::format("HEDDLE_NO_COMPILE=1, and program {}, of {}, is not in the cache: {}{}",
+                  graph.name, kernels[0].name, cache::Store::global().explain_miss(key), modules));
+}
+
+/// A program without kernels of its own asks no compiler.
+std::string facts_of(const ProgramImage& image, const CompileOptions& options,
+                     const ir::Target& target) {
+  std::vector<std::string> kernels;
+  for (const ModuleImage& module : image.modules)
+    kernels.insert(kernels.end(), module.kernels.begin(), module.kernels.end());
+  return image.modules.empty() ? "{}" : entry_facts(kernels, options, target);
+}
+
+ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
+                          const ir::Target& target, Lookup lookup) {
+  PrintedProgram printed = print_program(graph, options, target);
+  if (compiling_is_forbidden() && !printed.kernels.empty())
+    require_modules(printed.kernels, graph, options, target, lookup);
+  ProgramImage image{std::move(printed.program), {}};
+  try {
+    image.modules = make_modules(printed.kernels, options, target, lookup);
+  } catch (const CompileFailure& failure) {
+    const std::string text = failure.what() + lines_of_kernel(graph, image.program, failure.kernel);
+    throw CompileError(text + write_reproducer(failure.kernel, failure.reproduction,
+                                               {graph, options}, target, text));
+  }
+  cache::Store::global().save(program_key(graph, options, target), cache::PayloadKind::program,
+                              facts_of(image, options, target), encode(image));
+  return image;
+}
+
+}  // namespace
+
+ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target) {
+  static const bool rebuild = ir::environment(ir::Variable::rebuild) == "1";
+  if (rebuild) return recompile_program(graph, options, target);
+  cache::Store& store = cache::Store::global();
+  const cache::Key key = program_key(graph, options, target);
+  if (std::optional<cache::Entry> entry = store.load(key)) {
+    try {
+      const ir::Span span(ir::Phase::compile, graph.name);
+      if (ir::SpanData* const told = span.data()) {
+        told->source = "disk";
+        told->bytes = entry->payload.size();
+      }
+      return decode_program_image(entry->payload);
+    } catch (const ParseError&) {
+      store.discard(key);
+    }
+  }
+  return make_program(graph, options, target, Lookup::cached);
+}
+
+std::string describe_refusal(const LoadFailure& failure, const ir::Graph& graph,
+                             const CompileOptions& options, const ir::Target& target) {
+  const PrintedProgram printed = print_program(graph, options, target);
+  const KernelCompiler& compiler = compiler_of(target);
+  Reproduction reproduction = compiler.reproduce_load(failure.module);
+  std::string text = fmt::format("{} This is code of {}, compiled {} by {}.\n", failure.what(),
+                                 fmt::join(failure.module.kernels, ", "), compiler.purpose(target),
+                                 compiler.identity(options, target));
+  for (const KernelSource& kernel : printed.kernels) {
+    if (std::ranges::find(failure.module.kernels, kernel.name) == failure.module.kernels.end())
+      continue;
+    reproduction.files.push_back(
+        {kernel.name + std::string(compiler.language().extension), kernel.text()});
+    text += lines_of_kernel(graph, printed.program, kernel.name) + "Source:\n" +
+            number_lines(kernel.text());
+  }
+  return text + write_reproducer(failure.module.kernels.front(), std::move(reproduction),
+                                 {graph, options}, target, text);
+}
+
+std::string program_entry(const ir::Graph& graph, const CompileOptions& options,
+                          const ir::Target& target) {
+  const ProgramImage image = compile_program(graph, options, target);
+  return cache::encode({cache::PayloadKind::program, program_key(graph, options, target).text,
+                        facts_of(image, options, target), encode(image)});
+}
+
+ProgramImage recompile_program(const ir::Graph& graph, const CompileOptions& options,
+                               const ir::Target& target) {
+  return make_program(graph, options, target, Lookup::anew);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,81 @@
+#include "runtime/compile/compile_jobs.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "ir/base/environment.h"
+#include "ir/base/fork_gate.h"
+#include "runtime/base/interrupt.h"
+#include "runtime/base/log.h"
+#include "runtime/base/thread_pool.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+struct Held {
+  ir::Mutex mutex;
+  ir::Condition fewer;
+  int count = 0;
+  std::uint64_t generation = 0;  ///< of forks that `count` is of
+
+  /// The child of a fork has none of the threads that held the others. The mutex is held.
+  int& current() {
+    if (std::exchange(generation, ir::fork_generation()) != ir::fork_generation()) count = 0;
+    return count;
+  }
+};
+constinit Held held;
+constinit thread_local int held_here = 0;  ///< by this thread
+
+int read_limit() {
+  const std::string text = ir::environment(ir::Variable::compile_jobs);
+  if (text.empty()) return thread_count();
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  constexpr long most = 4096;
+  if (*end == '\0' && value >= 1 && value <= most) return static_cast<int>(value);
+  log().warn("HEDDLE_COMPILE_JOBS='{}' is not a number from 1 to {}; it is ignored", text, most);
+  return thread_count();
+}
+
+}  // namespace
+
+int compile_job_limit() {
+  static const int limit = read_limit();
+  return limit;
+}
+
+std::optional<CompileJob> CompileJob::try_begin() {
+  const std::lock_guard lock(held.mutex);
+  if (held.current() >= compile_job_limit()) return std::nullopt;
+  return CompileJob();
+}
+
+CompileJob CompileJob::begin() {
+  std::unique_lock lock(held.mutex);
+  // A thread that holds some, whose interrupt hook compiles, would wait for itself.
+  wait_or_interrupt(held.fewer, lock,
+                    [&] { return held_here > 0 || held.current() < compile_job_limit(); });
+  return CompileJob();
+}
+
+CompileJob::CompileJob() {
+  ++held.current();
+  ++held_here;
+}
+
+CompileJob::~CompileJob() {
+  if (!held_) return;
+  --held_here;
+  {
+    const std::lock_guard lock(held.mutex);
+    int& count = held.current();
+    if (count > 0) --count;
+  }
+  held.fewer.notify_all();
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "runtime/device/finding.h"
+
+namespace heddle::runtime::cuda {
+
+/// The driver, the GPUs, NVRTC and the CUDA libraries.
+std::vector<Finding> examine();
+
+}  // namespace heddle::runtime::cuda

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace heddle::runtime {
+
+/// What a backend calls its streams and events. Only the backend knows what they point to.
+using StreamHandle = struct StreamOpaque*;
+using EventHandle = struct EventOpaque*;
+
+}  // namespace heddle::runtime

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/compile/recording.h"
+
+namespace heddle::runtime {
+
+struct SavedProgram {
+  RecordedProgram program;
+  std::size_t arguments = 0;           ///< of a call
+  std::vector<std::uint32_t> sources;  ///< per parameter of the program: which of them it is
+};
+
+/// Writes a program, and what it is compiled to for each of the targets, into one file:
+/// "HEDDLEP\n", the length of what follows up to the bundle in eight little-endian bytes, a line
+/// "arguments N" with the sources behind it, a recording, and a bundle. Compiles what is not in the
+/// cache. Throws CompileError, DeviceError where a target's compiler is missing, and FileError.
+void save_program(const std::string& path, const SavedProgram& saved,
+                  const std::vector<ir::Target>& targets);
+
+/// The program of such a file, whose compiled code the cache finds from now on. Throws FileError
+/// where the file cannot be read or is none.
+SavedProgram load_saved_program(const std::string& path);
+
+}  // namespace heddle::runtime

@@ -1,0 +1,129 @@
+#include "runtime/device/backend.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "ir/base/fork_gate.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/device/stream.h"
+#include "runtime/host/calls.h"
+#include "runtime/host/cpu.h"
+#include "runtime/host/examination.h"
+#include "runtime/host/kernel_compiler.h"
+#include "runtime/host/launcher.h"
+#include "runtime/host/libraries/blas.h"
+#include "runtime/host/memory.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+[[noreturn]] void refuse(const char* what) {
+  throw InternalError(fmt::format("the CPU has no {}", what));
+}
+
+/// The host's processor. It works at once, so that there is nothing to wait for.
+class HostBackend final : public Backend {
+ public:
+  constexpr HostBackend() : Backend("cpu", "the CPU", false, ir::TargetKind::host) {}
+
+  std::string_view usual_target() const override { return "x86-64-v3"; }
+  int device_count() const override { return 1; }
+  const std::string& unavailable_reason() const override {
+    static const std::string& none = *new std::string;
+    return none;
+  }
+  std::string describe_missing(int) const override { return "there is one CPU"; }
+  std::vector<Finding> examine() const override { return host::examine(); }
+  const ir::Target& target(int ordinal) const override;
+  const DeviceFacts& facts(int ordinal) const override;
+  bool unusable() const noexcept override { return false; }
+  void synchronize(int) const override {}
+  bool enter(int) const override { return false; }
+  void leave() const noexcept override {}
+  const KernelCompiler& compiler() const override { return host::kernel_compiler(); }
+  std::unique_ptr<KernelLauncher> load(const ProgramImage& image, int) const override {
+    return host::load(image);
+  }
+  const CallHandler* call_handler(std::string_view name) const override {
+    return host::call_handler(name);
+  }
+  const Blas& blas() const override { return host::blas(); }
+
+  void* reserve(int ordinal, std::size_t bytes) const override;
+  void release(int, void* pointer) const noexcept override { std::free(pointer); }
+  std::size_t free_bytes(int) const override { return host_free_bytes(); }
+  std::string describe_free(int) const override { return {}; }
+  std::optional<Device> owner_of(const void*) const override { return std::nullopt; }
+  void copy(void*, Device, const void*, Device, std::size_t, const Stream&) const override {
+    refuse("memory that the host cannot reach");
+  }
+  void fill(void* to, unsigned char value, std::size_t bytes, const Stream&) const override {
+    std::memset(to, value, bytes);
+  }
+
+  StreamHandle create_stream() const override { refuse("streams of its own"); }
+  void synchronize(StreamHandle, int) const override {}
+  bool is_idle(StreamHandle, int) const override { return true; }
+  bool is_capturing(StreamHandle) const override { return false; }
+  void wait(StreamHandle, EventHandle) const override {}
+  EventHandle create_event(bool) const override { refuse("events of its own"); }
+  void record(EventHandle, StreamHandle) const override {}
+  void destroy(EventHandle) const noexcept override {}
+  bool is_done(EventHandle, int) const override { return true; }
+  void synchronize(EventHandle, int) const override {}
+  double milliseconds_between(EventHandle, EventHandle) const override {
+    refuse("events of its own");
+  }
+
+  int relax_capturing() const override { return 0; }
+  void restore_capturing(int) const noexcept override {}
+  void hold_by_captured_graph(StreamHandle, std::unique_ptr<GraphHolding>) const override {
+    refuse("graphs");
+  }
+};
+
+const ir::Target& HostBackend::target(int) const {
+  static constinit ir::Lasting<ir::Target> target;
+  return target.get([] { return ir::nearest_built_in(detect_host_target()); });
+}
+
+const DeviceFacts& HostBackend::facts(int) const {
+  static constinit ir::Lasting<DeviceFacts> facts;
+  return facts.get([] {
+    DeviceFacts made;
+    made.name = host_cpu_name();
+    made.total_bytes = host_memory_bytes();
+    made.multiprocessors = thread_count();
+    return made;
+  });
+}
+
+/// Segments are whole multiples of 2 MiB, aligned so that the kernel can back them by huge pages.
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t worth_asking = std::size_t{64} << 20;
+
+/// The system promises more than it has, and ends the process that takes it at its word.
+void* HostBackend::reserve(int, std::size_t bytes) const {
+  if (bytes >= worth_asking && bytes > host_free_bytes()) return nullptr;
+  void* pointer = nullptr;
+  if (posix_memalign(&pointer, huge_page, bytes) != 0) return nullptr;
+  if (bytes > huge_page) madvise(pointer, bytes, MADV_HUGEPAGE);
+  return pointer;
+}
+
+constinit const HostBackend backend;
+
+}  // namespace
+
+constinit const Capabilities host_capabilities{
+    .asynchronous = false, .host_memory = true, .timed_events = false, .thread_blocks = false};
+
+const Backend& host_backend() { return backend; }
+
+}  // namespace heddle::runtime

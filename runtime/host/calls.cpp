@@ -1,0 +1,64 @@
+#include "runtime/host/calls.h"
+
+#include "passes/calls/gemm.h"
+#include "passes/plan/sort.h"
+#include "runtime/calls/cholesky.h"
+#include "runtime/calls/handlers.h"
+#include "runtime/host/libraries/lapack.h"
+#include "runtime/host/sort_rows.h"
+
+namespace heddle::runtime::host {
+
+namespace {
+
+/// Sorts, by the runtime itself.
+class PreparedSort final : public PreparedCall {
+ public:
+  PreparedSort(passes::SortCall sort, std::int64_t rows, std::int64_t length)
+      : sort_(std::move(sort)), rows_(rows), length_(length) {}
+
+  Outcome enqueue(const CallFrame& frame) const override {
+    sort_rows(sort_.dtype, sort_.indices, frame.address(sort_.keys), frame.address(sort_.out),
+              frame.address(sort_.scratch[0]), rows_, length_);
+    return Outcome::enqueued;
+  }
+
+ private:
+  passes::SortCall sort_;
+  std::int64_t rows_, length_;
+};
+
+class SortHandler final : public CallHandler {
+ public:
+  CallWork prepare(const passes::CallStep& step, const CallContext& context) const override {
+    passes::SortCall sort = passes::sort_of(step);
+    const std::int64_t rows = sort.rows.evaluate(context.bindings);
+    const std::int64_t length = sort.length.evaluate(context.bindings);
+    if (rows == 0 || length == 0) return CallWork();
+    return std::make_unique<const PreparedSort>(std::move(sort), rows, length);
+  }
+};
+
+/// Cholesky factorisations, by LAPACK.
+class LapackCholesky final : public PreparedCholesky {
+ public:
+  using PreparedCholesky::PreparedCholesky;
+
+ private:
+  void factorise(void* matrices, std::int32_t* infos, const CallFrame&) const override {
+    lapack::cholesky(dtype_, upper_, n_, batch_, matrices, infos);
+  }
+};
+
+const SortHandler sort_handler;
+const CholeskyHandler<LapackCholesky> cholesky_handler;
+
+}  // namespace
+
+const CallHandler* call_handler(std::string_view name) {
+  if (name == passes::gemm_handler) return &gemm_call_handler();
+  if (name == passes::sort_handler) return &sort_handler;
+  return name == "linalg.cholesky" ? &cholesky_handler : nullptr;
+}
+
+}  // namespace heddle::runtime::host

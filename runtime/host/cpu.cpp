@@ -1,0 +1,75 @@
+#include "runtime/host/cpu.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <fstream>
+#include <unistd.h>
+
+namespace heddle::runtime {
+
+namespace {
+
+struct Level {
+  const char* name;
+  int vector_bytes;
+};
+
+#if defined(__x86_64__)
+Level highest_level() {
+  __builtin_cpu_init();
+  const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  const bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                  __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  if (v4) return {"x86-64-v4", 64};
+  if (v3) return {"x86-64-v3", 32};
+  if (v2) return {"x86-64-v2", 16};
+  return {"x86-64", 16};
+}
+#elif defined(__aarch64__)
+Level highest_level() { return {"armv8-a", 16}; }
+#else
+Level highest_level() { return {"", 16}; }
+#endif
+
+/// Bytes of the last cache, rounded down to a power of two so that close relatives share kernels.
+std::int64_t last_cache_bytes() {
+  std::int64_t bytes = 0;
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  bytes = std::max<std::int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+#endif
+  constexpr std::int64_t assumed = 32 << 20;
+  if (bytes <= 0) return assumed;
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
+}
+
+}  // namespace
+
+ir::Target detect_host_target() {
+  const Level level = highest_level();
+  ir::Target out;
+  out.kind = ir::TargetKind::host;
+  out.architecture = level.name;
+  out.vector_bytes = level.vector_bytes;
+  out.l2_bytes = last_cache_bytes();
+  return out;
+}
+
+std::string host_cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+std::size_t host_memory_bytes() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,37 @@
+#include "runtime/host/examination.h"
+
+#include <fmt/format.h>
+
+#include "runtime/host/compiler.h"
+#include "runtime/host/libraries/blas.h"
+#include "runtime/host/libraries/vector_sort.h"
+
+namespace heddle::runtime::host {
+
+namespace {
+
+Finding compiler_finding() {
+  const Compiler* compiler = find_compiler();
+  if (compiler == nullptr) {
+    return missing(
+        "C++ compiler", unavailable_reason(),
+        "Programs on the CPU run from the cache, or are interpreted, which is slow. Install g++, "
+        "or set HEDDLE_CXX to a compiler.");
+  }
+  Finding finding;
+  finding.name = "C++ compiler";
+  finding.text = fmt::format("{} ({})", compiler->path, compiler->version);
+  finding.facts = {{"path", compiler->path}, {"version", compiler->version}};
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> examine() {
+  return {device_finding("CPU", Device{}, "threads"), compiler_finding(),
+          library_finding("OpenBLAS", blas().unavailable_reason(), "matmul on the CPU needs it."),
+          built_in_finding("Highway", sorts_by_vectors(),
+                           "The CPU sorts by half as fast code. Build with libhwy-dev.")};
+}
+
+}  // namespace heddle::runtime::host

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "runtime/compile/kernel_compiler.h"
+
+namespace heddle::runtime::host {
+
+/// Prints C++ and compiles it by the system's compiler.
+const KernelCompiler& kernel_compiler();
+
+}  // namespace heddle::runtime::host

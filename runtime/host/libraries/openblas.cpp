@@ -1,0 +1,174 @@
+#include "runtime/host/libraries/openblas.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "ir/base/environment.h"
+#include "ir/base/fork_gate.h"
+#include "runtime/base/bound_library.h"
+#include "runtime/base/log.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/host/cpu.h"
+
+namespace heddle::runtime::openblas {
+
+namespace {
+
+const char* core_variable() { return ir::info(ir::Variable::openblas_core).name; }
+constexpr std::string_view cores_without_avx[] = {"Prescott", "Core2", "Nehalem", "Barcelona"};
+
+/// The core whose kernels for f32 and f64 every later one of Intel's runs well; empty where
+/// OpenBLAS is to find out by itself.
+std::string_view core_of(const ir::Target& host) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_is("intel") == 0) return {};
+  if (host.architecture == "x86-64-v4") return "SkylakeX";
+  if (host.architecture == "x86-64-v3") return "Haswell";
+#endif
+  return {};
+}
+
+/// OpenBLAS takes a processor that is younger than itself for one without AVX, and multiplies at a
+/// fifth of its speed. While this lives it is told otherwise, unless the user says what it is. It
+/// lives while the library is opened: other threads may read the environment.
+class CoreHint {
+ public:
+  explicit CoreHint(const ir::Target& host) {
+    const std::string core(core_of(host));
+    if (core.empty() || ir::is_set(ir::Variable::openblas_core)) return;
+    set_ = ::setenv(core_variable(), core.c_str(), 0) == 0;
+  }
+  ~CoreHint() {
+    if (set_) ::unsetenv(core_variable());
+  }
+  CoreHint(const CoreHint&) = delete;
+  CoreHint& operator=(const CoreHint&) = delete;
+
+ private:
+  bool set_ = false;
+};
+
+void warn_of_old_core(const ir::Target& host, const std::string& config) {
+  const bool has_avx2 = host.architecture == "x86-64-v3" || host.architecture == "x86-64-v4";
+  const bool takes_it_for_old = std::ranges::any_of(
+      cores_without_avx,
+      [&](const std::string_view core) { return config.find(core) != std::string::npos; });
+  if (!has_avx2 || !takes_it_for_old) return;
+  log().warn(
+      "{} takes this processor for one without AVX, and products will be slow. Set {} to Haswell, "
+      "Zen or SkylakeX, or HEDDLE_OPENBLAS to a newer OpenBLAS.",
+      config, core_variable());
+}
+
+/// Calls that are inside OpenBLAS, and whether the process ends. When the system ends OpenBLAS, it
+/// unmaps the memory that it multiplies in, while threads may go on: they are to be outside by
+/// then.
+constinit std::atomic<int> calls_inside{0};
+constinit thread_local int own_calls_inside = 0;  ///< of this thread
+constinit std::atomic<bool> ending{false};
+
+/// Destructors of statics run before the system ends the libraries that were opened. A signal
+/// handler that calls exit() may have interrupted a call of its own thread, which will not end.
+struct Ending {
+  ~Ending() {
+    ending = true;
+    while (calls_inside != own_calls_inside)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+};
+const Ending at_exit;
+
+/// Some builds have BLAS alone.
+void bind_lapack(Api& out, const DynamicLibrary& library) {
+  std::string missing;
+  library.bind(out.spotrf, "spotrf_", missing);
+  library.bind(out.dpotrf, "dpotrf_", missing);
+  library.bind(out.cpotrf, "cpotrf_", missing);
+  library.bind(out.zpotrf, "zpotrf_", missing);
+  if (!missing.empty()) {
+    out.lapack_reason = fmt::format(
+        "this OpenBLAS was built without LAPACK ({} missing): set HEDDLE_OPENBLAS to another",
+        missing);
+  }
+}
+
+std::string load(Api& out) {
+  const ir::Target host = detect_host_target();
+  std::optional<CoreHint> hint(std::in_place, host);
+  void (*set_threads)(int) = nullptr;
+  std::string reason = bind_library(
+      {.title = "OpenBLAS",
+       .names = {"libopenblas.so.0", "libopenblas.so"},
+       .packages = {},
+       .variable = ir::Variable::openblas},
+      "Install OpenBLAS (apt install libopenblas0-pthread), or set HEDDLE_OPENBLAS to its file.",
+      [&](const DynamicLibrary& library, std::string& missing) {
+        hint.reset();
+        library.bind(out.f32.gemm, "cblas_sgemm", missing);
+        library.bind(out.f32.gemv, "cblas_sgemv", missing);
+        library.bind(out.f64.gemm, "cblas_dgemm", missing);
+        library.bind(out.f64.gemv, "cblas_dgemv", missing);
+        library.bind(out.c64.gemm, "cblas_cgemm", missing);
+        library.bind(out.c64.gemv, "cblas_cgemv", missing);
+        library.bind(out.c128.gemm, "cblas_zgemm", missing);
+        library.bind(out.c128.gemv, "cblas_zgemv", missing);
+        bind_lapack(out, library);
+        library.bind(set_threads, "openblas_set_num_threads", missing);
+        const auto config =
+            reinterpret_cast<const char* (*)()>(library.symbol("openblas_get_config"));
+        std::string version = config != nullptr ? config() : "";
+        warn_of_old_core(host, version);
+        return version;
+      });
+  // It ends its threads before a fork, and must not while another thread multiplies.
+  ir::fork_after_sections();
+  if (reason.empty()) {
+    set_threads(thread_count());
+    ir::in_forked_child([] { calls_inside = own_calls_inside; });
+  }
+  return reason;
+}
+
+}  // namespace
+
+Inside::Inside() {
+  calls_inside.fetch_add(1);
+  entered = !ending.load();
+  if (entered)
+    ++own_calls_inside;
+  else
+    calls_inside.fetch_sub(1);
+}
+
+Inside::~Inside() {
+  if (!entered) return;
+  --own_calls_inside;
+  calls_inside.fetch_sub(1);
+}
+
+const Api& loaded() {
+  static constinit ir::Lasting<Api> instance;
+  return instance.get([] {
+    Api made;
+    made.reason = load(made);
+    return made;
+  });
+}
+
+const std::string& unavailable_reason() {
+  static const std::string& none = *new std::string;
+  const Inside inside;
+  return inside.entered ? loaded().reason : none;
+}
+
+}  // namespace heddle::runtime::openblas

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "runtime/host/libraries/openblas.h"
+
+namespace heddle::runtime::openblas {
+
+namespace {
+
+enum Order : int { row_major = 101 };
+enum Transpose : int { no_transpose = 111, transpose = 112 };
+
+int narrow(std::int64_t value) {
+  if (value > std::numeric_limits<int>::max()) {
+    throw DeviceError(fmt::format(
+        "OpenBLAS takes extents and row distances up to 2^31 - 1 elements, not {}", value));
+  }
+  return static_cast<int>(value);
+}
+
+/// A product with a vector: out = matrix x vector, or of the matrix's transpose.
+struct Gemv {
+  bool matrix_is_a = false, transposed = false;
+  int rows = 0, columns = 0;  ///< of the matrix as stored
+  int leading = 0, vector_step = 1;
+};
+
+/// The same product as one with a vector, where an operand has one row or column.
+std::optional<Gemv> as_gemv(const Gemm& p) {
+  const int rows = narrow(p.rows), columns = narrow(p.columns), depth = narrow(p.depth);
+  const int a_leading = narrow(p.a_leading), b_leading = narrow(p.b_leading);
+  if (columns == 1) {
+    const int step = p.b_transposed ? 1 : b_leading;
+    if (p.a_transposed) return Gemv{true, true, depth, rows, a_leading, step};
+    return Gemv{true, false, rows, depth, a_leading, step};
+  }
+  if (rows == 1) {
+    const int step = p.a_transposed ? a_leading : 1;
+    if (p.b_transposed) return Gemv{false, false, columns, depth, b_leading, step};
+    return Gemv{false, true, depth, columns, b_leading, step};
+  }
+  return std::nullopt;
+}
+
+int transpose_if(bool transposed) { return transposed ? transpose : no_transpose; }
+
+/// Calls a function for each product of the batch; T are the elements, Factor what alpha and beta
+/// are. A gemm takes two to three times as long as a gemv for a vector.
+template <class T, class Factor, class GemmOf, class GemvOf>
+void multiply(const Functions<GemmOf, GemvOf>& functions, Factor one, Factor zero, const Gemm& p,
+              const void* a, const void* b, void* out) {
+  const std::optional<Gemv> vector = as_gemv(p);
+  for (std::int64_t i = 0; i < p.batch; ++i) {
+    const T* const left = static_cast<const T*>(a) + i * p.a_batch_stride;
+    const T* const right = static_cast<const T*>(b) + i * p.b_batch_stride;
+    T* const result = static_cast<T*>(out) + i * p.out_batch_stride;
+    if (vector) {
+      // Some releases multiply what is there by the factor of 0, though it may be NaN.
+      std::fill_n(result, p.rows * p.columns, T(0));
+      functions.gemv(row_major, transpose_if(vector->transposed), vector->rows, vector->columns,
+                     one, vector->matrix_is_a ? left : right, vector->leading,
+                     vector->matrix_is_a ? right : left, vector->vector_step, zero, result, 1);
+    } else {
+      functions.gemm(row_major, transpose_if(p.a_transposed), transpose_if(p.b_transposed),
+                     narrow(p.rows), narrow(p.columns), narrow(p.depth), one, left,
+                     narrow(p.a_leading), right, narrow(p.b_leading), zero, result,
+                     narrow(p.columns));
+    }
+  }
+}
+
+template <class Part>
+void multiply_complex(const Functions<ComplexGemmFunction, ComplexGemvFunction>& functions,
+                      const Gemm& p, const void* a, const void* b, void* out) {
+  using Element = std::complex<Part>;
+  const Element one(1), zero(0);
+  multiply<Element, const void*>(functions, &one, &zero, p, a, b, out);
+}
+
+/// For destructors of statics, and for threads that work while the process ends.
+template <class T>
+void multiply_without_library(const Gemm& p, const void* a, const void* b, void* out) {
+  const std::int64_t a_row = p.a_transposed ? 1 : p.a_leading;
+  const std::int64_t a_step = p.a_transposed ? p.a_leading : 1;
+  const std::int64_t b_column = p.b_transposed ? p.b_leading : 1;
+  const std::int64_t b_step = p.b_transposed ? 1 : p.b_leading;
+  T* result = static_cast<T*>(out);
+  for (std::int64_t i = 0; i < p.batch; ++i, result += p.out_batch_stride) {
+    const T* const left = static_cast<const T*>(a) + i * p.a_batch_stride;
+    const T* const right = static_cast<const T*>(b) + i * p.b_batch_stride;
+    for (std::int64_t row = 0; row < p.rows; ++row) {
+      for (std::int64_t column = 0; column < p.columns; ++column) {
+        T sum(0);
+        for (std::int64_t k = 0; k < p.depth; ++k)
+          sum += left[row * a_row + k * a_step] * right[column * b_column + k * b_step];
+        result[row * p.columns + column] = sum;
+      }
+    }
+  }
+}
+
+void multiply_without_library(const Gemm& product, const void* a, const void* b, void* out) {
+  switch (product.dtype) {
+    case DType::f32:
+      return multiply_without_library<float>(product, a, b, out);
+    case DType::f64:
+      return multiply_without_library<double>(product, a, b, out);
+    case DType::c64:
+      return multiply_without_library<std::complex<float>>(product, a, b, out);
+    default:
+      return multiply_without_library<std::complex<double>>(product, a, b, out);
+  }
+}
+
+}  // namespace
+
+void gemm(const Gemm& product, const void* a, const void* b, void* out) {
+  const Inside inside;
+  if (!inside.entered) return multiply_without_library(product, a, b, out);
+  const Api& state = loaded();
+  if (!state.reason.empty()) {
+    throw DeviceError(fmt::format("matrices cannot be multiplied on the CPU: {}", state.reason));
+  }
+  switch (product.dtype) {
+    case DType::f32:
+      return multiply<float>(state.f32, 1.0f, 0.0f, product, a, b, out);
+    case DType::f64:
+      return multiply<double>(state.f64, 1.0, 0.0, product, a, b, out);
+    case DType::c64:
+      return multiply_complex<float>(state.c64, product, a, b, out);
+    default:
+      return multiply_complex<double>(state.c128, product, a, b, out);
+  }
+}
+
+}  // namespace heddle::runtime::openblas

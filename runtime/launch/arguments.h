@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/graph/graph.h"
+#include "runtime/device/memory.h"
+
+namespace heddle::runtime {
+
+/// A C-ordered array on a device: `type.shape` is constant, its first element is at
+/// buffer->pointer() + offset.
+struct DeviceArray {
+  ir::Type type;
+  BufferRef buffer;
+  std::int64_t offset = 0;  ///< bytes
+};
+
+/// A scalar argument: the value in the parameter's dtype.
+struct ScalarArgument {
+  DType dtype = DType::f32;
+  ir::ElementBits bits;
+};
+
+using Argument = std::variant<DeviceArray, ScalarArgument>;
+
+/// An argument as a launch reads it: an array stays its holder's.
+struct ArgumentView {
+  const DeviceArray* array = nullptr;  ///< null for a scalar
+  ScalarArgument scalar{};
+};
+ArgumentView view_of(const Argument& argument);
+std::vector<ArgumentView> views_of(std::span<const Argument> arguments);
+
+/// Where a caller has recorded what a program computes: the program may have been made for an equal
+/// one that another place recorded.
+struct CallerLines {
+  CallerLines(const ir::Graph* graph = nullptr)  // NOLINT: a graph has the lines of its nodes
+      : graph(graph) {}
+  explicit CallerLines(std::span<const ir::Location> outputs) : outputs(outputs) {}
+  /// Of the op that is an output of the program.
+  ir::Location of_output(std::size_t index) const {
+    if (graph != nullptr) return graph->node(graph->outputs[index]).location;
+    return index < outputs.size() ? outputs[index] : ir::Location();
+  }
+
+  /// What the caller calls the program.
+  std::string_view name_of(std::string_view program) const {
+    return graph != nullptr ? std::string_view(graph->name) : program;
+  }
+
+  const ir::Graph* graph = nullptr;  ///< has the program's hash
+  std::span<const ir::Location> outputs;
+};
+
+}  // namespace heddle::runtime

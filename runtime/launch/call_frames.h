@@ -1,0 +1,46 @@
+#pragma once
+
+#include <vector>
+
+#include "runtime/calls/call_handler.h"
+#include "runtime/launch/capture.h"
+#include "runtime/launch/frame.h"
+
+namespace heddle::runtime {
+
+/// The memory of one call of a program, for the library calls among its steps.
+class ProgramCallFrame final : public CallFrame {
+ public:
+  /// Refers to all that it is given.
+  ProgramCallFrame(const Frame& frame, const Stream& stream, const CaptureScope& capture)
+      : CallFrame(stream), frame_(frame), capture_(capture) {}
+
+  std::byte* address(const passes::BufferRef& buffer) const override {
+    return frame_.address(buffer);
+  }
+  const ir::ElementBits& scalar(std::uint32_t input) const override { return frame_.scalar(input); }
+  BufferRef allocate(std::size_t bytes, const Label& label) const override;
+
+ private:
+  const Frame& frame_;
+  const CaptureScope& capture_;
+};
+
+/// The same for the steps of a fallback, with memory that lasts as long as this.
+class FallbackFrame final : public CallFrame {
+ public:
+  /// Refers to `outer`. Throws OutOfMemory, DeviceError.
+  FallbackFrame(const CallFrame& outer, const std::vector<std::size_t>& bytes, const Label& label);
+
+  std::byte* address(const passes::BufferRef& buffer) const override;
+  const ir::ElementBits& scalar(std::uint32_t input) const override { return outer_.scalar(input); }
+  BufferRef allocate(std::size_t bytes, const Label& label) const override {
+    return outer_.allocate(bytes, label);
+  }
+
+ private:
+  const CallFrame& outer_;
+  std::vector<BufferRef> buffers_;
+};
+
+}  // namespace heddle::runtime

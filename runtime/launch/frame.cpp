@@ -1,0 +1,164 @@
+#include "runtime/launch/frame.h"
+
+#include <algorithm>
+
+#include "heddle/error.h"
+
+#include "runtime/device/backend.h"
+
+namespace heddle::runtime {
+
+using passes::ProgramOutput;
+
+namespace {
+
+std::byte* start_of(const DeviceArray& array) {
+  return static_cast<std::byte*>(array.buffer->pointer()) + array.offset;
+}
+
+std::size_t bytes_of(const ir::Type& type) {
+  std::size_t bytes = size_of(type.dtype);
+  for (const ir::Dim extent : type.shape) bytes *= static_cast<std::size_t>(extent.constant());
+  return bytes;
+}
+
+}  // namespace
+
+Frame::Frame(const passes::Program& program, const Prepared& prepared,
+             std::span<const ArgumentView> arguments, const CallerLines& lines, Stream& stream,
+             bool captured, BufferRef arena, std::vector<DeviceArray>& outputs)
+    : program_(program),
+      prepared_(prepared),
+      arguments_(arguments),
+      lines_(lines),
+      stream_(stream),
+      captured_(captured),
+      outputs_(outputs),
+      first_output_(outputs.size()),
+      arena_(std::move(arena)) {
+  try {
+    wait_for_inputs();
+    own_donated_inputs();
+    allocate_outputs();
+    if (arena_) {
+      poison(*arena_, stream);
+    } else if (!program.temporaries.empty()) {
+      // Also of 0 bytes, when all temporaries are empty: kernels are still given their addresses.
+      arena_ = allocate(static_cast<std::size_t>(prepared.arena.bytes), stream,
+                        prepared.arena_label, lines.of_output(0));
+    }
+  } catch (...) {
+    outputs_.resize(first_output_);
+    throw;
+  }
+}
+
+Frame::~Frame() {
+  if (!finished_) outputs_.resize(first_output_);
+}
+
+std::byte* Frame::address(const passes::BufferRef& reference) const {
+  switch (reference.kind) {
+    case passes::BufferRef::Kind::input:
+      return start_of(input(reference.index));
+    case passes::BufferRef::Kind::output:
+      return start_of(outputs_[first_output_ + reference.index]);
+    case passes::BufferRef::Kind::temporary:
+      return static_cast<std::byte*>(arena_->pointer()) + prepared_.arena.offsets[reference.index];
+    case passes::BufferRef::Kind::fallback:
+      break;
+  }
+  throw InternalError("memory of a fallback is named outside of its steps");
+}
+
+std::vector<BufferRef> Frame::buffers() const {
+  std::vector<BufferRef> all;
+  if (arena_) all.push_back(arena_);
+  for (const ArgumentView& argument : arguments_) {
+    if (argument.array != nullptr && argument.array->buffer) all.push_back(argument.array->buffer);
+  }
+  for (const auto& [index, copied] : copies_) all.push_back(copied.buffer);
+  for (std::size_t i = first_output_; i < outputs_.size(); ++i) all.push_back(outputs_[i].buffer);
+  return all;
+}
+
+void Frame::finish() {
+  // Work that changed a donated buffer outside its own stream is waited for there, so that whoever
+  // looks at the buffer next only has to know its own stream. Not so for what is only captured.
+  for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+    const ProgramOutput& output = program_.outputs[i];
+    if (!output.input || captured_) continue;
+    Buffer& buffer = *input(*output.input).buffer;
+    if (program_.inputs[*output.input].donated)
+      buffer.describe(prepared_.output_labels[i], lines_.of_output(i));
+    if (!buffer.is_of(stream_) && capabilities_of(buffer.device()).asynchronous)
+      buffer.stream().wait(Event(stream_));
+  }
+  finished_ = true;
+}
+
+const DeviceArray& Frame::input(std::uint32_t index) const {
+  for (const auto& [of, copied] : copies_) {
+    if (of == index) return copied;
+  }
+  return *arguments_[index].array;
+}
+
+// An input that another stream made may still be in the making.
+void Frame::wait_for_inputs() {
+  const Buffer* waited = nullptr;  // most come from one stream
+  for (const ArgumentView& argument : arguments_) {
+    if (argument.array == nullptr || !argument.array->buffer) continue;
+    Buffer& buffer = *argument.array->buffer;
+    if (buffer.is_of(stream_)) continue;
+    if (capabilities_of(buffer.device()).asynchronous &&
+        (waited == nullptr || !buffer.is_of(waited->stream()))) {
+      wait_for(buffer.stream());
+      waited = &buffer;
+    }
+    // What a graph captures is kept by the graph.
+    if (!captured_) buffer.used_on(stream_);
+  }
+}
+
+// A graph cannot wait for what is outside of it.
+void Frame::wait_for(const Stream& other) const {
+  if (captured_ && !other.capturing()) {
+    other.synchronize();
+  } else if (!other.idle()) {
+    stream_.wait(Event(other));
+  }
+}
+
+// What the program writes in place must be the caller's alone.
+void Frame::own_donated_inputs() {
+  for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+    const ProgramOutput& output = program_.outputs[i];
+    if (!output.input || !program_.inputs[*output.input].donated) continue;
+    const DeviceArray& array = input(*output.input);
+    if (array.buffer.unique() && array.buffer->pooled()) continue;
+    const std::size_t bytes = bytes_of(array.type);
+    BufferRef memory = allocate(bytes, stream_, prepared_.output_labels[i], lines_.of_output(i));
+    copy(memory->pointer(), stream_.device(), start_of(array), stream_.device(), bytes, stream_);
+    copies_.emplace_back(*output.input, DeviceArray{array.type, std::move(memory), 0});
+  }
+}
+
+void Frame::allocate_outputs() {
+  for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+    const ProgramOutput& output = program_.outputs[i];
+    DeviceArray& array = outputs_.emplace_back();
+    array.type = {output.type.dtype, prepared_.output_shapes[i]};
+    if (output.input || output.output) {
+      const DeviceArray& same =
+          output.input ? input(*output.input) : outputs_[first_output_ + *output.output];
+      array.buffer = same.buffer;
+      array.offset = same.offset;
+    } else {
+      array.buffer = allocate(static_cast<std::size_t>(prepared_.output_bytes[i]), stream_,
+                              prepared_.output_labels[i], lines_.of_output(i));
+    }
+  }
+}
+
+}  // namespace heddle::runtime

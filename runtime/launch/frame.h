@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "passes/program/program.h"
+#include "runtime/launch/arguments.h"
+#include "runtime/launch/prepared.h"
+
+namespace heddle::runtime {
+
+/// The memory of one call, from which steps' buffer references become addresses.
+class Frame {
+ public:
+  /// Makes the stream wait for the arguments, copies donated ones that others hold too, and
+  /// allocates the outputs, which are put behind `outputs`, and the arena unless one is given.
+  /// Throws OutOfMemory, DeviceError.
+  Frame(const passes::Program& program, const Prepared& prepared,
+        std::span<const ArgumentView> arguments, const CallerLines& lines, Stream& stream,
+        bool captured, BufferRef arena, std::vector<DeviceArray>& outputs);
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  /// Takes the outputs away again unless finish() was called.
+  ~Frame();
+
+  std::byte* address(const passes::BufferRef& reference) const;
+  const ir::ElementBits& scalar(std::uint32_t input) const { return arguments_[input].scalar.bits; }
+  /// Where the program's temporaries lie; null where it has none.
+  const BufferRef& arena() const { return arena_; }
+  /// Whatever the call reads or writes.
+  std::vector<BufferRef> buffers() const;
+
+  /// All is enqueued.
+  void finish();
+
+ private:
+  const DeviceArray& input(std::uint32_t index) const;
+  void wait_for_inputs();
+  void wait_for(const Stream& other) const;
+  void own_donated_inputs();
+  void allocate_outputs();
+
+  const passes::Program& program_;
+  const Prepared& prepared_;
+  std::span<const ArgumentView> arguments_;
+  const CallerLines& lines_;
+  Stream& stream_;
+  bool captured_;  ///< into a user's CUDA graph
+  std::vector<std::pair<std::uint32_t, DeviceArray>>
+      copies_;  ///< of donated inputs that others hold too
+  std::vector<DeviceArray>& outputs_;
+  std::size_t first_output_;
+  bool finished_ = false;
+  BufferRef arena_;
+};
+
+}  // namespace heddle::runtime

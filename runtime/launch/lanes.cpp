@@ -1,0 +1,56 @@
+#include "runtime/launch/lanes.h"
+
+namespace heddle::runtime {
+
+Lanes::Lease Lanes::find(const StreamState* stream, std::span<const ArgumentView> arguments) {
+  for (std::size_t i = 0; i < capacity; ++i) {
+    if (streams_[i].load(std::memory_order_acquire) != stream) continue;
+    Place& place = places_[i];
+    if (place.taken.exchange(true, std::memory_order_acquire)) continue;
+    Lease lease(place.lane.get(), &place.taken);
+    // Another thread may have put another stream's lane here before the place was taken.
+    if (streams_[i].load(std::memory_order_relaxed) != stream ||
+        !lease->schedule->fits(arguments)) {
+      continue;
+    }
+    const std::uint64_t now = added_.load(std::memory_order_relaxed);
+    if (place.used.load(std::memory_order_relaxed) != now)
+      place.used.store(now, std::memory_order_relaxed);
+    return lease;
+  }
+  return {};
+}
+
+Lanes::Lease Lanes::add(const StreamState* stream, std::shared_ptr<const Schedule> schedule) {
+  auto lane = std::make_unique<Lane>(std::move(schedule));
+  const std::lock_guard lock(adding_);
+  // An empty place was last used at 0. One that is taken just now is not there to be had.
+  Place* oldest = nullptr;
+  std::size_t index = 0;
+  for (std::size_t i = 0; i < capacity; ++i) {
+    Place& place = places_[i];
+    if (oldest != nullptr && place.used.load() >= oldest->used.load()) continue;
+    if (place.taken.exchange(true, std::memory_order_acquire)) continue;
+    if (oldest != nullptr) oldest->taken.store(false, std::memory_order_release);
+    oldest = &place;
+    index = i;
+  }
+  if (oldest == nullptr) return Lease(std::move(lane));
+  oldest->lane = std::move(lane);
+  oldest->used.store(added_.fetch_add(1) + 1);
+  streams_[index].store(stream, std::memory_order_release);
+  return {oldest->lane.get(), &oldest->taken};
+}
+
+void Lanes::give_up_graphs() {
+  for (Place& place : places_) {
+    if (place.taken.exchange(true, std::memory_order_acquire)) continue;
+    if (place.lane && place.lane->graph) {
+      place.lane->graph.reset();
+      place.lane->calls = 0;
+    }
+    place.taken.store(false, std::memory_order_release);
+  }
+}
+
+}  // namespace heddle::runtime

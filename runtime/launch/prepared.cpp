@@ -1,0 +1,192 @@
+#include "runtime/launch/prepared.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+using ir::Dim;
+using passes::Program;
+
+ir::Shape evaluate(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
+  ir::Shape result;
+  for (const Dim extent : shape) result.emplace_back(extent.evaluate(bindings));
+  return result;
+}
+
+[[noreturn]] void mismatch(const Program& program, std::size_t index, const ir::Type& given) {
+  throw ShapeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
+                               index, program.name, to_string(given),
+                               to_string(program.inputs[index].type)));
+}
+
+// The value of a symbol that an extent is linear in, from what the extent is; nothing for products
+// and sums of several, which are checked once all are known.
+std::optional<ir::SymbolBinding> solve(const Dim& extent, std::int64_t value) {
+  std::vector<ir::SymbolId> symbols;
+  extent.collect_symbols(symbols);
+  if (symbols.size() != 1) return std::nullopt;
+  const auto at = [&](std::int64_t point) {
+    const ir::SymbolBinding binding{symbols[0], point};
+    return extent.evaluate({&binding, 1});
+  };
+  const std::int64_t constant = at(0), slope = at(1) - constant;
+  if (slope == 0 || at(2) != constant + 2 * slope || (value - constant) % slope != 0)
+    return std::nullopt;
+  return ir::SymbolBinding{symbols[0], (value - constant) / slope};
+}
+
+/// Whether each of the extents says its symbol's value or is constant.
+bool bind_symbols(const Program& program, std::size_t index, const ir::Type& given,
+                  ir::SymbolBindings& bindings) {
+  const ir::Shape& expected = program.inputs[index].type.shape;
+  if (given.shape.size() != expected.size()) mismatch(program, index, given);
+  bool all_solved = true;
+  for (std::size_t axis = 0; axis < expected.size(); ++axis) {
+    if (expected[axis].is_constant()) {
+      if (!(expected[axis] == given.shape[axis])) mismatch(program, index, given);
+      continue;
+    }
+    const auto solved = solve(expected[axis], given.shape[axis].constant());
+    if (!solved) {
+      all_solved = false;
+      continue;
+    }
+    if (solved->value < 0) mismatch(program, index, given);
+    const bool bound = std::any_of(bindings.begin(), bindings.end(),
+                                   [&](const auto& one) { return one.symbol == solved->symbol; });
+    if (!bound) bindings.push_back(*solved);
+  }
+  return all_solved;
+}
+
+bool all_bound(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
+  std::vector<ir::SymbolId> symbols;
+  for (const Dim extent : shape) extent.collect_symbols(symbols);
+  return std::ranges::all_of(symbols, [&](ir::SymbolId symbol) {
+    return std::ranges::find(bindings, symbol, &ir::SymbolBinding::symbol) != bindings.end();
+  });
+}
+
+void check_facts(const Program& program, const ir::SymbolBindings& bindings) {
+  for (const ir::SymbolFact& fact : program.facts) {
+    for (const ir::SymbolBinding& bound : bindings) {
+      if (bound.symbol != fact.symbol) continue;
+      if (bound.value < fact.minimum || bound.value % fact.multiple_of != 0) {
+        throw ShapeError(fmt::format(
+            "{} was compiled for {} >= {} and a multiple of {}, and it is {}", program.name,
+            symbol_name(fact.symbol), fact.minimum, fact.multiple_of, bound.value));
+      }
+    }
+  }
+}
+
+/// " (file.cpp:12)" of the caller's graph, or nothing.
+std::string place_of(const ir::Requirement& broken, const ir::Graph* graph) {
+  if (graph == nullptr) return {};
+  for (const ir::Requirement& one : ir::requirements(*graph)) {
+    if (one.value == broken.value && one.unless_zero == broken.unless_zero &&
+        !one.location.empty()) {
+      return " (" + one.location + ")";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ir::SymbolBindings bind_arguments(const Program& program, std::span<const ArgumentView> arguments) {
+  if (arguments.size() != program.inputs.size()) {
+    throw ShapeError(fmt::format("{} takes {} arguments, and {} were given", program.name,
+                                 program.inputs.size(), arguments.size()));
+  }
+  ir::SymbolBindings bindings;
+  bool all_solved = true;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const passes::ProgramInput& input = program.inputs[i];
+    const DeviceArray* const array = arguments[i].array;
+    const DType dtype = array != nullptr ? array->type.dtype : arguments[i].scalar.dtype;
+    if (dtype != input.type.dtype) {
+      throw DTypeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
+                                   i, program.name, name_of(dtype), name_of(input.type.dtype)));
+    }
+    if (input.scalar != (array == nullptr))
+      throw InternalError("a scalar argument for an array parameter, or the reverse");
+    if (array != nullptr) all_solved &= bind_symbols(program, i, array->type, bindings);
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const DeviceArray* const array = arguments[i].array;
+    const ir::Shape& expected = program.inputs[i].type.shape;
+    if (array == nullptr || is_constant(expected)) continue;
+    const bool known = all_solved || all_bound(expected, bindings);
+    if (!known || evaluate(expected, bindings) != array->type.shape)
+      mismatch(program, i, array->type);
+  }
+  check_facts(program, bindings);
+  return bindings;
+}
+
+// Sizes are only evaluated, and code only runs, where all hold.
+void check_requirements(const Program& program, const ir::SymbolBindings& bindings,
+                        const ir::Graph* graph) {
+  for (const ir::Requirement& one : program.requirements) {
+    if (!all_bound({one.value, one.unless_zero}, bindings)) {
+      throw ShapeError(
+          fmt::format("{}: {} has a symbol that no argument's shape says: use each in "
+                      "the shape of a parameter{}",
+                      program.name, one.value.to_string(), place_of(one, graph)));
+    }
+    if (one.holds(bindings)) continue;
+    std::string values;
+    std::vector<ir::SymbolId> symbols;
+    one.value.collect_symbols(symbols);
+    for (const ir::SymbolId symbol : symbols) {
+      values += fmt::format("{}{}={}", values.empty() ? "" : ", ", symbol_name(symbol),
+                            Dim::symbol(symbol).evaluate(bindings));
+    }
+    one.raise(
+        fmt::format("{} with {}: {}{}", program.name, values, one.text, place_of(one, graph)));
+  }
+}
+
+PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBindings& bindings) {
+  PreparedKernel kernel;
+  kernel.blocks = 1;
+  for (const passes::GridExtent& extent : step.grid) {
+    const std::int64_t elements = extent.elements.evaluate(bindings);
+    const std::int64_t blocks = (elements + extent.per_block - 1) / extent.per_block;
+    kernel.blocks *= extent.most > 0 ? std::min(blocks, extent.most) : blocks;
+  }
+  for (const passes::Parameter& parameter : step.parameters) {
+    if (parameter.kind == passes::Parameter::Kind::size)
+      kernel.sizes.push_back(parameter.value.evaluate(bindings));
+  }
+  return kernel;
+}
+
+Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::Graph* graph) {
+  Prepared prepared;
+  prepared.bindings = std::move(bindings);
+  const ir::SymbolBindings& bound = prepared.bindings;
+  check_requirements(program, bound, graph);
+  for (const passes::ProgramOutput& output : program.outputs) {
+    prepared.output_shapes.push_back(evaluate(output.type.shape, bound));
+    const ir::Type type{output.type.dtype, prepared.output_shapes.back()};
+    prepared.output_bytes.push_back(ir::byte_count(type).constant());
+    prepared.output_labels.push_back(label_of(type, program.name));
+  }
+  for (const passes::Temporary& temporary : program.temporaries) {
+    prepared.temporary_bytes.push_back(temporary.bytes.evaluate(bound));
+  }
+  prepared.arena = passes::plan_arena(program.temporaries, prepared.temporary_bytes);
+  prepared.arena_label = std::make_shared<const std::string>("temporaries of " + program.name);
+  return prepared;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/types/dim.h"
+#include "passes/program/program.h"
+#include "runtime/launch/arguments.h"
+
+namespace heddle::runtime {
+
+/// One kernel launch with every size known.
+struct PreparedKernel {
+  std::int64_t blocks = 0;          ///< on the host the length of the range
+  std::vector<std::int64_t> sizes;  ///< values of the size parameters, in order
+};
+
+/// The memory of a program for one set of extents.
+struct Prepared {
+  ir::SymbolBindings bindings;
+  std::vector<ir::Shape> output_shapes;
+  std::vector<std::int64_t> output_bytes;
+  std::vector<Label> output_labels;
+  passes::Arena arena;
+  Label arena_label;
+  std::vector<std::int64_t> temporary_bytes;
+};
+
+/// Binds the program's symbols to the arguments' extents. Throws ShapeError that names the
+/// argument, its shape and the parameter's, for extents that do not fit or break a fact;
+/// DTypeError.
+ir::SymbolBindings bind_arguments(const passes::Program& program,
+                                  std::span<const ArgumentView> arguments);
+
+/// Throws IndexError, ShapeError or ValueError when the symbols break one of the program's
+/// requirements. The line that it names is looked up in `graph`, which has the program's hash.
+void check_requirements(const passes::Program& program, const ir::SymbolBindings& bindings,
+                        const ir::Graph* graph);
+
+PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBindings& bindings);
+
+/// Evaluates the sizes of a program's memory. Throws as check_requirements does, and when sizes do
+/// not fit 64 bits.
+Prepared prepare(const passes::Program& program, ir::SymbolBindings bindings,
+                 const ir::Graph* graph = nullptr);
+
+}  // namespace heddle::runtime

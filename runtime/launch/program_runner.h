@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ir/base/fork_gate.h"
+#include "runtime/cache/image.h"
+#include "runtime/launch/capture.h"
+#include "runtime/launch/kernel_run.h"
+#include "runtime/launch/lanes.h"
+#include "runtime/launch/launcher.h"
+#include "runtime/launch/schedule.h"
+
+namespace heddle::runtime {
+
+/// Runs a loaded program: finds the lane of such a call, which has everything prepared, finds
+/// memory, and enqueues the actions in order; as graphs when such calls repeat.
+class ProgramRunner {
+ public:
+  ProgramRunner(passes::Program program, std::unique_ptr<KernelLauncher> launcher)
+      : program_(std::move(program)),
+        launcher_(std::move(launcher)),
+        refused_(program_.steps.size()) {}
+  ~ProgramRunner();
+
+  const passes::Program& program() const { return program_; }
+  /// As Executable::run.
+  void run(std::span<const ArgumentView> arguments, Stream& stream,
+           std::vector<DeviceArray>& outputs, const CallerLines& lines = {});
+
+ private:
+  Lanes::Lease lane_for(std::span<const ArgumentView> arguments, const Stream& stream,
+                        const ir::Graph* graph);
+  std::shared_ptr<const Schedule> schedule_for(std::span<const ArgumentView> arguments,
+                                               Device device, const ir::Graph* graph);
+  void prepare_graph(const Lanes::Lease& lane, const Frame& frame);
+  void enqueue(Lane& lane, const CallFrame& frame, bool captured);
+  void enqueue_watched(Lane& lane, const CallFrame& frame, const WatchedCall& call);
+  void enqueue_one(const Action& action, ArgumentSlots& arguments, const CallFrame& frame,
+                   const Prepared& prepared);
+  void enqueue_call(const Action& action, const CallFrame& frame, const Prepared& prepared);
+  void run_fallback(const ScheduledFallback& fallback, const CallFrame& frame,
+                    const Prepared& prepared);
+
+  passes::Program program_;
+  std::unique_ptr<KernelLauncher> launcher_;
+  /// Per step: its handler has refused the call once, whatever the sizes were.
+  std::vector<std::atomic<bool>> refused_;
+  ir::Mutex mutex_;                                         ///< guards the next
+  std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
+  /// Behind what they refer to, so that they go first. Shared with what gives up graphs when memory
+  /// is short.
+  std::shared_ptr<Lanes> lanes_ = std::make_shared<Lanes>();
+  std::once_flag gives_up_graphs_;
+  int reclaimer_ = -1;
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,150 @@
+#include "runtime/launch/schedule.h"
+
+#include <algorithm>
+
+#include "heddle/error.h"
+
+#include "runtime/calls/handlers.h"
+#include "runtime/launch/frame.h"
+
+namespace heddle::runtime {
+
+using passes::Parameter;
+using passes::Step;
+
+namespace {
+
+std::unique_ptr<const ScheduledFallback> schedule_fallback(const passes::Fallback& fallback,
+                                                           std::uint32_t index,
+                                                           const CallContext& context) {
+  auto scheduled = std::make_unique<ScheduledFallback>();
+  for (const Step& step : fallback.steps) {
+    if (step.call() != nullptr && step.call()->fallback)
+      throw InternalError("a call of a fallback has a fallback of its own");
+    scheduled->list.add(step, index, context);
+  }
+  for (const ir::Dim bytes : fallback.buffers)
+    scheduled->bytes.push_back(static_cast<std::size_t>(bytes.evaluate(context.bindings)));
+  return scheduled;
+}
+
+}  // namespace
+
+Schedule::Schedule(const passes::Program& program, std::span<const ArgumentView> arguments,
+                   Device device, const ir::Graph* graph)
+    : prepared_(prepare(program, bind_arguments(program, arguments), graph)) {
+  for (const auto& [array, scalar] : arguments) {
+    expected_.push_back(
+        {array == nullptr, array != nullptr ? array->type : ir::Type{scalar.dtype, {}}});
+  }
+  const CallContext context{program.inputs, prepared_.bindings, device};
+  for (std::uint32_t i = 0; i < program.steps.size(); ++i) list_.add(program.steps[i], i, context);
+}
+
+bool Schedule::fits(std::span<const ArgumentView> arguments) const {
+  return std::ranges::equal(arguments, expected_,
+                            [](const ArgumentView& given, const Expected& expected) {
+                              if ((given.array == nullptr) != expected.is_scalar) return false;
+                              if (expected.is_scalar)
+                                return given.scalar.dtype == expected.type.dtype;
+                              return given.array->type.dtype == expected.type.dtype &&
+                                     given.array->type.shape == expected.type.shape;
+                            });
+}
+
+void ActionList::add(const Step& step, std::uint32_t index, const CallContext& context) {
+  if (const passes::KernelStep* const kernel = step.kernel()) {
+    add_launch(*kernel, index, context);
+  } else if (const passes::CallStep* const call = step.call()) {
+    add_call(*call, index, context);
+  } else if (const passes::FillStep* const fill = step.fill()) {
+    add_clear(fill->buffer, static_cast<std::size_t>(fill->bytes.evaluate(context.bindings)),
+              index);
+  }
+}
+
+void ActionList::add_call(const passes::CallStep& call, std::uint32_t index,
+                          const CallContext& context) {
+  CallWork work = call_handler(call.handler, context.device.kind).prepare(call, context);
+  if (auto* const launches = std::get_if<std::vector<passes::KernelStep>>(&work)) {
+    for (const passes::KernelStep& step : launches_.emplace_back(std::move(*launches)))
+      add_launch(step, index, context);
+    return;
+  }
+  auto scheduled = std::make_unique<ScheduledCall>();
+  scheduled->work = std::get<std::unique_ptr<const PreparedCall>>(std::move(work));
+  if (call.fallback) scheduled->fallback = schedule_fallback(*call.fallback, index, context);
+  actions_.push_back({.kind = Action::Kind::call, .call = scheduled.get(), .step_index = index});
+  calls_.push_back(std::move(scheduled));
+}
+
+void ActionList::add_launch(const passes::KernelStep& step, std::uint32_t index,
+                            const CallContext& context) {
+  const PreparedKernel kernel = prepare_kernel(step, context.bindings);
+  if (kernel.blocks == 0) return;
+  for (const Parameter& parameter : step.parameters) {
+    if (parameter.kind == Parameter::Kind::buffer && parameter.cleared > 0)
+      add_clear(parameter.buffer, static_cast<std::size_t>(parameter.cleared * kernel.blocks),
+                index);
+  }
+  const auto action = static_cast<std::uint32_t>(actions_.size());
+  actions_.push_back({.kind = Action::Kind::launch,
+                      .step = &step,
+                      .blocks = kernel.blocks,
+                      .step_index = index,
+                      .first_slot = static_cast<std::uint32_t>(slots_.size())});
+  std::size_t next_size = 0;
+  for (const Parameter& parameter : step.parameters) {
+    switch (parameter.kind) {
+      case Parameter::Kind::buffer:
+        add_slot({.action = action, .buffer = parameter.buffer});
+        break;
+      case Parameter::Kind::size:
+        slots_.emplace_back(static_cast<std::uint64_t>(kernel.sizes[next_size++]));
+        break;
+      case Parameter::Kind::scalar:
+        add_slot({.action = action, .is_scalar = true, .scalar = parameter.scalar, .buffer = {}});
+        break;
+    }
+  }
+  actions_.back().slot_count = static_cast<std::uint32_t>(step.parameters.size());
+}
+
+void ActionList::add_clear(const passes::BufferRef& buffer, std::size_t bytes,
+                           std::uint32_t index) {
+  if (bytes == 0) return;
+  const auto action = static_cast<std::uint32_t>(actions_.size());
+  actions_.push_back({.kind = Action::Kind::clear,
+                      .bytes = bytes,
+                      .step_index = index,
+                      .first_slot = static_cast<std::uint32_t>(slots_.size()),
+                      .slot_count = 1});
+  add_slot({.action = action, .buffer = buffer});
+}
+
+void ActionList::add_slot(const SlotSource& source) {
+  sources_.push_back(source);
+  sources_.back().slot = static_cast<std::uint32_t>(slots_.size());
+  slots_.emplace_back();
+}
+
+ArgumentSlots::ArgumentSlots(const ActionList& list)
+    : slots_(list.slots().begin(), list.slots().end()), changed_(list.actions().size(), 1) {
+  for (ir::ElementBits& slot : slots_) pointers_.push_back(&slot);
+}
+
+template <class Memory>
+void ArgumentSlots::set(const ActionList& list, const Memory& memory) {
+  for (const SlotSource& source : list.sources()) {
+    const ir::ElementBits value =
+        source.is_scalar ? memory.scalar(source.scalar)
+                         : reinterpret_cast<std::uint64_t>(memory.address(source.buffer));
+    if (slots_[source.slot] == value) continue;
+    slots_[source.slot] = value;
+    changed_[source.action] = 1;
+  }
+}
+template void ArgumentSlots::set(const ActionList& list, const Frame& memory);
+template void ArgumentSlots::set(const ActionList& list, const CallFrame& memory);
+
+}  // namespace heddle::runtime

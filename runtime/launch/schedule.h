@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "passes/program/program.h"
+#include "runtime/calls/call_handler.h"
+#include "runtime/launch/arguments.h"
+#include "runtime/launch/prepared.h"
+
+namespace heddle::runtime {
+
+struct ScheduledCall;
+
+/// One thing that a call asks the device to do.
+struct Action {
+  enum class Kind : std::uint8_t {
+    launch,  ///< `blocks` of `step`'s kernel; its arguments are the action's slots
+    clear,   ///< `bytes` of 0 at the address that is the action's slot
+    call     ///< `call`, which a handler has prepared
+  };
+  Kind kind = Kind::launch;
+  const passes::KernelStep* step = nullptr;
+  std::int64_t blocks = 0;
+  std::size_t bytes = 0;
+  const ScheduledCall* call = nullptr;
+  std::uint32_t step_index = 0;  ///< of the program
+  std::uint32_t first_slot = 0, slot_count = 0;
+};
+
+/// An argument that only a call knows: where a buffer lies, or a scalar.
+struct SlotSource {
+  std::uint32_t slot = 0, action = 0;
+  bool is_scalar = false;
+  std::uint32_t scalar = 0;  ///< input index
+  passes::BufferRef buffer;
+};
+
+/// Steps for one set of extents as a flat list of actions. The arguments of all kernels are laid
+/// out in slots, where those that are the same in each call are there already.
+class ActionList {
+ public:
+  /// Adds what a step comes to; `index` is that of the program's step. Refers to the step.
+  void add(const passes::Step& step, std::uint32_t index, const CallContext& context);
+
+  std::span<const Action> actions() const { return actions_; }
+  std::span<const ir::ElementBits> slots() const { return slots_; }
+  std::span<const SlotSource> sources() const { return sources_; }
+
+ private:
+  void add_call(const passes::CallStep& call, std::uint32_t index, const CallContext& context);
+  void add_launch(const passes::KernelStep& step, std::uint32_t index, const CallContext& context);
+  void add_clear(const passes::BufferRef& buffer, std::size_t bytes, std::uint32_t index);
+  void add_slot(const SlotSource& source);
+
+  std::vector<Action> actions_;
+  std::vector<ir::ElementBits> slots_;
+  std::vector<SlotSource> sources_;
+  // What actions refer to.
+  std::vector<std::unique_ptr<const ScheduledCall>> calls_;
+  std::vector<std::vector<passes::KernelStep>> launches_;  ///< that handlers made
+};
+
+/// What runs instead of a call.
+struct ScheduledFallback {
+  ActionList list;
+  std::vector<std::size_t> bytes;  ///< of passes::Fallback::buffers
+};
+
+/// A call with every size known, and its fallback if it has one.
+struct ScheduledCall {
+  std::unique_ptr<const PreparedCall> work;
+  std::unique_ptr<const ScheduledFallback> fallback;
+};
+
+/// A program for one set of extents.
+class Schedule {
+ public:
+  /// Refers to the program. Throws as prepare(), bind_arguments() and handlers do.
+  Schedule(const passes::Program& program, std::span<const ArgumentView> arguments, Device device,
+           const ir::Graph* graph);
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+
+  /// Whether the arguments are of the dtypes and shapes that it was made for.
+  bool fits(std::span<const ArgumentView> arguments) const;
+
+  const Prepared& prepared() const { return prepared_; }
+  const ActionList& list() const { return list_; }
+  std::span<const Action> actions() const { return list_.actions(); }
+
+ private:
+  struct Expected {
+    bool is_scalar;
+    ir::Type type;
+  };
+
+  std::vector<Expected> expected_;
+  Prepared prepared_;
+  ActionList list_;
+};
+
+/// The arguments of one call's kernels, with pointers to them as a launch wants. Of one call at a
+/// time.
+class ArgumentSlots {
+ public:
+  explicit ArgumentSlots(const ActionList& list);
+  ArgumentSlots(const ArgumentSlots&) = delete;
+  ArgumentSlots& operator=(const ArgumentSlots&) = delete;
+
+  /// `Memory` says addresses and scalars: Frame or CallFrame.
+  template <class Memory>
+  void set(const ActionList& list, const Memory& memory);
+  std::span<const ir::ElementBits> values(const Action& action) const {
+    return {slots_.data() + action.first_slot, action.slot_count};
+  }
+  void** pointers(const Action& launch) { return pointers_.data() + launch.first_slot; }
+  /// Whether an argument of the action has changed since it was last settled.
+  bool changed(std::size_t action) const { return changed_[action] != 0; }
+  void settle(std::size_t action) { changed_[action] = 0; }
+
+ private:
+  std::vector<ir::ElementBits> slots_;
+  std::vector<void*> pointers_;
+  std::vector<char> changed_;
+};
+
+}  // namespace heddle::runtime
