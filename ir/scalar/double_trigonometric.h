@@ -157,8 +157,7 @@ HD_SCALAR double double_arcsin(double value) {
 }  // namespace heddle_scalar
 
 //! section double_logarithm needs double_math
-//! device
-// For GPUs, whose own functions are off by 2 units. libmvec's are not.
+// The functions of CUDA and of libmvec are off by 2 units.
 namespace heddle_scalar {
 // A number and what its rounding left.
 struct DoubleSum {
@@ -194,7 +193,6 @@ HD_SCALAR double double_log_after_1(DoubleSum x, double doublings) {
 }  // namespace heddle_scalar
 
 //! section double_arcsinh needs double_logarithm sqrt
-//! device
 namespace heddle_scalar {
 HD_SCALAR double double_arcsinh(double value) {
   const double size = size_of(value);
@@ -210,7 +208,6 @@ HD_SCALAR double double_arcsinh(double value) {
 }  // namespace heddle_scalar
 
 //! section double_arccosh needs double_logarithm sqrt
-//! device
 namespace heddle_scalar {
 HD_SCALAR double double_arccosh(double value) {
   const bool large = value > 0x1p28;
@@ -231,7 +228,6 @@ HD_SCALAR double double_arccosh(double value) {
 }  // namespace heddle_scalar
 
 //! section double_arctanh needs double_logarithm
-//! device
 namespace heddle_scalar {
 // log(1 + 2 x / (1 - x)) / 2.
 HD_SCALAR double double_arctanh(double value) {

@@ -67,39 +67,27 @@ HD_VECTOR_MATH_1(tanh, tanh)
 
 //! section arcsinh needs math vector_math double_arcsinh
 //! defines arcsinh
-#if defined(__CUDACC__) || defined(HD_LIBRARY)
 HD_FLOAT_MATH_1(arcsinh, asinh)
 namespace heddle_scalar {
 HD_SCALAR double arcsinh(double x) { return double_arcsinh(x); }
 }  // namespace heddle_scalar
 HD_SOFT_1(arcsinh)
-#else
-HD_VECTOR_MATH_1(arcsinh, asinh)
-#endif
 
 //! section arccosh needs math vector_math double_arccosh
 //! defines arccosh
-#if defined(__CUDACC__) || defined(HD_LIBRARY)
 HD_FLOAT_MATH_1(arccosh, acosh)
 namespace heddle_scalar {
 HD_SCALAR double arccosh(double x) { return double_arccosh(x); }
 }  // namespace heddle_scalar
 HD_SOFT_1(arccosh)
-#else
-HD_VECTOR_MATH_1(arccosh, acosh)
-#endif
 
 //! section arctanh needs math vector_math double_arctanh
 //! defines arctanh
-#if defined(__CUDACC__) || defined(HD_LIBRARY)
 HD_FLOAT_MATH_1(arctanh, atanh)
 namespace heddle_scalar {
 HD_SCALAR double arctanh(double x) { return double_arctanh(x); }
 }  // namespace heddle_scalar
 HD_SOFT_1(arctanh)
-#else
-HD_VECTOR_MATH_1(arctanh, atanh)
-#endif
 
 //! section erf needs math vector_math
 //! defines erf
