@@ -14,6 +14,25 @@ ValueId constant(Graph& graph, DType dtype, double value) {
   return graph.constant(dtype, ir::constant_bits(dtype, value));
 }
 
+ValueId unary(Graph& graph, Op op, ValueId value, ir::Attributes attributes,
+              ir::Location location) {
+  return graph.add(op, {value}, std::move(attributes), location);
+}
+
+ValueId diagonal(Graph& graph, ValueId matrices, ir::Location location) {
+  const ir::Shape shape = graph.shape(matrices);
+  const Dim n = shape.back();
+  // Neighbours on the diagonal are a row and an element apart.
+  ir::Attributes flat, apart;
+  flat.shape = apart.shape = {shape.begin(), shape.end() - 1};
+  flat.shape.back() = n * n;
+  apart.starts.assign(flat.shape.size(), Dim(0));
+  apart.steps.assign(flat.shape.size(), Dim(1));
+  apart.steps.back() = n + Dim(1);
+  const ValueId elements = unary(graph, Op::reshape, matrices, std::move(flat), location);
+  return unary(graph, Op::slice, elements, std::move(apart), location);
+}
+
 ValueId indices(Graph& graph, const ir::Shape& shape, std::int64_t axis, ir::Location location) {
   ir::Attributes attributes;
   attributes.dtype = DType::i32;
@@ -22,12 +41,31 @@ ValueId indices(Graph& graph, const ir::Shape& shape, std::int64_t axis, ir::Loc
   return graph.add(Op::iota, {}, std::move(attributes), location);
 }
 
+/// What became of each matrix: what the library says, or where the factor has its first NaN, which
+/// neither cuSOLVER nor OpenBLAS calls a minor that is not positive.
+ValueId status_with_nans(Graph& graph, ValueId said, ValueId factor, ir::Location location) {
+  const Dim n = graph.shape(factor).back();
+  if (n == Dim(0)) return said;
+  ir::Attributes along;
+  along.axes = {static_cast<std::int64_t>(graph.shape(said).size())};
+  const ValueId zero = constant(graph, DType::i32, 0), one = constant(graph, DType::i32, 1);
+  const ValueId none = constant(graph, DType::i32, std::numeric_limits<std::int32_t>::max());
+  const ValueId nans = unary(graph, Op::isnan, diagonal(graph, factor, location), {}, location);
+  const ValueId place = graph.add(Op::add, {indices(graph, {n}, 0, location), one}, {}, location);
+  const ValueId places = graph.add(Op::select, {nans, place, none}, {}, location);
+  const ValueId first = unary(graph, Op::min, places, along, location);
+  const ValueId any = graph.add(Op::less, {first, none}, {}, location);
+  const ValueId found = graph.add(Op::select, {any, first, zero}, {}, location);
+  const ValueId fine = graph.add(Op::equal, {said, zero}, {}, location);
+  return graph.add(Op::select, {fine, found, said}, {}, location);
+}
+
 }  // namespace
 
 std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir::Target&) {
   const ir::Location location = call.location();
   const ValueId raw = copy_node(graph, call.graph, call.node, call.operands);
-  const ValueId status = graph.result(raw, 1, location);
+  const ValueId status = status_with_nans(graph, graph.result(raw, 1, location), raw, location);
   const ir::Type type = graph.type(raw);
   const bool upper = call.data().get<bool>("upper");
   const ir::Shape matrix(type.shape.end() - 2, type.shape.end());

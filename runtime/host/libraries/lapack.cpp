@@ -1,7 +1,6 @@
 #include "runtime/host/libraries/lapack.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -36,23 +35,6 @@ openblas::PotrfFunction<void> potrf_of(const openblas::Api& api, DType dtype) {
   }
 }
 
-template <class Real>
-std::int32_t first_nan(const Real* diagonal, std::int64_t n, std::int64_t stride) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (std::isnan(diagonal[i * stride])) return static_cast<std::int32_t>(i + 1);
-  }
-  return 0;
-}
-
-/// The first NaN on the diagonal of a factor, counted from 1; 0 if there is none. LAPACK stops
-/// there and says so, OpenBLAS computes on with NaN.
-std::int32_t first_nan(DType dtype, const void* factor, std::int64_t n) {
-  const std::int64_t parts = is_complex(dtype) ? 2 : 1, stride = parts * (n + 1);
-  if (real_dtype(dtype) == DType::f32)
-    return first_nan(static_cast<const float*>(factor), n, stride);
-  return first_nan(static_cast<const double*>(factor), n, stride);
-}
-
 const openblas::Api& api_for(const openblas::Inside& inside) {
   if (!inside.entered) throw DeviceError("matrices are not factorised while the process ends");
   const openblas::Api& api = openblas::loaded();
@@ -79,7 +61,6 @@ void cholesky(DType dtype, bool upper, std::int64_t n, std::int64_t batch, void*
       std::byte* const matrix =
           static_cast<std::byte*>(matrices) + static_cast<std::size_t>(i) * bytes;
       potrf(&triangle, &extent, matrix, &extent, infos + i, 1);
-      if (infos[i] == 0) infos[i] = first_nan(dtype, matrix, n);
     }
   };
   if (n >= large) return factorise(0, batch);
