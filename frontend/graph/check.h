@@ -9,12 +9,14 @@
 
 namespace heddle::frontend {
 
+/// What a LinAlgError says of an item that failed, with the user's line.
+using FailureMessage = std::shared_ptr<const std::function<std::string(std::int64_t item)>>;
+
 /// A call that may fail on the device: `status`, i64 and 0-d, is computed with its results, and is
 /// -1 or which item of a batch failed first.
 struct Check {
   NodeRef status;
-  /// What a LinAlgError says of that item, with the user's line.
-  std::shared_ptr<const std::function<std::string(std::int64_t item)>> message;
+  FailureMessage message;
 };
 
 }  // namespace heddle::frontend

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/graph/depth_first.h"
+#include "frontend/graph/graph_builder.h"
 #include "frontend/graph/mix.h"
 #include "ir/graph/generalize.h"
 #include "ir/types/fields.h"
@@ -31,10 +33,6 @@ class Walker {
   GraphWalk run() {
     static std::uint64_t walks = 0;
     id_ = ++walks;
-    for (const NodeRef& root : roots_) {
-      enter(*root);
-      ++root->internal_references;  // the caller's
-    }
     for (const NodeRef& root : roots_) visit(*root);
     visit_results();
     if (walk_.busy) return std::move(walk_);
@@ -45,8 +43,20 @@ class Walker {
   }
 
  private:
-  void enter(Node& node) {
-    if (node.walk == id_) return;
+  /// Of `root`, or of one more user. Whether it is a pending operation that was not met before.
+  bool enter(Node& node) {
+    if (node.walk != id_) begin(node);
+    ++node.internal_references;
+    if (node.position != unvisited) return false;
+    if (is_pending(node)) {
+      node.position = unvisited - 1;
+      return true;
+    }
+    close(node);
+    return false;
+  }
+
+  void begin(Node& node) {
     node.walk = id_;
     node.position = unvisited;
     node.internal_references = 0;
@@ -56,36 +66,9 @@ class Walker {
     walk_.busy_here |= node.claim->is_own();
   }
 
-  /// Depth first, operands before users, without recursion.
+  /// Whoever calls holds the root, too.
   void visit(Node& root) {
-    struct Frame {
-      Node* node;
-      std::size_t next;
-    };
-    std::vector<Frame> stack;
-    const auto open = [&](Node& node) {
-      enter(node);
-      if (node.position != unvisited) return;
-      if (is_pending(node)) {
-        node.position = unvisited - 1;
-        stack.push_back({&node, 0});
-      } else {
-        close(node);
-      }
-    };
-    open(root);
-    while (!stack.empty()) {
-      Frame& frame = stack.back();
-      const auto operands = frame.node->operands();
-      if (frame.next == operands.size()) {
-        close(*frame.node);
-        stack.pop_back();
-        continue;
-      }
-      Node& operand = *operands[frame.next++];
-      open(operand);
-      ++operand.internal_references;
-    }
+    depth_first(root, [&](Node& node) { return enter(node); }, [&](Node& node) { close(node); });
   }
 
   /// A call that is computed has no operands afterwards, so its other results are computed with it.
@@ -251,44 +234,35 @@ std::vector<std::int64_t> GraphWalk::starts() const {
 }
 
 ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result) {
-  ir::Graph graph;
+  GraphBuilder builder;
   std::unordered_map<const Node*, ir::Attributes> opened;
   std::size_t starts = 0;
   for_each_open_start(walk, [&](std::uint32_t region, std::size_t axis) {
     const Node* const node = walk.order[region].node;
     const ir::Dim start = start_symbol(starts++);
     opened.try_emplace(node, *node->attributes).first->second.starts[axis] = start;
-    graph.parameter(DType::u8, ir::extent_argument(start).shape);
+    builder.graph.parameter(DType::u8, ir::extent_argument(start).shape);
   });
-  std::vector<ir::ValueId> values;
-  values.reserve(walk.order.size());
-  const std::uint32_t* operand = walk.positions.data();
-  for (const auto& [node, kind, operand_count] : walk.order) {
-    const ir::Location location = node->site.location;
-    if (kind == Node::Kind::operation) {
-      std::vector<ir::ValueId> operands;
-      for (std::uint32_t k = 0; k < operand_count; ++k) operands.push_back(values[*operand++]);
-      const auto changed = opened.find(node);
-      values.push_back(graph.add(node->op, operands,
-                                 changed != opened.end() ? std::move(changed->second)
-                                 : node->attributes      ? *node->attributes
-                                                         : ir::Attributes{},
-                                 location));
-    } else if (kind == Node::Kind::constant) {
-      values.push_back(graph.constant(node->dtype, node->bits));
-    } else if (kind == Node::Kind::array) {
-      values.push_back(graph.parameter(node->dtype, node->shape, location));
+  for (const GraphWalk::Entry& entry : walk.order) {
+    const Node& node = *entry.node;
+    if (entry.kind == Node::Kind::operation) {
+      const auto changed = opened.find(&node);
+      if (changed == opened.end()) {
+        builder.add_operation(node);
+      } else {
+        builder.add_operation(node, std::move(changed->second));
+      }
+    } else if (entry.kind == Node::Kind::constant) {
+      builder.add_constant(node);
+    } else if (entry.kind == Node::Kind::array) {
+      builder.add_array(node);
     } else {
-      values.push_back(graph.scalar_parameter(node->dtype, location));
+      builder.add_scalar(node);
     }
   }
-  for (std::uint32_t output : walk.outputs) {
-    const ir::ValueId value = values[output];
-    const auto found = std::find(graph.outputs.begin(), graph.outputs.end(), value);
-    result.push_back(static_cast<std::uint32_t>(found - graph.outputs.begin()));
-    if (found == graph.outputs.end()) graph.outputs.push_back(value);
-  }
-  return graph;
+  for (const std::uint32_t output : walk.outputs)
+    result.push_back(builder.add_output(*walk.order[output].node));
+  return std::move(builder.graph);
 }
 
 }  // namespace heddle::frontend

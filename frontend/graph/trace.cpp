@@ -4,13 +4,14 @@
 #include <atomic>
 #include <bit>
 #include <complex>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "heddle/error.h"
 
+#include "frontend/graph/depth_first.h"
 #include "frontend/graph/record.h"
 
 namespace heddle::frontend {
@@ -186,21 +187,11 @@ TraceScope::~TraceScope() { current_trace = before_; }
 
 std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {
   std::vector<Node*> order;
-  std::unordered_map<Node*, bool> done;
-  std::vector<Node*> stack;
-  for (const NodeRef& root : roots) stack.push_back(root.get());
-  while (!stack.empty()) {
-    Node* node = stack.back();
-    const auto [state, is_new] = done.try_emplace(node, false);
-    if (is_new) {
-      for (const NodeRef& operand : node->operands()) {
-        if (!done.contains(operand.get())) stack.push_back(operand.get());
-      }
-      continue;
-    }
-    stack.pop_back();
-    if (!state->second) order.push_back(node);
-    state->second = true;
+  std::unordered_set<const Node*> met;
+  for (const NodeRef& root : roots) {
+    depth_first(
+        *root, [&](Node& node) { return met.insert(&node).second; },
+        [&](Node& node) { order.push_back(&node); });
   }
   return order;
 }

@@ -281,7 +281,7 @@ class Launch {
     if (function.executable) launch(function, runtime::Stream::current(function.device));
     for (runtime::DeviceArray& value : call_.values)
       call_.nodes.push_back(array_node(std::move(value)));
-    if (!function.checks.empty()) check(function);
+    if (!function.statuses.empty()) check(function);
     for (const Source& source : function.results) {
       if (source.kind == Source::Kind::output) {
         call_.results.push_back(call_.nodes[source.index]);
@@ -295,14 +295,14 @@ class Launch {
     }
   }
 
-  /// The statuses are the last of the program's outputs.
   void check(const TracedFunction& function) {
     if (is_captured(function.device)) return;
-    const std::size_t statuses = call_.nodes.size() - function.checks.size();
     std::vector<const Node*> results;
-    for (std::size_t i = 0; i < statuses; ++i) results.push_back(call_.nodes[i].get());
-    for (std::size_t i = 0; i < function.checks.size(); ++i)
-      check_later({call_.nodes[statuses + i], function.checks[i].message}, results);
+    for (const Source& source : function.results) {
+      if (source.kind == Source::Kind::output) results.push_back(call_.nodes[source.index].get());
+    }
+    for (const TracedFunction::Status& status : function.statuses)
+      check_later({call_.nodes[status.output], status.message}, results);
   }
 
   runtime::ScalarArgument scalar_of(const Source& source) const {

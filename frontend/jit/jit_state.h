@@ -61,11 +61,16 @@ struct TracedFunction {
     DType dtype;
     bool by_value() const { return kind == Kind::scalar || kind == Kind::draw; }
   };
+  /// The status of a call that may fail, as Check::status.
+  struct Status {
+    std::uint32_t output;  ///< of the program
+    FailureMessage message;
+  };
   ir::Graph graph;
   runtime::CompileOptions options;
   std::vector<Source> parameters;
   std::vector<Source> results;
-  std::vector<Check> checks;  ///< without nodes: their statuses are the program's last outputs
+  std::vector<Status> statuses;
   std::vector<Trace::Assumption> assumptions;
   std::vector<CellRef> captures;
   std::vector<std::shared_ptr<GeneratorState>> draws;

@@ -6,6 +6,7 @@
 
 #include "frontend/array/access.h"
 #include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/graph_builder.h"
 #include "frontend/graph/record.h"
 #include "frontend/jit/jit_state.h"
 #include "ir/base/span.h"
@@ -37,9 +38,10 @@ std::vector<std::uint32_t> inputs_of_kind(const CallState& call, bool scalars) {
   return result;
 }
 
-class GraphMaker {
+/// Makes the program of a trace.
+class TraceProgram {
  public:
-  GraphMaker(const CallState& call, const Trace& trace, const std::vector<NodeRef>& results)
+  TraceProgram(const CallState& call, const Trace& trace, const std::vector<NodeRef>& results)
       : call_(call),
         trace_(trace),
         results_(results),
@@ -47,24 +49,20 @@ class GraphMaker {
         used_(order_.begin(), order_.end()) {}
 
   void make(TracedFunction& function) {
+    builder_.graph.name = function.graph.name;
     add_parameters(function);
-    for (Node* node : order_) {
+    for (const Node* const node : order_) {
       if (node->kind == Node::Kind::operation) {
-        std::vector<ir::ValueId> operands;
-        for (const NodeRef& operand : node->operands()) operands.push_back(value(*operand));
-        values_[node] = function.graph.add(node->op, operands,
-                                           node->attributes ? *node->attributes : ir::Attributes{},
-                                           node->site.location);
+        builder_.add_operation(*node);
       } else if (node->kind == Node::Kind::constant) {
-        values_[node] = function.graph.constant(node->dtype, node->bits);
+        builder_.add_constant(*node);
       }
     }
     function.assumptions = trace_.assumptions();
     for (const NodeRef& result : results_) function.results.push_back(source_of(*result, function));
-    for (const Check& check : trace_.checks()) {
-      function.graph.outputs.push_back(value(*check.status));
-      function.checks.push_back({NodeRef(), check.message});
-    }
+    for (const Check& check : trace_.checks())
+      function.statuses.push_back({builder_.add_output(*check.status), check.message});
+    function.graph = std::move(builder_.graph);
   }
 
  private:
@@ -73,49 +71,37 @@ class GraphMaker {
     return nodes;
   }
 
-  ir::ValueId value(const Node& node) const { return values_.at(const_cast<Node*>(&node)); }
-
   void add_parameters(TracedFunction& function) {
     const auto arrays = inputs_of_kind(call_, false), scalars = inputs_of_kind(call_, true);
     for (const Trace::Input& input : trace_.inputs()) {
-      Node& node = *input.node;
+      const Node& node = *input.node;
       const bool used = used_.contains(&node);
+      const auto add = [&](Source::Kind kind, std::size_t index) {
+        places_[&node] = static_cast<std::uint32_t>(function.parameters.size());
+        function.parameters.push_back({kind, static_cast<std::uint32_t>(index), node.dtype});
+        const bool array = kind == Source::Kind::input || kind == Source::Kind::capture;
+        array ? builder_.add_array(node) : builder_.add_scalar(node);
+      };
       if (input.kind == Trace::Input::Kind::array) {
-        if (!used && call_.inputs[arrays[input.argument]].hidden != nullptr) continue;
-        function.parameters.push_back({Source::Kind::input, arrays[input.argument], node.dtype});
-        values_[&node] = function.graph.parameter(node.dtype, node.shape, node.site.location);
+        const std::uint32_t place = arrays[input.argument];
+        if (used || call_.inputs[place].hidden == nullptr) add(Source::Kind::input, place);
       } else if (used && input.kind == Trace::Input::Kind::scalar) {
-        function.parameters.push_back({Source::Kind::scalar, scalars[input.argument], node.dtype});
-        values_[&node] = function.graph.scalar_parameter(node.dtype, node.site.location);
+        add(Source::Kind::scalar, scalars[input.argument]);
       } else if (used && input.kind == Trace::Input::Kind::draw) {
-        function.parameters.push_back(
-            {Source::Kind::draw, static_cast<std::uint32_t>(function.draws.size()), node.dtype});
+        add(Source::Kind::draw, function.draws.size());
         function.draws.push_back(trace_.draws()[input.argument]);
-        values_[&node] = function.graph.scalar_parameter(node.dtype, node.site.location);
       } else if (used) {
-        function.parameters.push_back({Source::Kind::capture,
-                                       static_cast<std::uint32_t>(function.captures.size()),
-                                       node.dtype});
+        add(Source::Kind::capture, function.captures.size());
         function.captures.push_back(trace_.captures()[input.argument]);
         function.capture_types.push_back({node.dtype, node.shape});
-        values_[&node] = function.graph.parameter(node.dtype, node.shape, node.site.location);
-      }
-      if (values_.contains(&node)) {
-        places_[&node] = static_cast<std::uint32_t>(function.parameters.size() - 1);
       }
     }
   }
 
   /// Arguments that are returned as they are need no program.
-  Source source_of(const Node& node, TracedFunction& function) {
-    if (node.kind == Node::Kind::parameter) {
-      return function.parameters[places_.at(const_cast<Node*>(&node))];
-    }
-    std::vector<ir::ValueId>& outputs = function.graph.outputs;
-    const ir::ValueId id = value(node);
-    auto found = std::find(outputs.begin(), outputs.end(), id);
-    if (found == outputs.end()) found = outputs.insert(outputs.end(), id);
-    return {Source::Kind::output, static_cast<std::uint32_t>(found - outputs.begin()), node.dtype};
+  Source source_of(const Node& node, const TracedFunction& function) {
+    if (node.kind == Node::Kind::parameter) return function.parameters[places_.at(&node)];
+    return {Source::Kind::output, builder_.add_output(node), node.dtype};
   }
 
   const CallState& call_;
@@ -123,8 +109,8 @@ class GraphMaker {
   const std::vector<NodeRef>& results_;
   std::vector<Node*> order_;
   std::unordered_set<const Node*> used_;
-  std::unordered_map<Node*, ir::ValueId> values_;
-  std::unordered_map<Node*, std::uint32_t> places_;  ///< among the parameters
+  GraphBuilder builder_;
+  std::unordered_map<const Node*, std::uint32_t> places_;  ///< among the parameters
 };
 
 }  // namespace
@@ -177,7 +163,7 @@ TracedFunction trace_function(const JitOptions& options, const CallState& call,
     }
   }
   ++counters().traces;
-  GraphMaker(call, trace, results).make(function);
+  TraceProgram(call, trace, results).make(function);
   return function;
 }
 

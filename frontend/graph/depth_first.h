@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "frontend/graph/node.h"
+
+namespace heddle::frontend {
+
+/// Walks what stands under `root`, operands before users, without recursion. `enter(node)` is asked
+/// once for each user of a node, and for the root, and says whether to go on to its operands;
+/// `leave(node)` follows once these are done.
+template <class Enter, class Leave>
+void depth_first(Node& root, const Enter& enter, const Leave& leave) {
+  struct Frame {
+    Node* node;
+    std::size_t next;
+  };
+  std::vector<Frame> stack;
+  if (enter(root)) stack.push_back({&root, 0});
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    const auto operands = frame.node->operands();
+    if (frame.next == operands.size()) {
+      leave(*frame.node);
+      stack.pop_back();
+      continue;
+    }
+    Node& operand = *operands[frame.next++];
+    if (enter(operand)) stack.push_back({&operand, 0});
+  }
+}
+
+}  // namespace heddle::frontend

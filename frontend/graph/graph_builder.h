@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "frontend/graph/node.h"
+#include "ir/graph/graph.h"
+
+namespace heddle::frontend {
+
+/// Makes the program of recorded nodes, lazy or traced: parameters, then each node after its
+/// operands, then outputs.
+class GraphBuilder {
+ public:
+  ir::Graph graph;
+
+  bool has(const Node& node) const { return values_.contains(&node); }
+  void add_array(const Node& node);
+  void add_scalar(const Node& node);
+  void add_constant(const Node& node);
+  void add_operation(const Node& node) { add_operation(node, attributes_of(node)); }
+  void add_operation(const Node& node, ir::Attributes attributes);
+  /// The number of the output that is the node's value, which is there once.
+  std::uint32_t add_output(const Node& node);
+
+ private:
+  static ir::Attributes attributes_of(const Node& node) {
+    return node.attributes ? *node.attributes : ir::Attributes{};
+  }
+
+  std::unordered_map<const Node*, ir::ValueId> values_;
+};
+
+}  // namespace heddle::frontend
