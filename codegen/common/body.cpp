@@ -10,6 +10,7 @@
 #include "codegen/common/scalar_code.h"
 #include "codegen/common/sections.h"
 #include "ir/base/hash.h"
+#include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
 
 namespace heddle::codegen {
@@ -41,8 +42,7 @@ Body::Body(const passes::KernelPlan& plan, Writer& writer)
       symbols(passes::kernel_symbols(plan)),
       scalars(passes::kernel_scalars(plan)),
       plan_(plan),
-      writer_(writer),
-      divisors_(plan.body.size()) {
+      writer_(writer) {
   for (std::size_t i = 0; i < plan.outer.size(); ++i) {
     loop_names_[static_cast<std::uint32_t>(plan.outer[i].atom)] = fmt::format("i{}", i);
   }
@@ -113,50 +113,14 @@ std::string Body::type(DType dtype) const {
 }
 
 std::string Body::variable_type(int instruction) const {
-  const std::string number = type(plan_.body[static_cast<std::size_t>(instruction)].dtype);
-  return divisors_[static_cast<std::size_t>(instruction)] ? fmt::format("op::Divisor<{}>", number)
-                                                          : number;
-}
-
-void Body::use_divisors() {
-  const auto divides = [&](const Instruction& user, std::size_t k) {
-    return user.kind == Instruction::Kind::apply && user.op == ir::Op::divide && k == 1 &&
-           user.element;
-  };
-  std::vector<bool> divided_by(plan_.body.size()), otherwise(plan_.body.size());
-  for (const Instruction& user : plan_.body) {
-    for (std::size_t k = 0; k < user.arguments.size(); ++k)
-      (divides(user, k) ? divided_by : otherwise)[user.arguments[k]] = true;
-  }
-  for (const passes::Reduction& reduction : plan_.reductions) {
-    for (const int needed : needs_of(reduction)) otherwise[needed] = true;
-    if (reduction.value < 0) continue;
-    for (const int needed : needed_for({reduction.value}, true)) {
-      if (divides(plan_.body[needed], 1)) otherwise[plan_.body[needed].arguments[1]] = true;
-    }
-  }
-  for (const passes::Store& store : plan_.stores) {
-    for (const int needed : needs_of(store)) otherwise[needed] = true;
-  }
-  for (std::size_t i = 0; i < plan_.body.size(); ++i) {
-    const Instruction& one = plan_.body[i];
-    const bool narrow = is_floating(one.dtype) && one.dtype != DType::f64;
-    divisors_[i] = narrow && !one.element && divided_by[i] && !otherwise[i];
-  }
+  const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
+  return one.divisor ? fmt::format("op::Divisor<{}>", type(one.dtype)) : type(one.dtype);
 }
 
 bool Body::has_quick_way(const Instruction& instruction) const {
   const bool known = instruction.op == ir::Op::divide || instruction.op == ir::Op::reciprocal ||
                      instruction.op == ir::Op::sqrt;
   return instruction.kind == Instruction::Kind::apply && known && instruction.dtype == DType::f32;
-}
-
-std::vector<int> Body::divisors_among(const std::vector<int>& instructions) const {
-  std::vector<int> result;
-  for (const int i : instructions) {
-    if (divisors_[static_cast<std::size_t>(i)]) result.push_back(i);
-  }
-  return result;
 }
 
 std::string Body::type_with_section(DType dtype) {
@@ -243,7 +207,7 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       std::string list;
       for (std::size_t k = 0; k < instruction.arguments.size(); ++k)
         list += (k == 0 ? "" : ", ") + argument(k);
-      const bool by_divisor = !divisors_among({instruction.arguments.back()}).empty();
+      const bool by_divisor = plan_.body[instruction.arguments.back()].divisor;
       const bool in_a_quick_way = quick && !by_divisor && has_quick_way(instruction);
       if (in_a_quick_way) need("quick");
       return fmt::format("op::{}{}({}{})", in_a_quick_way ? "quick::" : "",
@@ -279,23 +243,12 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
 void Body::declare(int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
   for (const std::string& section : sections_of(one.dtype)) need(section);
-  if (divisors_[static_cast<std::size_t>(instruction)])
-    need(plan_.body[static_cast<std::size_t>(instruction)].dtype == DType::f16 ? "half_divisor"
-                                                                               : "divisor");
+  if (one.divisor) need(one.dtype == DType::f16 ? "half_divisor" : "divisor");
   writer_.line("const {} v{} = {};", variable_type(instruction), instruction, value(one, load));
 }
 
 std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {
-  std::vector<bool> needed(plan_.body.size());
-  for (const int root : roots) needed[root] = true;
-  std::vector<int> result;
-  for (std::size_t i = plan_.body.size(); i-- > 0;) {
-    if (!needed[i] || declared[i] || (element_only && !plan_.body[i].element)) continue;
-    result.push_back(static_cast<int>(i));
-    for (const int argument : plan_.body[i].arguments) needed[argument] = true;
-  }
-  std::reverse(result.begin(), result.end());
-  return result;
+  return passes::needed(plan_, roots, element_only, declared);
 }
 
 std::vector<int> Body::declared_for(const std::vector<int>& roots) const {

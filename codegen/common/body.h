@@ -29,14 +29,8 @@ class Body {
   /// "float", "op::half", or the state type of the reduction whose partials the operand holds.
   std::string operand_type(const passes::KernelOperand& operand) const;
   std::string type(DType dtype) const;
-  /// The type of the variable of an instruction: that of its dtype, or "op::Divisor<float>" where
-  /// use_divisors() found that elements are divided by it.
+  /// The type of the variable of an instruction: that of its dtype, or "op::Divisor<float>".
   std::string variable_type(int instruction) const;
-  /// Values of the row that elements are divided by, and that nothing else needs, become divisors.
-  /// Not where a reduction over the row needs the quotients.
-  void use_divisors();
-  /// Of these instructions the divisors, in order.
-  std::vector<int> divisors_among(const std::vector<int>& instructions) const;
   /// Quotients, inverses and roots of elements are made quickly, which sets the variable `rare`
   /// where that may be inexact.
   bool quick = false;
@@ -99,7 +93,6 @@ class Body {
   std::unordered_map<std::uint32_t, std::string> loop_names_;
   std::unordered_map<std::uint32_t, std::string> quotient_names_;
   std::set<std::string> sections_;
-  std::vector<bool> divisors_;  ///< instructions
 };
 
 /// Where the kernel's name stands in the text until its hash is known.

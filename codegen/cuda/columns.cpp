@@ -41,7 +41,7 @@ void CudaPrinter::columns() {
   split_range(1);
   if (plan_.held > 0) {
     const std::string valid = has_tail(last) ? extent + " - " + body_.loop_variable(last.atom) : "";
-    hold_loads(row_walks(), last, valid, [&] {
+    hold_loads(valid, [&] {
       open_held_column();
       body_.decode(plan_.inner, "r");
     });
@@ -109,7 +109,7 @@ void CudaPrinter::column_stage(int stage) {
       fold_held(stage);
     } else {
       out_.open("if (active)");
-      open_walk(stage, first, threads_y, 4);
+      open_walk(stage, first, threads_y);
     }
     column_body(stage);
     close_walk(stage);
@@ -141,7 +141,7 @@ void CudaPrinter::column_body(int stage) {
   body_.decode(plan_.inner, "r");
   const std::vector<int> wanted = body_.needed_for(roots, true);
   for (const int i : wanted) {
-    if (!held_[i]) lane_of_[i].clear();
+    if (!plan_.body[i].held) lane_of_[i].clear();
   }
   vector_loads(wanted, last, valid);
   declare_stores(stores, last);

@@ -48,7 +48,7 @@ void CudaPrinter::elements() {
   const std::string valid = tail ? extent + " - " + position : "";
   if (plan_.held > 0) {
     begin_held_elements();
-    hold_loads({roots, roots}, last, valid, [&] { open_held_elements(true); });
+    hold_loads(valid, [&] { open_held_elements(true); });
     open_held_elements(false);
   }
   vector_addresses(body_.needed_for(roots, false), last);
@@ -148,7 +148,6 @@ void CudaPrinter::tiles() {
       out_.line("const auto x{} = shared_load_vector<{}>(tile{}, {});", i, plan_.vector, i,
                 tile_place("y", "x"));
     }
-    held_[i] = true;
   }
   std::vector<int> roots;
   Stores stores;

@@ -16,7 +16,7 @@ using passes::Mapping;
 using passes::Store;
 
 CudaPrinter::CudaPrinter(const passes::KernelPlan& plan)
-    : plan_(plan), body_(plan, out_), lane_of_(plan.body.size()), held_(plan.body.size()) {}
+    : plan_(plan), body_(plan, out_), lane_of_(plan.body.size()) {}
 
 KernelSource CudaPrinter::print() {
   out_.line("namespace op = heddle_scalar;");
@@ -26,7 +26,6 @@ KernelSource CudaPrinter::print() {
   }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
-  if (plan_.mapping == Mapping::rows || plan_.mapping == Mapping::columns) body_.use_divisors();
   signature();
   switch (plan_.mapping) {
     case Mapping::elements:
@@ -145,7 +144,8 @@ void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
                                const std::string& valid) {
   for (const int i : wanted) {
     const Instruction& load = plan_.body[i];
-    if (held_[i] || !is_vector(load, loop)) continue;
+    const bool staged = std::ranges::find(plan_.tiled, i) != plan_.tiled.end();
+    if (load.held || staged || !is_vector(load, loop)) continue;
     // Values of columns are in scope in the loop over lanes only.
     const bool lanewise =
         plan_.mapping == Mapping::columns || plan_.mapping == Mapping::scan_columns;
@@ -255,10 +255,11 @@ void CudaPrinter::walk_quickly(int stage, const char* name, const std::function<
   for (const Store& store : plan_.stores) {
     if (store.element && store.stage == stage) roots.push_back(store.value);
   }
-  const std::vector<int> divisors = body_.divisors_among(body_.declared_for(roots));
+  std::vector<int> divisors = body_.declared_for(roots);
+  std::erase_if(divisors, [&](int i) { return !plan_.body[i].divisor; });
   const bool reads_anew = std::ranges::any_of(body_.needed_for(roots, true), [&](int i) {
     const Instruction& one = plan_.body[i];
-    return one.kind == Instruction::Kind::load && !held_[i] && plan_.operands[one.operand].aliased;
+    return one.kind == Instruction::Kind::load && !one.held && plan_.operands[one.operand].aliased;
   });
   if (reduces || divisors.empty() || reads_anew) return walk();
   out_.line("bool rare = false;");
@@ -330,8 +331,8 @@ void CudaPrinter::fold_states(int stage) {
 }
 
 // The loop over r from `first` on; where sums are folded, a loop over runs of `fold` steps.
-void CudaPrinter::open_walk(int stage, const std::string& first, int stride, int unroll) {
-  const std::string directive = fmt::format("#pragma unroll {}", unroll);
+void CudaPrinter::open_walk(int stage, const std::string& first, int stride) {
+  const std::string directive = fmt::format("#pragma unroll {}", plan_.walk_unroll);
   if (!folds(stage)) {
     out_.directive(directive);
     out_.open("for (Index r = {}; r < end; r += {})", first, stride);

@@ -37,11 +37,9 @@ class CudaPrinter {
   void rows();
   void row_values(int stage);
   void row_stage(int stage);
-  /// Loads that more than one of the walks needs, each given by what it computes, are made once,
-  /// all before the first is used. `open` opens the loop over h of such a walk.
-  void hold_loads(const std::vector<std::vector<int>>& walks, const passes::Loop& along,
-                  const std::string& valid, const std::function<void()>& open);
-  std::vector<std::vector<int>> row_walks() const;
+  /// Makes the loads that the plan holds, all before the first is used. `open` opens the loop over
+  /// h of a walk.
+  void hold_loads(const std::string& valid, const std::function<void()>& open);
   void open_held();
   void row_body(int stage);
   void row_results();
@@ -107,7 +105,7 @@ class CudaPrinter {
   void fold_states(int stage);
   /// The loop over r, from `first` on in steps of `stride`. close_walk also closes the loop over h
   /// of what is held, at whose beginning fold_held stands.
-  void open_walk(int stage, const std::string& first, int stride, int unroll);
+  void open_walk(int stage, const std::string& first, int stride);
   void close_walk(int stage);
   void fold_held(int stage);
   /// `first` is the place of lane k's first element.
@@ -120,7 +118,6 @@ class CudaPrinter {
   Writer out_;
   Body body_;
   std::vector<std::string> lane_of_;  ///< loads that are in a vector: what a lane reads, or empty
-  std::vector<bool> held_;            ///< loads that stay in registers between stages
 };
 
 }  // namespace heddle::codegen

@@ -10,20 +10,6 @@ using passes::Loop;
 using passes::Reduction;
 using passes::Store;
 
-namespace {
-
-/// Steps of a walk whose loads are under way at once: more where they are narrow, and little is
-/// done with each.
-int walk_unroll(const passes::KernelPlan& plan) {
-  constexpr int least = 4, elements = 16, light = 8;
-  const auto varying = std::ranges::count_if(plan.body, &Instruction::element);
-  const bool places = std::ranges::any_of(
-      plan.reductions, [](const Reduction& reduction) { return ir::finds_place(reduction.op); });
-  return varying > light ? least : std::max(elements / (places ? 2 : 1) / plan.vector, least);
-}
-
-}  // namespace
-
 void CudaPrinter::rows() {
   body_.need("block_reduce");
   const int lanes = plan_.threads_per_row, rows_a_block = plan_.threads / lanes;
@@ -48,7 +34,7 @@ void CudaPrinter::rows() {
   split_range(plan_.vector);
   if (plan_.held > 0) {
     const Loop& last = plan_.inner.back();
-    hold_loads(row_walks(), last, has_tail(last) ? "end - r" : "", [&] {
+    hold_loads(has_tail(last) ? "end - r" : "", [&] {
       open_held();
       body_.decode(plan_.inner, "r");
     });
@@ -69,31 +55,11 @@ void CudaPrinter::row_values(int stage) {
   }
 }
 
-// What each stage needs of the row's elements.
-std::vector<std::vector<int>> CudaPrinter::row_walks() const {
-  std::vector<std::vector<int>> walks(static_cast<std::size_t>(plan_.stages));
-  for (int stage = 0; stage < plan_.stages; ++stage) {
-    std::vector<int>& roots = walks[static_cast<std::size_t>(stage)];
-    for (const Reduction& reduction : plan_.reductions) {
-      if (reduction.stage == stage) roots.push_back(reduction.value);
-    }
-    for (const Store& store : plan_.stores) {
-      if (store.element && store.stage == stage) roots.push_back(store.value);
-    }
-  }
-  return walks;
-}
-
-void CudaPrinter::hold_loads(const std::vector<std::vector<int>>& walks, const Loop& along,
-                             const std::string& valid, const std::function<void()>& open) {
-  std::vector<int> uses(plan_.body.size()), held;
-  for (const std::vector<int>& roots : walks) {
-    for (const int i : body_.needed_for(roots, !plan_.inner.empty())) ++uses[i];
-  }
+void CudaPrinter::hold_loads(const std::string& valid, const std::function<void()>& open) {
+  std::vector<int> held;
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
     const Instruction& load = plan_.body[i];
-    if (load.kind != Instruction::Kind::load || !load.arguments.empty() || uses[i] < 2) continue;
-    if (plan_.vector > 1 && !is_vector(load, along)) continue;
+    if (!load.held) continue;
     held.push_back(static_cast<int>(i));
     out_.line("Vector<{}, {}> h{}[{}];", body_.type(load.dtype), plan_.vector, i, plan_.held);
   }
@@ -112,7 +78,6 @@ void CudaPrinter::hold_loads(const std::vector<std::vector<int>>& walks, const L
     } else {
       out_.line("h{}[h].v[0] = load(p{}, {});", i, load.operand, address);
     }
-    held_[i] = true;
   }
   out_.close();
 }
@@ -137,7 +102,7 @@ void CudaPrinter::row_stage(int stage) {
       open_held();
       fold_held(stage);
     } else {
-      open_walk(stage, fmt::format("begin + lane * {}", plan_.vector), stride, walk_unroll(plan_));
+      open_walk(stage, fmt::format("begin + lane * {}", plan_.vector), stride);
     }
     row_body(stage);
     close_walk(stage);
@@ -178,7 +143,7 @@ void CudaPrinter::row_body(int stage) {
   body_.decode(plan_.inner, "r");
   const std::vector<int> wanted = body_.needed_for(roots, true);
   for (const int i : wanted) {
-    if (!held_[i]) lane_of_[i].clear();
+    if (!plan_.body[i].held) lane_of_[i].clear();
   }
   vector_loads(wanted, last, valid);
   declare_stores(stores, last);

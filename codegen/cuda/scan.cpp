@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/printer.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/details.h"
 #include "passes/plan/launch.h"
 
 namespace heddle::codegen {
@@ -16,18 +17,6 @@ namespace {
 std::size_t flags_of(const passes::KernelPlan& plan) {
   const auto flags = std::ranges::find(plan.operands, true, &KernelOperand::flags);
   return static_cast<std::size_t>(flags - plan.operands.begin());
-}
-
-/// What the walks compute: the elements that are scanned, and those that are stored.
-std::vector<std::vector<int>> walks_of(const passes::KernelPlan& plan) {
-  std::vector<std::vector<int>> walks(2);
-  for (const Reduction& scan : plan.reductions) {
-    for (const int needed : needs_of(scan)) walks[0].push_back(needed);
-  }
-  for (const Store& store : plan.stores) {
-    if (store.element) walks[1].push_back(store.value);
-  }
-  return walks;
 }
 
 }  // namespace
@@ -170,7 +159,7 @@ void CudaPrinter::scan_row_values(const std::string& leads) {
 void CudaPrinter::scan_walks(const Loop& along, const std::string& valid, const std::string& inside,
                              const std::function<void()>& open,
                              const std::function<void()>& combine) {
-  hold_loads(walks_of(plan_), along, valid, open);
+  hold_loads(valid, open);
   scan_states(along, valid, inside, open);
   combine();
   scan_results(along, valid, inside, open);
@@ -187,7 +176,7 @@ void CudaPrinter::scan_states(const Loop& along, const std::string& valid,
     out_.close();
   }
   open();
-  const std::vector<int> wanted = body_.needed_for(walks_of(plan_)[0], false);
+  const std::vector<int> wanted = body_.needed_for(passes::walk_roots(plan_)[0], false);
   vector_loads(wanted, along, valid);
   open_lanes(along, !inside.empty());
   declare_all(wanted);
@@ -207,9 +196,9 @@ void CudaPrinter::scan_results(const Loop& along, const std::string& valid,
   }
   const bool in_rows = plan_.mapping == passes::Mapping::scan_rows;
   open();
-  const std::vector<int> wanted = body_.needed_for(walks_of(plan_)[1], false);
+  const std::vector<int> wanted = body_.needed_for(passes::walk_roots(plan_)[1], false);
   for (const int i : wanted) {
-    if (!held_[i]) lane_of_[i].clear();
+    if (!plan_.body[i].held) lane_of_[i].clear();
   }
   vector_loads(wanted, along, valid);
   declare_stores(stores, along);

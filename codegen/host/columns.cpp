@@ -3,10 +3,12 @@
 #include "codegen/host/printer.h"
 #include "ir/types/scalar.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/details.h"
 #include "passes/plan/launch.h"
 
 namespace heddle::codegen {
 
+using passes::HostPass;
 using passes::Loop;
 using passes::Reduction;
 using passes::Store;
@@ -14,7 +16,7 @@ using passes::Store;
 /// Keys and places lie apart, so that the compiler can make vectors of either.
 void HostPrinter::begin_columns(int i) {
   const std::int64_t width = passes::host_columns(plan_);
-  if (!finds_place(plan_.reductions[i])) {
+  if (!passes::finds_place_by_key(plan_.reductions[i])) {
     out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
     return;
@@ -35,27 +37,26 @@ std::string HostPrinter::column_states(const std::vector<int>& reductions,
                                        const char* format_of_key) const {
   std::string text;
   for (const int i : reductions) {
-    text += fmt::format(
-        fmt::runtime(finds_place(plan_.reductions[i]) ? format_of_key : format_of_state), i);
+    text +=
+        fmt::format(fmt::runtime(passes::finds_place_by_key(plan_.reductions[i]) ? format_of_key
+                                                                                 : format_of_state),
+                    i);
   }
   return text;
 }
 
 /// Element k of row r, whose states come by reference.
-void HostPrinter::column_visit(const std::vector<int>& reductions,
-                               const std::vector<const Store*>& stores) {
-  std::vector<int> roots;
-  for (const int i : reductions) roots.push_back(plan_.reductions[i].value);
-  for (const Store* one : stores) roots.push_back(one->value);
+void HostPrinter::column_visit(const HostPass& pass) {
+  const std::vector<int>& reductions = pass.reductions;
   const std::string states =
       column_states(reductions, ", R{0}::State& b{0}", ", R{0}::Key& b{0}, Index& y{0}");
   out_.open("const auto visit = [&](Index r, Index k{}) __attribute__((always_inline))", states);
   out_.line("const Index {} = column + k;", body_.loop_variable(plan_.outer.back().atom));
   body_.decode(plan_.inner, "r");
-  declare_all(body_.needed_for(roots, false));
+  declare_all(body_.needed_for(roots_of(pass), false));
   for (const int i : reductions) {
     const int value = plan_.reductions[i].value;
-    if (finds_place(plan_.reductions[i])) {
+    if (passes::finds_place_by_key(plan_.reductions[i])) {
       out_.line("const R{0}::Key u{0} = R{0}::key(v{1});", i, value);
       out_.line("y{0} = R{0}::precedes(u{0}, b{0}) ? r : y{0};", i);
       out_.line("b{0} = R{0}::precedes(u{0}, b{0}) ? u{0} : b{0};", i);
@@ -63,16 +64,17 @@ void HostPrinter::column_visit(const std::vector<int>& reductions,
       out_.line("b{0} = R{0}::combine(b{0}, R{0}::lift(v{1}, r));", i, value);
     }
   }
-  for (const Store* one : stores) store(*one);
+  store_all(pass);
   out_.close();
   out_.line(";");
 }
 
 /// Rows r, r + step ... before `stop`, several at once, so that states are loaded and stored less
 /// often. With `leaves` the first of them begin the states of what has an order.
-void HostPrinter::column_rows(const std::vector<int>& reductions, const char* step,
-                              const char* stop, bool leaves) {
-  const int at_once = rows_at_once(reductions);
+void HostPrinter::column_rows(const HostPass& pass, const char* step, const char* stop,
+                              bool leaves) {
+  const std::vector<int>& reductions = pass.reductions;
+  const int at_once = pass.rows_at_once;
   const auto several = [&](bool first) {
     out_.open("for (Index k = 0; k < count; ++k)");
     for (const int i : reductions) {
@@ -112,13 +114,6 @@ void HostPrinter::column_rows(const std::vector<int>& reductions, const char* st
   out_.close();
 }
 
-/// GCC 12 makes no vectors of several rows where keys and places differ in width.
-int HostPrinter::rows_at_once(const std::vector<int>& reductions) const {
-  const bool places =
-      std::ranges::any_of(reductions, [&](int i) { return finds_place(plan_.reductions[i]); });
-  return places || plan_.body.size() > 12 ? 1 : 4;
-}
-
 void HostPrinter::begin_leaves(const std::vector<int>& reductions) {
   for (const int i : reductions) {
     if (passes::has_order(plan_.reductions[i])) out_.line("R{0}::State* a{0} = c{0}.leaf();", i);
@@ -133,15 +128,15 @@ void HostPrinter::add_leaves(const std::vector<int>& reductions) {
 }
 
 /// One pass over the rows in sequence, in runs where the order of columns asks for them.
-void HostPrinter::column_pass(const std::vector<int>& reductions,
-                              const std::vector<const Store*>& stores) {
+void HostPrinter::column_pass(const HostPass& pass) {
+  const std::vector<int>& reductions = pass.reductions;
   const bool in_runs = std::ranges::any_of(
       reductions, [&](int i) { return passes::has_order(plan_.reductions[i]); });
   out_.open_block();
-  column_visit(reductions, stores);
+  column_visit(pass);
   if (!in_runs) {
     out_.line("Index r = walk_begin;");
-    column_rows(reductions, "1", "walk_end", false);
+    column_rows(pass, "1", "walk_end", false);
     out_.close();
     return;
   }
@@ -150,7 +145,7 @@ void HostPrinter::column_pass(const std::vector<int>& reductions,
   open_blocks("run_length");
   begin_leaves(reductions);
   out_.line("Index r = block;");
-  column_rows(reductions, "1", "block_end", true);
+  column_rows(pass, "1", "block_end", true);
   add_leaves(reductions);
   out_.close();
   out_.close();
@@ -158,19 +153,18 @@ void HostPrinter::column_pass(const std::vector<int>& reductions,
 
 /// One pass over the rows in the order of rows: over every so many of them for each lane of a
 /// block.
-void HostPrinter::column_lanes(const std::vector<int>& reductions,
-                               const std::vector<const Store*>& stores) {
-  const auto bytes = static_cast<int>(passes::state_bytes(plan_.reductions[reductions[0]]));
+void HostPrinter::column_lanes(const HostPass& pass) {
+  const auto bytes = static_cast<int>(passes::state_bytes(plan_.reductions[pass.reductions[0]]));
   out_.open_block();
-  column_visit(reductions, stores);
+  column_visit(pass);
   out_.line("const int lanes = op::reduce::lanes_of({}, {});",
             body_.extent(passes::iterations(plan_.inner)), bytes);
   open_blocks(fmt::to_string(heddle_scalar::reduce::block_length(bytes)));
   out_.open("for (int turn = 0; turn < lanes; ++turn)");
-  begin_leaves(reductions);
+  begin_leaves(pass.reductions);
   out_.line("Index r = block + op::reduce::lane_at(turn, lanes);");
-  column_rows(reductions, "lanes", "block_end", true);
-  add_leaves(reductions);
+  column_rows(pass, "lanes", "block_end", true);
+  add_leaves(pass.reductions);
   out_.close();
   out_.close();
   out_.close();
@@ -178,12 +172,9 @@ void HostPrinter::column_lanes(const std::vector<int>& reductions,
 
 /// All passes over the rows, which leave the states of column k in a<i>[k].
 void HostPrinter::column_passes() {
-  std::vector<int> in_sequence, small, large;
   for (std::size_t k = 0; k < plan_.reductions.size(); ++k) {
     const Reduction& reduction = plan_.reductions[k];
     const int i = static_cast<int>(k);
-    const bool in_rows = passes::order_of(reduction) == passes::CombineOrder::rows;
-    (!in_rows ? in_sequence : passes::state_bytes(reduction) <= 4 ? small : large).push_back(i);
     if (!passes::has_order(reduction)) {
       begin_columns(i);
       continue;
@@ -192,18 +183,10 @@ void HostPrinter::column_passes() {
     out_.line("op::reduce::Tree<R{0}, {1}, {2}> c{0};", i, passes::host_columns(plan_),
               passes::host_states_a_column(plan_, reduction));
   }
-  std::vector<const Store*> stores;
-  for (const Store& one : plan_.stores) {
-    if (one.element) stores.push_back(&one);
-  }
-  if (!in_sequence.empty()) {
-    column_pass(in_sequence, stores);
-    stores.clear();
-  }
-  for (const std::vector<int>& lanes : {small, large}) {
-    if (lanes.empty()) continue;
-    column_lanes(lanes, stores);
-    stores.clear();
+  for (const HostPass& pass : plan_.host_passes) {
+    const bool along_rows =
+        passes::order_of(plan_.reductions[pass.reductions.at(0)]) == passes::CombineOrder::rows;
+    along_rows ? column_lanes(pass) : column_pass(pass);
   }
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (passes::has_order(plan_.reductions[i]))
@@ -233,7 +216,7 @@ void HostPrinter::columns() {
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = column + k;", variable);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    const std::string state = finds_place(plan_.reductions[i])
+    const std::string state = passes::finds_place_by_key(plan_.reductions[i])
                                   ? fmt::format("{{a{0}[k], x{0}[k]}}", i)
                                   : fmt::format("a{}[k]", i);
     out_.line("const R{0}::State t{0} = {1};", i, state);

@@ -125,17 +125,26 @@ void HostPrinter::open_runs(const std::vector<Loop>& loops, const std::string& f
   body_.decode({loops.begin(), loops.end() - 1}, "base");
 }
 
+std::vector<int> HostPrinter::roots_of(const passes::HostPass& pass) const {
+  std::vector<int> roots;
+  for (const int i : pass.reductions) roots.push_back(plan_.reductions[i].value);
+  for (const int i : pass.stores) roots.push_back(plan_.stores[i].value);
+  return roots;
+}
+
+void HostPrinter::store_all(const passes::HostPass& pass) {
+  for (const int i : pass.stores) store(plan_.stores[i]);
+}
+
 void HostPrinter::elements() {
   std::vector<int> roots;
-  std::vector<const Store*> stores;
   for (const Store& one : plan_.stores) {
-    stores.push_back(&one);
     for (const int needed : passes::needs_of(one)) roots.push_back(needed);
   }
   const std::vector<int> instructions = body_.needed_for(roots, false);
   const auto one_element = [&] {
     declare_all(instructions);
-    for (const Store* one : stores) store(*one);
+    for (const Store& one : plan_.stores) store(one);
   };
   if (plan_.outer.empty()) {
     out_.line("if (begin >= end) return;");
@@ -144,7 +153,7 @@ void HostPrinter::elements() {
   const Loop& last = plan_.outer.back();
   open_runs(plan_.outer, "begin", "end");
   out_.line("(void)run;");
-  strips(instructions, stores, last, [&](const char* first, const char* stop) {
+  strips(plan_.host_passes.at(0), last, [&](const char* first, const char* stop) {
     out_.open("for (Index {0} = {1}; {0} < {2}; ++{0})", body_.loop_variable(last.atom), first,
               stop);
     one_element();

@@ -14,11 +14,6 @@ namespace heddle::codegen {
 /// function's prologue forget it (seen with GCC 12 and AVX-512), which one in two callers survives.
 inline constexpr const char* aligned = "alignas(64) ";
 
-/// Whether the reduction looks for a place by integer keys (ir/scalar/reduce.h).
-inline bool finds_place(const passes::Reduction& reduction) {
-  return reduction.value >= 0 && !is_complex(reduction.dtype) && ir::finds_place(reduction.op);
-}
-
 /// Prints one plan for the host. host_rows.cpp and host_columns.cpp hold the mappings of
 /// reductions, host_scan.cpp those of scans, host_strips.cpp how halves are read and written in all
 /// of them, and host_signature.cpp how the arrays come in.
@@ -46,38 +41,22 @@ class HostPrinter {
   void row_stage(int stage);
   void row_parts();
   void row_extreme(int reduction);
-  struct RowLanes {
-    int count = 0;           ///< states side by side; 0: known at run time, `lanes.count`
-    int state_bytes = 0;     ///< of what combines in the order of rows; 0: nothing does
-    bool in_blocks = false;  ///< the row may have several blocks of that order
-    bool ordered() const { return state_bytes > 0; }
-  };
-  std::vector<std::vector<int>> row_passes(int stage) const;
   void open_blocks(const std::string& length);
-  void row_runs(const std::vector<int>& reductions,
-                const std::vector<const passes::Store*>& stores);
-  RowLanes lanes_for(const std::vector<int>& reductions) const;
-  void row_lanes(const std::vector<int>& reductions,
-                 const std::vector<const passes::Store*>& stores);
-  void lanes_of_row(const std::vector<int>& reductions,
-                    const std::vector<const passes::Store*>& stores, const RowLanes& lanes);
-  void lanes_of_run(const std::vector<int>& reductions, const RowLanes& lanes, const char* first,
-                    const char* stop, const std::function<void()>& one_element);
+  void row_runs(const passes::HostPass& pass);
+  void row_lanes(const passes::HostPass& pass);
+  void lanes_of_row(const passes::HostPass& pass);
+  void lanes_of_run(const passes::HostPass& pass, const char* first, const char* stop,
+                    const std::function<void()>& one_element);
   void row_results();
   void columns();
   void begin_columns(int reduction);
   void column_passes();
-  void column_pass(const std::vector<int>& reductions,
-                   const std::vector<const passes::Store*>& stores);
-  void column_lanes(const std::vector<int>& reductions,
-                    const std::vector<const passes::Store*>& stores);
-  void column_visit(const std::vector<int>& reductions,
-                    const std::vector<const passes::Store*>& stores);
+  void column_pass(const passes::HostPass& pass);
+  void column_lanes(const passes::HostPass& pass);
+  void column_visit(const passes::HostPass& pass);
   void begin_leaves(const std::vector<int>& reductions);
   void add_leaves(const std::vector<int>& reductions);
-  void column_rows(const std::vector<int>& reductions, const char* step, const char* stop,
-                   bool leaves);
-  int rows_at_once(const std::vector<int>& reductions) const;
+  void column_rows(const passes::HostPass& pass, const char* step, const char* stop, bool leaves);
   std::string column_states(const std::vector<int>& reductions, const char* format_of_state,
                             const char* format_of_key) const;
   void scan_rows();
@@ -98,14 +77,10 @@ class HostPrinter {
   std::string storage(const passes::KernelOperand& operand) const;
   std::string number(DType dtype, const std::string& stored) const;
   void store(const passes::Store& store);
-  bool is_run(const passes::Index& address, const passes::Loop& loop) const;
-  std::vector<const passes::Store*> narrowed_stores(const std::vector<const passes::Store*>& stores,
-                                                    const passes::Loop& loop) const;
-  std::vector<int> widened_loads(const std::vector<int>& instructions,
-                                 const std::vector<const passes::Store*>& narrowed,
-                                 const passes::Loop& loop) const;
-  void strips(const std::vector<int>& instructions, const std::vector<const passes::Store*>& stores,
-              const passes::Loop& loop,
+  /// The instructions that a pass needs of each element.
+  std::vector<int> roots_of(const passes::HostPass& pass) const;
+  void store_all(const passes::HostPass& pass);
+  void strips(const passes::HostPass& pass, const passes::Loop& loop,
               const std::function<void(const char* first, const char* stop)>& walk);
 
   const passes::KernelPlan& plan_;

@@ -3,11 +3,13 @@
 #include "codegen/host/printer.h"
 #include "ir/types/scalar.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/details.h"
 #include "passes/plan/launch.h"
 
 namespace heddle::codegen {
 
 using passes::CombineOrder;
+using passes::HostPass;
 using passes::Reduction;
 using passes::Store;
 
@@ -69,50 +71,20 @@ void HostPrinter::row_values(int stage) {
   }
 }
 
-/// Reductions of a stage that share one pass over the row.
-std::vector<std::vector<int>> HostPrinter::row_passes(int stage) const {
-  // Along rows with small states, with larger ones; along columns; complex places.
-  std::vector<std::vector<int>> walks(4);
-  std::vector<int> unordered;
-  for (std::size_t k = 0; k < plan_.reductions.size(); ++k) {
-    const Reduction& reduction = plan_.reductions[k];
-    if (reduction.stage != stage || finds_place(reduction)) continue;
-    const int i = static_cast<int>(k);
-    const CombineOrder order = passes::order_of(reduction);
-    if (order == CombineOrder::columns) {
-      walks[2].push_back(i);
-    } else if (order == CombineOrder::rows) {
-      walks[passes::state_bytes(reduction) <= 4 ? 0 : 1].push_back(i);
-    } else {
-      (ir::finds_place(reduction.op) ? walks[3] : unordered).push_back(i);
-    }
-  }
-  std::vector<int>& widest = walks[0].empty() ? walks[1] : walks[0];
-  widest.insert(widest.end(), unordered.begin(), unordered.end());
-  std::erase_if(walks, [](const std::vector<int>& walk) { return walk.empty(); });
-  return walks;
-}
-
 void HostPrinter::row_stage(int stage) {
   if (std::ranges::any_of(plan_.reductions, [](const Reduction& one) { return one.value < 0; }))
     return row_parts();
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const Reduction& reduction = plan_.reductions[i];
-    if (reduction.stage == stage && finds_place(reduction)) row_extreme(static_cast<int>(i));
+    if (reduction.stage == stage && passes::finds_place_by_key(reduction))
+      row_extreme(static_cast<int>(i));
   }
-  std::vector<const Store*> stores;
-  for (const Store& one : plan_.stores) {
-    if (one.element && one.stage == stage) stores.push_back(&one);
-  }
-  std::vector<std::vector<int>> walks = row_passes(stage);
-  if (walks.empty() && !stores.empty()) walks.emplace_back();
-  for (const std::vector<int>& walk : walks) {
-    if (!walk.empty() && passes::order_of(plan_.reductions[walk[0]]) == CombineOrder::columns) {
-      row_runs(walk, stores);
-    } else {
-      row_lanes(walk, stores);
-    }
-    stores.clear();
+  for (const HostPass& pass : plan_.host_passes) {
+    if (pass.stage != stage) continue;
+    const bool along_columns =
+        !pass.reductions.empty() &&
+        passes::order_of(plan_.reductions[pass.reductions[0]]) == CombineOrder::columns;
+    along_columns ? row_runs(pass) : row_lanes(pass);
   }
 }
 
@@ -147,31 +119,11 @@ void HostPrinter::row_extreme(int reduction) {
   out_.close();
 }
 
-/// How a row is cut for the reductions of one pass over it.
-HostPrinter::RowLanes HostPrinter::lanes_for(const std::vector<int>& reductions) const {
-  namespace reduce = heddle_scalar::reduce;
-  RowLanes lanes;
-  int unordered = 64;
-  for (const int i : reductions) {
-    const Reduction& reduction = plan_.reductions[i];
-    const auto bytes = static_cast<int>(passes::state_bytes(reduction));
-    if (passes::has_order(reduction)) lanes.state_bytes = bytes;
-    // Independent states, so that the compiler can combine a vector of them at once.
-    if (bytes > 1) unordered = std::min(unordered, 32);
-    if (ir::finds_place(reduction.op)) unordered = 4;
-  }
-  lanes.count = unordered;
-  if (!lanes.ordered()) return lanes;
-  const passes::Dim row = passes::iterations(plan_.inner);
-  lanes.in_blocks = !row.is_constant() || row.constant() > reduce::block_length(lanes.state_bytes);
-  lanes.count = row.is_constant() ? reduce::lanes_of(row.constant(), lanes.state_bytes) : 0;
-  return lanes;
-}
-
 /// One pass over [first, stop) of a run.
-void HostPrinter::lanes_of_run(const std::vector<int>& active, const RowLanes& lanes,
-                               const char* first, const char* stop,
+void HostPrinter::lanes_of_run(const HostPass& pass, const char* first, const char* stop,
                                const std::function<void()>& one_element) {
+  const std::vector<int>& active = pass.reductions;
+  const bool ordered = pass.state_bytes > 0;
   const std::string variable = body_.loop_variable(plan_.inner.back().atom);
   const auto states_at = [&](const std::string& index) {
     std::string text;
@@ -189,14 +141,14 @@ void HostPrinter::lanes_of_run(const std::vector<int>& active, const RowLanes& l
   out_.close();
   out_.line(";");
   out_.line("Index at_lane = {};", first);
-  if (active.empty() || lanes.count == 1) {
+  if (active.empty() || pass.states == 1) {
     out_.line("for (; at_lane < {}; ++at_lane) visit(at_lane{});", stop, states_at("0"));
     return;
   }
-  const std::string width = lanes.count > 0 ? fmt::to_string(lanes.count) : "lanes.count";
+  const std::string width = pass.states > 0 ? fmt::to_string(pass.states) : "lanes.count";
   const passes::Loop& last = plan_.inner.back();
-  if (lanes.ordered() && plan_.inner.size() > 1 &&
-      !(lanes.count > 0 && last.extent.divisible_by(lanes.count))) {
+  if (ordered && plan_.inner.size() > 1 &&
+      !(pass.states > 0 && last.extent.divisible_by(pass.states))) {
     // Up to where the first lane's turn is.
     out_.open("for (; at_lane < {} && (run + at_lane) % {} != 0; ++at_lane)", stop, width);
     out_.line("visit(at_lane{});", states_at(fmt::format("(run + at_lane) % {}", width)));
@@ -206,12 +158,12 @@ void HostPrinter::lanes_of_run(const std::vector<int>& active, const RowLanes& l
   // left. Of more lanes it keeps the states in memory where it knows of an odd number of steps.
   constexpr int unrolled = 16;
   out_.line("Index lanes_stop = {};", stop);
-  if (lanes.count != unrolled) out_.line("asm(\"\" : \"+r\"(lanes_stop));");
+  if (pass.states != unrolled) out_.line("asm(\"\" : \"+r\"(lanes_stop));");
   out_.open("for (; at_lane + {0} <= lanes_stop; at_lane += {0})", width);
-  if (lanes.count == unrolled || lanes.count == 0) out_.directive("#pragma GCC unroll 1");
+  if (pass.states == unrolled || pass.states == 0) out_.directive("#pragma GCC unroll 1");
   out_.line("for (int k = 0; k < {}; ++k) visit(at_lane + k{});", width, states_at("k"));
   out_.close();
-  if (lanes.ordered()) {
+  if (ordered) {
     out_.line("for (Index k = 0; at_lane + k < {}; ++k) visit(at_lane + k{});", stop,
               states_at("k"));
   } else {
@@ -220,24 +172,22 @@ void HostPrinter::lanes_of_run(const std::vector<int>& active, const RowLanes& l
 }
 
 /// One pass over a row, for several reductions and what the stage stores of its elements.
-void HostPrinter::row_lanes(const std::vector<int>& active,
-                            const std::vector<const Store*>& stores) {
-  const RowLanes lanes = lanes_for(active);
-  for (const int i : active) out_.line("R{0}::State t{0};", i);
+void HostPrinter::row_lanes(const HostPass& pass) {
+  for (const int i : pass.reductions) out_.line("R{0}::State t{0};", i);
   out_.open_block();
-  if (lanes.count > 0) {
-    lanes_of_row(active, stores, lanes);
+  if (pass.states > 0) {
+    lanes_of_row(pass);
     out_.close();
     return;
   }
   out_.open("const auto walk = [&](auto lanes) __attribute__((always_inline))");
-  lanes_of_row(active, stores, lanes);
+  lanes_of_row(pass);
   out_.close();
   out_.line(";");
   out_.line("switch (op::reduce::lanes_of({}, {})) {{",
-            body_.extent(passes::iterations(plan_.inner)), lanes.state_bytes);
+            body_.extent(passes::iterations(plan_.inner)), pass.state_bytes);
   for (const int count : {1, 16, 32, 64}) {
-    if (count <= 32 || lanes.state_bytes <= 4)
+    if (count <= 32 || pass.state_bytes <= 4)
       out_.line("case {0}: walk(op::reduce::Lanes<{0}>()); break;", count);
   }
   out_.line("}}");
@@ -251,27 +201,22 @@ void HostPrinter::open_blocks(const std::string& length) {
 }
 
 /// One pass over a row in the order of columns.
-void HostPrinter::row_runs(const std::vector<int>& active,
-                           const std::vector<const Store*>& stores) {
+void HostPrinter::row_runs(const HostPass& pass) {
+  const std::vector<int>& active = pass.reductions;
   body_.need("reduce_tree");
-  std::vector<int> roots;
-  for (const int i : active) {
-    roots.push_back(plan_.reductions[i].value);
-    out_.line("op::reduce::Tree<R{0}> c{0};", i);
-  }
-  for (const Store* one : stores) roots.push_back(one->value);
+  for (const int i : active) out_.line("op::reduce::Tree<R{0}> c{0};", i);
   out_.open_block();
   out_.line("const int run_length = op::reduce::run_length({});",
             body_.extent(passes::iterations(plan_.inner)));
   open_blocks("run_length");
   for (const int i : active) out_.line("R{0}::State a{0} = R{0}::identity();", i);
   open_runs(plan_.inner, "block", "block_end");
-  const std::vector<int> instructions = body_.needed_for(roots, true);
+  const std::vector<int> instructions = body_.needed_for(roots_of(pass), true);
   const std::string variable = body_.loop_variable(plan_.inner.back().atom);
-  strips(instructions, stores, plan_.inner.back(), [&](const char* first, const char* stop) {
+  strips(pass, plan_.inner.back(), [&](const char* first, const char* stop) {
     out_.open("for (Index {0} = {1}; {0} < {2}; ++{0})", variable, first, stop);
     declare_all(instructions);
-    for (const Store* one : stores) store(*one);
+    store_all(pass);
     for (const int i : active) {
       out_.line("a{0} = R{0}::combine(a{0}, R{0}::lift(v{1}, run + {2}));", i,
                 plan_.reductions[i].value, variable);
@@ -286,19 +231,16 @@ void HostPrinter::row_runs(const std::vector<int>& active,
   for (const int i : active) out_.line("const R{0}::State t{0} = c{0}.total();", i);
 }
 
-void HostPrinter::lanes_of_row(const std::vector<int>& active,
-                               const std::vector<const Store*>& stores, const RowLanes& lanes) {
-  const std::string width = lanes.count > 0 ? fmt::to_string(lanes.count) : "lanes.count";
+void HostPrinter::lanes_of_row(const HostPass& pass) {
+  const std::vector<int>& active = pass.reductions;
+  const std::string width = pass.states > 0 ? fmt::to_string(pass.states) : "lanes.count";
   const auto in_blocks = [&](int i) {
-    return lanes.in_blocks && passes::has_order(plan_.reductions[i]);
+    return pass.in_blocks && passes::has_order(plan_.reductions[i]);
   };
-  std::vector<int> roots;
   for (const int i : active) {
-    roots.push_back(plan_.reductions[i].value);
     out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     if (in_blocks(i)) out_.line("op::reduce::Tree<R{0}> c{0};", i);
   }
-  for (const Store* one : stores) roots.push_back(one->value);
   const auto begin_lanes = [&](bool of_blocks) {
     for (const int i : active) {
       if (in_blocks(i) == of_blocks)
@@ -307,23 +249,22 @@ void HostPrinter::lanes_of_row(const std::vector<int>& active,
   };
   begin_lanes(false);
   body_.need("reduce_tree");
-  if (lanes.in_blocks) {
-    open_blocks(fmt::to_string(heddle_scalar::reduce::block_length(lanes.state_bytes)));
+  if (pass.in_blocks) {
+    open_blocks(fmt::to_string(heddle_scalar::reduce::block_length(pass.state_bytes)));
     begin_lanes(true);
   }
-  open_runs(plan_.inner, lanes.in_blocks ? "block" : "walk_begin",
-            lanes.in_blocks ? "block_end" : "walk_end");
-  const std::vector<int> instructions = body_.needed_for(roots, true);
-  strips(instructions, stores, plan_.inner.back(), [&](const char* first, const char* stop) {
-    const auto visit = [&] {
+  open_runs(plan_.inner, pass.in_blocks ? "block" : "walk_begin",
+            pass.in_blocks ? "block_end" : "walk_end");
+  const std::vector<int> instructions = body_.needed_for(roots_of(pass), true);
+  strips(pass, plan_.inner.back(), [&](const char* first, const char* stop) {
+    lanes_of_run(pass, first, stop, [&] {
       declare_all(instructions);
-      for (const Store* one : stores) store(*one);
-    };
-    lanes_of_run(active, lanes, first, stop, visit);
+      store_all(pass);
+    });
   });
   out_.line("(void)run;");
   out_.close();
-  if (lanes.in_blocks) {
+  if (pass.in_blocks) {
     for (const int i : active) {
       if (in_blocks(i))
         out_.line("c{0}.add(op::reduce::combine_lanes<R{0}, {1}>(a{0}));", i, width);

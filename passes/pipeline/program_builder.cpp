@@ -17,6 +17,7 @@
 #include "passes/pipeline/pipeline.h"
 #include "passes/pipeline/traffic.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/details.h"
 #include "passes/plan/family.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/long_sum.h"
@@ -203,6 +204,7 @@ void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parame
 void Builder::add_kernel(KernelPlan plan) {
   plan.index_bits = index_bits(plan);
   if (ir::capabilities_of(options_.target).blocks) plan.folding = folding_of(plan);
+  decide_details(plan, options_.target);
   plan.name = describe(plan);
   KernelStep step = launch_shape(plan, options_.target);
   const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_a_block : 0;

@@ -157,6 +157,21 @@ void assign_stages(KernelPlan& plan) {
   }
 }
 
+std::vector<int> needed(const KernelPlan& plan, const std::vector<int>& roots, bool element_only,
+                        const std::vector<bool>& known) {
+  std::vector<bool> asked(plan.body.size());
+  for (const int root : roots) asked[root] = true;
+  std::vector<int> result;
+  for (std::size_t i = plan.body.size(); i-- > 0;) {
+    const Instruction& one = plan.body[i];
+    if (!asked[i] || (!known.empty() && known[i]) || (element_only && !one.element)) continue;
+    result.push_back(static_cast<int>(i));
+    for (const int argument : one.arguments) asked[argument] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
 int index_bits(const KernelPlan& plan) {
   // Blocks round up, and a thread may step past the end before it looks.
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 22);

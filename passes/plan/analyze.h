@@ -15,6 +15,10 @@ void order_inner_loops(KernelPlan& plan, const ir::Target& target);
 /// Sets stages and levels: after which reductions a value can be known, and whether it belongs to
 /// the inner loops.
 void assign_stages(KernelPlan& plan);
+/// The instructions that `roots` need, in order; with `element_only` those of the inner loops
+/// alone. Those in `known`, and what only they need, are left out.
+std::vector<int> needed(const KernelPlan& plan, const std::vector<int>& roots, bool element_only,
+                        const std::vector<bool>& known = {});
 /// 32 when every address and every loop provably fits, else 64.
 int index_bits(const KernelPlan& plan);
 

@@ -68,6 +68,10 @@ struct Instruction {
   int stage = 0;
   bool element = false;  ///< depends on inner loops
 
+  /// Set by decide_details().
+  bool held = false;     ///< a load of which a thread keeps KernelPlan::held vectors
+  bool divisor = false;  ///< quotients of elements are made with its inverse, computed once a row
+
   static Instruction of(Kind kind, DType dtype) {
     Instruction instruction;
     instruction.kind = kind;
@@ -105,6 +109,21 @@ struct Store {
 
 /// The instructions that a store needs.
 std::vector<int> needs_of(const Store& store);
+
+/// One pass of a CPU's thread over the elements of a stage: the reductions that share it, and what
+/// is stored of the elements. Extremes whose place is asked for take a pass each beside these.
+struct HostPass {
+  int stage = 0;
+  std::vector<int> reductions, stores;
+  /// Rows: states of each reduction side by side, so that a vector of them is combined at once; 0:
+  /// known at run time.
+  int states = 1;
+  int state_bytes = 0;     ///< of what combines in the order of rows; 0: nothing does
+  bool in_blocks = false;  ///< the row may have several blocks of that order
+  int rows_at_once = 1;    ///< columns: so that states are loaded and stored less often
+  /// Loads and stores of float16 that are converted strip by strip.
+  std::vector<int> strip_loads, strip_stores;
+};
 
 /// How a GPU thread's walk sums: every so many steps what it has come to is added to a total.
 struct Folding {
@@ -157,6 +176,7 @@ struct KernelPlan {
 
   int vector = 1;           ///< elements an access
   int unroll = 1;           ///< elements mapping: accesses a thread
+  int walk_unroll = 1;      ///< rows and columns: steps whose loads are under way at once
   int threads = 256;        ///< a block
   int least_blocks = 1;     ///< that a multiprocessor is to have registers for
   int threads_per_row = 1;  ///< rows mapping; columns mapping: threads across
@@ -177,6 +197,8 @@ struct KernelPlan {
   std::vector<int> tiled;  ///< tiles mapping: load instructions that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which they are contiguous
   int tile_edge = 32;      ///< of a tile, in elements; tiles are read and written by vectors
+
+  std::vector<HostPass> host_passes;  ///< of plans for a CPU that are no scans and no tiles
 
   /// Nothing of the above but family, name and threads says what such a kernel does.
   std::optional<SortKernel> sort;

@@ -14,7 +14,7 @@ class PlanText {
   explicit PlanText(const KernelPlan& plan) : plan_(plan) {}
 
   std::string run() {
-    text_ = fmt::format("{} {} {}\n", plan_.family, plan_.name, mapping());
+    text_ = fmt::format("{} {} {}{}\n", plan_.family, plan_.name, mapping(), details());
     loops("outer", plan_.outer);
     loops("inner", plan_.inner);
     for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
@@ -72,6 +72,34 @@ class PlanText {
                        plan_.threads_per_row, plan_.threads,
                        plan_.held > 0 ? fmt::format("held={} ", plan_.held) : "", parts(), folds(),
                        plan_.index_bits);
+  }
+
+  /// What decide_details() decided.
+  std::string details() const {
+    std::string text, holds, inverts;
+    for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+      if (plan_.body[i].held) holds += fmt::format(" p{}", plan_.body[i].operand);
+      if (plan_.body[i].divisor) inverts += fmt::format(" v{}", i);
+    }
+    if (plan_.walk_unroll > 1) text += fmt::format(", unroll={}", plan_.walk_unroll);
+    if (!holds.empty()) text += ", holds" + holds;
+    if (!inverts.empty()) text += ", inverts" + inverts;
+    for (const HostPass& pass : plan_.host_passes) text += host_pass(pass);
+    return text;
+  }
+
+  std::string host_pass(const HostPass& pass) const {
+    std::string text, strips;
+    if (!pass.reductions.empty()) text += ", pass";
+    for (const int i : pass.reductions) text += fmt::format(" t{}", i);
+    if (!pass.reductions.empty() && plan_.mapping == Mapping::columns) {
+      text += fmt::format(" rows={}", pass.rows_at_once);
+    } else if (!pass.reductions.empty()) {
+      text += pass.states > 0 ? fmt::format(" states={}", pass.states) : " states by length";
+    }
+    for (const int i : pass.strip_loads) strips += fmt::format(" p{}", plan_.body[i].operand);
+    for (const int i : pass.strip_stores) strips += fmt::format(" p{}", plan_.stores[i].operand);
+    return strips.empty() ? text : text + ", strips" + strips;
   }
 
   std::string parts() const {

@@ -1,0 +1,104 @@
+#include "passes/plan/details.h"
+
+#include <algorithm>
+
+#include "ir/types/capabilities.h"
+#include "passes/plan/analyze.h"
+
+namespace heddle::passes {
+
+namespace {
+
+bool divides(const Instruction& user, std::size_t argument) {
+  return user.kind == Instruction::Kind::apply && user.op == ir::Op::divide && argument == 1 &&
+         user.element;
+}
+
+/// Values of the row that elements are divided by, and that nothing else needs. Not where a
+/// reduction over the row needs the quotients.
+void choose_divisors(KernelPlan& plan) {
+  std::vector<bool> divided_by(plan.body.size()), otherwise(plan.body.size());
+  for (const Instruction& user : plan.body) {
+    for (std::size_t k = 0; k < user.arguments.size(); ++k)
+      (divides(user, k) ? divided_by : otherwise)[user.arguments[k]] = true;
+  }
+  for (const Reduction& reduction : plan.reductions) {
+    for (const int need : needs_of(reduction)) otherwise[need] = true;
+    if (reduction.value < 0) continue;
+    for (const int i : needed(plan, {reduction.value}, true)) {
+      if (divides(plan.body[i], 1)) otherwise[plan.body[i].arguments[1]] = true;
+    }
+  }
+  for (const Store& store : plan.stores) {
+    for (const int need : needs_of(store)) otherwise[need] = true;
+  }
+  for (std::size_t i = 0; i < plan.body.size(); ++i) {
+    Instruction& one = plan.body[i];
+    const bool narrow = is_floating(one.dtype) && one.dtype != DType::f64;
+    one.divisor = narrow && !one.element && divided_by[i] && !otherwise[i];
+  }
+}
+
+/// Loads that several walks need, or several of the iterations that a thread takes at once.
+void choose_held_loads(KernelPlan& plan, const Loop& along) {
+  std::vector<int> uses(plan.body.size());
+  for (const std::vector<int>& roots : walk_roots(plan)) {
+    for (const int i : needed(plan, roots, !plan.inner.empty())) ++uses[i];
+  }
+  for (std::size_t i = 0; i < plan.body.size(); ++i) {
+    Instruction& one = plan.body[i];
+    one.held = one.kind == Instruction::Kind::load && one.arguments.empty() && uses[i] > 1 &&
+               (plan.vector == 1 || vector_width(plan, one, along, plan.vector) == plan.vector);
+  }
+}
+
+/// More where the loads are narrow, and little is done with each.
+int walk_unroll(const KernelPlan& plan) {
+  constexpr int least = 4, elements = 16, light = 8;
+  if (plan.mapping == Mapping::columns) return least;
+  const auto varying = std::ranges::count_if(plan.body, &Instruction::element);
+  const bool places = std::ranges::any_of(
+      plan.reductions, [](const Reduction& reduction) { return ir::finds_place(reduction.op); });
+  return varying > light ? least : std::max(elements / (places ? 2 : 1) / plan.vector, least);
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> walk_roots(const KernelPlan& plan) {
+  const bool scans = plan.mapping == Mapping::scan_rows || plan.mapping == Mapping::scan_columns;
+  if (plan.inner.empty()) {
+    std::vector<int> roots;
+    for (const Store& store : plan.stores) {
+      for (const int need : needs_of(store)) roots.push_back(need);
+    }
+    return {roots, roots};
+  }
+  std::vector<std::vector<int>> walks(scans ? 2 : static_cast<std::size_t>(plan.stages));
+  for (const Reduction& reduction : plan.reductions) {
+    for (const int need : needs_of(reduction))
+      walks[scans ? 0 : static_cast<std::size_t>(reduction.stage)].push_back(need);
+  }
+  for (const Store& store : plan.stores) {
+    if (store.element)
+      walks[scans ? 1 : static_cast<std::size_t>(store.stage)].push_back(store.value);
+  }
+  return walks;
+}
+
+void decide_details(KernelPlan& plan, const ir::Target& target) {
+  if (plan.sort) return;
+  if (!ir::capabilities_of(target).blocks) {
+    plan.host_passes = host_passes(plan);
+    return;
+  }
+  const bool rows = plan.mapping == Mapping::rows, columns = plan.mapping == Mapping::columns;
+  if (rows || columns) choose_divisors(plan);
+  if (plan.held > 0) {
+    const bool across = columns || plan.mapping == Mapping::scan_columns || plan.inner.empty();
+    choose_held_loads(plan, across ? plan.outer.back() : plan.inner.back());
+  } else if (rows || columns) {
+    plan.walk_unroll = walk_unroll(plan);
+  }
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,99 @@
+// What plans decide of single values and passes, which printers only spell, and explain shows.
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "passes/report/explain.h"
+#include "tests/passes/plans.h"
+
+using namespace heddle;
+using namespace heddle::test;
+using passes::HostPass;
+using passes::KernelPlan;
+
+namespace {
+
+constexpr const char* softmax = R"(
+  func @f(%0: f32[1024,1000]) -> f32[1024,1000] {
+    %1 = max %0 axes=[1] keepdims : f32[1024,1]
+    %2 = subtract %0, %1 : f32[1024,1000]
+    %3 = exp %2 : f32[1024,1000]
+    %4 = sum %3 axes=[1] keepdims : f32[1024,1]
+    %5 = divide %3, %4 : f32[1024,1000]
+    return %5
+  })";
+
+constexpr const char* halves = R"(
+  func @f(%0: f16[1000]) -> (f16[1000], f16[1000]) {
+    %1 = multiply %0, %0 : f16[1000]
+    %2 = negative %0 : f16[1000]
+    return %1, %2
+  })";
+
+constexpr const char* sums = R"(
+  func @f(%0: f32[64,5000]) -> (f32[64], f32[64], f32[64]) {
+    %1 = sum %0 axes=[1] : f32[64]
+    %2 = max %0 axes=[1] : f32[64]
+    %3 = exp %0 : f32[64,5000]
+    %4 = sum %3 axes=[1] : f32[64]
+    return %1, %2, %4
+  })";
+
+constexpr const char* columns = R"(
+  func @f(%0: f64[5000,64]) -> f64[64] {
+    %1 = sum %0 axes=[0] : f64[64]
+    return %1
+  })";
+
+const passes::Instruction& first(const KernelPlan& plan, bool passes::Instruction::* flag) {
+  const auto found = std::ranges::find(plan.body, true, flag);
+  REQUIRE(found != plan.body.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a GPU's softmax holds its elements and divides by an inverse") {
+  const passes::PlannedProgram planned = plan(softmax, cuda_target);
+  REQUIRE(planned.kernels.size() == 1);
+  const KernelPlan& kernel = planned.kernels[0];
+  CHECK(first(kernel, &passes::Instruction::held).kind == passes::Instruction::Kind::load);
+  CHECK(first(kernel, &passes::Instruction::divisor).kind == passes::Instruction::Kind::reduced);
+  CHECK(kernel.host_passes.empty());
+  CHECK(contains(passes::explain(planned), "holds p0, inverts v"));
+}
+
+TEST_CASE("a GPU's walk has more loads under way where they are narrow") {
+  const passes::PlannedProgram planned = plan(columns, cuda_target);
+  CHECK(planned.kernels[0].walk_unroll == 4);
+  const passes::PlannedProgram rows = plan(sums, cuda_target);
+  CHECK(rows.kernels[0].walk_unroll >= 4);
+  CHECK(contains(to_string(rows.kernels[0]), ", unroll="));
+}
+
+TEST_CASE("a CPU converts the float16 that arithmetic asks for in strips") {
+  const KernelPlan kernel = plan(halves, host_target).kernels.at(0);
+  REQUIRE(kernel.host_passes.size() == 1);
+  const HostPass& pass = kernel.host_passes[0];
+  REQUIRE(pass.strip_loads.size() == 1);
+  REQUIRE(pass.strip_stores.size() == 1);
+  CHECK(kernel.body[pass.strip_loads[0]].operand != kernel.stores[pass.strip_stores[0]].operand);
+  CHECK(pass.stores.size() == 2);
+  CHECK(contains(to_string(kernel), ", strips p"));
+}
+
+TEST_CASE("reductions of a stage share a CPU's pass, with states side by side") {
+  const KernelPlan kernel = plan(sums, host_target).kernels.at(0);
+  REQUIRE(kernel.host_passes.size() == 1);
+  const HostPass& pass = kernel.host_passes[0];
+  CHECK(pass.reductions.size() == 3);
+  CHECK(pass.states == 64);
+  CHECK(pass.state_bytes == 4);
+  CHECK(pass.in_blocks);
+  CHECK(contains(to_string(kernel), " states=64"));
+  const KernelPlan down = plan(columns, host_target).kernels.at(0);
+  REQUIRE(down.host_passes.size() == 1);
+  CHECK(down.host_passes[0].rows_at_once == 4);
+  CHECK(contains(passes::explain(plan(columns, host_target)), ", pass t0 rows=4"));
+}
