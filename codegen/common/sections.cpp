@@ -15,7 +15,6 @@ constexpr std::string_view defines_mark = "//! defines ";
 constexpr std::string_view defines_complex_mark = "//! defines_complex ";
 constexpr std::string_view defines_half_mark = "//! defines_half ";
 constexpr std::string_view host_mark = "//! host\n";
-constexpr std::string_view device_mark = "//! device\n";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -48,7 +47,6 @@ Section parse_section(std::string_view text) {
   take_names(defines_complex_mark, result.defines_complex);
   take_names(defines_half_mark, result.defines_half);
   if (text.starts_with(host_mark)) result.side = Side::host;
-  if (text.starts_with(device_mark)) result.side = Side::device;
   if (result.side != Side::both) take_line(text);
   while (text.ends_with("\n\n")) text.remove_suffix(1);
   result.text = text;

@@ -18,8 +18,8 @@ namespace heddle::codegen {
 /// the ops and reductions whose meaning the section is; `//! defines_complex X Y ...` those whose
 /// meaning it is for complex operands, where that takes more than the arithmetic of section
 /// complex; `//! defines_half X Y ...` those that have functions of their own for half, beside
-/// those of every type, whose section stands among the needs. A line `//! host` or `//! device`
-/// says that kernels of the other side do without the section.
+/// those of every type, whose section stands among the needs. A line `//! host` says that
+/// kernels of GPUs do without the section.
 enum class Side { both, host, device };
 struct Section {
   std::string_view name;

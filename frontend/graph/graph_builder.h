@@ -14,7 +14,6 @@ class GraphBuilder {
  public:
   ir::Graph graph;
 
-  bool has(const Node& node) const { return values_.contains(&node); }
   void add_array(const Node& node);
   void add_scalar(const Node& node);
   void add_constant(const Node& node);

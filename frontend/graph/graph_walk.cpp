@@ -43,7 +43,8 @@ class Walker {
   }
 
  private:
-  /// Of `root`, or of one more user. Whether it is a pending operation that was not met before.
+  /// Counts a reference: the caller's to a root, or one more user's. Says whether the node is a
+  /// pending operation that was not met before.
   bool enter(Node& node) {
     if (node.walk != id_) begin(node);
     ++node.internal_references;
@@ -66,7 +67,7 @@ class Walker {
     walk_.busy_here |= node.claim->is_own();
   }
 
-  /// Whoever calls holds the root, too.
+  /// The caller's reference to the root counts as internal.
   void visit(Node& root) {
     depth_first(root, [&](Node& node) { return enter(node); }, [&](Node& node) { close(node); });
   }

@@ -31,7 +31,7 @@ HD_MATH_1(cbrt, cbrt)
 #else
 HD_VECTOR_NUMBERS_1(cbrt, cbrt, double)
 namespace heddle_scalar {
-// libmvec's is off by 3 units. Two steps of Halley's method in double, from 5 bits.
+// libmvec's of float is off by 3 units. Two steps of Halley's method in double, from 5 bits.
 HD_SCALAR float cbrt(float value) {
   const unsigned int bits = bits_of(value) & 0x7fffffffu;
   const double x = float_of(bits);

@@ -41,19 +41,47 @@ ValueId indices(Graph& graph, const ir::Shape& shape, std::int64_t axis, ir::Loc
   return graph.add(Op::iota, {}, std::move(attributes), location);
 }
 
+ValueId is_nan(Graph& graph, ValueId factors, ir::Location location) {
+  // Of a diagonal the libraries read real parts only.
+  const ValueId real =
+      is_complex(graph.dtype(factors)) ? unary(graph, Op::real, factors, {}, location) : factors;
+  return unary(graph, Op::isnan, real, {}, location);
+}
+
+/// The place, from 1, of the first NaN on the diagonal of each factor; the largest number if there
+/// is none.
+ValueId first_nan(Graph& graph, ValueId factors, ir::Location location) {
+  const ir::Shape shape = graph.shape(factors);
+  const Dim n = shape.back();
+  const auto batch_axes = static_cast<std::int64_t>(shape.size()) - 2;
+  ir::Attributes along;
+  along.axes = {batch_axes};
+  ValueId nans, index;
+  // A slice wants to know the sign of its step.
+  if ((n + Dim(1)).is_non_negative()) {
+    nans = is_nan(graph, diagonal(graph, factors, location), location);
+    index = indices(graph, {n}, 0, location);
+  } else {
+    index = indices(graph, {n, n}, 0, location);
+    const ValueId on_it =
+        graph.add(Op::equal, {index, indices(graph, {n, n}, 1, location)}, {}, location);
+    nans = graph.add(Op::logical_and, {is_nan(graph, factors, location), on_it}, {}, location);
+    along.axes.push_back(batch_axes + 1);
+  }
+  const ValueId one = constant(graph, DType::i32, 1);
+  const ValueId none = constant(graph, DType::i32, std::numeric_limits<std::int32_t>::max());
+  const ValueId place = graph.add(Op::add, {index, one}, {}, location);
+  const ValueId places = graph.add(Op::select, {nans, place, none}, {}, location);
+  return unary(graph, Op::min, places, along, location);
+}
+
 /// What became of each matrix: what the library says, or where the factor has its first NaN, which
 /// neither cuSOLVER nor OpenBLAS calls a minor that is not positive.
-ValueId status_with_nans(Graph& graph, ValueId said, ValueId factor, ir::Location location) {
-  const Dim n = graph.shape(factor).back();
-  if (n == Dim(0)) return said;
-  ir::Attributes along;
-  along.axes = {static_cast<std::int64_t>(graph.shape(said).size())};
-  const ValueId zero = constant(graph, DType::i32, 0), one = constant(graph, DType::i32, 1);
+ValueId status_with_nans(Graph& graph, ValueId said, ValueId factors, ir::Location location) {
+  if (graph.shape(factors).back() == Dim(0)) return said;
+  const ValueId zero = constant(graph, DType::i32, 0);
   const ValueId none = constant(graph, DType::i32, std::numeric_limits<std::int32_t>::max());
-  const ValueId nans = unary(graph, Op::isnan, diagonal(graph, factor, location), {}, location);
-  const ValueId place = graph.add(Op::add, {indices(graph, {n}, 0, location), one}, {}, location);
-  const ValueId places = graph.add(Op::select, {nans, place, none}, {}, location);
-  const ValueId first = unary(graph, Op::min, places, along, location);
+  const ValueId first = first_nan(graph, factors, location);
   const ValueId any = graph.add(Op::less, {first, none}, {}, location);
   const ValueId found = graph.add(Op::select, {any, first, zero}, {}, location);
   const ValueId fine = graph.add(Op::equal, {said, zero}, {}, location);

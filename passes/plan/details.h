@@ -16,8 +16,8 @@ std::vector<HostPass> host_passes(const KernelPlan& plan);
 bool finds_place_by_key(const Reduction& reduction);
 
 /// What each walk of a GPU's thread over elements computes, as instructions: a stage of rows or
-/// columns; the elements that are scanned, then those that are stored; one iteration of those that
-/// a thread takes at once, twice.
+/// columns; the elements that are scanned, then those that are stored. Of plans without inner loops
+/// two equal ones, for any two iterations along `held_loop`.
 std::vector<std::vector<int>> walk_roots(const KernelPlan& plan);
 
 }  // namespace heddle::passes

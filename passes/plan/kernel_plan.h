@@ -111,12 +111,13 @@ struct Store {
 std::vector<int> needs_of(const Store& store);
 
 /// One pass of a CPU's thread over the elements of a stage: the reductions that share it, and what
-/// is stored of the elements. Extremes whose place is asked for take a pass each beside these.
+/// is stored of the elements. In rows a search for the place of a real extreme is a pass of its
+/// own, not among these.
 struct HostPass {
   int stage = 0;
   std::vector<int> reductions, stores;
   /// Rows: states of each reduction side by side, so that a vector of them is combined at once; 0:
-  /// known at run time.
+  /// known at run time. 1 where rows are combined in the order of columns.
   int states = 1;
   int state_bytes = 0;     ///< of what combines in the order of rows; 0: nothing does
   bool in_blocks = false;  ///< the row may have several blocks of that order
@@ -176,7 +177,7 @@ struct KernelPlan {
 
   int vector = 1;           ///< elements an access
   int unroll = 1;           ///< elements mapping: accesses a thread
-  int walk_unroll = 1;      ///< rows and columns: steps whose loads are under way at once
+  int walk_unroll = 1;      ///< rows and columns of GPUs, nothing held: steps loaded at once
   int threads = 256;        ///< a block
   int least_blocks = 1;     ///< that a multiprocessor is to have registers for
   int threads_per_row = 1;  ///< rows mapping; columns mapping: threads across
@@ -198,7 +199,7 @@ struct KernelPlan {
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which they are contiguous
   int tile_edge = 32;      ///< of a tile, in elements; tiles are read and written by vectors
 
-  std::vector<HostPass> host_passes;  ///< of plans for a CPU that are no scans and no tiles
+  std::vector<HostPass> host_passes;  ///< elements, rows and columns mappings of CPUs
 
   /// Nothing of the above but family, name and threads says what such a kernel does.
   std::optional<SortKernel> sort;

@@ -95,7 +95,9 @@ class PlanText {
     if (!pass.reductions.empty() && plan_.mapping == Mapping::columns) {
       text += fmt::format(" rows={}", pass.rows_at_once);
     } else if (!pass.reductions.empty()) {
-      text += pass.states > 0 ? fmt::format(" states={}", pass.states) : " states by length";
+      text += pass.states == 1  ? " in sequence"
+              : pass.states > 0 ? fmt::format(" states={}", pass.states)
+                                : " states by length";
     }
     for (const int i : pass.strip_loads) strips += fmt::format(" p{}", plan_.body[i].operand);
     for (const int i : pass.strip_stores) strips += fmt::format(" p{}", plan_.stores[i].operand);

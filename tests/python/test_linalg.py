@@ -109,6 +109,30 @@ def test_failure_is_raised_where_it_stands():
     hd.synchronize()
 
 
+@pytest.mark.parametrize("cut", [0, 1, 2])
+def test_symbolic_extents(cut):
+    call = hd.jit(lambda a: hd.linalg.cholesky(a[cut:, cut:]), dynamic=[("n", "n")])
+    for n in (2, 3, 5, 9, 40):
+        a = positive_definite((n, n), "float64")
+        close(call(hd.array(a)), np.linalg.cholesky(a[cut:, cut:]), n)
+        hd.synchronize()
+        if n - cut < 2:
+            continue
+        a[-1, cut] = np.nan
+        assert np.isnan(np.asarray(ignoring(call, hd.array(a)))).all()
+
+
+def ignoring(call, *arguments):
+    with hd.errstate(linalg="ignore"):
+        return call(*arguments)
+
+
+def test_extents_that_change_at_one_line():
+    for n in (4, 5, 6, 7, 9):
+        a = positive_definite((n, n), "float64")
+        close(hd.linalg.cholesky(hd.array(a)[2:, 2:]), np.linalg.cholesky(a[2:, 2:]), n)
+
+
 def test_the_first_failure_of_a_batch_of_two_axes():
     a = np.stack([np.stack([np.eye(2)] * 3)] * 2)
     a[1, 0] *= -1
