@@ -10,6 +10,7 @@
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 
@@ -71,14 +72,16 @@ std::string utf8_of(nb::handle value) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-std::string describe_foreign(nb::handle value) {
+std::string describe_type(nb::handle value) {
   const std::string type = nb::str(nb::handle(value.type()).attr("__name__")).c_str();
+  const std::string module = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
+  return module == "builtins" ? type : module + "." + type;
+}
+
+std::string describe_foreign(nb::handle value) {
   const bool convertible = nb::hasattr(value, "__array__") || nb::hasattr(value, "__dlpack__") ||
                            nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
-  const std::string module = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
-  return module == "builtins"
-             ? type + (convertible ? "; convert it with heddle.asarray" : "")
-             : module + "." + type + (convertible ? "; convert it with heddle.asarray" : "");
+  return describe_type(value) + (convertible ? "; convert it with heddle.asarray" : "");
 }
 
 void Arguments::mistyped(std::size_t i, const char* wanted) const {
@@ -90,29 +93,42 @@ void Arguments::mistyped(std::size_t i, const char* wanted) const {
 
 Operand Arguments::operand(std::size_t i) const {
   if (const ArrayObject* array = as_array(values_[i])) return {array->read(where_), where_};
+  if (auto foreign = foreign_operand(values_[i], where_))
+    return {converted_.emplace_back(*std::move(foreign)).read(where_), where_};
   if (const auto scalar = as_scalar(values_[i])) return {*scalar, where_};
   mistyped(i, "an Array or a number");
 }
 
 ArrayObject& Arguments::object(std::size_t i) const {
   if (ArrayObject* array = as_array(values_[i])) return *array;
+  if (auto foreign = foreign_operand(values_[i], where_))
+    return converted_.emplace_back(*std::move(foreign));
   mistyped(i, "an Array");
+}
+
+ArrayObject& Arguments::target(std::size_t i) const {
+  if (ArrayObject* array = as_array(values_[i])) return *array;
+  mistyped(i, "an Array, which is written to");
 }
 
 std::vector<Array> Arguments::arrays(std::size_t i) const {
   const nb::object sequence = nb::steal(PySequence_Fast(values_[i], ""));
-  if (!sequence.is_valid() || as_array(values_[i]) != nullptr) {
+  if (!sequence.is_valid()) {
     PyErr_Clear();
     mistyped(i, "a sequence of Arrays");
   }
   std::vector<Array> result;
   for (nb::handle each : sequence) {
-    const ArrayObject* array = as_array(each);
-    if (array == nullptr) {
+    if (const ArrayObject* array = as_array(each)) {
+      result.push_back(array->read(where_));
+    } else if (const auto foreign = foreign_operand(each, where_)) {
+      result.push_back(*foreign);
+    } else if (as_scalar(each)) {
+      result.push_back(from_python(each, std::nullopt, where_));
+    } else {
       raise(PyExc_TypeError, fmt::format("{}: {} must be Arrays, not {}", signature_.name,
                                          signature_.parameters[i].name, describe_foreign(each)));
     }
-    result.push_back(array->read(where_));
   }
   return result;
 }

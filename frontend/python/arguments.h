@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,9 +27,12 @@ class Arguments {
   bool is_none(std::size_t i) const { return values_[i] == Py_None; }
   const SourceLocation& where() const { return where_; }
 
-  /// An Array, or a Python number, which is weak.
+  /// An Array, a Python number, which is weak, or what foreign_operand() takes.
   Operand operand(std::size_t i) const;
+  /// What foreign_operand() takes becomes an Array of the call's own.
   ArrayObject& object(std::size_t i) const;
+  /// An Array that the function writes to.
+  ArrayObject& target(std::size_t i) const;
   const Array& array(std::size_t i) const { return object(i).read(where_); }
   /// A sequence of Arrays.
   std::vector<Array> arrays(std::size_t i) const;
@@ -67,6 +71,7 @@ class Arguments {
   const Signature& signature_;
   PyObject* const* values_;
   SourceLocation where_;
+  mutable std::deque<ArrayObject> converted_;
 };
 
 /// The ArrayObject behind heddle.Array; null for anything else.
@@ -79,6 +84,8 @@ std::string utf8_of(nb::handle value);
 void check_extents(nb::handle shape);
 /// An integer by __index__; TypeError for anything else.
 std::int64_t to_integer(nb::handle value);
+/// "numpy.ndarray": the value's type.
+std::string describe_type(nb::handle value);
 /// What to say about a value that is no operand; names asarray where that helps.
 std::string describe_foreign(nb::handle value);
 

@@ -11,16 +11,21 @@
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
 
 PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 
-/// An operand of an operator; nullopt for what Python should ask instead. An array of another
-/// library next to one of ours is a mistake, and says so.
-std::optional<Operand> operand_of(PyObject* value, const SourceLocation& where) {
+/// An operand of an operator; nullopt for what Python should ask instead. An array of a library
+/// other than NumPy next to one of ours is a mistake, and says so. What is converted lives in
+/// `converted`.
+std::optional<Operand> operand_of(PyObject* value, const SourceLocation& where,
+                                  std::optional<Array>& converted) {
   if (const ArrayObject* array = as_array(value)) return Operand(array->read(where), where);
+  converted = foreign_operand(value, where);
+  if (converted) return Operand(*converted, where);
   if (const auto scalar = as_scalar(value)) return Operand(*scalar, where);
   if (nb::hasattr(value, "__array__") || nb::hasattr(value, "__dlpack__")) {
     raise(PyExc_TypeError, "an Array meets a " + describe_foreign(value));
@@ -45,7 +50,8 @@ PyObject* binary(PyObject* a, PyObject* b) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     const SourceLocation where = python_location();
     statement_point();
-    const auto x = operand_of(a, where), y = operand_of(b, where);
+    std::optional<Array> left, right;
+    const auto x = operand_of(a, where, left), y = operand_of(b, where, right);
     if (!x || !y) return not_implemented();
     return wrap(function(*x, *y)).release().ptr();
   });
@@ -57,7 +63,8 @@ PyObject* in_place(PyObject* a, PyObject* b) {
     const SourceLocation where = python_location();
     statement_point();
     ArrayObject& target = *as_array(a);
-    const auto y = operand_of(b, where);
+    std::optional<Array> converted;
+    const auto y = operand_of(b, where, converted);
     if (!y) return not_implemented();
     store(target, function({target.read(where), where}, *y), "in-place operator", where);
     return Py_NewRef(a);
@@ -74,7 +81,8 @@ PyObject* divided(PyObject* a, PyObject* b) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     const SourceLocation where = python_location();
     statement_point();
-    const auto x = operand_of(a, where), y = operand_of(b, where);
+    std::optional<Array> left, right;
+    const auto x = operand_of(a, where, left), y = operand_of(b, where, right);
     if (!x || !y) return not_implemented();
     return to_result(heddle::divmod(*x, *y)).release().ptr();
   });
@@ -128,6 +136,19 @@ PyObject* to_index(PyObject* self) {
   });
 }
 
+/// Of the only element, as of NumPy's scalars, which 0-d results are there.
+Py_hash_t hashed(PyObject* self) {
+  return guarded(Py_hash_t{-1}, [&] {
+    const SourceLocation where = python_location();
+    const Array& array = as_array(self)->read(where);
+    if (array.ndim() != 0)
+      raise(PyExc_TypeError, "unhashable: an Array of more dimensions than 0; use its bytes()");
+    const Py_hash_t result = PyObject_Hash(item(array, where).ptr());
+    if (result == -1) throw nb::python_error();
+    return result;
+  });
+}
+
 Py_ssize_t length(PyObject* self) {
   return guarded(Py_ssize_t{-1}, [&] {
     const Array& array = as_array(self)->read(python_location());
@@ -170,7 +191,8 @@ PyObject* iterate(PyObject* self) {
 int contains(PyObject* self, PyObject* value) {
   return guarded(-1, [&] {
     const SourceLocation where = python_location();
-    const auto y = operand_of(value, where);
+    std::optional<Array> converted;
+    const auto y = operand_of(value, where, converted);
     if (!y) return 0;
     const Array same = equal({as_array(self)->read(where), where}, *y);
     return truth(any({same, where}), where) ? 1 : 0;
@@ -218,7 +240,7 @@ PyType_Slot slots[] = {
     {Py_nb_float, reinterpret_cast<void*>(to_float)},
     {Py_nb_index, reinterpret_cast<void*>(to_index)},
     {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
-    {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
+    {Py_tp_hash, reinterpret_cast<void*>(hashed)},
     {Py_tp_iter, reinterpret_cast<void*>(iterate)},
     {Py_tp_repr, reinterpret_cast<void*>(printed<heddle::repr>)},
     {Py_tp_str, reinterpret_cast<void*>(printed<heddle::to_string>)},
@@ -338,9 +360,50 @@ void bind_array_methods(Functions& functions) {
                          }
                          return nb::object(nb::module_::import_("heddle"));
                        });
+  functions.def_method(
+      "__format__(self, spec: str, /) -> str",
+      "The only element formatted as a Python number; of other arrays str(), which takes no spec.",
+      [](const Arguments& a) {
+        const Array& array = a.array(0);
+        if (array.ndim() == 0) {
+          const nb::object value = item(array, a.where());
+          return nb::object(nb::steal(PyObject_Format(value.ptr(), a[1].ptr())));
+        }
+        if (!a.text(1).empty()) {
+          raise(PyExc_TypeError,
+                "an Array of more dimensions than 0 takes no format; index it, or "
+                "use heddle.set_printoptions");
+        }
+        return nb::object(nb::str(a[0]));
+      });
+  functions.def_method(
+      "__round__(self, ndigits: int | None = None, /) -> Array | int",
+      "round(x): an int of a 0-d array; round(x, n): heddle.round, of any array.",
+      [](const Arguments& a) {
+        if (!a.is_none(1))
+          return wrap(heddle::round({a.array(0), a.where()}, static_cast<int>(a.integer(1))));
+        const nb::object value = item(a.array(0), a.where());
+        const nb::object rounded = value.attr("__round__")();
+        return rounded;
+      });
+  functions.def_method(
+      "__reduce__(self) -> tuple",
+      "For pickle, by way of a NumPy array: the elements, not the device.", [](const Arguments& a) {
+        const nb::object make = nb::module_::import_("heddle").attr("asarray");
+        return nb::object(nb::make_tuple(make, nb::make_tuple(to_numpy(a.array(0), a.where()))));
+      });
+  functions.def_method("__copy__(self) -> Array", "An array of its own, with the same elements.",
+                       [](const Arguments& a) { return a.array(0); });
+  functions.def_method("__deepcopy__(self, memo: dict | None = None, /) -> Array",
+                       "An array of its own, with the same elements.",
+                       [](const Arguments& a) { return a.array(0); });
+  functions.def_method("_repr_html_(self) -> str", "repr(x), for notebooks.",
+                       [](const Arguments& a) {
+                         const nb::object html = nb::module_::import_("html");
+                         const nb::object text = html.attr("escape")(nb::repr(a[0]));
+                         return nb::object(nb::str("<pre>") + text + nb::str("</pre>"));
+                       });
   const nb::handle type = nb::type<ArrayObject>();
-  // NumPy's operators then leave the case to ours.
-  nb::setattr(type, "__array_ufunc__", nb::none());
   nb::setattr(type, "__array_priority__", nb::float_(1000));
   nb::setattr(type, "__module__", nb::str("heddle"));
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,41 @@ std::optional<DType> from_numpy_name(std::string_view name) {
   return std::nullopt;
 }
 
+/// NumPy's codes in a text: '<f4', 'i8', '?', and its older names.
+std::optional<DType> from_code(std::string_view code) {
+  static const std::unordered_map<std::string_view, DType> codes = {
+      {"?", DType::boolean},    {"b1", DType::boolean},  {"b", DType::i8},
+      {"i1", DType::i8},        {"h", DType::i16},       {"i2", DType::i16},
+      {"i", DType::i32},        {"i4", DType::i32},      {"l", DType::i64},
+      {"q", DType::i64},        {"i8", DType::i64},      {"p", DType::i64},
+      {"B", DType::u8},         {"u1", DType::u8},       {"H", DType::u16},
+      {"u2", DType::u16},       {"I", DType::u32},       {"u4", DType::u32},
+      {"L", DType::u64},        {"Q", DType::u64},       {"u8", DType::u64},
+      {"P", DType::u64},        {"e", DType::f16},       {"f2", DType::f16},
+      {"f", DType::f32},        {"f4", DType::f32},      {"d", DType::f64},
+      {"f8", DType::f64},       {"F", DType::c64},       {"c8", DType::c64},
+      {"D", DType::c128},       {"c16", DType::c128},    {"bool", DType::boolean},
+      {"int", DType::i64},      {"int_", DType::i64},    {"intp", DType::i64},
+      {"uint", DType::u64},     {"uintp", DType::u64},   {"half", DType::f16},
+      {"float", DType::f64},    {"single", DType::f32},  {"double", DType::f64},
+      {"complex", DType::c128}, {"csingle", DType::c64}, {"cdouble", DType::c128},
+      {"byte", DType::i8},      {"ubyte", DType::u8},    {"short", DType::i16},
+      {"ushort", DType::u16},   {"intc", DType::i32},    {"uintc", DType::u32},
+      {"long", DType::i64},     {"ulong", DType::u64},   {"longlong", DType::i64},
+      {"ulonglong", DType::u64}};
+  // Of this machine's byte order, or of no importance.
+  if (code.starts_with('<') || code.starts_with('=') || code.starts_with('|'))
+    code.remove_prefix(1);
+  const auto found = codes.find(code);
+  return found == codes.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<DType> from_text(nb::handle value) {
+  const std::string text = text_of(value);
+  if (const auto dtype = from_numpy_name(text)) return dtype;
+  return from_code(text);
+}
+
 std::optional<DType> from_python_type(nb::handle value) {
   if (value.ptr() == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::boolean;
   if (value.ptr() == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::i64;
@@ -38,6 +74,12 @@ const char* kind_of(DType dtype) {
 }
 
 }  // namespace
+
+nb::object numpy_dtype(DType dtype) {
+  const nb::object make = nb::module_::import_("numpy").attr("dtype");
+  if (dtype == DType::bf16) return make(nb::module_::import_("ml_dtypes").attr("bfloat16"));
+  return make(numpy_name_of(dtype).data());
+}
 
 nb::object to_python(DType dtype) { return nb::borrow(objects[static_cast<std::size_t>(dtype)]); }
 
@@ -58,7 +100,7 @@ std::optional<DType> as_dtype(nb::handle value) {
 DType to_dtype(nb::handle value) {
   if (const auto dtype = as_dtype(value)) return *dtype;
   if (nb::isinstance<nb::str>(value)) {
-    if (const auto dtype = from_numpy_name(nb::borrow<nb::str>(value).c_str())) return *dtype;
+    if (const auto dtype = from_text(value)) return *dtype;
   }
   raise(PyExc_TypeError, "heddle has no dtype " + text_of(nb::repr(value)) +
                              "; use heddle.float32 or its like, or its name");
@@ -75,8 +117,9 @@ nb::str name_object(const DTypeObject& object) {
 
 void bind_dtypes(nb::module_& module) {
   nb::class_<DTypeObject>(module, "DType",
-                          "An element type: heddle.float32 and its like. Compares equal to itself "
-                          "only; dtype= arguments also take NumPy's dtypes and names.")
+                          "An element type: heddle.float32 and its like. Equal to what dtype= "
+                          "arguments take for it: NumPy's dtypes, scalar types, names and codes, "
+                          "and Python's bool, int, float and complex.")
       .def_prop_ro(
           "name", [](const DTypeObject& d) { return name_object(d); },
           "The name that NumPy gives it: 'float32'.")
@@ -90,7 +133,19 @@ void bind_dtypes(nb::module_& module) {
              return nb::str(fmt::format("heddle.{}", numpy_name_of(d.dtype)).c_str());
            })
       .def("__str__", [](const DTypeObject& d) { return name_object(d); })
-      .def("__reduce__", [](const DTypeObject& d) { return name_object(d); });
+      .def("__reduce__", [](const DTypeObject& d) { return name_object(d); })
+      .def(
+          "__eq__",
+          [](const DTypeObject& d, nb::handle other) {
+            auto same = as_dtype(other);
+            if (!same && nb::isinstance<nb::str>(other)) same = from_text(other);
+            return same == d.dtype;
+          },
+          nb::arg("other").none())
+      .def("__hash__", [](const DTypeObject& d) { return nb::hash(name_object(d)); })
+      .def_prop_ro(
+          "dtype", [](const DTypeObject& d) { return numpy_dtype(d.dtype); },
+          "NumPy's dtype, for numpy.dtype(); ml_dtypes has that of bfloat16.");
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     objects[static_cast<std::size_t>(i)] = nb::cast(DTypeObject{dtype}).release().ptr();

@@ -24,4 +24,7 @@ DType to_dtype(nb::handle value);
 /// The same for the objects that certainly are dtypes; nullopt for others, strings among them.
 std::optional<DType> as_dtype(nb::handle value);
 
+/// NumPy's dtype; ml_dtypes has the one that NumPy lacks.
+nb::object numpy_dtype(DType dtype);
+
 }  // namespace heddle::python

@@ -204,7 +204,7 @@ void bind_elementwise(Functions& functions) {
         };
         const Array result = nan_to_num(a.operand(0), a.number(2), optional(3), optional(4));
         if (a.flag(1)) return wrap(result);
-        store(a.object(0), result, "nan_to_num", a.where());
+        store(a.target(0), result, "nan_to_num", a.where());
         return nb::borrow(a[0]);
       });
   functions.def(

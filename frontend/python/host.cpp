@@ -76,12 +76,6 @@ nb::object nested(const std::byte*& bytes, DType dtype, const Shape& shape, std:
   return list;
 }
 
-/// NumPy's dtype; ml_dtypes has the one that NumPy lacks.
-nb::object numpy_dtype(DType dtype) {
-  if (dtype == DType::bf16) return nb::module_::import_("ml_dtypes").attr("bfloat16");
-  return nb::module_::import_("numpy").attr("dtype")(numpy_name_of(dtype).data());
-}
-
 /// Nested sequences of Python numbers, flattened.
 class Sequence {
  public:

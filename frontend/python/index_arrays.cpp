@@ -124,7 +124,7 @@ void bind_triangles(Functions& functions) {
       [](const Arguments& a) {
         Array value = a.array(0);
         fill_diagonal(value, a.operand(1), a.flag(2));
-        a.object(0).write(value, a.where());
+        a.target(0).write(value, a.where());
         return nb::none();
       });
 }

@@ -11,7 +11,9 @@
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -48,6 +50,15 @@ void widen_bounds(IndexItem& item, nb::handle list) {
   }
 }
 
+/// A subscript of NumPy's; the integers in it are known now, so that they are checked.
+IndexItem to_array_item(nb::handle key, const SourceLocation& where) {
+  IndexItem item(*numpy_operand(key, where), where);
+  if (is_integer(item.array->dtype()) && item.array->size() > 0) {
+    item.bounds.emplace(to_integer(key.attr("min")()), to_integer(key.attr("max")()));
+  }
+  return item;
+}
+
 IndexItem to_item(nb::handle key, const SourceLocation& where) {
   PyObject* object = key.ptr();
   if (object == Py_None) return {newaxis, where};
@@ -65,6 +76,9 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
     if (is_integer(item.array->dtype())) widen_bounds(item, key);
     return item;
   }
+  if (is_numpy_array(key)) return to_array_item(key, where);
+  if (is_numpy_scalar(key) && as_dtype(key.attr("dtype")) == DType::boolean)
+    return {heddle::array(PyObject_IsTrue(object) == 1, where), where};
   if (PyIndex_Check(object) == 0) no_subscript(key);
   const Py_ssize_t index = PyNumber_AsSsize_t(object, PyExc_IndexError);
   if (index == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
@@ -109,6 +123,12 @@ bool is_same_place(const ArrayObject& a, const ArrayObject& b) {
   return true;
 }
 
+/// What asarray makes elements of: lists, tuples, and arrays and scalars of NumPy.
+bool is_sequence_of_values(nb::handle value) {
+  return nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value) ||
+         is_numpy_array(value) || is_numpy_scalar(value);
+}
+
 void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
                  const SourceLocation& where) {
   ArrayObject place = array.view_of(array.read(where).index(items, where), where);
@@ -120,8 +140,7 @@ void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, 
   if (const auto scalar = as_scalar(value)) {
     return place.write(fitted({*scalar, where}, place.read(where), where), where);
   }
-  const bool list = nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
-  if (!list) {
+  if (!is_sequence_of_values(value)) {
     raise(PyExc_TypeError, "setitem: the value must be an Array, a number or a list of them, not " +
                                describe_foreign(value));
   }
@@ -136,7 +155,7 @@ void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::h
     result.at(items, where) = Operand(source->read(where), where);
   } else if (const auto scalar = as_scalar(value)) {
     result.at(items, where) = Operand(*scalar, where);
-  } else if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
+  } else if (is_sequence_of_values(value)) {
     const Array element = from_python(value, array.read(where).dtype(), where);
     result.at(items, where) = Operand(element, where);
   } else {

@@ -14,6 +14,7 @@
 #include "frontend/python/captures.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 #include "frontend/python/gil.h"
 #include "frontend/python/tree.h"
 #include "ir/base/fork_gate.h"
@@ -126,6 +127,10 @@ class PythonCall {
       }
       return call_.array(array->read());
     }
+    if (const auto foreign = numpy_argument(value, python_location())) {
+      plain("a");
+      return call_.array(*foreign);
+    }
     if (PyFloat_Check(value.ptr()) || PyComplex_Check(value.ptr())) {
       plain("s");
       return call_.scalar(*as_scalar(value));
@@ -174,7 +179,8 @@ class PythonCall {
       std::size_t next = 0;
       const auto argument = [&](nb::handle value) -> nb::object {
         const bool traced = as_array(value) != nullptr || PyFloat_Check(value.ptr()) ||
-                            PyComplex_Check(value.ptr()) || nb::isinstance<SpecObject>(value);
+                            PyComplex_Check(value.ptr()) || nb::isinstance<SpecObject>(value) ||
+                            is_numpy_argument(value);
         return traced ? nb::cast(ArrayObject(inputs.at(next++))) : nb::borrow(value);
       };
       const nb::object args = map_tree(args_, argument);
@@ -344,6 +350,9 @@ nb::object run_program(const Program& program, const nb::args& args) {
     const nb::handle arg = args[i];
     if (const ArrayObject* array = as_array(arg)) {
       arrays[i] = array->read(where);
+      operands.emplace_back(arrays[i], where);
+    } else if (const auto foreign = numpy_operand(arg, where)) {
+      arrays[i] = *foreign;
       operands.emplace_back(arrays[i], where);
     } else if (const auto scalar = as_scalar(arg)) {
       operands.emplace_back(*scalar, where);

@@ -291,7 +291,7 @@ void def_orders(Functions& functions, nb::handle owner) {
                    [](const Arguments& a) {
                      Array x = a.array(1);
                      self(a).shuffle(x, a.integer(2), a.where());
-                     a.object(1).write(x, a.where());
+                     a.target(1).write(x, a.where());
                      return nb::none();
                    });
   functions.def_in(

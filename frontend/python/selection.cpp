@@ -65,7 +65,7 @@ void copy_to(const Arguments& a) {
   } else {
     copyto(value, source, a.mask(3));
   }
-  a.object(0).write(value, a.where());
+  a.target(0).write(value, a.where());
 }
 
 /// A sequence of masks, stacked ones, or a single one: one of no axis, of one axis for an x that
@@ -115,7 +115,7 @@ Array piecewise_of(const Arguments& a) {
 nb::object written(const Arguments& a, void (*write)(Array&, const Array&, const Operand&)) {
   Array value = a.array(0);
   write(value, a.array(1), a.operand(2));
-  a.object(0).write(value, a.where());
+  a.target(0).write(value, a.where());
   return nb::none();
 }
 

@@ -41,7 +41,7 @@ void bind_take(Functions& functions) {
       [](const Arguments& a) {
         Array result = a.array(0);
         put(result, a.operand(1), a.operand(2), a.text(3));
-        a.object(0).write(result, a.where());
+        a.target(0).write(result, a.where());
         return nb::none();
       });
   functions.def("put_along_axis(x: Array, indices: Array, values: Operand, /, axis: int) -> None",
@@ -49,7 +49,7 @@ void bind_take(Functions& functions) {
                 [](const Arguments& a) {
                   Array result = a.array(0);
                   put_along_axis(result, a.operand(1), a.operand(2), a.integer(3));
-                  a.object(0).write(result, a.where());
+                  a.target(0).write(result, a.where());
                   return nb::none();
                 });
   functions.def_with_method(

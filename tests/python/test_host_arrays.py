@@ -1,0 +1,289 @@
+"""NumPy's arrays and scalars, lists and NumPy's own functions next to Arrays."""
+
+import copy
+import operator
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import heddle as hd
+
+ON_GPU = not os.environ.get("HEDDLE_DEVICE", hd.device()).startswith("cpu")
+pytestmark = pytest.mark.filterwarnings("ignore:an Array meets:RuntimeWarning")
+
+OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+             operator.mod, operator.pow, operator.lt, operator.le, operator.eq, operator.ne,
+             operator.gt, operator.ge, operator.matmul, divmod]
+SCALARS = [np.bool_(True), np.int8(3), np.uint64(7), np.int64(-2), np.float16(1.5),
+           np.float32(0.1), np.float64(0.1), np.complex64(1 + 2j), np.complex128(0.1j)]
+
+
+def same(actual, expected):
+    if isinstance(expected, tuple):
+        assert isinstance(actual, tuple) and len(actual) == len(expected)
+        for a, b in zip(actual, expected):
+            same(a, b)
+        return
+    assert isinstance(actual, hd.Array)
+    expected = np.asarray(expected)
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
+    np.testing.assert_allclose(np.asarray(actual), expected, rtol=2e-6)
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_operators_take_numpy_arrays_on_both_sides(op, dtype):
+    a, b = np.arange(1, 5).astype(dtype), np.array([4, 3, 2, 1]).astype(dtype)
+    same(op(hd.array(a), b), op(a, b))
+    same(op(a, hd.array(b)), op(a, b))
+    if op is not operator.matmul:
+        same(op(hd.array(a), b[:1]), op(a, b[:1]))
+        same(op(a[:, None], hd.array(b)), op(a[:, None], b))
+
+
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda s: s.dtype.name)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64",
+                                   "complex64"])
+def test_numpy_scalars_have_their_dtype(scalar, dtype):
+    a = np.array([0, 1, 1]).astype(dtype)
+    same(hd.array(a) + scalar, a + scalar)
+    same(scalar + hd.array(a), scalar + a)
+    same(hd.multiply(scalar, hd.array(a)), np.multiply(scalar, a))
+    same(hd.array(a) == scalar, a == scalar)
+
+
+def test_scalars_of_one_dtype_share_a_program():
+    x = hd.ones(7, dtype="float32")
+    np.asarray(x * np.float32(1.5))
+    before = hd.statistics()["programs"]
+    for value in (2.5, 3.5, 4.5):
+        same(x * np.float32(value), np.ones(7, np.float32) * np.float32(value))
+    assert hd.statistics()["programs"] == before
+
+
+def test_augmented_assignment():
+    x, n = hd.ones(4), np.ones(4)
+    x += np.arange(4.0)
+    n += np.arange(4.0)
+    same(x, n)
+    x *= np.float32(2)
+    same(x, n * 2)
+    m = np.ones(4)
+    m += hd.arange(4.0)
+    assert isinstance(m, np.ndarray)
+    np.testing.assert_array_equal(m, [1, 2, 3, 4])
+    with pytest.raises(TypeError, match="cast|casting"):
+        k = np.ones(4, dtype=int)
+        k += hd.arange(4.0)
+
+
+def test_functions_take_numpy_arrays_scalars_and_lists():
+    n = np.arange(6.0)
+    same(hd.sin(n), np.sin(n))
+    same(hd.add(n, hd.array(n)), n + n)
+    same(hd.where(n > 2, hd.array(n), 0), np.where(n > 2, n, 0.0))
+    same(hd.sum([1, 2, 3]), np.sum([1, 2, 3]))
+    same(hd.sum([[1.5, 2], [3, 4]], axis=0), np.sum([[1.5, 2], [3, 4]], axis=0))
+    same(hd.concatenate([[1, 2], [3]]), np.concatenate([[1, 2], [3]]))
+    same(hd.concatenate(np.ones((2, 3))), np.concatenate(np.ones((2, 3))))
+    same(hd.stack([[1, 2], n[:2], hd.arange(2)]), np.stack([[1, 2], n[:2], [0, 1]]))
+    same(hd.dot(n, n), np.dot(n, n))
+    same(hd.full((2,), np.float32(3)), np.full((2,), np.float32(3)))
+    same(hd.clip(hd.array(n), np.float64(1), n - 1), np.clip(n, 1, n - 1))
+    same(hd.sort([3, 1, 2]), np.sort([3, 1, 2]))
+    same(hd.transpose(n.reshape(2, 3)), n.reshape(2, 3).T)
+    same(hd.array(n).dot(n), n.dot(n))
+    assert hd.allclose(hd.array(n), n)
+
+
+def test_subscripts():
+    n = np.arange(12.0).reshape(3, 4)
+    x = hd.array(n)
+    for key in (np.array([0, 2]), np.array([True, False, True]), np.int64(1), np.array(1),
+                (np.array([0, 1]), np.array([2, 3])), (slice(None), np.array([[0], [3]])),
+                np.array([], dtype=int), n > 5, np.array([-1, 0], dtype=np.int8),
+                (np.uint8(2), np.int16(-1)), np.bool_(True), np.ix_([0, 2], [1, 3])):
+        same(x[key], n[key])
+    for key in (np.array([0, 3]), np.array([-4]), (slice(None), np.array([4]))):
+        with pytest.raises(IndexError):
+            x[key]
+    with pytest.raises(IndexError):
+        x[np.array([0.5])]
+
+
+def test_assignment():
+    n = np.zeros((3, 4))
+    x = hd.array(n)
+    for key, value in ((np.array([0, 2]), np.arange(4.0)), (1, np.float32(7)),
+                       (slice(None, 2), np.ones((2, 4), dtype=np.int8)),
+                       (np.array([True, False, False]), np.int64(3)),
+                       ((slice(None), 1), np.array([1, 2, 3])), (n > 5, np.bool_(True)),
+                       ((2, 2), np.array(5.5))):
+        n[key] = value
+        x[key] = value
+        same(x, n)
+    with pytest.raises(hd.ShapeError):
+        x[0] = np.ones(3)
+
+
+def test_numpys_functions_compute_here():
+    n = np.linspace(0.1, 0.9, 12).reshape(3, 4)
+    x = hd.array(n)
+    for call in (np.sin, np.exp, np.sum, np.mean, lambda a: np.sum(a, axis=1, keepdims=True),
+                 lambda a: np.concatenate([a, a], axis=1), lambda a: np.stack((a, n)),
+                 lambda a: np.add(a, 1), lambda a: np.add.reduce(a),
+                 lambda a: np.multiply.reduce(a, axis=None), lambda a: np.maximum.reduce(a, axis=1),
+                 lambda a: np.add.accumulate(a, axis=1), lambda a: np.where(n > 0.5, a, 0.0),
+                 lambda a: np.clip(a, 0.2, 0.8), lambda a: np.reshape(a, (4, 3)), np.transpose,
+                 lambda a: np.max(a, axis=0), lambda a: np.dot(a, n.T), lambda a: np.divmod(a, 0.3),
+                 lambda a: np.linalg.cholesky(np.matmul(a, n.T) + 3 * np.eye(3))):
+        same(call(x), call(n))
+
+
+def test_what_is_not_here_goes_to_numpy():
+    x = hd.array([[2.0, 1.0], [1.0, 3.0]])
+    n = np.asarray(x)
+    for call in (np.linalg.det, lambda a: np.add.outer(a, a), lambda a: np.array2string(a),
+                 lambda a: np.sum(a, where=n > 1, initial=2.0), lambda a: np.isin(a, [1.0])):
+        np.testing.assert_array_equal(np.asarray(call(x)), np.asarray(call(n)))
+    target = np.zeros((2, 2))
+    np.copyto(target, x)
+    np.testing.assert_array_equal(target, n)
+    assert np.add(x, 1, out=target) is target
+    np.testing.assert_array_equal(target, n + 1)
+    out = hd.zeros((2, 2))
+    assert np.add(n, 1, out=out) is out
+    same(out, n + 1)
+    np.testing.assert_allclose(x, n)
+
+
+def test_dtypes_compare_with_numpys():
+    x = hd.ones(2, dtype="f4")
+    for one in (np.float32, np.dtype("float32"), "float32", "f4", "<f4", "single", hd.float32):
+        assert x.dtype == one and not x.dtype != one
+    for other in (np.float64, "float64", float, int, None, 3, "nothing", hd.float64, object()):
+        assert x.dtype != other
+    assert hd.float64 == float and hd.int64 == int and hd.bool == bool
+    assert np.dtype(x.dtype) == np.float32 and np.zeros(2, x.dtype).dtype == np.float32
+    assert {hd.float32: 1}[x.dtype] == 1 and {"float32": 1}[x.dtype] == 1
+    for text in ("?", "i1", "u2", "e", "d", "F", "c16", "int", "uint", "half", "complex"):
+        assert hd.zeros(1, dtype=text).dtype == np.dtype(text)
+    for text in (">f4", "U3", "O", "f3", ""):
+        with pytest.raises(TypeError):
+            hd.zeros(1, dtype=text)
+    assert hd.bool_ == np.bool_ and hd.int_ == np.int_ and hd.float_ == np.float64
+
+
+def test_zero_dimensions_are_as_numpys_scalars():
+    x = hd.arange(5.0)
+    assert f"{x.mean():.3f}" == "2.000" and f"{x[1]}" == "1.0" and f"{x}" == str(x)
+    assert f"{x.sum():g}" == "10" and "%d" % x[3] == "3"
+    assert round(x.mean()) == 2 and type(round(x.mean())) is int
+    same(round(x / 3, 1), np.round(np.arange(5.0) / 3, 1))
+    assert hash(x[1]) == hash(1.0) and len({x[1].item(), 1.0}) == 1
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(x)
+    with pytest.raises(TypeError, match="no format"):
+        f"{x:.2f}"
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float32",
+                                   "complex128"])
+@pytest.mark.parametrize("shape", [(), (0,), (3, 4)])
+def test_copies_and_pickles(dtype, shape):
+    x = hd.ones(shape, dtype=dtype)
+    for made in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)),
+                 copy.deepcopy({"x": [x]})["x"][0]):
+        assert made.dtype == x.dtype and made.shape == x.shape
+        assert made.tolist() == x.tolist()
+    made = copy.copy(x)
+    made[...] = 0
+    assert hd.all(x == 1)
+
+
+def test_notebooks_show_what_repr_says():
+    x = hd.arange(3) < 2
+    assert x._repr_html_() == "<pre>" + repr(x) + "</pre>"
+
+
+def test_jitted_functions_take_numpys_values():
+    calls = []
+
+    @hd.jit
+    def f(a, b, axis=0):
+        calls.append(axis)
+        return hd.sum(a * b, axis=axis)
+
+    n = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for scale in (1.5, 2.5, 3.5):
+        same(f(n, np.float32(scale)), np.sum(n * np.float32(scale), axis=0))
+        same(f(hd.array(n), np.float64(scale)), np.sum(n * np.float64(scale), axis=0))
+    assert len(calls) == 2
+    same(f(n, np.float32(2), np.int64(1)), np.sum(n * np.float32(2), axis=1))
+
+    @hd.jit
+    def g(a):
+        return a + n[0] * np.float32(2)
+
+    same(g(hd.array(n)), n + n[0] * np.float32(2))
+
+
+@pytest.mark.parametrize("value", [np.array(["a"]), np.array([None]), np.array([1], dtype="M8[s]"),
+                                   np.longdouble(1), np.datetime64("2020")], ids=str)
+def test_other_dtypes_are_refused_by_name(value):
+    x = hd.ones(1)
+    for use in (lambda: x + value, lambda: hd.sin(value), lambda: hd.where(x > 0, value, x)):
+        with pytest.raises(TypeError, match="heddle has no dtype like NumPy's"):
+            use()
+
+
+def test_what_is_written_to_must_be_an_array():
+    n = np.zeros(3)
+    with pytest.raises(TypeError, match="an Array, which is written to"):
+        hd.put(n, [0], [1.0])
+    with pytest.raises(TypeError, match="an Array, which is written to"):
+        hd.copyto(n, hd.ones(3))
+
+
+def run(code, **variables):
+    return subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True,
+                          text=True, env={**os.environ, **variables})
+
+
+PROGRAM = """
+import numpy as np
+import heddle as hd
+x = hd.ones(3)
+for _ in range(2):
+    y = x + np.ones(3)
+    z = x + np.float32(2) + 1 + hd.sum([1, 2])
+print(y, z)
+"""
+
+
+def test_the_environment_decides_what_numpy_arrays_do():
+    done = run(PROGRAM, HEDDLE_HOST_ARRAYS="allow")
+    assert done.returncode == 0 and "RuntimeWarning" not in done.stderr, done.stderr
+    done = run(PROGRAM, HEDDLE_HOST_ARRAYS="warn")
+    assert done.returncode == 0 and "an Array meets a numpy.ndarray" in done.stderr, done.stderr
+    done = run(PROGRAM, HEDDLE_HOST_ARRAYS="forbid")
+    assert "TypeError: an Array meets a numpy.ndarray" in done.stderr, done.stderr
+    assert "HEDDLE_HOST_ARRAYS=forbid" in done.stderr
+    done = run(PROGRAM, HEDDLE_HOST_ARRAYS="sometimes")
+    assert "'allow', 'warn' or 'forbid'" in done.stderr, done.stderr
+    done = run(PROGRAM, HEDDLE_DEVICE="cpu", HEDDLE_HOST_ARRAYS="")
+    assert done.returncode == 0 and "RuntimeWarning" not in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(not ON_GPU, reason="host and device are one")
+def test_a_gpu_warns_of_transfers_once_a_line():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            hd.ones(3) + np.ones(3)
+    assert len(seen) == 1 and "copied to" in str(seen[0].message)
