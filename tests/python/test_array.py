@@ -218,10 +218,14 @@ def test_numpy_round_trip(dtype):
         assert np.asarray(hd.asarray(a)).dtype == numpy_dtype(dtype)
 
 
-def test_a_numpy_array_by_mistake_names_asarray():
-    a, x = np.ones(3), hd.ones(3)
-    for mistake in (lambda: x + a, lambda: a + x, lambda: hd.sin(a), lambda: hd.sum([1.0]),
-                    lambda: hd.concat([x, a])):
+def test_an_array_of_another_library_by_mistake_names_asarray():
+    class Foreign:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(3)
+
+    a, x = Foreign(), hd.ones(3)
+    for mistake in (lambda: x + a, lambda: a + x, lambda: hd.sin(a), lambda: hd.concat([x, a]),
+                    lambda: x.dot(a)):
         with pytest.raises(TypeError, match="heddle.asarray"):
             mistake()
 

@@ -181,7 +181,8 @@ def test_every_deferred_failure_is_raised_and_one_that_stands_there_first():
 
 
 def test_failures_are_raised_where_arrays_leave(tmp_path):
-    for leave in (lambda x: hd.save(str(tmp_path / "x.npy"), x), np.from_dlpack, np.asarray, str,
+    for leave in (lambda x: hd.save(str(tmp_path / "x.npy"), x), lambda x: x.__dlpack__(),
+                  np.asarray, str,
                   lambda x: hd.savez(str(tmp_path / "x.npz"), x), lambda x: x.tolist()):
         with hd.errstate(linalg="defer"):
             factors = hd.linalg.cholesky(hd.array(failing()))
