@@ -149,8 +149,13 @@ def test_what_is_not_here_goes_to_numpy():
     x = hd.array([[2.0, 1.0], [1.0, 3.0]])
     n = np.asarray(x)
     for call in (np.linalg.det, lambda a: np.add.outer(a, a), lambda a: np.array2string(a),
-                 lambda a: np.sum(a, where=n > 1, initial=2.0), lambda a: np.isin(a, [1.0])):
+                 lambda a: np.sum(a, where=n > 1, initial=2.0), lambda a: np.isin(a, [1.0]),
+                 lambda a: np.array_equal(a, None), lambda a: np.array_str(a[0])):
         np.testing.assert_array_equal(np.asarray(call(x)), np.asarray(call(n)))
+    both = np.broadcast_arrays(x, None)
+    assert both[1].shape == (2, 2) and both[1][0, 0] is None
+    with pytest.raises(TypeError):
+        np.sin(x, nothing=1)
     target = np.zeros((2, 2))
     np.copyto(target, x)
     np.testing.assert_array_equal(target, n)

@@ -1,7 +1,7 @@
 """NumPy's functions and operators called with Arrays: numpy.sin(x), numpy.add.reduce(x), n + x.
 
-They are computed by the function of the same name here. What there is none of, or what it has no
-parameter for, goes to NumPy with copies of the elements, as any object does that has __array__.
+They are computed by the function of the same name here. What there is none of, or what it does not
+take, goes to NumPy with copies of the elements, as any object does that has __array__.
 """
 
 import functools
@@ -54,9 +54,13 @@ def _stored(result, out):
 def _called(function, fallback, args, kwargs, out):
     """function(*args, **kwargs), or NumPy's on copies, with what `out` asks for."""
     kwargs = {name: value for name, value in kwargs.items() if value is not None}
+    result = NotImplemented
     if function is not None and _takes(function, args, kwargs):
-        result = function(*args, **kwargs)
-    else:
+        try:
+            result = function(*args, **kwargs)
+        except TypeError:  # an argument that only NumPy takes, or a mistake, which NumPy names
+            pass
+    if result is NotImplemented:
         result = fallback(*_on_host(args), **_on_host(kwargs))
     if not out or all(each is None for each in out):
         return result
