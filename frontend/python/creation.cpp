@@ -139,8 +139,8 @@ void bind_ranges(Functions& functions) {
       "Raises ValueError for a negative number.\n\nExample: hd.linspace(0, 1, 5)",
       [](const Arguments& a) { return on_device(line(a, a.integer(2)), a[4]); });
   functions.def(
-      "eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = "
-      "None, device: Device | None = None) -> Array",
+      "eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: "
+      "Device | None = None) -> Array",
       "Ones on the k-th diagonal of a matrix of zeros: numpy.eye.", [](const Arguments& a) {
         const std::int64_t rows = a.integer(0), columns = a.optional_integer(1).value_or(rows);
         return on_device(

@@ -79,7 +79,7 @@ std::string documentation(const ir::OpInfo& info) {
 }
 
 std::string declaration(const ir::OpInfo& info) {
-  return fmt::format("{}({}, /, *, out: Array | None = None) -> Array", info.name,
+  return fmt::format("{}({}, /, out: Array | None = None) -> Array", info.name,
                      parameters(info.arity, ": Operand"));
 }
 
@@ -149,7 +149,7 @@ void bind_elementwise(Functions& functions) {
                 "ShapeError.\n\nExample: hd.where(x < 0, 0, x)",
                 [](const Arguments& a) { return where(a.operand(0), a.operand(1), a.operand(2)); });
   functions.def_with_method(
-      "clip(x: Operand, /, min: Operand | None = None, max: Operand | None = None, *, out: Array "
+      "clip(x: Operand, /, min: Operand | None = None, max: Operand | None = None, out: Array "
       "| None = None) -> Array",
       "x bounded by min and max, which broadcast against it: numpy.clip. NaN stays.\n\n"
       "The dtype is the common one of x and the arrays among the bounds. Raises ShapeError.\n\n"
@@ -163,7 +163,7 @@ void bind_elementwise(Functions& functions) {
                               high ? &*high : nullptr);
       });
   functions.def_with_method(
-      "round(x: Operand, /, decimals: int = 0, *, out: Array | None = None) -> Array",
+      "round(x: Operand, /, decimals: int = 0, out: Array | None = None) -> Array",
       "x rounded to `decimals` places, halves to even: numpy.round.\n\nThe shape and dtype are "
       "x's. Example: hd.round(x, 2)",
       [](const Arguments& a) { return round(a.operand(0), static_cast<int>(a.integer(1))); });
@@ -178,10 +178,10 @@ void bind_elementwise(Functions& functions) {
                 [](const Arguments& a) { return iscomplex(a.operand(0)); });
   functions.def("isreal(x: Operand, /) -> Array", "Where the imaginary part is 0: numpy.isreal.",
                 [](const Arguments& a) { return isreal(a.operand(0)); });
-  functions.def("positive(x: Operand, /, *, out: Array | None = None) -> Array",
+  functions.def("positive(x: Operand, /, out: Array | None = None) -> Array",
                 "+x: numpy.positive. Raises DTypeError for bool.",
                 [](const Arguments& a) { return positive(a.operand(0)); });
-  functions.def("float_power(x1: Operand, x2: Operand, /, *, out: Array | None = None) -> Array",
+  functions.def("float_power(x1: Operand, x2: Operand, /, out: Array | None = None) -> Array",
                 "x1 to the power x2 in float64: numpy.float_power.",
                 [](const Arguments& a) { return float_power(a.operand(0), a.operand(1)); });
   functions.def("divmod(x1: Operand, x2: Operand, /) -> tuple[Array, Array]",
@@ -251,10 +251,10 @@ void bind_elementwise(Functions& functions) {
         }
         return truth(all({equal({x, a.where()}, {y, a.where()}), a.where()}), a.where());
       });
-  functions.def("isposinf(x: Operand, /, *, out: Array | None = None) -> Array",
+  functions.def("isposinf(x: Operand, /, out: Array | None = None) -> Array",
                 "Whether x is positive infinity, elementwise: numpy.isposinf.",
                 [](const Arguments& a) { return isposinf(a.operand(0)); });
-  functions.def("isneginf(x: Operand, /, *, out: Array | None = None) -> Array",
+  functions.def("isneginf(x: Operand, /, out: Array | None = None) -> Array",
                 "Whether x is negative infinity, elementwise: numpy.isneginf.",
                 [](const Arguments& a) { return isneginf(a.operand(0)); });
 }

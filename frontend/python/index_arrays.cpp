@@ -116,7 +116,7 @@ void bind_triangles(Functions& functions) {
                 "fewer than two axes, or axes of different length.",
                 [](const Arguments& a) { return tuple_of(diag_indices_from(a.operand(0))); });
   functions.def(
-      "fill_diagonal(a: Array, val: Operand, /, wrap: bool = False) -> None",
+      "fill_diagonal(a: Array, val: Operand, wrap: bool = False) -> None",
       "Writes values, which repeat, on the main diagonal: numpy.fill_diagonal. With `wrap` a "
       "matrix "
       "of more rows than columns has more than one. Raises ShapeError for fewer than two axes, and "

@@ -53,7 +53,7 @@ Array contracted(const Arguments& a) {
 
 void bind_sums_of_products(Functions& functions) {
   functions.def(
-      "tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) "
+      "tensordot(x1: Array, x2: Array, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2) "
       "-> Array",
       "Sums of products over pairs of axes, or over the last axes of x1 with the first of x2: "
       "numpy.tensordot. Raises ShapeError when their extents differ.\n\nExample: "
@@ -75,7 +75,7 @@ void bind_sums_of_products(Functions& functions) {
 
 void bind_linear_algebra(Functions& functions) {
   functions.def(
-      "matmul(x1: Array, x2: Array, /, *, out: Array | None = None, precision: str | None = None) "
+      "matmul(x1: Array, x2: Array, /, out: Array | None = None, *, precision: str | None = None) "
       "-> Array",
       "The matrix product x1 @ x2: numpy.matmul. Leading axes broadcast; a vector counts "
       "as a row on the left and a column on the right. `precision` is how exactly float32 and "

@@ -190,13 +190,13 @@ void bind_axes(Functions& functions) {
 
 void bind_joins(Functions& functions) {
   functions.def(
-      "concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array",
+      "concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array",
       "The arrays joined along an axis, or flattened where it is None: numpy.concat. dtypes "
       "promote. Raises ShapeError when other extents differ.",
       [](const Arguments& a) { return joined(a); });
   functions.def("concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array",
                 "As concat: numpy.concatenate.", [](const Arguments& a) { return joined(a); });
-  functions.def("stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array",
+  functions.def("stack(arrays: Sequence[Array], /, axis: int = 0) -> Array",
                 "The arrays joined along a new axis: numpy.stack. Raises ShapeError when shapes "
                 "differ.",
                 [](const Arguments& a) { return stack(a.arrays(0), a.integer(1), a.where()); });

@@ -21,11 +21,11 @@ void bind_matrices(Functions& functions) {
                              a.integer(2), a.dtype(3, DType::f64), a.where()),
                          a[4]);
       });
-  functions.def("tril(x: Array, /, *, k: int = 0) -> Array",
+  functions.def("tril(x: Array, /, k: int = 0) -> Array",
                 "x with zeros above the k-th diagonal of its last two axes: numpy.tril. Raises "
                 "ShapeError for a 0-d array.",
                 [](const Arguments& a) { return tril(a.operand(0), a.integer(1)); });
-  functions.def("triu(x: Array, /, *, k: int = 0) -> Array",
+  functions.def("triu(x: Array, /, k: int = 0) -> Array",
                 "x with zeros below the k-th diagonal of its last two axes: numpy.triu.",
                 [](const Arguments& a) { return triu(a.operand(0), a.integer(1)); });
   functions.def("diag(x: Array, /, k: int = 0) -> Array",

@@ -103,7 +103,7 @@ Array of_two(const Arguments& a) {
 
 void bind_sets_of_two(Functions& functions) {
   functions.def(
-      "isin(x1: Operand, x2: Operand, /, *, assume_unique: bool = False, invert: bool = False) -> "
+      "isin(x1: Operand, x2: Operand, /, assume_unique: bool = False, invert: bool = False) -> "
       "Array",
       "Whether each of x1 is among x2, or, with invert, is not: numpy.isin.\n\nExample: "
       "hd.isin(x, hd.asarray([1, 2]))",

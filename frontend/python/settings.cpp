@@ -117,7 +117,7 @@ void bind_settings(Functions& functions) {
                   return nb::object(result);
                 });
   functions.def(
-      "set_printoptions(*, precision: int | None = None, threshold: int | None = None, edgeitems: "
+      "set_printoptions(precision: int | None = None, threshold: int | None = None, edgeitems: "
       "int | None = None, linewidth: int | None = None, suppress: bool | None = None) -> None",
       "How arrays print; what is None stays: numpy.set_printoptions.", [](const Arguments& a) {
         PrintOptions options = print_options();

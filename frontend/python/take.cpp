@@ -18,7 +18,7 @@ nb::object tuple_of(const std::vector<Array>& arrays) {
 
 void bind_take(Functions& functions) {
   functions.def(
-      "take(x: Array, indices: Operand, /, *, axis: int | None = None, mode: str = \"raise\") -> "
+      "take(x: Array, indices: Operand, /, axis: int | None = None, *, mode: str = \"raise\") -> "
       "Array",
       "The elements at `indices` along an axis, of the flattened array without one: numpy.take. An "
       "index outside reads the nearest element under \"raise\". Raises IndexError, TypeError.",
@@ -26,7 +26,7 @@ void bind_take(Functions& functions) {
         return take(a.operand(0), a.operand(1), a.optional_integer(2), a.text(3));
       });
   functions.def(
-      "take_along_axis(x: Array, indices: Array, /, *, axis: int | None = -1) -> Array",
+      "take_along_axis(x: Array, indices: Array, /, axis: int | None = -1) -> Array",
       "x at indices along one axis, elementwise along all others: numpy.take_along_axis. Raises "
       "ValueError unless the ranks are equal.",
       [](const Arguments& a) {
@@ -35,7 +35,7 @@ void bind_take(Functions& functions) {
         return take_along_axis({flat, a.where()}, a.operand(1), 0);
       });
   functions.def(
-      "put(x: Array, indices: Operand, values: Operand, /, *, mode: str = \"raise\") -> None",
+      "put(x: Array, indices: Operand, values: Operand, /, mode: str = \"raise\") -> None",
       "Writes values, which repeat, at places of the flattened array: numpy.put. An index outside "
       "writes nothing under \"raise\".",
       [](const Arguments& a) {
@@ -63,7 +63,7 @@ void bind_take(Functions& functions) {
   functions.def("argwhere(x: Array, /) -> Array",
                 "The indices of what is not 0, a row each: numpy.argwhere. Evaluates and waits.",
                 [](const Arguments& a) { return argwhere(a.operand(0)); });
-  functions.def("compress(condition: Array, x: Array, /, *, axis: int | None = None) -> Array",
+  functions.def("compress(condition: Array, x: Array, /, axis: int | None = None) -> Array",
                 "The slices whose condition holds: numpy.compress. Evaluates and waits.",
                 [](const Arguments& a) {
                   return compress(a.operand(0), a.operand(1), a.optional_integer(2));

@@ -292,3 +292,27 @@ def test_a_gpu_warns_of_transfers_once_a_line():
         for _ in range(3):
             hd.ones(3) + np.ones(3)
     assert len(seen) == 1 and "copied to" in str(seen[0].message)
+
+
+def test_parameters_by_position_and_name_as_in_numpy():
+    n = np.arange(12.0).reshape(3, 4)
+    x = hd.array(n)
+    same(hd.triu(x, 1), np.triu(n, 1))
+    same(hd.tril(x, -1), np.tril(n, -1))
+    same(hd.eye(3, 4, 1, "f4"), np.eye(3, 4, 1, "f4"))
+    same(hd.eye(N=2, M=3), np.eye(N=2, M=3))
+    same(hd.concatenate([x, x], 1), np.concatenate([n, n], 1))
+    same(hd.stack([x, x], -1), np.stack([n, n], -1))
+    same(hd.take(x, [0, 2], 1), np.take(n, [0, 2], 1))
+    same(hd.take_along_axis(x, hd.array([[0], [1], [2]]), 1),
+         np.take_along_axis(n, np.array([[0], [1], [2]]), 1))
+    same(hd.compress([True, False, True], x, 0), np.compress([True, False, True], n, 0))
+    same(hd.tensordot(x, x.T, 1), np.tensordot(n, n.T, 1))
+    same(hd.isin(x, [1, 2], False, True), np.isin(n, [1, 2], False, True))
+    out = hd.zeros((3, 4))
+    assert hd.add(x, x, out) is out and hd.sin(x, out) is out and hd.clip(x, 1, 2, out) is out
+    same(out, np.clip(n, 1, 2))
+    hd.fill_diagonal(a=out, val=7)
+    expected = np.clip(n, 1, 2)
+    np.fill_diagonal(expected, val=7)
+    same(out, expected)
