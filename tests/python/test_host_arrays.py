@@ -150,7 +150,8 @@ def test_what_is_not_here_goes_to_numpy():
     n = np.asarray(x)
     for call in (np.linalg.det, lambda a: np.add.outer(a, a), lambda a: np.array2string(a),
                  lambda a: np.sum(a, where=n > 1, initial=2.0), lambda a: np.isin(a, [1.0]),
-                 lambda a: np.array_equal(a, None), lambda a: np.array_str(a[0])):
+                 lambda a: np.array_equal(a, None), lambda a: np.array_str(a[0]),
+                 lambda a: np.logaddexp.reduce(a, axis=None), lambda a: np.clip(a, None, a_max=2)):
         np.testing.assert_array_equal(np.asarray(call(x)), np.asarray(call(n)))
     both = np.broadcast_arrays(x, None)
     assert both[1].shape == (2, 2) and both[1][0, 0] is None
@@ -165,6 +166,33 @@ def test_what_is_not_here_goes_to_numpy():
     assert np.add(n, 1, out=out) is out
     same(out, n + 1)
     np.testing.assert_allclose(x, n)
+
+
+def test_numpys_functions_that_write():
+    def written(make):
+        a = make(np.zeros((3, 3)))
+        np.add.at(a, (np.array([0, 0]), np.array([1, 1])), 2.0)
+        np.put(a, [4, 8], [5.0, 6.0], mode="clip")
+        np.put(a, [5], [7.0])
+        np.place(a, make(np.eye(3, dtype=bool)), [1.0, 2.0])
+        np.copyto(a, make(np.full((3, 3), 9.0)), where=make(np.tri(3, k=-2, dtype=bool)))
+        np.fill_diagonal(a[:2, :2], 3)
+        return a
+
+    same(written(hd.array), written(np.array))
+    n = np.zeros(3)
+    np.add.at(n, [0, 0], hd.ones(2))
+    np.copyto(n[1:], hd.ones(2) * 3)
+    np.testing.assert_array_equal(n, [2, 3, 3])
+
+
+def test_facts_need_no_elements():
+    x = hd.ones((2, 3), dtype="complex64") * 2
+    before = hd.statistics()["evaluations"]
+    assert np.shape(x) == (2, 3) and np.ndim(x) == 2 and np.size(x) == 6
+    assert np.iscomplexobj(x) and not np.isrealobj(x)
+    assert hd.statistics()["evaluations"] == before
+    assert np.size(x, 1) == 3
 
 
 def test_dtypes_compare_with_numpys():

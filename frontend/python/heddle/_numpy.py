@@ -13,6 +13,10 @@ from heddle import _heddle
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
                "logical_and": "all", "logical_or": "any"}
 _SCANS = {"add": "cumsum", "multiply": "cumprod"}
+# What an Array knows without its elements.
+_FACTS = {"shape": lambda x: x.shape, "ndim": lambda x: x.ndim, "size": lambda x: x.size,
+          "iscomplexobj": lambda x: x.dtype.kind == "c",
+          "isrealobj": lambda x: x.dtype.kind != "c"}
 # Functions that write to their first argument, which may be NumPy's.
 _WRITERS = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")
 
@@ -51,13 +55,29 @@ def _stored(result, out):
     return out
 
 
+def _written_on_host(function, args, kwargs):
+    """NumPy's function, which writes to its first argument, on a copy of that, which is stored."""
+    target = args[0]
+    copy = _on_host(target)
+    result = function(copy, *_on_host(args[1:]), **_on_host(kwargs))
+    if copy is not target:
+        target[...] = copy
+    return result
+
+
+def _written(function, fallback, args, kwargs):
+    if isinstance(args[0], _heddle.Array) and function and _takes(function, args, kwargs):
+        return function(*args, **kwargs)
+    return _written_on_host(fallback, args, kwargs)
+
+
 def _called(function, fallback, args, kwargs, out):
     """function(*args, **kwargs), or NumPy's on copies, with what `out` asks for."""
-    kwargs = {name: value for name, value in kwargs.items() if value is not None}
     result = NotImplemented
-    if function is not None and _takes(function, args, kwargs):
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    if function is not None and _takes(function, args, given):
         try:
-            result = function(*args, **kwargs)
+            result = function(*args, **given)
         except TypeError:  # an argument that only NumPy takes, or a mistake, which NumPy names
             pass
     if result is NotImplemented:
@@ -75,9 +95,9 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     name = {"__call__": ufunc.__name__, "reduce": _REDUCTIONS.get(ufunc.__name__),
             "accumulate": _SCANS.get(ufunc.__name__)}.get(method)
     if method in ("reduce", "accumulate"):
-        kwargs.setdefault("axis", 0)
-        if method == "reduce" and kwargs["axis"] is None:
-            del kwargs["axis"]
+        kwargs.setdefault("axis", 0)  # None, which is all axes, is the default of functions here
+    if method == "at":
+        return _written_on_host(ufunc.at, inputs, kwargs)
     function = getattr(_heddle, name, None) if name else None
     return _called(function, getattr(ufunc, method), inputs, kwargs, out)
 
@@ -88,12 +108,14 @@ def _array_function(self, func, types, args, kwargs):
 
     if not all(issubclass(each, (_heddle.Array, numpy.ndarray)) for each in types):
         return NotImplemented
+    if func.__name__ in _FACTS and len(args) == 1 and not kwargs:
+        return _FACTS[func.__name__](args[0])
     place = _heddle
     for name in (func.__module__ or "").split(".")[1:]:
         place = getattr(place, name, None)
     function = getattr(place, func.__name__, None)
-    if func.__name__ in _WRITERS and args and not isinstance(args[0], _heddle.Array):
-        function = None
+    if func.__name__ in _WRITERS and args:
+        return _written(function, func, args, kwargs)
     out = kwargs.get("out")
     rest = {name: value for name, value in kwargs.items() if name != "out"}
     return _called(function, func, args, rest, out if isinstance(out, tuple) else (out,))
