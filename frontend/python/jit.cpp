@@ -235,6 +235,18 @@ Lowered lower(JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
   return PythonCall(jit, args, kwargs, true).lower();
 }
 
+/// "<heddle.jit of normalize (program.py:12)>"
+std::string described(const JitObject& jit) {
+  const nb::object name = nb::getattr(jit.function, "__qualname__", nb::repr(jit.function));
+  const nb::object code = nb::getattr(jit.function, "__code__", nb::none());
+  std::string place;
+  if (!code.is_none()) {
+    place = fmt::format(" ({}:{})", nb::str(nb::object(code.attr("co_filename"))).c_str(),
+                        to_integer(code.attr("co_firstlineno")));
+  }
+  return fmt::format("<heddle.jit of {}{}>", nb::str(name).c_str(), place);
+}
+
 SpecDim spec_dim(nb::handle extent) {
   if (extent.is_none()) return fixed;
   if (nb::isinstance<nb::str>(extent)) return SpecDim(nb::borrow<nb::str>(extent).c_str());
@@ -420,6 +432,7 @@ void bind_jit_classes(nb::module_& module) {
             return nb::steal(PyMethod_New(self.ptr(), instance.ptr()));
           },
           nb::arg("instance").none(), nb::arg("owner").none() = nb::none())
+      .def("__repr__", [](const JitObject& jit) { return nb::str(described(jit).c_str()); })
       .def(
           "lower",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {

@@ -1,6 +1,7 @@
 """NumPy's arrays and scalars, lists and NumPy's own functions next to Arrays."""
 
 import copy
+import inspect
 import operator
 import os
 import pickle
@@ -252,6 +253,9 @@ def test_jitted_functions_take_numpys_values():
         calls.append(axis)
         return hd.sum(a * b, axis=axis)
 
+    line = inspect.unwrap(f).__code__.co_firstlineno
+    assert repr(f).startswith("<heddle.jit of test_jitted") and repr(f).endswith(f".py:{line})>")
+    assert repr(hd.jit(abs)) == "<heddle.jit of abs>"
     n = np.arange(6, dtype=np.float32).reshape(2, 3)
     for scale in (1.5, 2.5, 3.5):
         same(f(n, np.float32(scale)), np.sum(n * np.float32(scale), axis=0))
