@@ -194,7 +194,8 @@ class CellRef {
   Cell* cell_ = nullptr;
 };
 
-/// Guards the edges, walk marks and claims of all nodes. Held for walks, never while compiling,
+/// Guards the edges, walk marks and claims of all nodes; who has claimed an operation may read its
+/// operands without. Held for walks, never while compiling,
 /// running, or destroying nodes.
 ir::Mutex& graph_mutex();
 

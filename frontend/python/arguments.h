@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,7 +71,7 @@ class Arguments {
   const Signature& signature_;
   PyObject* const* values_;
   SourceLocation where_;
-  mutable std::deque<ArrayObject> converted_;
+  mutable std::list<ArrayObject> converted_;  ///< of values that were no Arrays
 };
 
 /// The ArrayObject behind heddle.Array; null for anything else.

@@ -142,7 +142,7 @@ Py_hash_t hashed(PyObject* self) {
     const SourceLocation where = python_location();
     const Array& array = as_array(self)->read(where);
     if (array.ndim() != 0)
-      raise(PyExc_TypeError, "unhashable: an Array of more dimensions than 0; use its bytes()");
+      raise(PyExc_TypeError, "unhashable: only Arrays of 0 dimensions have a hash");
     const Py_hash_t result = PyObject_Hash(item(array, where).ptr());
     if (result == -1) throw nb::python_error();
     return result;

@@ -38,6 +38,8 @@ void bind_windows(Functions& functions);
 void bind_array(nb::module_& module);
 void bind_array_methods(Functions& functions);
 /// jit, its functions and what they lower to.
+void bind_program_classes(nb::module_& module);
+void bind_programs(Functions& functions);
 void bind_jit_classes(nb::module_& module);
 void bind_jit(Functions& functions);
 /// What exchanges elements with Python objects and NumPy.

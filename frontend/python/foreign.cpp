@@ -118,10 +118,6 @@ bool is_numpy_argument(nb::handle value) {
   return dtype && (is_floating(*dtype) || is_complex(*dtype));
 }
 
-std::optional<Array> numpy_argument(nb::handle value, const SourceLocation& where) {
-  return is_numpy_argument(value) ? numpy_operand(value, where) : std::nullopt;
-}
-
 std::optional<Array> foreign_operand(nb::handle value, const SourceLocation& where) {
   if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
     return from_python(value, std::nullopt, where);

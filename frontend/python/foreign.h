@@ -23,9 +23,9 @@ bool is_numpy_scalar(nb::handle value);
 std::optional<Array> foreign_operand(nb::handle value, const SourceLocation& where);
 /// The same without lists and tuples.
 std::optional<Array> numpy_operand(nb::handle value, const SourceLocation& where);
-/// What a jitted function takes as an argument of its program: arrays, and scalars of floats and
-/// complex numbers. Integers and bools stay static, as Python's do: they may be an axis or a size.
-std::optional<Array> numpy_argument(nb::handle value, const SourceLocation& where);
+/// Whether a jitted function takes it as an argument of its program, by numpy_operand(): an array,
+/// or a scalar that is a float or complex. Integers and bools stay static, as Python's do: they may
+/// be an axis or a size.
 bool is_numpy_argument(nb::handle value);
 
 }  // namespace heddle::python

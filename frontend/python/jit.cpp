@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "heddle/program.h"
-
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/captures.h"
@@ -16,6 +14,7 @@
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/lowered.h"
 #include "frontend/python/tree.h"
 #include "ir/base/fork_gate.h"
 
@@ -40,10 +39,6 @@ struct JitObject {
   std::vector<int> donate;
   std::shared_ptr<frontend::JitState> state;
   nb::dict statics;  ///< (type, value) of a static argument -> its number in keys
-};
-
-struct LoweredObject {
-  Lowered lowered;
 };
 
 struct SpecObject {
@@ -127,9 +122,9 @@ class PythonCall {
       }
       return call_.array(array->read());
     }
-    if (const auto foreign = numpy_argument(value, python_location())) {
+    if (is_numpy_argument(value)) {
       plain("a");
-      return call_.array(*foreign);
+      return call_.array(*numpy_operand(value, python_location()));
     }
     if (PyFloat_Check(value.ptr()) || PyComplex_Check(value.ptr())) {
       plain("s");
@@ -278,127 +273,6 @@ nb::object make(const Arguments& a) {
                             nb::dict()});
 }
 
-ExplainForm explain_form(std::string_view name) {
-  constexpr std::pair<std::string_view, ExplainForm> forms[] = {{"text", ExplainForm::text},
-                                                                {"json", ExplainForm::json},
-                                                                {"html", ExplainForm::html},
-                                                                {"dot", ExplainForm::dot}};
-  for (const auto& [known, form] : forms) {
-    if (known == name) return form;
-  }
-  throw ValueError(fmt::format("explain: form is 'text', 'json', 'html' or 'dot', not '{}'", name));
-}
-
-void bind_lowered(nb::module_& module) {
-  const auto target = nb::arg("target") = "";
-  nb::class_<LoweredObject>(module, "Lowered",
-                            "A traced function as a program: its texts and facts. Nothing has to "
-                            "be compiled or run.")
-      .def(
-          "ir", [](const LoweredObject& l) { return nb::str(l.lowered.ir().c_str()); },
-          "The traced graph in text form.")
-      .def(
-          "cuda",
-          [](const LoweredObject& l, const char* target) {
-            return nb::str(l.lowered.cuda(target).c_str());
-          },
-          target, "The CUDA C++ for a target ('sm_90'); for the GPU at hand by default.")
-      .def(
-          "host", [](const LoweredObject& l) { return nb::str(l.lowered.host().c_str()); },
-          "The C++ for the host.")
-      .def(
-          "explain",
-          [](const LoweredObject& l, const char* target, const char* form) {
-            std::string text;
-            {
-              const ExplainForm wanted = explain_form(form);
-              const ReleaseGil release;
-              text = l.lowered.explain(target, wanted);
-            }
-            return nb::str(text.c_str(), text.size());
-          },
-          target, nb::arg("form") = "text",
-          "What became of the program: passes, groups, their families, the cuts and why, memory, "
-          "and bytes moved. form: 'text'; 'json', one object, and 'html', a page of its own, which "
-          "also have what a compiler made of the kernels; 'dot', the graph for Graphviz.")
-      .def(
-          "kernel_count",
-          [](const LoweredObject& l) {
-            const ReleaseGil release;
-            return l.lowered.kernel_count();
-          },
-          "Kernels of the program on the current device; compiles it.")
-      .def(
-          "warm",
-          [](const LoweredObject& l, const char* target) {
-            const ReleaseGil release;
-            return l.lowered.warm(target);
-          },
-          nb::arg("target"),
-          "Compiles for a target that need not be here into the disk cache; returns how many "
-          "kernels were compiled.")
-      .def(
-          "save",
-          [](const LoweredObject& l, const char* path, const nb::object& targets) {
-            std::vector<std::string> names;
-            for (nb::handle name : targets) names.emplace_back(nb::str(name).c_str());
-            const ReleaseGil release;
-            l.lowered.save(path, names);
-          },
-          nb::arg("path"), nb::arg("targets") = nb::tuple(),
-          "Writes the program into one file for heddle.load_program, compiled for the targets, by "
-          "default the current device's. ValueError for a function that rests on more than its "
-          "arguments: arrays from outside, random numbers.");
-}
-
-/// The results, flat; one alone by itself.
-nb::object run_program(const Program& program, const nb::args& args) {
-  const SourceLocation where = python_location();
-  statement_point();
-  // Copies: other threads may write to the arguments while the GIL is released.
-  std::vector<Array> arrays(args.size());
-  std::vector<Operand> operands;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const nb::handle arg = args[i];
-    if (const ArrayObject* array = as_array(arg)) {
-      arrays[i] = array->read(where);
-      operands.emplace_back(arrays[i], where);
-    } else if (const auto foreign = numpy_operand(arg, where)) {
-      arrays[i] = *foreign;
-      operands.emplace_back(arrays[i], where);
-    } else if (const auto scalar = as_scalar(arg)) {
-      operands.emplace_back(*scalar, where);
-    } else {
-      raise(PyExc_TypeError,
-            "a saved program takes Arrays and numbers, not " + describe_foreign(arg));
-    }
-  }
-  std::vector<Array> results;
-  {
-    const ReleaseGil release;
-    results = program(operands);
-  }
-  if (results.size() == 1) return wrap(results[0]);
-  nb::list list;
-  for (const Array& result : results) list.append(wrap(result));
-  return nb::tuple(list);
-}
-
-void bind_program(nb::module_& module) {
-  nb::class_<Program>(module, "Program",
-                      "A program that save() wrote: it runs without tracing, and on the targets "
-                      "that it was saved for without a compiler. See heddle.load_program.")
-      .def("__call__", run_program,
-           "The results, one Array or a tuple of them, for as many Arrays and numbers as the "
-           "function had, in their order. Arrays have the dtypes and shapes that it was saved "
-           "with.")
-      .def(
-          "ir", [](const Program& program) { return nb::str(program.ir().c_str()); },
-          "The program's graph in text form.")
-      .def_prop_ro("input_count", &Program::input_count, "Arrays and numbers of a call.")
-      .def_prop_ro("output_count", &Program::output_count, "Arrays of a result.");
-}
-
 constexpr const char* jit_documentation =
     "jit(function): a function that is traced and compiled once for each signature, then only "
     "launched. Also a decorator, @hd.jit or @hd.jit(approximate=True).\n\n"
@@ -417,8 +291,6 @@ constexpr const char* jit_documentation =
 }  // namespace
 
 void bind_jit_classes(nb::module_& module) {
-  bind_lowered(module);
-  bind_program(module);
   const nb::class_<SpecObject> spec(module, "Spec",
                                     "An array without data, for lower(). See heddle.spec.");
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_slot)}, {0, nullptr}};
@@ -484,12 +356,6 @@ void bind_jit_classes(nb::module_& module) {
 }
 
 void bind_jit(Functions& functions) {
-  functions.def(
-      "load_program(path: str, /) -> Program",
-      "A program that f.save(path, ...) wrote, to be called with Arrays: it runs without tracing, "
-      "and on the targets that it was saved for without a compiler. Raises OSError where the file "
-      "cannot be read or is none.\n\nExample: hd.load_program('step.hdp')(x, w)",
-      [](const Arguments& a) { return nb::cast(load_program(a.text(0))); });
   functions.def(
       "_make_jit(function: Callable, name: str | None, donate: tuple[int, ...], dynamic: "
       "Any, strict: bool, approximate: bool, disable: tuple[str, ...], matmul_precision: str | "

@@ -15,6 +15,7 @@ NB_MODULE(_heddle, module) {
   bind_dtypes(module);
   bind_array(module);
   bind_function_type(module);
+  bind_program_classes(module);
   bind_jit_classes(module);
   Functions functions(module);
   bind_array_methods(functions);
@@ -50,5 +51,6 @@ NB_MODULE(_heddle, module) {
   bind_quantiles(functions);
   bind_windows(functions);
   bind_jit(functions);
+  bind_programs(functions);
   bind_random(functions);
 }

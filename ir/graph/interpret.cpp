@@ -150,7 +150,7 @@ class Interpretation {
     array = &value.front();
   }
 
-  /// Inferring once more with values in the place of symbols checks what they left open.
+  /// Replaces symbols by their values and infers again, which checks what the symbols left open.
   std::vector<HostArray> computed(ValueId id) const {
     const Attributes attributes =
         with_dims(graph_.attributes(id), [&](Dim dim) { return Dim(dim.evaluate(bindings_)); });

@@ -16,7 +16,7 @@
 namespace heddle::ir {
 namespace {
 
-/// A value's name and where it stands; the name of a result that nobody uses is "_".
+/// A value's name and its place in the text. An unused result is named "_".
 struct ValueName {
   std::string_view name;
   std::size_t position = 0;

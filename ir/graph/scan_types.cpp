@@ -23,7 +23,7 @@ Dim scan_dim(Scanner& scan) {
   }
 }
 
-/// "[a,b]" of what `item` reads; possibly empty.
+/// Reads "[a,b]", a list without entries too; `item` reads an entry.
 template <class Item>
 auto scan_list(Scanner& scan, const Item& item) {
   std::vector<decltype(item())> result;

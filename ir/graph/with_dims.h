@@ -7,7 +7,7 @@
 
 namespace heddle::ir {
 
-/// Another extent, start or step in the place of one.
+/// Gives the extent, start or step that replaces one.
 using DimChange = std::function<Dim(Dim)>;
 
 /// The attributes with every extent and start, and every step, changed; those of a call's
@@ -18,7 +18,7 @@ inline Attributes with_dims(Attributes attributes, const DimChange& change) {
   return with_dims(std::move(attributes), change, change);
 }
 
-/// The same of what a call holds.
+/// The call with its attributes and regions changed likewise.
 CallRef with_dims(const CallRef& call, const DimChange& change, const DimChange& change_step);
 
 }  // namespace heddle::ir

@@ -25,9 +25,10 @@ struct Requirement {
   [[noreturn]] void raise(const std::string& message) const;
 };
 
-/// Checks an op's operands and attributes against its rules and gives the result's type: the one
-/// place that knows them. Throws ShapeError, DTypeError, IndexError or ValueError that name the op,
-/// the shapes and dtypes; the caller adds the location. What symbols decide is appended to `open`.
+/// Checks an op's operands and attributes against its rules and gives the result's type. No
+/// other code has these rules. Throws ShapeError, DTypeError, IndexError or ValueError that name
+/// the op, the shapes and dtypes; the caller adds the location. What symbols decide is appended to
+/// `open`.
 Type infer(Op op, std::span<const Type> operands, const Attributes& attributes,
            std::vector<Requirement>* open = nullptr);
 

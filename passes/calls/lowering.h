@@ -43,7 +43,7 @@ class CallBuilder {
 
   /// Where a value is that is read.
   virtual CallBuffer array(ValueId value) = 0;
-  /// Where result `index` is written: memory of the step's own if nobody wants it.
+  /// Where result `index` is written. An unused result gets temporary memory.
   virtual CallBuffer result(std::size_t index) = 0;
   virtual BufferRef scratch(Dim bytes) = 0;
   /// Adds a kernel that the handler launches; its index in the program.
@@ -72,8 +72,8 @@ struct CallLowering {
   /// reshapes.
   std::vector<ValueId> (*reads)(const Graph& graph, ValueId call,
                                 const CallTarget& target) = nullptr;
-  /// The step. Null: one for the handler of the op's name, with the arrays, the results, the op's
-  /// attributes, and of what works on matrices their "rows", "columns" and "batch".
+  /// Makes the step. Null: the step's handler has the op's name; the step holds the arrays, the
+  /// results, the op's attributes, and for ops on matrices "rows", "columns" and "batch".
   DescribedCall (*describe)(CallBuilder& builder) = nullptr;
   /// Floating-point operations of a step without `describe`. Null: not counted.
   Dim (*flops)(const Graph& graph, ValueId call) = nullptr;

@@ -219,7 +219,7 @@ def test_zero_dimensions_are_as_numpys_scalars():
     assert f"{x.sum():g}" == "10" and "%d" % x[3] == "3"
     assert round(x.mean()) == 2 and type(round(x.mean())) is int
     same(round(x / 3, 1), np.round(np.arange(5.0) / 3, 1))
-    assert hash(x[1]) == hash(1.0) and len({x[1].item(), 1.0}) == 1
+    assert hash(x[1]) == hash(1.0) and {1.0: "one"}[x[1]] == "one"
     with pytest.raises(TypeError, match="unhashable"):
         hash(x)
     with pytest.raises(TypeError, match="no format"):

@@ -110,10 +110,10 @@ def _array_function(self, func, types, args, kwargs):
         return NotImplemented
     if func.__name__ in _FACTS and len(args) == 1 and not kwargs:
         return _FACTS[func.__name__](args[0])
-    place = _heddle
+    module = _heddle
     for name in (func.__module__ or "").split(".")[1:]:
-        place = getattr(place, name, None)
-    function = getattr(place, func.__name__, None)
+        module = getattr(module, name, None)
+    function = getattr(module, func.__name__, None)
     if func.__name__ in _WRITERS and args:
         return _written(function, func, args, kwargs)
     out = kwargs.get("out")
