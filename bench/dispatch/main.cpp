@@ -98,12 +98,23 @@ std::vector<Case> all_cases() {
     return results;
   });
   const auto step = jit([](const Array& a, const Array& c) { return a * 2.0f + c; });
+  const Array rows = ones<float>({64, 64}).eval(), weights = full({64, 64}, 0.01f).eval();
+  const auto product = jit([](const Array& a, const Array& c) { return matmul(a, c); });
+  const auto layers = jit([](const Array& a, const Array& c) {
+    Array hidden = a;
+    for (int i = 0; i < 3; ++i) hidden = tanh(matmul(hidden, c)) * 0.5f;
+    return hidden;
+  });
+  auto hidden = std::make_shared<Array>(ones<float>({64, 64}).eval());
   auto state = std::make_shared<Array>(full({length}, 1.0f).eval());
   auto factor = std::make_shared<double>(1);
   return {{"one kernel, three arrays", [=] { axpy(x, w, b); }},
           {"one kernel, a new scalar each call", [=] { scaled(x, *factor += 1); }},
           {"ten-op chain", [=] { chain(x); }},
           {"five kernels", [=] { five(x, w); }},
+          {"one product", [=] { product(rows, weights); }},
+          {"three products, each with a kernel", [=] { layers(rows, weights); }},
+          {"the same on its own result", [=] { *hidden = layers(*hidden, weights); }},
           {"donated: a = a*2 + b", [=] { *state = step(std::move(*state), b); }},
           {"lazy ten-op chain", [=] { ten_ops(x).eval(); }},
           {"one kernel, eight threads", [=] { axpy(x, w, b); }, 8}};

@@ -54,6 +54,9 @@ class PreparedCall {
   /// Enqueues the call on the frame's stream. Only a call that has a fallback answers otherwise
   /// than `enqueued`; nothing is enqueued then. Throws DeviceError, OutOfMemory.
   virtual Outcome enqueue(const CallFrame& frame) const = 0;
+  /// Whether a CUDA graph may capture it and be launched many times: what it enqueues uses no
+  /// memory but the frame's, and reads none of the host's.
+  virtual bool capturable() const { return false; }
   /// Why it was refused, for the log.
   virtual std::string refusal() const { return {}; }
   /// The operands as profiles show them, given the type of each in words.

@@ -79,6 +79,8 @@ class PreparedGemm : public PreparedCall {
     return Outcome::enqueued;
   }
 
+  bool capturable() const override { return true; }
+
   /// "f32[2,512,64] x f32[2,64,128]", and what is added to the product.
   std::string operands(const std::vector<std::string>& types) const override {
     const auto matrix = [&](std::int64_t rows, std::int64_t columns) {

@@ -51,10 +51,10 @@ bool CudaLauncher::can_make_graph(const Schedule& schedule) const {
   return CudaGraph::possible(schedule);
 }
 
-std::unique_ptr<ProgramGraph> CudaLauncher::make_graph(const Schedule& schedule,
-                                                       ArgumentSlots& arguments,
-                                                       BufferRef arena) const {
-  return std::make_unique<CudaGraph>(schedule, *this, arguments, std::move(arena), ordinal_);
+std::unique_ptr<ProgramGraph> CudaLauncher::make_graph(const Schedule& schedule, BufferRef arena,
+                                                       EnqueueCall enqueue_call) const {
+  return std::make_unique<CudaGraph>(schedule, *this, std::move(arena), std::move(enqueue_call),
+                                     ordinal_);
 }
 
 KernelNodeParams CudaLauncher::node_params(const passes::KernelStep& step,

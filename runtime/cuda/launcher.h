@@ -18,8 +18,8 @@ class CudaLauncher final : public KernelLauncher {
   void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,
               const Stream& stream) override;
   bool can_make_graph(const Schedule& schedule) const override;
-  std::unique_ptr<ProgramGraph> make_graph(const Schedule& schedule, ArgumentSlots& arguments,
-                                           BufferRef arena) const override;
+  std::unique_ptr<ProgramGraph> make_graph(const Schedule& schedule, BufferRef arena,
+                                           EnqueueCall enqueue_call) const override;
 
   /// The launch as a node of a graph, but for its arguments. Throws DeviceError.
   KernelNodeParams node_params(const passes::KernelStep& step, std::int64_t blocks) const;

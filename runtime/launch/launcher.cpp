@@ -9,8 +9,8 @@
 
 namespace heddle::runtime {
 
-std::unique_ptr<ProgramGraph> KernelLauncher::make_graph(const Schedule&, ArgumentSlots&,
-                                                         BufferRef) const {
+std::unique_ptr<ProgramGraph> KernelLauncher::make_graph(const Schedule&, BufferRef,
+                                                         EnqueueCall) const {
   throw InternalError("this device has no graphs");
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -11,9 +13,14 @@
 
 namespace heddle::runtime {
 
-class ArgumentSlots;
+class CallFrame;
 class ProgramGraph;
 class Schedule;
+struct Action;
+
+/// Enqueues a library call of a schedule on the frame's stream. Returns how many kernels it
+/// launched instead, as its fallback.
+using EnqueueCall = std::function<std::size_t(const Action& call, const CallFrame& frame)>;
 
 /// Kernel arguments, each at the start of a slot, in the order of the step's parameters.
 struct KernelArguments {
@@ -28,12 +35,13 @@ class KernelLauncher {
   /// `blocks` is at least 1; the device has been entered. Throws DeviceError.
   virtual void launch(const passes::KernelStep& step, std::int64_t blocks,
                       const KernelArguments& arguments, const Stream& stream) = 0;
-  /// Whether the schedule's launches and fills can be made a graph.
+  /// Whether some of the schedule's actions can be made graphs.
   virtual bool can_make_graph(const Schedule&) const { return false; }
-  /// A graph with the arguments as they are now. Holds `arena` for the calls to come, if it is
-  /// given one. The device has been entered. Throws DeviceError, OutOfMemory.
-  virtual std::unique_ptr<ProgramGraph> make_graph(const Schedule& schedule,
-                                                   ArgumentSlots& arguments, BufferRef arena) const;
+  /// The schedule as graphs. Refers to the schedule. Holds `arena` for the runs to come, if it is
+  /// given one. Library calls are captured while `enqueue_call` enqueues them. The device has been
+  /// entered. Throws DeviceError.
+  virtual std::unique_ptr<ProgramGraph> make_graph(const Schedule& schedule, BufferRef arena,
+                                                   EnqueueCall enqueue_call) const;
 };
 
 /// Counts the launch of a kernel, which fails where a test asks for that.

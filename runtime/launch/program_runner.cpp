@@ -24,7 +24,7 @@ constexpr std::int64_t most_kept = std::int64_t{16} << 20;
 
 /// HEDDLE_GRAPHS=0 forbids them.
 bool graphs_are_allowed() {
-  static const bool on = ir::environment(ir::Variable::graphs) != "0";
+  static const bool on = ir::flag(ir::Variable::graphs, true);
   return on;
 }
 
@@ -98,8 +98,11 @@ void ProgramRunner::prepare_graph(const Lanes::Lease& lane, const Frame& frame) 
   });
   try {
     const bool keep = lane->schedule->prepared().arena.bytes <= most_kept;
-    lane->graph =
-        launcher_->make_graph(*lane->schedule, lane->arguments, keep ? frame.arena() : BufferRef());
+    lane->graph = launcher_->make_graph(
+        *lane->schedule, keep ? frame.arena() : BufferRef(),
+        [this, &prepared = lane->schedule->prepared()](const Action& call, const CallFrame& at) {
+          return enqueue_call(call, at, prepared);
+        });
   } catch (const Error& failure) {
     log().debug("{}: no graph: {}", program_.name, failure.what());
   }
@@ -108,10 +111,13 @@ void ProgramRunner::prepare_graph(const Lanes::Lease& lane, const Frame& frame) 
 void ProgramRunner::enqueue(Lane& lane, const CallFrame& frame, bool captured) {
   const std::span<const Action> actions = lane.schedule->actions();
   for (std::size_t i = 0; i < actions.size();) {
-    if (lane.graph && !captured && actions[i].kind != Action::Kind::call) {
+    if (lane.graph && !captured) {
       try {
-        i = lane.graph->launch(i, lane.arguments, frame.stream());
-        continue;
+        const std::size_t next = lane.graph->launch(i, lane.arguments, frame);
+        if (next != i) {
+          i = next;
+          continue;
+        }
       } catch (const Error& failure) {
         log().debug("{}: the graph is given up: {}", program_.name, failure.what());
         lane.graph.reset();
@@ -140,36 +146,39 @@ void ProgramRunner::enqueue_one(const Action& action, ArgumentSlots& arguments,
       return fill(reinterpret_cast<void*>(arguments.values(action)[0].low), 0, action.bytes,
                   frame.stream());
     case Action::Kind::call:
-      return enqueue_call(action, frame, prepared);
+      enqueue_call(action, frame, prepared);
+      return;
   }
 }
 
-void ProgramRunner::enqueue_call(const Action& action, const CallFrame& frame,
-                                 const Prepared& prepared) {
+/// Returns how many kernels were launched, as its fallback.
+std::size_t ProgramRunner::enqueue_call(const Action& action, const CallFrame& frame,
+                                        const Prepared& prepared) {
   using Outcome = PreparedCall::Outcome;
   const ScheduledCall& call = *action.call;
   if (!call.fallback) {
     if (call.work->enqueue(frame) != Outcome::enqueued)
       throw InternalError(program_.name + ": a call was refused that has no fallback");
-    return;
+    return 0;
   }
   std::atomic<bool>& refused = refused_[action.step_index];
   if (!refused.load(std::memory_order_relaxed)) {
     const Outcome outcome = call.work->enqueue(frame);
-    if (outcome == Outcome::enqueued) return;
+    if (outcome == Outcome::enqueued) return 0;
     if (outcome == Outcome::refused && !refused.exchange(true))
       log().info("{}: {}", program_.name, call.work->refusal());
   }
-  run_fallback(*call.fallback, frame, prepared);
+  return run_fallback(*call.fallback, frame, prepared);
 }
 
-void ProgramRunner::run_fallback(const ScheduledFallback& fallback, const CallFrame& outer,
-                                 const Prepared& prepared) {
+std::size_t ProgramRunner::run_fallback(const ScheduledFallback& fallback, const CallFrame& outer,
+                                        const Prepared& prepared) {
   const FallbackFrame frame(outer, fallback.bytes, prepared.arena_label);
   ArgumentSlots arguments(fallback.list);
   arguments.set(fallback.list, static_cast<const CallFrame&>(frame));
-  for (const Action& action : fallback.list.actions())
-    enqueue_one(action, arguments, frame, prepared);
+  const std::span<const Action> actions = fallback.list.actions();
+  for (const Action& action : actions) enqueue_one(action, arguments, frame, prepared);
+  return static_cast<std::size_t>(std::ranges::count(actions, Action::Kind::launch, &Action::kind));
 }
 
 }  // namespace heddle::runtime

@@ -41,9 +41,9 @@ class ProgramRunner {
   void enqueue_watched(Lane& lane, const CallFrame& frame, const WatchedCall& call);
   void enqueue_one(const Action& action, ArgumentSlots& arguments, const CallFrame& frame,
                    const Prepared& prepared);
-  void enqueue_call(const Action& action, const CallFrame& frame, const Prepared& prepared);
-  void run_fallback(const ScheduledFallback& fallback, const CallFrame& frame,
-                    const Prepared& prepared);
+  std::size_t enqueue_call(const Action& action, const CallFrame& frame, const Prepared& prepared);
+  std::size_t run_fallback(const ScheduledFallback& fallback, const CallFrame& frame,
+                           const Prepared& prepared);
 
   passes::Program program_;
   std::unique_ptr<KernelLauncher> launcher_;

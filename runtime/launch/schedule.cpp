@@ -129,7 +129,7 @@ void ActionList::add_slot(const SlotSource& source) {
 }
 
 ArgumentSlots::ArgumentSlots(const ActionList& list)
-    : slots_(list.slots().begin(), list.slots().end()), changed_(list.actions().size(), 1) {
+    : slots_(list.slots().begin(), list.slots().end()), versions_(list.actions().size()) {
   for (ir::ElementBits& slot : slots_) pointers_.push_back(&slot);
 }
 
@@ -141,7 +141,7 @@ void ArgumentSlots::set(const ActionList& list, const Memory& memory) {
                          : reinterpret_cast<std::uint64_t>(memory.address(source.buffer));
     if (slots_[source.slot] == value) continue;
     slots_[source.slot] = value;
-    changed_[source.action] = 1;
+    ++versions_[source.action];
   }
 }
 template void ArgumentSlots::set(const ActionList& list, const Frame& memory);

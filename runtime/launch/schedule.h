@@ -117,14 +117,13 @@ class ArgumentSlots {
     return {slots_.data() + action.first_slot, action.slot_count};
   }
   void** pointers(const Action& launch) { return pointers_.data() + launch.first_slot; }
-  /// Whether an argument of the action has changed since it was last settled.
-  bool changed(std::size_t action) const { return changed_[action] != 0; }
-  void settle(std::size_t action) { changed_[action] = 0; }
+  /// Counts the changes of the action's arguments.
+  std::uint64_t version(std::size_t action) const { return versions_[action]; }
 
  private:
   std::vector<ir::ElementBits> slots_;
   std::vector<void*> pointers_;
-  std::vector<char> changed_;
+  std::vector<std::uint64_t> versions_;
 };
 
 }  // namespace heddle::runtime

@@ -144,6 +144,11 @@ Node* node_in(Executable* executable, const Node* original) {
 bool unsafe_now() { return captures > 0 && mode != cuda::CaptureMode::relaxed; }
 
 int execute(const Node& node, Context* context) {
+  for (const Node& each : node.child) {
+    if (const int error = execute(each, context)) return error;
+  }
+  if (!node.child.empty()) return success;
+  if (node.work) return node.work(), success;
   state().microseconds += node.kernel != nullptr ? node.grid : 1;
   if (node.kernel == nullptr) {
     if (!reaches(context, node.destination, node.bytes)) return illegal_address;
@@ -177,6 +182,14 @@ extern "C" {
 
 std::uint64_t fake_live_graphs() { return graphs; }
 std::uint64_t fake_live_executables() { return executables; }
+
+/// What a library enqueues: done in the stream's turn, or captured.
+void fake_enqueue(Stream* stream, const std::function<void()>* work) {
+  const Lock lock(state().mutex);
+  Node node;
+  node.work = *work;
+  submit(resolve(stream), node);
+}
 
 int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
   if (const int error = enter("cuModuleLoadDataEx")) return error;
@@ -237,19 +250,26 @@ int cuOccupancyMaxActiveClusters(int* clusters, const Kernel*, const cuda::Launc
 }
 
 int cuStreamBeginCapture_v2(Stream* stream, cuda::CaptureMode wanted) {
+  if (const int error = enter("cuStreamBeginCapture_v2")) return error;
   const Lock lock(state().mutex);
   if (stream->capture != nullptr) return invalid_value;
   stream->capture = new Graph;
   ++graphs;
-  if (wanted != cuda::CaptureMode::relaxed) ++captures;
+  stream->forbids = wanted != cuda::CaptureMode::relaxed;
+  if (stream->forbids) ++captures;
   return success;
 }
 int cuStreamEndCapture(Stream* stream, Graph** graph) {
   const Lock lock(state().mutex);
   if (stream->capture == nullptr) return invalid_value;
   *graph = std::exchange(stream->capture, nullptr);
-  captures = std::max(0, captures - 1);
-  return success;
+  if (stream->forbids) captures = std::max(0, captures - 1);
+  const int error = enter("cuStreamEndCapture");
+  if (error != success) {
+    --graphs;
+    delete std::exchange(*graph, nullptr);
+  }
+  return error;
 }
 int cuStreamIsCapturing(Stream* stream, cuda::CaptureStatus* status) {
   *status =
@@ -315,6 +335,15 @@ int cuGraphAddMemsetNode(Node** node, Graph* graph, Node* const* dependencies, s
     return invalid_value;
   }
   return *node = add(graph, node_of(*params)), success;
+}
+int cuGraphAddChildGraphNode(Node** node, Graph* graph, Node* const* dependencies,
+                             std::size_t count, const Graph* child) {
+  if (const int error = enter("cuGraphAddChildGraphNode")) return error;
+  const Lock lock(state().mutex);
+  if (!in_a_line(graph, dependencies, count)) return invalid_value;
+  Node copy;
+  for (const Node* each : child->nodes) copy.child.push_back(*each);
+  return *node = add(graph, std::move(copy)), success;
 }
 int cuGraphGetNodes(Graph* graph, Node** nodes, std::size_t* count) {
   const Lock lock(state().mutex);

@@ -40,6 +40,7 @@ struct Stream {
   Context* context = nullptr;
   std::deque<std::function<void()>> work;
   Graph* capture = nullptr;
+  bool forbids = false;  ///< the mode of the capture does
 };
 
 /// One recording of an event: what waits for it holds on to it when the event is recorded anew.
@@ -107,13 +108,15 @@ int submit(Stream* stream, const Node& node);
 
 /// What a graph's node, and a launch without a graph, does.
 struct Node {
-  const struct Kernel* kernel = nullptr;  ///< null for a fill
+  const struct Kernel* kernel = nullptr;  ///< null for what is no launch
   unsigned grid = 0, block = 0;
   std::array<unsigned, 3> cluster = {1, 1, 1};
   std::vector<std::array<std::uint64_t, 2>> parameters;
   std::uint64_t destination = 0;
   unsigned char value = 0;
   std::size_t bytes = 0;
+  std::function<void()> work;  ///< of a library, instead
+  std::vector<Node> child;     ///< of a child graph, instead
 };
 /// A kernel that is given the address of another device's memory has an illegal address.
 int execute(const Node& node, Context* context);

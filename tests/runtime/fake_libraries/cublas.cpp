@@ -1,5 +1,5 @@
-// A cuBLAS that is a program of its own: products of float32 matrices, columns first, at once and
-// on the host, whose memory is the fake driver's device's.
+// A cuBLAS that is a program of its own: products of float32 matrices, columns first, in
+// their stream's turn, on the host, whose memory is the fake driver's device's.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,22 +37,24 @@ int cublasGemmStridedBatchedEx_64(void*, int a_operation, int b_operation, std::
                                   void* c, int c_type, std::int64_t ldc, long long c_stride,
                                   std::int64_t batch, int, int) {
   if (a_type != f32 || b_type != f32 || c_type != f32) return not_supported;
-  finish_before(current_stream);
-  for (std::int64_t i = 0; i < batch; ++i) {
-    const float* const left = static_cast<const float*>(a) + i * a_stride;
-    const float* const right = static_cast<const float*>(b) + i * b_stride;
-    float* const out = static_cast<float*>(c) + i * c_stride;
-    for (std::int64_t column = 0; column < n; ++column) {
-      for (std::int64_t row = 0; row < m; ++row) {
-        float sum = 0;
-        for (std::int64_t l = 0; l < k; ++l) {
-          sum += element(left, lda, a_operation != 0, row, l) *
-                 element(right, ldb, b_operation != 0, l, column);
+  const float factor = *static_cast<const float*>(alpha);
+  enqueue(current_stream, [=] {
+    for (std::int64_t i = 0; i < batch; ++i) {
+      const float* const left = static_cast<const float*>(a) + i * a_stride;
+      const float* const right = static_cast<const float*>(b) + i * b_stride;
+      float* const out = static_cast<float*>(c) + i * c_stride;
+      for (std::int64_t column = 0; column < n; ++column) {
+        for (std::int64_t row = 0; row < m; ++row) {
+          float sum = 0;
+          for (std::int64_t l = 0; l < k; ++l) {
+            sum += element(left, lda, a_operation != 0, row, l) *
+                   element(right, ldb, b_operation != 0, l, column);
+          }
+          out[column * ldc + row] = factor * sum;
         }
-        out[column * ldc + row] = *static_cast<const float*>(alpha) * sum;
       }
     }
-  }
+  });
   return success;
 }
 

@@ -1,7 +1,8 @@
 // A cuBLASLt that is a program of its own: it multiplies float32 matrices as its manual says,
-// columns first, at once and on the host, whose memory is the fake driver's device's. What it is
-// asked for it appends to the file that HEDDLE_FAKE_CUBLASLT_LOG names. It has as many algorithms
-// as HEDDLE_FAKE_CUBLASLT_ALGORITHMS says, which is one, of which the last is the fastest.
+// columns first, in its stream's turn and on the host, whose memory is the fake driver's device's.
+// What it is asked for it appends to the file that HEDDLE_FAKE_CUBLASLT_LOG names. It has as many
+// algorithms as HEDDLE_FAKE_CUBLASLT_ALGORITHMS says, which is one, of which the last is the
+// fastest.
 
 #include <algorithm>
 #include <chrono>
@@ -181,27 +182,29 @@ Status cublasLtMatmul(Handle, Operation operation, const void* alpha, const void
   std::this_thread::sleep_for(std::chrono::milliseconds(2 * (algorithms() - 1 - number)));
   const bool usable = algorithm->data[0] == made_here && workspace != nullptr;
   if (!usable || workspace_bytes != 1024) return Status::invalid_value;
-  finish_before(stream);
-  const std::int64_t depth = operation->transpose_a != 0 ? a_layout->rows : a_layout->columns;
   const float scale = *static_cast<const float*>(alpha), more = *static_cast<const float*>(beta);
-  for (std::int64_t i = 0; i < d_layout->batch; ++i) {
-    for (std::int64_t column = 0; column < d_layout->columns; ++column) {
-      for (std::int64_t row = 0; row < d_layout->rows; ++row) {
-        float sum = 0;
-        for (std::int64_t k = 0; k < depth; ++k) {
-          sum += (operation->transpose_a != 0 ? element(a, *a_layout, i, k, row)
-                                              : element(a, *a_layout, i, row, k)) *
-                 (operation->transpose_b != 0 ? element(b, *b_layout, i, column, k)
-                                              : element(b, *b_layout, i, k, column));
+  enqueue(stream, [=, operation = *operation, a_layout = *a_layout, b_layout = *b_layout,
+                   c_layout = *c_layout, d_layout = *d_layout] {
+    const std::int64_t depth = operation.transpose_a != 0 ? a_layout.rows : a_layout.columns;
+    for (std::int64_t i = 0; i < d_layout.batch; ++i) {
+      for (std::int64_t column = 0; column < d_layout.columns; ++column) {
+        for (std::int64_t row = 0; row < d_layout.rows; ++row) {
+          float sum = 0;
+          for (std::int64_t k = 0; k < depth; ++k) {
+            sum += (operation.transpose_a != 0 ? element(a, a_layout, i, k, row)
+                                               : element(a, a_layout, i, row, k)) *
+                   (operation.transpose_b != 0 ? element(b, b_layout, i, column, k)
+                                               : element(b, b_layout, i, k, column));
+          }
+          float value = scale * sum;
+          if (more != 0) value += more * element(c, c_layout, i, row, column);
+          if ((operation.epilogue & epilogues::bias) != 0) value += operation.bias[row];
+          static_cast<float*>(d)[i * d_layout.stride + column * d_layout.leading + row] =
+              finished(value, operation.epilogue);
         }
-        float value = scale * sum;
-        if (more != 0) value += more * element(c, *c_layout, i, row, column);
-        if ((operation->epilogue & epilogues::bias) != 0) value += operation->bias[row];
-        static_cast<float*>(d)[i * d_layout->stride + column * d_layout->leading + row] =
-            finished(value, operation->epilogue);
       }
     }
-  }
+  });
   return Status::success;
 }
 
