@@ -16,6 +16,7 @@ CLI11|has_header CLI/CLI.hpp|libcli11-dev
 doctest|has_header doctest/doctest.h|doctest-dev
 xxhash|has_xxhash|libxxhash-dev
 OpenBLAS|has_library libopenblas.so.0|libopenblas0-pthread
+OpenSSL|has_library libcrypto.so.3|libssl3
 TXT
 }
 

@@ -17,8 +17,8 @@
 #include "heddle/error.h"
 
 #include "frontend/cli/command.h"
+#include "ir/base/byte_size.h"
 #include "ir/types/target.h"
-#include "runtime/base/byte_size.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile/make_modules.h"
 #include "runtime/device/backend.h"
@@ -33,7 +33,8 @@ namespace {
 struct CacheOptions {
   std::string directory, argument, size;
   double days = -1;
-  bool json = false, delete_bad = false;
+  unsigned mode = cache::shipped_mode;
+  bool json = false, delete_bad = false, trust = false;
 };
 
 /// Of the directory that the command line names, or that programs use.
@@ -97,17 +98,35 @@ std::vector<cache::ListedEntry> entries_of(const cache::Store& store) {
   return entries;
 }
 
+Json facts_of(const cache::ListedEntry& entry) {
+  return Json::parse(entry.facts, nullptr, /*allow_exceptions=*/false);
+}
+
 /// The names of the kernels that it holds, as they are in sources, dumps and profiles.
 std::vector<std::string> kernels_of(const cache::ListedEntry& entry) {
-  const Json facts = Json::parse(entry.facts, nullptr, false);
-  if (!facts.is_object() || !facts.contains("kernels")) return {};
-  return facts["kernels"].get<std::vector<std::string>>();
+  const Json facts = facts_of(entry);
+  std::vector<std::string> names;
+  if (!facts.is_object() || !facts.contains("kernels")) return names;
+  for (const Json& name : facts["kernels"]) {
+    if (name.is_string()) names.push_back(name);
+  }
+  return names;
+}
+
+/// Text of an entry as JSON takes it.
+std::string shown(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string_view kind_of(const cache::ListedEntry& entry) {
+  if (!entry.ignored.empty()) return "ignored";
+  return entry.intact ? name_of(entry.kind) : "damaged";
 }
 
 Json to_json(const cache::ListedEntry& entry) {
   return {{"hash", hash_of(entry)},
           {"kernels", kernels_of(entry)},
-          {"kind", entry.intact ? name_of(entry.kind) : "damaged"},
+          {"kind", kind_of(entry)},
           {"bytes", entry.bytes},
           {"used", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                fmt::gmtime(std::chrono::system_clock::to_time_t(entry.used)))},
@@ -128,7 +147,7 @@ int list(const CacheOptions& wanted) {
                  kernels.size() > 1 ? fmt::format(" and {} more", kernels.size() - 1) : "");
     }
   }
-  if (wanted.json) fmt::print("{}\n", json.dump(2));
+  if (wanted.json) fmt::print("{}\n", shown(json));
   return 0;
 }
 
@@ -148,15 +167,18 @@ int show(const CacheOptions& wanted) {
   const cache::ListedEntry& entry = found[0];
   Json json = to_json(entry);
   json["path"] = entry.path;
-  if (!entry.facts.empty()) json["built"] = Json::parse(entry.facts, nullptr, false);
+  if (!entry.ignored.empty()) json["ignored"] = entry.ignored;
+  if (const Json facts = facts_of(entry); !facts.is_discarded()) json["built"] = facts;
   for (const auto& [field, value] : cache::parse_key(entry.key_text)) json["key"][field] = value;
   if (wanted.json) {
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", shown(json));
     return 0;
   }
-  for (const char* name : {"path", "kind", "bytes", "used"})
+  for (const char* name : {"path", "kind", "ignored", "bytes", "used"}) {
+    if (!json.contains(name)) continue;
     fmt::print("{}: {}\n", name,
                json[name].is_string() ? json[name].get<std::string>() : json[name].dump());
+  }
   if (json.contains("built")) fmt::print("built: {}\n", json["built"].dump());
   for (const auto& [field, value] : cache::parse_key(entry.key_text))
     fmt::print("{}: {}{}\n", field, value.find('\n') == std::string::npos ? "" : "\n", value);
@@ -168,7 +190,7 @@ int stats(const CacheOptions& wanted) {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> kinds;
   std::uint64_t bytes = 0, count = 0;
   for (const cache::ListedEntry& entry : store.list()) {
-    auto& [entries, sum] = kinds[entry.intact ? std::string(name_of(entry.kind)) : "damaged"];
+    auto& [entries, sum] = kinds[std::string(kind_of(entry))];
     ++entries;
     sum += entry.bytes;
     ++count;
@@ -183,7 +205,7 @@ int stats(const CacheOptions& wanted) {
   for (const auto& [kind, sums] : kinds)
     json["kinds"][kind] = {{"entries", sums.first}, {"bytes", sums.second}};
   if (wanted.json) {
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", shown(json));
     return 0;
   }
   fmt::print("{}: {} entries, {} of {} bytes\n", options.directory, count, bytes,
@@ -206,11 +228,14 @@ std::string compiler_now(const cache::ListedEntry& entry) {
   return {};
 }
 
-/// "intact", "damaged", or by which compiler it was built that is not the one of now.
+/// "intact", "damaged", why it is ignored, or by which compiler it was built that is not the one of
+/// now.
 std::string state_of(const cache::ListedEntry& entry) {
+  if (!entry.ignored.empty()) return "ignored: " + entry.ignored;
   if (!entry.intact) return "damaged";
-  const Json facts = Json::parse(entry.facts, nullptr, false);
-  if (!facts.is_object() || !facts.contains("compiler")) return "intact";
+  const Json facts = facts_of(entry);
+  if (!facts.is_object() || !facts.contains("compiler") || !facts["compiler"].is_string())
+    return "intact";
   const std::string built = facts["compiler"], now = compiler_now(entry);
   return now.empty() || built.starts_with(now) ? "intact" : "built by " + built;
 }
@@ -218,14 +243,15 @@ std::string state_of(const cache::ListedEntry& entry) {
 int verify(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
   Json json = Json::array();
-  std::size_t damaged = 0, others = 0, deleted = 0, count = 0;
+  std::size_t damaged = 0, ignored = 0, others = 0, deleted = 0, count = 0;
   for (const cache::ListedEntry& entry : entries_of(store)) {
     ++count;
     const std::string state = state_of(entry);
     if (state == "intact") continue;
-    ++(entry.intact ? others : damaged);
+    const bool is_damaged = state == "damaged";
+    ++(is_damaged ? damaged : entry.ignored.empty() ? others : ignored);
     std::error_code error;
-    const bool goes = !entry.intact && wanted.delete_bad;
+    const bool goes = is_damaged && wanted.delete_bad;
     const bool gone = goes && std::filesystem::remove(entry.path, error);
     if (gone) ++deleted;
     json.push_back({{"path", entry.path}, {"state", state}, {"deleted", gone}});
@@ -238,12 +264,14 @@ int verify(const CacheOptions& wanted) {
     }
   }
   if (wanted.json) {
-    fmt::print("{}\n", Json({{"entries", count}, {"damaged", damaged}, {"found", json}}).dump(2));
+    fmt::print(
+        "{}\n",
+        shown({{"entries", count}, {"damaged", damaged}, {"ignored", ignored}, {"found", json}}));
   } else {
     fmt::print(
-        "{} entries, {} damaged, {} by another compiler (hits all the same; "
+        "{} entries, {} damaged, {}{} by another compiler (hits all the same; "
         "HEDDLE_REBUILD=1 renews them)\n",
-        count, damaged, others);
+        count, damaged, ignored > 0 ? fmt::format("{} ignored, ", ignored) : "", others);
   }
   return damaged > deleted ? 1 : 0;
 }
@@ -266,11 +294,14 @@ int prune(const CacheOptions& wanted) {
   if (wanted.days >= 0) {
     const auto limit = std::chrono::system_clock::now() -
                        std::chrono::seconds(static_cast<std::int64_t>(wanted.days * 86400));
-    gone += static_cast<std::uint64_t>(
-        remove_entries(store.list(), [&](const auto& entry) { return entry.used < limit; }));
+    gone += static_cast<std::uint64_t>(remove_entries(store.list(), [&](const auto& entry) {
+      // A time that lies ahead says nothing of use.
+      const auto soon = std::chrono::system_clock::now() + std::chrono::hours(1);
+      return entry.used < limit || entry.used > soon;
+    }));
   }
   if (!wanted.size.empty()) {
-    const auto bytes = runtime::parse_byte_size(wanted.size);
+    const auto bytes = ir::parse_byte_size(wanted.size);
     if (!bytes) throw ValueError(fmt::format("--size {}: bytes such as 512M", wanted.size));
     gone += store.shrink(*bytes);
   }
@@ -290,19 +321,21 @@ int export_programs(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
   std::vector<std::string> entries;
   for (const cache::ListedEntry& entry : entries_of(store)) {
-    if (entry.intact && entry.kind == cache::PayloadKind::program)
-      entries.push_back(read_text(entry.path));
+    if (!entry.intact || entry.kind != cache::PayloadKind::program) continue;
+    if (const std::optional<cache::Entry> whole = store.entry_at(entry.path))
+      entries.push_back(cache::encode(*whole));
   }
   if (entries.empty())
     throw ValueError(fmt::format("{} holds no programs to export", store.options().directory));
-  cache::write_bundle(wanted.argument, entries);
+  cache::write_shipped(wanted.argument, cache::encode_bundle(entries), wanted.mode);
   fmt::print("{} programs in {}\n", entries.size(), wanted.argument);
   return 0;
 }
 
 int import_programs(const CacheOptions& wanted) {
   cache::Store& store = open_store(wanted);
-  const cache::Bundle bundle(wanted.argument);
+  const auto foreign = wanted.trust ? cache::Foreign::taken : cache::Foreign::refused;
+  const cache::Bundle bundle(cache::read_shipped(wanted.argument, foreign), wanted.argument);
   for (const std::string_view bytes : bundle.entries()) {
     std::optional<cache::Entry> entry = cache::decode(bytes);
     if (!entry) throw FileError(fmt::format("{}: an entry is damaged", wanted.argument));
@@ -346,13 +379,21 @@ void add_cache(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("DAYS");
   add("clear", "Removes all entries", clear);
-  add("export", "Writes the programs into one file, which hd::load_bundle runs from",
-      export_programs)
-      ->add_option("file", wanted->argument, "The file")
-      ->required();
-  add("import", "Adds the programs of such a file", import_programs)
-      ->add_option("file", wanted->argument, "The file")
-      ->required();
+  CLI::App* exported = add(
+      "export",
+      "Writes the programs into one file, which hd::load_bundle runs from. It holds native code: "
+      "who may write to the file decides what its users run. HEDDLE_CACHE_KEY signs it.",
+      export_programs);
+  exported->add_option("file", wanted->argument, "The file")->required();
+  add_mode(*exported, wanted->mode, "What the file may be read by; 0644, everybody, by default");
+  CLI::App* imported = add(
+      "import",
+      "Adds the programs of such a file. It holds native code, which your programs then run with "
+      "your rights: import what you would run. A file that users besides you and root may have "
+      "written is refused, and with HEDDLE_CACHE_KEY set one that the key has not signed.",
+      import_programs);
+  imported->add_option("file", wanted->argument, "The file")->required();
+  imported->add_flag("--trust", wanted->trust, "Also a file that other users may have written");
 }
 
 }  // namespace heddle::cli

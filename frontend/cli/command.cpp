@@ -1,6 +1,6 @@
 #include "frontend/cli/command.h"
 
-#include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -10,21 +10,12 @@
 
 #include "heddle/error.h"
 
+#include "frontend/io/input_file.h"
+#include "ir/base/kept_text.h"
 #include "passes/pipeline/pipeline.h"
 #include "runtime/device/device.h"
 
 namespace heddle::cli {
-
-namespace {
-
-void require_switch(const std::string& name) {
-  const std::vector<std::string_view> known = passes::switches();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw ValueError(
-      fmt::format("'{}' cannot be switched off: what can is {}", name, fmt::join(known, ", ")));
-}
-
-}  // namespace
 
 void Modes::add_to(CLI::App& verb) {
   verb.add_option("--disable", disabled, "Passes and kernel families to switch off")
@@ -43,7 +34,7 @@ runtime::CompileOptions Modes::options(const ir::Graph& graph) const {
   options.strict = strict;
   options.approximate = approximate;
   options.disabled = disabled;
-  for (const std::string& name : disabled) require_switch(name);
+  passes::require_switches(disabled, "--disable");
   for (const std::uint32_t parameter : donated) {
     if (parameter >= graph.parameters().size()) {
       throw ValueError(fmt::format("--donate {}: the program has {} parameters, counted from 0",
@@ -59,8 +50,26 @@ bool Modes::are_usual() const {
   return !strict && !approximate && disabled.empty() && donated.empty();
 }
 
+void add_mode(CLI::App& verb, unsigned& mode, const char* what) {
+  const auto set = [&mode](const std::string& text) {
+    const char* const last = text.data() + text.size();
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data(), last, value, 8);
+    if (error != std::errc() || end != last || value > 0777 || (value & 0400) == 0 ||
+        (value & 0022) != 0)
+      throw CLI::ValidationError(
+          fmt::format("--mode {}: octal digits such as 0644 or 0600, that let you read "
+                      "and nobody else write",
+                      text));
+    mode = value;
+  };
+  verb.add_option_function<std::string>("--mode", set, what)->type_name("OCTAL");
+}
+
 std::string read_text(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  if (const std::string why = frontend::why_not_input(path); !why.empty())
+    throw FileError(fmt::format("{}: {} (- is standard input)", path, why));
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw FileError(fmt::format("{}: cannot be read", path));
@@ -68,7 +77,7 @@ std::string read_text(const std::string& path) {
 }
 
 const char* kept_name(const std::string& path) {
-  return (new std::string(path == "-" ? "standard input" : path))->c_str();
+  return ir::kept_text(path == "-" ? "standard input" : path);
 }
 
 ir::Graph parse_program(const std::string& text, const std::string& path) {

@@ -36,6 +36,9 @@ struct Modes {
   bool are_usual() const;
 };
 
+/// An option --mode of a file's permissions, in octal.
+void add_mode(CLI::App& verb, unsigned& mode, const char* what);
+
 /// The text of a file; "-" is standard input. Throws FileError.
 std::string read_text(const std::string& path);
 /// What messages call a file, for as long as the process lives, as locations need it.

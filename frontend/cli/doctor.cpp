@@ -31,7 +31,7 @@ bool can_be_written(std::filesystem::path path) {
   return access(path.c_str(), W_OK) == 0;
 }
 
-Finding cache_finding() {
+Finding cache_finding() try {
   const runtime::cache::Store& store = runtime::cache::Store::global();
   const runtime::cache::StoreOptions& options = store.options();
   if (!options.enabled) {
@@ -45,9 +45,10 @@ Finding cache_finding() {
   std::uint64_t bytes = 0;
   const std::vector<runtime::cache::ListedEntry> entries = store.list();
   for (const auto& entry : entries) bytes += entry.bytes;
-  const std::string state = fmt::format("{}: {} entries, {:.1f} of {:.0f} MiB", options.directory,
-                                        entries.size(), static_cast<double>(bytes) / (1 << 20),
-                                        static_cast<double>(options.size_limit) / (1 << 20));
+  const std::string state = fmt::format(
+      "{}: {} entries, {:.1f} of {:.0f} MiB{}", options.directory, entries.size(),
+      static_cast<double>(bytes) / (1 << 20), static_cast<double>(options.size_limit) / (1 << 20),
+      options.signer != nullptr ? ", signed by HEDDLE_CACHE_KEY" : "");
   Finding finding;
   if (!can_be_written(options.directory)) {
     finding = missing("cache", state + ", and it cannot be written",
@@ -60,8 +61,12 @@ Finding cache_finding() {
                    {"entries", entries.size()},
                    {"bytes", bytes},
                    {"limit", options.size_limit},
-                   {"read_only_directory", options.read_only_directory}};
+                   {"read_only_directory", options.read_only_directory},
+                   {"signed", options.signer != nullptr}};
   return finding;
+} catch (const TrustError& error) {
+  return missing("cache", error.what(),
+                 "Nothing is read or written. Mend or unset HEDDLE_CACHE_KEY.");
 }
 
 Finding default_device_finding() {

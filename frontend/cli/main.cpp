@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -71,6 +72,8 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const heddle::runtime::Interrupted&) {
     return interrupted;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "heddle: there is no memory for that\n");
   } catch (const std::exception& error) {
     fmt::print(stderr, "heddle: {}\n", error.what());
   }

@@ -28,6 +28,7 @@ struct WarmOptions {
   std::vector<std::string> programs, architectures;
   std::string cache;
   int jobs = 0;
+  unsigned mode = 0;  ///< 0: not said
   bool json = false, dry_run = false;
   Modes modes;
 };
@@ -187,10 +188,13 @@ int warm(const WarmOptions& wanted) {
     for (const char* variable : {"HEDDLE_NUM_THREADS", "HEDDLE_COMPILE_JOBS"})
       setenv(variable, std::to_string(wanted.jobs).c_str(), 1);
   }
-  const auto& store = cache::Store::global();
+  auto& store = cache::Store::global();
   if (!store.options().enabled || store.options().directory.empty()) {
     throw ValueError("there is no cache to fill: give --cache DIR, and unset HEDDLE_CACHE=0");
   }
+  // A folder of its own is to be shipped; the one that programs use stays private.
+  const unsigned usual = wanted.cache.empty() ? 0600 : cache::shipped_mode;
+  store.set_file_mode(wanted.mode != 0 ? wanted.mode : usual);
   std::vector<Task> tasks = tasks_of(wanted);
   if (wanted.dry_run) {
     report_plan(tasks, wanted.json);
@@ -208,7 +212,8 @@ void add_warm(CLI::App& app, Action& action) {
       "warm",
       "Compile programs into a cache directory, for machines that need not be here. A machine runs "
       "from it, without compiling, when its target is one of those named; 'heddle doctor' there "
-      "prints it.");
+      "prints it. Entries hold native code: who may write to the directory decides what its users "
+      "run. HEDDLE_CACHE_KEY signs them.");
   verb->add_option("programs", wanted->programs,
                    "Graphs in text form, and recordings (HEDDLE_RECORD, hd::record)")
       ->required()
@@ -222,6 +227,8 @@ void add_warm(CLI::App& app, Action& action) {
       ->type_name("TARGETS");
   verb->add_option("--cache", wanted->cache, "The directory; by default the one that programs use")
       ->type_name("DIR");
+  add_mode(*verb, wanted->mode,
+           "What entries may be read by; by default 0644, everybody, with --cache, else 0600");
   verb->add_option("--jobs", wanted->jobs, "Compiles at a time; by default one a processor")
       ->check(CLI::PositiveNumber)
       ->type_name("N");

@@ -29,10 +29,7 @@ thread_local std::optional<Precision> thread_precision;
 }  // namespace
 
 bool frontend::waiting_forbidden() {
-  static const bool forbidden = [] {
-    const std::string text = ir::environment(ir::Variable::no_sync);
-    return !text.empty() && text != "0";
-  }();
+  static const bool forbidden = ir::flag(ir::Variable::no_sync, false);
   return forbidden;
 }
 
@@ -77,7 +74,11 @@ void synchronize() {
 
 void record(const std::string& path) { runtime::record(path); }
 
-void load_bundle(const std::string& path) { runtime::cache::Store::global().add_bundle(path); }
+void load_bundle(const std::string& path, Trust trust) {
+  namespace cache = runtime::cache;
+  const auto foreign = trust == Trust::anyone ? cache::Foreign::taken : cache::Foreign::refused;
+  cache::Store::global().add_bundle(cache::Bundle(cache::read_shipped(path, foreign), path));
+}
 
 Statistics statistics() {
   const frontend::Counters& counters = frontend::counters();
@@ -88,6 +89,18 @@ Statistics statistics() {
   result.auto_evaluations = counters.auto_evaluations;
   result.kernels_launched = runtime::statistics().kernel_launches;
   result.compiled = runtime::statistics().programs_made;
+  result.modules_loaded = runtime::statistics().modules_loaded;
+  result.load_milliseconds = runtime::statistics().load_milliseconds();
+  const runtime::cache::Statistics cache = runtime::cache::Store::global().statistics();
+  result.cache_hits = cache.hits;
+  result.cache_misses = cache.misses;
+  result.cache_ignored = cache.ignored;
+  result.cache_damaged = cache.bad_entries;
+  result.cache_evicted = cache.evicted;
+  result.cache_bytes_read = cache.bytes_read;
+  result.cache_bytes_written = cache.bytes_written;
+  result.compiler_runs = cache.compiles;
+  result.compile_milliseconds = cache.compile_milliseconds;
   result.pending_ops = frontend::Recorder::total_pending();
   result.pinned_bytes = frontend::memory_of_pending(frontend::Recorder::current()).frees;
   return result;

@@ -14,6 +14,7 @@
 #include "heddle/source_location.h"
 
 #include "ir/base/fork_gate.h"
+#include "ir/base/kept_text.h"
 #include "ir/graph/graph.h"
 #include "runtime/execute/executable.h"
 
@@ -63,8 +64,10 @@ struct Site {
   std::uint32_t column = 0;
 
   Site() = default;
+  /// Keeps a copy of the file's name: what the location points at goes with the library it lies in.
   Site(const SourceLocation& where)  // NOLINT: locations are sites
-      : location{where.file_name()[0] == '\0' ? nullptr : where.file_name(), where.line()},
+      : location{where.file_name()[0] == '\0' ? nullptr : ir::kept_file_name(where.file_name()),
+                 where.line()},
         column(where.column()) {}
   friend bool operator==(const Site& a, const Site& b) {
     return a.location.file == b.location.file && a.location.line == b.location.line &&

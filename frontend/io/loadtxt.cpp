@@ -11,6 +11,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/graph/record.h"
+#include "frontend/io/input_file.h"
 #include "frontend/io/text_numbers.h"
 
 namespace heddle {
@@ -198,18 +199,26 @@ std::string content_of(std::istream& stream, const std::string& what, const Sour
   return text;
 }
 
+Array loaded(std::istream& stream, const std::string& name, const LoadTextOptions& options,
+             const SourceLocation& where) {
+  return frontend::with_memory("loadtxt", name, where, [&] {
+    const std::string text = content_of(stream, name, where);
+    return TextLoader(text, name, options, where)();
+  });
+}
+
 }  // namespace
 
 Array loadtxt(const std::string& path, const LoadTextOptions& options, SourceLocation where) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw FileError(at(fmt::format("loadtxt: {} cannot be opened", path), where));
-  const std::string text = content_of(stream, path, where);
-  return TextLoader(text, path, options, where)();
+  std::ifstream stream = frontend::open_input("loadtxt", path, where);
+  stream.seekg(0, std::ios::end);
+  frontend::require_memory("loadtxt", path, static_cast<std::uint64_t>(stream.tellg()), where);
+  stream.seekg(0);
+  return loaded(stream, path, options, where);
 }
 
 Array loadtxt(std::istream& stream, const LoadTextOptions& options, SourceLocation where) {
-  const std::string text = content_of(stream, "the stream", where);
-  return TextLoader(text, "the stream", options, where)();
+  return loaded(stream, "the stream", options, where);
 }
 
 }  // namespace heddle

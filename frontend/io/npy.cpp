@@ -19,6 +19,7 @@
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
 #include "frontend/graph/trace.h"
+#include "frontend/io/input_file.h"
 #include "frontend/io/whole_file.h"
 
 namespace heddle {
@@ -48,9 +49,7 @@ constexpr Code codes[] = {
 class Reader {
  public:
   Reader(std::istream& stream, const std::string& path, const SourceLocation& where)
-      : stream_(stream), path_(path), where_(where) {
-    if (!stream_) fail("cannot be opened");
-  }
+      : stream_(stream), path_(path), where_(where) {}
 
   Header header() {
     const std::string prefix = bytes(prefix_bytes);
@@ -84,16 +83,22 @@ class Reader {
     return result;
   }
 
-  /// What is left of the file, which must be `count` bytes at least.
+  /// The next `count` bytes. They are read in pieces, so that bytes which a header only claims are
+  /// not allocated.
   std::string data(std::size_t count) {
-    const std::streampos here = stream_.tellg();
-    stream_.seekg(0, std::ios::end);
-    const auto left = static_cast<std::size_t>(stream_.tellg() - here);
-    stream_.seekg(here);
-    if (left < count) {
-      fail(fmt::format("holds {} bytes of data, but its shape needs {}", left, count));
+    frontend::require_memory("load", path_, count, where_);
+    constexpr std::size_t piece = std::size_t{64} << 20;
+    std::string result;
+    while (result.size() < count) {
+      const std::size_t done = result.size(), wanted = std::min(piece, count - done);
+      if (count <= piece) result.reserve(count);
+      result.resize(done + wanted);
+      stream_.read(result.data() + done, static_cast<std::streamsize>(wanted));
+      const auto got = static_cast<std::size_t>(stream_.gcount());
+      if (got == wanted) continue;
+      fail(fmt::format("holds {} bytes of data, but its shape needs {}", done + got, count));
     }
-    return bytes(count);
+    return result;
   }
 
   [[noreturn]] void fail(std::string_view why) const {
@@ -142,6 +147,8 @@ class Reader {
       std::int64_t extent = 0;
       const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), extent);
       if (error != std::errc() || extent < 0) fail("has a shape that is not of extents");
+      if (header.shape.size() == ir::max_rank)
+        fail(fmt::format("has a shape of more than {} axes", ir::max_rank));
       header.shape.push_back(extent);
       value.remove_prefix(static_cast<std::size_t>(rest - value.data()));
       if (!value.empty() && value[0] == 'L') value.remove_prefix(1);  // Python 2
@@ -177,19 +184,19 @@ std::string header_text(DType dtype, const Shape& shape) {
 
 }  // namespace
 
-Array frontend::read_npy(std::istream& stream, const std::string& name,
-                         const SourceLocation& where) {
-  Reader reader(stream, name, where);
+namespace {
+
+Array read(Reader& reader, const SourceLocation& where) {
   const Header header = reader.header();
-  std::size_t count = 1;
+  const std::size_t unit = size_of(header.dtype);
+  // Those of extent 0 count as well: no part of an array has more elements than 64 bits say.
+  std::size_t most = (std::size_t{1} << 62) / unit, count = 1;
   for (std::int64_t extent : header.shape) {
     const auto factor = static_cast<std::size_t>(extent);
-    if (factor != 0 && count > (std::size_t{1} << 60) / factor) {
-      reader.fail("has a shape that does not fit 64 bits");
-    }
+    if (factor > most) reader.fail("has a shape that does not fit 64 bits");
+    most /= std::max<std::size_t>(factor, 1);
     count *= factor;
   }
-  const std::size_t unit = size_of(header.dtype);
   std::string data = reader.data(count * unit);
   if (header.swapped) {
     const std::size_t part = size_of(real_dtype(header.dtype));
@@ -205,13 +212,21 @@ Array frontend::read_npy(std::istream& stream, const std::string& name,
   return header.fortran ? transpose({array, where}) : array;
 }
 
+}  // namespace
+
+Array frontend::read_npy(std::istream& stream, const std::string& name,
+                         const SourceLocation& where) {
+  Reader reader(stream, name, where);
+  return with_memory("load", name, where, [&] { return read(reader, where); });
+}
+
 frontend::Npy frontend::npy_of(const Array& array, const SourceLocation& where) {
   const NodeRef node = evaluated_node(array, "save", where);
   return {header_text(node->dtype, array.shape()), download(*node)};
 }
 
 Array load(const std::string& path, SourceLocation where) {
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream = frontend::open_input("load", path, where);
   return frontend::read_npy(stream, path, where);
 }
 

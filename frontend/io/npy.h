@@ -17,7 +17,8 @@ struct Npy {
 /// Evaluates and waits.
 Npy npy_of(const Array& array, const SourceLocation& where);
 
-/// Reads a .npy file from a stream that can seek. FileError, naming the file.
+/// Reads a .npy file from a stream, no further than its array goes. Throws FileError, and
+/// OutOfMemory, naming the file.
 Array read_npy(std::istream& stream, const std::string& name, const SourceLocation& where);
 
 }  // namespace heddle::frontend

@@ -6,12 +6,16 @@
 
 #include "frontend/graph/record.h"
 #include "frontend/graph/trace.h"
+#include "frontend/io/input_file.h"
 #include "frontend/io/npy.h"
+#include "frontend/io/whole_file.h"
 
 #ifdef HEDDLE_WITH_LIBZIP
+#include <array>
 #include <cstring>
+#include <istream>
 #include <memory>
-#include <sstream>
+#include <streambuf>
 
 #include <zip.h>
 #endif
@@ -49,25 +53,54 @@ Archive open_archive(std::string_view op, const std::string& path, int flags,
   fail(op, path, "cannot be opened as a zip archive: " + text_of(&error), where);
 }
 
-/// In pieces, so that a size that the archive only claims is not allocated.
-std::string content_of(zip_t* archive, zip_uint64_t entry, const std::string& path,
-                       const SourceLocation& where) {
-  const std::unique_ptr<zip_file_t, Discard> file(zip_fopen_index(archive, entry, 0));
-  if (file == nullptr) {
-    fail("load_npz", path, "cannot be read: " + std::string(zip_strerror(archive)), where);
+/// One of an archive's files, inflated as far as it is read.
+class EntryBuffer final : public std::streambuf {
+ public:
+  EntryBuffer(zip_t* archive, zip_uint64_t entry, const std::string& path,
+              const SourceLocation& where)
+      : file_(zip_fopen_index(archive, entry, 0)), path_(path), where_(where) {
+    if (file_ == nullptr)
+      fail("load_npz", path, "cannot be read: " + std::string(zip_strerror(archive)), where);
   }
-  constexpr std::size_t piece = std::size_t{1} << 22;
-  std::string content;
-  for (std::size_t size = 0;;) {
-    content.resize(size + piece);
-    const zip_int64_t read = zip_fread(file.get(), content.data() + size, piece);
-    if (read < 0) {
-      fail("load_npz", path, "cannot be read: " + std::string(zip_file_strerror(file.get())),
-           where);
-    }
-    size += static_cast<std::size_t>(read);
-    content.resize(size);
-    if (read == 0) return content;
+
+  /// FileError where the archive is damaged, which a stream only knows as an end.
+  void check() const {
+    if (!error_.empty()) fail("load_npz", path_, "cannot be read: " + error_, where_);
+  }
+  /// Reads what is left, at most a little, so that its checksum is looked at.
+  void finish() {
+    for (int i = 0; i < 16 && underflow() != traits_type::eof(); ++i) continue;
+    check();
+  }
+
+ protected:
+  int_type underflow() override {
+    const zip_int64_t read = zip_fread(file_.get(), part_.data(), part_.size());
+    if (read < 0) error_ = zip_file_strerror(file_.get());
+    if (read <= 0) return traits_type::eof();
+    setg(part_.data(), part_.data(), part_.data() + read);
+    return traits_type::to_int_type(part_[0]);
+  }
+
+ private:
+  std::unique_ptr<zip_file_t, Discard> file_;
+  const std::string& path_;
+  SourceLocation where_;
+  std::string error_;
+  std::array<char, 1 << 16> part_{};
+};
+
+Array read_entry(zip_t* archive, zip_uint64_t entry, const std::string& name,
+                 const std::string& path, const SourceLocation& where) {
+  EntryBuffer buffer(archive, entry, path, where);
+  std::istream stream(&buffer);
+  try {
+    Array array = frontend::read_npy(stream, path + '/' + name, where);
+    buffer.finish();
+    return array;
+  } catch (const FileError&) {
+    buffer.check();
+    throw;
   }
 }
 
@@ -109,6 +142,7 @@ void write_archive(const std::string& path, const NamedArrays& arrays, bool defl
   if (zip_close(archive.get()) != 0)
     fail("savez", path, std::string("cannot be written: ") + zip_strerror(archive.get()), where);
   static_cast<void>(archive.release());
+  frontend::make_lasting(path);
 }
 
 #else
@@ -139,13 +173,15 @@ bool frontend::reads_npz() {
 
 NamedArrays load_npz(const std::string& path, SourceLocation where) {
 #ifdef HEDDLE_WITH_LIBZIP
+  static_cast<void>(frontend::open_input("load_npz", path, where));
   const Archive archive = open_archive("load_npz", path, ZIP_RDONLY, where);
   NamedArrays arrays;
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
   for (zip_uint64_t entry = 0; entry < static_cast<zip_uint64_t>(count); ++entry) {
-    std::string name = zip_get_name(archive.get(), entry, ZIP_FL_ENC_GUESS);
-    std::istringstream content(content_of(archive.get(), entry, path, where));
-    const Array array = frontend::read_npy(content, path + '/' + name, where);
+    const char* const given = zip_get_name(archive.get(), entry, ZIP_FL_ENC_GUESS);
+    if (given == nullptr) fail("load_npz", path, "has a file without a name", where);
+    std::string name = given;
+    const Array array = read_entry(archive.get(), entry, name, path, where);
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
     arrays.insert_or_assign(std::move(name), array);
   }

@@ -1,5 +1,7 @@
 #include "frontend/io/whole_file.h"
 
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "frontend/graph/record.h"
+#include "ir/base/new_file.h"
 
 namespace heddle::frontend {
 
@@ -38,7 +41,23 @@ class Temporary {
   fs::path path_;
 };
 
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+void sync(const fs::path& path, int flags) {
+  const int file = open(path.c_str(), flags | O_CLOEXEC);
+  if (file < 0) return;
+  fsync(file);  // not every file system can
+  close(file);
+}
+
 }  // namespace
+
+void make_lasting(const std::string& path) {
+  sync(path, O_RDONLY);
+  sync(folder_of(path), O_RDONLY | O_DIRECTORY);
+}
 
 void write_whole(std::string_view op, const std::string& path, const SourceLocation& where,
                  const std::function<void(std::ostream&)>& write) {
@@ -62,10 +81,15 @@ void write_whole(std::string_view op, const std::string& path, const SourceLocat
   // The address tells it from what other threads write.
   Temporary temporary(target.parent_path() /
                       fmt::format(".heddle-{}-{}.tmp", getpid(), static_cast<const void*>(&write)));
+  // Made anew, so that a link of that name leads nowhere.
+  if (const int failed = ir::write_new_file(temporary.path().string(), "", ir::Folder::is_there))
+    fail(fmt::format("cannot be written: {}", std::strerror(failed)));
   write_to(temporary.path());
+  sync(temporary.path(), O_RDONLY);
   if (fs::exists(status)) fs::permissions(temporary.path(), status.permissions(), error);
   if (error) fail(error.message());
   if (const std::error_code renamed = temporary.rename_to(target)) fail(renamed.message());
+  sync(folder_of(target), O_RDONLY | O_DIRECTORY);
 }
 
 }  // namespace heddle::frontend

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
+#include <cstring>
 
 #include <fmt/format.h>
 
 #include "heddle/error.h"
 
 #include "ir/base/environment.h"
-#include "ir/base/split.h"
+#include "ir/base/new_file.h"
 
 namespace heddle::ir {
 
@@ -26,10 +25,9 @@ std::string file_name(int number, std::string_view stage, std::string_view title
 }  // namespace
 
 bool dump_enabled(std::string_view stage) {
-  const std::string wanted = environment(Variable::dump);
-  const std::vector<std::string_view> names = split(wanted, ',');
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return name == stage || name == "all"; });
+  if (!is_set(Variable::dump)) return false;
+  return std::ranges::any_of(names(Variable::dump),
+                             [&](std::string_view name) { return name == stage || name == "all"; });
 }
 
 void dump(std::string_view stage, std::string_view title,
@@ -42,9 +40,9 @@ void dump(std::string_view stage, std::string_view title,
   }
   static std::atomic<int> count{0};
   const std::string path = fmt::format("{}/{}", directory, file_name(count++, stage, title));
-  std::ofstream file(path);
-  file << text();
-  if (!file) throw FileError("HEDDLE_DUMP_DIR: cannot write " + path);
+  if (const int error = write_new_file(path, text()))
+    throw FileError(
+        fmt::format("HEDDLE_DUMP_DIR: cannot write {}: {}", path, std::strerror(error)));
 }
 
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 #include "heddle/dtype.h"
 
 #include <iterator>
+#include <ostream>
 
 namespace heddle {
 namespace {
@@ -62,6 +63,10 @@ static_assert(promotions_are_symmetric());
 std::size_t size_of(DType dtype) { return row(dtype).size; }
 std::string_view name_of(DType dtype) { return row(dtype).name; }
 std::string_view numpy_name_of(DType dtype) { return row(dtype).numpy_name; }
+
+std::ostream& operator<<(std::ostream& stream, DType dtype) {
+  return stream << numpy_name_of(dtype);
+}
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (std::size_t i = 0; i < dtype_count; ++i) {

@@ -49,6 +49,7 @@ const std::vector<Row>& rows() {
       {"sm_90:h200", cuda("sm_90", 132, 227, 16, 60)},
       {"sm_100", cuda("sm_100", 148, 227, 16, 126)},
       {"sm_120", cuda("sm_120", 170, 99, 8, 96)},
+      {"x86-64", host("x86-64", 16)},
       {"x86-64-v2", host("x86-64-v2", 16)},
       {"x86-64-v3", host("x86-64-v3", 32)},
       {"x86-64-v4", host("x86-64-v4", 64)},
@@ -144,6 +145,16 @@ Target nearest_built_in(const Target& target) {
     if (nearest == nullptr || distance(row) < distance(*nearest)) nearest = &row;
   }
   return nearest != nullptr ? *nearest : target;
+}
+
+std::vector<Target> targets_below(const Target& target) {
+  std::vector<Target> below;
+  for (const auto& [name, row] : rows()) {
+    if (target.kind != TargetKind::host || row.kind != TargetKind::host) continue;
+    if (row.architecture == target.architecture) return below;
+    below.insert(below.begin(), row);
+  }
+  return {};  // of an instruction set that no row has
 }
 
 }  // namespace heddle::ir

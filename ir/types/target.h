@@ -38,4 +38,8 @@ std::vector<std::string_view> built_in_targets();
 /// instruction set. `target` itself where no row is near.
 Target nearest_built_in(const Target& target);
 
+/// The built-in rows, besides the target, whose code runs on a machine of it, the best first: those
+/// of older instruction sets of a host.
+std::vector<Target> targets_below(const Target& target);
+
 }  // namespace heddle::ir

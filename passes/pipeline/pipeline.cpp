@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "heddle/error.h"
+
 #include "ir/base/dump.h"
 #include "ir/base/span.h"
 #include "passes/calls/lowering.h"
@@ -49,7 +54,8 @@ std::span<const GraphPass> graph_passes() {
 }
 
 std::vector<std::string_view> switches() {
-  std::vector<std::string_view> names = {"epilogue", "in_place"};
+  std::vector<std::string_view> names = {"epilogue", "in_place", "symbols", "radix_sort",
+                                         "merge_sort"};
   for (const GraphPass& pass : graph_passes()) {
     if (!pass.required) names.push_back(pass.name);
   }
@@ -57,6 +63,16 @@ std::vector<std::string_view> switches() {
   for (const Family* family : families().first(families().size() - 1))
     names.push_back(family->name());
   return names;
+}
+
+void require_switches(std::span<const std::string> names, std::string_view where) {
+  if (names.empty()) return;
+  const std::vector<std::string_view> known = switches();
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw ValueError(fmt::format("{}: '{}' cannot be switched off: what can is {}", where, name,
+                                 fmt::join(known, ", ")));
+  }
 }
 
 Graph run_graph_passes(const Graph& graph, const PlanOptions& options,

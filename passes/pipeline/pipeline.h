@@ -22,6 +22,8 @@ std::span<const GraphPass> graph_passes();
 
 /// The names that PlanOptions::disabled knows: passes, families, and what else has a switch.
 std::vector<std::string_view> switches();
+/// Throws ValueError, which names `where` and lists what is known, for another name.
+void require_switches(std::span<const std::string> names, std::string_view where);
 
 /// Runs them all but those switched off, verifies and dumps after each (HEDDLE_DUMP=passes).
 Graph run_graph_passes(const Graph& graph, const PlanOptions& options,

@@ -2,7 +2,7 @@
 
 #include "heddle/error.h"
 
-#include "passes/program/program.h"
+#include "passes/program/check_program.h"
 
 namespace heddle::passes {
 
@@ -163,7 +163,8 @@ CallAlias alias_of(const Json& json) {
 }
 
 Json step_json(const Step& step);
-Step step_of(const Json& json);
+enum class Within : bool { program, fallback };
+Step step_of(const Json& json, Within within);
 
 Json call_json(const CallStep& call) {
   Json values = Json::object();
@@ -186,7 +187,7 @@ Json call_json(const CallStep& call) {
   return json;
 }
 
-CallStep call_of(const Json& json) {
+CallStep call_of(const Json& json, Within within) {
   CallStep call;
   call.handler = json.at("handler");
   call.operands = list_of(json.at("operands"), call_buffer_of);
@@ -201,9 +202,11 @@ CallStep call_of(const Json& json) {
   call.label = json.at("label");
   call.flops = dim_of(json.at("flops"));
   if (json.contains("fallback")) {
+    if (within == Within::fallback) throw ParseError("program: a fallback has a fallback");
     const Json& fallback = json.at("fallback");
+    const auto step = [](const Json& each) { return step_of(each, Within::fallback); };
     call.fallback =
-        Fallback{list_of(fallback.at("steps"), step_of), list_of(fallback.at("buffers"), dim_of)};
+        Fallback{list_of(fallback.at("steps"), step), list_of(fallback.at("buffers"), dim_of)};
   }
   return call;
 }
@@ -223,14 +226,14 @@ Json step_json(const Step& step) {
   return json;
 }
 
-Step step_of(const Json& json) {
+Step step_of(const Json& json, Within within) {
   Step step;
   step.moved = dim_of(json.at("moved"));
   step.origins = json.at("origins").get<std::vector<std::uint32_t>>();
   if (json.contains("kernel")) {
     step.work = kernel_of(json.at("kernel"));
   } else if (json.contains("call")) {
-    step.work = call_of(json.at("call"));
+    step.work = call_of(json.at("call"), within);
   } else {
     step.work = fill_of(json.at("fill"));
   }
@@ -302,7 +305,8 @@ Program program_from_json(std::string_view text) {
                                       entry.at(3).get<std::string>(),
                                       {}});
     }
-    for (const Json& step : list("steps")) program.steps.push_back(step_of(step));
+    for (const Json& step : list("steps")) program.steps.push_back(step_of(step, Within::program));
+    check_program(program);
     return program;
   } catch (const Json::exception& error) {
     throw ParseError(std::string("program: ") + error.what());

@@ -28,6 +28,7 @@ namespace {
 /// The system tells a process of its parent's death, but not the children of that process: a
 /// compiler's driver would die, and the compiler that it has started would go on. So a shell is
 /// told, which kills the whole group.
+constexpr const char* set_temporary_folder = "TMPDIR=$1; export TMPDIR; shift; ";
 constexpr const char* supervisor = "trap 'kill -KILL 0' TERM; \"$@\" & wait $!";
 
 bool is_program(const std::string& path) {
@@ -112,7 +113,7 @@ int wait_for(pid_t process) {
 
 }  // namespace
 
-Process::Process(const std::vector<std::string>& command) {
+Process::Process(const std::vector<std::string>& command, const std::string& temporary_folder) {
   const auto fail = [&](int error) {
     result_ = {-1, fmt::format("{}: {}", command[0], std::strerror(error))};
   };
@@ -122,6 +123,10 @@ Process::Process(const std::vector<std::string>& command) {
     return;
   }
   std::vector<std::string> words = {"/bin/sh", "-c", supervisor, "sh", program};
+  if (!temporary_folder.empty()) {
+    words[2] = std::string(set_temporary_folder) + supervisor;
+    words.insert(words.begin() + 4, temporary_folder);
+  }
   words.insert(words.end(), command.begin() + 1, command.end());
   std::vector<char*> arguments;
   for (std::string& each : words) arguments.push_back(each.data());

@@ -13,11 +13,13 @@ struct ProcessResult {
 };
 
 /// A running program, found on PATH, with no input, in a process group of its own: Ctrl-C is for
-/// this process, which may catch it and go on. The group is killed when the thread that started it
-/// ends, and so when this process is killed.
+/// this process, which may catch it and go on. Its TMPDIR is `temporary_folder` where that is
+/// given. The group is killed when the thread that started it ends, and so when this process is
+/// killed.
 class Process {
  public:
-  explicit Process(const std::vector<std::string>& command);
+  explicit Process(const std::vector<std::string>& command,
+                   const std::string& temporary_folder = "");
   /// Kills the group where the program has not ended.
   ~Process();
   Process(const Process&) = delete;

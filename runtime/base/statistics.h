@@ -11,6 +11,10 @@ struct Statistics {
   std::atomic<std::uint64_t> program_hits{0};   ///< executables found in memory
   std::atomic<std::uint64_t> program_launches{0};
   std::atomic<std::uint64_t> kernel_launches{0};
+  std::atomic<std::uint64_t> modules_loaded{0};
+  std::atomic<std::uint64_t> load_nanoseconds{0};  ///< of those
+
+  double load_milliseconds() const { return static_cast<double>(load_nanoseconds.load()) / 1e6; }
 };
 
 /// Never destroyed.

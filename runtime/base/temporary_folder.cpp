@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <filesystem>
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,9 +32,15 @@ constexpr std::string_view prefix = "heddle-", placeholder = "XXXXXX";
 /// Longer than a folder is without its lock, which it gets after it was made.
 constexpr std::time_t sweep_age = 3600;
 
-std::string root() {
-  const std::string chosen = ir::environment(ir::Variable::tmpdir);
-  return chosen.empty() ? "/tmp" : chosen;
+/// Where temporary folders may lie, the best first.
+std::vector<std::string> roots() {
+  std::vector<std::string> all;
+  if (std::string chosen = ir::environment(ir::Variable::tmpdir); !chosen.empty())
+    all.push_back(std::move(chosen));
+  for (const char* usual : {"/tmp", "/var/tmp"}) {
+    if (std::ranges::find(all, usual) == all.end()) all.emplace_back(usual);
+  }
+  return all;
 }
 
 bool has_our_name(std::string_view name) {
@@ -66,22 +75,39 @@ void sweep(const std::string& path) {
 }
 
 void sweep_all() {
-  std::error_code failure;
-  for (fs::directory_iterator entry(root(), failure), end; !failure && entry != end;
-       entry.increment(failure)) {
-    if (has_our_name(entry->path().filename().string())) sweep(entry->path().string());
+  for (const std::string& root : roots()) {
+    std::error_code failure;
+    for (fs::directory_iterator entry(root, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+      if (has_our_name(entry->path().filename().string())) sweep(entry->path().string());
+    }
   }
 }
 
 }  // namespace
 
+std::string make_temporary_folder(std::string_view start) {
+  std::string tried;
+  int first_error = 0;
+  for (const std::string& root : roots()) {
+    std::string path = fmt::format("{}/{}{}", root, start, placeholder);
+    if (mkdtemp(path.data()) != nullptr) {
+      static std::once_flag warned;
+      if (first_error != 0)
+        std::call_once(warned, [&] { log().warn("{}: {} is used", tried, root); });
+      return path;
+    }
+    if (first_error == 0) first_error = errno;
+    tried += fmt::format("{}no folder can be made in {} ({})", tried.empty() ? "" : ", ", root,
+                         std::strerror(errno));
+  }
+  throw std::system_error(first_error, std::generic_category(), tried);
+}
+
 TemporaryFolder::TemporaryFolder() {
   static std::once_flag swept;
   std::call_once(swept, sweep_all);
-  path_ = fmt::format("{}/{}{}", root(), prefix, placeholder);
-  if (mkdtemp(path_.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(), "cannot make " + path_);
-  }
+  path_ = make_temporary_folder(prefix);
   // Where folders cannot be locked, nobody's are swept either.
   lock_ = open_folder(path_);
   if (lock_ >= 0) flock(lock_, LOCK_EX | LOCK_NB);

@@ -194,14 +194,7 @@ int processors() {
 }
 
 int read_thread_count() {
-  const std::string text = ir::environment(ir::Variable::num_threads);
-  if (text.empty()) return processors();
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  constexpr long most = 4096;
-  if (*end == '\0' && value >= 1 && value <= most) return static_cast<int>(value);
-  log().warn("HEDDLE_NUM_THREADS='{}' is not a number from 1 to {}; it is ignored", text, most);
-  return processors();
+  return static_cast<int>(ir::number(ir::Variable::num_threads).value_or(processors()));
 }
 
 }  // namespace

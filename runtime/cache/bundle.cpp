@@ -2,14 +2,18 @@
 
 #include <bit>
 #include <cstring>
-#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "heddle/error.h"
 
+#include "ir/base/environment.h"
+#include "runtime/base/host_memory.h"
 #include "runtime/cache/entry.h"
 #include "runtime/cache/files.h"
+#include "runtime/cache/signature.h"
+#include "runtime/cache/trust.h"
 
 namespace heddle::runtime::cache {
 
@@ -18,21 +22,60 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 constexpr std::string_view magic = "HEDDLEB\n";
 
+/// How such files begin, bundles and saved programs: "HEDDLE" and a letter.
+bool begins_as_shipped(std::string_view prefix, std::uint64_t) {
+  return prefix.starts_with(magic.substr(0, 6));
+}
+
 FileError no_bundle(const std::string& path, std::string_view why) {
   return FileError(fmt::format("{} is no bundle of `heddle cache export`: {}", path, why));
 }
 
 }  // namespace
 
-std::string read_shipped(const std::string& path) {
-  std::string bytes;
-  FileFacts facts;
-  if (const int error = read_file(path, std::numeric_limits<std::uint64_t>::max(), bytes, facts))
-    throw FileError(fmt::format("{}: {}", path, std::strerror(error)));
-  return bytes;
+namespace {
+
+/// Why a file of ours is not read; empty where it is.
+std::string why_not_read(const std::string& path, const FileFacts& facts, std::uint64_t most) {
+  if (!facts.regular) return fmt::format("{} is no regular file", path);
+  if (facts.bytes <= most) return {};
+  return fmt::format("{} has {} bytes, and {} bytes of memory are free", path, facts.bytes, most);
 }
 
-Bundle::Bundle(const std::string& path) : Bundle(read_shipped(path), path) {}
+void require_trust(const std::string& path, const FileFacts& facts) {
+  std::string why = why_foreign(facts);
+  if (why.empty()) why = why_foreign_folder(path);
+  if (why.empty()) return;
+  throw TrustError(fmt::format(
+      "{} is not loaded, as it holds code that would be executed, and others may have written it: "
+      "{}. Make the file yours or root's (chown) and it and its folder writable by nobody else "
+      "(chmod go-w); or, where you trust all who may write it, say so: Trust::anyone, in Python "
+      "trust=True, on the command line --trust, or HEDDLE_CACHE_TRUST=1",
+      path, why));
+}
+
+}  // namespace
+
+std::string read_shipped(const std::string& path, Foreign foreign) {
+  const Signer* const signer = Signer::global();
+  const std::uint64_t most = host_free_bytes();
+  std::string bytes;
+  FileFacts facts;
+  const Plausible plausible = signer == nullptr ? begins_as_shipped : nullptr;
+  if (const int error = read_file(path, most, bytes, facts, plausible))
+    throw FileError(fmt::format("{}: {}", path, describe_error(path, error)));
+  if (const std::string why = why_not_read(path, facts, most); !why.empty()) throw FileError(why);
+  const bool is_taken = foreign == Foreign::taken || ir::flag(ir::Variable::cache_trust, false);
+  if (signer == nullptr && !is_taken) require_trust(path, facts);
+  const std::optional<std::string_view> content = opened(signer, bytes);
+  if (!content) {
+    throw TrustError(fmt::format(
+        "{} is not loaded, as it holds code that would be executed, and HEDDLE_CACHE_KEY has not "
+        "signed it ({}). Write it anew where that key is set, or unset HEDDLE_CACHE_KEY",
+        path, owner_and_mode(facts)));
+  }
+  return content->size() == bytes.size() ? std::move(bytes) : std::string(*content);
+}
 
 Bundle::Bundle(std::string bytes, const std::string& path) : bytes_(std::move(bytes)), path_(path) {
   if (!bytes_.starts_with(magic)) throw no_bundle(path, "it begins otherwise");
@@ -73,13 +116,10 @@ std::string encode_bundle(const std::vector<std::string>& entries) {
   return bytes;
 }
 
-void write_shipped(const std::string& path, std::string_view bytes) {
-  if (const int error = publish_file(path, bytes))
-    throw FileError(fmt::format("{}: {}", path, std::strerror(error)));
-}
-
-void write_bundle(const std::string& path, const std::vector<std::string>& entries) {
-  write_shipped(path, encode_bundle(entries));
+void write_shipped(const std::string& path, std::string bytes, unsigned mode) {
+  const std::string file = sealed(Signer::global(), std::move(bytes));
+  if (const int error = publish_file(path, file, {.mode = mode, .lasting = true}))
+    throw FileError(fmt::format("{}: {}", path, describe_error(path, error)));
 }
 
 }  // namespace heddle::runtime::cache

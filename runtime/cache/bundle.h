@@ -14,10 +14,8 @@ namespace heddle::runtime::cache {
 /// little-endian bytes and the bytes of its own file.
 class Bundle {
  public:
-  /// Throws FileError where the file cannot be read or is no bundle. Entries are checked when they
-  /// are used.
-  explicit Bundle(const std::string& path);
-  /// The same of a file's bytes; `path` is for messages.
+  /// Of a file's bytes, without a signature; `path` is for messages. Throws FileError where they
+  /// are no bundle. Entries are checked when they are used.
   Bundle(std::string bytes, const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -36,14 +34,23 @@ class Bundle {
   std::unordered_map<ir::Hash128, Place, ir::Hash128Hasher> places_;
 };
 
-/// The bytes of a file that ships with an application. Throws FileError.
-std::string read_shipped(const std::string& path);
-/// Writes such a file beside `path` and renames it to that. Throws FileError.
-void write_shipped(const std::string& path, std::string_view bytes);
+/// Whether a file that others may have written is taken.
+enum class Foreign : bool { refused, taken };
+
+/// The content of a file with native code that ships with an application, which is to be executed.
+/// Throws FileError where it cannot be read or is no regular file; TrustError where users besides
+/// this one and root may have written it or may write to its folder, unless such files are taken
+/// (HEDDLE_CACHE_TRUST=1 takes them too); with HEDDLE_CACHE_KEY set where that has not signed it,
+/// and then only.
+std::string read_shipped(const std::string& path, Foreign foreign = Foreign::refused);
+
+/// What files that ship may be read by: everybody.
+inline constexpr unsigned shipped_mode = 0644;
+/// Writes such a file beside `path`, signed where HEDDLE_CACHE_KEY is set, and renames it to that
+/// once it is on the disk. Throws FileError, TrustError.
+void write_shipped(const std::string& path, std::string bytes, unsigned mode = shipped_mode);
 
 /// The bytes of a bundle.
 std::string encode_bundle(const std::vector<std::string>& entries);
-/// Writes a bundle. Throws FileError.
-void write_bundle(const std::string& path, const std::vector<std::string>& entries);
 
 }  // namespace heddle::runtime::cache

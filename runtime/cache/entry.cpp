@@ -7,6 +7,8 @@
 
 #include <xxhash.h>
 
+#include "runtime/cache/signature.h"
+
 namespace heddle::runtime::cache {
 
 namespace {
@@ -104,6 +106,11 @@ std::optional<Entry> decode(std::string_view bytes) {
   out.facts = bytes.substr(sizes->key, sizes->facts);
   out.payload = bytes.substr(sizes->key + sizes->facts);
   return out;
+}
+
+bool begins_as_entry(std::string_view prefix, std::uint64_t file_bytes) {
+  const std::optional<std::string_view> content = opened(nullptr, prefix);
+  return read_header(*content, file_bytes - (prefix.size() - content->size())).has_value();
 }
 
 std::optional<std::string> peek_key_text(std::string_view prefix, std::uint64_t file_bytes) {

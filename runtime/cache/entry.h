@@ -41,6 +41,10 @@ std::string encode(const Entry& entry);
 /// nullopt for anything but the bytes that encode made, whatever they are.
 std::optional<Entry> decode(std::string_view bytes);
 
+/// Whether a file of `file_bytes` that begins with `prefix`, with a signature or without, may be an
+/// entry: its header is one, and its parts fill the file.
+bool begins_as_entry(std::string_view prefix, std::uint64_t file_bytes);
+
 /// The key text of a file of `file_bytes` that starts with `prefix`, without checking the sum; for
 /// listings. nullopt where the prefix is too short or no header.
 std::optional<std::string> peek_key_text(std::string_view prefix, std::uint64_t file_bytes);

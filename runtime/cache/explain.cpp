@@ -53,22 +53,35 @@ class Nearest {
   std::vector<FieldDifference> differences_;
 };
 
-std::string key_text_of(const FoundFile& file) {
-  std::string bytes;
-  FileFacts facts;
-  if (file.temporary || read_file(file.path, file.bytes, bytes, facts) != 0) return {};
-  return peek_key_text(bytes, facts.bytes).value_or("");
-}
-
 }  // namespace
+
+/// Why the directories, or the key's own entry in them, are not used; empty where that is not so.
+std::string Store::explain_ignored(const Key& key) {
+  std::string text;
+  if (!options_.enabled) return text;
+  for (const std::string& directory : {options_.directory, options_.read_only_directory}) {
+    if (directory.empty()) continue;
+    std::string path = directory, why = why_untrusted(directory);
+    if (why.empty()) {
+      path += relative_path(key);
+      why = look(path).ignored;
+    }
+    if (!why.empty()) text += fmt::format("{} is ignored: {}; ", path, why);
+  }
+  return text;
+}
 
 std::string Store::explain_miss(const Key& key) {
   Nearest nearest(key);
   if (options_.enabled) {
     for (const std::string& directory : {options_.directory, options_.read_only_directory}) {
       if (directory.empty()) continue;
-      for (const FoundFile& file : find_files(directory))
-        nearest.show(file.path, key_text_of(file));
+      for (const FoundFile& file : find_files(directory)) {
+        if (file.temporary) continue;
+        const Look found = look(file.path);
+        if (found.error == 0)
+          nearest.show(file.path, peek_key_text(found.bytes, found.bytes.size()).value_or(""));
+      }
     }
   }
   const std::shared_lock lock(bundles_mutex_);
@@ -77,7 +90,8 @@ std::string Store::explain_miss(const Key& key) {
       nearest.show(bundle->path(), peek_key_text(bytes, bytes.size()).value_or(""));
     }
   }
-  return options_.enabled ? nearest.text() : "the cache on disk is off; " + nearest.text();
+  const std::string off = options_.enabled ? "" : "the cache on disk is off; ";
+  return off + explain_ignored(key) + nearest.text();
 }
 
 }  // namespace heddle::runtime::cache

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <new>
 #include <random>
+#include <stdexcept>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -24,12 +26,15 @@ FileFacts facts_from(const struct stat& status) {
   return {.regular = S_ISREG(status.st_mode),
           .bytes = static_cast<std::uint64_t>(status.st_size),
           .modified = status.st_mtime,
-          .owner = status.st_uid};
+          .owner = status.st_uid,
+          .group = status.st_gid,
+          .mode = status.st_mode & 07777U};
 }
 
-int read_all(int file, std::uint64_t bytes, std::string& out) {
-  out.resize(bytes);
-  std::size_t done = 0;
+/// Reads up to so many bytes behind what `out` holds.
+int read_more(int file, std::uint64_t bytes, std::string& out) try {
+  std::size_t done = out.size();
+  out.resize(done + bytes);
   while (done < out.size()) {
     const ssize_t count = ::read(file, out.data() + done, out.size() - done);
     if (count < 0 && errno == EINTR) continue;
@@ -39,6 +44,25 @@ int read_all(int file, std::uint64_t bytes, std::string& out) {
   }
   out.resize(done);
   return 0;
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
+} catch (const std::length_error&) {
+  return ENOMEM;
+}
+
+int read_open(int file, std::uint64_t most, std::string& out, FileFacts& facts,
+              Plausible plausible) {
+  struct stat status{};
+  if (fstat(file, &status) != 0) return errno;
+  facts = facts_from(status);
+  if (!facts.regular || facts.bytes > most) return 0;
+  if (fault::point(fault::Kind::file)) return EIO;
+  constexpr std::uint64_t beginning = 4096;
+  if (plausible != nullptr && facts.bytes > beginning) {
+    if (const int error = read_more(file, beginning, out)) return error;
+    if (!plausible(out, facts.bytes)) return 0;
+  }
+  return read_more(file, facts.bytes - out.size(), out);
 }
 
 int write_all(int file, std::string_view bytes) {
@@ -57,42 +81,56 @@ std::string temporary_beside(const std::string& path) {
   std::random_device random;
   const fs::path folder = fs::path(path).parent_path();
   const std::uint64_t salt = (std::uint64_t{random()} << 32) | random();
-  return fmt::format("{}/{}{}-{}-{:016x}", folder.string(), temporary_prefix, getpid(),
-                     counter.fetch_add(1), salt);
+  return (folder /
+          fmt::format("{}{}-{}-{:016x}", temporary_prefix, getpid(), counter.fetch_add(1), salt))
+      .string();
 }
 
-int write_new_file(const std::string& path, std::string_view bytes) {
+int write_new_file(const std::string& path, std::string_view bytes, Publishing how) {
   if (fault::point(fault::Kind::file)) return EIO;
   const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0) return errno;
   int error = fault::point(fault::Kind::file) ? ENOSPC : write_all(file, bytes);
+  if (error == 0 && fchmod(file, how.mode) != 0) error = errno;
+  if (error == 0 && how.lasting && fsync(file) != 0) error = errno;
   // A full or remote disk may say so only here.
   if (close(file) != 0 && error == 0) error = errno;
   return error;
 }
 
+/// So that a name that was given in the folder is on the disk.
+void sync_folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const int opened =
+      open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return;
+  fsync(opened);  // not every file system can
+  close(opened);
+}
+
 }  // namespace
 
-int read_file(const std::string& path, std::uint64_t most, std::string& out, FileFacts& facts) {
+int facts_of(const std::string& path, FileFacts& facts) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return errno;
+  facts = facts_from(status);
+  return 0;
+}
+
+int read_file(const std::string& path, std::uint64_t most, std::string& out, FileFacts& facts,
+              Plausible plausible) {
   out.clear();
   if (fault::point(fault::Kind::file)) return EIO;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return errno;
-  struct stat status{};
-  int error = fstat(file, &status) == 0 ? 0 : errno;
-  if (error == 0) {
-    facts = facts_from(status);
-    if (facts.regular && facts.bytes <= most) {
-      error = fault::point(fault::Kind::file) ? EIO : read_all(file, facts.bytes, out);
-    }
-  }
+  const int error = read_open(file, most, out, facts, plausible);
   close(file);
   return error;
 }
 
-int publish_file(const std::string& path, std::string_view bytes) {
+int publish_file(const std::string& path, std::string_view bytes, Publishing how) {
   const std::string temporary = temporary_beside(path);
-  int error = write_new_file(temporary, bytes);
+  int error = write_new_file(temporary, bytes, how);
   if (error == 0) {
     if (fault::point(fault::Kind::file)) {
       error = EIO;
@@ -101,28 +139,21 @@ int publish_file(const std::string& path, std::string_view bytes) {
     }
   }
   if (error != 0) unlink(temporary.c_str());
+  if (error == 0 && how.lasting) sync_folder_of(path);
   return error;
 }
 
-int make_directories(const std::string& path) {
+int make_directories(const std::string& path, unsigned mode) {
   if (fault::point(fault::Kind::file)) return EIO;
   struct stat status{};
   if (stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
   const std::string above = fs::path(path).parent_path().string();
   if (!above.empty() && above != path) {
-    if (const int error = make_directories(above); error != 0) return error;
+    if (const int error = make_directories(above, mode); error != 0) return error;
   }
-  return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
-}
-
-int check_private(const std::string& path) {
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0) return errno;
-  if (!S_ISDIR(status.st_mode)) return ENOTDIR;
-  const bool own = status.st_uid == geteuid() || status.st_uid == 0;
-  const bool open_to_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != getegid();
-  const bool open_to_all = (status.st_mode & S_IWOTH) != 0;
-  return own && !open_to_group && !open_to_all ? 0 : EPERM;
+  if (mkdir(path.c_str(), mode) != 0) return errno == EEXIST ? 0 : errno;
+  // The umask has taken from the mode.
+  return chmod(path.c_str(), mode) == 0 ? 0 : errno;
 }
 
 int touch(const std::string& path) {

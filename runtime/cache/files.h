@@ -14,18 +14,30 @@ struct FileFacts {
   bool regular = false;
   std::uint64_t bytes = 0;
   std::int64_t modified = 0;  ///< seconds since 1970
-  unsigned owner = 0;
+  unsigned owner = 0, group = 0;
+  unsigned mode = 0;  ///< of permissions
 };
 
-/// Reads a whole file; one of more than `most` bytes reads as nothing, with `facts` set.
-int read_file(const std::string& path, std::uint64_t most, std::string& out, FileFacts& facts);
+/// The facts of a file or folder, links followed.
+int facts_of(const std::string& path, FileFacts& facts);
+
+/// Whether a file of so many bytes that begins so may be what is looked for.
+using Plausible = bool (*)(std::string_view beginning, std::uint64_t file_bytes);
+/// Reads a whole file. One that is not regular, of more than `most` bytes, or whose first 4 KiB are
+/// not plausible reads as nothing, or as these; `facts` are set. ENOMEM where there is no memory
+/// for it. A link is followed; what it names never makes this wait.
+int read_file(const std::string& path, std::uint64_t most, std::string& out, FileFacts& facts,
+              Plausible plausible = nullptr);
+
+/// How a file is written.
+struct Publishing {
+  unsigned mode = 0600;  ///< whatever the umask
+  bool lasting = false;  ///< is on the disk when it returns, for files without a checksum
+};
 /// Writes a new file beside `path` and renames it to that.
-int publish_file(const std::string& path, std::string_view bytes);
-/// Makes a directory and those above it, for this user alone.
-int make_directories(const std::string& path);
-/// 0 where this user may keep code in the directory: it is his own or root's, and no other user may
-/// write there.
-int check_private(const std::string& path);
+int publish_file(const std::string& path, std::string_view bytes, Publishing how = {});
+/// Makes a directory, and those above it that are not there, of this mode whatever the umask.
+int make_directories(const std::string& path, unsigned mode = 0700);
 /// Sets a file's time of modification to now.
 int touch(const std::string& path);
 

@@ -48,6 +48,8 @@ ProgramImage decode_program_image(std::string_view bytes) {
     throw ParseError(std::string("program image: ") + error.what());
   } catch (const std::logic_error&) {
     throw ParseError("program image: no length");
+  } catch (const std::bad_alloc&) {
+    throw ParseError("program image: there is no memory for it");
   }
 }
 

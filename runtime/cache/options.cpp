@@ -1,9 +1,4 @@
-#include <cstdlib>
-#include <string_view>
-
 #include "ir/base/environment.h"
-#include "runtime/base/byte_size.h"
-#include "runtime/base/log.h"
 #include "runtime/cache/store.h"
 
 namespace heddle::runtime::cache {
@@ -26,17 +21,12 @@ std::string default_directory() {
 
 StoreOptions options_from_environment() {
   StoreOptions out;
-  out.enabled = environment(Variable::cache) != "0";
+  out.enabled = ir::flag(Variable::cache, true);
   out.directory = default_directory();
   out.read_only_directory = environment(Variable::cache_readonly);
-  out.trust = environment(Variable::cache_trust) == "1";
-  if (const std::string text = environment(Variable::cache_size); !text.empty()) {
-    if (const auto bytes = parse_byte_size(text)) {
-      out.size_limit = *bytes;
-    } else {
-      log().warn("HEDDLE_CACHE_SIZE='{}' is not bytes such as 512M; it is ignored", text);
-    }
-  }
+  out.trust = ir::flag(Variable::cache_trust, false);
+  out.signer = Signer::global();
+  out.size_limit = ir::bytes(Variable::cache_size).value_or(out.size_limit);
   return out;
 }
 

@@ -1,8 +1,10 @@
 #include "runtime/cache/store.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -10,7 +12,8 @@
 
 #include "ir/base/fork_gate.h"
 #include "runtime/base/log.h"
-#include "runtime/cache/files.h"
+#include "runtime/cache/size_file.h"
+#include "runtime/cache/trust.h"
 
 namespace heddle::runtime::cache {
 
@@ -18,6 +21,14 @@ namespace {
 
 /// No program or module comes near it; a size beyond is damage.
 constexpr std::uint64_t largest_entry = std::uint64_t{1} << 30;
+
+constexpr unsigned private_mode = 0600;
+
+/// Who may read files may enter and list their folder.
+unsigned folder_mode(unsigned file_mode) {
+  const unsigned readers = file_mode & 0044U;
+  return 0700U | readers | readers >> 2U;
+}
 
 std::int64_t now_seconds() { return std::time(nullptr); }
 
@@ -59,23 +70,48 @@ bool Store::prepare() {
         "is set. Programs run, and compile again in every process.");
     return false;
   }
-  writable_.store(true);
-  const int error = options_.trust ? 0 : check_private(options_.directory);
-  if (error == EPERM) {
-    writable_.store(false);
-    warn_once(fmt::format(
-        "the kernel cache {} is not used: other users may write there, and what is in it is "
-        "executed. Make it yours with mode 0700, name another folder in HEDDLE_CACHE_DIR, or set "
-        "HEDDLE_CACHE_TRUST=1.",
-        options_.directory));
+  const std::string why = why_untrusted(options_.directory);
+  if (!why.empty()) {
+    warn_once(
+        fmt::format("the kernel cache {} is not used: {}. What is in it is executed. Make it yours "
+                    "with mode 0700, name another folder in HEDDLE_CACHE_DIR, or set "
+                    "HEDDLE_CACHE_TRUST=1.",
+                    options_.directory, why));
     return false;
   }
+  writable_.store(true);
   return true;
+}
+
+/// Why others may have put files into a directory; empty where that does not matter, or it is not
+/// there. A signature says more than who owns a folder.
+std::string Store::why_untrusted(const std::string& directory) const {
+  FileFacts facts;
+  const bool is_asked = !options_.trust && options_.signer == nullptr;
+  if (!is_asked || facts_of(directory, facts) != 0 || facts.regular) return {};
+  return why_foreign(facts);
 }
 
 bool Store::usable() {
   std::call_once(prepared_, [&] { usable_.store(prepare()); });
   return usable_.load();
+}
+
+bool Store::read_only_usable() {
+  std::call_once(read_only_prepared_, [&] {
+    const std::string& directory = options_.read_only_directory;
+    if (!options_.enabled || directory.empty()) return;
+    const std::string why = why_untrusted(directory);
+    read_only_usable_.store(why.empty());
+    if (!why.empty()) ignore(directory, why, true);
+  });
+  return read_only_usable_.load();
+}
+
+void Store::ignore(const std::string& path, const std::string& why, bool is_told) {
+  counters_.ignored.fetch_add(1);
+  if (is_told && !warned_ignored_.exchange(true))
+    log().warn("{} of the kernel cache is ignored: {}", path, why);
 }
 
 void Store::remove_bad(const std::string& path) {
@@ -87,35 +123,98 @@ void Store::remove_bad(const std::string& path) {
   }
 }
 
+Store::Look Store::look(const std::string& path) const {
+  Look found;
+  std::string file;
+  // With a key nothing is looked into that is not signed.
+  const Plausible plausible = options_.signer == nullptr ? begins_as_entry : nullptr;
+  found.error = read_file(path, largest_entry, file, found.facts, plausible);
+  if (found.error == EACCES || found.error == EPERM)
+    found.ignored = "it cannot be read: " + describe_error(path, found.error);
+  if (found.error == ENOMEM) found.ignored = "there is no memory for it";
+  if (found.error != 0) return found;
+  if (!options_.trust && options_.signer == nullptr && found.facts.regular) {
+    const std::string why = why_foreign(found.facts);
+    if (!why.empty()) {
+      found.ignored = why +
+                      "; make it root's or yours, and writable by nobody else, or set "
+                      "HEDDLE_CACHE_TRUST=1";
+    }
+  }
+  const std::optional<std::string_view> content = opened(options_.signer, file);
+  if (!content) {
+    found.ignored = "it is not signed by HEDDLE_CACHE_KEY";
+  } else {
+    found.bytes = content->size() == file.size() ? std::move(file) : std::string(*content);
+  }
+  return found;
+}
+
 Store::Outcome Store::read(const std::string& path, const Key& key, bool own,
                            std::optional<Entry>& out) {
-  std::string bytes;
-  FileFacts facts;
-  if (read_file(path, largest_entry, bytes, facts) != 0) return Outcome::miss;
-  if (!options_.trust && facts.owner != geteuid() && facts.owner != 0) return Outcome::miss;
-  out = facts.regular ? decode(bytes) : std::nullopt;
+  const Look found = look(path);
+  if (!found.ignored.empty()) {
+    // Whether an own folder that is closed has it is not known; writing tells of that folder.
+    ignore(path, found.ignored, !own || found.error == 0);
+    return Outcome::miss;
+  }
+  if (found.error != 0) return Outcome::miss;
+  out = found.facts.regular ? decode(found.bytes) : std::nullopt;
   if (!out) return Outcome::bad;
   if (out->key_text != key.text) {
     out.reset();
     return Outcome::miss;
   }
-  counters_.bytes_read.fetch_add(bytes.size());
-  if (own && now_seconds() - facts.modified >= options_.touch_interval.count()) touch(path);
+  counters_.bytes_read.fetch_add(found.facts.bytes);
+  if (!own) return Outcome::hit;
+  // A time that lies ahead, as of another machine's clock, would keep it for ever.
+  const std::int64_t age = now_seconds() - found.facts.modified;
+  if (std::abs(age) >= options_.touch_interval.count()) touch(path);
+  if (const unsigned mode = file_mode_.load(); (found.facts.mode & mode) != mode)
+    make_readable(path);
   return Outcome::hit;
 }
 
+/// An entry, and the folders that it lies in, for those whom the mode lets read.
+void Store::make_readable(const std::string& path) const {
+  const unsigned mode = file_mode_.load();
+  chmod(path.c_str(), mode);
+  std::string folder = path;
+  for (int depth = 0; depth < 3; ++depth) {
+    folder.resize(folder.rfind('/'));
+    FileFacts facts;
+    const unsigned wanted = folder_mode(mode);
+    if (facts_of(folder, facts) == 0 && (facts.mode & wanted) != wanted)
+      chmod(folder.c_str(), facts.mode | wanted);
+  }
+}
+
 std::optional<Entry> Store::load(const Key& key) {
+  std::optional<Entry> out = find(key);
+  (out ? counters_.hits : counters_.misses).fetch_add(1);
+  return out;
+}
+
+std::optional<Entry> Store::load_instead(const Key& key) {
+  std::optional<Entry> out = find(key);
+  if (out) {
+    counters_.hits.fetch_add(1);
+    counters_.misses.fetch_sub(1);
+  }
+  return out;
+}
+
+std::optional<Entry> Store::find(const Key& key) {
   std::optional<Entry> out;
   Outcome outcome = Outcome::miss;
   if (usable()) {
     outcome = read(path_of(key), key, true, out);
     if (outcome == Outcome::bad) remove_bad(path_of(key));
   }
-  if (outcome != Outcome::hit && options_.enabled && !options_.read_only_directory.empty()) {
+  if (outcome != Outcome::hit && read_only_usable()) {
     outcome = read(options_.read_only_directory + relative_path(key), key, false, out);
   }
   if (outcome != Outcome::hit) out = load_from_bundles(key);
-  (out ? counters_.hits : counters_.misses).fetch_add(1);
   return out;
 }
 
@@ -123,12 +222,12 @@ std::optional<Entry> Store::load_from_bundles(const Key& key) {
   const std::shared_lock lock(bundles_mutex_);
   for (const auto& bundle : bundles_) {
     std::optional<Entry> entry = decode(bundle->find(key.hash));
-    if (entry && entry->key_text == key.text) return entry;
+    if (!entry || entry->key_text != key.text) continue;
+    counters_.bytes_read.fetch_add(entry->payload.size());
+    return entry;
   }
   return std::nullopt;
 }
-
-void Store::add_bundle(const std::string& path) { add_bundle(Bundle(path)); }
 
 void Store::add_bundle(Bundle bundle) {
   auto added = std::make_unique<const Bundle>(std::move(bundle));
@@ -140,18 +239,30 @@ void Store::add_bundle(Bundle bundle) {
 
 /// Once more where the folder was missing, or was removed since.
 int Store::write(const std::string& path, std::string_view bytes) {
-  int error = publish_file(path, bytes);
+  const unsigned mode = file_mode_.load();
+  const auto publish = [&] { return publish_file(path, bytes, {.mode = mode}); };
+  int error = publish();
   if (error == ENOENT) {
-    error = make_directories(path.substr(0, path.rfind('/')));
-    if (error == 0) error = publish_file(path, bytes);
+    error = make_directories(path.substr(0, path.rfind('/')), folder_mode(mode));
+    if (error == 0) error = publish();
   }
+  if (error == 0 && mode != private_mode) make_readable(path);
   return error;
 }
 
 void Store::save(const Key& key, PayloadKind kind, std::string facts, std::string payload) {
   if (!usable() || !writable_.load()) return;
-  const std::string bytes = encode({kind, key.text, std::move(facts), std::move(payload)});
+  const std::string bytes =
+      sealed(options_.signer, encode({kind, key.text, std::move(facts), std::move(payload)}));
   const std::string path = path_of(key);
+  make_directories(options_.directory, folder_mode(file_mode_.load()));  // for the sum of sizes
+  // Held until it is written, so that nobody adds up the directory in between.
+  const SizeFile size(options_.directory);
+  if (!make_room(size, bytes.size())) {
+    log().debug("{} is not written: its {} bytes are more than HEDDLE_CACHE_SIZE", path,
+                bytes.size());
+    return;
+  }
   switch (const int error = write(path, bytes); error) {
     case 0:
       break;
@@ -171,7 +282,6 @@ void Store::save(const Key& key, PayloadKind kind, std::string facts, std::strin
   }
   counters_.writes.fetch_add(1);
   counters_.bytes_written.fetch_add(bytes.size());
-  sweep_when_due();
 }
 
 void Store::discard(const Key& key) {
@@ -186,6 +296,7 @@ Statistics Store::statistics() const {
   out.bytes_read = counters_.bytes_read.load();
   out.bytes_written = counters_.bytes_written.load();
   out.bad_entries = counters_.bad_entries.load();
+  out.ignored = counters_.ignored.load();
   out.evicted = counters_.evicted.load();
   out.compiles = counters_.compiles.load();
   out.compile_milliseconds = static_cast<double>(counters_.compile_microseconds.load()) / 1e3;

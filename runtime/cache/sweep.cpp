@@ -1,15 +1,14 @@
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
+#include "heddle/error.h"
 
 #include "runtime/base/log.h"
-#include "runtime/cache/files.h"
+#include "runtime/cache/image.h"
+#include "runtime/cache/size_file.h"
 #include "runtime/cache/store.h"
 
 // What looks at the whole directory: eviction and listings.
@@ -21,67 +20,79 @@ namespace {
 /// A writer's temporary file of this age was left by one that was killed.
 constexpr std::int64_t orphan_seconds = 3600;
 
-std::int64_t steady_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+/// Whether what an entry holds reads back, behind its checksum.
+bool is_sound(const Entry& entry) {
+  if (entry.kind != PayloadKind::program) return true;
+  try {
+    static_cast<void>(decode_program_image(entry.payload));
+    return true;
+  } catch (const ParseError&) {
+    return false;
+  }
 }
 
-/// True for one process in each interval: the one that renames the stamp of the last sweep away.
-bool claim_sweep(const std::string& directory, std::chrono::seconds interval) {
-  const std::string stamp = directory + "/sweep";
-  struct stat status{};
-  if (stat(stamp.c_str(), &status) != 0) {
-    return publish_file(stamp, "") == 0 && interval.count() == 0;
-  }
-  // The stamp may lie ahead: a file server's clock is another, and this one may have been set back.
-  if (std::abs(std::time(nullptr) - status.st_mtime) < interval.count()) return false;
-  const std::string claimed = fmt::format("{}-{}", stamp, getpid());
-  if (rename(stamp.c_str(), claimed.c_str()) != 0) return false;
-  unlink(claimed.c_str());
-  return publish_file(stamp, "") == 0;
+/// By when it was used last. One whose time lies ahead has a time that says nothing.
+std::int64_t last_use(const FoundFile& file, std::int64_t now) {
+  return file.modified > now + clock_tolerance ? 0 : file.modified;
 }
 
 }  // namespace
 
-void Store::sweep_when_due() {
-  std::int64_t due = next_sweep_.load();
-  const std::int64_t now = steady_seconds();
-  if (now < due ||
-      !next_sweep_.compare_exchange_strong(due, now + options_.sweep_interval.count())) {
-    return;
-  }
-  if (claim_sweep(options_.directory, options_.sweep_interval)) shrink(options_.size_limit);
+/// Makes room for an entry of so many bytes, which is counted; false where there can be none.
+bool Store::make_room(const SizeFile& size, std::uint64_t bytes) {
+  const std::uint64_t limit = options_.size_limit;
+  if (bytes > limit) return false;
+  const std::optional<std::uint64_t> counted = size.bytes(options_.sweep_interval);
+  std::uint64_t left = counted.value_or(0);
+  if (!counted || left > limit - bytes)
+    evict(limit - bytes, std::min(limit / 5 * 4, limit - bytes), left);
+  size.set_bytes(left + bytes);
+  return true;
 }
 
 std::uint64_t Store::shrink(std::uint64_t bytes) {
+  const SizeFile size(options_.directory);
+  std::uint64_t left = 0;
+  // Somewhat below, so that the next write does not bring it here again.
+  const std::uint64_t gone = evict(bytes, bytes / 5 * 4, left);
+  size.set_bytes(left);
+  return gone;
+}
+
+/// Where entries have more than `limit` bytes, deletes those used longest ago until `goal` remain.
+/// Files that a killed writer left go as well. `left` is what remains.
+std::uint64_t Store::evict(std::uint64_t limit, std::uint64_t goal, std::uint64_t& left) {
   std::vector<FoundFile> files = find_files(options_.directory);
   const std::int64_t now = std::time(nullptr);
-  std::uint64_t total = 0;
+  left = 0;
   std::erase_if(files, [&](const FoundFile& file) {
     if (file.temporary) {
-      if (now - file.modified > orphan_seconds) unlink(file.path.c_str());
+      if (std::abs(now - file.modified) > orphan_seconds) unlink(file.path.c_str());
       return true;
     }
-    total += file.bytes;
+    left += file.bytes;
     return false;
   });
-  if (total <= bytes) return 0;
-  // Somewhat below, so that the next write does not bring it here again.
-  const std::uint64_t goal = bytes / 5 * 4;
-  std::sort(files.begin(), files.end(),
-            [](const FoundFile& a, const FoundFile& b) { return a.modified < b.modified; });
+  if (left <= limit) return 0;
+  std::sort(files.begin(), files.end(), [&](const FoundFile& a, const FoundFile& b) {
+    return last_use(a, now) < last_use(b, now);
+  });
   std::uint64_t gone = 0;
   for (const FoundFile& file : files) {
-    if (total <= goal) break;
+    if (left <= goal) break;
     // Whoever has it open reads on: only the name goes.
     if (unlink(file.path.c_str()) != 0) continue;
-    total -= file.bytes;
+    left -= file.bytes;
     ++gone;
   }
   counters_.evicted.fetch_add(gone);
   log().debug("{} entries of the kernel cache evicted", gone);
   return gone;
+}
+
+std::optional<Entry> Store::entry_at(const std::string& path) const {
+  const Look found = look(path);
+  return found.ignored.empty() && found.error == 0 ? decode(found.bytes) : std::nullopt;
 }
 
 std::vector<ListedEntry> Store::list() const {
@@ -92,16 +103,14 @@ std::vector<ListedEntry> Store::list() const {
     entry.path = file.path;
     entry.bytes = file.bytes;
     entry.used = std::chrono::system_clock::from_time_t(file.modified);
-    std::string bytes;
-    FileFacts facts;
-    if (read_file(file.path, file.bytes, bytes, facts) == 0) {
-      entry.key_text = peek_key_text(bytes, facts.bytes).value_or("");
-      if (std::optional<Entry> whole = decode(bytes)) {
-        entry.kind = whole->kind;
-        entry.facts = std::move(whole->facts);
-        const std::string name = ir::Hasher().bytes(entry.key_text).finish().hex();
-        entry.intact = std::filesystem::path(file.path).stem() == name;
-      }
+    const Look found = look(file.path);
+    entry.ignored = found.ignored;
+    entry.key_text = peek_key_text(found.bytes, found.bytes.size()).value_or("");
+    if (std::optional<Entry> whole = decode(found.bytes); whole && is_sound(*whole)) {
+      entry.kind = whole->kind;
+      entry.facts = std::move(whole->facts);
+      const std::string name = ir::Hasher().bytes(entry.key_text).finish().hex();
+      entry.intact = std::filesystem::path(file.path).stem() == name;
     }
     out.push_back(std::move(entry));
   }

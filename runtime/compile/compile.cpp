@@ -12,7 +12,7 @@
 #include "ir/base/dump.h"
 #include "ir/base/environment.h"
 #include "ir/base/span.h"
-#include "ir/base/split.h"
+#include "passes/pipeline/pipeline.h"
 #include "passes/pipeline/program_builder.h"
 #include "passes/report/explain.h"
 #include "runtime/base/log.h"
@@ -28,22 +28,15 @@ namespace {
 
 using codegen::KernelSource;
 
-int read_host_level() {
-  const int most = CompileOptions().host_level;
-  const std::string text = ir::environment(ir::Variable::cxx_level);
-  if (text.empty()) return most;
-  if (text.size() == 1 && text[0] >= '0' && text[0] <= '0' + most) return text[0] - '0';
-  log().warn("HEDDLE_CXX_LEVEL='{}' is not a number from 0 to {}; it is ignored", text, most);
-  return most;
-}
-
 }  // namespace
 
 CompileOptions with_environment(CompileOptions options) {
-  const std::string disabled = ir::environment(ir::Variable::disable);
-  for (const std::string_view name : ir::split(disabled, ',')) options.disabled.emplace_back(name);
+  const std::vector<std::string> disabled = ir::names(ir::Variable::disable);
+  passes::require_switches(disabled, ir::info(ir::Variable::disable).name);
+  options.disabled.insert(options.disabled.end(), disabled.begin(), disabled.end());
   std::sort(options.disabled.begin(), options.disabled.end());
-  static const int level = read_host_level();
+  static const auto level =
+      static_cast<int>(ir::number(ir::Variable::cxx_level).value_or(CompileOptions().host_level));
   options.host_level = std::min(options.host_level, level);
   return options;
 }
@@ -83,7 +76,7 @@ KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& targ
   return source;
 }
 
-bool compiling_is_forbidden() { return ir::environment(ir::Variable::no_compile) == "1"; }
+bool compiling_is_forbidden() { return ir::flag(ir::Variable::no_compile, false); }
 
 PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target) {
@@ -151,25 +144,59 @@ ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
 
 }  // namespace
 
+namespace {
+
+/// What a key's entry holds; nullopt where there is none, or a damaged one, which goes.
+std::optional<ProgramImage> decode(const cache::Key& key, std::optional<cache::Entry> entry,
+                                   const std::string& name) {
+  if (!entry) return std::nullopt;
+  try {
+    const ir::Span span(ir::Phase::compile, name);
+    if (ir::SpanData* const told = span.data()) {
+      told->source = "disk";
+      told->bytes = entry->payload.size();
+    }
+    return decode_program_image(entry->payload);
+  } catch (const ParseError&) {
+    cache::Store::global().discard(key);
+    return std::nullopt;
+  }
+}
+
+std::vector<ir::Target> others(const ir::Target& target, Entries entries) {
+  return entries == Entries::compatible ? ir::targets_below(target) : std::vector<ir::Target>();
+}
+
+}  // namespace
+
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
-                             const ir::Target& target) {
-  static const bool rebuild = ir::environment(ir::Variable::rebuild) == "1";
+                             const ir::Target& target, Entries entries) {
+  static const bool rebuild = ir::flag(ir::Variable::rebuild, false);
   if (rebuild) return recompile_program(graph, options, target);
   cache::Store& store = cache::Store::global();
   const cache::Key key = program_key(graph, options, target);
-  if (std::optional<cache::Entry> entry = store.load(key)) {
-    try {
-      const ir::Span span(ir::Phase::compile, graph.name);
-      if (ir::SpanData* const told = span.data()) {
-        told->source = "disk";
-        told->bytes = entry->payload.size();
-      }
-      return decode_program_image(entry->payload);
-    } catch (const ParseError&) {
-      store.discard(key);
+  if (auto image = decode(key, store.load(key), graph.name)) return *std::move(image);
+  for (const ir::Target& other : others(target, entries)) {
+    const cache::Key instead = program_key(graph, options, other);
+    if (auto image = decode(instead, store.load_instead(instead), graph.name)) {
+      log().debug("program {} is that of {}, as there is none of {}", graph.name,
+                  other.architecture, target.architecture);
+      return *std::move(image);
     }
   }
   return make_program(graph, options, target, Lookup::cached);
+}
+
+std::optional<cache::Key> cached_program_key(const ir::Graph& graph, const CompileOptions& options,
+                                             const ir::Target& target, Entries entries) {
+  cache::Store& store = cache::Store::global();
+  cache::Key key = program_key(graph, options, target);
+  if (store.load(key)) return key;
+  for (const ir::Target& other : others(target, entries)) {
+    key = program_key(graph, options, other);
+    if (store.load_instead(key)) return key;
+  }
+  return std::nullopt;
 }
 
 std::string describe_refusal(const LoadFailure& failure, const ir::Graph& graph,

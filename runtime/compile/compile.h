@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,11 +37,20 @@ codegen::KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Tar
 /// HEDDLE_NO_COMPILE=1.
 bool compiling_is_forbidden();
 
+/// Which entries of the cache a program may come from.
+enum class Entries : std::uint8_t {
+  own,        ///< only the target's
+  compatible  ///< where there is none, those of a target whose code runs there too: x86-64-v3 on v4
+};
+
 /// The program from the disk cache, or planned, printed, compiled (its modules from the cache where
 /// they are there, else in parallel) and stored. Throws CompileError; DeviceError when there is no
 /// compiler; Interrupted.
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
-                             const ir::Target& target);
+                             const ir::Target& target, Entries entries = Entries::own);
+/// The key of the entry that the cache has for the program; nullopt where it has none.
+std::optional<cache::Key> cached_program_key(const ir::Graph& graph, const CompileOptions& options,
+                                             const ir::Target& target, Entries entries);
 
 /// What to tell the user of code that does not load though it has just been compiled: also its
 /// source, the user's lines, and where a reproducer is.

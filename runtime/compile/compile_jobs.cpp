@@ -1,14 +1,12 @@
 #include "runtime/compile/compile_jobs.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 
 #include "ir/base/environment.h"
 #include "ir/base/fork_gate.h"
 #include "runtime/base/interrupt.h"
-#include "runtime/base/log.h"
 #include "runtime/base/thread_pool.h"
 
 namespace heddle::runtime {
@@ -31,14 +29,7 @@ constinit Held held;
 constinit thread_local int held_here = 0;  ///< by this thread
 
 int read_limit() {
-  const std::string text = ir::environment(ir::Variable::compile_jobs);
-  if (text.empty()) return thread_count();
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  constexpr long most = 4096;
-  if (*end == '\0' && value >= 1 && value <= most) return static_cast<int>(value);
-  log().warn("HEDDLE_COMPILE_JOBS='{}' is not a number from 1 to {}; it is ignored", text, most);
-  return thread_count();
+  return static_cast<int>(ir::number(ir::Variable::compile_jobs).value_or(thread_count()));
 }
 
 }  // namespace

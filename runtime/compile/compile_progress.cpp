@@ -23,7 +23,7 @@ constexpr std::chrono::seconds silence{2};
 constexpr std::chrono::milliseconds redraw_interval{100};
 
 bool is_shown() {
-  if (ir::environment(ir::Variable::progress) == "0") return false;
+  if (!ir::flag(ir::Variable::progress, true)) return false;
   if (ir::environment(ir::Variable::term) == "dumb") return false;
   return isatty(STDERR_FILENO) != 0;
 }

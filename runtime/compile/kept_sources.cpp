@@ -1,8 +1,6 @@
 #include "runtime/compile/kept_sources.h"
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <system_error>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ir/base/environment.h"
+#include "ir/base/new_file.h"
 #include "runtime/base/fault.h"
 #include "runtime/base/log.h"
 #include "runtime/cache/store.h"
@@ -21,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string find_folder() {
-  if (ir::environment(ir::Variable::line_info) != "1") return {};
+  if (!ir::flag(ir::Variable::line_info, false)) return {};
   const std::string dumps = ir::environment(ir::Variable::dump_dir);
   if (!dumps.empty()) return fs::absolute(dumps).string();
   const cache::StoreOptions& cache = cache::Store::global().options();
@@ -34,12 +33,8 @@ std::string find_folder() {
 /// Other processes may read the file, or write the same, just now.
 bool write_whole(const fs::path& path, std::string_view text) {
   std::error_code failure;
-  fs::create_directories(path.parent_path(), failure);
   const fs::path temporary = fmt::format("{}.{}", path.string(), getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (file.fail() || fault::point(fault::Kind::file)) return false;
+  if (ir::write_new_file(temporary, text) != 0 || fault::point(fault::Kind::file)) return false;
   fs::rename(temporary, path, failure);
   return !failure;
 }

@@ -15,6 +15,7 @@
 #include "passes/report/report.h"
 #include "runtime/cache/image.h"
 #include "runtime/cache/key.h"
+#include "runtime/cache/store.h"
 #include "runtime/compile/options.h"
 #include "runtime/compile/reproducer.h"
 
@@ -96,15 +97,16 @@ class KernelCompiler {
   Language language_;
 };
 
-/// Adds the time that it lives to the cache's statistics.
+/// Adds the time that it lives to the cache's statistics. Throws what Store::global() throws.
 class CompileTimer {
  public:
-  CompileTimer() = default;
+  CompileTimer();
   ~CompileTimer();
   CompileTimer(const CompileTimer&) = delete;
   CompileTimer& operator=(const CompileTimer&) = delete;
 
  private:
+  cache::Store& store_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -15,9 +15,11 @@ namespace heddle::runtime {
 using codegen::KernelSource;
 using Kernels = std::span<const KernelSource>;
 
+CompileTimer::CompileTimer() : store_(cache::Store::global()) {}
+
 CompileTimer::~CompileTimer() {
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start_;
-  cache::Store::global().count_compile(spent.count());
+  store_.count_compile(spent.count());
 }
 
 Making::Making(Kernels kernels_, const CompileOptions& options, const ir::Target& target)

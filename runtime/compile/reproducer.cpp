@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -13,7 +11,9 @@
 
 #include "ir/base/environment.h"
 #include "ir/base/fork_gate.h"
+#include "ir/base/new_file.h"
 #include "runtime/base/fault.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/cache/store.h"
 
 namespace heddle::runtime {
@@ -39,22 +39,16 @@ fs::path temporary_folder(const std::string& name) {
   static auto* const made = new std::map<std::string, std::string>;
   const std::lock_guard lock(mutex);
   std::string& path = (*made)[name];
-  if (!path.empty()) return path;
-  std::string pattern = (fs::temp_directory_path() / "heddle-reproducer-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    throw std::system_error(errno, std::generic_category(), pattern);
-  return path = pattern;
+  if (path.empty()) path = make_temporary_folder("heddle-reproducer-");
+  return path;
 }
 
 void write(const fs::path& folder, const Reproduction& reproduction) {
-  fs::create_directories(folder);
   for (const Reproduction::File& file : reproduction.files) {
-    std::ofstream out(folder / file.name, std::ios::binary);
-    out.write(file.text.data(), static_cast<std::streamsize>(file.text.size()));
-    out.close();
-    if (out.fail() || fault::point(fault::Kind::file))
-      throw std::system_error(std::make_error_code(std::errc::io_error),
-                              (folder / file.name).string());
+    const std::string path = (folder / file.name).string();
+    int error = ir::write_new_file(path, file.text);
+    if (fault::point(fault::Kind::file)) error = EIO;
+    if (error != 0) throw std::system_error(error, std::generic_category(), path);
   }
 }
 

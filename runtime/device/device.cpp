@@ -19,6 +19,7 @@ namespace {
 Device default_device() {
   static constinit ir::Lasting<Device> chosen;
   return chosen.get([] {
+    ir::check_environment();
     const std::string named = ir::environment(ir::Variable::device);
     if (!named.empty()) {
       const Device device = parse_device(named);

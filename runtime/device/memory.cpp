@@ -14,9 +14,7 @@
 #include "ir/base/environment.h"
 #include "ir/base/fork_gate.h"
 #include "ir/base/span.h"
-#include "runtime/base/byte_size.h"
 #include "runtime/base/fault.h"
-#include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/per_device.h"
 
@@ -67,13 +65,7 @@ class DeviceMemory final : public PoolBackend {
 /// A device's pool and the memory behind it. Never destroyed: buffers may die at process exit.
 struct DevicePool {
   explicit DevicePool(Device device) : memory(device), pool(memory) {
-    const std::string text = ir::environment(ir::Variable::memory_limit);
-    if (text.empty()) return;
-    if (const auto bytes = parse_byte_size(text)) {
-      pool.set_limit(*bytes);
-    } else {
-      log().warn("HEDDLE_MEMORY_LIMIT='{}' is not bytes such as 512M; it is ignored", text);
-    }
+    if (const auto bytes = ir::bytes(ir::Variable::memory_limit)) pool.set_limit(*bytes);
   }
 
   DeviceMemory memory;
@@ -117,7 +109,7 @@ void reclaim(Device device, std::size_t bytes) {
 }
 
 bool poisons() {
-  static const bool on = ir::environment(ir::Variable::poison) == "1";
+  static const bool on = ir::flag(ir::Variable::poison, false);
   return on;
 }
 

@@ -116,16 +116,17 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
                                                const CompileOptions& options, Device device) {
   const ir::Target& target = target_of(device);
   try {
-    return std::make_unique<CompiledImplementation>(compile_program(graph, options, target),
-                                                    device);
+    return std::make_unique<CompiledImplementation>(
+        compile_program(graph, options, target, Entries::compatible), device);
   } catch (const LoadFailure& failure) {
     if (must_interpret(device)) return std::make_unique<InterpretedImplementation>(graph);
     // Code that was cached and that the loader refuses is made anew, once. It is deleted where it
     // is to blame: other machines may share the cache.
     cache::Store& store = cache::Store::global();
-    const cache::Key key = program_key(graph, options, target);
-    if (!store.load(key)) throw;
-    if (failure.damaged) store.discard(key);
+    const std::optional<cache::Key> key =
+        cached_program_key(graph, options, target, Entries::compatible);
+    if (!key) throw;
+    if (failure.damaged) store.discard(*key);
     const ProgramImage image = recompile_program(graph, options, target);
     return std::make_unique<CompiledImplementation>(image, device);
   } catch (const DeviceError&) {

@@ -4,15 +4,13 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <mutex>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "heddle/error.h"
 
-#include "ir/base/fork_gate.h"
+#include "ir/base/kept_text.h"
 #include "ir/base/split.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile/compile.h"
@@ -23,14 +21,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 constexpr std::string_view magic = "HEDDLEP\n", arguments_word = "arguments ";
-
-/// A name that lives on, as places in graphs need it.
-const char* kept_name(const std::string& name) {
-  static constinit ir::Mutex mutex;
-  static auto* const names = new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  return names->insert(name).first->c_str();
-}
 
 FileError no_program(const std::string& path, std::string_view why) {
   return FileError(fmt::format("{} is no program that save() wrote: {}", path, why));
@@ -57,7 +47,7 @@ SavedProgram parse(const std::string& path, std::string_view text) {
   parse_arguments(path, text.substr(0, end), saved);
   std::vector<RecordedProgram> programs;
   try {
-    programs = parse_recording(text.substr(std::min(end + 1, text.size())), kept_name(path));
+    programs = parse_recording(text.substr(std::min(end + 1, text.size())), ir::kept_text(path));
   } catch (const ParseError& error) {
     throw no_program(path, error.what());
   }
@@ -74,7 +64,7 @@ SavedProgram parse(const std::string& path, std::string_view text) {
 }  // namespace
 
 void save_program(const std::string& path, const SavedProgram& saved,
-                  const std::vector<ir::Target>& targets) {
+                  const std::vector<ir::Target>& targets, unsigned mode) {
   const RecordedProgram& program = saved.program;
   const CompileOptions options = with_environment(program.options);
   std::vector<std::string> entries;
@@ -87,11 +77,11 @@ void save_program(const std::string& path, const SavedProgram& saved,
   bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
   bytes += text;
   bytes += cache::encode_bundle(entries);
-  cache::write_shipped(path, bytes);
+  cache::write_shipped(path, std::move(bytes), mode);
 }
 
-SavedProgram load_saved_program(const std::string& path) {
-  const std::string bytes = cache::read_shipped(path);
+SavedProgram load_saved_program(const std::string& path, cache::Foreign foreign) {
+  const std::string bytes = cache::read_shipped(path, foreign);
   if (!bytes.starts_with(magic)) throw no_program(path, "it begins otherwise");
   std::uint64_t length = 0;
   const std::size_t begin = magic.size() + sizeof length;

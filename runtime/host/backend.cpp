@@ -9,6 +9,7 @@
 #include "heddle/error.h"
 
 #include "ir/base/fork_gate.h"
+#include "runtime/base/host_memory.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/device/stream.h"
 #include "runtime/host/calls.h"
@@ -17,7 +18,6 @@
 #include "runtime/host/kernel_compiler.h"
 #include "runtime/host/launcher.h"
 #include "runtime/host/libraries/blas.h"
-#include "runtime/host/memory.h"
 
 namespace heddle::runtime {
 
@@ -90,7 +90,7 @@ class HostBackend final : public Backend {
 
 const ir::Target& HostBackend::target(int) const {
   static constinit ir::Lasting<ir::Target> target;
-  return target.get([] { return ir::nearest_built_in(detect_host_target()); });
+  return target.get(chosen_host_target);
 }
 
 const DeviceFacts& HostBackend::facts(int) const {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -43,16 +44,36 @@ std::string version_of(const std::string& output, bool clang) {
   return line;
 }
 
+/// The words of a command; a file of that name is one, whatever blanks it has.
+std::vector<std::string> words_of(const std::string& command) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(command, ignored)) return {command};
+  std::istringstream text(command);
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
 Found find() {
   std::vector<std::string> candidates = {"c++", "g++", "clang++"};
-  if (const std::string named = ir::environment(ir::Variable::cxx); !named.empty())
+  if (const std::string named = ir::environment(ir::Variable::cxx);
+      named.find_first_not_of(" \t\n") != std::string::npos)
     candidates = {named};
   Found out;
   for (const std::string& candidate : candidates) {
-    const ProcessResult result = run_process({candidate, "--version"});
+    const std::vector<std::string> words = words_of(candidate);
+    const auto first_option =
+        std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+    out.compiler.program.assign(words.begin(), first_option);
+    out.compiler.options.assign(first_option, words.end());
+    if (out.compiler.program.empty()) {
+      out.reason += fmt::format("  {}: names no program\n", candidate);
+      continue;
+    }
+    std::vector<std::string> asking = out.compiler.program;
+    asking.emplace_back("--version");
+    const ProcessResult result = run_process(asking);
     if (result.status == 0 && !result.output.empty()) {
-      const bool clang = result.output.find("clang") != std::string::npos;
-      out.compiler = {candidate, version_of(result.output, clang), clang};
+      out.compiler.clang = result.output.find("clang") != std::string::npos;
+      out.compiler.version = version_of(result.output, out.compiler.clang);
       out.reason.clear();
       log().debug("host compiler {}: {}", candidate, out.compiler.version);
       return out;
@@ -83,6 +104,17 @@ std::string file_name(std::size_t index, const std::string& name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
   return out + ".cpp";
+}
+
+/// A text as C++ writes it, whatever is in it.
+std::string string_literal(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool is_plain = code >= 0x20 && code != 0x7f && c != '"' && c != '\\';
+    out += is_plain ? std::string(1, c) : fmt::format("\\{:03o}", code);
+  }
+  return out + "\"";
 }
 
 bool write_file(const std::string& path, std::string_view text) {
@@ -137,7 +169,7 @@ class Compilation {
         options_(options),
         compiler_(require()),
         list_(option_list(compiler_, target, options)) {
-    command_ = {compiler_.path};
+    command_ = compiler_.program;
     command_.insert(command_.end(), list_.begin(), list_.end());
     command_.push_back("-ffile-prefix-map=" + folder_.path() + "=.");
     command_.insert(command_.end(), {"-o", object()});
@@ -149,12 +181,20 @@ class Compilation {
   }
 
   const std::vector<std::string>& command() const { return command_; }
+  /// Of its files. The compiler's own go there too.
+  const std::string& folder() const { return folder_.path(); }
 
   /// The object's bytes. Throws CompileFailure.
   std::string take(ProcessResult result) const {
     std::string bytes = result.status == 0 ? read_file(object()) : std::string();
-    if (bytes.empty()) throw failure(std::move(result));
-    return bytes;
+    if (!bytes.empty()) return bytes;
+    if (result.status == 0) {
+      result.output += fmt::format(
+          "{} ended without an error and made no object: it is no C++ compiler, or one that is "
+          "told to make nothing. HEDDLE_CXX names another.",
+          compiler_.name());
+    }
+    throw failure(std::move(result));
   }
 
   CompileFailure failure(ProcessResult result) const {
@@ -163,10 +203,10 @@ class Compilation {
     for (std::size_t i = 0; options_.line_info && i < files_.size(); ++i)
       named[i] = source_path(options_.source_folder, units_[i].name, ".cpp");
     const Unit& unit = units_[first_named(result.output, named)];
-    return {
-        compile_message(unit.name, fmt::format("{} ({})", compiler_.path, compiler_.version), list_,
-                        fmt::format("{}\nexit status {}", result.output, result.status), unit.text),
-        unit.name, reproduction_of(units_, files_, command_, folder_.path())};
+    return {compile_message(unit.name, fmt::format("{} ({})", compiler_.name(), compiler_.version),
+                            list_, fmt::format("{}\nexit status {}", result.output, result.status),
+                            unit.text),
+            unit.name, reproduction_of(units_, files_, command_, folder_.path())};
   }
 
  private:
@@ -176,9 +216,10 @@ class Compilation {
     files_.push_back(file_name(files_.size(), unit.name));
     command_.push_back(folder_.path() + "/" + files_.back());
     const std::string line =
-        options_.line_info ? fmt::format("#line 1 \"{}\"\n",
-                                         source_path(options_.source_folder, unit.name, ".cpp"))
-                           : std::string();
+        options_.line_info
+            ? fmt::format("#line 1 {}\n",
+                          string_literal(source_path(options_.source_folder, unit.name, ".cpp")))
+            : std::string();
     if (!write_file(command_.back(), line + unit.text)) {
       throw DeviceError(
           fmt::format("{} cannot be written; kernels for the CPU are compiled there "
@@ -210,6 +251,8 @@ void wait_for_any(std::span<const Running> running) {
 
 }  // namespace
 
+std::string Compiler::name() const { return fmt::format("{}", fmt::join(program, " ")); }
+
 const Compiler* find_compiler() { return found().reason.empty() ? &found().compiler : nullptr; }
 
 const std::string& unavailable_reason() { return found().reason; }
@@ -225,6 +268,7 @@ std::vector<std::string> option_list(const Compiler& compiler, const ir::Target&
                            "-shared", "-fvisibility=default", "-w"}) {
     out.emplace_back(each);
   }
+  out.insert(out.end(), compiler.options.begin(), compiler.options.end());
   if (options.line_info) out.emplace_back("-g1");
   // Without AVX clang calls variants for AVX, with vectors in pairs of registers.
   if (compiler.clang && target.vector_bytes >= 32) out.emplace_back("-fveclib=libmvec");
@@ -246,7 +290,7 @@ void compile_batches(std::span<const std::vector<Unit>> batches, const ir::Targe
   const auto start = [&](std::size_t index, CompileJob job) {
     auto compilation = std::make_unique<Compilation>(batches[index], target, options);
     if (fault::point(fault::Kind::compile)) throw compilation->failure({1, "injected fault"});
-    auto process = std::make_unique<Process>(compilation->command());
+    auto process = std::make_unique<Process>(compilation->command(), compilation->folder());
     running.push_back({index, std::move(job), std::move(compilation), std::move(process)});
   };
   for (std::size_t next = 0; next < batches.size() || !running.empty();) {

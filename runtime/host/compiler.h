@@ -13,13 +13,19 @@
 namespace heddle::runtime::host {
 
 struct Compiler {
-  std::string path;
-  std::string version;  ///< first line of --version, without the program's own name
+  std::vector<std::string> program;  ///< "g++", or "ccache", "g++"
+  std::vector<std::string> options;  ///< of HEDDLE_CXX: "-O1"
+  std::string version;               ///< first line of --version, without the program's own name
   bool clang = false;
+
+  /// The program as one text.
+  std::string name() const;
 };
 
 /// $HEDDLE_CXX where it is set, else the first that runs of c++, g++, clang++; nullptr when none
-/// does. Looks once.
+/// does. Looks once. The variable is a program's file, or words with blanks between: a program,
+/// perhaps behind another that starts it (ccache g++), and options, which come behind our own and
+/// so overrule them.
 const Compiler* find_compiler();
 /// Why find_compiler() is null, naming everything tried; empty otherwise.
 const std::string& unavailable_reason();

@@ -5,6 +5,13 @@
 #include <cstdint>
 #include <fstream>
 #include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "ir/base/environment.h"
 
 namespace heddle::runtime {
 
@@ -56,6 +63,21 @@ ir::Target detect_host_target() {
   out.vector_bytes = level.vector_bytes;
   out.l2_bytes = last_cache_bytes();
   return out;
+}
+
+ir::Target chosen_host_target() {
+  const ir::Target own = ir::nearest_built_in(detect_host_target());
+  const std::string wanted = ir::environment(ir::Variable::cpu_target);
+  if (wanted.empty()) return own;
+  std::vector<ir::Target> able = ir::targets_below(own);
+  able.insert(able.begin(), own);
+  std::string names;
+  for (const ir::Target& each : able) {
+    if (each.architecture == wanted) return each;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", each.architecture);
+  }
+  throw ValueError(fmt::format("{} is '{}'; this processor runs {}",
+                               ir::info(ir::Variable::cpu_target).name, wanted, names));
 }
 
 std::string host_cpu_name() {

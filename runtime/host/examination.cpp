@@ -20,8 +20,8 @@ Finding compiler_finding() {
   }
   Finding finding;
   finding.name = "C++ compiler";
-  finding.text = fmt::format("{} ({})", compiler->path, compiler->version);
-  finding.facts = {{"path", compiler->path}, {"version", compiler->version}};
+  finding.text = fmt::format("{} ({})", compiler->name(), compiler->version);
+  finding.facts = {{"path", compiler->name()}, {"version", compiler->version}};
   return finding;
 }
 

@@ -11,7 +11,7 @@ namespace heddle::runtime {
 namespace {
 
 std::atomic<bool>& state() {
-  static std::atomic<bool> on{ir::environment(ir::Variable::autotune) == "1"};
+  static std::atomic<bool> on{ir::flag(ir::Variable::autotune, false)};
   return on;
 }
 

@@ -1,7 +1,5 @@
 #include "runtime/profile/kernel_history.h"
 
-#include <charconv>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -9,8 +7,8 @@
 #include "ir/base/environment.h"
 #include "ir/base/fork_gate.h"
 #include "ir/base/span.h"
-#include "runtime/base/log.h"
 #include "runtime/cuda/nvtx.h"
+#include "runtime/profile/exit_statistics.h"
 #include "runtime/profile/profile.h"
 
 namespace heddle::runtime {
@@ -30,15 +28,8 @@ History& history() {
 }
 
 void keep_history_as_environment_says() {
-  const std::string text = ir::environment(ir::Variable::kernel_history);
-  if (text.empty()) return;
-  std::size_t count = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (failure != std::errc() || end != text.data() + text.size()) {
-    log().warn("HEDDLE_KERNEL_HISTORY='{}' is no number of launches; it is ignored", text);
-    return;
-  }
-  set_kernel_history(count);
+  if (const auto count = ir::number(ir::Variable::kernel_history))
+    set_kernel_history(static_cast<std::size_t>(*count));
 }
 
 }  // namespace
@@ -72,6 +63,7 @@ void watch_as_environment_says() {
   std::call_once(once, [] {
     keep_history_as_environment_says();
     nvtx::attach();
+    if (ir::flag(ir::Variable::statistics, false)) tell_statistics_at_exit();
   });
 }
 

@@ -12,8 +12,9 @@ void set_kernel_history(std::size_t count);
 /// Those, the oldest first. Throws DeviceError.
 std::vector<KernelLaunch> kernel_history();
 
-/// What the environment asks to be watched from the start: HEDDLE_KERNEL_HISTORY, and a tool behind
-/// NVTX. Called before whatever these want to know of; does something once.
+/// What the environment asks to be watched from the start: HEDDLE_KERNEL_HISTORY,
+/// HEDDLE_STATISTICS, and a tool behind NVTX. Called before whatever these want to know of; does
+/// something once.
 void watch_as_environment_says();
 
 }  // namespace heddle::runtime

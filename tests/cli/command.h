@@ -48,13 +48,19 @@ struct CommandResult {
   std::string out, error;
 };
 
+/// What is run, and what runs it.
+struct Starting {
+  std::string before = {}, command = HEDDLE_COMMAND;
+};
+
 /// Runs `heddle` with words as its arguments and variables ("NAME=value") in its environment, its
 /// cache in the folder.
 inline CommandResult heddle_command(const Folder& folder, const std::vector<std::string>& words,
-                                    const std::vector<std::string>& variables = {}) {
-  std::string command = "env HEDDLE_CACHE_DIR='" + folder.path("cache") + "'";
+                                    const std::vector<std::string>& variables = {},
+                                    const Starting& starting = {}) {
+  std::string command = starting.before + " env HEDDLE_CACHE_DIR='" + folder.path("cache") + "'";
   for (const std::string& variable : variables) command += " '" + variable + "'";
-  command += " '" HEDDLE_COMMAND "'";
+  command += " '" + starting.command + "'";
   for (const std::string& word : words) command += " '" + word + "'";
   command += " >'" + folder.path("stdout") + "' 2>'" + folder.path("stderr") + "' </dev/null";
   const int status = std::system(command.c_str());

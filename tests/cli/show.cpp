@@ -71,7 +71,7 @@ TEST_CASE("a user's mistake is one line and exit code 1") {
     std::string message;
   };
   const Mistake mistakes[] = {
-      {{"ir", folder.path("absent.hd")}, "absent.hd: cannot be read"},
+      {{"ir", folder.path("absent.hd")}, "absent.hd: cannot be opened: No such file"},
       {{"ir", broken}, "broken.hd: 2:8: unknown op 'frob'"},
       {{"ir", shapes}, "add"},
       {{"ir", program, "--after", "nothing"}, "there is no pass 'nothing'"},

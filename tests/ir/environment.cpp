@@ -6,8 +6,11 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+
+#include "heddle/error.h"
 
 using namespace heddle;
 
@@ -41,6 +44,72 @@ TEST_CASE("README.md has a row for every variable of our own, and for no other")
   }
   CHECK(names.size() > 25);
   CHECK(names == names_in_readme());
+}
+
+TEST_CASE("values are of their variables' forms, or an error that says what is valid") {
+  struct Case {
+    ir::Variable variable;
+    std::vector<const char*> good, bad;
+  };
+  for (const auto& [variable, good, bad] : {
+           Case{ir::Variable::rebuild, {"", "0", "1"}, {"2", "true", "on", " 1", "01"}},
+           Case{ir::Variable::num_threads, {"", "1", "4096"}, {"0", "4097", "-1", "2x", "two"}},
+           Case{ir::Variable::cache_size, {"", "0", "512M"}, {"512 M", "1T", "-1", "M"}},
+           Case{ir::Variable::log, {"", "warn"}, {"warning", "warn,info", "WARN"}},
+           Case{ir::Variable::dump, {"", "ir", "ir,plan,", "all"}, {"everything", "ir plan"}},
+           Case{ir::Variable::host_arrays, {"allow", "forbid"}, {"never"}},
+           Case{ir::Variable::cache_dir, {"", "anything"}, {}},
+       }) {
+    const ir::VariableInfo& info = ir::info(variable);
+    CAPTURE(info.name);
+    for (const char* value : good) {
+      setenv(info.name, value, 1);
+      CHECK_NOTHROW(ir::check_environment());
+    }
+    for (const char* value : bad) {
+      CAPTURE(value);
+      setenv(info.name, value, 1);
+      CHECK_THROWS_WITH_AS(
+          ir::check_environment(),
+          doctest::Contains(
+              (std::string(info.name) + " is '" + value + "', and may be: " + info.values).c_str()),
+          ValueError);
+    }
+    unsetenv(info.name);
+  }
+}
+
+TEST_CASE("a value reads as what its form is") {
+  setenv("HEDDLE_CACHE_SIZE", "2K", 1);
+  setenv("HEDDLE_NUM_THREADS", "7", 1);
+  setenv("HEDDLE_GRAPHS", "0", 1);
+  setenv("HEDDLE_DUMP", "ir,,plan", 1);
+  CHECK(ir::bytes(ir::Variable::cache_size) == 2048);
+  CHECK(ir::number(ir::Variable::num_threads) == 7);
+  CHECK_FALSE(ir::flag(ir::Variable::graphs, true));
+  CHECK(ir::names(ir::Variable::dump) == std::vector<std::string>{"ir", "plan"});
+  setenv("HEDDLE_GRAPHS", "no", 1);
+  CHECK_THROWS_AS(ir::flag(ir::Variable::graphs, true), ValueError);
+  for (const char* name :
+       {"HEDDLE_CACHE_SIZE", "HEDDLE_NUM_THREADS", "HEDDLE_GRAPHS", "HEDDLE_DUMP"})
+    unsetenv(name);
+  CHECK_FALSE(ir::bytes(ir::Variable::cache_size));
+  CHECK_FALSE(ir::number(ir::Variable::num_threads));
+  CHECK(ir::flag(ir::Variable::graphs, true));
+  CHECK_FALSE(ir::flag(ir::Variable::graphs, false));
+}
+
+TEST_CASE("a name that is nearly one of ours is an error that names that; others are not ours") {
+  for (const char* wrong : {"HEDDLE_CACHE_DRI", "HEDDLE_CACH_DIR", "HEDDLE_NOCOMPILE"}) {
+    CAPTURE(wrong);
+    setenv(wrong, "1", 1);
+    CHECK_THROWS_WITH_AS(ir::check_environment(), doctest::Contains("there is no such variable"),
+                         ValueError);
+    unsetenv(wrong);
+  }
+  setenv("HEDDLE_OF_SOMEBODY_ELSE", "1", 1);
+  CHECK_NOTHROW(ir::check_environment());
+  unsetenv("HEDDLE_OF_SOMEBODY_ELSE");
 }
 
 TEST_CASE("a variable that is not set is empty") {

@@ -11,7 +11,7 @@ using namespace heddle::ir;
 
 TEST_CASE("built-in targets read back from their text") {
   for (const char* name : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90:h200", "sm_100",
-                           "sm_120", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+                           "sm_120", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
     const Target target = parse_target(name);
     CHECK(parse_target(to_string(target)) == target);
     CHECK(std::string(name).starts_with(target.architecture));
@@ -35,13 +35,25 @@ TEST_CASE("what is not a target is refused with the list of those that are") {
   CHECK_THROWS_WITH_AS(
       parse_target("sm_42"),
       "'sm_42' is not a target (no such row); built-in targets are: sm_75 sm_80 sm_86 sm_89 sm_90 "
-      "sm_90:h200 sm_100 sm_120 x86-64-v2 x86-64-v3 x86-64-v4",
+      "sm_90:h200 sm_100 sm_120 x86-64 x86-64-v2 x86-64-v3 x86-64-v4",
       ValueError);
   for (const char* text : {"", "cuda", "gpu sm_90", "cuda sm_90 sm=x", "cuda sm_90 sm=-1",
                            "cuda sm_90 warp=32", "cuda sm_90 sm=1x"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(parse_target(text), ValueError);
   }
+}
+
+TEST_CASE("code of older instruction sets runs on newer ones, the best first") {
+  const auto below = [](const char* name) {
+    std::vector<std::string> names;
+    for (const Target& each : targets_below(parse_target(name))) names.push_back(each.architecture);
+    return names;
+  };
+  CHECK(below("x86-64-v4") == std::vector<std::string>{"x86-64-v3", "x86-64-v2", "x86-64"});
+  CHECK(below("host x86-64-v3 vector=32 l2=1048576") ==
+        std::vector<std::string>{"x86-64-v2", "x86-64"});
+  for (const char* none : {"x86-64", "host armv8-a vector=16", "sm_90"}) CHECK(below(none).empty());
 }
 
 TEST_CASE("a device plans as the built-in row of its like") {

@@ -151,11 +151,61 @@ TEST_CASE("a call that lacks what its handler reads is an InternalError that nam
   CHECK(message_of([&] { gemm_of(other); }).find("'tanh'") != std::string::npos);
 }
 
-TEST_CASE("a call of any operation has its buffers, its kernels and its text") {
+namespace {
+
+/// A program of that call alone.
+Program program_of_cholesky() {
   Program program;
   program.name = "f";
   program.kernel_names = {"a", "b"};
+  program.inputs = {{{DType::f32, {n}}, false, false, 16}, {{DType::f64, {}}, true, false, 8}};
+  program.outputs = {{{DType::f32, {n}}, {}, {}}};
+  program.temporaries = {{n * 4, 0, 0}, {n * 4, 0, 0}, {n * 4, 0, 0}};
   program.steps = {{cholesky(), n * 16, {2, 3}}};
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("a program that names what it does not have is not read") {
+  CHECK_NOTHROW(program_from_json(to_json(program_of_cholesky())));
+  const auto message = [](const auto& damage) {
+    Program program = program_of_cholesky();
+    damage(program);
+    try {
+      program_from_json(to_json(program));
+      return std::string("it is read");
+    } catch (const ParseError& error) {
+      return std::string(error.what());
+    }
+  };
+  using Damage = void (*)(Program&);
+  const std::pair<const char*, Damage> cases[] = {
+      {"an array is no input", [](Program& p) { p.inputs.clear(); }},
+      {"an array is no input", [](Program& p) { p.inputs[0].scalar = true; }},
+      {"a scalar is no input", [](Program& p) { p.inputs[1].scalar = false; }},
+      {"a buffer is no temporary", [](Program& p) { p.temporaries.clear(); }},
+      {"unknown kernel", [](Program& p) { p.kernel_names.pop_back(); }},
+      {"steps that are not there", [](Program& p) { p.temporaries[0].last_step = 1; }},
+      {"not before it", [](Program& p) { p.outputs[0].output = 0; }},
+      {"an output is no input", [](Program& p) { p.outputs[0].input = 2; }},
+      {"alignment is not positive", [](Program& p) { p.inputs[0].alignment = 0; }},
+      {"does not have", [](Program& p) { p.steps[0].call()->aliases = {{7, 0}}; }},
+      {"a buffer is none of a fallback",
+       [](Program& p) { p.steps[0].call()->fallback->buffers.clear(); }},
+      {"a fallback has a fallback",
+       [](Program& p) {
+         CallStep& call = *p.steps[0].call();
+         const Step inner{call, 0, {}};
+         call.fallback->steps.push_back(inner);
+       }},
+  };
+  for (const auto& [part, damage] : cases)
+    CHECK_MESSAGE(message(damage).find(part) != std::string::npos, part, ": ", message(damage));
+}
+
+TEST_CASE("a call of any operation has its buffers, its kernels and its text") {
+  const Program program = program_of_cholesky();
   const std::string text = to_json(program);
   const Program again = program_from_json(text);
   CHECK(to_json(again) == text);

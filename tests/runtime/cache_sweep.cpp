@@ -1,5 +1,8 @@
 // What is evicted from a cache, and when.
 
+#include <algorithm>
+#include <sys/wait.h>
+
 #include "tests/runtime/cache_entries.h"
 
 using namespace heddle;
@@ -50,46 +53,112 @@ TEST_CASE("use is noted lazily") {
   CHECK(fs::last_write_time(path) > recent);
 }
 
-TEST_CASE("writing keeps the directory under its size, sweeping when it is time") {
-  const Place place;
-  StoreOptions options = in(place.cache);
-  options.size_limit = 50000;
-  options.sweep_interval = std::chrono::seconds(0);
-  Store store(options);
-  for (int i = 0; i < 50; ++i) save(store, i, 5000);
-  std::uint64_t bytes = 0;
-  for (const ListedEntry& entry : store.list()) bytes += entry.bytes;
-  CHECK(bytes <= options.size_limit);
-  CHECK(bytes > 0);
-  CHECK(store.statistics().evicted >= 40);
+namespace {
 
-  options.sweep_interval = std::chrono::seconds(3600);
-  Store patient(options);
-  for (int i = 100; i < 150; ++i) save(patient, i, 5000);
-  CHECK(patient.statistics().evicted == 0);
-  set_age(place.cache + "/sweep", 7200);
-  Store later(options);
-  save(later, 200, 5000);
-  CHECK(later.statistics().evicted > 0);
+/// Bytes of all files of entries, those that are being written included.
+std::uint64_t bytes_in(const std::string& directory) {
+  std::uint64_t bytes = 0;
+  for (const FoundFile& file : find_files(directory)) bytes += file.bytes;
+  return bytes;
 }
 
-TEST_CASE("a stamp that lies ahead of the clock does not stop sweeps") {
+}  // namespace
+
+TEST_CASE("the directory has no more than its size after any write, and what was written last") {
+  for (const std::chrono::seconds interval :
+       {std::chrono::seconds(0), std::chrono::seconds(3600)}) {
+    const Place place;
+    StoreOptions options = in(place.cache);
+    options.size_limit = 50000;
+    options.sweep_interval = interval;
+    Store store(options);
+    std::uint64_t most = 0;
+    for (int i = 0; i < 50; ++i) {
+      save(store, i, 5000);
+      CHECK(holds(store, i));
+      most = std::max(most, bytes_in(place.cache));
+    }
+    CHECK(most <= options.size_limit);
+    CHECK(most > options.size_limit / 2);
+    CHECK(store.statistics().evicted >= 40);
+    // One that is larger than all may be is not written.
+    save(store, 50, 60000);
+    CHECK_FALSE(holds(store, 50));
+    CHECK(holds(store, 49));
+  }
+}
+
+TEST_CASE("the directory has no more than its size while processes write at once") {
+  const Place place;
+  constexpr int writers = 4;
+  std::vector<pid_t> children;
+  for (int writer = 0; writer < writers; ++writer) {
+    const pid_t child = fork();
+    if (child == 0) {
+      StoreOptions options = in(place.cache);
+      options.size_limit = 100000;
+      Store store(options);
+      for (int i = 0; i < 100; ++i) save(store, 1000 * writer + i, 3000);
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  std::uint64_t most = 0;
+  for (const pid_t child : children) {
+    for (int status = 0; waitpid(child, &status, WNOHANG) == 0;)
+      most = std::max(most, bytes_in(place.cache));
+  }
+  CHECK(most <= 110000);
+  CHECK(bytes_in(place.cache) <= 100000);
+  CHECK(bytes_in(place.cache) > 50000);
+}
+
+TEST_CASE("what the sum does not know of is found when it is old, missing, damaged or ahead") {
   const Place place;
   StoreOptions options = in(place.cache);
   options.size_limit = 50000;
-  for (const auto& [interval, ahead] : {std::pair{0, 1}, {0, 7200}, {3600, 7200}}) {
-    CAPTURE(interval);
-    options.sweep_interval = std::chrono::seconds(3600);
-    Store patient(options);
-    for (int i = 0; i < 20; ++i) save(patient, i, 5000);
-    CHECK(patient.statistics().evicted == 0);
-    test::write_text(place.cache + "/sweep", "");
-    set_age(place.cache + "/sweep", -ahead);
-    options.sweep_interval = std::chrono::seconds(interval);
-    Store later(options);
-    save(later, 100, 5000);
-    CHECK(later.statistics().evicted > 0);
+  Store store(options);
+  save(store, 0, 1000);
+  const std::string size = place.cache + "/size", folder = place.cache + "/v1/zz";
+  const std::string good = test::read_text(size);
+  REQUIRE(good.size() == 16);
+  std::string ahead = good, old = good;
+  ahead[13] = 0x7f;                         // the year 4000000000
+  old.replace(8, 8, std::string(8, '\0'));  // 1970
+  for (const std::string& sum : {ahead, old, std::string(), good.substr(0, 7)}) {
+    fs::create_directories(folder);
+    test::write_text(folder + "/foreign.entry", std::string(60000, 'x'));
+    set_age(folder + "/foreign.entry", 100);
+    test::write_text(size, sum);
+    save(store, 1, 1000);
+    CHECK_FALSE(fs::exists(folder + "/foreign.entry"));
+    CHECK(holds(store, 1));
+    CHECK(bytes_in(place.cache) <= options.size_limit);
   }
+  fs::remove(size);
+  save(store, 2, 1000);
+  CHECK(fs::exists(size));
+}
+
+TEST_CASE("times that lie ahead keep no entry, and are mended by use") {
+  const Place place;
+  Store store(in(place.cache));
+  for (int i = 0; i < 10; ++i) {
+    save(store, i, 10000);
+    set_age(store.path_of(key_of(i)), i < 5 ? -100'000'000 : 1000);
+  }
+  CHECK(holds(store, 0));  // its time is now
+  const auto now = fs::file_time_type::clock::now();
+  CHECK(fs::last_write_time(store.path_of(key_of(0))) <= now);
+  CHECK(store.shrink(80000) == 4);
+  for (int i = 1; i < 5; ++i) CHECK_FALSE(holds(store, i));
+  for (int i = 5; i < 10; ++i) CHECK(holds(store, i));
+  // Nor does one of a writer that was killed.
+  const std::string left = fs::path(store.path_of(key_of(0))).parent_path() / ".tmp-1-0-ahead";
+  test::write_text(left, "x");
+  set_age(left, -100'000'000);
+  store.shrink(1 << 30);
+  CHECK_FALSE(fs::exists(left));
 }
 
 TEST_CASE("entries are evicted while other threads read them") {

@@ -263,7 +263,59 @@ TEST_CASE("the identity names the compiler's version and options, and no path") 
 TEST_CASE("no compiler, and no folder for its files, are errors that say what to do") {
   CHECK(test::run_child("child: no compiler", {"HEDDLE_CXX=/nowhere/cc"}).status == 0);
   CHECK(test::run_child("child: none of the usual", {"PATH=/nowhere", "HEDDLE_CXX="}).status == 0);
-  CHECK(test::run_child("child: no folder", {"TMPDIR=/nowhere"}).status == 0);
+}
+
+TEST_CASE("a TMPDIR that cannot be written gives way to /tmp, with one warning") {
+  for (const char* folder : {"TMPDIR=/nowhere", "TMPDIR=/proc", "TMPDIR=/dev/null"})
+    CHECK(test::run_child("child: another folder", {folder}).status == 0);
+}
+
+TEST_CASE("HEDDLE_CXX takes words: what starts the compiler, and options that overrule ours") {
+  const runtime::TemporaryFolder folder;
+  const std::string starter = folder.path() + "/start";
+  test::write_text(starter, "#!/bin/sh\necho \"$@\" >>" + folder.path() + "/log\nexec \"$@\"\n");
+  std::filesystem::permissions(starter, std::filesystem::perms::owner_all);
+  const auto result =
+      test::run_child("child: words", {"HEDDLE_CXX=" + starter + "  c++ -O1 -DHEDDLE_WORDS"});
+  CHECK_MESSAGE(result.status == 0, result.output);
+  const std::string log = test::read_text(folder.path() + "/log");
+  CHECK(log.find("c++ --version\n") == 0);
+  CHECK(log.find(" -O3 ") < log.find(" -O1 -DHEDDLE_WORDS "));
+}
+
+TEST_CASE("child: words" * doctest::skip()) {
+  REQUIRE_MESSAGE(host::find_compiler() != nullptr, host::unavailable_reason());
+  CHECK(host::identity(target(), {}).find("-O1 -DHEDDLE_WORDS") != std::string::npos);
+  const std::vector<host::Unit> units = {
+      {"hd_words",
+       "#ifndef HEDDLE_WORDS\n#error no words\n#endif\n" + scale_kernel("hd_words", "2.0f")}};
+  const runtime::HostModule module(host::compile(units, target(), {}));
+  CHECK(run(module.function("hd_words"), {1}, 0)[0] == 2.0f);
+}
+
+TEST_CASE("a compiler that makes nothing is named") {
+  const auto result = test::run_child("child: makes nothing", {"HEDDLE_CXX=true"});
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: makes nothing" * doctest::skip()) {
+  const std::vector<host::Unit> units = {{"hd_two", scale_kernel("hd_two", "2.0f")}};
+  CHECK_THROWS_WITH_AS(host::compile(units, target(), {}),
+                       doctest::Contains("true ended without an error and made no object"),
+                       CompileError);
+}
+
+TEST_CASE("sources may lie in a folder of any name") {
+  const std::string name = "a \"folder\"\\with\nall that";
+  const std::vector<host::Unit> units = {{"hd_lines", scale_kernel("hd_lines", "2.0f")}};
+  const std::string object =
+      host::compile(units, target(), {.line_info = true, .source_folder = "/" + name});
+  const runtime::HostModule module(object);
+  CHECK(run(module.function("hd_lines"), {1}, 0)[0] == 2.0f);
+  const std::vector<host::Unit> wrong = {{"hd_wrong", "#error stop\n"}};
+  CHECK_THROWS_WITH_AS(
+      host::compile(wrong, target(), {.line_info = true, .source_folder = "/" + name}),
+      doctest::Contains("with"), CompileError);
 }
 
 TEST_CASE("child: no compiler" * doctest::skip()) {
@@ -280,6 +332,12 @@ TEST_CASE("child: none of the usual" * doctest::skip()) {
   CHECK_THROWS_AS(host::compile({}, target(), {}), DeviceError);
 }
 
-TEST_CASE("child: no folder" * doctest::skip()) {
-  CHECK_THROWS_AS(host::compile({}, target(), {}), DeviceError);
+TEST_CASE("child: another folder" * doctest::skip()) {
+  const test::CapturedLog log;
+  const runtime::TemporaryFolder first, second;
+  CHECK(first.path().starts_with("/tmp/heddle-"));
+  CHECK(log.lines() == 1);
+  CHECK(log.text().find("no folder can be made in ") != std::string::npos);
+  const std::vector<host::Unit> units = {{"hd_two", scale_kernel("hd_two", "2.0f")}};
+  CHECK_FALSE(host::compile(units, target(), {}).empty());
 }

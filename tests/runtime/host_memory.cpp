@@ -1,3 +1,5 @@
+#include "runtime/base/host_memory.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -5,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/host/memory.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;

@@ -118,11 +118,33 @@ TEST_CASE("child: nothing is compiled" * doctest::skip()) {
   CHECK(text.find("target") == std::string::npos);
 }
 
-TEST_CASE("the environment lowers the level of the host's compiler, and nonsense is ignored") {
+TEST_CASE("the environment lowers the level of the host's compiler, and nonsense is an error") {
   for (const char* text : {"HEDDLE_CXX_LEVEL=1", "HEDDLE_CXX_LEVEL=0"})
     CHECK(test::run_child("child: lower level", {text}).status == 0);
-  for (const char* text : {"HEDDLE_CXX_LEVEL=4", "HEDDLE_CXX_LEVEL=fast", "HEDDLE_CXX_LEVEL="})
-    CHECK(test::run_child("child: usual level", {text}).status == 0);
+  CHECK(test::run_child("child: usual level", {"HEDDLE_CXX_LEVEL="}).status == 0);
+  for (const char* text : {"HEDDLE_CXX_LEVEL=4", "HEDDLE_CXX_LEVEL=fast"})
+    CHECK(test::run_child("child: no level", {text}).status == 0);
+}
+
+TEST_CASE("child: no level" * doctest::skip()) {
+  CHECK_THROWS_WITH_AS(with_environment({}), doctest::Contains("may be: 0 to 3"), ValueError);
+}
+
+TEST_CASE("names that cannot be switched off are an error that lists those that can") {
+  CHECK(test::run_child("child: switches", {"HEDDLE_DISABLE=symbols,radix_sort"}).status == 0);
+  CHECK(test::run_child("child: no switch", {"HEDDLE_DISABLE=symbols,fusion"}).status == 0);
+}
+
+TEST_CASE("child: switches" * doctest::skip()) {
+  CHECK(with_environment({}).disabled == std::vector<std::string>{"radix_sort", "symbols"});
+}
+
+TEST_CASE("child: no switch" * doctest::skip()) {
+  CHECK_THROWS_WITH_AS(
+      with_environment({}),
+      doctest::Contains("HEDDLE_DISABLE: 'fusion' cannot be switched off: what can is epilogue, "
+                        "in_place, symbols, radix_sort, merge_sort, "),
+      ValueError);
 }
 
 TEST_CASE("child: lower level" * doctest::skip()) {

@@ -3,8 +3,10 @@
 
 #include "runtime/compile/reproducer.h"
 
+#include <csignal>
 #include <filesystem>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -177,15 +179,17 @@ TEST_CASE("child: the driver refuses" * doctest::skip()) {
 }
 
 TEST_CASE("where no reproducer can be written, the error says so, and all else") {
-  const runtime::TemporaryFolder folder;
   std::vector<std::string> variables = fake_cuda("/proc/no/cache");
   variables.emplace_back("HEDDLE_FAKE_NVRTC_REFUSE=__launch_bounds__");
-  variables.push_back("TMPDIR=" + folder.path() + "/missing");
   const auto child = run_child("child: nothing can be written", variables);
   CHECK_MESSAGE(child.status == 0, child.output);
 }
 
 TEST_CASE("child: nothing can be written" * doctest::skip()) {
+  // A process that may write no byte to any file, whatever folder it is in.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{0, 0};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
   const std::string message = failure_of<CompileError>(nullptr);
   for (const char* part :
        {"There is no reproducer, as its files cannot be written: ", "/proc/no/cache/reproducers",

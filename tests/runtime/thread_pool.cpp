@@ -16,6 +16,8 @@
 
 #include <doctest/doctest.h>
 
+#include "heddle/error.h"
+
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -121,11 +123,17 @@ TEST_CASE("a forked child has threads of its own") {
   CHECK(parallel_sum(1000, 10) == 499500);
 }
 
-TEST_CASE("HEDDLE_NUM_THREADS sets the number of threads, and nonsense is ignored") {
+TEST_CASE("HEDDLE_NUM_THREADS sets the number of threads, and nonsense is an error") {
   CHECK(test::run_child("child: seven threads", {"HEDDLE_NUM_THREADS=7"}).status == 0);
-  const auto result = test::run_child("child: default threads", {"HEDDLE_NUM_THREADS=many"});
-  CHECK(result.status == 0);
-  CHECK(result.output.find("HEDDLE_NUM_THREADS='many'") != std::string::npos);
+  CHECK(test::run_child("child: default threads", {"HEDDLE_NUM_THREADS="}).status == 0);
+  for (const char* text : {"HEDDLE_NUM_THREADS=many", "HEDDLE_NUM_THREADS=0",
+                           "HEDDLE_NUM_THREADS=4097", "HEDDLE_NUM_THREADS=2x"})
+    CHECK(test::run_child("child: no threads", {text}).status == 0);
+}
+
+TEST_CASE("child: no threads" * doctest::skip()) {
+  CHECK_THROWS_WITH_AS(runtime::thread_count(), doctest::Contains("may be: 1 to 4096"),
+                       heddle::ValueError);
 }
 
 TEST_CASE("child: seven threads" * doctest::skip()) {

@@ -27,7 +27,7 @@ std::vector<host::Compiler> compilers() {
   for (const char* name : {"g++", "clang++"}) {
     const ProcessResult result = run_process({name, "--version"});
     if (result.status != 0) continue;
-    found.push_back({name, {}, result.output.find("clang") != std::string::npos});
+    found.push_back({{name}, {}, {}, result.output.find("clang") != std::string::npos});
   }
   REQUIRE_FALSE(found.empty());
   return found;
@@ -39,7 +39,7 @@ std::string assembly(const host::Compiler& compiler, const std::string& text) {
   const TemporaryFolder folder;
   const std::string source = folder.path() + "/kernel.cpp", made = folder.path() + "/kernel.s";
   std::ofstream(source) << text;
-  std::vector<std::string> command = {compiler.path};
+  std::vector<std::string> command = compiler.program;
   for (const std::string& option :
        host::option_list(compiler, ir::parse_target(test::host_target), {.contract = false}))
     command.push_back(option);
@@ -96,12 +96,12 @@ void check_vectors(const std::string& program, std::vector<bool> donated = {}) {
     const auto planned = passes::plan_program(ir::parse(program), {target, donated, {}, {}});
     for (const passes::KernelPlan& kernel : planned.kernels) {
       const codegen::KernelSource source = codegen::print_host(kernel);
-      CAPTURE(compiler.path);
+      CAPTURE(compiler.name());
       CAPTURE(source.body);
       const std::string text = assembly(compiler, source.text());
       const long packed = count(text, R"(\bv(add|mul|sub|div|sqrt)ps\s)"),
                  single = count(text, R"(\bv(add|mul|sub|div|sqrt)ss\s)");
-      MESSAGE(fmt::format("{} by {}: {} packed, {} single", source.name, compiler.path, packed,
+      MESSAGE(fmt::format("{} by {}: {} packed, {} single", source.name, compiler.name(), packed,
                           single));
       CHECK(packed > 0);
     }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heddle/precision.h"
+#include "heddle/trust.h"
 
 namespace heddle {
 
@@ -55,10 +56,17 @@ void synchronize();
 void record(const std::string& path);
 
 /// From now on programs are also looked for in a file that `heddle cache export` wrote, after the
-/// cache's directories. FileError where it cannot be read or is no such file.
-void load_bundle(const std::string& path);
+/// cache's directories.
+///
+/// The file holds native code, which runs with this process's rights: load what you would run.
+/// Throws TrustError, which names owner and mode, where users besides this one and root may have
+/// written it or may write to its folder, unless `trust` is Trust::anyone; where HEDDLE_CACHE_KEY
+/// is set, and then only, where that key has not signed it. Throws FileError where it cannot be
+/// read or is no such file.
+void load_bundle(const std::string& path, Trust trust = Trust::own);
 
-/// What the process has done so far.
+/// What the process has done so far. HEDDLE_STATISTICS=1 writes most of it to standard error when
+/// it ends.
 struct Statistics {
   std::uint64_t traces = 0;       ///< functions traced by jit
   std::uint64_t programs = 0;     ///< distinct programs asked for by lazy evaluation and jit
@@ -66,9 +74,17 @@ struct Statistics {
   std::uint64_t evaluations = 0;  ///< runs of a program
   std::uint64_t auto_evaluations = 0;  ///< those that the library decided on
   std::uint64_t kernels_launched = 0;
-  std::int64_t pending_ops = 0;   ///< recorded and not evaluated, now
-  std::int64_t pinned_bytes = 0;  ///< of buffers that only this thread's pending ops keep
+  std::uint64_t cache_hits = 0, cache_misses = 0;  ///< in the cache on disk and in bundles
+  std::uint64_t cache_ignored = 0;  ///< entries not readable, not to be trusted, or not signed
+  std::uint64_t cache_damaged = 0, cache_evicted = 0;           ///< entries deleted for it
+  std::uint64_t cache_bytes_read = 0, cache_bytes_written = 0;  ///< of entries
+  std::uint64_t compiler_runs = 0, modules_loaded = 0;
+  double compile_milliseconds = 0;  ///< of all threads together
+  double load_milliseconds = 0;     ///< of machine code, into the process or onto the device
+  std::int64_t pending_ops = 0;     ///< recorded and not evaluated, now
+  std::int64_t pinned_bytes = 0;    ///< of buffers that only this thread's pending ops keep
 };
+/// Throws TrustError where HEDDLE_CACHE_KEY is set and of no use.
 Statistics statistics();
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string_view>
 
@@ -42,6 +43,8 @@ std::size_t size_of(DType dtype);
 std::string_view name_of(DType dtype);
 /// "bool", "int8" ... "float32", as NumPy spells them.
 std::string_view numpy_name_of(DType dtype);
+/// Writes numpy_name_of.
+std::ostream& operator<<(std::ostream& stream, DType dtype);
 /// Inverse of name_of; nullopt for anything else.
 std::optional<DType> dtype_from_name(std::string_view name);
 

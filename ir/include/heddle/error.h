@@ -34,4 +34,12 @@ HEDDLE_ERROR(InternalError);  ///< a bug in Heddle, never the user's mistake
 
 #undef HEDDLE_ERROR
 
+/// A file that holds native code and is not to be trusted: users besides this one and root may have
+/// written it, or HEDDLE_CACHE_KEY has not signed it. what() names its owner and mode, and says
+/// what to do. Also where HEDDLE_CACHE_KEY itself is of no use.
+class TrustError : public FileError {
+ public:
+  using FileError::FileError;
+};
+
 }  // namespace heddle

@@ -58,13 +58,13 @@ std::unique_ptr<Unit> compile_unit(std::span<const codegen::KernelSource> kernel
   const std::string text = print_translation_unit(kernels);
   std::ofstream(source) << text;
 
-  std::vector<std::string> command = {compiler->path};
+  std::vector<std::string> command = compiler->program;
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-I", device_folder(), "-o", object, source, "-lm"});
   const runtime::ProcessResult result = runtime::run_process(command);
   if (result.status != 0) {
-    throw CompileError(
-        runtime::compile_message("emulated kernels", compiler->path, options, result.output, text));
+    throw CompileError(runtime::compile_message("emulated kernels", compiler->name(), options,
+                                                result.output, text));
   }
   auto unit = std::make_unique<Unit>();
   unit->handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);

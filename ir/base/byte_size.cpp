@@ -1,8 +1,8 @@
-#include "runtime/base/byte_size.h"
+#include "ir/base/byte_size.h"
 
 #include <charconv>
 
-namespace heddle::runtime {
+namespace heddle::ir {
 
 std::optional<std::uint64_t> parse_byte_size(std::string_view text) {
   std::uint64_t number = 0;
@@ -25,4 +25,4 @@ std::optional<std::uint64_t> parse_byte_size(std::string_view text) {
   return number << shift;
 }
 
-}  // namespace heddle::runtime
+}  // namespace heddle::ir

@@ -1,4 +1,4 @@
-#include "runtime/host/memory.h"
+#include "runtime/base/host_memory.h"
 
 #include <algorithm>
 #include <cstdint>

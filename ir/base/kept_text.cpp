@@ -1,0 +1,45 @@
+#include "ir/base/kept_text.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "ir/base/fork_gate.h"
+
+namespace heddle::ir {
+
+namespace {
+
+/// Names by their address, as a thread has met them last.
+struct RecentNames {
+  struct Name {
+    const char* given = nullptr;
+    const char* kept = nullptr;
+  };
+  std::array<Name, 16> names;
+};
+constinit thread_local RecentNames recent;
+
+}  // namespace
+
+const char* kept_text(std::string_view text) {
+  static constinit Mutex mutex;
+  static auto* const texts = new std::set<std::string, std::less<>>;
+  const std::lock_guard lock(mutex);
+  const auto found = texts->find(text);
+  return (found != texts->end() ? found : texts->emplace(text).first)->c_str();
+}
+
+const char* kept_file_name(const char* name) {
+  const auto address = reinterpret_cast<std::uintptr_t>(name);
+  RecentNames::Name& last = recent.names[(address ^ (address >> 6U)) % recent.names.size()];
+  // Another library may have another name at the address by now.
+  if (last.given == name && std::strcmp(last.kept, name) == 0) return last.kept;
+  last = {name, kept_text(name)};
+  return last.kept;
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,116 @@
+#include "passes/program/check_program.h"
+
+#include "heddle/error.h"
+
+namespace heddle::passes {
+
+namespace {
+
+void require(bool holds, const char* what) {
+  if (!holds) throw ParseError(std::string("program: ") + what);
+}
+
+class Checker {
+ public:
+  explicit Checker(const Program& program) : program_(program) {}
+
+  void run() const {
+    for (const ProgramInput& input : program_.inputs)
+      require(input.alignment > 0, "an input's alignment is not positive");
+    for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+      const ProgramOutput& output = program_.outputs[i];
+      if (output.input) require(*output.input < program_.inputs.size(), "an output is no input");
+      if (output.output) require(*output.output < i, "an output is one that is not before it");
+    }
+    for (const Temporary& temporary : program_.temporaries) {
+      require(temporary.first_step <= temporary.last_step &&
+                  temporary.last_step < program_.steps.size(),
+              "a temporary lives in steps that are not there");
+    }
+    for (const ir::Requirement& one : program_.requirements)
+      require(one.breach <= ir::Requirement::Breach::bytes, "a requirement is of an unknown kind");
+    for (const Step& each : program_.steps) step(each, nullptr);
+  }
+
+ private:
+  void array_input(std::uint32_t index) const {
+    require(index < program_.inputs.size() && !program_.inputs[index].scalar,
+            "an array is no input");
+  }
+  void scalar_input(std::uint32_t index) const {
+    require(index < program_.inputs.size() && program_.inputs[index].scalar,
+            "a scalar is no input");
+  }
+
+  void buffer(const BufferRef& buffer, const Fallback* fallback) const {
+    switch (buffer.kind) {
+      case BufferRef::Kind::input:
+        return array_input(buffer.index);
+      case BufferRef::Kind::output:
+        return require(buffer.index < program_.outputs.size(), "a buffer is no output");
+      case BufferRef::Kind::temporary:
+        return require(buffer.index < program_.temporaries.size(), "a buffer is no temporary");
+      case BufferRef::Kind::fallback:
+        return require(fallback != nullptr && buffer.index < fallback->buffers.size(),
+                       "a buffer is none of a fallback");
+    }
+    require(false, "a buffer is of an unknown kind");
+  }
+
+  void kernel(const KernelStep& kernel, const Fallback* fallback) const {
+    require(kernel.kernel < program_.kernel_names.size(), "a step launches an unknown kernel");
+    require(
+        kernel.block[0] > 0 && kernel.block[1] > 0 && kernel.cluster > 0 && kernel.host_grain > 0,
+        "a launch has no threads");
+    for (const GridExtent& extent : kernel.grid)
+      require(extent.per_block > 0 && extent.most >= 0, "a grid has no extent");
+    for (const Parameter& parameter : kernel.parameters) {
+      switch (parameter.kind) {
+        case Parameter::Kind::buffer:
+          buffer(parameter.buffer, fallback);
+          require(parameter.cleared >= 0, "a buffer is cleared for less than nothing");
+          continue;
+        case Parameter::Kind::scalar:
+          scalar_input(parameter.scalar);
+          continue;
+        case Parameter::Kind::size:
+          continue;
+      }
+      require(false, "a parameter is of an unknown kind");
+    }
+  }
+
+  void call(const CallStep& call, const Fallback* fallback) const {
+    for (const CallBuffer& operand : call.operands) buffer(operand.buffer, fallback);
+    for (const CallBuffer& result : call.results) buffer(result.buffer, fallback);
+    for (const BufferRef& scratch : call.scratch) buffer(scratch, fallback);
+    for (const KernelStep& each : call.kernels) {
+      require(each.kernel < program_.kernel_names.size(), "a call launches an unknown kernel");
+    }
+    for (const CallAlias& alias : call.aliases) {
+      require(alias.result < call.results.size() && alias.operand < call.operands.size(),
+              "a call shares memory that it does not have");
+    }
+    for (const auto& [name, value] : call.values.all()) {
+      const auto* const factor = std::get_if<Factor>(&value);
+      if (factor != nullptr && factor->scalar) scalar_input(*factor->scalar);
+    }
+    if (!call.fallback) return;
+    require(fallback == nullptr, "a fallback has a fallback");
+    for (const Step& each : call.fallback->steps) step(each, &*call.fallback);
+  }
+
+  void step(const Step& step, const Fallback* fallback) const {
+    if (step.kernel() != nullptr) kernel(*step.kernel(), fallback);
+    if (step.call() != nullptr) call(*step.call(), fallback);
+    if (step.fill() != nullptr) buffer(step.fill()->buffer, fallback);
+  }
+
+  const Program& program_;
+};
+
+}  // namespace
+
+void check_program(const Program& program) { Checker(program).run(); }
+
+}  // namespace heddle::passes
