@@ -38,19 +38,6 @@ std::int64_t known_extent(const frontend::Node& node, std::size_t axis, const Si
          site));
 }
 
-/// Evaluates the node and all unread statuses in one program. If that fails, it evaluates the node
-/// alone; a status that cannot be computed throws when it is read.
-void evaluate_with_statuses(const NodeRef& node) {
-  std::vector<NodeRef> wanted = frontend::pending_statuses();
-  if (wanted.empty()) return frontend::evaluate(node);
-  wanted.push_back(node);
-  try {
-    frontend::evaluate(wanted);
-  } catch (const Error&) {
-    frontend::evaluate(node);
-  }
-}
-
 }  // namespace
 
 const NodeRef& frontend::evaluated_node(const Array& array, const char* what, const Site& where) {
@@ -59,7 +46,7 @@ const NodeRef& frontend::evaluated_node(const Array& array, const char* what, co
   const NodeRef& node = Access::raw(array);
   frontend::require_waiting(what, where);
   if (!node->evaluated()) {
-    evaluate_with_statuses(node);
+    frontend::evaluate_with_statuses(node);
     frontend::note_explicit_evaluation();
   }
   frontend::raise_failures(node);
@@ -142,9 +129,7 @@ const Array& Array::eval() const {
   return *this;
 }
 
-void eval(std::initializer_list<Array> arrays) { eval(std::span(arrays.begin(), arrays.size())); }
-
-void eval(std::span<const Array> arrays) {
+void eval(Arrays arrays) {
   if (Trace::current() != nullptr) frontend::value_in_trace("eval", Site());
   std::vector<NodeRef> nodes;
   for (const Array& array : arrays) {
@@ -179,6 +164,22 @@ void Array::read_elements(void* out, DType dtype, SourceLocation where) const {
   if (node->dtype == dtype) return frontend::download_to(*node, out);
   const std::vector<std::byte> bytes = frontend::download(*node);
   frontend::convert(bytes.data(), node->dtype, out, dtype, static_cast<std::size_t>(size()));
+}
+
+const void* Array::read_memory(DType dtype, SourceLocation where) const {
+  const NodeRef node = frontend::evaluated_node(*this, "span", where);
+  if (node->dtype != dtype) {
+    throw DTypeError(frontend::at(fmt::format("span: the array {} does not hold {}; convert it by "
+                                              "astype first",
+                                              frontend::describe(*node), numpy_name_of(dtype)),
+                                  where));
+  }
+  const std::byte* const elements = frontend::elements_on_host(*node);
+  if (elements != nullptr || size() == 0) return elements;
+  throw DeviceError(
+      frontend::at(fmt::format("span: the array {} lies on a GPU; copy its elements by to_vector",
+                               frontend::describe(*node)),
+                   where));
 }
 
 Array Array::T(SourceLocation where) const { return heddle::transpose({*this, where}); }

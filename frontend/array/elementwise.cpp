@@ -155,8 +155,8 @@ std::pair<Array, Array> divmod(const Operand& x, const Operand& y) {
 std::pair<Array, Array> modf(const Operand& x) { return {modf_fraction(x), modf_integer(x)}; }
 std::pair<Array, Array> frexp(const Operand& x) { return {frexp_mantissa(x), frexp_exponent(x)}; }
 
-Array nan_to_num(const Operand& x, double nan, std::optional<double> posinf,
-                 std::optional<double> neginf) {
+Array nan_to_num(const Operand& x, const Operand& nan, const std::optional<Operand>& posinf,
+                 const std::optional<Operand>& neginf) {
   const DType dtype = dtype_of_operand(x);
   Array value = Access::make(frontend::node_of("nan_to_num", x, dtype));
   if (is_complex(dtype)) {
@@ -173,33 +173,35 @@ Array nan_to_num(const Operand& x, double nan, std::optional<double> posinf,
                              : std::numeric_limits<double>::max();
   const SourceLocation place = x.where();
   const double infinity = std::numeric_limits<double>::infinity();
-  const auto replace = [&](const Array& condition, double replacement, const Array& rest) {
-    return where({condition, place}, {replacement, place}, {rest, place});
+  const auto replace = [&](const Array& condition, const Operand& replacement, const Array& rest) {
+    const Array inside = Access::make(frontend::node_of("nan_to_num", replacement, dtype));
+    return where({condition, place}, {inside, place}, {rest, place});
   };
-  const Array bounded =
-      replace(equal({value, place}, {infinity, place}), posinf.value_or(largest), value);
-  const Array finite =
-      replace(equal({value, place}, {-infinity, place}), neginf.value_or(-largest), bounded);
+  const Array bounded = replace(equal({value, place}, {infinity, place}),
+                                posinf.value_or(Operand(largest, place)), value);
+  const Array finite = replace(equal({value, place}, {-infinity, place}),
+                               neginf.value_or(Operand(-largest, place)), bounded);
   return replace(isnan({value, place}), nan, finite);
 }
 
-Array isclose(const Operand& x, const Operand& y, double rtol, double atol, bool equal_nan) {
+Array isclose(const Operand& x, const Operand& y, const Operand& rtol, const Operand& atol,
+              bool equal_nan) {
   // As in NumPy only y is made inexact; numbers stay weak, and take the tolerance with them.
   const Here here(x);
   if (y.array() == nullptr && !y.scalar().is_inexact())
     return isclose(x, here(Scalar(frontend::value_of(y.scalar()))), rtol, atol, equal_nan);
   if (!is_inexact(dtype_of_operand(y)))
     return isclose(x, here(multiply(y, here(Scalar(1.0)))), rtol, atol, equal_nan);
-  const auto tolerance_of = [&](const Scalar& scalar) {
-    return atol + rtol * std::hypot(scalar.floating, scalar.imaginary);
+  const bool all_numbers =
+      y.array() == nullptr && rtol.array() == nullptr && atol.array() == nullptr;
+  const auto number = [&] {
+    const double size = std::hypot(y.scalar().floating, y.scalar().imaginary);
+    return Scalar(frontend::value_of(atol.scalar()) + frontend::value_of(rtol.scalar()) * size);
   };
   const Array tolerance =
-      y.array() == nullptr
-          ? Array()
-          : add(here(multiply(here(absolute(y)), here(Scalar(rtol)))), here(Scalar(atol)));
-  const Array near =
-      less_equal(here(absolute(here(subtract(x, y)))),
-                 y.array() == nullptr ? here(Scalar(tolerance_of(y.scalar()))) : here(tolerance));
+      all_numbers ? Array() : add(here(multiply(here(absolute(y)), rtol)), atol);
+  const Array near = less_equal(here(absolute(here(subtract(x, y)))),
+                                all_numbers ? here(number()) : here(tolerance));
   Array close = logical_or(here(logical_and(here(near), here(isfinite(y)))), here(equal(x, y)));
   if (equal_nan) {
     const Array both = logical_and(here(isnan(x)), here(isnan(y)));
@@ -208,7 +210,8 @@ Array isclose(const Operand& x, const Operand& y, double rtol, double atol, bool
   return close;
 }
 
-bool allclose(const Operand& x, const Operand& y, double rtol, double atol, bool equal_nan) {
+bool allclose(const Operand& x, const Operand& y, const Operand& rtol, const Operand& atol,
+              bool equal_nan) {
   return all({isclose(x, y, rtol, atol, equal_nan), x.where()}).item<bool>(x.where());
 }
 

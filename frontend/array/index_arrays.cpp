@@ -159,7 +159,7 @@ Array ravel_multi_index(std::initializer_list<Operand> coordinates, const Shape&
                            modes, order, where);
 }
 
-Array ravel_multi_index(std::span<const Array> coordinates, const Shape& shape,
+Array ravel_multi_index(Arrays coordinates, const Shape& shape,
                         const std::vector<std::string_view>& modes, std::string_view order,
                         SourceLocation where) {
   std::vector<Operand> operands;
@@ -291,7 +291,7 @@ std::vector<Array> diag_indices_from(const Operand& x) {
   return diag_indices(shape[0], static_cast<std::int64_t>(shape.size()), x.where());
 }
 
-std::vector<Array> ix_(std::span<const Array> vectors, SourceLocation where) {
+std::vector<Array> ix_(Arrays vectors, SourceLocation where) {
   const Composer on{where};
   std::vector<Array> result;
   for (std::size_t axis = 0; axis < vectors.size(); ++axis) {
@@ -305,10 +305,6 @@ std::vector<Array> ix_(std::span<const Array> vectors, SourceLocation where) {
     result.push_back(Access::make(on.reshape(node, std::move(shape))));
   }
   return result;
-}
-
-std::vector<Array> ix_(std::initializer_list<Array> vectors, SourceLocation where) {
-  return ix_(std::span<const Array>(vectors.begin(), vectors.size()), where);
 }
 
 void fill_diagonal(Array& x, const Operand& values, bool wrap) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/array/access.h"
+#include "frontend/array/bounds.h"
 #include "frontend/graph/trace.h"
 
 namespace heddle::frontend {
@@ -23,7 +24,7 @@ class RegionBuilder {
     std::size_t taken = 0, ellipses = 0;
     for (const IndexItem& item : items_) {
       taken += axes_of(item);
-      ellipses += item.kind == IndexItem::Kind::ellipsis;
+      ellipses += item.kind == IndexItem::Kind::other_axes;
       by_array_ |= item.kind == IndexItem::Kind::array;
     }
     if (taken > rank) {
@@ -71,15 +72,15 @@ class RegionBuilder {
           check_index(node_, axis_, item.bounds->first, site_);
           check_index(node_, axis_, item.bounds->second, site_);
         }
-        add_array(Access::node(*item.array, site_));
+        add_array(Access::node(*item.array, site_), item.bounds.has_value());
         break;
       case IndexItem::Kind::slice:
         add_slice(item.slice);
         break;
-      case IndexItem::Kind::newaxis:
+      case IndexItem::Kind::new_axis:
         region_.result.emplace_back(1);
         break;
-      case IndexItem::Kind::ellipsis:
+      case IndexItem::Kind::other_axes:
         for (std::size_t i = 0; i < missing; ++i) add_slice({});
         break;
     }
@@ -110,8 +111,11 @@ class RegionBuilder {
     add_slice({});
   }
 
-  void add_array(const NodeRef& index) {
-    if ((ir::integers & ir::set_of(index->dtype)) != 0) return add_index(index);
+  void add_array(const NodeRef& index, bool checked) {
+    if ((ir::integers & ir::set_of(index->dtype)) != 0) {
+      if (!checked) check_bounds("a subscript", index, node_, axis_, site_);
+      return add_index(index);
+    }
     if (!is_boolean(index->dtype)) {
       throw IndexError(
           at(fmt::format("arrays that index must be of integers or bool, not {}", describe(*index)),
@@ -192,9 +196,7 @@ void check_index(const NodeRef& node, std::size_t axis, std::int64_t index, cons
   const ir::Dim extent = node->shape[axis];
   if (!extent.is_constant()) return;
   if (index < extent.constant() && index >= -extent.constant()) return;
-  throw IndexError(at(fmt::format("index {} is out of bounds for axis {} of {}, whose extent is {}",
-                                  index, axis, describe(*node), extent.constant()),
-                      site));
+  throw IndexError(at(out_of_bounds(index, axis, describe(*node), extent), site));
 }
 
 Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,

@@ -8,6 +8,7 @@
 #include "heddle/reductions.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/bounds.h"
 #include "frontend/array/gather.h"
 #include "frontend/array/index_arrays.h"
 #include "frontend/array/ordering.h"
@@ -68,6 +69,7 @@ NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& n
 Array take_from(const NodeRef& node, const Operand& indices, std::size_t axis,
                 std::string_view mode, const SourceLocation& site) {
   const NodeRef index = index_node("take", indices, node, axis, mode);
+  if (mode == "raise") frontend::check_bounds("take", index, node, axis, site);
   return Access::make(frontend::take_at(node, {{AxisIndex{axis, index}}}, true, site));
 }
 
@@ -134,9 +136,10 @@ Array take(const Operand& x, const Operand& indices, std::optional<std::int64_t>
 namespace {
 
 /// An index of the array's rank.
-NodeRef index_beside(std::string_view op, const NodeRef& node, const Operand& indices,
-                     std::size_t axis, const SourceLocation& site) {
+NodeRef index_beside(const char* op, const NodeRef& node, const Operand& indices, std::size_t axis,
+                     const SourceLocation& site) {
   const NodeRef index = index_node(op, indices, node, axis, "raise");
+  frontend::check_bounds(op, index, node, axis, site);
   if (index->shape.size() != node->shape.size()) {
     throw ShapeError(at(fmt::format("{}: indices {} must have the {} dimensions of {}", op,
                                     describe(*index), node->shape.size(), describe(*node)),
@@ -159,10 +162,12 @@ void put(Array& x, const Operand& indices, const Operand& values, std::string_vi
   const NodeRef node = Access::node(x, site);
   const NodeRef flat = frontend::flatten(node, site);
   const NodeRef index = frontend::flatten(index_node("put", indices, flat, 0, mode), site);
+  if (mode == "raise") frontend::check_bounds("put", index, flat, 0, site);
   const NodeRef value = frontend::flatten(frontend::node_of("put", values, node->dtype), site);
   if (index->shape[0] == ir::Dim(0)) return;
-  if (value->shape[0] == ir::Dim(0))
-    throw ValueError(at("put: there are indices, and no values", site));
+  if (flat->shape[0] == ir::Dim(0))
+    throw IndexError(at(fmt::format("put: {} has no elements", describe(*node)), site));
+  if (value->shape[0] == ir::Dim(0)) return;
   NodeRef repeated = value;
   if (!(value->shape[0] == index->shape[0]) && !(value->shape[0] == ir::Dim(1))) {
     const Composer on{site};

@@ -125,8 +125,7 @@ NodeRef fit_rank(const NodeRef& value, std::size_t rank, const Site& site) {
   return reshape_to(value, std::move(shape), site);
 }
 
-std::vector<NodeRef> promoted(std::string_view op, std::span<const Array> arrays,
-                              const SourceLocation& where) {
+std::vector<NodeRef> promoted(std::string_view op, Arrays arrays, const SourceLocation& where) {
   if (arrays.empty()) throw ValueError(at(fmt::format("{}: needs at least one array", op), where));
   std::vector<Operand> operands;
   for (const Array& array : arrays) operands.emplace_back(array, where);

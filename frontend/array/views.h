@@ -37,7 +37,6 @@ NodeRef diagonal_of(std::string_view op, const NodeRef& node, std::int64_t k, co
 NodeRef fit_rank(const NodeRef& value, std::size_t rank, const Site& site);
 
 /// All in their common dtype. ValueError when there are none.
-std::vector<NodeRef> promoted(std::string_view op, std::span<const Array> arrays,
-                              const SourceLocation& where);
+std::vector<NodeRef> promoted(std::string_view op, Arrays arrays, const SourceLocation& where);
 
 }  // namespace heddle::frontend

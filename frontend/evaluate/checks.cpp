@@ -12,6 +12,7 @@
 
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/storage.h"
+#include "frontend/graph/trace.h"
 #include "ir/base/fork_gate.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/device/stream.h"
@@ -81,6 +82,11 @@ std::optional<std::string> failure_of(const Check& check) {
   return (*check.message)(item);
 }
 
+[[noreturn]] void raise(FailureKind kind, const std::string& message) {
+  if (kind == FailureKind::index) throw IndexError(message);
+  throw LinAlgError(message);
+}
+
 /// The oldest status of a thread that was not read yet.
 std::optional<Check> oldest_unread(const Thread* thread) {
   const std::lock_guard lock(all().mutex);
@@ -109,6 +115,17 @@ void read_ahead(const Thread* thread) {
 
 }  // namespace
 
+void check_recorded(const char* what, Check check, std::vector<NodeRef> values, RaiseFailure raised,
+                    const SourceLocation& where) {
+  if (Trace* const trace = Trace::current()) return trace->add_check(std::move(check));
+  if (is_captured(runtime::current_device())) return;
+  if (raised == RaiseFailure::at_next_wait) return check_later(std::move(check));
+  require_waiting(what, where);
+  values.push_back(check.status);
+  evaluate(values);
+  if (const std::optional<std::string> failure = failure_of(check)) raise(check.kind, *failure);
+}
+
 void check_later(Check check, std::vector<const Node*> results) {
   Thread& thread = this_thread();
   put({std::move(check), {}, std::move(results), &thread});
@@ -117,17 +134,48 @@ void check_later(Check check, std::vector<const Node*> results) {
   read_ahead(&thread);
 }
 
+namespace {
+
+/// Whether a wait of this thread, or for `read`, looks at a status.
+bool is_awaited(const Waiting& waiting, const NodeRef& read) {
+  return waiting.thread == &this_thread() || waiting.thread == nullptr ||
+         (read && std::ranges::find(waiting.results, read.get()) != waiting.results.end());
+}
+
+}  // namespace
+
+void evaluate_with_statuses(const NodeRef& node) {
+  std::vector<NodeRef> wanted = pending_statuses();
+  if (wanted.empty()) return evaluate(node);
+  wanted.push_back(node);
+  try {
+    evaluate(wanted);
+  } catch (const Error&) {
+    evaluate(node);
+  }
+}
+
+bool has_failures(const NodeRef& read) {
+  if (all().count.load(std::memory_order_relaxed) == 0) return false;
+  const auto awaited = [&](const Waiting& each) { return is_awaited(each, read); };
+  while (std::optional<Waiting> next = take(awaited)) {
+    if (!next->failure) next->failure = failure_of(next->check);
+    if (!next->failure) continue;
+    const std::lock_guard lock(all().mutex);
+    all().waiting.push_front(*std::move(next));
+    all().count.store(all().waiting.size(), std::memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
 void raise_failures(const NodeRef& read) {
   if (all().count.load(std::memory_order_relaxed) == 0) return;
-  const Thread& thread = this_thread();
-  const auto is_awaited = [&](const Waiting& each) {
-    return each.thread == &thread || each.thread == nullptr ||
-           (read && std::ranges::find(each.results, read.get()) != each.results.end());
-  };
-  while (const std::optional<Waiting> next = take(is_awaited)) {
+  const auto awaited = [&](const Waiting& each) { return is_awaited(each, read); };
+  while (const std::optional<Waiting> next = take(awaited)) {
     const std::optional<std::string> failure =
         next->failure ? next->failure : failure_of(next->check);
-    if (failure) throw LinAlgError(*failure);
+    if (failure) raise(next->check.kind, *failure);
   }
 }
 
@@ -141,10 +189,6 @@ std::vector<NodeRef> pending_statuses() {
       statuses.push_back(each.check.status);
   }
   return statuses;
-}
-
-void raise_failure(const Check& check) {
-  if (const std::optional<std::string> failure = failure_of(check)) throw LinAlgError(*failure);
 }
 
 bool is_captured(runtime::Device device) { return runtime::Stream::current(device).capturing(); }

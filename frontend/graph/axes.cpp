@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/axis_error.h"
+
 #include "frontend/graph/record.h"
 
 namespace heddle::frontend {
@@ -17,7 +19,7 @@ std::vector<std::int64_t> all_axes(int rank) {
 
 std::int64_t axis_of(std::string_view op, std::int64_t axis, int rank, const Site& site) {
   if (axis < -rank || axis >= rank) {
-    throw IndexError(at(
+    throw AxisError(at(
         fmt::format("{}: axis {} is out of bounds for an array of {} axes", op, axis, rank), site));
   }
   return axis < 0 ? axis + rank : axis;

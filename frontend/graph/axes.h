@@ -18,10 +18,10 @@ inline ir::Dim extent_of(const NodeRef& node, std::int64_t axis) {
 /// 0, 1 ... rank - 1.
 std::vector<std::int64_t> all_axes(int rank);
 
-/// The axis in [0, rank). IndexError, which names the op and the array.
+/// The axis in [0, rank). AxisError, which names the op and the array.
 std::int64_t axis_of(std::string_view op, std::int64_t axis, int rank, const Site& site);
 /// The axes in [0, rank), in the order given and each once; for Axes that name none, all of them.
-/// IndexError; ValueError for an axis given twice.
+/// AxisError; ValueError for an axis given twice.
 std::vector<std::int64_t> axes_of(std::string_view op, const Axes& axes, int rank,
                                   const Site& site);
 

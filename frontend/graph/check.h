@@ -9,14 +9,18 @@
 
 namespace heddle::frontend {
 
-/// What a LinAlgError says of an item that failed, with the user's line.
+/// What the exception says of an item that failed, with the user's line.
 using FailureMessage = std::shared_ptr<const std::function<std::string(std::int64_t item)>>;
+
+/// Which exception a failure is.
+enum class FailureKind : std::uint8_t { linalg, index };
 
 /// A call that may fail on the device: `status`, i64 and 0-d, is computed with its results, and is
 /// -1 or which item of a batch failed first.
 struct Check {
   NodeRef status;
   FailureMessage message;
+  FailureKind kind = FailureKind::linalg;
 };
 
 }  // namespace heddle::frontend

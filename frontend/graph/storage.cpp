@@ -34,6 +34,18 @@ NodeRef upload(const void* data, ir::Type type, const Site& site) {
   return array_node({std::move(type), std::move(buffer), 0});
 }
 
+NodeRef borrow(const void* data, ir::Type type, std::shared_ptr<const void> owner,
+               const Site& site) {
+  const runtime::Device device = runtime::current_device();
+  if (!runtime::capabilities_of(device).host_memory) return upload(data, std::move(type), site);
+  const std::size_t bytes = bytes_of(type);
+  // Borrowed memory is never written: an update in place copies it first.
+  runtime::BufferRef buffer =
+      runtime::borrow(const_cast<void*>(data), bytes, runtime::Stream::current(device),
+                      [owner = std::move(owner)]() mutable { owner.reset(); });
+  return array_node({std::move(type), std::move(buffer), 0});
+}
+
 void download_to(const Node& node, void* out) {
   const std::size_t bytes = bytes_of(node.value.type);
   if (bytes == 0) return;

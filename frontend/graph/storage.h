@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "frontend/graph/node.h"
@@ -9,6 +10,10 @@ namespace heddle::frontend {
 
 /// A value copied from host memory to the thread's device; errors name the place.
 NodeRef upload(const void* data, ir::Type type, const Site& site = {});
+/// A value that reads host memory where it lies, and holds `owner` meanwhile; where the thread's
+/// device does not reach host memory, one copied from it.
+NodeRef borrow(const void* data, ir::Type type, std::shared_ptr<const void> owner,
+               const Site& site = {});
 /// The bytes of an evaluated array in host memory, in C order; waits for them.
 std::vector<std::byte> download(const Node& node);
 /// The same into memory of the caller.

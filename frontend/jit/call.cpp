@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <climits>
 
 #include "heddle/jit.h"
 
@@ -27,6 +28,7 @@ void clear(CallState& state) {
   state.results.clear();
   state.next_result = 0;
   state.function.reset();
+  state.positions = 0;
   state.candidates.clear();
   state.captured.clear();
   state.arguments.clear();
@@ -48,6 +50,7 @@ Call::~Call() {
 
 bool Call::begin_argument(const JitState& jit, int position) {
   state->argument = position;
+  state->positions = position < 0 ? INT_MAX : std::max(state->positions, position + 1);
   const std::vector<int>& donate = jit.options.donate;
   state->donate = std::find(donate.begin(), donate.end(), position) != donate.end();
   return state->donate;

@@ -15,6 +15,7 @@
 #include "frontend/jit/jit_state.h"
 #include "frontend/jit/key_writer.h"
 #include "frontend/linalg/failures.h"
+#include "passes/pipeline/pipeline.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/base/log.h"
 #include "runtime/base/per_thread.h"
@@ -302,7 +303,7 @@ class Launch {
       if (source.kind == Source::Kind::output) results.push_back(call_.nodes[source.index].get());
     }
     for (const TracedFunction::Status& status : function.statuses)
-      check_later({call_.nodes[status.output], status.message}, results);
+      check_later({call_.nodes[status.output], status.message, status.kind}, results);
   }
 
   runtime::ScalarArgument scalar_of(const Source& source) const {
@@ -336,6 +337,12 @@ class Launch {
 
 std::shared_ptr<JitState> make_jit_state(JitOptions options) {
   static std::atomic<std::uint64_t> count{0};
+  passes::require_switches(options.disable, fmt::format("jit {}: disable", options.name));
+  for (const int position : options.donate) {
+    if (position >= 0) continue;
+    throw ValueError(fmt::format("jit {}: donate: {} is no position of an argument, from 0 on",
+                                 options.name, position));
+  }
   auto state = std::make_shared<JitState>();
   state->options = std::move(options);
   state->place = Mix().number(count.fetch_add(1, std::memory_order_relaxed)).finish();

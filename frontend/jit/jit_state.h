@@ -38,6 +38,7 @@ struct CallState {
   std::string key;  ///< bytes of everything static; launch() makes a signature of it
   const void* types = nullptr;
   int argument = 0;
+  int positions = 0;  ///< arguments that have one; INT_MAX where there may be more
   bool donate = false;
   std::vector<NodeRef> results;
   std::size_t next_result = 0;
@@ -65,6 +66,7 @@ struct TracedFunction {
   struct Status {
     std::uint32_t output;  ///< of the program
     FailureMessage message;
+    FailureKind kind;
   };
   ir::Graph graph;
   runtime::CompileOptions options;

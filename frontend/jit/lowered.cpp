@@ -58,7 +58,8 @@ int Lowered::warm(const std::string& target) const {
   return runtime::warm(state_->graph, state_->options, ir::parse_target(target));
 }
 
-void Lowered::save(const std::string& path, const std::vector<std::string>& targets) const {
+void Lowered::save(const std::string& path, const std::vector<std::string>& targets,
+                   unsigned mode) const {
   if (!state_->rests_on.empty()) {
     throw ValueError(
         fmt::format("{}: {} cannot be saved, as it rests on {}; make that an array "
@@ -71,7 +72,7 @@ void Lowered::save(const std::string& path, const std::vector<std::string>& targ
   // Who calls a saved program keeps his arrays.
   runtime::SavedProgram saved{{state_->graph, state_->options}, state_->arguments, state_->sources};
   saved.program.options.donated.clear();
-  runtime::save_program(path, saved, wanted);
+  runtime::save_program(path, saved, wanted, mode);
 }
 
 std::size_t Lowered::input_count() const { return state_->graph.parameters().size(); }

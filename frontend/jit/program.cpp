@@ -104,12 +104,27 @@ std::vector<Array> Program::operator()(const std::vector<Operand>& operands) con
 }
 
 std::size_t Program::input_count() const { return state_->saved.arguments; }
+std::vector<ProgramInput> Program::inputs() const {
+  const ir::Graph& graph = state_->graph();
+  std::vector<ProgramInput> inputs(input_count());
+  for (std::size_t i = 0; i < graph.parameters().size(); ++i) {
+    const ir::ValueId parameter = graph.parameters()[i];
+    ProgramInput& input = inputs[state_->saved.sources[i]];
+    input.is_number = graph.attributes(parameter).scalar;
+    input.dtype = graph.dtype(parameter);
+    for (const ir::Dim extent : graph.shape(parameter)) input.shape.push_back(extent.to_string());
+  }
+  return inputs;
+}
+
 std::size_t Program::output_count() const { return state_->graph().outputs.size(); }
 std::string Program::ir() const { return ir::print(state_->graph()); }
 
-Program load_program(const std::string& path) {
+Program load_program(const std::string& path, Trust trust) {
+  const auto foreign =
+      trust == Trust::anyone ? runtime::cache::Foreign::taken : runtime::cache::Foreign::refused;
   return Program(std::make_shared<const frontend::ProgramState>(
-      frontend::ProgramState{runtime::load_saved_program(path), path}));
+      frontend::ProgramState{runtime::load_saved_program(path, foreign), path}));
 }
 
 }  // namespace heddle

@@ -61,7 +61,7 @@ class TraceProgram {
     function.assumptions = trace_.assumptions();
     for (const NodeRef& result : results_) function.results.push_back(source_of(*result, function));
     for (const Check& check : trace_.checks())
-      function.statuses.push_back({builder_.add_output(*check.status), check.message});
+      function.statuses.push_back({builder_.add_output(*check.status), check.message, check.kind});
     function.graph = std::move(builder_.graph);
   }
 
@@ -136,9 +136,24 @@ void resolve_types(const JitOptions& options, CallState& call) {
   }
 }
 
+namespace {
+
+void check_donate(const JitOptions& options, const CallState& call) {
+  for (const int position : options.donate) {
+    if (position < call.positions) continue;
+    throw ValueError(
+        fmt::format("jit {}: donate names argument {}, and the call has {}, counted "
+                    "from 0",
+                    options.name, position, call.positions));
+  }
+}
+
+}  // namespace
+
 TracedFunction trace_function(const JitOptions& options, const CallState& call,
                               const TraceBody& body) {
   runtime::watch_as_environment_says();
+  check_donate(options, call);
   const ir::Span span(ir::Phase::trace, options.name);
   TracedFunction function;
   function.graph.name = options.name;

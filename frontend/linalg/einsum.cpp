@@ -129,15 +129,10 @@ class Subscripts {
 
 }  // namespace
 
-Array einsum(std::string_view subscripts, std::span<const Array> operands, SourceLocation where) {
+Array einsum(std::string_view subscripts, Arrays operands, SourceLocation where) {
   const std::vector<NodeRef> nodes = frontend::promoted("einsum", operands, where);
   Subscripts parsed(subscripts, nodes, where);
   return Access::make(frontend::contract("einsum", std::move(parsed.inputs), parsed.output, where));
-}
-
-Array einsum(std::string_view subscripts, std::initializer_list<Array> operands,
-             SourceLocation where) {
-  return einsum(subscripts, std::span(operands.begin(), operands.size()), where);
 }
 
 }  // namespace heddle

@@ -11,8 +11,6 @@
 
 #include "frontend/array/ordering.h"
 #include "frontend/evaluate/checks.h"
-#include "frontend/evaluate/evaluate.h"
-#include "frontend/graph/trace.h"
 
 namespace heddle {
 
@@ -66,12 +64,9 @@ void frontend::report_failures(const char* what, const NodeRef& value, const Nod
                   [message = std::move(message), where](std::int64_t item) {
                     return at(message(item), where);
                   })};
-  if (Trace* const trace = Trace::current()) return trace->add_check(std::move(check));
-  if (is_captured(runtime::current_device())) return;
-  if (thread_errors == LinAlgErrors::defer) return check_later(std::move(check));
-  require_waiting(what, where);
-  evaluate(std::vector{value, check.status});
-  raise_failure(check);
+  const bool defers = thread_errors == LinAlgErrors::defer;
+  check_recorded(what, std::move(check), {value},
+                 defers ? RaiseFailure::at_next_wait : RaiseFailure::at_once, where);
 }
 
 }  // namespace heddle

@@ -42,17 +42,30 @@ Array filled_with(const char* op, const Shape& shape, double value, DType dtype,
                                                    checked_shape(op, shape, where), where));
 }
 
+/// The type of an array of the shape, which the elements fill.
+ir::Type filled_type(const char* op, std::size_t count, DType dtype, const Shape& shape,
+                     const SourceLocation& where) {
+  ir::Shape extents = checked_shape(op, shape, where);
+  if (ir::element_count(extents).constant() != static_cast<std::int64_t>(count)) {
+    throw ShapeError(at(
+        fmt::format("{}: {} elements do not fill the shape [{}]", op, count, fmt::join(shape, ",")),
+        where));
+  }
+  return {dtype, std::move(extents)};
+}
+
 }  // namespace
 
 Array from_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
                   SourceLocation where) {
-  ir::Shape extents = checked_shape("array", shape, where);
-  if (ir::element_count(extents).constant() != static_cast<std::int64_t>(count)) {
-    throw ShapeError(at(
-        fmt::format("array: {} elements do not fill the shape [{}]", count, fmt::join(shape, ",")),
-        where));
-  }
-  return Access::make(frontend::upload(data, {dtype, std::move(extents)}, where));
+  return Access::make(
+      frontend::upload(data, filled_type("array", count, dtype, shape, where), where));
+}
+
+Array view_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
+                  std::shared_ptr<const void> owner, SourceLocation where) {
+  return Access::make(frontend::borrow(data, filled_type("view", count, dtype, shape, where),
+                                       std::move(owner), where));
 }
 
 Array full(const Shape& shape, const Operand& value) {

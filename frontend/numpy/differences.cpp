@@ -92,6 +92,11 @@ Array ediff1d(const Operand& x, const Array& to_end, const Array& to_begin) {
 
 namespace {
 
+/// Whether a 0-d array says how far neighbours are from each other.
+bool is_array_distance(const Spacing& spacing) {
+  return spacing.coordinates.has_value() && spacing.coordinates.ndim() == 0;
+}
+
 /// Differences along one axis of an array.
 class Gradient {
  public:
@@ -206,7 +211,8 @@ std::vector<Array> gradient(const Operand& x, const std::vector<Spacing>& spacin
   const Here here(x);
   const std::vector<std::int64_t> places =
       frontend::axes_of("gradient", axes, rank_of(node), x.where());
-  const bool one_number = spacings.size() == 1 && !spacings[0].coordinates.has_value();
+  const bool one_number = spacings.size() == 1 &&
+                          (!spacings[0].coordinates.has_value() || is_array_distance(spacings[0]));
   if (!spacings.empty() && spacings.size() != places.size() && !one_number) {
     throw ValueError(
         at(fmt::format("gradient: {} spacings for {} axes", spacings.size(), places.size()),
@@ -222,9 +228,15 @@ std::vector<Array> gradient(const Operand& x, const std::vector<Spacing>& spacin
   const Array values = is_integer(node->dtype) ? astype(x, DType::f64) : Access::make(node);
   std::vector<Array> result;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const Spacing spacing = spacings.empty() ? Spacing() : spacings[spacings.size() == 1 ? 0 : i];
+    const Spacing given = spacings.empty() ? Spacing() : spacings[spacings.size() == 1 ? 0 : i];
+    const Spacing spacing = is_array_distance(given) ? Spacing() : given;
     const Operand operand = here(values);
-    result.push_back(Gradient(operand, places[i], spacing, here).compute(edge_order));
+    Array found = Gradient(operand, places[i], spacing, here).compute(edge_order);
+    if (is_array_distance(given)) {
+      const DType dtype = Access::node(found, x.where())->dtype;
+      found = astype(here(divide(here(found), here(given.coordinates))), dtype);
+    }
+    result.push_back(found);
   }
   return result;
 }
@@ -235,7 +247,9 @@ Array trapezoid(const Operand& y, const Spacing& spacing, std::int64_t axis) {
   const std::int64_t place = axis_of("trapezoid", axis, rank_of(node), y.where());
   const Array pairs = add(here(part(y, place, 1, 0)), here(part(y, place, 0, 1)));
   Array areas;
-  if (spacing.coordinates.has_value()) {
+  if (is_array_distance(spacing)) {
+    areas = multiply(here(spacing.coordinates), here(pairs));
+  } else if (spacing.coordinates.has_value()) {
     const NodeRef x = Access::node(spacing.coordinates, y.where());
     Array distances;
     if (rank_of(x) == 1) {

@@ -93,7 +93,7 @@ Array geomspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DT
   return astype(here(values), dtype);
 }
 
-std::vector<Array> meshgrid(std::span<const Array> vectors, std::string_view indexing, bool sparse,
+std::vector<Array> meshgrid(Arrays vectors, std::string_view indexing, bool sparse,
                             SourceLocation where) {
   if (indexing != "xy" && indexing != "ij") {
     throw ValueError(

@@ -357,7 +357,7 @@ NodeRef density_of(NodeRef counts, std::span<const BinnedAxis> axes, const Compo
   return on(Op::divide, counts, sum);
 }
 
-PointHistogram histogram_of_points(std::string_view op, std::span<const Array> coordinates,
+PointHistogram histogram_of_points(std::string_view op, Arrays coordinates,
                                    const std::vector<Bins>& bins,
                                    const std::vector<BinRange>& ranges, bool density,
                                    const Array& weights, const Composer& on) {
@@ -383,7 +383,7 @@ PointHistogram histogram_of_points(std::string_view op, std::span<const Array> c
 
 }  // namespace
 
-PointHistogram histogramdd(std::span<const Array> coordinates, const std::vector<Bins>& bins,
+PointHistogram histogramdd(Arrays coordinates, const std::vector<Bins>& bins,
                            const std::vector<BinRange>& ranges, bool density, const Array& weights,
                            SourceLocation where) {
   return histogram_of_points("histogramdd", coordinates, bins, ranges, density, weights,

@@ -29,7 +29,7 @@ namespace {
 
 /// Each array as `change` makes it.
 template <class Change>
-std::vector<Array> each(std::span<const Array> arrays, const SourceLocation& where, Change change) {
+std::vector<Array> each(Arrays arrays, const SourceLocation& where, Change change) {
   const Here here(where);
   std::vector<Array> result;
   for (const Array& array : arrays) result.push_back(change(here(array)));
@@ -160,17 +160,17 @@ NodeRef inserted_values(const NodeRef& node, std::int64_t axis, const NodeRef& g
 
 }  // namespace
 
-Array hstack(std::span<const Array> arrays, SourceLocation where) {
+Array hstack(Arrays arrays, SourceLocation where) {
   const std::vector<Array> parts = each(arrays, where, atleast_1d);
   return concatenate(parts, !parts.empty() && parts[0].ndim() == 1 ? 0 : 1, where);
 }
-Array vstack(std::span<const Array> arrays, SourceLocation where) {
+Array vstack(Arrays arrays, SourceLocation where) {
   return concatenate(each(arrays, where, atleast_2d), 0, where);
 }
-Array dstack(std::span<const Array> arrays, SourceLocation where) {
+Array dstack(Arrays arrays, SourceLocation where) {
   return concatenate(each(arrays, where, atleast_3d), 2, where);
 }
-Array column_stack(std::span<const Array> arrays, SourceLocation where) {
+Array column_stack(Arrays arrays, SourceLocation where) {
   const auto column = [](const Operand& x) {
     return rank_of(frontend::node_of("column_stack", x)) < 2 ? transpose({atleast_2d(x), x.where()})
                                                              : asarray(x);

@@ -234,7 +234,7 @@ Shape broadcast_shapes(std::span<const Shape> shapes, SourceLocation where) {
   return result;
 }
 
-std::vector<Array> broadcast_arrays(std::span<const Array> arrays, SourceLocation where) {
+std::vector<Array> broadcast_arrays(Arrays arrays, SourceLocation where) {
   ir::Shape shape;
   for (const Array& array : arrays) {
     const NodeRef node = Access::node(array, where);
@@ -248,7 +248,7 @@ std::vector<Array> broadcast_arrays(std::span<const Array> arrays, SourceLocatio
   return result;
 }
 
-Array concatenate(std::span<const Array> arrays, std::int64_t axis, SourceLocation where) {
+Array concatenate(Arrays arrays, std::int64_t axis, SourceLocation where) {
   const std::vector<NodeRef> nodes = frontend::promoted("concatenate", arrays, where);
   const int rank = rank_of(nodes[0]);
   if (rank == 0) {
@@ -257,11 +257,7 @@ Array concatenate(std::span<const Array> arrays, std::int64_t axis, SourceLocati
   return joined(nodes, axis_of("concatenate", axis, rank, where), where);
 }
 
-Array concatenate(std::initializer_list<Array> arrays, std::int64_t axis, SourceLocation where) {
-  return concatenate(std::span(arrays.begin(), arrays.size()), axis, where);
-}
-
-Array stack(std::span<const Array> arrays, std::int64_t axis, SourceLocation where) {
+Array stack(Arrays arrays, std::int64_t axis, SourceLocation where) {
   std::vector<NodeRef> nodes = frontend::promoted("stack", arrays, where);
   const ir::Shape shape = nodes[0]->shape;
   const std::int64_t place = axis_of("stack", axis, static_cast<int>(shape.size()) + 1, where);
@@ -276,10 +272,6 @@ Array stack(std::span<const Array> arrays, std::int64_t axis, SourceLocation whe
     node = frontend::reshape_to(node, expanded, where);
   }
   return joined(nodes, place, where);
-}
-
-Array stack(std::initializer_list<Array> arrays, std::int64_t axis, SourceLocation where) {
-  return stack(std::span(arrays.begin(), arrays.size()), axis, where);
 }
 
 Array astype(const Operand& x, DType dtype) {

@@ -154,6 +154,14 @@ Array sliding_window_view(const Operand& x, std::int64_t window, std::int64_t ax
                         x.where()));
   }
   const NodeRef last = Access::node(moveaxis(x, place, -1), x.where());
+  if (window == 0) {  // there are extent + 1 of them, without elements
+    ir::Shape shape = last->shape;
+    shape.back() = extent + 1;
+    shape.emplace_back(0);
+    const Array none = Access::make(
+        frontend::broadcast_to_shape(frontend::record_constant(node->dtype, 0), shape, x.where()));
+    return moveaxis(here(none), -2, place);
+  }
   const Array windows = Access::make(windows_of(last, window, x.where()));
   return moveaxis(here(windows), -2, place);
 }

@@ -13,6 +13,7 @@
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
 #include "frontend/graph/axes.h"
+#include "frontend/numpy/weighted_quantiles.h"
 #include "ir/calls/calls.h"
 
 namespace heddle {
@@ -346,7 +347,7 @@ struct Request {
 };
 
 Array quantile_of(const Request& request, const Operand& x, const Operand& q, const Axes& axes,
-                  std::string_view method_name, bool keepdims) {
+                  std::string_view method_name, bool keepdims, const Array& weights) {
   const Composer on{x.where()};
   const Method method = method_named(request.op, method_name, on.site);
   const NodeRef node = frontend::node_of(request.op, x);
@@ -357,6 +358,15 @@ Array quantile_of(const Request& request, const Operand& x, const Operand& q, co
                         on.site));
   }
   const Shares shares = shares_of(request.op, q, request.most, on);
+  if (weights.has_value()) {
+    if (method != Method::inverted_cdf) {
+      throw ValueError(at(fmt::format("{}: weights need the method \"inverted_cdf\", not \"{}\"",
+                                      request.op, method_name),
+                          on.site));
+    }
+    return frontend::weighted_quantile(
+        {request.op, node, shares.node, weights, keepdims, request.skips_nan}, axes, on.site);
+  }
   const Rows rows = rows_of(request.op, node, axes, keepdims, request.skips_nan, on);
   ir::Shape shape = shares.node->shape;
   shape.insert(shape.end(), rows.reduced.begin(), rows.reduced.end());
@@ -395,20 +405,20 @@ Array nanmedian(const Operand& x, const Axes& axes, bool keepdims) {
   return median_of("nanmedian", x, axes, keepdims, true);
 }
 Array quantile(const Operand& x, const Operand& q, const Axes& axes, std::string_view method,
-               bool keepdims) {
-  return quantile_of({"quantile", 1, false}, x, q, axes, method, keepdims);
+               bool keepdims, const Array& weights) {
+  return quantile_of({"quantile", 1, false}, x, q, axes, method, keepdims, weights);
 }
 Array nanquantile(const Operand& x, const Operand& q, const Axes& axes, std::string_view method,
-                  bool keepdims) {
-  return quantile_of({"nanquantile", 1, true}, x, q, axes, method, keepdims);
+                  bool keepdims, const Array& weights) {
+  return quantile_of({"nanquantile", 1, true}, x, q, axes, method, keepdims, weights);
 }
 Array percentile(const Operand& x, const Operand& q, const Axes& axes, std::string_view method,
-                 bool keepdims) {
-  return quantile_of({"percentile", 100, false}, x, q, axes, method, keepdims);
+                 bool keepdims, const Array& weights) {
+  return quantile_of({"percentile", 100, false}, x, q, axes, method, keepdims, weights);
 }
 Array nanpercentile(const Operand& x, const Operand& q, const Axes& axes, std::string_view method,
-                    bool keepdims) {
-  return quantile_of({"nanpercentile", 100, true}, x, q, axes, method, keepdims);
+                    bool keepdims, const Array& weights) {
+  return quantile_of({"nanpercentile", 100, true}, x, q, axes, method, keepdims, weights);
 }
 
 }  // namespace heddle

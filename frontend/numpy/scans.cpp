@@ -8,6 +8,7 @@
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
 #include "frontend/graph/axes.h"
+#include "frontend/graph/here.h"
 
 namespace heddle {
 
@@ -140,10 +141,12 @@ Array part(const Scanned& scanned, Dim start, Dim extent, const Site& site) {
 }
 
 /// What has to be added to each step of an angle, as numpy.unwrap has it.
-Array step_corrections(const Array& steps, std::optional<double> discont, const Array& period) {
+Array step_corrections(const Array& steps, std::optional<double> discont, const Array& period,
+                       const frontend::Here& here) {
   const bool whole = !is_floating(period.dtype());
-  const Array half = whole ? floor_divide(period, 2) : period / 2;
-  const Array wrapped = remainder(steps + half, period) - half;
+  const Array half = whole ? floor_divide(here(period), here(2)) : here(period) / here(2);
+  const Array raised = here(steps) + here(half);
+  const Array wrapped = remainder(here(raised), here(period)) - half;
   // At just half a period both directions are as far, and the step keeps its own.
   Array turned = (wrapped == -half) & (steps > 0);
   if (whole) turned = turned & (remainder(period, 2) == 0);
@@ -206,7 +209,7 @@ Array unwrap(const Operand& x, std::optional<double> discont, std::int64_t axis,
   // numpy.diff of bool says where they differ.
   const Array steps = is_boolean(node->dtype) ? not_equal(after, before) : after - before;
   const Array width = Access::make(frontend::node_of("unwrap", period, dtype));
-  const Array corrections = step_corrections(steps, discont, width);
+  const Array corrections = step_corrections(steps, discont, width, frontend::Here(x));
   // Joined before the scan, so that all is one kernel; adding -0 leaves the first angle its bits.
   const NodeRef each = cast_to(Access::node(corrections, x.where()), dtype, site);
   const Scanned all = with_first({each, along}, is_floating(dtype) ? -0.0 : 0.0, site);

@@ -1,14 +1,19 @@
 #include "heddle/searching.h"
 
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "heddle/elementwise.h"
+#include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
 #include "frontend/graph/storage.h"
 #include "frontend/numpy/searching.h"
+#include "ir/calls/calls.h"
 
 namespace heddle {
 
@@ -112,7 +117,7 @@ Array digitize(const Operand& x, const Operand& bins, bool right) {
 
 namespace {
 
-/// What numpy.interp is given, in the dtypes that it is computed in.
+/// What numpy.interp is given, real values, in float64.
 struct Samples {
   NodeRef places, values;
 };
@@ -131,8 +136,7 @@ Samples samples_of(const Operand& x, const Operand& places, const Operand& value
   if (at_places->shape[0] == ir::Dim(0)) fail(std::type_identity<ValueError>(), "there are none");
   if (is_complex(at_places->dtype) || is_complex(frontend::asarray_node("interp", x)->dtype))
     fail(std::type_identity<DTypeError>(), "x and the places are real");
-  const DType dtype = is_complex(at_values->dtype) ? DType::c128 : DType::f64;
-  return {on.cast(at_places, DType::f64), on.cast(at_values, dtype)};
+  return {on.cast(at_places, DType::f64), on.cast(at_values, DType::f64)};
 }
 
 /// On the line through the samples beside x, from the first of them, or, where that is NaN, from
@@ -155,13 +159,50 @@ NodeRef on_line(const NodeRef& x, const NodeRef& low, const NodeRef& high, const
   return on(Op::select, on(Op::equal, x, x0), y0, line);
 }
 
+/// Samples within one period in the order of their places, with one before and one behind.
+Samples within_period(const Samples& samples, const NodeRef& period, const Composer& on) {
+  const NodeRef places = on(Op::remainder, samples.places, period);
+  const NodeRef order = on.sort(ir::calls::argsort(), places, 0);
+  const ir::Dim last = samples.places->shape[0] - 1;
+  const NodeRef sorted = on.gather(places, order, 0), values = on.gather(samples.values, order, 0);
+  const auto joined = [&](const NodeRef& before, const NodeRef& all, const NodeRef& behind) {
+    return Access::node(
+        concatenate({Access::make(before), Access::make(all), Access::make(behind)}, 0, on.site),
+        on.site);
+  };
+  return {joined(on(Op::subtract, on.part(sorted, 0, last, 1), period), sorted,
+                 on(Op::add, on.part(sorted, 0, 0, 1), period)),
+          joined(on.part(values, 0, last, 1), values, on.part(values, 0, 0, 1))};
+}
+
 }  // namespace
 
 Array interp(const Operand& x, const Operand& places, const Operand& values,
-             std::optional<Scalar> left, std::optional<Scalar> right) {
+             std::optional<Scalar> left, std::optional<Scalar> right,
+             std::optional<double> period) {
   const Composer on{x.where()};
-  const Samples samples = samples_of(x, places, values, on);
-  const NodeRef given = on.cast(frontend::asarray_node("interp", x), DType::f64);
+  if (is_complex(frontend::node_of("interp", values)->dtype)) {
+    // The parts by themselves: an infinite one leaves the other alone.
+    const auto of_part = [&](bool imaginary) {
+      const auto end = [&](const std::optional<Scalar>& value) -> std::optional<Scalar> {
+        if (!value || !imaginary) return value ? std::optional(frontend::value_of(*value)) : value;
+        return Scalar(value->imaginary);
+      };
+      const Array part = imaginary ? imag(values) : real(values);
+      return interp(x, places, {part, on.site}, end(left), end(right), period);
+    };
+    const Array real_part = of_part(false), imaginary = of_part(true);
+    return make_complex({real_part, on.site}, {imaginary, on.site});
+  }
+  Samples samples = samples_of(x, places, values, on);
+  NodeRef given = on.cast(frontend::asarray_node("interp", x), DType::f64);
+  if (period) {
+    if (*period == 0) throw ValueError(at("interp: the period is 0", on.site));
+    const NodeRef length = record_constant(DType::f64, std::abs(*period));
+    given = on(Op::remainder, given, length);
+    samples = within_period(samples, length, on);
+    left = right = std::nullopt;
+  }
   const NodeRef flat = on.flat(given);
   const ir::Dim length = samples.places->shape[0];
   const NodeRef zero = record_constant(DType::i64, 0), one = record_constant(DType::i64, 1);

@@ -26,8 +26,7 @@ using frontend::record;
 using frontend::Site;
 using ir::Op;
 
-Array select(std::span<const Array> conditions, std::span<const Array> choices,
-             const Operand& fallback) {
+Array select(Arrays conditions, Arrays choices, const Operand& fallback) {
   const SourceLocation place = fallback.where();
   if (conditions.size() != choices.size() || conditions.empty()) {
     throw ValueError(
@@ -53,7 +52,7 @@ Array select(std::span<const Array> conditions, std::span<const Array> choices,
   return Access::make(result);
 }
 
-Array choose(const Operand& index, std::span<const Array> choices, std::string_view mode) {
+Array choose(const Operand& index, Arrays choices, std::string_view mode) {
   const SourceLocation place = index.where();
   const Here here(index);
   if (mode != "raise" && mode != "wrap" && mode != "clip") {
@@ -184,8 +183,7 @@ NodeRef value_of(const Piece& piece, const NodeRef& x, const SourceLocation& sit
 
 }  // namespace
 
-Array piecewise(const Operand& x, std::span<const Array> conditions,
-                std::span<const Piece> pieces) {
+Array piecewise(const Operand& x, Arrays conditions, std::span<const Piece> pieces) {
   const SourceLocation site = x.where();
   const NodeRef node = frontend::node_of("piecewise", x);
   if (pieces.size() != conditions.size() && pieces.size() != conditions.size() + 1) {

@@ -59,7 +59,7 @@ Array argsort(const Operand& x, const Axes& axis, bool descending) {
       argsort_node(frontend::along_axis("argsort", x, axis), descending, Composer{x.where()}));
 }
 
-Array lexsort(std::span<const Array> keys, const Axes& axis, SourceLocation where) {
+Array lexsort(Arrays keys, const Axes& axis, SourceLocation where) {
   if (keys.empty()) throw ValueError(at("lexsort: needs at least one key", where));
   const Composer on{where};
   NodeRef order;

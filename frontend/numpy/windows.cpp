@@ -7,6 +7,7 @@
 
 #include "heddle/creation.h"
 #include "heddle/elementwise.h"
+#include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
 #include "frontend/array/ordering.h"
@@ -114,7 +115,8 @@ Array hanning(std::int64_t count, SourceLocation where) {
   return raised_cosine(count, 0.5, Here(where));
 }
 
-Array kaiser(std::int64_t count, double beta, SourceLocation where) {
+Array kaiser(std::int64_t count, const Operand& beta) {
+  const SourceLocation where = beta.where();
   const Here here(where);
   if (count <= 1) return ones({std::max<std::int64_t>(count, 0)}, DType::f64, where);
   const double middle = static_cast<double>(count - 1) / 2;
@@ -122,8 +124,8 @@ Array kaiser(std::int64_t count, double beta, SourceLocation where) {
   const Array share = divide(here(place), here(Scalar(middle)));
   const Array height =
       sqrt(here(subtract(here(Scalar(1.0)), here(multiply(here(share), here(share))))));
-  const Array of = i0(here(multiply(here(height), here(Scalar(beta)))));
-  return divide(here(of), here(i0(here(Scalar(beta)))));
+  const Array of = i0(here(multiply(here(height), beta)));
+  return divide(here(of), here(i0(here(astype(beta, DType::f64)))));
 }
 
 }  // namespace heddle

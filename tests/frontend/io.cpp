@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "values.h"
@@ -177,6 +178,61 @@ TEST_CASE("archives that are damaged, or not of arrays, throw FileError with the
   }
   std::fstream(path, std::ios::binary | std::ios::in | std::ios::out).seekp(4000) << "damage";
   CHECK(contains(message(), "cannot be read"));
+}
+
+TEST_CASE("what is no file is refused, and waits for nobody") {
+  const Folder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& path : {pipe, std::string("/dev/zero"), folder.path.string()}) {
+    CAPTURE(path);
+    CHECK(contains(message_of<hd::FileError>([&] { hd::load(path); }), "cannot be read: it is a "));
+    CHECK(contains(message_of<hd::FileError>([&] { hd::loadtxt(path); }), "cannot be read: it is"));
+    CHECK_THROWS_AS(hd::load_npz(path), hd::FileError);
+  }
+}
+
+TEST_CASE("files that say or seem to hold more than memory does are OutOfMemory, soon") {
+  const Folder folder;
+  const std::string path = folder.file("x.npy");
+  const std::string header =
+      "{'descr': '<f8', 'fortran_order': False, 'shape': (549755813888,), }\n";
+  write(path, npy(header, ""));
+  CHECK_THROWS_AS(hd::load(path), hd::OutOfMemory);
+  std::filesystem::resize_file(path, std::uint64_t{1} << 42);  // of which the disk has nothing
+  CHECK(contains(message_of<hd::OutOfMemory>([&] { hd::load(path); }), "bytes of memory"));
+  CHECK_THROWS_AS(hd::loadtxt(path), hd::OutOfMemory);
+  CHECK_THROWS_AS(hd::load_npz(path), hd::FileError);
+  // What lies behind an array is not read.
+  write(path,
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n", std::string(8, '\0')));
+  std::filesystem::resize_file(path, std::uint64_t{1} << 42);
+  CHECK(hd::load(path).item<double>() == 0);
+  // Nor is what a shape only claims taken from memory.
+  for (const char* shape : {"(1152921504606846976,)", "(4611686018427387904, 4)",
+                            "(0, 9223372036854775807)", "(9223372036854775808,)", "(-1,)"}) {
+    CAPTURE(shape);
+    write(path,
+          npy(std::string("{'descr': '<c16', 'fortran_order': False, 'shape': ") + shape + ", }\n",
+              ""));
+    CHECK_THROWS_AS(hd::load(path), hd::FileError);
+  }
+  std::string many = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
+  for (int i = 0; i < 65; ++i) many += "1,";
+  write(path, npy(many + "), }\n", "abcd"));
+  CHECK(contains(message_of<hd::FileError>([&] { hd::load(path); }), "64 axes"));
+}
+
+TEST_CASE("an archive's file is inflated no further than its array goes") {
+  const Folder folder;
+  const std::string path = folder.file("x.npz");
+  try {
+    hd::savez_compressed(path, {{"a", hd::zeros<double>({std::int64_t{1} << 22})}});
+  } catch (const hd::FileError&) {
+    return;  // built without libzip
+  }
+  CHECK(std::filesystem::file_size(path) < 200'000);
+  CHECK(hd::load_npz(path).at("a").size() == std::int64_t{1} << 22);
 }
 
 TEST_CASE("text is written and read back") {

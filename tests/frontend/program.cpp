@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -54,6 +55,12 @@ TEST_CASE("a saved program gives what its function gives, for every extent of it
   const Program program = load_program(folder.file("f.hdp"));
   CHECK(program.input_count() == 2);
   CHECK(program.output_count() == 3);
+  const std::vector<ProgramInput> inputs = program.inputs();
+  REQUIRE(inputs.size() == 2);
+  CHECK(inputs[0].dtype == float32);
+  CHECK(inputs[0].shape == std::vector<std::string>{"n", "4"});
+  CHECK(inputs[1].shape == std::vector<std::string>{"4"});
+  CHECK_FALSE(inputs[0].is_number);
   CHECK(program.ir().find("f32[n,4]") != std::string::npos);
   const Array w = ramp({4});
   for (const std::int64_t n : {0, 1, 3, 1000}) {
@@ -76,6 +83,11 @@ TEST_CASE("arguments that are not used, and numbers, keep their places") {
   f.save(folder.file("f.hdp"), x, 2.0, x, 0.5f);
   const Program program = load_program(folder.file("f.hdp"));
   CHECK(program.input_count() == 4);
+  const std::vector<ProgramInput> inputs = program.inputs();
+  REQUIRE(inputs.size() == 4);
+  CHECK(inputs[0].shape == std::vector<std::string>{"5"});
+  CHECK((inputs[1].is_number && inputs[1].shape.empty()));
+  CHECK((!inputs[2].is_number && inputs[2].shape == std::vector<std::string>{"5"}));
   is(program({x, 3.0, x, 2.0})[0], {6.f, 9.f, 12.f, 15.f, 18.f});
   CHECK_THROWS_WITH_AS(program({x, x, x, 2.0}),
                        doctest::Contains("argument 1 is an array, and the program takes a number"),
@@ -145,6 +157,26 @@ TEST_CASE("functions that rest on more than their arguments are not saved") {
   CHECK_THROWS_AS(
       jit([](const Array& x) { return x; }).lower({spec<float>({3})}).save(path, {"sm_1"}),
       ValueError);
+}
+
+TEST_CASE("a program that others may have written runs only where one says so") {
+  const Folder folder;
+  const auto f = jit([](const Array& x) { return x + 1.f; });
+  const std::string path = folder.file("f.hdp");
+  const auto mode_of = [&] {
+    return static_cast<unsigned>(std::filesystem::status(path).permissions());
+  };
+  const auto before = umask(0077);
+  f.save(path, {spec<float>({3})});
+  CHECK(mode_of() == 0644);
+  f.lower({spec<float>({3})}).save(path, {}, 0600);
+  umask(before);
+  CHECK(mode_of() == 0600);
+  std::filesystem::permissions(path, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  CHECK_THROWS_WITH_AS(load_program(path), doctest::Contains("mode 0602"), TrustError);
+  CHECK_THROWS_WITH_AS(load_bundle(path), doctest::Contains("trust=True"), TrustError);
+  is(load_program(path, Trust::anyone)({ramp({3})})[0], {1.f, 2.f, 3.f});
 }
 
 TEST_CASE("files that are missing, cut off or something else are refused") {

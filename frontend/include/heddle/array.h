@@ -95,6 +95,14 @@ class Array {
       return values;
     }
   }
+  /// All elements in C order where they lie, on the CPU: nothing is copied. Evaluates and waits.
+  /// Valid until the array is written, moved from or gone. DTypeError unless T is the dtype,
+  /// DeviceError on a GPU, TraceError inside a trace.
+  template <Element T>
+  std::span<const T> span(SourceLocation where = SourceLocation::current()) const {
+    return {static_cast<const T*>(read_memory(dtype_of<T>, where)),
+            static_cast<std::size_t>(size())};
+  }
   /// As item<T>().
   template <Element T>
   explicit operator T() const {
@@ -177,6 +185,7 @@ class Array {
   void read_item(void* out, DType dtype, SourceLocation where) const;
   std::size_t read_size(SourceLocation where) const;
   void read_elements(void* out, DType dtype, SourceLocation where) const;
+  const void* read_memory(DType dtype, SourceLocation where) const;
 
   frontend::Cell* cell_ = nullptr;
 };
@@ -301,9 +310,21 @@ class IndexedArray {
   SourceLocation where_;
 };
 
-/// Computes several arrays in one program.
-void eval(std::initializer_list<Array> arrays);
-void eval(std::span<const Array> arrays);
+/// What functions of several arrays take: stack({a, b}), stack(vector). It refers to the arrays, so
+/// it only lives as an argument.
+class Arrays : public std::span<const Array> {
+ public:
+  using std::span<const Array>::span;
+  // NOLINTBEGIN: lists and ranges convert
+  Arrays(std::initializer_list<Array> arrays) : span(arrays.begin(), arrays.size()) {}
+  Arrays(std::span<const Array> arrays) : span(arrays) {}
+  // NOLINTEND
+};
+
+/// Computes several arrays in one program, without waiting for the device.
+void eval(Arrays arrays);
+/// The same for one.
+inline void eval(const Array& array) { array.eval(); }
 
 // Operators record the elementwise function that NumPy's operator calls.
 Array operator+(const Operand& a, const Operand& b);

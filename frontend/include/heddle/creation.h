@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heddle/array.h"
@@ -14,6 +16,25 @@ namespace heddle {
 /// fit the shape.
 Array from_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
                   SourceLocation where = SourceLocation::current());
+
+/// Memory of the host as an array, in C order. On the CPU nothing is copied: the array reads the
+/// memory, which must not change or go while the array, or what is recorded of it and not computed,
+/// is there. `owner` is released when nothing reads it any more. Writing to the array never writes
+/// to the memory. On a GPU it is copied at once. ValueError when the number of elements does not
+/// fit the shape. numpy.frombuffer, read-only.
+Array view_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
+                  std::shared_ptr<const void> owner = {},
+                  SourceLocation where = SourceLocation::current());
+template <Element T>
+Array view(std::span<const T> memory, const Shape& shape, std::shared_ptr<const void> owner = {},
+           SourceLocation where = SourceLocation::current()) {
+  return view_memory(memory.data(), memory.size(), dtype_of<T>, shape, std::move(owner), where);
+}
+template <Element T>
+Array view(const std::vector<T>& memory, const Shape& shape,
+           SourceLocation where = SourceLocation::current()) {
+  return view(std::span<const T>(memory), shape, {}, where);
+}
 
 /// numpy.array of data in C order; the dtype is that of the C++ type.
 template <Element T>

@@ -18,16 +18,16 @@ Array diff(const Operand& x, std::int64_t n = 1, std::int64_t axis = -1, const A
 /// where these are not of a kind that the dtype holds.
 Array ediff1d(const Operand& x, const Array& to_end = {}, const Array& to_begin = {});
 
-/// Distances along one axis: a number, or the coordinates of the elements.
+/// Distances along one axis: a number, also as a 0-d array, or the coordinates of the elements.
 struct Spacing {
   Scalar distance = 1.0;
-  Array coordinates;  ///< count where they hold a value
+  Array coordinates;  ///< count where they hold a value; a 0-d one is the distance
   Spacing() = default;
   // NOLINTBEGIN: gradient(x, {2.0}), trapezoid(y, x)
   template <class T>
     requires std::is_arithmetic_v<T>
-  Spacing(T distance) : distance(distance) {}
-  Spacing(Array coordinates) : coordinates(std::move(coordinates)) {}
+  Spacing(T number) : distance(number) {}
+  Spacing(Array places) : coordinates(std::move(places)) {}
   // NOLINTEND
 };
 /// numpy.gradient, an array for each axis (all by default): central differences of second order,

@@ -51,14 +51,15 @@ std::pair<Array, Array> modf(const Operand& x);
 /// {mantissa in [0.5, 1), int32 exponent}
 std::pair<Array, Array> frexp(const Operand& x);
 /// Of a complex array part by part.
-Array nan_to_num(const Operand& x, double nan = 0.0, std::optional<double> posinf = std::nullopt,
-                 std::optional<double> neginf = std::nullopt);
+Array nan_to_num(const Operand& x, const Operand& nan = 0.0,
+                 const std::optional<Operand>& posinf = std::nullopt,
+                 const std::optional<Operand>& neginf = std::nullopt);
 /// |x - y| <= atol + rtol * |y|, elementwise; equal infinities are close.
-Array isclose(const Operand& x, const Operand& y, double rtol = 1e-5, double atol = 1e-8,
-              bool equal_nan = false);
+Array isclose(const Operand& x, const Operand& y, const Operand& rtol = 1e-5,
+              const Operand& atol = 1e-8, bool equal_nan = false);
 /// all(isclose(...)), evaluated.
-bool allclose(const Operand& x, const Operand& y, double rtol = 1e-5, double atol = 1e-8,
-              bool equal_nan = false);
+bool allclose(const Operand& x, const Operand& y, const Operand& rtol = 1e-5,
+              const Operand& atol = 1e-8, bool equal_nan = false);
 /// numpy.array_equal: same shape and elements, evaluated; with equal_nan NaNs are equal.
 bool array_equal(const Operand& x, const Operand& y, bool equal_nan = false);
 /// numpy.array_equiv: equal once broadcast, evaluated; false where shapes do not broadcast.

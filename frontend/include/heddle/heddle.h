@@ -4,6 +4,7 @@
 /// Everything of Heddle's C++ interface. Users write `namespace hd = heddle;`.
 
 #include "heddle/array.h"
+#include "heddle/axis_error.h"
 #include "heddle/bulk_random.h"
 #include "heddle/creation.h"
 #include "heddle/differences.h"
@@ -15,6 +16,7 @@
 #include "heddle/index_arrays.h"
 #include "heddle/indexing.h"
 #include "heddle/io.h"
+#include "heddle/iteration.h"
 #include "heddle/jit.h"
 #include "heddle/joining.h"
 #include "heddle/linalg.h"

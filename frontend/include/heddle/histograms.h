@@ -60,7 +60,7 @@ struct PointHistogram {
 /// another number of entries, no bins, no coordinates, a range or edges that fall, and a range that
 /// is not finite; ShapeError for coordinates or weights of another length,
 /// and edges that are no vector or empty; DTypeError for complex numbers.
-PointHistogram histogramdd(std::span<const Array> coordinates, const std::vector<Bins>& bins = {10},
+PointHistogram histogramdd(Arrays coordinates, const std::vector<Bins>& bins = {10},
                            const std::vector<BinRange>& ranges = {}, bool density = false,
                            const Array& weights = {},
                            SourceLocation where = SourceLocation::current());

@@ -27,7 +27,7 @@ std::vector<Array> unravel_index(const Operand& indices, const Shape& shape,
 /// array counts as the nearest inside. ValueError for coordinates of another number than axes, for
 /// a shape without elements, another mode or order; DTypeError for coordinates that are no
 /// integers.
-Array ravel_multi_index(std::span<const Array> coordinates, const Shape& shape,
+Array ravel_multi_index(Arrays coordinates, const Shape& shape,
                         const std::vector<std::string_view>& modes = {"raise"},
                         std::string_view order = "C",
                         SourceLocation where = SourceLocation::current());
@@ -61,10 +61,7 @@ std::vector<Array> diag_indices_from(const Operand& x);
 /// numpy.ix_: vectors, each along an axis of its own, so that together they index a grid. One of
 /// bool is where it holds, which evaluates and waits: TraceError inside a trace. ShapeError for
 /// other ranks.
-std::vector<Array> ix_(std::span<const Array> vectors,
-                       SourceLocation where = SourceLocation::current());
-std::vector<Array> ix_(std::initializer_list<Array> vectors,
-                       SourceLocation where = SourceLocation::current());
+std::vector<Array> ix_(Arrays vectors, SourceLocation where = SourceLocation::current());
 
 /// numpy.fill_diagonal: writes the values, which repeat, on the main diagonal of x, in place; with
 /// `wrap` a matrix of more rows than columns has another one behind the last, a row below it.

@@ -50,19 +50,19 @@ inline constexpr Ellipsis ellipsis{};
 /// remembers where it was written, for error messages.
 class IndexItem {
  public:
-  enum class Kind : std::uint8_t { absent, integer, slice, newaxis, ellipsis, array };
+  enum class Kind : std::uint8_t { absent, integer, slice, new_axis, other_axes, array };
 
   IndexItem() = default;
   // NOLINTBEGIN: subscripts convert
-  IndexItem(std::int64_t index, SourceLocation where = SourceLocation::current())
-      : kind(Kind::integer), integer(index), where(where) {}
-  IndexItem(Slice slice, SourceLocation where = SourceLocation::current())
-      : kind(Kind::slice), slice(slice), where(where) {}
-  IndexItem(NewAxis, SourceLocation where = SourceLocation::current())
-      : kind(Kind::newaxis), where(where) {}
-  IndexItem(Ellipsis, SourceLocation where = SourceLocation::current())
-      : kind(Kind::ellipsis), where(where) {}
-  IndexItem(const Array& index, SourceLocation where = SourceLocation::current());
+  IndexItem(std::int64_t index, SourceLocation location = SourceLocation::current())
+      : kind(Kind::integer), integer(index), where(location) {}
+  IndexItem(Slice range, SourceLocation location = SourceLocation::current())
+      : kind(Kind::slice), slice(range), where(location) {}
+  IndexItem(NewAxis, SourceLocation location = SourceLocation::current())
+      : kind(Kind::new_axis), where(location) {}
+  IndexItem(Ellipsis, SourceLocation location = SourceLocation::current())
+      : kind(Kind::other_axes), where(location) {}
+  IndexItem(const Array& index, SourceLocation location = SourceLocation::current());
   // NOLINTEND
 
   Kind kind = Kind::absent;

@@ -27,9 +27,9 @@ class SpecDim {
  public:
   // NOLINTBEGIN: extents convert
   template <std::integral T>
-  SpecDim(T extent) : extent(static_cast<std::int64_t>(extent)) {}
-  SpecDim(const char* symbol) : symbol(symbol) {}
-  SpecDim(std::string symbol) : symbol(std::move(symbol)) {}
+  SpecDim(T number) : extent(static_cast<std::int64_t>(number)) {}
+  SpecDim(const char* name) : symbol(name) {}
+  SpecDim(std::string name) : symbol(std::move(name)) {}
   SpecDim(Fixed) {}
   // NOLINTEND
   std::int64_t extent = -1;  ///< -1: named, or fixed
@@ -52,7 +52,8 @@ struct JitOptions {
   /// What the program is called in dumps and reports.
   std::string name = "main";
   /// Arguments, by position, whose memory the call may take over: they hold nothing afterwards.
-  /// The same as passing them by std::move. One that cannot be used is reported once.
+  /// The same as passing them by std::move. One that cannot be used is reported once. ValueError,
+  /// by jit() or the first call, for a position that is none of an argument.
   std::vector<int> donate = {};
   /// Per array among the arguments, in order: which extents may change without compiling again.
   /// {{"n", hd::fixed}} makes the first array's leading extent a symbol. Absent: none. What an op
@@ -63,7 +64,9 @@ struct JitOptions {
   /// Of the matrix products inside that do not choose themselves; absent: matmul_precision() at the
   /// call, which is part of the signature.
   std::optional<Precision> matmul_precision = {};
-  std::vector<std::string> disable = {};  ///< passes and families switched off, by name
+  /// Passes, families and methods switched off, by name. ValueError, by jit(), for another name,
+  /// which lists those that there are.
+  std::vector<std::string> disable = {};
 };
 
 namespace frontend {
@@ -209,8 +212,11 @@ class Lowered {
   int warm(const std::string& target) const;
   /// Writes the program into one file for hd::load_program, compiled for the targets ("sm_90",
   /// "x86-64-v3" ...), by default the current device's. Throws ValueError for a function that reads
-  /// more than its arguments: arrays from outside, random numbers; CompileError; FileError.
-  void save(const std::string& path, const std::vector<std::string>& targets = {}) const;
+  /// more than its arguments: arrays from outside, random numbers; CompileError; FileError. The
+  /// file is for all to read, or of another mode, whatever the umask; HEDDLE_CACHE_KEY signs it
+  /// where that is set.
+  void save(const std::string& path, const std::vector<std::string>& targets = {},
+            unsigned mode = 0644) const;
   std::size_t input_count() const;
   std::size_t output_count() const;
 

@@ -31,13 +31,13 @@ class Places {
 };
 
 /// numpy.hstack: along the second axis, vectors along their only one.
-Array hstack(std::span<const Array> arrays, SourceLocation where = SourceLocation::current());
+Array hstack(Arrays arrays, SourceLocation where = SourceLocation::current());
 /// numpy.vstack: vectors are rows.
-Array vstack(std::span<const Array> arrays, SourceLocation where = SourceLocation::current());
+Array vstack(Arrays arrays, SourceLocation where = SourceLocation::current());
 /// numpy.dstack: along the third axis, see atleast_3d.
-Array dstack(std::span<const Array> arrays, SourceLocation where = SourceLocation::current());
+Array dstack(Arrays arrays, SourceLocation where = SourceLocation::current());
 /// numpy.column_stack: vectors are columns.
-Array column_stack(std::span<const Array> arrays, SourceLocation where = SourceLocation::current());
+Array column_stack(Arrays arrays, SourceLocation where = SourceLocation::current());
 /// numpy.append: both flattened where there is no axis.
 Array append(const Operand& x, const Operand& values, std::optional<std::int64_t> axis = {});
 

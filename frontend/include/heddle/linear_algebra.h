@@ -55,9 +55,7 @@ Array cross(const Operand& a, const Operand& b, std::int64_t axis_a = -1, std::i
 /// numpy.einsum: "ij,jk->ik", "...ii", with implied or given output. Several operands are
 /// multiplied pair by pair, smallest results first. ValueError for subscripts that do not parse or
 /// fit, ShapeError when extents differ.
-Array einsum(std::string_view subscripts, std::span<const Array> operands,
-             SourceLocation where = SourceLocation::current());
-Array einsum(std::string_view subscripts, std::initializer_list<Array> operands,
+Array einsum(std::string_view subscripts, Arrays operands,
              SourceLocation where = SourceLocation::current());
 
 }  // namespace heddle

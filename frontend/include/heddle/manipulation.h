@@ -35,21 +35,16 @@ Array squeeze(const Operand& x, const Axes& axes = {});
 Array flip(const Operand& x, const Axes& axes = {});
 Array broadcast_to(const Operand& x, const Shape& shape);
 /// The arrays broadcast against each other.
-std::vector<Array> broadcast_arrays(std::span<const Array> arrays,
+std::vector<Array> broadcast_arrays(Arrays arrays,
                                     SourceLocation where = SourceLocation::current());
 /// numpy.broadcast_shapes. ShapeError where they do not broadcast.
 Shape broadcast_shapes(std::span<const Shape> shapes,
                        SourceLocation where = SourceLocation::current());
 /// numpy.concatenate along an axis; dtypes promote. ShapeError when other extents differ.
-Array concatenate(std::span<const Array> arrays, std::int64_t axis = 0,
-                  SourceLocation where = SourceLocation::current());
-Array concatenate(std::initializer_list<Array> arrays, std::int64_t axis = 0,
+Array concatenate(Arrays arrays, std::int64_t axis = 0,
                   SourceLocation where = SourceLocation::current());
 /// numpy.stack: joins along a new axis.
-Array stack(std::span<const Array> arrays, std::int64_t axis = 0,
-            SourceLocation where = SourceLocation::current());
-Array stack(std::initializer_list<Array> arrays, std::int64_t axis = 0,
-            SourceLocation where = SourceLocation::current());
+Array stack(Arrays arrays, std::int64_t axis = 0, SourceLocation where = SourceLocation::current());
 /// numpy.ndarray.astype: any dtype to any other. A float beyond an integer dtype gives what NumPy
 /// gives on x86-64: the smallest int32 or int64, cut to the dtype.
 Array astype(const Operand& x, DType dtype);

@@ -21,14 +21,24 @@ Array nanmedian(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// float64; methods that choose an element keep the dtype. ValueError for another method, and for a
 /// scalar q out of range; elements of an array q are taken as the nearer end. IndexError for axes
 /// without elements, DTypeError for complex x or q.
+///
+/// Weights, not negative, say how much each element counts: of x's shape, or of the axes' extents.
+/// The result is then the first element at which the share of the weights reaches q, for which the
+/// method has to be "inverted_cdf": ValueError for another, ShapeError for weights of another
+/// shape. Rows of weights that are NaN, infinite or all 0, for which NumPy raises, give NaN or an
+/// element.
 Array quantile(const Operand& x, const Operand& q, const Axes& axes = {},
-               std::string_view method = "linear", bool keepdims = false);
+               std::string_view method = "linear", bool keepdims = false,
+               const Array& weights = {});
 Array nanquantile(const Operand& x, const Operand& q, const Axes& axes = {},
-                  std::string_view method = "linear", bool keepdims = false);
+                  std::string_view method = "linear", bool keepdims = false,
+                  const Array& weights = {});
 /// numpy.percentile: quantile of q / 100.
 Array percentile(const Operand& x, const Operand& q, const Axes& axes = {},
-                 std::string_view method = "linear", bool keepdims = false);
+                 std::string_view method = "linear", bool keepdims = false,
+                 const Array& weights = {});
 Array nanpercentile(const Operand& x, const Operand& q, const Axes& axes = {},
-                    std::string_view method = "linear", bool keepdims = false);
+                    std::string_view method = "linear", bool keepdims = false,
+                    const Array& weights = {});
 
 }  // namespace heddle

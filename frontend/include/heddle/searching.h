@@ -22,8 +22,11 @@ Array digitize(const Operand& x, const Operand& bins, bool right = false);
 /// numpy.interp: where x lies between places, which rise, the value on the line between the values
 /// there; in front of them `left`, by default the first value, behind them `right`, by default the
 /// last. In float64, or complex128 for complex values. ShapeError unless places and values are 1-d
-/// and of one length, ValueError where they are empty, DTypeError for complex x or places.
+/// and of one length, ValueError where they are empty, DTypeError for complex x or places. With a
+/// period, of which ValueError if it is 0, x and the places, in any order, are taken modulo it, and
+/// nothing is outside.
 Array interp(const Operand& x, const Operand& places, const Operand& values,
-             std::optional<Scalar> left = {}, std::optional<Scalar> right = {});
+             std::optional<Scalar> left = {}, std::optional<Scalar> right = {},
+             std::optional<double> period = {});
 
 }  // namespace heddle

@@ -14,13 +14,12 @@ namespace heddle {
 /// numpy.select: each element from the first choice whose condition holds there, else `fallback`.
 /// Choices and fallback promote, all broadcast. ValueError unless there are as many conditions as
 /// choices and at least one, DTypeError for conditions that are not bool.
-Array select(std::span<const Array> conditions, std::span<const Array> choices,
-             const Operand& fallback = 0);
+Array select(Arrays conditions, Arrays choices, const Operand& fallback = 0);
 /// numpy.choose: choices[index] elementwise, all broadcast. `mode` says what indices beyond them
 /// do: "wrap" around, or "clip" to the last and the first. For "raise" they clip, too: NumPy throws
 /// where a value is out of range. ValueError without choices or for another mode, DTypeError for
 /// indices that are no integers.
-Array choose(const Operand& index, std::span<const Array> choices, std::string_view mode = "raise");
+Array choose(const Operand& index, Arrays choices, std::string_view mode = "raise");
 /// What piecewise puts where a condition holds: a number, or a function of x.
 class Piece {
  public:
@@ -44,7 +43,7 @@ class Piece {
 /// that they are for, and must be elementwise. The result has x's dtype. ValueError unless there
 /// are as many pieces as conditions, or one more; ShapeError for conditions of another shape than
 /// x's, and for functions that do not keep it.
-Array piecewise(const Operand& x, std::span<const Array> conditions, std::span<const Piece> pieces);
+Array piecewise(const Operand& x, Arrays conditions, std::span<const Piece> pieces);
 /// numpy.copyto: writes the source, broadcast to the destination's shape, where the mask holds,
 /// everywhere without one. DTypeError unless the source's dtype is of a kind that the destination's
 /// holds, ShapeError where source or mask do not broadcast.

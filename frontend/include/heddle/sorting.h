@@ -18,8 +18,7 @@ Array sort(const Operand& x, const Axes& axis = -1, bool descending = false);
 Array argsort(const Operand& x, const Axes& axis = -1, bool descending = false);
 /// numpy.lexsort: int64, the order by the last of the keys, among equals by the one before it, and
 /// so on. Keys have one shape: ShapeError otherwise, ValueError for none.
-Array lexsort(std::span<const Array> keys, const Axes& axis = -1,
-              SourceLocation where = SourceLocation::current());
+Array lexsort(Arrays keys, const Axes& axis = -1, SourceLocation where = SourceLocation::current());
 /// numpy.partition and argpartition: element `kth`, which may be negative, is where sorting would
 /// put it, none before is greater, none after less. All of the axis is sorted. ValueError for a kth
 /// out of range.

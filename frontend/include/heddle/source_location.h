@@ -22,7 +22,7 @@ class SourceLocation {
   }
 #endif
   constexpr SourceLocation() noexcept = default;
-  /// A place of a program in another language. `file` must live as long as what is recorded there.
+  /// A place of a program in another language. What is recorded there copies `file`.
   static constexpr SourceLocation at(const char* file, std::uint_least32_t line,
                                      std::uint_least32_t column) noexcept {
     return {file, line, column};

@@ -21,7 +21,7 @@ Array take(const Operand& x, const Operand& indices, std::optional<std::int64_t>
 /// ShapeError where the ranks differ.
 Array take_along_axis(const Operand& x, const Operand& indices, std::int64_t axis = -1);
 /// numpy.put: x.flat[indices] = values, in place; values repeat as often as needed, the last of
-/// equal indices stays.
+/// equal indices stays. Without values nothing is written.
 void put(Array& x, const Operand& indices, const Operand& values, std::string_view mode = "raise");
 /// numpy.put_along_axis, in place; the last of equal indices stays.
 void put_along_axis(Array& x, const Operand& indices, const Operand& values, std::int64_t axis);

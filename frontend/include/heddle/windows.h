@@ -22,6 +22,6 @@ Array hamming(std::int64_t count, SourceLocation where = SourceLocation::current
 /// numpy.hanning: a cosine from 0.
 Array hanning(std::int64_t count, SourceLocation where = SourceLocation::current());
 /// numpy.kaiser: by i0, the wider the smaller beta is.
-Array kaiser(std::int64_t count, double beta, SourceLocation where = SourceLocation::current());
+Array kaiser(std::int64_t count, const Operand& beta);
 
 }  // namespace heddle

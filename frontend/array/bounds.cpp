@@ -1,0 +1,77 @@
+#include "frontend/array/bounds.h"
+
+#include <functional>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "frontend/array/ordering.h"
+#include "frontend/evaluate/checks.h"
+#include "frontend/graph/axes.h"
+#include "ir/base/environment.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Op;
+
+bool is_checking() {
+  static const bool checking = ir::flag(ir::Variable::check_bounds, false);
+  return checking;
+}
+
+/// Indices beyond it are reported as this one, so that a status holds twice as much.
+constexpr std::int64_t farthest = std::int64_t{1} << 61;
+
+/// 0, -1, 1, -2 ... as 0, 1, 2, 3 ..., because a status of -1 is success.
+constexpr std::int64_t decoded(std::int64_t code) {
+  return code % 2 == 0 ? code / 2 : -(code / 2) - 1;
+}
+
+NodeRef encoded(const NodeRef& index, const Composer& on) {
+  const NodeRef zero = record_constant(DType::i64, 0);
+  const NodeRef twice = on(Op::add, index, index);
+  return on(Op::select, on(Op::less, index, zero), on(Op::invert, twice), twice);
+}
+
+/// The indices in i64, those beyond `farthest` as near to it as they come.
+NodeRef bounded(const NodeRef& index, const Composer& on) {
+  const auto limit = static_cast<double>(farthest);
+  if (index->dtype == DType::u64)
+    return on.cast(on(Op::minimum, index, record_constant(DType::u64, limit)), DType::i64);
+  const NodeRef wide = on.cast(index, DType::i64);
+  if (index->dtype != DType::i64) return wide;
+  return on(Op::maximum, on(Op::minimum, wide, record_constant(DType::i64, limit)),
+            record_constant(DType::i64, -limit));
+}
+
+}  // namespace
+
+std::string out_of_bounds(std::int64_t index, std::size_t axis, const std::string& array,
+                          ir::Dim extent) {
+  return fmt::format("index {} is out of bounds for axis {} of {}, whose extent is {}", index, axis,
+                     array, extent.to_string());
+}
+
+void check_bounds(const char* what, const NodeRef& index, const NodeRef& node, std::size_t axis,
+                  const SourceLocation& where) {
+  if (!is_checking() || ir::element_count(index->shape) == ir::Dim(0)) return;
+  const Composer on{where};
+  const ir::Dim extent = node->shape[axis];
+  const NodeRef place = bounded(index, on), end = on.extent(extent);
+  const NodeRef outside = on(Op::logical_or, on(Op::greater_equal, place, end),
+                             on(Op::less, place, on(Op::negative, end)));
+  const NodeRef codes =
+      on(Op::select, outside, encoded(place, on), record_constant(DType::i64, -1));
+  const NodeRef status =
+      index->shape.empty() ? codes : on.reduce(Op::max, codes, all_axes(rank_of(codes)));
+  auto message = [axis, extent, array = describe(*node), where](std::int64_t code) {
+    return at(out_of_bounds(decoded(code), axis, array, extent), where);
+  };
+  Check check{status,
+              std::make_shared<const std::function<std::string(std::int64_t)>>(std::move(message)),
+              FailureKind::index};
+  check_recorded(what, std::move(check), {}, RaiseFailure::at_once, where);
+}
+
+}  // namespace heddle::frontend
