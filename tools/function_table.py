@@ -6,6 +6,7 @@ public headers declare, and the README's table, which is generated from both and
 """
 
 import argparse
+import inspect
 import re
 import sys
 import tomllib
@@ -159,7 +160,8 @@ def table(module):
             python = ""
             if row.python_name is not None:
                 function = attrgetter(row.python_name)(module)
-                python = row.python_name + (function.__text_signature__ or "(...)")
+                signature = getattr(function, "__text_signature__", None) or inspect.signature(function)
+                python = f"{row.python_name}{signature}"
             cells = [f"`{cell}`" if cell else "" for cell in (cpp, python)]
             kernel = ("fuses" if row.calls else "") if row.kernel is None else row.kernel
             lines.append("| " + " | ".join([*cells, kernel, row.deviates]) + " |")

@@ -1,11 +1,13 @@
 #include "frontend/python/arguments.h"
 
+#include <cctype>
 #include <cmath>
 #include <complex>
 
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
+#include "heddle/joining.h"
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
@@ -40,6 +42,18 @@ std::optional<Scalar> as_scalar(nb::handle value) {
   if (PyErr_Occurred() == nullptr) return Scalar::large_integer(nearest);
   PyErr_Clear();  // beyond float64
   return Scalar::large_integer(overflow > 0 ? HUGE_VAL : -HUGE_VAL);
+}
+
+bool is_integer(nb::handle value) {
+  if (PyIndex_Check(value.ptr()) == 0) return false;
+  if (const ArrayObject* array = as_array(value)) {
+    const Array& x = array->read();
+    return x.ndim() == 0 && !is_inexact(x.dtype());
+  }
+  if (PySequence_Check(value.ptr()) == 0) return true;
+  const bool is_0d = PySequence_Size(value.ptr()) < 0;
+  if (is_0d) PyErr_Clear();
+  return is_0d;
 }
 
 std::int64_t to_integer(nb::handle value) {
@@ -91,19 +105,28 @@ void Arguments::mistyped(std::size_t i, const char* wanted) const {
                     where_.file_name(), where_.line()));
 }
 
+ArrayObject* Arguments::converted(std::size_t i, bool numbers) const {
+  for (auto& [parameter, array] : converted_) {
+    if (parameter == i) return &array;
+  }
+  std::optional<Array> made = foreign_operand(values_[i], where_);
+  if (!made && numbers && as_scalar(values_[i]))
+    made = from_python(values_[i], std::nullopt, where_);
+  if (!made) return nullptr;
+  return &converted_.emplace_back(i, ArrayObject(*std::move(made))).second;
+}
+
 Operand Arguments::operand(std::size_t i) const {
   if (const ArrayObject* array = as_array(values_[i])) return {array->read(where_), where_};
-  if (auto foreign = foreign_operand(values_[i], where_))
-    return {converted_.emplace_back(*std::move(foreign)).read(where_), where_};
+  if (const ArrayObject* array = converted(i, false)) return {array->read(where_), where_};
   if (const auto scalar = as_scalar(values_[i])) return {*scalar, where_};
   mistyped(i, "an Array or a number");
 }
 
 ArrayObject& Arguments::object(std::size_t i) const {
   if (ArrayObject* array = as_array(values_[i])) return *array;
-  if (auto foreign = foreign_operand(values_[i], where_))
-    return converted_.emplace_back(*std::move(foreign));
-  mistyped(i, "an Array");
+  if (ArrayObject* array = converted(i, true)) return *array;
+  mistyped(i, "an Array or a number");
 }
 
 ArrayObject& Arguments::target(std::size_t i) const {
@@ -112,11 +135,10 @@ ArrayObject& Arguments::target(std::size_t i) const {
 }
 
 std::vector<Array> Arguments::arrays(std::size_t i) const {
+  if (as_array(values_[i]) != nullptr && array(i).ndim() > 0) return unstack(operand(i), 0);
+  if (PySequence_Check(values_[i]) == 0) mistyped(i, "a sequence of Arrays");
   const nb::object sequence = nb::steal(PySequence_Fast(values_[i], ""));
-  if (!sequence.is_valid()) {
-    PyErr_Clear();
-    mistyped(i, "a sequence of Arrays");
-  }
+  if (!sequence.is_valid()) throw nb::python_error();
   std::vector<Array> result;
   for (nb::handle each : sequence) {
     if (const ArrayObject* array = as_array(each)) {
@@ -134,14 +156,23 @@ std::vector<Array> Arguments::arrays(std::size_t i) const {
 }
 
 std::vector<std::int64_t> Arguments::integers(std::size_t i) const {
-  PyObject* value = values_[i];
+  const nb::handle value = values_[i];
+  if (is_integer(value)) return {to_integer(value)};
+  if (PySequence_Check(value.ptr()) == 0) mistyped(i, "an integer or a tuple of integers");
+  const ArrayObject* array = as_array(value);
+  const nb::object items =
+      array == nullptr ? nb::borrow(value) : to_list(array->read(where_), where_);
   std::vector<std::int64_t> result;
-  if (PyTuple_Check(value) || PyList_Check(value)) {
-    for (nb::handle each : nb::borrow(value)) result.push_back(to_integer(each));
-  } else {
-    if (PyIndex_Check(value) == 0) mistyped(i, "an integer or a tuple of integers");
-    result.push_back(to_integer(value));
-  }
+  for (nb::handle each : items) result.push_back(to_integer(each));
+  return result;
+}
+
+std::vector<std::int64_t> Arguments::variadic_integers(std::size_t i) const {
+  const nb::tuple given = nb::borrow<nb::tuple>(values_[i]);
+  if (given.size() == 1 && given[0].is_none()) return {};
+  if (given.size() != 1 || PyIndex_Check(nb::handle(given[0]).ptr()) != 0) return integers(i);
+  std::vector<std::int64_t> result;
+  for (nb::handle each : nb::object(given[0])) result.push_back(to_integer(each));
   return result;
 }
 
@@ -158,7 +189,7 @@ Axes Arguments::reduced_axes(std::size_t i) const {
 }
 
 std::int64_t Arguments::integer(std::size_t i) const {
-  if (PyIndex_Check(values_[i]) == 0) mistyped(i, "an integer");
+  if (!is_integer(values_[i])) mistyped(i, "an integer");
   return to_integer(values_[i]);
 }
 
@@ -170,6 +201,7 @@ std::optional<std::int64_t> Arguments::optional_integer(std::size_t i) const {
 double Arguments::number(std::size_t i) const {
   const double value = PyFloat_AsDouble(values_[i]);
   if (value == -1 && PyErr_Occurred() != nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
     PyErr_Clear();
     mistyped(i, "a number");
   }
@@ -178,8 +210,10 @@ double Arguments::number(std::size_t i) const {
 
 Scalar Arguments::scalar(std::size_t i) const {
   if (const auto scalar = as_scalar(values_[i])) return *scalar;
-  if (PyIndex_Check(values_[i]) != 0) return to_integer(values_[i]);
-  return number(i);
+  if (is_integer(values_[i])) return to_integer(values_[i]);
+  const ArrayObject* array = as_array(values_[i]);
+  if (array == nullptr) array = converted(i, false);
+  return array != nullptr ? *as_scalar(item(array->read(where_), where_)) : Scalar(number(i));
 }
 
 bool Arguments::flag(std::size_t i) const {
@@ -191,6 +225,21 @@ bool Arguments::flag(std::size_t i) const {
 std::string Arguments::text(std::size_t i) const {
   if (!nb::isinstance<nb::str>(values_[i])) mistyped(i, "a string");
   return utf8_of(values_[i]);
+}
+
+char Arguments::order(std::size_t i, char fallback) const {
+  if (is_none(i)) return fallback;
+  const std::string name = text(i);
+  const char letter = name.size() == 1 ? static_cast<char>(std::toupper(name[0])) : '?';
+  if (letter != 'C' && letter != 'F' && letter != 'A' && letter != 'K') {
+    raise(PyExc_ValueError,
+          fmt::format("{}: order is 'C', 'F', 'A' or 'K', not '{}'", signature_.name, name));
+  }
+  return letter;
+}
+
+void Arguments::check_like(std::size_t i) const {
+  if (!is_none(i) && as_array(values_[i]) == nullptr) mistyped(i, "None or an Array");
 }
 
 Array Arguments::optional_array(std::size_t i) const { return is_none(i) ? Array() : array(i); }
@@ -214,7 +263,7 @@ Array Arguments::mask(std::size_t i) const {
 }
 
 Places Arguments::places(std::size_t i) const {
-  if (PyIndex_Check(values_[i]) != 0) return to_integer(values_[i]);
+  if (is_integer(values_[i])) return to_integer(values_[i]);
   return integers(i);
 }
 

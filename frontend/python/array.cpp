@@ -8,6 +8,7 @@
 #include "heddle/reductions.h"
 
 #include "frontend/python/bindings.h"
+#include "frontend/python/buffer.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
@@ -249,35 +250,11 @@ PyType_Slot slots[] = {
     {Py_mp_ass_subscript, reinterpret_cast<void*>(assign_subscript)},
     {Py_sq_item, reinterpret_cast<void*>(sequence_item)},
     {Py_sq_contains, reinterpret_cast<void*>(contains)},
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
     {0, nullptr},
 };
 #undef HEDDLE_BINARY_SLOT
-
-nb::object tuple_of(const std::vector<std::int64_t>& values) {
-  nb::list list;
-  for (std::int64_t value : values) list.append(value);
-  return nb::tuple(list);
-}
-
-ArrayObject transposed(ArrayObject& x, bool matrix) {
-  const SourceLocation where = python_location();
-  const Operand operand(x.read(where), where);
-  return x.view_of(matrix ? swapaxes(operand, -2, -1) : transpose(operand), where);
-}
-
-/// x.real = value, x.imag = value.
-void set_part(const ArrayObject& x, bool imaginary, nb::handle value) {
-  const SourceLocation where = python_location();
-  statement_point();
-  ArrayObject part = x.part(imaginary, where);
-  set_item(part, nb::ellipsis(), value, where);
-}
-
-nb::object strides(const ArrayObject& x) {
-  std::vector<std::int64_t> bytes = x.layout().strides;
-  for (std::int64_t& stride : bytes) stride *= static_cast<std::int64_t>(size_of(x.read().dtype()));
-  return tuple_of(bytes);
-}
 
 constexpr const char* documentation =
     "An N-dimensional array: a value that is recorded, and computed when somebody looks at it "
@@ -285,127 +262,46 @@ constexpr const char* documentation =
     "Operators follow NumPy: dtypes promote, Python numbers are weak, shapes broadcast. Basic "
     "indexing and functions like reshape give views that write through.";
 
+/// heddle.ndarray(shape, dtype): zeros, or memory that is there.
+ArrayObject made(nb::handle shape, nb::handle dtype, nb::handle buffer, nb::handle offset,
+                 nb::handle strides, nb::handle order) {
+  const SourceLocation where = python_location();
+  if (buffer.is_none()) {
+    if (!strides.is_none())
+      raise(PyExc_ValueError, "ndarray: strides go with a buffer; new Arrays are C-ordered");
+    check_extents(shape);
+    const nb::object zeros = nb::module_::import_("heddle").attr("zeros");
+    const nb::object array = zeros(shape, dtype);
+    return std::move(*as_array(array));
+  }
+  const nb::object numpy = nb::module_::import_("numpy");
+  const nb::object array =
+      numpy.attr("ndarray")(shape, numpy_dtype(to_dtype(dtype)), buffer, offset, strides, order);
+  const nb::object shared = from_dlpack(array, nb::none(), nb::none(), where);
+  return std::move(*as_array(shared));
+}
+
+void bind_constructor(nb::class_<ArrayObject>& type) {
+  type.def(
+      "__init__",
+      [](ArrayObject* self, nb::handle shape, nb::handle dtype, nb::handle buffer,
+         nb::handle offset, nb::handle strides, nb::handle order) {
+        new (self) ArrayObject(made(shape, dtype, buffer, offset, strides, order));
+      },
+      nb::arg("shape"), nb::arg("dtype") = nb::handle(reinterpret_cast<PyObject*>(&PyFloat_Type)),
+      nb::arg("buffer").none() = nb::none(), nb::arg("offset") = 0,
+      nb::arg("strides").none() = nb::none(), nb::arg("order").none() = nb::none(),
+      "numpy.ndarray: an Array of zeros, float64 by default; or, of an object with the buffer "
+      "protocol, its memory, which is shared where the strides leave no gaps.");
+}
+
 }  // namespace
 
 void bind_array(nb::module_& module) {
-  nb::class_<ArrayObject>(module, "Array", nb::type_slots(slots), nb::is_final(), documentation)
-      .def_prop_ro(
-          "dtype", [](const ArrayObject& x) { return to_python(x.read().dtype()); },
-          "The element type.")
-      .def_prop_ro(
-          "shape", [](const ArrayObject& x) { return tuple_of(x.read().shape()); },
-          "The extents, outermost first. TraceError for those that a trace leaves open.")
-      .def_prop_ro(
-          "ndim", [](const ArrayObject& x) { return x.read().ndim(); }, "Number of axes.")
-      .def_prop_ro(
-          "size", [](const ArrayObject& x) { return x.read().size(); }, "Number of elements.")
-      .def_prop_ro(
-          "itemsize", [](const ArrayObject& x) { return size_of(x.read().dtype()); },
-          "Bytes of an element.")
-      .def_prop_ro(
-          "nbytes", [](const ArrayObject& x) { return x.read().nbytes(); },
-          "Bytes of all elements.")
-      .def_prop_ro("strides", strides,
-                   "Bytes between neighbours along each axis, as NumPy's array of the same history "
-                   "has them.")
-      .def_prop_ro(
-          "T", [](ArrayObject& x) { return transposed(x, false); },
-          "A view with the axes reversed.")
-      .def_prop_ro(
-          "mT", [](ArrayObject& x) { return transposed(x, true); },
-          "A view with the last two axes exchanged.")
-      .def_prop_rw(
-          "real", [](const ArrayObject& x) { return x.part(false, python_location()); },
-          [](const ArrayObject& x, nb::handle value) { set_part(x, false, value); },
-          "A view of the real parts, which writes through; real numbers themselves.")
-      .def_prop_rw(
-          "imag", [](const ArrayObject& x) { return x.part(true, python_location()); },
-          [](const ArrayObject& x, nb::handle value) { set_part(x, true, value); },
-          "A view of the imaginary parts, which writes through; of real numbers read-only zeros.")
-      .def_prop_ro(
-          "device",
-          [](const ArrayObject& x) { return nb::str(to_string(device_of(x.read())).c_str()); },
-          "Where the elements are, or will be: 'cpu' or 'cuda:0'.");
-}
-
-void bind_array_methods(Functions& functions) {
-  functions.def_method("eval(self) -> Array",
-                       "Computes the value now, without waiting for the device; returns self.",
-                       [](const Arguments& a) {
-                         compute(a.array(0));
-                         return nb::borrow(a[0]);
-                       });
-  functions.def_method(
-      "to_device(self, device: Device, /, *, stream: Any = None) -> Array",
-      "The Array on a device, 'cpu' or 'cuda:0': itself where it is there "
-      "already. Raises DeviceError.",
-      [](const Arguments& a) { return to_device(nb::borrow(a[0]), a[1], a.where()); });
-  functions.def_method("conj(self) -> Array", "The complex conjugate: numpy.ndarray.conj.",
-                       [](const Arguments& a) { return a.array(0).conj(a.where()); });
-  functions.def_method(
-      "__complex__(self) -> complex", "The only element as a complex number.",
-      [](const Arguments& a) {
-        const nb::object value = item(a.array(0), a.where());
-        return nb::object(nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(value));
-      });
-  functions.def_method("__array_namespace__(self, /, *, api_version: str | None = None) -> Any",
-                       "The module, for code that works with any array library.",
-                       [](const Arguments& a) {
-                         if (!a.is_none(1)) {
-                           const std::string version = a.text(1);
-                           if (version.substr(0, 4) < "2021" || version > "2024.12") {
-                             raise(PyExc_ValueError, "there is no array API version " + version +
-                                                         " here; the newest is 2024.12");
-                           }
-                         }
-                         return nb::object(nb::module_::import_("heddle"));
-                       });
-  functions.def_method(
-      "__format__(self, spec: str, /) -> str",
-      "The only element formatted as a Python number; of other arrays str(), which takes no spec.",
-      [](const Arguments& a) {
-        const Array& array = a.array(0);
-        if (array.ndim() == 0) {
-          const nb::object value = item(array, a.where());
-          return nb::object(nb::steal(PyObject_Format(value.ptr(), a[1].ptr())));
-        }
-        if (!a.text(1).empty()) {
-          raise(PyExc_TypeError,
-                "an Array of more dimensions than 0 takes no format; index it, or "
-                "use heddle.set_printoptions");
-        }
-        return nb::object(nb::str(a[0]));
-      });
-  functions.def_method(
-      "__round__(self, ndigits: int | None = None, /) -> Array | int",
-      "round(x): an int of a 0-d array; round(x, n): heddle.round, of any array.",
-      [](const Arguments& a) {
-        if (!a.is_none(1))
-          return wrap(heddle::round({a.array(0), a.where()}, static_cast<int>(a.integer(1))));
-        const nb::object value = item(a.array(0), a.where());
-        const nb::object rounded = value.attr("__round__")();
-        return rounded;
-      });
-  functions.def_method(
-      "__reduce__(self) -> tuple",
-      "For pickle, by way of a NumPy array: the elements, not the device.", [](const Arguments& a) {
-        const nb::object make = nb::module_::import_("heddle").attr("asarray");
-        return nb::object(nb::make_tuple(make, nb::make_tuple(to_numpy(a.array(0), a.where()))));
-      });
-  functions.def_method("__copy__(self) -> Array", "An array of its own, with the same elements.",
-                       [](const Arguments& a) { return a.array(0); });
-  functions.def_method("__deepcopy__(self, memo: dict | None = None, /) -> Array",
-                       "An array of its own, with the same elements.",
-                       [](const Arguments& a) { return a.array(0); });
-  functions.def_method("_repr_html_(self) -> str", "repr(x), for notebooks.",
-                       [](const Arguments& a) {
-                         const nb::object html = nb::module_::import_("html");
-                         const nb::object text = html.attr("escape")(nb::repr(a[0]));
-                         return nb::object(nb::str("<pre>") + text + nb::str("</pre>"));
-                       });
-  const nb::handle type = nb::type<ArrayObject>();
-  nb::setattr(type, "__array_priority__", nb::float_(1000));
-  nb::setattr(type, "__module__", nb::str("heddle"));
+  nb::class_<ArrayObject> type(module, "Array", nb::type_slots(slots), nb::is_final(),
+                               documentation);
+  bind_constructor(type);
+  bind_array_properties(type);
 }
 
 }  // namespace heddle::python

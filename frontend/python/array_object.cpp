@@ -1,6 +1,7 @@
 #include "frontend/python/array_object.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "heddle/error.h"
 
@@ -182,7 +183,9 @@ void View::remember(const Array& value) {
 }
 
 const Array& View::read(const SourceLocation& where) {
-  if (cached_ && cached_in_ == current_trace_id()) return *cached_;
+  // Of pinned memory a value that was computed is as old as that: others may have written since.
+  const bool stale = cached_ && base_->pinned && Access::raw(*cached_)->evaluated();
+  if (cached_ && cached_in_ == current_trace_id() && !stale) return *cached_;
   NodeRef node = Access::node(base_->value, where);
   for (const ViewStep& step : steps_) node = replay(step, node, where);
   remember(Access::make(std::move(node)));
@@ -202,8 +205,27 @@ void View::write(const Array& value, const SourceLocation& where) {
   assign(*base_, element);
 }
 
-ArrayObject::ArrayObject(Array value) : base_(std::make_shared<Base>()) {
+ArrayObject::ArrayObject(Array value) : base_(std::make_shared<Base>()), owns_(true) {
   base_->value = std::move(value);
+}
+
+ArrayObject::ArrayObject(const ArrayObject& other)
+    : base_(other.base_), view_(other.view_), locked_(other.locked_) {}
+
+ArrayObject::ArrayObject(ArrayObject&& other) noexcept { *this = std::move(other); }
+
+ArrayObject& ArrayObject::operator=(ArrayObject&& other) noexcept {
+  if (base_ && base_->owner == this) base_->owner = nullptr;
+  base_ = std::move(other.base_);
+  view_ = std::move(other.view_);
+  owns_ = std::exchange(other.owns_, false);
+  locked_ = other.locked_;
+  if (base_ && base_->owner == &other) base_->owner = this;
+  return *this;
+}
+
+ArrayObject::~ArrayObject() {
+  if (base_ && base_->owner == this) base_->owner = nullptr;
 }
 
 const Array& ArrayObject::read(const SourceLocation& where) const {
@@ -228,6 +250,7 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
   const NodeRef from = Access::node(read(where), where);
   auto added = steps_between(from, Access::node(result, where));
   if (!added) return ArrayObject(result);
+  if (owns_) base_->owner = this;
   if (added->empty()) return *this;
   const NodeRef base = Access::node(base_->value, where);
   std::vector<ViewStep> steps = view_ == nullptr ? std::vector<ViewStep>{} : view_->steps();
@@ -244,6 +267,24 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
   return ArrayObject(std::move(view));
 }
 
+bool ArrayObject::look_through(const Array& result, const SourceLocation& where) {
+  ArrayObject view = view_of(result, where);
+  if (view.base_ != base_) return false;
+  view_ = std::move(view.view_);
+  return true;
+}
+
+void ArrayObject::replace(Array value, const SourceLocation& where) {
+  const bool is_alone = owns_ && base_.use_count() == (view_ == nullptr ? 1 : 2) && !base_->pinned;
+  if (!is_alone) {
+    throw ValueError(frontend::at(
+        "resize: the array shares its elements with others; use heddle.resize", where));
+  }
+  view_ = nullptr;
+  base_ = std::make_shared<Base>();
+  base_->value = std::move(value);
+}
+
 ArrayObject ArrayObject::part(bool imaginary, const SourceLocation& where) const {
   const Array& value = read(where);
   if (is_complex(value.dtype()))
@@ -252,7 +293,18 @@ ArrayObject ArrayObject::part(bool imaginary, const SourceLocation& where) const
 }
 
 ArrayObject ArrayObject::as_read_only() const {
+  if (owns_) base_->owner = this;
   return ArrayObject(std::make_shared<View>(base_, steps(), false));
+}
+
+void ArrayObject::set_writable(bool writable, const SourceLocation& where) {
+  if (writable && (base_->read_only || (view_ != nullptr && !view_->writable()))) {
+    throw ValueError(
+        frontend::at("the array cannot be made writable: it is a view of read-only elements, or "
+                     "several of its elements are one",
+                     where));
+  }
+  locked_ = !writable;
 }
 
 const std::vector<ViewStep>& ArrayObject::steps() const {

@@ -36,7 +36,10 @@ void bind_windows(Functions& functions);
 
 /// The class heddle.Array, without the methods that functions of the module also are.
 void bind_array(nb::module_& module);
+void bind_array_properties(nb::class_<ArrayObject>& type);
 void bind_array_methods(Functions& functions);
+/// Those of numpy.ndarray's methods that are not a function of the module too.
+void bind_numpy_methods(Functions& functions);
 /// jit, its functions and what they lower to.
 void bind_program_classes(nb::module_& module);
 void bind_programs(Functions& functions);

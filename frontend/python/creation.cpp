@@ -1,10 +1,10 @@
 #include "heddle/creation.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
-#include "heddle/grids.h"
 #include "heddle/manipulation.h"
 
 #include "frontend/graph/record.h"
@@ -12,6 +12,7 @@
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -30,31 +31,37 @@ std::optional<Shape> optional_shape(const Arguments& a, std::size_t i) {
 
 template <Fill fill>
 nb::object filled(const Arguments& a) {
-  return on_device(fill(a.shape(0), a.dtype(1, DType::f64), a.where()), a[2]);
+  static_cast<void>(a.order(2));
+  a.check_like(4);
+  return on_device(fill(a.shape(0), a.dtype(1, DType::f64), a.where()), a[3]);
 }
 
 template <FillLike fill>
 nb::object filled_like(const Arguments& a) {
-  return on_device(fill(a.operand(0), a.dtype(1), optional_shape(a, 2)), a[3]);
+  static_cast<void>(a.order(2));
+  return on_device(fill(a.operand(0), a.dtype(1), optional_shape(a, 4)), a[5]);
 }
 
 void bind_fills(Functions& functions) {
   const std::string parameters =
-      "(shape: int | tuple[int, ...], dtype: DTypeLike | None = None, *, device: Device | None = "
-      "None) -> Array";
+      "(shape: int | tuple[int, ...], dtype: DTypeLike | None = None, order: str = 'C', *, device: "
+      "Device | None = None, like: Any = None) -> Array";
   const std::string like =
-      "(x: Array, /, dtype: DTypeLike | None = None, *, shape: int | tuple[int, ...] | None = "
-      "None, "
-      "device: Device | None = None) -> Array";
+      "dtype: DTypeLike | None = None, order: str = 'K', subok: bool = True, shape: int | "
+      "tuple[int, "
+      "...] | None = None, *, device: Device | None = None) -> Array";
   const auto text = [](const char* what, const char* name) {
     return fmt::format(
         "An array of {}, float64 by default: numpy.{}. Raises ShapeError for a "
-        "negative extent.\n\nExample: hd.{}((2, 3), dtype=hd.float32)",
+        "negative extent. The order changes nothing, as Arrays have no order of their own in "
+        "memory.\n\nExample: hd.{}((2, 3), dtype=hd.float32)",
         what, name, name);
   };
   const auto like_text = [](const char* what) {
-    return fmt::format("An array of {}, with the shape of x, and its dtype unless one is given.",
-                       what);
+    return fmt::format(
+        "An array of {}, with the shape and dtype of another unless others are given. The order "
+        "changes nothing, as Arrays have no order of their own in memory.",
+        what);
   };
   functions.def("zeros" + parameters, text("zeros", "zeros"),
                 [](const Arguments& a) { return filled<zeros>(a); });
@@ -62,38 +69,47 @@ void bind_fills(Functions& functions) {
                 [](const Arguments& a) { return filled<ones>(a); });
   functions.def("empty" + parameters, text("zeros", "empty"),
                 [](const Arguments& a) { return filled<empty>(a); });
-  functions.def("zeros_like" + like, like_text("zeros"),
+  functions.def("zeros_like(a: Array, " + like, like_text("zeros"),
                 [](const Arguments& a) { return filled_like<zeros_like>(a); });
-  functions.def("ones_like" + like, like_text("ones"),
+  functions.def("ones_like(a: Array, " + like, like_text("ones"),
                 [](const Arguments& a) { return filled_like<ones_like>(a); });
-  functions.def("empty_like" + like, like_text("zeros"),
+  functions.def("empty_like(prototype: Array, /, " + like, like_text("zeros"),
                 [](const Arguments& a) { return filled_like<empty_like>(a); });
   functions.def(
-      "full(shape: int | tuple[int, ...], fill_value: Operand, dtype: DTypeLike | None = None, *, "
-      "device: Device | None = None) -> Array",
+      "full(shape: int | tuple[int, ...], fill_value: Operand, dtype: DTypeLike | None = None, "
+      "order: str = 'C', *, device: Device | None = None, like: Any = None) -> Array",
       "An array of one value; the dtype is NumPy's for it by default: numpy.full. Raises "
       "ShapeError, and DTypeError for an integer that does not fit the dtype.\n\n"
       "Example: hd.full((2, 3), 0.5)",
       [](const Arguments& a) {
+        static_cast<void>(a.order(3));
+        a.check_like(5);
         const Operand value = a.operand(1);
-        return on_device(full(a.shape(0), value, a.dtype(2, default_dtype(value))), a[3]);
+        return on_device(full(a.shape(0), value, a.dtype(2, default_dtype(value))), a[4]);
       });
   functions.def(
-      "full_like(x: Array, /, fill_value: Operand, dtype: DTypeLike | None = None, *, shape: int | "
-      "tuple[int, ...] | None = None, device: Device | None = None) -> Array",
-      "An array of one value with the shape and dtype of x unless others are given: "
+      "full_like(a: Array, fill_value: Operand, dtype: DTypeLike | None = None, order: str = 'K', "
+      "subok: bool = True, shape: int | tuple[int, ...] | None = None, *, device: Device | None = "
+      "None) -> Array",
+      "An array of one value with the shape and dtype of a unless others are given: "
       "numpy.full_like.",
       [](const Arguments& a) {
-        const Array like = full_like(a.operand(0), a.operand(1), a.dtype(2), optional_shape(a, 3));
-        return on_device(like, a[4]);
+        static_cast<void>(a.order(3));
+        const Array like = full_like(a.operand(0), a.operand(1), a.dtype(2), optional_shape(a, 5));
+        return on_device(like, a[6]);
       });
 }
 
 /// arange(stop) or arange(start, stop), as Python's range.
 nb::object range(const Arguments& a) {
-  const Scalar first = a.scalar(0), step = a.scalar(2);
-  const Scalar start = a.is_none(1) ? Scalar(std::int64_t{0}) : first;
-  const Scalar stop = a.is_none(1) ? first : a.scalar(1);
+  a.check_like(5);
+  if (a.is_none(0) && a.is_none(1)) raise(PyExc_TypeError, "arange needs a stop");
+  const auto given = [&](std::size_t i, std::int64_t otherwise) {
+    return a.is_none(i) ? Scalar(otherwise) : a.scalar(i);
+  };
+  const Scalar start = a.is_none(1) ? Scalar(std::int64_t{0}) : given(0, 0);
+  const Scalar stop = a.scalar(a.is_none(1) ? 0 : 1);
+  const Scalar step = given(2, 1);
   DType natural = DType::i64;
   bool large = false;
   for (const Scalar& each : {start, stop, step}) {
@@ -105,11 +121,6 @@ nb::object range(const Arguments& a) {
           "arange: there is no integer dtype beyond 64 bits; give dtype=heddle.float64");
   }
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
-}
-
-Array line(const Arguments& a, std::int64_t count) {
-  // In float64, whatever the numbers' types are.
-  return linspace(a.number(0), a.number(1), count, a.flag(5), a.dtype(3, DType::f64), a.where());
 }
 
 /// Which diagonal: one beyond the matrix, however far, is as good as the next to it.
@@ -125,27 +136,23 @@ std::int64_t diagonal(const Arguments& a, std::size_t i, std::int64_t rows, std:
 
 void bind_ranges(Functions& functions) {
   functions.def(
-      "arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike | "
-      "None = None, device: Device | None = None) -> Array",
+      "arange(start: float | None = None, stop: float | None = None, step: float | None = 1, "
+      "dtype: DTypeLike | None = None, *, device: Device | None = None, like: Any = None) -> Array",
       "start, start + step ... before stop; with one argument from 0: numpy.arange.\n\nint64 where "
       "all are integers, else float64 or complex128. Raises ValueError for a step of "
       "0.\n\nExample: "
       "hd.arange(0, 1, 0.1)",
       [](const Arguments& a) { return range(a); });
   functions.def(
-      "linspace(start: float, stop: float, /, num: int = 50, *, dtype: DTypeLike | None = None, "
-      "device: Device | None = None, endpoint: bool = True) -> Array",
-      "`num` evenly spaced values from start to stop, in float64 by default: numpy.linspace. "
-      "Raises ValueError for a negative number.\n\nExample: hd.linspace(0, 1, 5)",
-      [](const Arguments& a) { return on_device(line(a, a.integer(2)), a[4]); });
-  functions.def(
-      "eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: "
-      "Device | None = None) -> Array",
+      "eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, order: str = "
+      "'C', *, device: Device | None = None, like: Any = None) -> Array",
       "Ones on the k-th diagonal of a matrix of zeros: numpy.eye.", [](const Arguments& a) {
+        static_cast<void>(a.order(4));
+        a.check_like(6);
         const std::int64_t rows = a.integer(0), columns = a.optional_integer(1).value_or(rows);
         return on_device(
             eye(rows, columns, diagonal(a, 2, rows, columns), a.dtype(3, DType::f64), a.where()),
-            a[4]);
+            a[5]);
       });
 }
 
@@ -171,31 +178,69 @@ nb::object converted(nb::handle value, std::optional<DType> dtype, nb::handle co
   return wrap(from_python(value, dtype, where));
 }
 
+/// The Array with as many axes as array's ndmin and ndmax ask for.
+nb::object of_rank(const Arguments& a, const nb::object& made) {
+  const std::int64_t least = a.integer(5), most = a.integer(6);
+  const ArrayObject& object = *as_array(made);
+  const int rank = object.read(a.where()).ndim();
+  const bool is_array = as_array(a[0]) != nullptr || is_numpy_array(a[0]);
+  if (most > 0 && rank > most && !is_array) {
+    raise(PyExc_ValueError, fmt::format("array: {} axes are more than ndmax={}", rank, most));
+  }
+  if (least > 64) raise(PyExc_ValueError, "array: ndmin is at most 64");
+  if (rank >= least) return made;
+  std::vector<std::int64_t> leading(static_cast<std::size_t>(least - rank));
+  std::iota(leading.begin(), leading.end(), 0);
+  const Array value = expand_dims({object.read(a.where()), a.where()}, leading);
+  return nb::cast(object.view_of(value, a.where()));
+}
+
 }  // namespace
 
 void bind_creation(Functions& functions) {
   functions.def(
-      "asarray(obj: Any, /, dtype: DTypeLike | None = None, *, device: Device | None = None, copy: "
-      "bool | None = None) -> Array",
-      "An Array of what obj holds: numbers, nested sequences of them, NumPy arrays, buffers, and "
+      "asarray(a: Any, dtype: DTypeLike | None = None, order: str | None = None, *, device: Device "
+      "| "
+      "None = None, copy: bool | None = None, like: Any = None) -> Array",
+      "An Array of what an object holds: numbers, nested sequences of them, NumPy arrays, buffers, "
+      "and "
       "arrays of other libraries by DLPack or the CUDA array interface: numpy.asarray.\n\n"
       "An Array of that dtype is returned as it is unless copy=True. The dtype of numbers is "
       "NumPy's: bool, int64, float64 or complex128. Raises ShapeError for ragged sequences, "
       "TypeError for objects that are none of these, ValueError where copy=False needs a "
       "copy.\n\nExample: hd.asarray([[1, 2], [3, 4]], dtype=hd.float32)",
       [](const Arguments& a) {
-        return to_device(converted(a[0], a.dtype(1), a[3], a.where()), a[2], a.where());
+        static_cast<void>(a.order(2));
+        a.check_like(5);
+        return to_device(converted(a[0], a.dtype(1), a[4], a.where()), a[3], a.where());
       });
   functions.def(
-      "array(obj: Any, /, dtype: DTypeLike | None = None, *, device: Device | None = None, copy: "
-      "bool | None = True) -> Array",
-      "As asarray, but copies an Array by default: numpy.array.", [](const Arguments& a) {
-        return to_device(converted(a[0], a.dtype(1), a[3], a.where()), a[2], a.where());
+      "array(object: Any, dtype: DTypeLike | None = None, *, copy: bool | None = True, order: str "
+      "= "
+      "'K', subok: bool = False, ndmin: int = 0, ndmax: int = 0, like: Any = None, device: Device "
+      "| "
+      "None = None) -> Array",
+      "As asarray, but copies an Array by default, and has at least `ndmin` axes, new ones in "
+      "front: "
+      "numpy.array. Raises ValueError for nested sequences of more than `ndmax` axes, unless that "
+      "is 0.",
+      [](const Arguments& a) {
+        static_cast<void>(a.order(3));
+        a.check_like(7);
+        return to_device(of_rank(a, converted(a[0], a.dtype(1), a[2], a.where())), a[8], a.where());
       });
-  functions.def_with_method("copy(x: Array, /) -> Array",
-                            "A new Array of the same elements, which no longer follow x: "
-                            "numpy.copy.",
-                            [](const Arguments& a) { return a.array(0); });
+  functions.def("copy(a: Array, order: str = 'K', subok: bool = False) -> Array",
+                "A new Array of the same elements, which no longer follow a: numpy.copy. The order "
+                "changes nothing.",
+                [](const Arguments& a) {
+                  static_cast<void>(a.order(1));
+                  return a.array(0);
+                });
+  functions.def_method("copy(self, order: str = 'C') -> Array", "As heddle.copy.",
+                       [](const Arguments& a) {
+                         static_cast<void>(a.order(1));
+                         return a.array(0);
+                       });
   bind_fills(functions);
   bind_ranges(functions);
 }

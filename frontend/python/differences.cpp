@@ -1,19 +1,36 @@
 #include "heddle/differences.h"
 
+#include <fmt/format.h>
+
 #include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
 
 namespace heddle::python {
 namespace {
 
 Spacing to_spacing(nb::handle value, const Arguments& a) {
+  if (as_scalar(value)) return nb::cast<double>(nb::float_(value));
   const ArrayObject* array = as_array(value);
-  if (array == nullptr) return nb::cast<double>(nb::float_(value));
-  const Array& coordinates = array->read(a.where());
-  if (coordinates.ndim() > 0) return coordinates;
-  return nb::cast<double>(nb::float_(item(coordinates, a.where())));
+  return array != nullptr ? array->read(a.where()) : from_python(value, std::nullopt, a.where());
+}
+
+/// NumPy's TypeError for spacings that are neither one distance, nor one for each axis.
+void check_count(const Arguments& a) {
+  const nb::tuple given = nb::borrow<nb::tuple>(a[1]);
+  const Axes axes = a.axes(2);
+  const std::size_t count =
+      axes.all() ? static_cast<std::size_t>(a.array(0).ndim()) : axes.values().size();
+  const bool is_one_distance = given.size() == 1 && as_scalar(given[0]);
+  const ArrayObject* array = given.size() == 1 ? as_array(given[0]) : nullptr;
+  const bool is_array_distance = array != nullptr && array->read(a.where()).ndim() == 0;
+  if (given.size() == 0 || given.size() == count || is_one_distance || is_array_distance) return;
+  raise(PyExc_TypeError,
+        fmt::format("gradient: {} spacings for {} axes; give one distance, or one for each axis",
+                    given.size(), count));
 }
 
 nb::object gradients(const Arguments& a) {
+  check_count(a);
   std::vector<Spacing> spacings;
   for (nb::handle each : nb::borrow<nb::tuple>(a[1])) spacings.push_back(to_spacing(each, a));
   const std::vector<Array> found =
@@ -26,7 +43,7 @@ nb::object gradients(const Arguments& a) {
 
 void bind_differences(Functions& functions) {
   functions.def(
-      "diff(x: Array, /, n: int = 1, axis: int = -1, prepend: Operand | None = None, append: "
+      "diff(a: Array, n: int = 1, axis: int = -1, prepend: Operand | None = None, append: "
       "Operand | None = None) -> Array",
       "Differences of neighbours along an axis, n times: numpy.diff. prepend and append are put "
       "around x before. Raises ValueError for a negative n.\n\nExample: hd.diff(x, axis=0)",
@@ -35,7 +52,7 @@ void bind_differences(Functions& functions) {
                     a.optional_values(4));
       });
   functions.def(
-      "ediff1d(x: Array, /, to_end: Operand | None = None, to_begin: Operand | None = None) -> "
+      "ediff1d(ary: Array, to_end: Operand | None = None, to_begin: Operand | None = None) -> "
       "Array",
       "Differences of neighbours in the flattened array, with values before and behind: "
       "numpy.ediff1d.",
@@ -43,7 +60,7 @@ void bind_differences(Functions& functions) {
         return ediff1d(a.operand(0), a.optional_values(1), a.optional_values(2));
       });
   functions.def(
-      "gradient(x: Array, /, *spacing: float | Array, axis: Axis = None, edge_order: int = 1) -> "
+      "gradient(f: Array, *varargs: float | Array, axis: Axis = None, edge_order: int = 1) -> "
       "Array | tuple[Array, ...]",
       "Central differences, at the ends one-sided of order edge_order, along one axis or for each "
       "of several: numpy.gradient. A spacing is a distance or the elements' coordinates, one for "
@@ -51,11 +68,11 @@ void bind_differences(Functions& functions) {
       "fit.",
       [](const Arguments& a) { return gradients(a); });
   functions.def(
-      "trapezoid(y: Array, /, x: Array | None = None, dx: float = 1.0, axis: int = -1) -> Array",
+      "trapezoid(y: Array, x: Array | None = None, dx: float = 1.0, axis: int = -1) -> Array",
       "The integral along an axis by the composite trapezoidal rule, at coordinates x or distances "
       "dx: numpy.trapezoid.",
       [](const Arguments& a) {
-        const Spacing spacing = a.is_none(1) ? Spacing(a.number(2)) : Spacing(a.optional_array(1));
+        const Spacing spacing = a.is_none(1) ? to_spacing(a[2], a) : Spacing(a.array(1));
         return trapezoid(a.operand(0), spacing, a.integer(3));
       });
 }

@@ -27,25 +27,25 @@ std::optional<DType> from_numpy_name(std::string_view name) {
 /// NumPy's codes in a text: '<f4', 'i8', '?', and its older names.
 std::optional<DType> from_code(std::string_view code) {
   static const std::unordered_map<std::string_view, DType> codes = {
-      {"?", DType::boolean},    {"b1", DType::boolean},  {"b", DType::i8},
-      {"i1", DType::i8},        {"h", DType::i16},       {"i2", DType::i16},
-      {"i", DType::i32},        {"i4", DType::i32},      {"l", DType::i64},
-      {"q", DType::i64},        {"i8", DType::i64},      {"p", DType::i64},
-      {"B", DType::u8},         {"u1", DType::u8},       {"H", DType::u16},
-      {"u2", DType::u16},       {"I", DType::u32},       {"u4", DType::u32},
-      {"L", DType::u64},        {"Q", DType::u64},       {"u8", DType::u64},
-      {"P", DType::u64},        {"e", DType::f16},       {"f2", DType::f16},
-      {"f", DType::f32},        {"f4", DType::f32},      {"d", DType::f64},
-      {"f8", DType::f64},       {"F", DType::c64},       {"c8", DType::c64},
-      {"D", DType::c128},       {"c16", DType::c128},    {"bool", DType::boolean},
-      {"int", DType::i64},      {"int_", DType::i64},    {"intp", DType::i64},
-      {"uint", DType::u64},     {"uintp", DType::u64},   {"half", DType::f16},
-      {"float", DType::f64},    {"single", DType::f32},  {"double", DType::f64},
-      {"complex", DType::c128}, {"csingle", DType::c64}, {"cdouble", DType::c128},
-      {"byte", DType::i8},      {"ubyte", DType::u8},    {"short", DType::i16},
-      {"ushort", DType::u16},   {"intc", DType::i32},    {"uintc", DType::u32},
-      {"long", DType::i64},     {"ulong", DType::u64},   {"longlong", DType::i64},
-      {"ulonglong", DType::u64}};
+      {"?", DType::boolean},   {"b1", DType::boolean},   {"b", DType::i8},
+      {"i1", DType::i8},       {"h", DType::i16},        {"i2", DType::i16},
+      {"i", DType::i32},       {"i4", DType::i32},       {"l", DType::i64},
+      {"q", DType::i64},       {"i8", DType::i64},       {"p", DType::i64},
+      {"B", DType::u8},        {"u1", DType::u8},        {"H", DType::u16},
+      {"u2", DType::u16},      {"I", DType::u32},        {"u4", DType::u32},
+      {"L", DType::u64},       {"Q", DType::u64},        {"u8", DType::u64},
+      {"P", DType::u64},       {"n", DType::i64},        {"N", DType::u64},
+      {"e", DType::f16},       {"f2", DType::f16},       {"f", DType::f32},
+      {"f4", DType::f32},      {"d", DType::f64},        {"f8", DType::f64},
+      {"F", DType::c64},       {"c8", DType::c64},       {"D", DType::c128},
+      {"c16", DType::c128},    {"bool", DType::boolean}, {"int", DType::i64},
+      {"int_", DType::i64},    {"intp", DType::i64},     {"uint", DType::u64},
+      {"uintp", DType::u64},   {"half", DType::f16},     {"float", DType::f64},
+      {"single", DType::f32},  {"double", DType::f64},   {"complex", DType::c128},
+      {"csingle", DType::c64}, {"cdouble", DType::c128}, {"byte", DType::i8},
+      {"ubyte", DType::u8},    {"short", DType::i16},    {"ushort", DType::u16},
+      {"intc", DType::i32},    {"uintc", DType::u32},    {"long", DType::i64},
+      {"ulong", DType::u64},   {"longlong", DType::i64}, {"ulonglong", DType::u64}};
   // Of this machine's byte order, or of no importance.
   if (code.starts_with('<') || code.starts_with('=') || code.starts_with('|'))
     code.remove_prefix(1);
@@ -90,11 +90,31 @@ std::optional<DType> as_dtype(nb::handle value) {
   if (PyType_Check(value.ptr())) {
     const std::string module = text_of(value.attr("__module__"));
     if (module != "numpy" && module != "ml_dtypes") return std::nullopt;
-    return from_numpy_name(text_of(value.attr("__name__")));
+    const std::string name = text_of(value.attr("__name__"));
+    if (const auto dtype = from_numpy_name(name)) return dtype;
+    return name.ends_with("longlong") ? from_code(name) : std::nullopt;
   }
   const std::string type = text_of(value.type().attr("__module__"));
   if (!type.starts_with("numpy") || !nb::hasattr(value, "kind")) return std::nullopt;
   return from_numpy_name(text_of(value.attr("name")));
+}
+
+void refuse_numpy_dtype(std::string_view function, nb::handle dtype) {
+  static const std::unordered_map<std::string_view, const char*> advice = {
+      {"U", "text; make numbers of it first, numpy.asarray(x).astype(float)"},
+      {"S", "bytes; make numbers of them first, numpy.frombuffer(x, numpy.uint8) or astype(float)"},
+      {"T", "text; make numbers of it first, numpy.asarray(x).astype(float)"},
+      {"O", "Python objects; give numbers only, or numpy.asarray(x, dtype=float)"},
+      {"M", "dates; count their units with x.astype('int64')"},
+      {"m", "durations; count their units with x.astype('int64')"},
+      {"V", "structured; make an Array of each field, x['name']"},
+      {"f", "wider than float64; use x.astype('float64')"},
+      {"c", "wider than complex128; use x.astype('complex128')"}};
+  const std::string kind = text_of(dtype.attr("kind"));
+  const auto found = advice.find(kind);
+  raise(PyExc_TypeError,
+        fmt::format("{}: heddle has no dtype like NumPy's {}{}", function, text_of(dtype),
+                    found == advice.end() ? "" : fmt::format(", which is {}", found->second)));
 }
 
 DType to_dtype(nb::handle value) {
@@ -102,8 +122,28 @@ DType to_dtype(nb::handle value) {
   if (nb::isinstance<nb::str>(value)) {
     if (const auto dtype = from_text(value)) return *dtype;
   }
-  raise(PyExc_TypeError, "heddle has no dtype " + text_of(nb::repr(value)) +
-                             "; use heddle.float32 or its like, or its name");
+  raise(PyExc_TypeError,
+        fmt::format("heddle has no dtype {}; it has bool, int8 to int64, uint8 to uint64, float16, "
+                    "bfloat16, float32, float64, complex64 and complex128",
+                    text_of(nb::repr(value))));
+}
+
+Casting to_casting(std::string_view function, nb::handle value) {
+  static const std::unordered_map<std::string_view, Casting> castings = {
+      {"no", Casting::equiv},
+      {"equiv", Casting::equiv},
+      {"safe", Casting::safe},
+      {"same_kind", Casting::same_kind},
+      {"unsafe", Casting::unsafe}};
+  if (!nb::isinstance<nb::str>(value)) {
+    raise(PyExc_TypeError, fmt::format("{}: casting must be a string", function));
+  }
+  const std::string text = text_of(value);
+  const auto found = castings.find(text);
+  if (found != castings.end()) return found->second;
+  raise(PyExc_ValueError,
+        fmt::format("{}: casting is 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '{}'",
+                    function, text));
 }
 
 namespace {
@@ -143,6 +183,15 @@ void bind_dtypes(nb::module_& module) {
           },
           nb::arg("other").none())
       .def("__hash__", [](const DTypeObject& d) { return nb::hash(name_object(d)); })
+      .def(
+          "__getattr__",
+          [](const DTypeObject& d, nb::str name) {
+            if (std::string_view(name.c_str()).starts_with("__")) {
+              raise(PyExc_AttributeError, fmt::format("DType has no attribute {}", name.c_str()));
+            }
+            return nb::object(numpy_dtype(d.dtype).attr(name));
+          },
+          "What else NumPy's dtype knows: char, type, str, num, alignment ...")
       .def_prop_ro(
           "dtype", [](const DTypeObject& d) { return numpy_dtype(d.dtype); },
           "NumPy's dtype, for numpy.dtype(); ml_dtypes has that of bfloat16.");

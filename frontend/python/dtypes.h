@@ -1,10 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include <nanobind/nanobind.h>
 
 #include "heddle/dtype.h"
+#include "heddle/dtype_info.h"
 
 namespace heddle::python {
 
@@ -23,6 +25,14 @@ nb::object to_python(DType dtype);
 DType to_dtype(nb::handle value);
 /// The same for the objects that certainly are dtypes; nullopt for others, strings among them.
 std::optional<DType> as_dtype(nb::handle value);
+
+/// What a casting= argument of a function says: 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'.
+/// TypeError, ValueError for anything else.
+Casting to_casting(std::string_view function, nb::handle value);
+
+/// TypeError for a dtype of NumPy's that there is none for here: what it is, and what to do.
+/// `function` names who asks.
+[[noreturn]] void refuse_numpy_dtype(std::string_view function, nb::handle dtype);
 
 /// NumPy's dtype; ml_dtypes has the one that NumPy lacks.
 nb::object numpy_dtype(DType dtype);

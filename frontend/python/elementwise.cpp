@@ -9,9 +9,12 @@
 #include "heddle/creation.h"
 #include "heddle/manipulation.h"
 #include "heddle/reductions.h"
+#include "heddle/take.h"
 
 #include "frontend/array/promote.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/ufunc.h"
 #include "ir/types/op.h"
 
 namespace heddle::python {
@@ -78,9 +81,12 @@ std::string documentation(const ir::OpInfo& info) {
   return text;
 }
 
-std::string declaration(const ir::OpInfo& info) {
-  return fmt::format("{}({}, /, out: Array | None = None) -> Array", info.name,
-                     parameters(info.arity, ": Operand"));
+/// numpy.floor and its like return integers as they are.
+Ufunc ufunc_of(const ir::OpInfo& info) {
+  const bool keeps_integers = info.has(ir::identity_on_integers);
+  return {info.arity, 1, info.rule,
+          info.dtypes | (keeps_integers ? ir::booleans | ir::integers : ir::DTypeSet{0}),
+          ufunc_identity(info.name)};
 }
 
 #define HEDDLE_CALL_1(name) heddle::name(a.operand(0))
@@ -91,11 +97,13 @@ std::string declaration(const ir::OpInfo& info) {
   heddle::name(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.operand(4))
 
 void bind_table(Functions& functions) {
-  // The op `select` is numpy.where; numpy.select is another function. Parts are views.
-#define HD_OP(name, arity, ...)                                                       \
-  if (Op::name != Op::select && Op::name != Op::real && Op::name != Op::imag) {       \
-    functions.def(declaration(ir::info(Op::name)), documentation(ir::info(Op::name)), \
-                  [](const Arguments& a) { return HEDDLE_CALL_##arity(name); });      \
+  // The op `select` is numpy.where; numpy.select is another function. Parts are views, and sinc is
+  // none of NumPy's ufuncs.
+#define HD_OP(name, arity, ...)                                                                 \
+  if (Op::name != Op::select && Op::name != Op::real && Op::name != Op::imag &&                 \
+      Op::name != Op::sinc) {                                                                   \
+    functions.def_ufunc(#name, ufunc_of(ir::info(Op::name)), documentation(ir::info(Op::name)), \
+                        [](const Arguments& a) { return HEDDLE_CALL_##arity(name); });          \
   }
 #include "heddle/ops.def"
 #undef HD_OP
@@ -108,10 +116,52 @@ nb::object part_of(const Arguments& a, bool imaginary) {
 
 void bind_parts(Functions& functions) {
   const char* const views = "\n\nThe result is a view of complex numbers, which writes through.";
-  functions.def(declaration(ir::info(Op::real)), documentation(ir::info(Op::real)) + views,
+  functions.def("real(val: Operand) -> Array", documentation(ir::info(Op::real)) + views,
                 [](const Arguments& a) { return part_of(a, false); });
-  functions.def(declaration(ir::info(Op::imag)), documentation(ir::info(Op::imag)) + views,
+  functions.def("sinc(x: Operand) -> Array", documentation(ir::info(Op::sinc)),
+                [](const Arguments& a) { return sinc(a.operand(0)); });
+  functions.def("fix(x: Operand, out: Array | None = None) -> Array",
+                "x without its fraction, as trunc: numpy.fix.",
+                [](const Arguments& a) { return fix(a.operand(0)); });
+  functions.def("imag(val: Operand) -> Array", documentation(ir::info(Op::imag)) + views,
                 [](const Arguments& a) { return part_of(a, true); });
+}
+
+/// NumPy's ufuncs that are more than one op of the table.
+void bind_composed_ufuncs(Functions& functions) {
+  const auto ufunc = [](int inputs, int outputs, TypeRule rule, ir::DTypeSet dtypes) {
+    return Ufunc{inputs, outputs, rule, dtypes, Py_None};
+  };
+  functions.def_ufunc("positive", ufunc(1, 1, TypeRule::arithmetic, ir::numbers),
+                      "+x: numpy.positive. Raises DTypeError for bool.",
+                      [](const Arguments& a) { return positive(a.operand(0)); });
+  functions.def_ufunc("float_power",
+                      ufunc(2, 1, TypeRule::arithmetic, ir::doubles | ir::set_of(DType::c128)),
+                      "x1 to the power x2 in float64 or complex128: numpy.float_power.",
+                      [](const Arguments& a) { return float_power(a.operand(0), a.operand(1)); });
+  functions.def_ufunc(
+      "divmod", ufunc(2, 2, TypeRule::arithmetic, ir::reals), "(x1 // x2, x1 % x2): numpy.divmod.",
+      [](const Arguments& a) { return heddle::divmod(a.operand(0), a.operand(1)); });
+  functions.def_ufunc("modf", ufunc(1, 2, TypeRule::arithmetic, ir::floats),
+                      "(fractional part, integral part), both with the sign of x: numpy.modf.",
+                      [](const Arguments& a) { return heddle::modf(a.operand(0)); });
+  functions.def_ufunc("frexp", ufunc(1, 2, TypeRule::arithmetic, ir::floats),
+                      "(mantissa in [0.5, 1), int32 exponent): numpy.frexp.",
+                      [](const Arguments& a) { return heddle::frexp(a.operand(0)); });
+}
+
+nb::object chosen(const Arguments& a) {
+  if (a.is_none(1) != a.is_none(2)) {
+    raise(PyExc_ValueError, "where takes both x and y, or neither");
+  }
+  if (a.is_none(1)) return to_result(nonzero(a.operand(0)));
+  return wrap(where(a.operand(0), a.operand(1), a.operand(2)));
+}
+
+using Bound = std::optional<Operand>;
+
+Bound bound(const Arguments& a, std::size_t i) {
+  return a.is_none(i) ? std::nullopt : Bound(a.operand(i));
 }
 
 /// The standard's names for functions of the table.
@@ -134,7 +184,6 @@ constexpr std::pair<const char*, const char*> aliases[] = {
     {"mod", "remainder"},
     {"deg2rad", "radians"},
     {"rad2deg", "degrees"},
-    {"fix", "trunc"},
 };
 
 }  // namespace
@@ -142,89 +191,78 @@ constexpr std::pair<const char*, const char*> aliases[] = {
 void bind_elementwise(Functions& functions) {
   bind_table(functions);
   bind_parts(functions);
+  bind_composed_ufuncs(functions);
   for (const auto& [name, of] : aliases) functions.alias(name, of);
-  functions.def("where(condition: Operand, x1: Operand, x2: Operand, /) -> Array",
-                "x1 where condition holds, else x2, elementwise: numpy.where of three operands.\n\n"
-                "All three broadcast; a condition that is not bool is taken as != 0. Raises "
-                "ShapeError.\n\nExample: hd.where(x < 0, 0, x)",
-                [](const Arguments& a) { return where(a.operand(0), a.operand(1), a.operand(2)); });
+  functions.def(
+      "where(condition: Operand, x: Operand | None = None, y: Operand | None = None, /) -> Array | "
+      "tuple[Array, ...]",
+      "x where condition holds, else y, elementwise: numpy.where.\n\nAll three broadcast; a "
+      "condition that is not bool is taken as != 0. Of a condition alone nonzero(condition), which "
+      "evaluates and waits. Raises ShapeError.\n\nExample: hd.where(x < 0, 0, x)",
+      [](const Arguments& a) { return chosen(a); });
   functions.def_with_method(
-      "clip(x: Operand, /, min: Operand | None = None, max: Operand | None = None, out: Array "
-      "| None = None) -> Array",
-      "x bounded by min and max, which broadcast against it: numpy.clip. NaN stays.\n\n"
-      "The dtype is the common one of x and the arrays among the bounds. Raises ShapeError.\n\n"
-      "Example: hd.clip(x, 0, 1)",
+      "clip(a: Operand, min|a_min: Operand | None = None, max|a_max: Operand | None = None, out: "
+      "Array | None = None) -> Array",
+      "a bounded from below and above by what broadcasts against it: numpy.clip. NaN stays. a_min "
+      "and a_max are other names of the bounds.\n\nThe dtype is the common one of a and the arrays "
+      "among the bounds. Raises ShapeError.\n\nExample: hd.clip(x, 0, 1)",
       [](const Arguments& a) {
-        const auto bound = [&](std::size_t i) {
-          return a.is_none(i) ? std::nullopt : std::optional(a.operand(i));
-        };
-        const auto low = bound(1), high = bound(2);
+        const Bound low = bound(a, 1), high = bound(a, 2);
         return frontend::clip({asarray(a.operand(0)), a.where()}, low ? &*low : nullptr,
                               high ? &*high : nullptr);
       });
   functions.def_with_method(
-      "round(x: Operand, /, decimals: int = 0, out: Array | None = None) -> Array",
-      "x rounded to `decimals` places, halves to even: numpy.round.\n\nThe shape and dtype are "
-      "x's. Example: hd.round(x, 2)",
+      "round(a: Operand, decimals: int = 0, out: Array | None = None) -> Array",
+      "a rounded to `decimals` places, halves to even: numpy.round.\n\nThe shape and dtype are "
+      "a's. Example: hd.round(x, 2)",
       [](const Arguments& a) { return round(a.operand(0), static_cast<int>(a.integer(1))); });
   functions.alias("around", "round");
+  functions.def("sinc(x: Operand) -> Array", documentation(ir::info(Op::sinc)),
+                [](const Arguments& a) { return sinc(a.operand(0)); });
+  functions.def("fix(x: Operand, out: Array | None = None) -> Array",
+                "x rounded towards 0, in its dtype: numpy.fix.",
+                [](const Arguments& a) { return trunc(a.operand(0)); });
   functions.def(
-      "angle(z: Operand, /, deg: bool = False) -> Array",
+      "angle(z: Operand, deg: bool = False) -> Array",
       "The argument of complex numbers, in (-pi, pi] or in degrees; 0 or pi of real ones: "
       "numpy.angle.",
       [](const Arguments& a) { return angle(a.operand(0), a.flag(1)); });
-  functions.def("iscomplex(x: Operand, /) -> Array",
+  functions.def("iscomplex(x: Operand) -> Array",
                 "Where the imaginary part is not 0: numpy.iscomplex.",
                 [](const Arguments& a) { return iscomplex(a.operand(0)); });
-  functions.def("isreal(x: Operand, /) -> Array", "Where the imaginary part is 0: numpy.isreal.",
+  functions.def("isreal(x: Operand) -> Array", "Where the imaginary part is 0: numpy.isreal.",
                 [](const Arguments& a) { return isreal(a.operand(0)); });
-  functions.def("positive(x: Operand, /, out: Array | None = None) -> Array",
-                "+x: numpy.positive. Raises DTypeError for bool.",
-                [](const Arguments& a) { return positive(a.operand(0)); });
-  functions.def("float_power(x1: Operand, x2: Operand, /, out: Array | None = None) -> Array",
-                "x1 to the power x2 in float64: numpy.float_power.",
-                [](const Arguments& a) { return float_power(a.operand(0), a.operand(1)); });
-  functions.def("divmod(x1: Operand, x2: Operand, /) -> tuple[Array, Array]",
-                "(x1 // x2, x1 % x2): numpy.divmod.",
-                [](const Arguments& a) { return heddle::divmod(a.operand(0), a.operand(1)); });
-  functions.def("modf(x: Operand, /) -> tuple[Array, Array]",
-                "(fractional part, integral part), both with the sign of x: numpy.modf.",
-                [](const Arguments& a) { return heddle::modf(a.operand(0)); });
-  functions.def("frexp(x: Operand, /) -> tuple[Array, Array]",
-                "(mantissa in [0.5, 1), int32 exponent): numpy.frexp.",
-                [](const Arguments& a) { return heddle::frexp(a.operand(0)); });
   functions.def(
-      "nan_to_num(x: Operand, /, copy: bool = True, nan: float = 0.0, posinf: float | None = None, "
-      "neginf: float | None = None) -> Array",
+      "nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: Operand | None = "
+      "None, "
+      "neginf: Operand | None = None) -> Array",
       "x with NaN and infinities replaced, by default by 0 and the largest finite numbers of the "
       "dtype; in x itself with copy=False: numpy.nan_to_num.",
       [](const Arguments& a) {
-        const auto optional = [&](std::size_t i) {
-          return a.is_none(i) ? std::nullopt : std::optional(a.number(i));
-        };
-        const Array result = nan_to_num(a.operand(0), a.number(2), optional(3), optional(4));
+        const Array result = nan_to_num(a.operand(0), a.operand(2), bound(a, 3), bound(a, 4));
         if (a.flag(1)) return wrap(result);
         store(a.target(0), result, "nan_to_num", a.where());
         return nb::borrow(a[0]);
       });
   functions.def(
-      "isclose(x1: Operand, x2: Operand, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: "
-      "bool = False) -> Array",
-      "|x1 - x2| <= atol + rtol * |x2|, elementwise: numpy.isclose.", [](const Arguments& a) {
-        return isclose(a.operand(0), a.operand(1), a.number(2), a.number(3), a.flag(4));
+      "isclose(a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: "
+      "bool "
+      "= False) -> Array",
+      "|a - b| <= atol + rtol * |b|, elementwise: numpy.isclose.", [](const Arguments& a) {
+        return isclose(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.flag(4));
       });
   functions.def(
-      "allclose(x1: Operand, x2: Operand, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: "
+      "allclose(a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: "
       "bool = False) -> bool",
       "all(isclose(...)) as a Python bool: numpy.allclose. Evaluates and waits; TraceError inside "
       "a trace.",
       [](const Arguments& a) {
         const Array close =
-            isclose(a.operand(0), a.operand(1), a.number(2), a.number(3), a.flag(4));
+            isclose(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.flag(4));
         return truth(all({close, a.where()}), a.where());
       });
   functions.def(
-      "array_equal(x1: Operand, x2: Operand, /, equal_nan: bool = False) -> bool",
+      "array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> bool",
       "Whether shapes and elements are equal, as a Python bool: numpy.array_equal; with equal_nan "
       "NaNs are. Evaluates and waits; TraceError inside a trace.",
       [](const Arguments& a) {
@@ -239,7 +277,7 @@ void bind_elementwise(Functions& functions) {
         return truth(all({same, a.where()}), a.where());
       });
   functions.def(
-      "array_equiv(x1: Operand, x2: Operand, /) -> bool",
+      "array_equiv(a1: Operand, a2: Operand) -> bool",
       "Whether elements are equal once broadcast, as a Python bool: numpy.array_equiv. Evaluates "
       "and waits; TraceError inside a trace.",
       [](const Arguments& a) {
@@ -251,10 +289,10 @@ void bind_elementwise(Functions& functions) {
         }
         return truth(all({equal({x, a.where()}, {y, a.where()}), a.where()}), a.where());
       });
-  functions.def("isposinf(x: Operand, /, out: Array | None = None) -> Array",
+  functions.def("isposinf(x: Operand, out: Array | None = None) -> Array",
                 "Whether x is positive infinity, elementwise: numpy.isposinf.",
                 [](const Arguments& a) { return isposinf(a.operand(0)); });
-  functions.def("isneginf(x: Operand, /, out: Array | None = None) -> Array",
+  functions.def("isneginf(x: Operand, out: Array | None = None) -> Array",
                 "Whether x is negative infinity, elementwise: numpy.isneginf.",
                 [](const Arguments& a) { return isneginf(a.operand(0)); });
 }

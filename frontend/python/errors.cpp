@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <typeinfo>
 
+#include "heddle/axis_error.h"
 #include "heddle/error.h"
 
 #include "runtime/base/interrupt.h"
@@ -13,22 +14,26 @@ namespace {
 
 /// The Python class of each C++ exception, in the order of heddle/error.h.
 struct Classes {
-  PyObject *base, *shape, *dtype, *index, *value, *linalg, *trace, *device, *memory, *compile,
-      *file, *parse, *internal;
+  PyObject *base, *shape, *dtype, *index, *axis, *value, *linalg, *trace, *device, *memory,
+      *compile, *file, *trust, *parse, *internal;
 } classes;
 
-template <class... Builtin>
-PyObject* make_class(nb::module_& module, const char* name, const char* documentation,
-                     Builtin*... builtin) {
+PyObject* derive(nb::module_& module, const char* name, const char* documentation,
+                 const nb::tuple& bases) {
   const std::string full = std::string("heddle.") + name;
-  const nb::object bases =
-      classes.base == nullptr
-          ? nb::object(nb::make_tuple(nb::handle(builtin)...))
-          : nb::object(nb::make_tuple(nb::handle(classes.base), nb::handle(builtin)...));
   PyObject* made = PyErr_NewExceptionWithDoc(full.c_str(), documentation, bases.ptr(), nullptr);
   if (made == nullptr) throw nb::python_error();
   module.attr(name) = nb::handle(made);
   return made;
+}
+
+template <class... Builtin>
+PyObject* make_class(nb::module_& module, const char* name, const char* documentation,
+                     Builtin*... builtin) {
+  return derive(module, name, documentation,
+                classes.base == nullptr
+                    ? nb::make_tuple(nb::handle(builtin)...)
+                    : nb::make_tuple(nb::handle(classes.base), nb::handle(builtin)...));
 }
 
 void set(PyObject* type, const std::exception& error) { PyErr_SetString(type, error.what()); }
@@ -59,6 +64,8 @@ void bind_errors(nb::module_& module) {
       make_class(module, "IndexError", "An index, slice or axis out of range.", PyExc_IndexError);
   classes.value =
       make_class(module, "ValueError", "An argument that is out of its range.", PyExc_ValueError);
+  classes.axis = derive(module, "AxisError", "An axis out of range: numpy.exceptions.AxisError.",
+                        nb::make_tuple(nb::handle(classes.index), nb::handle(classes.value)));
   classes.linalg =
       make_class(module, "LinAlgError", "A matrix that has no such factorisation or solution.",
                  PyExc_ValueError);
@@ -76,6 +83,13 @@ void bind_errors(nb::module_& module) {
                                PyExc_RuntimeError);
   classes.file = make_class(module, "FileError",
                             "A file that the user named cannot be read or written.", PyExc_OSError);
+  classes.trust = PyErr_NewExceptionWithDoc(
+      "heddle.TrustError",
+      "A file that holds native code and that other users may have written, or that "
+      "HEDDLE_CACHE_KEY has not signed.",
+      classes.file, nullptr);
+  if (classes.trust == nullptr) throw nb::python_error();
+  module.attr("TrustError") = nb::handle(classes.trust);
   classes.parse = make_class(module, "ParseError", "Text that is not a graph.", PyExc_ValueError);
   classes.internal = make_class(module, "InternalError",
                                 "A bug in Heddle, never the user's mistake.", PyExc_RuntimeError);
@@ -106,6 +120,8 @@ void set_python_error() noexcept {
     set(classes.shape, error);
   } catch (const DTypeError& error) {
     set(classes.dtype, error);
+  } catch (const AxisError& error) {
+    set(classes.axis, error);
   } catch (const IndexError& error) {
     set(classes.index, error);
   } catch (const ValueError& error) {
@@ -120,6 +136,8 @@ void set_python_error() noexcept {
     set(classes.memory, error);
   } catch (const CompileError& error) {
     set(classes.compile, error);
+  } catch (const TrustError& error) {
+    set(classes.trust, error);
   } catch (const FileError& error) {
     set(classes.file, error);
   } catch (const ParseError& error) {

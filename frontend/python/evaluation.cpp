@@ -13,6 +13,7 @@
 #include "frontend/python/array_object.h"
 #include "frontend/python/device.h"
 #include "frontend/python/gil.h"
+#include "ir/base/kept_text.h"
 #include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
@@ -23,12 +24,6 @@ using frontend::Access;
 
 namespace {
 
-/// A string that lives as long as the process: locations refer to it.
-const char* interned(const char* text) {
-  static auto& texts = *new std::unordered_set<std::string>;  // under the GIL
-  return texts.insert(text).first->c_str();
-}
-
 /// The place of the op that was recorded last on this thread.
 struct Place {
   const void* code = nullptr;
@@ -38,36 +33,67 @@ thread_local Place last_place;
 thread_local bool statement_began = false;
 thread_local bool pinned_read = false;
 
-/// Under the GIL.
-std::unordered_set<const runtime::Buffer*>& pinned_buffers() {
-  static auto& buffers = *new std::unordered_set<const runtime::Buffer*>;
+/// One entry for each base that is pinned there. Under the GIL.
+std::unordered_multiset<const runtime::Buffer*>& pinned_buffers() {
+  static auto& buffers = *new std::unordered_multiset<const runtime::Buffer*>;
   return buffers;
+}
+
+/// The folder of the package's own Python files, with a separator behind it.
+std::string& package_folder() {
+  static auto& folder = *new std::string;
+  return folder;
+}
+
+/// The innermost frame that is no function of the package's own.
+struct Caller {
+  nb::object frame, code;
+  const char* file = nullptr;
+  bool through_package = false;
+};
+
+Caller find_caller() {
+  Caller caller;
+  const std::string& own = package_folder();
+  caller.frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (caller.frame.is_valid()) {
+    auto* const frame = reinterpret_cast<PyFrameObject*>(caller.frame.ptr());
+    caller.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+    caller.file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(caller.code.ptr())->co_filename);
+    if (caller.file == nullptr) {
+      PyErr_Clear();
+      return {};
+    }
+    if (own.empty() || !std::string_view(caller.file).starts_with(own)) return caller;
+    caller.through_package = true;
+    caller.frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(frame)));
+  }
+  return {};
 }
 
 }  // namespace
 
+void set_package_folder(std::string folder) { package_folder() = std::move(folder); }
+
 SourceLocation python_location() {
   pinned_read = false;  // one whose op was never recorded
-  PyFrameObject* frame = PyEval_GetFrame();
-  if (frame == nullptr) return {};
-  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const Caller caller = find_caller();
+  if (!caller.frame.is_valid()) return {};
+  auto* const frame = reinterpret_cast<PyFrameObject*>(caller.frame.ptr());
   const int line = PyFrame_GetLineNumber(frame);
 #if PY_VERSION_HEX >= 0x030B0000
   const int instruction = PyFrame_GetLasti(frame);
 #else
   const int instruction = 0;
 #endif
-  const Place here{code.ptr(), static_cast<std::uint_least32_t>(std::max(line, 0)),
+  const Place here{caller.code.ptr(), static_cast<std::uint_least32_t>(std::max(line, 0)),
                    static_cast<std::uint_least32_t>(std::max(instruction, 0))};
-  statement_began = here.code != last_place.code || here.line != last_place.line ||
-                    here.instruction <= last_place.instruction;
+  const bool same_line = here.code == last_place.code && here.line == last_place.line;
+  // A function of the package records several ops for one call.
+  statement_began = !same_line || here.instruction < last_place.instruction ||
+                    (here.instruction == last_place.instruction && !caller.through_package);
   last_place = here;
-  const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename);
-  if (file == nullptr) {
-    PyErr_Clear();
-    return {};
-  }
-  return SourceLocation::at(interned(file), here.line, here.instruction + 1);
+  return SourceLocation::at(ir::kept_file_name(caller.file), here.line, here.instruction + 1);
 }
 
 void statement_point() {
@@ -150,7 +176,8 @@ void register_pinned(const frontend::NodeRef& node) {
   pinned_buffers().insert(node->value.buffer.get());
 }
 void unregister_pinned(const frontend::NodeRef& node) {
-  pinned_buffers().erase(node->value.buffer.get());
+  const auto entry = pinned_buffers().find(node->value.buffer.get());
+  if (entry != pinned_buffers().end()) pinned_buffers().erase(entry);
 }
 
 void pin(ArrayObject& array) {
@@ -167,6 +194,13 @@ void pin(ArrayObject& array) {
   }
   base.pinned = node;
   register_pinned(node);
+}
+
+void unpin(Base& base) {
+  if (!base.pinned) return;
+  for (View* view : base.views) view->forget();
+  unregister_pinned(base.pinned);
+  base.pinned = {};
 }
 
 void note_pinned_read() { pinned_read = true; }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include <nanobind/nanobind.h>
 
 #include "heddle/array.h"
@@ -12,9 +14,10 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// Where the Python code stands that called: file and line of the innermost frame, and the
-/// instruction as its column, so that two ops of a line differ.
+/// Where the Python code stands that called: file and line of the innermost frame outside of the
+/// package's own folder, and the instruction as its column, so that two ops of a line differ.
 SourceLocation python_location();
+void set_package_folder(std::string folder);
 
 /// To be called before an op is recorded. In Python a value is bound to a name without the library
 /// being told, so the assignment points of lazy evaluation are where a new statement begins: on
@@ -48,6 +51,8 @@ void unregister_pinned(const frontend::NodeRef& node);
 frontend::NodeRef copied(const frontend::NodeRef& node);
 /// Makes the memory of an array's base one that others may see, for as long as the base lives.
 void pin(ArrayObject& array);
+/// Ends it: nobody else sees the memory any longer.
+void unpin(Base& base);
 /// A read of memory that others may write: what is recorded from it has to be computed at once.
 void note_pinned_read();
 /// Whether there was one on this thread since the last call.

@@ -86,10 +86,7 @@ void announce(nb::handle array) {
 Array scalar_operand(nb::handle value, const SourceLocation& where) {
   const nb::object foreign = value.attr("dtype");
   const auto dtype = as_dtype(foreign);
-  if (!dtype) {
-    raise(PyExc_TypeError, fmt::format("heddle has no dtype like NumPy's {}, of a {}",
-                                       nb::str(nb::handle(foreign)).c_str(), describe_type(value)));
-  }
+  if (!dtype) refuse_numpy_dtype(describe_type(value), foreign);
   PyObject* const type = reinterpret_cast<PyObject*>(is_complex(*dtype)    ? &PyComplex_Type
                                                      : is_floating(*dtype) ? &PyFloat_Type
                                                      : is_boolean(*dtype)  ? &PyBool_Type

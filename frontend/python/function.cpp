@@ -8,6 +8,7 @@
 
 #include "frontend/array/promote.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/ufunc.h"
 
 namespace heddle::python {
 namespace {
@@ -52,10 +53,15 @@ void bind_positions(const Signature& signature, PyObject* const* args, std::size
   }
 }
 
+/// Whether a parameter's name, null where it has none, is a keyword.
+bool is_named(PyObject* name, PyObject* keyword) {
+  return name != nullptr && (name == keyword || PyUnicode_Compare(name, keyword) == 0);
+}
+
 void bind_keyword(const Signature& signature, PyObject* key, PyObject* value, Bound& bound) {
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
     const Parameter& parameter = signature.parameters[i];
-    if (parameter.key != key && PyUnicode_Compare(parameter.key, key) != 0) continue;
+    if (!is_named(parameter.key, key) && !is_named(parameter.alias, key)) continue;
     if (parameter.kind == Parameter::Kind::positional_only) {
       mismatch(signature, parameter.name + " is given by position only");
     }
@@ -99,6 +105,9 @@ PyObject* invoke(const Function& function, PyObject* const* args, std::size_t co
   const Bound bound = bind(signature, args, count, keywords);
   const SourceLocation where = python_location();
   statement_point();
+  if (function.ufunc != nullptr) {
+    return call_ufunc(function, bound.values.data(), where).release().ptr();
+  }
   nb::object result = function.implementation(Arguments(signature, bound.values.data(), where));
   if (signature.out < 0) return result.release().ptr();
   const nb::handle out = bound.values[static_cast<std::size_t>(signature.out)];
@@ -113,18 +122,14 @@ PyObject* invoke(const Function& function, PyObject* const* args, std::size_t co
 
 PyObject* call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
-    return invoke(*reinterpret_cast<FunctionObject*>(self)->function, args,
-                  static_cast<std::size_t>(PyVectorcall_NARGS(flags)), keywords);
+    return invoke(function_of(self), args, static_cast<std::size_t>(PyVectorcall_NARGS(flags)),
+                  keywords);
   });
 }
 
 PyObject* bind_to(PyObject* self, PyObject* instance, PyObject*) {
   if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
   return PyMethod_New(self, instance);
-}
-
-const Function& function_of(PyObject* self) {
-  return *reinterpret_cast<FunctionObject*>(self)->function;
 }
 
 PyObject* text(const std::string& value) {
@@ -173,11 +178,15 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 PyType_Spec specification = {"heddle.Function", sizeof(FunctionObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE |
                                  Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                              slots};
 
 }  // namespace
+
+const Function& function_of(PyObject* object) {
+  return *reinterpret_cast<FunctionObject*>(object)->function;
+}
 
 void bind_function_type(nb::module_& module) {
   PyObject* type = PyType_FromSpec(&specification);
@@ -195,18 +204,27 @@ std::string Functions::as_method(std::string_view declaration) {
 }
 
 void Functions::add(nb::handle owner, std::string_view declaration, std::string documentation,
-                    Function::Implementation implementation) {
+                    Function::Implementation implementation, const Ufunc* ufunc) {
   auto* function =
-      new Function{parse_signature(declaration), std::move(documentation), implementation};
+      new Function{parse_signature(declaration), std::move(documentation), implementation, ufunc};
+  if (ufunc != nullptr) hide_placed_outs(function->signature);
   if (function->signature.parameters.size() > most_parameters) {
     throw std::length_error(function->signature.name + " has too many parameters");
   }
-  auto* object = PyObject_New(FunctionObject, function_type);
+  PyTypeObject* const type =
+      ufunc == nullptr ? function_type : reinterpret_cast<PyTypeObject*>(ufunc_type().ptr());
+  auto* object = PyObject_New(FunctionObject, type);
   if (object == nullptr) throw nb::python_error();
   object->call = call;
   object->function = function;
   const nb::object held = nb::steal(reinterpret_cast<PyObject*>(object));
   nb::setattr(owner, function->signature.name.c_str(), held);
+}
+
+void Functions::add_ufunc(std::string_view name, const Ufunc& ufunc, std::string documentation,
+                          Function::Implementation implementation) {
+  add(module_, ufunc_declaration(name, ufunc), std::move(documentation), implementation,
+      new Ufunc(ufunc));
 }
 
 void store(ArrayObject& target, const Array& result, const char* op, const SourceLocation& where) {

@@ -20,12 +20,15 @@ inline nb::object to_result(ArrayObject array) { return nb::cast(std::move(array
 nb::object to_result(std::vector<Array> arrays);
 nb::object to_result(std::pair<Array, Array> arrays);
 
+struct Ufunc;
+
 /// A function or method that Python sees.
 struct Function {
   using Implementation = nb::object (*)(const Arguments&);
   Signature signature;
   std::string documentation;
   Implementation implementation;
+  const Ufunc* ufunc = nullptr;  ///< null: it is none of NumPy's ufuncs
 };
 
 /// Puts functions into the module and methods into the Array class. They match their arguments by
@@ -47,6 +50,12 @@ class Functions {
   void def_with_method(std::string_view declaration, std::string documentation, Implement) {
     add(module_, declaration, documentation, erase<Implement>());
     add(array_class(), as_method(declaration), std::move(documentation), erase<Implement>());
+  }
+  /// An elementwise function with all that NumPy's ufuncs take and have. `implement` computes from
+  /// the operands, which are the first arguments.
+  template <class Implement>
+  void def_ufunc(std::string_view name, const Ufunc& ufunc, std::string documentation, Implement) {
+    add_ufunc(name, ufunc, std::move(documentation), erase<Implement>());
   }
   /// A method only: the first parameter is self.
   template <class Implement>
@@ -72,13 +81,17 @@ class Functions {
   static std::string as_method(std::string_view declaration);
   static nb::handle array_class();
   static void add(nb::handle owner, std::string_view declaration, std::string documentation,
-                  Function::Implementation implementation);
+                  Function::Implementation implementation, const Ufunc* ufunc = nullptr);
+  void add_ufunc(std::string_view name, const Ufunc& ufunc, std::string documentation,
+                 Function::Implementation implementation);
 
   nb::module_ module_;
 };
 
 /// Python's type of such functions.
 void bind_function_type(nb::module_& module);
+/// What an object of it, or of a subtype, stands for.
+const Function& function_of(PyObject* object);
 
 /// Stores a result in an array that is there, as NumPy's out= does: cast within its kind, equal
 /// shapes. ShapeError, DTypeError.

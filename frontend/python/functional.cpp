@@ -33,7 +33,7 @@ void bind_functional(Functions& functions) {
       "records is recorded of all lines together. Where that cannot be, because it asks for "
       "values, "
       "assigns to Arrays from outside, draws random numbers or searches in its argument, it is "
-      "called for each line, as in NumPy.\n\nRaises IndexError for an axis out of range, "
+      "called for each line, as in NumPy.\n\nRaises AxisError for an axis out of range, "
       "ValueError "
       "where there are no lines.\n\nExample: hd.apply_along_axis(lambda v: v / hd.sum(v), 0, x)",
       [](const Arguments& a) {

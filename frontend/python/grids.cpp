@@ -1,27 +1,89 @@
 #include "heddle/grids.h"
 
+#include <limits>
+
+#include "heddle/elementwise.h"
+
+#include "frontend/graph/axes.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
 
+bool is_real_number(const Arguments& a, std::size_t i) {
+  const auto scalar = as_scalar(a[i]);
+  return scalar && scalar->kind != Scalar::Kind::complex && !is_numpy_scalar(a[i]);
+}
+
+/// Whether the first arguments are; the result has one axis then, and `axis` is checked.
+bool are_real_numbers(const Arguments& a, std::size_t count, std::size_t axis) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_real_number(a, i)) return false;
+  }
+  frontend::axis_of(a.name(), a.integer(axis), 1, a.where());
+  return true;
+}
+
+/// linspace, and with `retstep` the distance between neighbours.
+nb::object lines(const Arguments& a) {
+  const std::int64_t count = a.integer(2);
+  const bool endpoint = a.flag(3), numbers = are_real_numbers(a, 2, 6);
+  const Array values =
+      numbers
+          ? linspace(a.number(0), a.number(1), count, endpoint, a.dtype(5, DType::f64), a.where())
+          : linspace(a.operand(0), a.operand(1), count, endpoint, a.dtype(5), a.integer(6));
+  const nb::object result = on_device(values, a[7]);
+  if (!a.flag(4)) return result;
+  const std::int64_t intervals = endpoint ? count - 1 : count;
+  const double divisor =
+      intervals > 0 ? static_cast<double>(intervals) : std::numeric_limits<double>::quiet_NaN();
+  if (numbers) return nb::make_tuple(result, (a.number(1) - a.number(0)) / divisor);
+  if (intervals <= 0)
+    return nb::make_tuple(result, wrap(full({}, {divisor, a.where()}, DType::f64)));
+  const Array distance = subtract(a.operand(1), a.operand(0));
+  const Array step = divide({distance, a.where()}, {Scalar(divisor), a.where()});
+  return nb::make_tuple(result, wrap(step));
+}
+
 void bind_spaces(Functions& functions) {
   functions.def(
-      "logspace(start: float, stop: float, /, num: int = 50, endpoint: bool = True, base: float = "
-      "10.0, dtype: DTypeLike | None = None) -> Array",
+      "linspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True, retstep: bool "
+      "= "
+      "False, dtype: DTypeLike | None = None, axis: int = 0, *, device: Device | None = None) -> "
+      "Array | tuple[Array, Operand]",
+      "`num` evenly spaced values from start to stop, in float64 by default: numpy.linspace. With "
+      "retstep also the distance between them. Of arrays, which broadcast, the values are along a "
+      "new axis. Raises ValueError for a negative number.\n\nExample: hd.linspace(0, 1, 5)",
+      [](const Arguments& a) { return lines(a); });
+  functions.def(
+      "logspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True, base: Operand "
+      "= 10.0, dtype: DTypeLike | None = None, axis: int = 0) -> Array",
       "Powers of the base, whose exponents are evenly spaced from start to stop: numpy.logspace. "
-      "Raises ValueError for a negative number.",
+      "Of "
+      "arrays, which broadcast, the values are along a new axis. Raises ValueError for a negative "
+      "number.",
       [](const Arguments& a) {
-        return logspace(a.number(0), a.number(1), a.integer(2), a.flag(3), a.number(4),
-                        a.dtype(5, DType::f64), a.where());
+        if (is_real_number(a, 4) && are_real_numbers(a, 2, 6)) {
+          return logspace(a.number(0), a.number(1), a.integer(2), a.flag(3), a.number(4),
+                          a.dtype(5, DType::f64), a.where());
+        }
+        return logspace(a.operand(0), a.operand(1), a.integer(2), a.flag(3), a.operand(4),
+                        a.dtype(5), a.integer(6));
       });
   functions.def(
-      "geomspace(start: complex, stop: complex, /, num: int = 50, endpoint: bool = True, dtype: "
-      "DTypeLike | None = None) -> Array",
+      "geomspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True, dtype: "
+      "DTypeLike | None = None, axis: int = 0) -> Array",
       "`num` values from start to stop, evenly spaced in their logarithms, complex ones on a "
-      "spiral: numpy.geomspace. Raises ValueError for a start or stop of 0.",
+      "spiral: numpy.geomspace. Of arrays, which broadcast, the values are along a new axis. "
+      "Raises "
+      "ValueError for a start or stop that is the number 0.",
       [](const Arguments& a) {
+        if (!as_scalar(a[0]) || !as_scalar(a[1])) {
+          return geomspace(a.operand(0), a.operand(1), a.integer(2), a.flag(3), a.dtype(4),
+                           a.integer(5));
+        }
         const Scalar start = a.scalar(0), stop = a.scalar(1);
         const bool complex =
             start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex;
@@ -32,34 +94,38 @@ void bind_spaces(Functions& functions) {
 
 /// function(*indices), for what the function makes of arrays.
 nb::object from_function(const Arguments& a) {
+  a.check_like(3);
   const std::vector<std::int64_t> shape = a.integers(1);
   nb::list places;
   for (const Array& along : sparse_indices(shape, a.dtype(2, DType::f64), a.where())) {
     places.append(wrap(broadcast_to({along, a.where()}, shape)));
   }
-  return nb::borrow(a[0])(*nb::tuple(places));
+  return nb::borrow(a[0])(*nb::tuple(places), **nb::borrow<nb::dict>(a[4]));
 }
 
 void bind_indices_of_shapes(Functions& functions) {
   functions.def(
-      "meshgrid(*arrays: Array, copy: bool = True, sparse: bool = False, indexing: str = 'xy') -> "
+      "meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = 'xy') -> "
       "tuple[Array, ...]",
       "Coordinates of a grid from vectors: numpy.meshgrid. With \"xy\" the first vector goes along "
       "the second axis, with \"ij\" along the first; sparse ones have extent 1 along the "
       "others.\n\n"
       "Raises ValueError for another indexing.\n\nExample: x, y = hd.meshgrid(a, b)",
       [](const Arguments& a) {
-        const std::vector<Array> grids = meshgrid(a.arrays(0), a.text(3), a.flag(2), a.where());
+        const std::vector<Array> vectors = a.arrays(0);
+        const std::vector<Array> grids = meshgrid(vectors, a.text(3), a.flag(2), a.where());
         if (a.flag(1)) return nb::object(nb::tuple(to_result(grids)));
         nb::list views;
         for (std::size_t i = 0; i < grids.size(); ++i) {
-          const nb::object vector = nb::borrow<nb::sequence>(a[0])[i];
-          views.append(nb::cast(as_array(vector)->view_of(grids[i], a.where())));
+          const nb::object given = nb::borrow<nb::sequence>(a[0])[i];
+          const ArrayObject own(vectors[i]);
+          const ArrayObject* vector = as_array(given);
+          views.append(nb::cast((vector ? *vector : own).view_of(grids[i], a.where())));
         }
         return nb::object(nb::tuple(views));
       });
   functions.def(
-      "indices(dimensions: tuple[int, ...], /, dtype: DTypeLike | None = None, sparse: bool = "
+      "indices(dimensions: tuple[int, ...], dtype: DTypeLike | None = None, sparse: bool = "
       "False) -> Array | tuple[Array, ...]",
       "The indices along each axis of an array of that shape, stacked, or with `sparse` one by one "
       "with extent 1 along the other axes: numpy.indices.",
@@ -70,9 +136,10 @@ void bind_indices_of_shapes(Functions& functions) {
         return nb::object(nb::tuple(to_result(along)));
       });
   functions.def(
-      "fromfunction(function: Callable, shape: tuple[int, ...], /, *, dtype: DTypeLike | None = "
-      "None) -> Any",
-      "What a function makes of the indices along each axis, one array each: numpy.fromfunction."
+      "fromfunction(function: Callable, shape: tuple[int, ...], *, dtype: DTypeLike | None = None, "
+      "like: Any = None, **kwargs: Any) -> Any",
+      "What a function makes of the indices along each axis, one array each, and of kwargs: "
+      "numpy.fromfunction."
       "\n\nExample: hd.fromfunction(lambda i, j: i + j, (3, 3))",
       [](const Arguments& a) { return from_function(a); });
 }

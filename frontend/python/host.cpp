@@ -14,6 +14,7 @@
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
+#include "frontend/io/input_file.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
@@ -193,10 +194,7 @@ Array from_numpy(nb::object array, const SourceLocation& where) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   const nb::object foreign = array.attr("dtype");
   const auto dtype = as_dtype(foreign);
-  if (!dtype) {
-    raise(PyExc_TypeError, fmt::format("asarray: heddle has no dtype like NumPy's {}",
-                                       nb::str(nb::handle(foreign)).c_str()));
-  }
+  if (!dtype) refuse_numpy_dtype("asarray", foreign);
   Shape shape;
   for (nb::handle extent : array.attr("shape")) shape.push_back(to_integer(extent));
   const nb::object ordered =
@@ -250,7 +248,12 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
   }
   const bool exchanges = nb::hasattr(value, "__array__") || PyObject_CheckBuffer(value.ptr()) ||
                          PySequence_Check(value.ptr());
-  if (!exchanges || nb::isinstance<nb::str>(value)) {
+  if (nb::isinstance<nb::str>(value)) {
+    raise(PyExc_TypeError,
+          "asarray: heddle has no dtype for text (str); make a number of it first, "
+          "float(x) for example");
+  }
+  if (!exchanges) {
     raise(PyExc_TypeError, "asarray: cannot make an Array of " + describe_foreign(value));
   }
   const nb::object as_array = nb::module_::import_("numpy").attr("asarray");
@@ -302,7 +305,7 @@ nb::object to_numpy(const Array& array, const SourceLocation& where) {
 /// As numpy.load tells them apart: by how the file begins.
 nb::object loaded_file(const std::string& path, const SourceLocation& where) {
   char start[4] = {};
-  std::ifstream(path, std::ios::binary).read(start, 4);
+  frontend::open_input("load", path, where).read(start, 4);
   if (std::memcmp(start, "PK\3\4", 4) != 0) return wrap(heddle::load(path, where));
   nb::dict arrays;
   for (auto& [name, array] : heddle::load_npz(path, where)) arrays[name.c_str()] = wrap(array);
@@ -348,10 +351,6 @@ void bind_host(Functions& functions) {
         return a.is_none(1) ? array
                             : nb::object(array.attr("astype")(a[1], nb::arg("copy") = false));
       });
-  functions.def_method("item(self) -> bool | int | float | complex",
-                       "The only element as a Python number: numpy.ndarray.item. Evaluates and "
-                       "waits. Raises ValueError unless the size is 1, TraceError inside a trace.",
-                       [](const Arguments& a) { return item(a.array(0), a.where()); });
   functions.def_method("__bytes__(self) -> bytes",
                        "The elements' bytes in C order: bytes(x). Evaluates and waits.",
                        [](const Arguments& a) {

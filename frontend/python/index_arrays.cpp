@@ -1,11 +1,14 @@
 #include "heddle/index_arrays.h"
 
+#include <list>
+
 #include <fmt/format.h>
 
 #include "heddle/joining.h"
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -26,8 +29,8 @@ std::vector<std::string> modes_of(const Arguments& a, std::size_t i, std::size_t
         fmt::format("ravel_multi_index: {} modes for {} axes", modes.size(), axes));
 }
 
-/// Arrays and integers.
-std::vector<Operand> operands_of(const Arguments& a, std::size_t i) {
+/// Arrays, integers, and what becomes an Array, which `made` keeps.
+std::vector<Operand> operands_of(const Arguments& a, std::size_t i, std::list<Array>& made) {
   if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr()))
     a.mistyped(i, "an Array or a sequence of Arrays and integers");
   std::vector<Operand> operands;
@@ -37,7 +40,8 @@ std::vector<Operand> operands_of(const Arguments& a, std::size_t i) {
     } else if (const auto scalar = as_scalar(each)) {
       operands.emplace_back(*scalar, a.where());
     } else {
-      a.mistyped(i, "an Array or a sequence of Arrays and integers");
+      operands.emplace_back(made.emplace_back(from_python(each, std::nullopt, a.where())),
+                            a.where());
     }
   }
   return operands;
@@ -49,17 +53,18 @@ Array raveled(const Arguments& a) {
   const std::vector<std::string> names = modes_of(a, 2, dims.size());
   const std::vector<std::string_view> modes(names.begin(), names.end());
   const std::string order = a.text(3);
-  if (as_array(a[0]) != nullptr) {
+  if (as_array(a[0]) != nullptr || is_numpy_array(a[0])) {
     const std::vector<Array> rows = unstack(a.operand(0), 0);
-    return ravel_multi_index(std::span<const Array>(rows), dims, modes, order, a.where());
+    return ravel_multi_index(rows, dims, modes, order, a.where());
   }
-  const std::vector<Operand> coordinates = operands_of(a, 0);
+  std::list<Array> made;
+  const std::vector<Operand> coordinates = operands_of(a, 0, made);
   return ravel_multi_index(std::span<const Operand>(coordinates), dims, modes, order, a.where());
 }
 
 void bind_raveling(Functions& functions) {
   functions.def(
-      "unravel_index(indices: Operand, /, shape: int | tuple[int, ...], order: str = 'C') -> "
+      "unravel_index(indices: Operand, shape: int | tuple[int, ...], order: str = 'C') -> "
       "tuple[Array, ...]",
       "For each axis of a shape, the coordinates of the elements that indices count, in C or in "
       "Fortran order: numpy.unravel_index. An index outside, in an Array, is taken as the nearest "
@@ -69,7 +74,7 @@ void bind_raveling(Functions& functions) {
         return tuple_of(unravel_index(a.operand(0), a.shape(1), a.text(2)));
       });
   functions.def(
-      "ravel_multi_index(multi_index: Array | Sequence[Operand], /, dims: int | tuple[int, ...], "
+      "ravel_multi_index(multi_index: Array | Sequence[Operand], dims: int | tuple[int, ...], "
       "mode: str | tuple[str, ...] = 'raise', order: str = 'C') -> Array",
       "The indices that count the elements at coordinates, one operand, or row of an Array, for "
       "each axis: numpy.ravel_multi_index. A mode, or one for each axis, says what coordinates "
@@ -96,12 +101,12 @@ void bind_triangles(Functions& functions) {
         return tuple_of(triu_indices(a.integer(0), a.integer(1), a.optional_integer(2), a.where()));
       });
   functions.def(
-      "tril_indices_from(arr: Array, /, k: int = 0) -> tuple[Array, Array]",
+      "tril_indices_from(arr: Array, k: int = 0) -> tuple[Array, Array]",
       "tril_indices of a matrix's shape: numpy.tril_indices_from. Raises ShapeError for other "
       "ranks.",
       [](const Arguments& a) { return tuple_of(tril_indices_from(a.operand(0), a.integer(1))); });
   functions.def(
-      "triu_indices_from(arr: Array, /, k: int = 0) -> tuple[Array, Array]",
+      "triu_indices_from(arr: Array, k: int = 0) -> tuple[Array, Array]",
       "triu_indices of a matrix's shape: numpy.triu_indices_from. Raises ShapeError for other "
       "ranks.",
       [](const Arguments& a) { return tuple_of(triu_indices_from(a.operand(0), a.integer(1))); });
@@ -111,7 +116,7 @@ void bind_triangles(Functions& functions) {
                 [](const Arguments& a) {
                   return tuple_of(diag_indices(a.integer(0), a.integer(1), a.where()));
                 });
-  functions.def("diag_indices_from(arr: Array, /) -> tuple[Array, ...]",
+  functions.def("diag_indices_from(arr: Array) -> tuple[Array, ...]",
                 "diag_indices of an array's shape: numpy.diag_indices_from. Raises ShapeError for "
                 "fewer than two axes, or axes of different length.",
                 [](const Arguments& a) { return tuple_of(diag_indices_from(a.operand(0))); });

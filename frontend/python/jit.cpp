@@ -14,6 +14,7 @@
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/lost_writes.h"
 #include "frontend/python/lowered.h"
 #include "frontend/python/tree.h"
 #include "ir/base/fork_gate.h"
@@ -38,8 +39,21 @@ struct JitObject {
   nb::object function;
   std::vector<int> donate;
   std::shared_ptr<frontend::JitState> state;
-  nb::dict statics;  ///< (type, value) of a static argument -> its number in keys
+  nb::dict statics;             ///< (type, value) of a static argument -> its number in keys
+  bool checked_writes = false;  ///< whether a trace was looked at for writes that are lost
 };
+
+/// "normalize (program.py:12)"
+std::string name_of(const JitObject& jit) {
+  const nb::object name = nb::getattr(jit.function, "__qualname__", nb::repr(jit.function));
+  const nb::object code = nb::getattr(jit.function, "__code__", nb::none());
+  std::string place;
+  if (!code.is_none()) {
+    place = fmt::format(" ({}:{})", nb::str(nb::object(code.attr("co_filename"))).c_str(),
+                        to_integer(code.attr("co_firstlineno")));
+  }
+  return fmt::format("{}{}", nb::str(name).c_str(), place);
+}
 
 struct SpecObject {
   Spec spec;
@@ -172,11 +186,12 @@ class PythonCall {
     return [this, &released](const std::vector<Array>& inputs, std::vector<Array>& outputs) {
       const TakeGilBack taken(released);
       std::size_t next = 0;
+      LostWrites writes;
       const auto argument = [&](nb::handle value) -> nb::object {
         const bool traced = as_array(value) != nullptr || PyFloat_Check(value.ptr()) ||
                             PyComplex_Check(value.ptr()) || nb::isinstance<SpecObject>(value) ||
                             is_numpy_argument(value);
-        return traced ? nb::cast(ArrayObject(inputs.at(next++))) : nb::borrow(value);
+        return traced ? writes.argument(inputs.at(next++)) : nb::borrow(value);
       };
       const nb::object args = map_tree(args_, argument);
       const nb::object kwargs = map_tree(kwargs_, argument);
@@ -189,7 +204,11 @@ class PythonCall {
         outputs.push_back(array->read());
         return nb::borrow(placeholder());
       };
-      return std::static_pointer_cast<const void>(hold(map_tree(result, extract)));
+      std::shared_ptr<const void> structure = hold(map_tree(result, extract));
+      if (!std::exchange(jit_.checked_writes, true)) {
+        writes.check(name_of(jit_), !outputs.empty());
+      }
+      return structure;
     };
   }
 
@@ -230,18 +249,6 @@ Lowered lower(JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
   return PythonCall(jit, args, kwargs, true).lower();
 }
 
-/// "<heddle.jit of normalize (program.py:12)>"
-std::string described(const JitObject& jit) {
-  const nb::object name = nb::getattr(jit.function, "__qualname__", nb::repr(jit.function));
-  const nb::object code = nb::getattr(jit.function, "__code__", nb::none());
-  std::string place;
-  if (!code.is_none()) {
-    place = fmt::format(" ({}:{})", nb::str(nb::object(code.attr("co_filename"))).c_str(),
-                        to_integer(code.attr("co_firstlineno")));
-  }
-  return fmt::format("<heddle.jit of {}{}>", nb::str(name).c_str(), place);
-}
-
 SpecDim spec_dim(nb::handle extent) {
   if (extent.is_none()) return fixed;
   if (nb::isinstance<nb::str>(extent)) return SpecDim(nb::borrow<nb::str>(extent).c_str());
@@ -252,6 +259,35 @@ SpecShape spec_shape(nb::handle extents) {
   SpecShape shape;
   for (nb::handle extent : nb::borrow(extents)) shape.push_back(spec_dim(extent));
   return shape;
+}
+
+/// Raises ValueError for a position that is none of the function's, where Python knows its
+/// signature.
+void check_donate(nb::handle function, const std::vector<int>& donate) {
+  if (donate.empty()) return;
+  const nb::module_ inspect = nb::module_::import_("inspect");
+  nb::object parameters;
+  try {
+    parameters = inspect.attr("signature")(function).attr("parameters").attr("values")();
+  } catch (nb::python_error& error) {
+    if (error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError)) return;
+    throw;
+  }
+  const nb::object kinds = inspect.attr("Parameter");
+  int count = 0;
+  for (nb::handle parameter : parameters) {
+    const nb::object kind = parameter.attr("kind");
+    if (kind.is(kinds.attr("VAR_POSITIONAL"))) return;
+    if (kind.is(kinds.attr("POSITIONAL_ONLY")) || kind.is(kinds.attr("POSITIONAL_OR_KEYWORD")))
+      ++count;
+  }
+  for (const int position : donate) {
+    if (position < count) continue;
+    raise(PyExc_ValueError,
+          fmt::format("jit: donate names argument {}, and the function has {} by position, counted "
+                      "from 0",
+                      position, count));
+  }
 }
 
 nb::object make(const Arguments& a) {
@@ -269,6 +305,7 @@ nb::object make(const Arguments& a) {
   options.matmul_precision = a.precision(7);
   for (nb::handle pass : nb::borrow(a[6])) options.disable.emplace_back(nb::str(pass).c_str());
   const std::vector<int> donate = options.donate;
+  check_donate(a[0], donate);
   return nb::cast(JitObject{nb::borrow(a[0]), donate, frontend::make_jit_state(std::move(options)),
                             nb::dict()});
 }
@@ -282,10 +319,13 @@ constexpr const char* jit_documentation =
     "nothing. Arrays that the function reaches by its globals, closure and objects are hidden "
     "inputs, looked up at each call. Inside, arguments are values: writing to one changes nothing "
     "outside. Asking for a value there (item, bool, printing) raises TraceError.\n\n"
-    "donate: positions of arguments whose memory the call may take over. dynamic: for each Array, "
+    "donate: positions of arguments whose memory the call may take over; ValueError for one that "
+    "is "
+    "none. dynamic: for each Array, "
     "its extents as names where they may change, None where not: [('n', None)]. strict: no "
     "contraction of a*b+c. approximate: division and square root within 2 ulp, fast exp and log. "
-    "disable: passes that are switched off. matmul_precision: 'ieee', 'tf32' or 'bf16' for the "
+    "disable: passes, kernel families and methods that are switched off; ValueError, which lists "
+    "them, for another name. matmul_precision: 'ieee', 'tf32' or 'bf16' for the "
     "matrix products inside; by default what heddle.set_matmul_precision says at the call.";
 
 }  // namespace
@@ -304,7 +344,10 @@ void bind_jit_classes(nb::module_& module) {
             return nb::steal(PyMethod_New(self.ptr(), instance.ptr()));
           },
           nb::arg("instance").none(), nb::arg("owner").none() = nb::none())
-      .def("__repr__", [](const JitObject& jit) { return nb::str(described(jit).c_str()); })
+      .def("__repr__",
+           [](const JitObject& jit) {
+             return nb::str(fmt::format("<heddle.jit of {}>", name_of(jit)).c_str());
+           })
       .def(
           "lower",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {

@@ -5,9 +5,14 @@
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
+#include "heddle/manipulation.h"
 
+#include "frontend/graph/axes.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/casting.h"
+#include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -31,55 +36,114 @@ Block to_block(nb::handle value, const SourceLocation& where) {
   return blocks;
 }
 
+/// The arrays of the first parameter, in a dtype where one is given.
+std::vector<Array> cast_arrays(const Arguments& a, std::size_t dtype, std::size_t casting) {
+  std::vector<Array> arrays = a.arrays(0);
+  const Casting rule = to_casting(a.name(), a[casting]);
+  const std::optional<DType> wanted = a.dtype(dtype);
+  if (!wanted) return arrays;
+  for (Array& array : arrays) array = cast_by_rule(a.name(), array, *wanted, rule, a.where());
+  return arrays;
+}
+
+/// Their arrays joined by `join`, in the dtype of `out` where there is one.
+template <class Join>
+Array joined(const Arguments& a, Join join) {
+  if (a.is_none(2)) return join(cast_arrays(a, 3, 4));
+  if (!a.is_none(3)) {
+    raise(PyExc_TypeError, fmt::format("{} takes out or dtype, not both", a.name()));
+  }
+  const Casting rule = to_casting(a.name(), a[4]);
+  const Array result = join(a.arrays(0));
+  return cast_by_rule(a.name(), result, a.array(2).dtype(), rule, a.where());
+}
+
+/// Along an axis, flattened where it is None.
+Array concatenated(const Arguments& a) {
+  return joined(a, [&](std::vector<Array> arrays) {
+    if (a.is_none(1)) {
+      for (Array& array : arrays) array = array.ravel(a.where());
+    }
+    return concatenate(arrays, a.optional_integer(1).value_or(0), a.where());
+  });
+}
+
+void bind_joins(Functions& functions) {
+  const std::string rest =
+      "out: Array | None = None, *, dtype: DTypeLike | None = None, casting: str = 'same_kind') -> "
+      "Array";
+  functions.def(
+      "concatenate(arrays: Sequence[Array], /, axis: int | None = 0, " + rest,
+      "The arrays joined along an axis, or flattened where it is None: numpy.concatenate. dtypes "
+      "promote, or are cast to that of out or the one given by a rule: \"no\", \"equiv\", "
+      "\"safe\", \"same_kind\" or \"unsafe\". Raises ShapeError when other extents differ, "
+      "DTypeError for a cast that the rule does not allow.\n\nExample: hd.concatenate([x, y], "
+      "axis=1)",
+      [](const Arguments& a) { return concatenated(a); });
+  functions.alias("concat", "concatenate");
+  functions.def(
+      "stack(arrays: Sequence[Array], axis: int = 0, " + rest,
+      "The arrays joined along a new axis: numpy.stack. dtypes as for concatenate. Raises "
+      "ShapeError when shapes differ.",
+      [](const Arguments& a) {
+        return joined(a, [&](const std::vector<Array>& arrays) {
+          return stack(arrays, a.integer(1), a.where());
+        });
+      });
+}
+
 void bind_joins_of_rank(Functions& functions) {
-  functions.def("hstack(tup: Sequence[Array], /) -> Array",
+  const std::string parameters =
+      "(tup: Sequence[Array], *, dtype: DTypeLike | None = None, casting: str = 'same_kind') -> "
+      "Array";
+  functions.def("hstack" + parameters,
                 "The arrays joined along their second axis, vectors along their only one: "
                 "numpy.hstack. Raises ShapeError when other extents differ.",
-                [](const Arguments& a) { return hstack(a.arrays(0), a.where()); });
-  functions.def("vstack(tup: Sequence[Array], /) -> Array",
+                [](const Arguments& a) { return hstack(cast_arrays(a, 1, 2), a.where()); });
+  functions.def("vstack" + parameters,
                 "The arrays joined along their first axis, vectors as rows: numpy.vstack.",
-                [](const Arguments& a) { return vstack(a.arrays(0), a.where()); });
-  functions.def("dstack(tup: Sequence[Array], /) -> Array",
+                [](const Arguments& a) { return vstack(cast_arrays(a, 1, 2), a.where()); });
+  functions.def("dstack(tup: Sequence[Array]) -> Array",
                 "The arrays joined along their third axis: numpy.dstack.",
                 [](const Arguments& a) { return dstack(a.arrays(0), a.where()); });
-  functions.def("column_stack(tup: Sequence[Array], /) -> Array",
+  functions.def("column_stack(tup: Sequence[Array]) -> Array",
                 "Vectors as columns beside each other: numpy.column_stack.",
                 [](const Arguments& a) { return column_stack(a.arrays(0), a.where()); });
   functions.def(
-      "block(arrays: Any, /) -> Array",
+      "block(arrays: Any) -> Array",
       "Arrays in nested lists, the innermost lists joined along the last axis, those around them "
       "along the one before, and so on: numpy.block. Raises ValueError for an empty list and for "
       "arrays at different depths, ShapeError when other extents differ.\n\nExample: "
       "hd.block([[a, b], [c, d]])",
       [](const Arguments& a) { return block(to_block(a[0], a.where()), a.where()); });
   functions.def(
-      "append(x: Operand, values: Operand, /, axis: int | None = None) -> Array",
-      "x and the values joined along an axis, both flattened where it is None: "
+      "append(arr: Operand, values: Operand, axis: int | None = None) -> Array",
+      "arr and the values joined along an axis, both flattened where it is None: "
       "numpy.append.",
       [](const Arguments& a) { return append(a.operand(0), a.operand(1), a.optional_integer(2)); });
 }
 
 void bind_splits(Functions& functions) {
   functions.def(
-      "split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> list[Array]",
+      "split(ary: Array, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Array]",
       "Views of equal sections of an axis, or of those before each index: numpy.split.\n\n"
       "Raises ValueError where the extent does not divide.\n\nExample: hd.split(x, 3)",
       [](const Arguments& a) { return views(a, split(a.operand(0), a.places(1), a.integer(2))); });
   functions.def(
-      "array_split(x: Array, indices_or_sections: int | Sequence[int], /, axis: int = 0) -> "
+      "array_split(ary: Array, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
       "list[Array]",
       "As split, but the first sections are one longer where the extent does not divide: "
       "numpy.array_split.",
       [](const Arguments& a) {
         return views(a, array_split(a.operand(0), a.places(1), a.integer(2)));
       });
-  functions.def("hsplit(x: Array, indices_or_sections: int | Sequence[int], /) -> list[Array]",
+  functions.def("hsplit(ary: Array, indices_or_sections: int | Sequence[int]) -> list[Array]",
                 "split along the second axis, of a vector along its only one: numpy.hsplit.",
                 [](const Arguments& a) { return views(a, hsplit(a.operand(0), a.places(1))); });
-  functions.def("vsplit(x: Array, indices_or_sections: int | Sequence[int], /) -> list[Array]",
+  functions.def("vsplit(ary: Array, indices_or_sections: int | Sequence[int]) -> list[Array]",
                 "split along the first of at least two axes: numpy.vsplit.",
                 [](const Arguments& a) { return views(a, vsplit(a.operand(0), a.places(1))); });
-  functions.def("dsplit(x: Array, indices_or_sections: int | Sequence[int], /) -> list[Array]",
+  functions.def("dsplit(ary: Array, indices_or_sections: int | Sequence[int]) -> list[Array]",
                 "split along the third axis: numpy.dsplit.",
                 [](const Arguments& a) { return views(a, dsplit(a.operand(0), a.places(1))); });
   functions.def("unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]",
@@ -128,37 +192,44 @@ Places indices_of(const Arguments& a, std::size_t i, std::int64_t extent, bool e
   return result;
 }
 
+/// An Array, or NumPy's array, of indices.
+bool holds_array(const Arguments& a, std::size_t i) {
+  return as_array(a[i]) != nullptr || is_numpy_array(a[i]);
+}
+
 /// Of the axis that indices count along.
-std::int64_t extent_along(const Array& x, std::optional<std::int64_t> axis,
-                          const SourceLocation& where) {
-  return axis ? x.shape(static_cast<int>(*axis), where) : x.size();
+std::int64_t extent_along(const Arguments& a, std::optional<std::int64_t> axis) {
+  const Array& x = a.array(0);
+  if (!axis) return x.size();
+  const std::int64_t place = frontend::axis_of(a.name(), *axis, x.ndim(), a.where());
+  return x.shape(static_cast<int>(place), a.where());
 }
 
 void bind_edits(Functions& functions) {
   functions.def(
-      "delete(x: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, /, axis: int | "
+      "delete(arr: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, axis: int | "
       "None = None) -> Array",
-      "x without those indices along an axis, of the flattened array where it is None: "
+      "arr without those indices along an axis, of the flattened array where it is None: "
       "numpy.delete. Bools are a mask. Waits for an Array of indices. Raises IndexError for an "
       "index out of range.\n\nExample: hd.delete(x, 0, 1)",
       [](const Arguments& a) {
         const auto axis = a.optional_integer(2);
-        const std::int64_t extent = extent_along(a.array(0), axis, a.where());
-        if (as_array(a[1]) != nullptr) return delete_(a.operand(0), a.array(1), axis);
+        const std::int64_t extent = extent_along(a, axis);
+        if (holds_array(a, 1)) return delete_(a.operand(0), a.array(1), axis);
         return delete_(a.operand(0), indices_of(a, 1, extent, true), axis);
       });
   functions.def(
-      "insert(x: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, values: "
-      "Operand, "
-      "/, axis: int | None = None) -> Array",
-      "x with values before those indices along an axis, of the flattened array where it is None: "
-      "numpy.insert. They are cast to the dtype of x. Bools are a mask. Waits for an Array of "
+      "insert(arr: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, values: "
+      "Operand, axis: int | None = None) -> Array",
+      "arr with values before those indices along an axis, of the flattened array where it is "
+      "None: "
+      "numpy.insert. They are cast to the dtype of arr. Bools are a mask. Waits for an Array of "
       "indices. Raises IndexError for an index out of range."
       "\n\nExample: hd.insert(x, 1, 0)",
       [](const Arguments& a) {
         const auto axis = a.optional_integer(3);
-        const std::int64_t extent = extent_along(a.array(0), axis, a.where());
-        if (as_array(a[1]) != nullptr) return insert(a.operand(0), a.array(1), a.operand(2), axis);
+        const std::int64_t extent = extent_along(a, axis);
+        if (holds_array(a, 1)) return insert(a.operand(0), a.array(1), a.operand(2), axis);
         return insert(a.operand(0), indices_of(a, 1, extent, false), a.operand(2), axis);
       });
 }
@@ -166,6 +237,7 @@ void bind_edits(Functions& functions) {
 }  // namespace
 
 void bind_joining(Functions& functions) {
+  bind_joins(functions);
   bind_joins_of_rank(functions);
   bind_splits(functions);
   bind_edits(functions);

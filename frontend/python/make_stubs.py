@@ -30,7 +30,10 @@ Index: TypeAlias = "int | slice | EllipsisType | None | Array | Sequence[Any]"
 
 __array_api_version__: str
 __version__: str
+False_: builtins.bool
+True_: builtins.bool
 e: float
+euler_gamma: float
 inf: float
 nan: float
 newaxis: None
@@ -47,6 +50,18 @@ mgrid: _Grid
 ogrid: _Grid
 
 
+class _Subscripted:
+    """What a subscript stands for."""
+
+    def __getitem__(self, key: Any) -> Any: ...
+
+
+c_: _Subscripted
+index_exp: _Subscripted
+r_: _Subscripted
+s_: _Subscripted
+
+
 class matmul_precision:
     """{precision}"""
 
@@ -58,7 +73,10 @@ class matmul_precision:
 class errstate:
     """{errstate}"""
 
-    def __init__(self, *, linalg: str) -> None: ...
+    def __init__(self, *, all: str | None = None, divide: str | None = None, over: str | None = None,
+                 under: str | None = None, invalid: str | None = None, call: Any = None,
+                 linalg: str | None = None) -> None: ...
+    def __call__(self, function: Callable) -> Callable: ...
     def __enter__(self) -> None: ...
     def __exit__(self, *_: Any) -> None: ...
 '''
@@ -81,13 +99,14 @@ OPERATORS += ["def __divmod__(self, other: Operand, /) -> tuple[Array, Array]: .
               "def __contains__(self, value: Operand, /) -> bool: ..."]
 PROPERTIES = {"dtype": "DType", "device": "Device", "shape": "tuple[int, ...]",
               "strides": "tuple[int, ...]", "T": "Array", "mT": "Array", "name": "str",
-              "kind": "str", "real": "Array", "imag": "Array",
+              "kind": "str", "real": "Array", "imag": "Array", "base": "Array | None",
+              "data": "memoryview", "flat": "Any", "flags": "Any",
               "__cuda_array_interface__": "dict[str, Any]"}
 
 
 def typed(text):
     """The module has names of its own that hide Python's: bool above all."""
-    return re.sub(r"(?<![.\w])bool(?!\w)", "builtins.bool", text)
+    return re.sub(r"(?<![.\w])bool(?!\w)", "builtins.bool", re.sub("=( ?)<[^>]*>", r"=\1...", text))
 
 
 def indented(documentation, indent):
@@ -111,6 +130,8 @@ def methods_of(cls):
     for name, value in sorted(vars(cls).items()):
         if isinstance(value, _heddle.Function) and not name.startswith("_cuda"):
             yield function(value, name, "    ")
+        elif inspect.isfunction(value) and not name.startswith("_"):
+            yield documented(f"def {name}{inspect.signature(value)} -> Any", value.__doc__, "    ")
         elif isinstance(value, property):
             kind = PROPERTIES.get(name, "int")
             text = documented(f"def {name}(self) -> {kind}", value.__doc__, "    ")
@@ -138,17 +159,23 @@ def main():
     parts = [HEAD.format(doc=inspect.cleandoc(hd.__doc__),
                          precision=indented(hd.matmul_precision.__doc__, "    "),
                          errstate=indented(hd.errstate.__doc__, "    "))]
-    names = sorted(name for name in vars(hd) if not name.startswith("_"))
+    names = sorted(hd.__all__)
     for name in names:
         value = getattr(hd, name)
-        if inspect.isclass(value) and value not in (hd.matmul_precision, hd.errstate):
+        if not inspect.isclass(value) or value in (hd.matmul_precision, hd.errstate):
+            continue
+        if name == value.__name__:
             parts.append(class_of(value))
+        else:
+            parts.append(f"{name}: TypeAlias = {value.__name__}\n")
     for name in names:
         value = getattr(hd, name)
         if isinstance(value, hd.DType):
             parts.append(f"{name}: DType\n")
         elif isinstance(value, _heddle.Function):
             parts.append(function(value, name))
+        elif inspect.isfunction(value) and name not in ("get_array_module", "jit"):
+            parts.append(documented(f"def {name}{inspect.signature(value)} -> Any", value.__doc__))
     for value in (hd.get_array_module, hd.__array_namespace_info__):
         parts.append(documented(f"def {value.__name__}{inspect.signature(value)} -> Any",
                                 value.__doc__))
@@ -168,14 +195,20 @@ def main():
 def write_module(module, path):
     """The stub of a module of the extension: its classes and what nanobind made of functions."""
     parts = [f'"""{module.__doc__}"""\n\nimport builtins\n\n'
-             "from heddle import Array, DTypeLike, Operand\n"]
+             "from typing import Any\n\nfrom heddle import Array, DTypeLike, Operand\n"]
     for name, value in sorted(vars(module).items()):
-        if inspect.isclass(value) and value.__module__ == "heddle":
+        if name.startswith("_") or name not in getattr(module, "__all__", vars(module)):
+            continue
+        if inspect.ismodule(value):
+            parts.append(f"{name}: Any\n")
+        elif inspect.isclass(value) and value.__module__ == "heddle":
             parts.append(f"from heddle import {name} as {name}\n")
         elif inspect.isclass(value):
             parts.append(class_of(value))
         elif isinstance(value, _heddle.Function):
             parts.append(function(value, name))
+        elif inspect.isfunction(value):
+            parts.append(documented(f"def {name}{inspect.signature(value)} -> Any", value.__doc__))
         elif hasattr(value, "__nb_signature__"):
             signature, documentation, defaults = value.__nb_signature__[0]
             for place, default in enumerate(defaults or ()):

@@ -8,39 +8,42 @@ namespace heddle::python {
 
 void bind_matrices(Functions& functions) {
   functions.def(
-      "identity(n: int, /, dtype: DTypeLike | None = None, *, device: Device | None = None) -> "
-      "Array",
+      "identity(n: int, dtype: DTypeLike | None = None, *, device: Device | None = None, like: Any "
+      "= "
+      "None) -> Array",
       "A square matrix with ones on the diagonal: numpy.identity.", [](const Arguments& a) {
+        a.check_like(3);
         return on_device(identity(a.integer(0), a.dtype(1, DType::f64), a.where()), a[2]);
       });
   functions.def(
-      "tri(N: int, /, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: "
-      "Device | None = None) -> Array",
+      "tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: "
+      "Device | None = None, like: Any = None) -> Array",
       "Ones on and below the k-th diagonal: numpy.tri.", [](const Arguments& a) {
+        a.check_like(5);
         return on_device(tri(a.integer(0), a.optional_integer(1).value_or(a.integer(0)),
                              a.integer(2), a.dtype(3, DType::f64), a.where()),
                          a[4]);
       });
-  functions.def("tril(x: Array, /, k: int = 0) -> Array",
-                "x with zeros above the k-th diagonal of its last two axes: numpy.tril. Raises "
+  functions.def("tril(m: Array, k: int = 0) -> Array",
+                "m with zeros above the k-th diagonal of its last two axes: numpy.tril. Raises "
                 "ShapeError for a 0-d array.",
                 [](const Arguments& a) { return tril(a.operand(0), a.integer(1)); });
-  functions.def("triu(x: Array, /, k: int = 0) -> Array",
-                "x with zeros below the k-th diagonal of its last two axes: numpy.triu.",
+  functions.def("triu(m: Array, k: int = 0) -> Array",
+                "m with zeros below the k-th diagonal of its last two axes: numpy.triu.",
                 [](const Arguments& a) { return triu(a.operand(0), a.integer(1)); });
-  functions.def("diag(x: Array, /, k: int = 0) -> Array",
+  functions.def("diag(v: Array, k: int = 0) -> Array",
                 "The k-th diagonal of a matrix, or a matrix with the vector on it: numpy.diag. "
                 "Raises ValueError for other arrays. A diagonal is a read-only view.",
                 [](const Arguments& a) {
                   const Array result = diag(a.operand(0), a.integer(1));
-                  if (a.operand(0).array()->ndim() == 1) return ArrayObject(result);
+                  if (a.array(0).ndim() == 1) return ArrayObject(result);
                   return a.object(0).view_of(result, a.where()).as_read_only();
                 });
-  functions.def("diagflat(x: Array, /, k: int = 0) -> Array",
+  functions.def("diagflat(v: Array, k: int = 0) -> Array",
                 "A matrix with the flattened array on its k-th diagonal: numpy.diagflat.",
                 [](const Arguments& a) { return diagflat(a.operand(0), a.integer(1)); });
   functions.def_with_method(
-      "diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array",
+      "diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array",
       "The diagonals of the planes of two axes, last in the result, as a read-only view: "
       "numpy.diagonal. Raises ShapeError for fewer than two axes, ValueError when both are the "
       "same.",
@@ -49,12 +52,12 @@ void bind_matrices(Functions& functions) {
         return a.object(0).view_of(result, a.where()).as_read_only();
       });
   functions.def_with_method(
-      "trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None "
+      "trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None "
       "= None, out: Array | None = None) -> Array",
       "Sums of the diagonals, accumulated as sum does: numpy.trace.", [](const Arguments& a) {
         return trace(a.operand(0), a.integer(1), a.integer(2), a.integer(3), a.dtype(4));
       });
-  functions.def("vander(x: Array, /, N: int | None = None, increasing: bool = False) -> Array",
+  functions.def("vander(x: Array, N: int | None = None, increasing: bool = False) -> Array",
                 "The powers of a vector as N columns, from N - 1 down to 0, or up: numpy.vander.",
                 [](const Arguments& a) {
                   return vander(a.operand(0), a.optional_integer(1).value_or(-1), a.flag(2));

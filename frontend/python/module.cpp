@@ -4,6 +4,7 @@
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/interrupts.h"
+#include "frontend/python/ufunc.h"
 
 NB_MODULE(_heddle, module) {
   using namespace heddle::python;
@@ -15,6 +16,7 @@ NB_MODULE(_heddle, module) {
   bind_dtypes(module);
   bind_array(module);
   bind_function_type(module);
+  bind_ufunc_type(module);
   bind_program_classes(module);
   bind_jit_classes(module);
   Functions functions(module);
@@ -53,4 +55,5 @@ NB_MODULE(_heddle, module) {
   bind_jit(functions);
   bind_programs(functions);
   bind_random(functions);
+  bind_numpy_methods(functions);
 }

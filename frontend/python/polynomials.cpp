@@ -1,33 +1,57 @@
 #include "heddle/polynomials.h"
 
+#include <fmt/format.h>
+
 #include "heddle/creation.h"
 
+#include "frontend/graph/axes.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
 
 namespace heddle::python {
+namespace {
+
+/// Along one axis after the other, each adding one for its window's elements.
+Array windows_of(const Arguments& a) {
+  const std::vector<std::int64_t> extents = a.integers(1);
+  const int rank = a.array(0).ndim();
+  const auto axes = a.is_none(2) ? frontend::all_axes(rank) : a.integers(2);
+  if (extents.size() != axes.size()) {
+    raise(PyExc_ValueError, fmt::format("sliding_window_view: a window of {} extents for {} axes",
+                                        extents.size(), axes.size()));
+  }
+  if (a.flag(4)) raise(PyExc_ValueError, "sliding_window_view: the windows are read-only");
+  Array windows = a.array(0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t axis = frontend::axis_of(a.name(), axes[i], rank, a.where());
+    windows = sliding_window_view({windows, a.where()}, extents[i], axis);
+  }
+  return windows;
+}
+
+}  // namespace
 
 void bind_polynomials(Functions& functions) {
-  functions.def("polyval(p: Array, x: Operand, /) -> Array",
+  functions.def("polyval(p: Array, x: Operand) -> Array",
                 "The polynomial with coefficients p, the highest power's first, at x: "
                 "numpy.polyval.",
                 [](const Arguments& a) { return polyval(a.array(0), a.operand(1)); });
-  functions.def("convolve(x: Array, v: Array, /, mode: str = 'full') -> Array",
+  functions.def("convolve(a: Array, v: Array, mode: str = 'full') -> Array",
                 "The convolution of vectors: numpy.convolve. `mode` is \"full\", \"same\" or "
                 "\"valid\". Raises ValueError for empty vectors and other modes.",
                 [](const Arguments& a) { return convolve(a.operand(0), a.operand(1), a.text(2)); });
-  functions.def("correlate(x: Array, v: Array, /, mode: str = 'valid') -> Array",
+  functions.def("correlate(a: Array, v: Array, mode: str = 'valid') -> Array",
                 "The cross-correlation of vectors: numpy.correlate.", [](const Arguments& a) {
                   return correlate(a.operand(0), a.operand(1), a.text(2));
                 });
   functions.def(
-      "sliding_window_view(x: Array, window_shape: int, /, axis: int = -1) -> Array",
-      "The windows of an axis, their elements along a new last one: "
-      "numpy.lib.stride_tricks.sliding_window_view along one axis. They are read-only. Raises "
-      "ValueError for a window longer than the axis.",
-      [](const Arguments& a) {
-        const Array windows = sliding_window_view(a.operand(0), a.integer(1), a.integer(2));
-        return ArrayObject(windows).as_read_only();
-      });
+      "sliding_window_view(x: Array, window_shape: int | tuple[int, ...], axis: int | tuple[int, "
+      "...] | None = None, *, subok: bool = False, writeable: bool = False) -> Array",
+      "The windows of axes, of all where axis is None, their elements along new last axes: "
+      "numpy.lib.stride_tricks.sliding_window_view. They are read-only. Raises ValueError for a "
+      "window longer than its axis, unless there is an axis for each extent of the window, and for "
+      "writeable=True.",
+      [](const Arguments& a) { return ArrayObject(windows_of(a)).as_read_only(); });
 }
 
 }  // namespace heddle::python

@@ -79,16 +79,17 @@ void bind_lowered(nb::module_& module) {
           "kernels were compiled.")
       .def(
           "save",
-          [](const LoweredObject& l, const char* path, const nb::object& targets) {
+          [](const LoweredObject& l, const char* path, const nb::object& targets, unsigned mode) {
             std::vector<std::string> names;
             for (nb::handle name : targets) names.emplace_back(nb::str(name).c_str());
             const ReleaseGil release;
-            l.lowered.save(path, names);
+            l.lowered.save(path, names, mode);
           },
-          nb::arg("path"), nb::arg("targets") = nb::tuple(),
+          nb::arg("path"), nb::arg("targets") = nb::tuple(), nb::arg("mode") = 0644,
           "Writes the program into one file for heddle.load_program, compiled for the targets, by "
-          "default the current device's. ValueError for a function that rests on more than its "
-          "arguments: arrays from outside, random numbers.");
+          "default the current device's; for all to read, or of another mode, whatever the umask. "
+          "HEDDLE_CACHE_KEY signs it where that is set. ValueError for a function that rests on "
+          "more than its arguments: arrays from outside, random numbers.");
 }
 
 /// The results, flat; one alone by itself.
@@ -148,11 +149,17 @@ void bind_program_classes(nb::module_& module) {
 
 void bind_programs(Functions& functions) {
   functions.def(
-      "load_program(path: str, /) -> Program",
+      "load_program(path: str, /, *, trust: bool = False) -> Program",
       "A program that f.save(path, ...) wrote, to be called with Arrays: it runs without tracing, "
-      "and on the targets that it was saved for without a compiler. Raises OSError where the file "
-      "cannot be read or is none.\n\nExample: hd.load_program('step.hdp')(x, w)",
-      [](const Arguments& a) { return nb::cast(load_program(a.text(0))); });
+      "and on the targets that it was saved for without a compiler.\n\nThe file holds native code, "
+      "which runs with this process's rights: load what you would run, as with pickle. Raises "
+      "TrustError, which names owner and mode, where users besides this one and root may have "
+      "written it or may write to its folder, unless trust is True; where HEDDLE_CACHE_KEY is set, "
+      "and then only, where that key has not signed it. Raises OSError where the file cannot be "
+      "read or is none.\n\nExample: hd.load_program('step.hdp')(x, w)",
+      [](const Arguments& a) {
+        return nb::cast(load_program(a.text(0), a.flag(1) ? Trust::anyone : Trust::own));
+      });
 }
 
 }  // namespace heddle::python

@@ -4,6 +4,7 @@
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -17,6 +18,9 @@ DType result(const Arguments& a) {
   for (nb::handle each : given) {
     if (const ArrayObject* array = as_array(each)) {
       arrays.push_back(array->read(a.where()));
+      operands.emplace_back(arrays.back(), a.where());
+    } else if (is_numpy_scalar(each) || is_numpy_array(each)) {
+      arrays.push_back(zeros({}, to_dtype(each.attr("dtype")), a.where()));
       operands.emplace_back(arrays.back(), a.where());
     } else if (const auto scalar = as_scalar(each)) {
       operands.emplace_back(*scalar, a.where());
@@ -43,15 +47,6 @@ bool is_one_of(DType dtype, nb::handle kind) {
 DType subject(nb::handle value) {
   if (const ArrayObject* array = as_array(value)) return array->read().dtype();
   return to_dtype(value);
-}
-
-Casting casting(const std::string& name) {
-  if (name == "no" || name == "equiv") return Casting::equiv;
-  if (name == "safe") return Casting::safe;
-  if (name == "same_kind") return Casting::same_kind;
-  if (name == "unsafe") return Casting::unsafe;
-  raise(PyExc_ValueError,
-        "can_cast: casting is 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '" + name + "'");
 }
 
 /// Facts with names, as NumPy gives them.
@@ -88,19 +83,21 @@ void bind_promotion(Functions& functions) {
       "The dtype that two dtypes have together: numpy.promote_types.",
       [](const Arguments& a) { return to_python(promote_types(*a.dtype(0), *a.dtype(1))); });
   functions.def(
-      "can_cast(from_: Array | DTypeLike, to: DTypeLike, /, casting: str = \"safe\") -> "
+      "can_cast(from_: Array | DTypeLike, to: DTypeLike, casting: str = \"safe\") -> "
       "bool",
       "Whether a cast is 'equiv', 'safe', 'same_kind' or 'unsafe': numpy.can_cast.",
-      [](const Arguments& a) { return can_cast(subject(a[0]), *a.dtype(1), casting(a.text(2))); });
+      [](const Arguments& a) {
+        return can_cast(subject(a[0]), *a.dtype(1), to_casting("can_cast", a[2]));
+      });
   functions.def("isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool",
                 "Whether a dtype is another, or of a kind, or one of several: numpy.isdtype. "
                 "Raises ValueError for a kind that there is not.",
                 [](const Arguments& a) { return is_one_of(*a.dtype(0), a[1]); });
-  functions.def("finfo(type: Array | DTypeLike, /) -> Any",
+  functions.def("finfo(dtype: Array | DTypeLike) -> Any",
                 "bits, eps, max, min, smallest_normal, smallest_subnormal and dtype of a floating "
                 "dtype: numpy.finfo. Raises ValueError for others.",
                 [](const Arguments& a) { return float_facts(subject(a[0])); });
-  functions.def("iinfo(type: Array | DTypeLike, /) -> Any",
+  functions.def("iinfo(int_type: Array | DTypeLike) -> Any",
                 "bits, max, min and dtype of an integer dtype: numpy.iinfo. Raises ValueError for "
                 "others.",
                 [](const Arguments& a) { return integer_facts(subject(a[0])); });

@@ -1,46 +1,70 @@
 #include "heddle/quantiles.h"
 
+#include <fmt/format.h>
+
+#include "heddle/elementwise.h"
 #include "heddle/histograms.h"
+#include "heddle/manipulation.h"
+#include "heddle/reductions.h"
 
 #include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
 
 constexpr const char* median_parameters =
-    "(x: Array, /, axis: Axis = None, out: Array | None = None, *, keepdims: bool = False) -> "
-    "Array";
+    "(a: Array, axis: Axis = None, out: Array | None = None, overwrite_input: bool = False, "
+    "keepdims: bool = False) -> Array";
 constexpr const char* quantile_parameters =
-    "(x: Array, /, q: Operand, axis: Axis = None, out: Array | None = None, *, method: str = "
-    "\"linear\", keepdims: bool = False) -> Array";
+    "(a: Array, q: Operand, axis: Axis = None, out: Array | None = None, overwrite_input: bool = "
+    "False, method: str = \"linear\", keepdims: bool = False, *, weights: Array | None = None) -> "
+    "Array";
 
 std::string named(const char* name, const char* rest) { return std::string(name) + rest; }
 
 using Median = Array (*)(const Operand&, const Axes&, bool);
-using Quantile = Array (*)(const Operand&, const Operand&, const Axes&, std::string_view, bool);
+using Quantile = Array (*)(const Operand&, const Operand&, const Axes&, std::string_view, bool,
+                           const Array&);
 
 template <Median function>
 Array median_of(const Arguments& a) {
-  return function(a.operand(0), a.axes(1), a.flag(3));
+  return function(a.operand(0), a.axes(1), a.flag(4));
 }
+/// q in lists and NumPy's arrays, whose elements are at hand, is in [0, most], as NumPy has it.
+void check_shares(const Arguments& a, double most) {
+  if (as_array(a[1]) != nullptr || as_scalar(a[1])) return;
+  const Operand q = a.operand(1);
+  if (is_complex(q.array()->dtype())) return;  // which is refused for another reason
+  const Array low = greater_equal(q, {Scalar(0), a.where()});
+  const Array high = less_equal(q, {Scalar(most), a.where()});
+  const Array inside = logical_and({low, a.where()}, {high, a.where()});
+  if (!truth(all({inside, a.where()}), a.where())) {
+    raise(PyExc_ValueError, fmt::format("{}: q must be in [0, {}]", a.name(), most));
+  }
+}
+
 template <Quantile function>
 Array quantile_of(const Arguments& a) {
-  return function(a.operand(0), a.operand(1), a.axes(2), a.text(4), a.flag(5));
+  check_shares(a, a.name().ends_with("percentile") ? 100 : 1);
+  return function(a.operand(0), a.operand(1), a.axes(2), a.text(5), a.flag(6), a.optional_array(7));
 }
 
 void bind_order_statistics(Functions& functions) {
   const auto text = [](const char* what, const char* example) {
     return std::string(what) +
-           " Raises IndexError for an axis out of range, ValueError for a q "
-           "out of range or another method.\n\nExample: " +
+           " Weights, of the shape of a or of the axis, say how much each element counts, with "
+           "method \"inverted_cdf\". overwrite_input changes nothing. Raises AxisError for an axis "
+           "out of range, ValueError for a q out of range or another method.\n\nExample: " +
            example;
   };
   functions.def(named("median", median_parameters),
                 "The middle element, or the mean of the two: numpy.median. NaN where there is one. "
-                "Raises IndexError.\n\nExample: hd.median(x, axis=0)",
+                "Raises AxisError.\n\nExample: hd.median(x, axis=0)",
                 [](const Arguments& a) { return median_of<median>(a); });
   functions.def(named("nanmedian", median_parameters),
-                "The median of what is not NaN: numpy.nanmedian. Raises IndexError.\n\nExample: "
+                "The median of what is not NaN: numpy.nanmedian. Raises AxisError.\n\nExample: "
                 "hd.nanmedian(x, axis=0)",
                 [](const Arguments& a) { return median_of<nanmedian>(a); });
   functions.def(named("quantile", quantile_parameters),
@@ -86,25 +110,16 @@ std::vector<BinRange> ranges_of(const Arguments& a, std::size_t i) {
   return result;
 }
 
-/// An integer; arrays of other libraries have __index__ too.
-bool is_count(nb::handle value) {
-  if (PyIndex_Check(value.ptr()) == 0) return false;
-  if (PySequence_Check(value.ptr()) == 0) return true;
-  const bool is_0d = PySequence_Size(value.ptr()) < 0;
-  if (is_0d) PyErr_Clear();
-  return is_0d;
-}
-
 /// A number of bins or their edges, an Array or a list.
 Bins to_bins(nb::handle value, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(value)) return array->read(where);
-  if (is_count(value)) return to_integer(value);
+  if (is_integer(value)) return to_integer(value);
   return from_python(value, std::nullopt, where);
 }
 
 /// Bins for all coordinates, or a list of them.
 std::vector<Bins> bins_of(const Arguments& a, std::size_t i) {
-  if (is_count(a[i]) && as_array(a[i]) == nullptr) return {a.integer(i)};
+  if (is_integer(a[i])) return {a.integer(i)};
   if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr()))
     a.mistyped(i, "an integer or a list of integers and edges");
   std::vector<Bins> result;
@@ -122,9 +137,25 @@ std::vector<Bins> bins_of_two(const Arguments& a, std::size_t i) {
 
 bool optional_flag(const Arguments& a, std::size_t i) { return !a.is_none(i) && a.flag(i); }
 
+/// By one of NumPy's rules, which look at the data.
+Bins bins_by_rule(const Arguments& a) {
+  const nb::object number = nb::module_::import_("heddle._bins").attr("number");
+  const std::size_t weights = a.name() == "histogram" ? 4 : 3;
+  return to_integer(number(a[1], a[0], a[2], !a.is_none(weights)));
+}
+
+/// Of histogram's first three parameters.
+Histogram histogram_of(const Arguments& a, bool density, const Array& weights) {
+  const Bins bins = nb::isinstance<nb::str>(a[1]) ? bins_by_rule(a) : to_bins(a[1], a.where());
+  if (const Array* edges = std::get_if<Array>(&bins.value()))
+    return histogram(a.operand(0), *edges, density, weights);
+  return histogram(a.operand(0), std::get<std::int64_t>(bins.value()), range_of(a, 2), density,
+                   weights);
+}
+
 void bind_point_histograms(Functions& functions) {
   functions.def(
-      "histogram2d(x: Array, y: Array, /, bins: int | Array | Sequence[int | Array] = 10, range: "
+      "histogram2d(x: Array, y: Array, bins: int | Array | Sequence[int | Array] = 10, range: "
       "Sequence[tuple[float, float] | None] | None = None, density: bool | None = None, weights: "
       "Array | None = None) -> tuple[Array, Array, Array]",
       "How many points are in each bin of a grid, or the sums of their weights, in float64, and "
@@ -140,7 +171,7 @@ void bind_point_histograms(Functions& functions) {
             nb::make_tuple(wrap(found.counts), wrap(found.edges[0]), wrap(found.edges[1])));
       });
   functions.def(
-      "histogramdd(sample: Array | Sequence[Array], /, bins: int | Sequence[int | Array] = 10, "
+      "histogramdd(sample: Array | Sequence[Array], bins: int | Sequence[int | Array] = 10, "
       "range: Sequence[tuple[float, float] | None] | None = None, density: bool | None = None, "
       "weights: Array | None = None) -> tuple[Array, list[Array]]",
       "How many points, in the rows of a matrix or given by coordinate, are in each bin of a grid, "
@@ -149,52 +180,58 @@ void bind_point_histograms(Functions& functions) {
       "the edges. Without a range this waits for the least and the greatest coordinates. Raises "
       "ValueError, ShapeError.\n\nExample: hd.histogramdd(points, (4, 4, 8))",
       [](const Arguments& a) {
-        const auto computed = [&](const auto& sample) {
+        const auto computed = [&](const auto& sample, const auto&... where) {
           return histogramdd(sample, bins_of(a, 1), ranges_of(a, 2), optional_flag(a, 3),
-                             a.optional_array(4));
+                             a.optional_array(4), where...);
         };
-        const bool is_matrix = as_array(a[0]) != nullptr;
-        PointHistogram found = is_matrix ? computed(a.operand(0)) : computed(a.arrays(0));
+        const bool is_matrix = as_array(a[0]) != nullptr || is_numpy_array(a[0]);
+        PointHistogram found =
+            is_matrix ? computed(a.operand(0)) : computed(a.arrays(0), a.where());
         const nb::list edges(to_result(std::move(found.edges)));
         return nb::object(nb::make_tuple(wrap(found.counts), edges));
       });
 }
 
+/// What bincount counts: an empty list is of integers, uint64 is taken as int64, of which negative
+/// ones are refused.
+Array counted(const Arguments& a) {
+  const Array& x = a.array(0);
+  const bool is_empty_list = as_array(a[0]) == nullptr && !is_numpy_array(a[0]) && x.size() == 0;
+  return is_empty_list || x.dtype() == DType::u64 ? astype({x, a.where()}, DType::i64) : x;
+}
+
 void bind_histograms(Functions& functions) {
   functions.def(
-      "histogram(x: Array, /, bins: int | Array = 10, range: tuple[float, float] | None = None, "
+      "histogram(a: Array, bins: int | str | Array = 10, range: tuple[float, float] | None = None, "
       "density: bool | None = None, weights: Array | None = None) -> tuple[Array, Array]",
       "How many elements are in each bin, or the sums of their weights, and the bins' edges: "
-      "numpy.histogram. bins is how many equal ones there are over the range, or their edges. "
-      "Weights have the shape of x; sums are bitwise equal from run to run. Without a range this "
+      "numpy.histogram. bins is how many equal ones there are over the range, their edges, or a "
+      "rule that looks at the data: \"auto\", \"doane\", \"fd\", \"rice\", \"scott\", \"sqrt\" or "
+      "\"sturges\". Weights have the shape of x; sums are bitwise equal from run to run. Without a "
+      "range this "
       "waits for the least and the greatest element. Raises ValueError, and ShapeError for weights "
       "of another shape.\n\nExample: hd.histogram(x, 20, weights=w)",
       [](const Arguments& a) {
-        const bool density = !a.is_none(3) && a.flag(3);
-        const Array weights = a.optional_array(4);
-        const auto computed = [&] {
-          if (as_array(a[1]) != nullptr)
-            return histogram(a.operand(0), a.array(1), density, weights);
-          return histogram(a.operand(0), a.integer(1), range_of(a, 2), density, weights);
-        };
-        const Histogram result = computed();
+        const Histogram result = histogram_of(a, optional_flag(a, 3), a.optional_array(4));
         return std::pair(result.counts, result.edges);
       });
   functions.def(
-      "histogram_bin_edges(x: Array, /, bins: int = 10, range: tuple[float, float] | None = None) "
-      "-> Array",
-      "The edges that histogram takes: numpy.histogram_bin_edges.\n\nExample: "
-      "hd.histogram_bin_edges(x, 20)",
-      [](const Arguments& a) {
-        return histogram_bin_edges(a.operand(0), a.integer(1), range_of(a, 2));
-      });
+      "histogram_bin_edges(a: Array, bins: int | str | Array = 10, range: tuple[float, float] | "
+      "None = "
+      "None, weights: Array | None = None) -> Array",
+      "The edges that histogram takes: numpy.histogram_bin_edges. Weights change nothing.\n\n"
+      "Example: hd.histogram_bin_edges(x, 20)",
+      [](const Arguments& a) { return histogram_of(a, false, {}).edges; });
   functions.def(
       "bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Array",
       "How often each of 0, 1 ... is in x, as int64, or the sums of the weights there, as float64: "
       "numpy.bincount. Sums are bitwise equal from run to run. Waits for the greatest element; "
       "raises TraceError inside jit, ValueError for negative elements, ShapeError for weights of "
       "another shape than x.\n\nExample: hd.bincount(x, minlength=256)",
-      [](const Arguments& a) { return bincount(a.operand(0), a.integer(2), a.optional_array(1)); });
+      [](const Arguments& a) {
+        const Array x = counted(a);
+        return bincount({x, a.where()}, a.integer(2), a.optional_array(1));
+      });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -20,6 +21,12 @@ ArrayObject view(const Arguments& a, const Array& result) {
 
 bool is_sequence(nb::handle value) {
   return PyTuple_Check(value.ptr()) || PyList_Check(value.ptr());
+}
+
+/// Arrays and NumPy's as nested lists; others as they are.
+nb::object listed(nb::handle value, const Arguments& a) {
+  if (const ArrayObject* array = as_array(value)) return to_list(array->read(a.where()), a.where());
+  return is_numpy_array(value) ? nb::object(value.attr("tolist")()) : nb::borrow(value);
 }
 
 /// NumPy's pairs: a number for all; (before, behind) for all axes; such pairs, one for each axis.
@@ -36,9 +43,10 @@ std::vector<std::array<T, 2>> pairs(const Arguments& a, std::size_t i, Convert c
   };
   std::vector<std::array<T, 2>> result;
   if (a.is_none(i)) return result;
-  const bool nested = is_sequence(a[i]) && nb::len(a[i]) > 0 && is_sequence(a[i][0]);
-  if (!nested) return {pair(a[i])};
-  for (nb::handle each : nb::borrow(a[i])) result.push_back(pair(each));
+  const nb::object given = listed(a[i], a);
+  const bool nested = is_sequence(given) && nb::len(given) > 0 && is_sequence(given[0]);
+  if (!nested) return {pair(given)};
+  for (nb::handle each : given) result.push_back(pair(each));
   return result;
 }
 
@@ -62,8 +70,11 @@ Array padded(const Arguments& a) {
 
 /// The shifts; those beyond 64 bits by the number of elements, which is a multiple of any extent.
 std::vector<std::int64_t> shifts(const Arguments& a, std::size_t i) {
-  const bool several = PyTuple_Check(a[i].ptr()) || PyList_Check(a[i].ptr());
-  const nb::object given = several ? nb::borrow(a[i]) : nb::object(nb::make_tuple(a[i]));
+  const ArrayObject* array = as_array(a[i]);
+  const nb::object given = is_integer(a[i])   ? nb::object(nb::make_tuple(a[i]))
+                           : array != nullptr ? to_list(array->read(a.where()), a.where())
+                                              : nb::borrow(a[i]);
+  if (PySequence_Check(given.ptr()) == 0) a.mistyped(i, "an integer or a tuple of integers");
   std::vector<std::int64_t> result;
   for (nb::handle each : given) {
     nb::object shift = nb::steal(PyNumber_Index(each.ptr()));
@@ -81,44 +92,44 @@ std::vector<std::int64_t> shifts(const Arguments& a, std::size_t i) {
 
 void bind_turns(Functions& functions) {
   functions.def(
-      "roll(x: Array, /, shift: int | tuple[int, ...], axis: Axis = None) -> Array",
+      "roll(a: Array, shift: int | tuple[int, ...], axis: Axis = None) -> Array",
       "Elements moved along axes, around the end: numpy.roll; of the flattened array where axis is "
       "None. Several shifts go with several axes.\n\nExample: hd.roll(x, (1, -1), axis=(0, 1))",
       [](const Arguments& a) { return roll(a.operand(0), shifts(a, 1), a.axes(2)); });
-  functions.def("fliplr(x: Array, /) -> Array",
+  functions.def("fliplr(m: Array) -> Array",
                 "A view with the second axis reversed: numpy.fliplr. Raises ShapeError.",
                 [](const Arguments& a) { return view(a, fliplr(a.operand(0))); });
-  functions.def("flipud(x: Array, /) -> Array",
+  functions.def("flipud(m: Array) -> Array",
                 "A view with the first axis reversed: numpy.flipud. Raises ShapeError.",
                 [](const Arguments& a) { return view(a, flipud(a.operand(0))); });
   functions.def(
-      "rot90(x: Array, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array",
+      "rot90(m: Array, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array",
       "A view turned by k quarters from the first of the axes to the second: numpy.rot90.",
       [](const Arguments& a) { return view(a, rot90(a.operand(0), a.integer(1), a.axes(2))); });
 }
 
 void bind_repetitions(Functions& functions) {
   functions.def_with_method(
-      "repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array",
+      "repeat(a: Array, repeats: int | Sequence[int] | Array, axis: int | None = None) -> Array",
       "Each element `repeats` times along an axis, of the flattened array where it is None: "
       "numpy.repeat. Raises ValueError for a negative count.",
       [](const Arguments& a) {
-        if (as_array(a[1]) != nullptr)
-          return repeat(a.operand(0), a.array(1), a.optional_integer(2));
+        if (!is_integer(a[1])) return repeat(a.operand(0), a.array(1), a.optional_integer(2));
         return repeat(a.operand(0), a.integer(1), a.optional_integer(2));
       });
-  functions.def("tile(x: Array, repetitions: int | tuple[int, ...], /) -> Array",
+  functions.def("tile(A: Array, reps: int | tuple[int, ...]) -> Array",
                 "The array side by side, that often along each axis: numpy.tile.",
                 [](const Arguments& a) { return tile(a.operand(0), a.integers(1)); });
-  functions.def("resize(x: Array, new_shape: int | tuple[int, ...], /) -> Array",
+  functions.def("resize(a: Array, new_shape: int | tuple[int, ...]) -> Array",
                 "The elements over and over in a new shape: numpy.resize.",
                 [](const Arguments& a) { return resize(a.operand(0), a.shape(1)); });
   functions.def(
-      "pad(x: Array, pad_width: int | Sequence, /, mode: str = 'constant', *, constant_values: "
+      "pad(array: Array, pad_width: int | Sequence, mode: str = 'constant', *, constant_values: "
       "float | Sequence | None = None, end_values: float | Sequence | None = None, stat_length: "
       "int "
       "| Sequence | None = None, reflect_type: str = 'even') -> Array",
-      "x with more elements before and behind each axis: numpy.pad. `mode` is \"constant\", "
+      "The array with more elements before and behind each axis: numpy.pad. `mode` is "
+      "\"constant\", "
       "\"edge\", \"linear_ramp\", \"maximum\", \"mean\", \"minimum\", \"reflect\", \"symmetric\", "
       "\"wrap\" or \"empty\" (zeros). Raises ValueError for a negative width, another mode, and an "
       "option of another mode.\n\nExample: hd.pad(x, ((1, 1), (0, 2)), mode=\"edge\")",

@@ -9,30 +9,32 @@ namespace heddle::python {
 namespace {
 
 // What the reductions take, in NumPy's order. The comments below name the places.
-constexpr const char* accumulated =  // x axis dtype out keepdims initial where
-    "(x: Operand, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, "
+constexpr const char* accumulated =  // a axis dtype out keepdims initial where
+    "(a: Operand, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, "
     "keepdims: bool = False, initial: float | None = None, where: Array | bool = True) -> Array";
-constexpr const char* extremal =  // x axis out keepdims initial where
-    "(x: Operand, /, axis: Axis = None, out: Array | None = None, keepdims: bool = False, initial: "
+constexpr const char* extremal =  // a axis out keepdims initial where
+    "(a: Operand, axis: Axis = None, out: Array | None = None, keepdims: bool = False, initial: "
     "float | None = None, where: Array | bool = True) -> Array";
-constexpr const char* averaged =  // x axis dtype out keepdims where
-    "(x: Operand, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, "
+constexpr const char* averaged =  // a axis dtype out keepdims where
+    "(a: Operand, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, "
     "keepdims: bool = False, *, where: Array | bool = True) -> Array";
-constexpr const char* spread =  // x axis dtype out ddof keepdims where mean correction
-    "(x: Operand, /, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, "
+constexpr const char* spread =  // a axis dtype out ddof keepdims where mean correction
+    "(a: Operand, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, "
     "ddof: float = 0.0, keepdims: bool = False, *, where: Array | bool = True, mean: Array | None "
     "= None, correction: float = 0.0) -> Array";
-constexpr const char* logical =  // x axis out keepdims where
-    "(x: Operand, /, axis: Axis = None, out: Array | None = None, keepdims: bool = False, *, "
+constexpr const char* logical =  // a axis out keepdims where
+    "(a: Operand, axis: Axis = None, out: Array | None = None, keepdims: bool = False, *, "
     "where: Array | bool = True) -> Array";
-constexpr const char* indexed =  // x axis out keepdims
-    "(x: Operand, /, axis: int | None = None, out: Array | None = None, keepdims: bool = False) -> "
+constexpr const char* peak_to_peak =  // a axis out keepdims
+    "(a: Operand, axis: Axis = None, out: Array | None = None, keepdims: bool = False) -> Array";
+constexpr const char* indexed =  // a axis out keepdims
+    "(a: Operand, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False) -> "
     "Array";
 
 constexpr const char* rules =
     "\n\naxis is an integer, several, or None for all; those axes vanish from the shape, or with "
     "keepdims have extent 1. `initial` is what the reduction starts from, `where` says which "
-    "elements count. Raises IndexError for an axis out of range, ValueError for one given twice."
+    "elements count. Raises AxisError for an axis out of range, ValueError for one given twice."
     "\n\nExample: ";
 
 std::string text(const char* what, const char* example) {
@@ -97,7 +99,7 @@ void bind_plain(Functions& functions) {
       [](const Arguments& a) { return find_extremum<heddle::max>(a); });
   functions.alias("amin", "min");
   functions.alias("amax", "max");
-  functions.def(named("ptp", indexed), text("max - min: numpy.ptp.", "hd.ptp(x, axis=0)"),
+  functions.def(named("ptp", peak_to_peak), text("max - min: numpy.ptp.", "hd.ptp(x, axis=0)"),
                 [](const Arguments& a) { return ptp(a.operand(0), a.reduced_axes(1), a.flag(3)); });
   functions.def_with_method(named("any", logical),
                             text("Whether any element is not 0: numpy.any.", "hd.any(x > 0)"),
@@ -110,7 +112,7 @@ void bind_plain(Functions& functions) {
                               return all(a.operand(0), a.reduced_axes(1), a.flag(3), a.mask(4));
                             });
   functions.def(
-      "count_nonzero(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array",
+      "count_nonzero(a: Operand, axis: Axis = None, *, keepdims: bool = False) -> Array",
       text("How many elements are not 0, as int64: numpy.count_nonzero.",
            "hd.count_nonzero(x, axis=0)"),
       [](const Arguments& a) { return count_nonzero(a.operand(0), a.reduced_axes(1), a.flag(2)); });
@@ -133,7 +135,7 @@ void bind_moments(Functions& functions) {
            "hd.std(x, axis=0)"),
       [](const Arguments& a) { return take_spread<heddle::std>(a); });
   functions.def(
-      "logsumexp(x: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array",
+      "logsumexp(a: Operand, /, axis: Axis = None, *, keepdims: bool = False) -> Array",
       text("log(sum(exp(x))) without overflow: scipy.special.logsumexp.",
            "hd.logsumexp(x, axis=1)"),
       [](const Arguments& a) { return logsumexp(a.operand(0), a.reduced_axes(1), a.flag(2)); });

@@ -6,7 +6,7 @@ namespace heddle::python {
 namespace {
 
 constexpr const char* parameters =
-    "(x: Operand, /, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = "
+    "(a: Operand, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = "
     "None) -> Array";
 constexpr const char* only_axis_parameters =
     "(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None "
@@ -33,7 +33,7 @@ void bind_sums_and_products(Functions& functions) {
       named("cumsum", parameters),
       "Sums of the elements up to each along an axis, of the flattened array where it is None: "
       "numpy.cumsum. bool and integers add up in int64 or uint64, float16 and bfloat16 in "
-      "float32, unless a dtype is given. Raises IndexError for an axis out of range.\n\n"
+      "float32, unless a dtype is given. Raises AxisError for an axis out of range.\n\n"
       "Example: hd.cumsum(x, axis=-1)",
       [](const Arguments& a) { return along_axis<cumsum>(a); });
   functions.def_with_method(
@@ -67,7 +67,7 @@ void bind_scans(Functions& functions) {
   bind_sums_and_products(functions);
   functions.def(std::string("cummax") + extreme_parameters,
                 "The greatest of the elements up to each along an axis: numpy.maximum.accumulate. "
-                "NaN stays from where it is met. Raises IndexError for an axis out of range.\n\n"
+                "NaN stays from where it is met. Raises AxisError for an axis out of range.\n\n"
                 "Example: hd.cummax(x, axis=1)",
                 [](const Arguments& a) { return cummax(a.operand(0), a.integer(1)); });
   functions.def(std::string("cummin") + extreme_parameters,
@@ -79,7 +79,7 @@ void bind_scans(Functions& functions) {
                 "Integers in float64.\n\nExample: hd.logcumsumexp(x, axis=1)",
                 [](const Arguments& a) { return logcumsumexp(a.operand(0), a.integer(1)); });
   functions.def(
-      "unwrap(x: Operand, /, discont: float | None = None, axis: int = -1, *, period: Operand = "
+      "unwrap(p: Operand, discont: float | None = None, axis: int = -1, *, period: Operand = "
       "6.283185307179586) -> Array",
       "Adds multiples of the period so that neighbours along an axis differ by at most half of it: "
       "numpy.unwrap. Steps smaller than discont, at least half a period, stay.\n\n"

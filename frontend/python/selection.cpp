@@ -113,7 +113,7 @@ Array piecewise_of(const Arguments& a) {
 
 /// What writes values into an array through a mask.
 nb::object written(const Arguments& a, void (*write)(Array&, const Array&, const Operand&)) {
-  Array value = a.array(0);
+  Array value = a.target(0).read(a.where());
   write(value, a.array(1), a.operand(2));
   a.target(0).write(value, a.where());
   return nb::none();
@@ -123,7 +123,7 @@ nb::object written(const Arguments& a, void (*write)(Array&, const Array&, const
 
 void bind_selection(Functions& functions) {
   functions.def(
-      "piecewise(x: Array, condlist: Array | Sequence[Array], funclist: Sequence[Any], /, *args: "
+      "piecewise(x: Array, condlist: Array | Sequence[Array], funclist: Sequence[Any], *args: "
       "Any, **kw: Any) -> Array",
       "Each element by the function, or number, of the last condition that holds there; by one "
       "more "
@@ -133,20 +133,25 @@ void bind_selection(Functions& functions) {
       "hd.piecewise(x, [x < 0, x >= 0], [lambda x: -x, hd.sqrt])",
       [](const Arguments& a) { return piecewise_of(a); });
   functions.def(
-      "select(condlist: Sequence[Array], choicelist: Sequence[Array], /, default: Operand = 0) -> "
+      "select(condlist: Sequence[Array], choicelist: Sequence[Array], default: Operand = 0) -> "
       "Array",
       "Each element from the first choice whose condition holds there, else the default: "
       "numpy.select. All broadcast.\n\nRaises ValueError unless there are as many conditions as "
       "choices, DTypeError for conditions that are not bool.",
       [](const Arguments& a) { return select(a.arrays(0), a.arrays(1), a.operand(2)); });
   functions.def(
-      "choose(x: Array, choices: Sequence[Array], /, out: Array | None = None, mode: str = "
+      "choose(a: Array, choices: Sequence[Array], out: Array | None = None, mode: str = "
       "'raise') -> Array",
-      "choices[x] elementwise: numpy.choose. With mode \"wrap\" indices go around; with \"clip\", "
-      "and with \"raise\", for which NumPy raises, they are bounded.",
-      [](const Arguments& a) { return choose(a.operand(0), a.arrays(1), a.text(3)); });
+      "choices[a] elementwise: numpy.choose. With mode \"wrap\" indices go around; with \"clip\", "
+      "and with \"raise\", for which NumPy raises, they are bounded. In out they are cast, "
+      "whatever "
+      "that loses.",
+      [](const Arguments& a) {
+        const Array chosen = choose(a.operand(0), a.arrays(1), a.text(3));
+        return a.is_none(2) ? chosen : astype({chosen, a.where()}, a.array(2).dtype());
+      });
   functions.def(
-      "copyto(dst: Array, src: Operand, /, casting: str = 'same_kind', where: Array | bool = True) "
+      "copyto(dst: Array, src: Operand, casting: str = 'same_kind', where: Array | bool = True) "
       "-> None",
       "Writes src, broadcast, into dst where the mask holds: numpy.copyto. Raises DTypeError "
       "unless the casting rule allows it: \"no\", \"equiv\", \"safe\", \"same_kind\" or "
@@ -155,11 +160,11 @@ void bind_selection(Functions& functions) {
         copy_to(a);
         return nb::none();
       });
-  functions.def("putmask(x: Array, mask: Array, values: Operand, /) -> None",
-                "Element i of x becomes element i of the values, which repeat, where the mask "
+  functions.def("putmask(a: Array, /, mask: Array, values: Operand) -> None",
+                "Element i of a becomes element i of the values, which repeat, where the mask "
                 "holds: numpy.putmask.",
                 [](const Arguments& a) { return written(a, putmask); });
-  functions.def("place(arr: Array, mask: Array, vals: Operand, /) -> None",
+  functions.def("place(arr: Array, mask: Array, vals: Operand) -> None",
                 "The n-th element where the mask holds becomes element n of the values, which "
                 "repeat: numpy.place. Raises ShapeError for a mask of another size, DTypeError for "
                 "values that arr does not hold, ValueError for none.",

@@ -3,6 +3,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
 #include "frontend/python/named_tuple.h"
 
@@ -45,16 +46,17 @@ nb::object unique_of(const Arguments& a) {
 
 void bind_unique(Functions& functions) {
   functions.def(
-      "unique(x: Array, /, return_index: bool = False, return_inverse: bool = False, "
-      "return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True) -> Array | "
+      "unique(ar: Array, return_index: bool = False, return_inverse: bool = False, "
+      "return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True, sorted: "
+      "bool = True) -> Array | "
       "tuple[Array, ...]",
       text("The distinct elements, or slices along an axis, sorted; with them, if asked for, where "
            "each is first, which of them each element is, and how often each is there: "
-           "numpy.unique.",
+           "numpy.unique. They are sorted whatever `sorted` says.",
            "hd.unique(x, return_counts=True)"),
       [](const Arguments& a) { return unique_of(a); });
   functions.def(
-      "unique_all(x: Array, /) -> tuple[Array, Array, Array, Array]",
+      "unique_all(x: Array) -> tuple[Array, Array, Array, Array]",
       text("The distinct elements, sorted, each NaN by itself: the named tuple (values, indices, "
            "inverse_indices, counts): numpy.unique_all.",
            "hd.unique_all(x).counts"),
@@ -65,7 +67,7 @@ void bind_unique(Functions& functions) {
         return type(wrap(all.values), wrap(all.indices), wrap(all.inverse_indices),
                     wrap(all.counts));
       });
-  functions.def("unique_counts(x: Array, /) -> tuple[Array, Array]",
+  functions.def("unique_counts(x: Array) -> tuple[Array, Array]",
                 text("The distinct elements and how often each is there: the named tuple (values, "
                      "counts): numpy.unique_counts.",
                      "hd.unique_counts(x).counts"),
@@ -75,7 +77,7 @@ void bind_unique(Functions& functions) {
                   const UniqueCounts all = waiting([&] { return unique_counts(at(x, a)); });
                   return type(wrap(all.values), wrap(all.counts));
                 });
-  functions.def("unique_inverse(x: Array, /) -> tuple[Array, Array]",
+  functions.def("unique_inverse(x: Array) -> tuple[Array, Array]",
                 text("The distinct elements and which of them each element is: the named tuple "
                      "(values, inverse_indices): numpy.unique_inverse.",
                      "hd.unique_inverse(x).inverse_indices"),
@@ -85,7 +87,7 @@ void bind_unique(Functions& functions) {
                   const UniqueInverse all = waiting([&] { return unique_inverse(at(x, a)); });
                   return type(wrap(all.values), wrap(all.inverse_indices));
                 });
-  functions.def("unique_values(x: Array, /) -> Array",
+  functions.def("unique_values(x: Array) -> Array",
                 text("The distinct elements, sorted: numpy.unique_values.", "hd.unique_values(x)"),
                 [](const Arguments& a) {
                   const Array x = a.array(0);
@@ -101,32 +103,49 @@ Array of_two(const Arguments& a) {
   return waiting([&] { return function(at(x, a), at(y, a)); });
 }
 
+/// NumPy's ways to look for elements, which all find the same.
+void check_kind(const Arguments& a) {
+  if (a.is_none(4)) return;
+  const std::string kind = a.text(4);
+  if (kind != "sort" && kind != "table")
+    raise(PyExc_ValueError, "isin: kind is None, 'sort' or 'table', not '" + kind + "'");
+  const auto has_table = [](DType dtype) { return is_integer(dtype) || is_boolean(dtype); };
+  if (kind == "table" && !(has_table(a.array(0).dtype()) && has_table(a.array(1).dtype())))
+    raise(PyExc_ValueError, "isin: kind='table' is for integers and bools");
+}
+
 void bind_sets_of_two(Functions& functions) {
   functions.def(
-      "isin(x1: Operand, x2: Operand, /, assume_unique: bool = False, invert: bool = False) -> "
-      "Array",
-      "Whether each of x1 is among x2, or, with invert, is not: numpy.isin.\n\nExample: "
-      "hd.isin(x, hd.asarray([1, 2]))",
-      [](const Arguments& a) { return isin(a.operand(0), a.operand(1), a.flag(3)); });
-  functions.def("union1d(x1: Array, x2: Array, /) -> Array",
+      "isin(element: Operand, test_elements: Operand, assume_unique: bool = False, invert: bool = "
+      "False, *, kind: str | None = None) -> Array",
+      "Whether each element is among the test elements, or, with invert, is not: numpy.isin. The "
+      "result does not depend on assume_unique and kind. Raises ValueError for a kind other than "
+      "'sort' and 'table', or a table of numbers that are no integers.\n\nExample: hd.isin(x, [1, "
+      "2])",
+      [](const Arguments& a) {
+        check_kind(a);
+        return isin(a.operand(0), a.operand(1), a.flag(3));
+      });
+  functions.def("union1d(ar1: Array, ar2: Array) -> Array",
                 text("What is in either: numpy.union1d.", "hd.union1d(x, y)"),
                 [](const Arguments& a) { return of_two<union1d>(a); });
   functions.def(
-      "setdiff1d(x1: Array, x2: Array, /, assume_unique: bool = False) -> Array",
+      "setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array",
       text("What is in the first only; with assume_unique in its order, repetitions included: "
            "numpy.setdiff1d.",
            "hd.setdiff1d(x, y)"),
       [](const Arguments& a) {
         const Array x = a.array(0), y = a.array(1);
-        return waiting([&] { return setdiff1d(at(x, a), at(y, a), a.flag(2)); });
+        const bool assume_unique = a.flag(2);  // asks Python, which waiting() leaves
+        return waiting([&] { return setdiff1d(at(x, a), at(y, a), assume_unique); });
       });
-  functions.def("setxor1d(x1: Array, x2: Array, /, assume_unique: bool = False) -> Array",
+  functions.def("setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array",
                 text("What is in one of both only: numpy.setxor1d.", "hd.setxor1d(x, y)"),
                 [](const Arguments& a) { return of_two<setxor1d>(a); });
   functions.def(
-      "intersect1d(x1: Array, x2: Array, /, assume_unique: bool = False, return_indices: bool = "
+      "intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = "
       "False) -> Array | tuple[Array, Array, Array]",
-      text("What is in both; with return_indices also where each is first in x1 and in x2: "
+      text("What is in both; with return_indices also where each is first in both: "
            "numpy.intersect1d.",
            "hd.intersect1d(x, y)"),
       [](const Arguments& a) -> nb::object {

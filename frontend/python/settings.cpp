@@ -82,12 +82,15 @@ void bind_settings(Functions& functions) {
                 "only when a value is asked for. Returns what was set before.",
                 [](const Arguments& a) { return auto_eval(a.flag(0)); });
   functions.def(
-      "load_bundle(path: str, /) -> None",
+      "load_bundle(path: str, /, *, trust: bool = False) -> None",
       "From now on programs are also looked for in a file that `heddle cache export` "
-      "wrote, after the cache's directories. Raises OSError where it cannot be read or is "
-      "no such file.",
+      "wrote, after the cache's directories.\n\nThe file holds native code, which runs with this "
+      "process's rights: load what you would run. Raises TrustError, which names owner and mode, "
+      "where users besides this one and root may have written it or may write to its folder, "
+      "unless trust is True; where HEDDLE_CACHE_KEY is set, and then only, where that key has not "
+      "signed it. Raises OSError where it cannot be read or is no such file.",
       [](const Arguments& a) {
-        load_bundle(a.text(0));
+        load_bundle(a.text(0), a.flag(1) ? Trust::anyone : Trust::own);
         return nb::none();
       });
   functions.def(
@@ -100,9 +103,12 @@ void bind_settings(Functions& functions) {
         record(a.text(0));
         return nb::none();
       });
-  functions.def("statistics() -> dict[str, int]",
+  functions.def("statistics() -> dict[str, int | float]",
                 "What the process has done so far: traces, programs, compiled, evaluations, "
-                "auto_evaluations, kernels_launched, pending_ops, pinned_bytes.",
+                "auto_evaluations, kernels_launched, pending_ops, pinned_bytes; of the cache on "
+                "disk cache_hits, cache_misses, cache_ignored, cache_damaged, cache_evicted, "
+                "cache_bytes_read, cache_bytes_written; compiler_runs, modules_loaded, "
+                "compile_milliseconds, load_milliseconds. HEDDLE_STATISTICS=1 tells at exit.",
                 [](const Arguments&) {
                   const Statistics s = statistics();
                   nb::dict result;
@@ -114,6 +120,17 @@ void bind_settings(Functions& functions) {
                   result["kernels_launched"] = s.kernels_launched;
                   result["pending_ops"] = s.pending_ops;
                   result["pinned_bytes"] = s.pinned_bytes;
+                  result["cache_hits"] = s.cache_hits;
+                  result["cache_misses"] = s.cache_misses;
+                  result["cache_ignored"] = s.cache_ignored;
+                  result["cache_damaged"] = s.cache_damaged;
+                  result["cache_evicted"] = s.cache_evicted;
+                  result["cache_bytes_read"] = s.cache_bytes_read;
+                  result["cache_bytes_written"] = s.cache_bytes_written;
+                  result["compiler_runs"] = s.compiler_runs;
+                  result["modules_loaded"] = s.modules_loaded;
+                  result["compile_milliseconds"] = s.compile_milliseconds;
+                  result["load_milliseconds"] = s.load_milliseconds;
                   return nb::object(result);
                 });
   functions.def(
@@ -129,6 +146,12 @@ void bind_settings(Functions& functions) {
         set_print_options(options);
         return nb::none();
       });
+  functions.def("_set_package_folder(folder: str, /) -> None",
+                "Says where the package's own Python files are, which are no user's line.",
+                [](const Arguments& a) {
+                  set_package_folder(a.text(0));
+                  return nb::none();
+                });
 }
 
 }  // namespace heddle::python

@@ -48,6 +48,10 @@ Parameter parse_parameter(std::string_view part, Parameter::Kind kind, std::stri
   const std::size_t equals = find_outside(rest, '=');
   Parameter parameter;
   std::string_view name = trimmed(part.substr(0, std::min(colon, find_outside(part, '='))));
+  if (const std::size_t bar = name.find('|'); bar != std::string_view::npos) {
+    parameter.alias = PyUnicode_InternFromString(std::string(name.substr(bar + 1)).c_str());
+    name = name.substr(0, bar);
+  }
   text += name;
   if (name.starts_with("**")) {
     name.remove_prefix(2);
@@ -70,6 +74,18 @@ Parameter parse_parameter(std::string_view part, Parameter::Kind kind, std::stri
   return parameter;
 }
 
+/// A declaration without its parameters' second names.
+std::string without_aliases(std::string_view declaration,
+                            const std::vector<Parameter>& parameters) {
+  std::string result(declaration);
+  for (const Parameter& parameter : parameters) {
+    if (parameter.alias == nullptr) continue;
+    const std::string alias = std::string("|") + PyUnicode_AsUTF8(parameter.alias);
+    result.erase(result.find(parameter.name + alias) + parameter.name.size(), alias.size());
+  }
+  return result;
+}
+
 }  // namespace
 
 Signature parse_signature(std::string_view declaration) {
@@ -80,7 +96,6 @@ Signature parse_signature(std::string_view declaration) {
   }
   Signature result;
   result.name = declaration.substr(0, open);
-  result.declaration = declaration;
   result.text = "(";
   Parameter::Kind kind = Parameter::Kind::plain;
   for (std::string_view part : split_parameters(declaration.substr(open + 1, close - open - 1))) {
@@ -93,6 +108,10 @@ Signature parse_signature(std::string_view declaration) {
       result.text += part;
     } else {
       result.parameters.push_back(parse_parameter(part, kind, result.text));
+      // One of NumPy's arrays is the function's own business.
+      const bool is_out = result.parameters.back().name == "out" &&
+                          part.find("numpy.ndarray") == std::string_view::npos;
+      if (is_out) result.out = static_cast<int>(result.parameters.size()) - 1;
       if (result.parameters.back().kind == Parameter::Kind::variadic) {
         kind = Parameter::Kind::keyword_only;
       } else if (kind != Parameter::Kind::keyword_only &&
@@ -102,9 +121,7 @@ Signature parse_signature(std::string_view declaration) {
     }
   }
   result.text += ")";
-  for (std::size_t i = 0; i < result.parameters.size(); ++i) {
-    if (result.parameters[i].name == "out") result.out = static_cast<int>(i);
-  }
+  result.declaration = without_aliases(declaration, result.parameters);
   return result;
 }
 

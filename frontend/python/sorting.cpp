@@ -3,6 +3,7 @@
 #include "heddle/searching.h"
 
 #include "frontend/python/bindings.h"
+#include "frontend/python/errors.h"
 #include "frontend/python/named_tuple.h"
 
 namespace heddle::python {
@@ -10,12 +11,12 @@ namespace {
 
 /// sort and argsort; they are stable whatever is asked for.
 constexpr const char* sort_parameters =
-    "(x: Array, /, axis: int | None = -1, kind: str | None = None, *, descending: bool = False, "
-    "stable: bool = True) -> Array";
+    "(a: Array, axis: int | None = -1, kind: str | None = None, order: None = None, *, descending: "
+    "bool = False, stable: bool | None = None) -> Array";
 
 constexpr const char* order =
     " NaN stands behind all numbers, and first when descending; equal elements keep their order, "
-    "whatever `kind` and `stable` say. axis=None sorts the flattened array. Raises IndexError.\n\n"
+    "whatever `kind` and `stable` say. axis=None sorts the flattened array. Raises AxisError.\n\n"
     "Example: ";
 
 std::string text(const char* what, const char* example) {
@@ -23,6 +24,30 @@ std::string text(const char* what, const char* example) {
 }
 
 std::string named(const char* name, const char* rest) { return std::string(name) + rest; }
+
+/// NumPy's algorithms, which all give the same here, and the field of structures, which there are
+/// none of.
+void check_sort(const Arguments& a, std::size_t kind, std::size_t order) {
+  if (!a.is_none(order)) a.mistyped(order, "None, as no dtype here has fields");
+  if (a.is_none(kind)) return;
+  const std::string name = a.text(kind);
+  for (const char* known : {"quicksort", "mergesort", "heapsort", "stable", "introselect"}) {
+    if (name == known) return;
+  }
+  raise(PyExc_ValueError, "there is no kind of sort '" + name +
+                              "'; it is 'quicksort', 'mergesort', 'heapsort' or 'stable'");
+}
+
+/// By several kth, of which each is where sorting would put it: as by each of them.
+template <Array (*function)(const Operand&, std::int64_t, const Axes&)>
+Array partitioned(const Arguments& a) {
+  check_sort(a, 3, 4);
+  const std::vector<std::int64_t> kth = a.integers(1);
+  if (kth.empty()) return function(a.operand(0), 0, a.axes(2));
+  Array result;
+  for (const std::int64_t each : kth) result = function(a.operand(0), each, a.axes(2));
+  return result;
+}
 
 /// Arrays in a sequence, or the rows of one.
 std::vector<Array> keys_of(const Arguments& a) {
@@ -36,13 +61,18 @@ std::vector<Array> keys_of(const Arguments& a) {
 
 void bind_sorts(Functions& functions) {
   functions.def(named("sort", sort_parameters),
-                text("A sorted copy: numpy.sort.", "hd.sort(x, axis=0)"),
-                [](const Arguments& a) { return sort(a.operand(0), a.axes(1), a.flag(3)); });
+                text("A sorted copy: numpy.sort.", "hd.sort(x, axis=0)"), [](const Arguments& a) {
+                  check_sort(a, 2, 3);
+                  return sort(a.operand(0), a.axes(1), a.flag(4));
+                });
   functions.def_with_method(
       named("argsort", sort_parameters),
       text("Where each element of the sorted array is, as int64: numpy.argsort.",
            "hd.argsort(x, descending=True)"),
-      [](const Arguments& a) { return argsort(a.operand(0), a.axes(1), a.flag(3)); });
+      [](const Arguments& a) {
+        check_sort(a, 2, 3);
+        return argsort(a.operand(0), a.axes(1), a.flag(4));
+      });
   functions.def(
       "lexsort(keys: Sequence[Array] | Array, axis: int | None = -1) -> Array",
       "The order, as int64, by the last key, among equals by the one before, and so on: "
@@ -52,16 +82,18 @@ void bind_sorts(Functions& functions) {
   constexpr const char* partition_text =
       " All of the axis is sorted. Raises ValueError for a kth out of range.\n\nExample: ";
   functions.def(
-      "partition(x: Array, /, kth: int, axis: int | None = -1) -> Array",
+      "partition(a: Array, kth: int | Sequence[int], axis: int | None = -1, kind: str = "
+      "'introselect', order: None = None) -> Array",
       std::string("A copy with element kth where sorting would put it, none greater "
                   "before and none less behind: numpy.partition.") +
           partition_text + "hd.partition(x, 3)",
-      [](const Arguments& a) { return partition(a.operand(0), a.integer(1), a.axes(2)); });
+      [](const Arguments& a) { return partitioned<partition>(a); });
   functions.def(
-      "argpartition(x: Array, /, kth: int, axis: int | None = -1) -> Array",
+      "argpartition(a: Array, kth: int | Sequence[int], axis: int | None = -1, kind: str = "
+      "'introselect', order: None = None) -> Array",
       std::string("Where the elements of the partition are, as int64: numpy.argpartition.") +
           partition_text + "hd.argpartition(x, 3)",
-      [](const Arguments& a) { return argpartition(a.operand(0), a.integer(1), a.axes(2)); });
+      [](const Arguments& a) { return partitioned<argpartition>(a); });
   functions.def(
       "topk(x: Array, /, k: int, axis: int | None = -1, *, largest: bool = True) -> "
       "tuple[Array, Array]",
@@ -77,29 +109,33 @@ void bind_sorts(Functions& functions) {
 
 void bind_searches(Functions& functions) {
   functions.def(
-      "searchsorted(x1: Array, x2: Operand, /, side: str = \"left\", sorter: Array | None = None) "
+      "searchsorted(a: Array, v: Operand, side: str = \"left\", sorter: Array | None = None) "
       "-> Array",
-      "Where each of x2 would go into x1, which is sorted, or is by sorter, as int64: before its "
-      "equals, or behind them for side='right': numpy.searchsorted. Raises ShapeError unless x1 "
+      "Where each of v would go into a, which is sorted, or is by sorter, as int64: before its "
+      "equals, or behind them for side='right': numpy.searchsorted. Raises ShapeError unless a "
       "has one axis.\n\nExample: hd.searchsorted(edges, x, side='right')",
       [](const Arguments& a) {
         const Array sorter = a.is_none(3) ? Array() : a.array(3);
         return searchsorted(a.operand(0), a.operand(1), a.text(2), sorter);
       });
   functions.def(
-      "digitize(x: Operand, /, bins: Array, right: bool = False) -> Array",
+      "digitize(x: Operand, bins: Array, right: bool = False) -> Array",
       "The number of the bin, between edges that rise or fall, that each element is in, as int64: "
       "numpy.digitize.\n\nExample: hd.digitize(x, hd.asarray([0.0, 1.0, 10.0]))",
       [](const Arguments& a) { return digitize(a.operand(0), a.operand(1), a.flag(2)); });
   functions.def(
-      "interp(x: Operand, xp: Array, fp: Array, /, left: complex | None = None, right: complex | "
-      "None = None) -> Array",
+      "interp(x: Operand, xp: Array, fp: Array, left: complex | None = None, right: complex | None "
+      "= "
+      "None, period: float | None = None) -> Array",
       "Values on the lines through the samples fp at xp, which rise; in front of them left, behind "
-      "them right, by default the first and the last sample: numpy.interp.\n\nRaises ShapeError "
+      "them right, by default the first and the last sample: numpy.interp. With a period the "
+      "samples "
+      "repeat, in any order, and nothing is outside.\n\nRaises ShapeError "
       "unless xp and fp are 1-d and of one length.\n\nExample: hd.interp(x, xp, fp)",
       [](const Arguments& a) {
         return interp(a.operand(0), a.operand(1), a.operand(2), a.optional_scalar(3),
-                      a.optional_scalar(4));
+                      a.optional_scalar(4),
+                      a.is_none(5) ? std::nullopt : std::optional(a.number(5)));
       });
 }
 

@@ -6,9 +6,9 @@ namespace heddle::python {
 
 void bind_statistics(Functions& functions) {
   functions.def(
-      "average(x: Array, /, axis: Axis = None, weights: Array | None = None, returned: bool = "
+      "average(a: Array, axis: Axis = None, weights: Array | None = None, returned: bool = "
       "False, *, keepdims: bool = False) -> Array | tuple[Array, Array]",
-      "The mean, weighted by weights of the shape of x or of the axes; with `returned` also the "
+      "The mean, weighted by weights of the shape of a or of the axes; with `returned` also the "
       "sum of the weights: numpy.average. Where that is 0 the result is inf or NaN.\n\nRaises "
       "ShapeError for weights of another shape.\n\nExample: hd.average(x, axis=0, weights=w)",
       [](const Arguments& a) {
@@ -16,7 +16,7 @@ void bind_statistics(Functions& functions) {
         return a.flag(3) ? to_result(std::move(found)) : wrap(std::move(found.first));
       });
   functions.def(
-      "cov(m: Array, /, y: Array | None = None, rowvar: bool = True, bias: bool = False, ddof: int "
+      "cov(m: Array, y: Array | None = None, rowvar: bool = True, bias: bool = False, ddof: int "
       "| None = None, fweights: Array | None = None, aweights: Array | None = None, *, dtype: "
       "DTypeLike | None = None) -> Array",
       "The covariance matrix of variables in rows, in columns with rowvar=False: numpy.cov. Sums "
@@ -34,7 +34,7 @@ void bind_statistics(Functions& functions) {
         return cov(a.operand(0), options);
       });
   functions.def(
-      "corrcoef(x: Array, /, y: Array | None = None, rowvar: bool = True, *, dtype: DTypeLike | "
+      "corrcoef(x: Array, y: Array | None = None, rowvar: bool = True, *, dtype: DTypeLike | "
       "None = None) -> Array",
       "The correlation coefficients of variables in rows, in [-1, 1]: numpy.corrcoef.",
       [](const Arguments& a) {

@@ -18,65 +18,71 @@ nb::object tuple_of(const std::vector<Array>& arrays) {
 
 void bind_take(Functions& functions) {
   functions.def(
-      "take(x: Array, indices: Operand, /, axis: int | None = None, *, mode: str = \"raise\") -> "
-      "Array",
+      "take(a: Array, indices: Operand, axis: int | None = None, out: Array | None = None, mode: "
+      "str "
+      "= \"raise\") -> Array",
       "The elements at `indices` along an axis, of the flattened array without one: numpy.take. An "
       "index outside reads the nearest element under \"raise\". Raises IndexError, TypeError.",
       [](const Arguments& a) {
-        return take(a.operand(0), a.operand(1), a.optional_integer(2), a.text(3));
+        return take(a.operand(0), a.operand(1), a.optional_integer(2), a.text(4));
       });
   functions.def(
-      "take_along_axis(x: Array, indices: Array, /, axis: int | None = -1) -> Array",
-      "x at indices along one axis, elementwise along all others: numpy.take_along_axis. Raises "
+      "take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array",
+      "arr at indices along one axis, elementwise along all others: numpy.take_along_axis. Raises "
       "ValueError unless the ranks are equal.",
       [](const Arguments& a) {
         if (!a.is_none(2)) return take_along_axis(a.operand(0), a.operand(1), a.integer(2));
         const Array flat = ravel(a.operand(0));
         return take_along_axis({flat, a.where()}, a.operand(1), 0);
       });
-  functions.def(
-      "put(x: Array, indices: Operand, values: Operand, /, mode: str = \"raise\") -> None",
-      "Writes values, which repeat, at places of the flattened array: numpy.put. An index outside "
-      "writes nothing under \"raise\".",
-      [](const Arguments& a) {
-        Array result = a.array(0);
-        put(result, a.operand(1), a.operand(2), a.text(3));
-        a.target(0).write(result, a.where());
-        return nb::none();
-      });
-  functions.def("put_along_axis(x: Array, indices: Array, values: Operand, /, axis: int) -> None",
-                "Writes values where take_along_axis would read: numpy.put_along_axis.",
+  functions.def("put(a: Array, ind: Operand, v: Operand, mode: str = \"raise\") -> None",
+                "Writes v, which repeats, at the places ind of the flattened array: numpy.put. An "
+                "index outside "
+                "writes nothing under \"raise\".",
                 [](const Arguments& a) {
                   Array result = a.array(0);
-                  put_along_axis(result, a.operand(1), a.operand(2), a.integer(3));
+                  put(result, a.operand(1), a.operand(2), a.text(3));
                   a.target(0).write(result, a.where());
                   return nb::none();
                 });
+  functions.def(
+      "put_along_axis(arr: Array, indices: Array, values: Operand, axis: int | None) -> None",
+      "Writes values where take_along_axis would read: numpy.put_along_axis.",
+      [](const Arguments& a) {
+        const Array before = a.array(0);
+        Array result = a.is_none(3) ? before.ravel(a.where()) : before;
+        put_along_axis(result, a.operand(1), a.operand(2), a.is_none(3) ? 0 : a.integer(3));
+        if (a.is_none(3)) result = reshape({result, a.where()}, before.shape());
+        a.target(0).write(result, a.where());
+        return nb::none();
+      });
   functions.def_with_method(
-      "nonzero(x: Array, /) -> tuple[Array, ...]",
-      "Where x is not 0, for each axis: numpy.nonzero. Evaluates and waits; raises TraceError in a "
+      "nonzero(a: Array) -> tuple[Array, ...]",
+      "Where a is not 0, for each axis: numpy.nonzero. Evaluates and waits; raises TraceError in a "
       "traced function.",
       [](const Arguments& a) { return tuple_of(nonzero(a.operand(0))); });
-  functions.def("flatnonzero(x: Array, /) -> Array",
+  functions.def("flatnonzero(a: Array) -> Array",
                 "Where the flattened array is not 0: numpy.flatnonzero. Evaluates and waits.",
                 [](const Arguments& a) { return flatnonzero(a.operand(0)); });
-  functions.def("argwhere(x: Array, /) -> Array",
+  functions.def("argwhere(a: Array) -> Array",
                 "The indices of what is not 0, a row each: numpy.argwhere. Evaluates and waits.",
                 [](const Arguments& a) { return argwhere(a.operand(0)); });
-  functions.def("compress(condition: Array, x: Array, /, axis: int | None = None) -> Array",
-                "The slices whose condition holds: numpy.compress. Evaluates and waits.",
-                [](const Arguments& a) {
-                  return compress(a.operand(0), a.operand(1), a.optional_integer(2));
-                });
   functions.def(
-      "trim_zeros(filt: Array, /, trim: str = 'fb', axis: Axis = None) -> Array",
+      "compress(condition: Array, a: Array, axis: int | None = None, out: Array | None = None) -> "
+      "Array",
+      "The slices whose condition holds: numpy.compress. Evaluates and waits.",
+      [](const Arguments& a) {
+        return compress(a.operand(0), a.operand(1), a.optional_integer(2));
+      });
+  functions.def(
+      "trim_zeros(filt: Array, trim: str = 'fb', axis: Axis = None) -> Array",
       "A view of the array without the slices that are all 0 at the front (\"f\") and at the back "
       "(\"b\") of axes: numpy.trim_zeros. Evaluates and waits; raises TraceError in a traced "
       "function, ValueError for another `trim`.\n\nExample: hd.trim_zeros(x, \"b\")",
       [](const Arguments& a) {
         return a.object(0).view_of(trim_zeros(a.operand(0), a.text(1), a.axes(2)), a.where());
       });
-  functions.def("extract(condition: Array, x: Array, /) -> Array",
+  functions.def("extract(condition: Array, arr: Array) -> Array",
                 "The elements where the condition holds: numpy.extract. Evaluates and waits.",
                 [](const Arguments& a) { return extract(a.operand(0), a.operand(1)); });
 }

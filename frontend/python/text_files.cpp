@@ -166,7 +166,7 @@ void saved(const Arguments& a) {
 
 void bind_text_files(Functions& functions) {
   functions.def(
-      "loadtxt(fname: Any, /, dtype: DTypeLike | None = None, comments: str | Sequence[str] | None "
+      "loadtxt(fname: Any, dtype: DTypeLike | None = None, comments: str | Sequence[str] | None "
       "= '#', delimiter: str | None = None, converters: None = None, skiprows: int = 0, usecols: "
       "int | Sequence[int] | None = None, unpack: bool = False, ndmin: int = 0, encoding: str | "
       "None = None, max_rows: int | None = None, *, quotechar: str | None = None) -> Array",
@@ -176,7 +176,7 @@ void bind_text_files(Functions& functions) {
       "hd.loadtxt('points.csv', delimiter=',', skiprows=1)",
       [](const Arguments& a) { return loaded(a); });
   functions.def(
-      "savetxt(fname: Any, X: Array, /, fmt: str | Sequence[str] = '%.18e', delimiter: str = ' ', "
+      "savetxt(fname: Any, X: Array, fmt: str | Sequence[str] = '%.18e', delimiter: str = ' ', "
       "newline: str = '\\n', header: str = '', footer: str = '', comments: str = '# ', encoding: "
       "str | None = None) -> None",
       "Writes a vector or a matrix as text to a path, whole or not at all, or to a file: "

@@ -110,3 +110,13 @@ def test_isin_and_searchsorted_of_numbers():
             same(lambda xp, make: xp.searchsorted(make([1, 2, 2], dtype), number))
     same(lambda xp, make: xp.isin(300, make([44], "int8")))
     same(lambda xp, make: xp.interp(10**30, make([1.0, 2.0]), make([3.0, 4.0])))
+
+
+@pytest.mark.parametrize("arguments", [
+    "0, 1, 5", "2.0, -1.0, 4, False", "0, 10, 4, dtype='int32'", "-1, -5, 4, dtype='int8'", "0, 1, 1",
+    "0, 1, 0", "0, 5e-324, 10", "1e-323, 5e-324, 6", "0, 2**60, 3, dtype='int64'", "0.1, 0.7, 1000",
+    "-3, 1e300, 77, dtype='float32'"])
+def test_linspace_of_numbers_equals_numpys_bit_for_bit(arguments):
+    ours, numpys = (eval(f"linspace({arguments})", {"linspace": module.linspace}) for module in (hd, np))
+    assert ours.dtype == numpys.dtype
+    assert ours.tolist() == numpys.tolist()

@@ -168,3 +168,29 @@ def test_bulk_generators():
     bulk = hd.random.bulk("xorwow", seed=1)
     assert bulk.bits(3).dtype == hd.uint32
     assert bulk.normal(2.0, 0.1, size=(3, 5), dtype="float32").shape == (3, 5)
+
+
+def test_the_global_generator():
+    def drawn():
+        hd.random.seed(7)
+        return [hd.asnumpy(x) for x in (
+            hd.random.rand(2, 3), hd.random.randn(4), hd.random.random(), hd.random.uniform(-1, 1, 5),
+            hd.random.randint(3, 9, (2, 2)), hd.random.randint(4, size=3), hd.random.choice(9, 4, p=None),
+            hd.random.normal(1.0, scale=2.0, size=3), hd.random.permutation(6))]
+
+    first, second = drawn(), drawn()
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert [x.shape for x in first[:6]] == [(2, 3), (4,), (), (5,), (2, 2), (3,)]
+    assert 3 <= first[4].min() and first[4].max() < 9 and first[5].max() < 4
+    assert sorted(first[8]) == list(range(6))
+    x = hd.arange(20)
+    hd.random.shuffle(x)
+    assert sorted(x.tolist()) == list(range(20))
+    state = hd.random.RandomState(7)
+    np.testing.assert_array_equal(hd.asnumpy(state.rand(2, 3)), first[0])
+    assert not np.array_equal(hd.asnumpy(state.rand(2, 3)), first[0])
+    with pytest.raises(TypeError):
+        hd.random.seed(1.5)
+    with pytest.raises(AttributeError, match="Generator"):
+        state.nothing

@@ -35,8 +35,8 @@ def test_kinds_of_parameters():
     def kinds(function):
         return [p.kind.name for p in inspect.signature(function).parameters.values()]
 
-    assert kinds(hd.add) == ["POSITIONAL_ONLY", "POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD"]
-    assert kinds(hd.broadcast_arrays) == ["VAR_POSITIONAL"]
+    assert kinds(hd.add) == ["POSITIONAL_ONLY"] * 2 + ["POSITIONAL_OR_KEYWORD"] + ["KEYWORD_ONLY"] * 6
+    assert kinds(hd.broadcast_arrays) == ["VAR_POSITIONAL", "KEYWORD_ONLY"]
     assert inspect.signature(hd.isclose).parameters["rtol"].default == 1e-5
 
 

@@ -12,24 +12,47 @@ import sys
 
 from heddle import _heddle
 from heddle._heddle import *  # noqa: F401,F403
-from heddle._errstate import errstate
+from heddle import exceptions, lib
+from heddle._compositions import (apply_over_axes, einsum_path, mask_indices, real_if_close,
+                                  sort_complex)
+from heddle._conversions import (array2string, array_repr, array_str, asanyarray, asarray_chkfinite,
+                                 ascontiguousarray, asfortranarray, frombuffer, fromfile, fromiter,
+                                 fromstring, genfromtxt, isfortran, require)
+from heddle._errstate import errstate, geterr, seterr
+from heddle._facts import (common_type, iscomplexobj, isrealobj, isscalar, issubdtype, iterable,
+                           min_scalar_type, ndenumerate, ndim, ndindex, shape, size)
+from heddle import _legacy_random
 from heddle._grids import mgrid, ogrid
+from heddle._index_tricks import c_, index_exp, r_, s_
 from heddle._jit import jit
-from heddle import _numpy
+from heddle import _array, _numpy, _ufunc
 from heddle._namespace import __array_namespace_info__, get_array_module
+from heddle._polynomials import poly, polyadd, polyder, polydiv, polyint, polymul, polysub
 from heddle._precision import matmul_precision
+from heddle._vectorize import vectorize
 
 sys.modules[__name__ + ".random"] = random  # noqa: F405
 sys.modules[__name__ + ".linalg"] = linalg  # noqa: F405
 
 _numpy.install()
+_legacy_random.install(random)  # noqa: F405
+_ufunc.install()
+_array.install()
+_heddle._set_package_folder(__file__.removesuffix("__init__.py"))
 
 bool_ = bool  # noqa: F405
-int_ = intp = int64  # noqa: F405
-uint = uint64  # noqa: F405
+int_ = intp = long = longlong = int64  # noqa: F405
+uint = uintp = ulong = ulonglong = uint64  # noqa: F405
+byte, short, intc = int8, int16, int32  # noqa: F405
+ubyte, ushort, uintc = uint8, uint16, uint32  # noqa: F405
 half, single, double, float_ = float16, float32, float64, float64  # noqa: F405
 csingle, cdouble = complex64, complex128  # noqa: F405
+ndarray = Array  # noqa: F405
+flatiter = _array.flatiter
+row_stack = vstack  # noqa: F405
+True_, False_ = True, False
 e = 2.718281828459045
+euler_gamma = 0.5772156649015329
 inf = float("inf")
 nan = float("nan")
 newaxis = None
@@ -38,7 +61,27 @@ pi = 3.141592653589793
 __array_api_version__ = "2024.12"
 __version__ = _heddle.__version__
 __all__ = [name for name in _heddle.__dict__ if not name.startswith("_")]
-__all__ += ["bool_", "cdouble", "csingle", "double", "float_", "half", "int_", "intp", "single",
-            "uint"]
-__all__ += ["e", "errstate", "get_array_module", "inf", "jit", "matmul_precision", "mgrid", "nan",
-            "newaxis", "ogrid", "pi"]
+__all__ += ["bool_", "byte", "cdouble", "csingle", "double", "float_", "half", "int_", "intc", "intp",
+            "long", "longlong", "short", "single", "ubyte", "uint", "uintc", "uintp", "ulong",
+            "ulonglong", "ushort"]
+__all__ += ["False_", "True_", "e", "errstate", "euler_gamma", "exceptions", "get_array_module", "inf",
+            "jit", "lib", "matmul_precision", "mgrid", "nan", "newaxis", "ogrid", "pi", "row_stack"]
+__all__ += ["apply_over_axes", "array2string", "array_repr", "array_str", "asanyarray",
+            "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "common_type", "einsum_path",
+            "frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "iscomplexobj",
+            "isfortran", "isrealobj", "isscalar", "issubdtype", "iterable", "mask_indices",
+            "min_scalar_type", "ndenumerate", "ndim", "ndindex", "poly", "polyadd", "polyder",
+            "polydiv", "polyint", "polymul", "polysub", "real_if_close", "require", "shape", "size",
+            "sort_complex"]
+__all__ += ["c_", "flatiter", "geterr", "index_exp", "ndarray", "r_", "s_", "seterr", "vectorize"]
+_KINDS = ("character", "complexfloating", "flexible", "floating", "generic", "inexact", "integer",
+          "number", "signedinteger", "unsignedinteger")
+
+
+def __getattr__(name):
+    """NumPy's kinds of dtypes, for issubdtype; NumPy is imported only for them."""
+    if name in _KINDS:
+        import numpy
+
+        return getattr(numpy, name)
+    raise AttributeError(f"module 'heddle' has no attribute '{name}'")

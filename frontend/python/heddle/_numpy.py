@@ -9,10 +9,6 @@ import inspect
 
 from heddle import _heddle
 
-# Methods of ufuncs that functions here compute.
-_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
-               "logical_and": "all", "logical_or": "any"}
-_SCANS = {"add": "cumsum", "multiply": "cumprod"}
 # What an Array knows without its elements.
 _FACTS = {"shape": lambda x: x.shape, "ndim": lambda x: x.ndim, "size": lambda x: x.size,
           "iscomplexobj": lambda x: x.dtype.kind == "c",
@@ -71,35 +67,66 @@ def _written(function, fallback, args, kwargs):
     return _written_on_host(fallback, args, kwargs)
 
 
+def _computed(function, args, kwargs):
+    """function(*args, **kwargs); NotImplemented where it does not take them, or is None."""
+    if function is None or not _takes(function, args, kwargs):
+        return NotImplemented
+    try:
+        return function(*args, **kwargs)
+    except TypeError:  # an argument that only NumPy takes, or a mistake, which NumPy names
+        return NotImplemented
+
+
 def _called(function, fallback, args, kwargs, out):
     """function(*args, **kwargs), or NumPy's on copies, with what `out` asks for."""
-    result = NotImplemented
     given = {name: value for name, value in kwargs.items() if value is not None}
-    if function is not None and _takes(function, args, given):
-        try:
-            result = function(*args, **given)
-        except TypeError:  # an argument that only NumPy takes, or a mistake, which NumPy names
-            pass
+    result = _computed(function, args, given)
     if result is NotImplemented:
         result = fallback(*_on_host(args), **_on_host(kwargs))
-    if not out or all(each is None for each in out):
-        return result
+    return result if not out or all(each is None for each in out) else _in_outs(result, out)
+
+
+def _in_outs(result, out):
+    """Each result in the array of `out` for it."""
     results = result if isinstance(result, tuple) else (result,)
     stored = tuple(each if into is None else _stored(each, into)
                    for each, into in zip(results, out, strict=True))
     return stored if isinstance(result, tuple) else stored[0]
 
 
+def _ufunc_on_host(method, args, kwargs, out):
+    """NumPy's method of a ufunc on copies; what it writes to an Array's copy is stored."""
+    if out is None:
+        return method(*_on_host(args), **_on_host(kwargs))
+    copies = _on_host(out)
+    result = method(*_on_host(args), out=copies, **_on_host(kwargs))
+    for into, copy in zip(out, copies, strict=True):
+        if into is not copy:
+            into[...] = copy
+    results = result if isinstance(result, tuple) else (result,)
+    stored = tuple(each if into is None else into for each, into in zip(results, out))
+    return stored if isinstance(result, tuple) else stored[0]
+
+
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs with an Array among their operands: see heddle/_numpy.py."""
-    name = {"__call__": ufunc.__name__, "reduce": _REDUCTIONS.get(ufunc.__name__),
-            "accumulate": _SCANS.get(ufunc.__name__)}.get(method)
-    if method in ("reduce", "accumulate"):
-        kwargs.setdefault("axis", 0)  # None, which is all axes, is the default of functions here
+    function = getattr(_heddle, ufunc.__name__, None)
+    if method != "__call__":
+        function = getattr(function, method, None) if isinstance(function, _heddle.ufunc) else None
     if method == "at":
-        return _written_on_host(ufunc.at, inputs, kwargs)
-    function = getattr(_heddle, name, None) if name else None
-    return _called(function, getattr(ufunc, method), inputs, kwargs, out)
+        return _written(function, ufunc.at, inputs, kwargs)
+    if out is None or any(isinstance(each, _heddle.Array) for each in out):
+        into = {} if out is None else {"out": out}
+        result = _computed(function, inputs, {**kwargs, **into})
+    elif "where" in kwargs:  # NumPy's array keeps elements
+        result = NotImplemented
+    else:
+        result = _computed(function, inputs, kwargs)
+        if result is not NotImplemented:
+            return _in_outs(result, out)
+    if result is NotImplemented:
+        result = _ufunc_on_host(getattr(ufunc, method), inputs, kwargs, out)
+    return result
 
 
 def _array_function(self, func, types, args, kwargs):

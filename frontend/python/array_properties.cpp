@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include "heddle/array.h"
+#include "heddle/io.h"
+#include "heddle/manipulation.h"
+
+#include "frontend/python/bindings.h"
+#include "frontend/python/device.h"
+#include "frontend/python/dtypes.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/orders.h"
+
+// What numpy.ndarray has as attributes. flags and flat are in heddle/_array.py.
+
+namespace heddle::python {
+namespace {
+
+nb::object tuple_of(const std::vector<std::int64_t>& values) {
+  nb::list list;
+  for (std::int64_t value : values) list.append(value);
+  return nb::tuple(list);
+}
+
+ArrayObject transposed(ArrayObject& x, bool matrix) {
+  const SourceLocation where = python_location();
+  const Operand operand(x.read(where), where);
+  return x.view_of(matrix ? swapaxes(operand, -2, -1) : transpose(operand), where);
+}
+
+/// x.real = value, x.imag = value.
+void set_part(const ArrayObject& x, bool imaginary, nb::handle value) {
+  const SourceLocation where = python_location();
+  statement_point();
+  ArrayObject part = x.part(imaginary, where);
+  set_item(part, nb::ellipsis(), value, where);
+}
+
+nb::object strides(const ArrayObject& x) {
+  std::vector<std::int64_t> bytes = x.layout().strides;
+  for (std::int64_t& stride : bytes) stride *= static_cast<std::int64_t>(size_of(x.read().dtype()));
+  return tuple_of(bytes);
+}
+
+/// x.shape = value: the array sees its elements in another shape.
+void set_shape(ArrayObject& x, nb::handle value) {
+  const SourceLocation where = python_location();
+  check_extents(value);
+  Shape shape;
+  if (PyIndex_Check(value.ptr()) != 0) {
+    shape.push_back(to_integer(value));
+  } else {
+    for (nb::handle extent : nb::borrow(value)) shape.push_back(to_integer(extent));
+  }
+  if (x.look_through(reshape({x.read(where), where}, shape), where)) return;
+  raise(PyExc_AttributeError,
+        "the elements do not lie in memory so that the array can have that shape; use reshape(), "
+        "which copies them");
+}
+
+/// The array whose elements are seen, as Python knows it while it lives.
+nb::object base_of(const ArrayObject& x) {
+  if (x.owns()) return nb::none();
+  if (x.base().owner != nullptr) {
+    const nb::object owner = nb::find(*x.base().owner);
+    if (owner.is_valid()) return owner;
+  }
+  return nb::cast(ArrayObject(x.shared_base()));
+}
+
+nb::object memory_of(nb::handle x) {
+  const nb::object memory = nb::steal(PyMemoryView_FromObject(x.ptr()));
+  if (!memory.is_valid()) throw nb::python_error();
+  return memory;
+}
+
+}  // namespace
+
+void bind_array_properties(nb::class_<ArrayObject>& type) {
+  type.def_prop_ro(
+          "dtype", [](const ArrayObject& x) { return to_python(x.read().dtype()); },
+          "The element type.")
+      .def_prop_rw(
+          "shape", [](const ArrayObject& x) { return tuple_of(x.read().shape()); }, set_shape,
+          "The extents, outermost first. TraceError for those that a trace leaves open. Assigning "
+          "is a reshape in place; AttributeError where that needs a copy.")
+      .def_prop_ro(
+          "ndim", [](const ArrayObject& x) { return x.read().ndim(); }, "Number of axes.")
+      .def_prop_ro(
+          "size", [](const ArrayObject& x) { return x.read().size(); }, "Number of elements.")
+      .def_prop_ro(
+          "itemsize", [](const ArrayObject& x) { return size_of(x.read().dtype()); },
+          "Bytes of an element.")
+      .def_prop_ro(
+          "nbytes", [](const ArrayObject& x) { return x.read().nbytes(); },
+          "Bytes of all elements.")
+      .def_prop_ro("strides", strides,
+                   "Bytes between neighbours along each axis, as NumPy's array of the same history "
+                   "has them.")
+      .def_prop_ro("base", base_of,
+                   "The array whose elements these are; None for an array that owns them.")
+      .def_prop_ro("data", memory_of,
+                   "A memoryview of the elements, on the CPU. BufferError on a GPU.")
+      .def_prop_ro(
+          "T", [](ArrayObject& x) { return transposed(x, false); },
+          "A view with the axes reversed.")
+      .def_prop_ro(
+          "mT", [](ArrayObject& x) { return transposed(x, true); },
+          "A view with the last two axes exchanged.")
+      .def_prop_rw(
+          "real", [](const ArrayObject& x) { return x.part(false, python_location()); },
+          [](const ArrayObject& x, nb::handle value) { set_part(x, false, value); },
+          "A view of the real parts, which writes through; real numbers themselves.")
+      .def_prop_rw(
+          "imag", [](const ArrayObject& x) { return x.part(true, python_location()); },
+          [](const ArrayObject& x, nb::handle value) { set_part(x, true, value); },
+          "A view of the imaginary parts, which writes through; of real numbers read-only zeros.")
+      .def_prop_ro(
+          "device",
+          [](const ArrayObject& x) { return nb::str(to_string(device_of(x.read())).c_str()); },
+          "Where the elements are, or will be: 'cpu' or 'cuda:0'.")
+      .def_prop_ro("_owns", &ArrayObject::owns)
+      .def_prop_ro("_writable", [](const ArrayObject& x) { return !x.read_only(); })
+      .def_prop_ro("_c_ordered", is_c_ordered)
+      .def_prop_ro("_fortran_ordered", is_fortran_ordered);
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,145 @@
+#include "frontend/python/buffer.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "heddle/jit.h"
+
+#include "frontend/array/access.h"
+#include "frontend/evaluate/checks.h"
+#include "frontend/graph/storage.h"
+#include "frontend/graph/trace.h"
+#include "frontend/python/arguments.h"
+#include "frontend/python/device.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/evaluation.h"
+#include "frontend/python/gil.h"
+#include "runtime/device/backend.h"
+
+namespace heddle::python {
+namespace {
+
+/// What a Py_buffer points to. Until it is released the base is pinned.
+struct Exported {
+  std::shared_ptr<Base> base;
+  Strides shape, strides;  ///< strides in bytes
+  std::string format;
+};
+
+/// The code of module `struct`, in NumPy's extension for complex numbers; empty where there is
+/// none.
+std::string format_of(DType dtype) {
+  if (dtype == DType::bf16) return "";
+  if (is_boolean(dtype)) return "?";
+  if (is_complex(dtype)) return dtype == DType::c64 ? "Zf" : "Zd";
+  if (is_floating(dtype)) return size_of(dtype) == 2 ? "e" : size_of(dtype) == 4 ? "f" : "d";
+  const std::string_view codes = is_signed_integer(dtype) ? "bhiq" : "BHIQ";
+  const std::size_t size = size_of(dtype);
+  return std::string(1, codes[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3]);
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  raise(PyExc_BufferError, "the buffer of an Array: " + why);
+}
+
+void check_exportable(const ArrayObject& array, int flags) {
+  const Array& value = array.read();
+  const runtime::Device device = device_of(value);
+  if (!runtime::capabilities_of(device).host_memory) {
+    refuse(fmt::format("its elements are on {}; copy them with heddle.asnumpy",
+                       runtime::to_string(device)));
+  }
+  if (format_of(value.dtype()).empty()) refuse("Python has no format for bfloat16");
+  if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && array.read_only()) {
+    refuse("it is read-only");
+  }
+}
+
+/// NumPy takes what is raised here for a refusal and asks again, by __array__: a failure stays for
+/// that.
+void check_computed(const ArrayObject& array) {
+  const frontend::NodeRef node = frontend::Access::raw(array.base().value);
+  bool failed = false;
+  {
+    const ReleaseGil released;
+    frontend::evaluate_with_statuses(node);
+    failed = frontend::has_failures(node);
+  }
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  if (failed) refuse("its computation failed; heddle.asnumpy raises how");
+}
+
+void check_layout(Py_buffer& view, int flags) {
+  const bool in_c_order = PyBuffer_IsContiguous(&view, 'C') == 1;
+  const auto asks = [&](int flag) { return (flags & flag) == flag; };
+  const bool strided = asks(PyBUF_STRIDES);
+  const bool fits = asks(PyBUF_C_CONTIGUOUS)     ? in_c_order
+                    : asks(PyBUF_F_CONTIGUOUS)   ? PyBuffer_IsContiguous(&view, 'F') == 1
+                    : asks(PyBUF_ANY_CONTIGUOUS) ? PyBuffer_IsContiguous(&view, 'A') == 1
+                                                 : strided || in_c_order;
+  if (!fits) refuse("its elements are not contiguous; use a copy()");
+  if (!strided) view.strides = nullptr;
+  if (!asks(PyBUF_ND)) view.shape = nullptr;
+  if (!asks(PyBUF_FORMAT)) view.format = nullptr;
+}
+
+static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
+
+void release(Exported* exported) {
+  Base& base = *exported->base;
+  if (--base.buffers == 0 && !base.shared_for_good) unpin(base);
+  delete exported;
+}
+
+void fill(ArrayObject& array, Py_buffer& view, int flags, PyObject* self) {
+  const SourceLocation where = python_location();
+  if (frontend::tracing()) frontend::value_in_trace("the buffer protocol", where);
+  check_exportable(array, flags);
+  check_computed(array);
+  pin(array);
+  const frontend::NodeRef node = array.base().pinned;
+  const Array& value = array.read(where);
+  const auto size = static_cast<std::int64_t>(size_of(value.dtype()));
+  const Layout layout = array.layout();
+  auto* const exported =
+      new Exported{array.shared_base(), value.shape(), layout.strides, format_of(value.dtype())};
+  ++exported->base->buffers;
+  for (std::int64_t& stride : exported->strides) stride *= size;
+  static std::byte nothing{};  // an address for no elements
+  auto* const start = static_cast<std::byte*>(node->value.buffer->pointer());
+  view.buf = start == nullptr ? &nothing : start + node->value.offset + layout.offset * size;
+  view.len = static_cast<Py_ssize_t>(value.nbytes());
+  view.itemsize = static_cast<Py_ssize_t>(size);
+  view.readonly = array.read_only() ? 1 : 0;
+  view.ndim = value.ndim();
+  view.format = exported->format.data();
+  view.shape = reinterpret_cast<Py_ssize_t*>(exported->shape.data());
+  view.strides = reinterpret_cast<Py_ssize_t*>(exported->strides.data());
+  view.suboffsets = nullptr;
+  view.internal = exported;
+  take_pinned_read();
+  try {
+    check_layout(view, flags);
+  } catch (...) {
+    release(exported);
+    throw;
+  }
+  view.obj = Py_NewRef(self);
+}
+
+}  // namespace
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  return guarded(-1, [&] {
+    fill(*as_array(self), *view, flags, self);
+    return 0;
+  });
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { release(static_cast<Exported*>(view->internal)); }
+
+}  // namespace heddle::python

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "heddle/array.h"
+#include "heddle/dtype_info.h"
+
+namespace heddle::python {
+
+/// The array in a dtype. DTypeError, naming the function, where the rule does not allow the cast.
+Array cast_by_rule(const std::string& function, const Array& array, DType dtype, Casting rule,
+                   const SourceLocation& where);
+
+}  // namespace heddle::python

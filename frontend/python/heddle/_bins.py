@@ -1,0 +1,76 @@
+"""How many bins of equal width suit data: NumPy's rules for histogram's `bins`."""
+
+import math
+
+from heddle import _heddle
+
+
+def _spread(x):
+    """From the least to the greatest element, and how many there are."""
+    return _heddle.max(x).item() - _heddle.min(x).item(), x.size
+
+
+def _sqrt(x):
+    spread, count = _spread(x)
+    return spread / math.sqrt(count)
+
+
+def _sturges(x):
+    spread, count = _spread(x)
+    return spread / (math.log2(count) + 1)
+
+
+def _rice(x):
+    spread, count = _spread(x)
+    return spread / (2 * count ** (1 / 3))
+
+
+def _scott(x):
+    return (24 * math.sqrt(math.pi) / x.size) ** (1 / 3) * _heddle.std(x).item()
+
+
+def _doane(x):
+    spread, count = _spread(x)
+    deviation = _heddle.std(x).item()
+    if count <= 2 or deviation == 0:
+        return 0
+    skewness = _heddle.mean(((x - _heddle.mean(x)) / deviation) ** 3).item()
+    expected = math.sqrt(6 * (count - 2) / ((count + 1) * (count + 3)))
+    return spread / (1 + math.log2(count) + math.log2(1 + abs(skewness) / expected))
+
+
+def _fd(x):
+    low, high = _heddle.percentile(x, _heddle.asarray([25, 75])).tolist()
+    return 2 * (high - low) / x.size ** (1 / 3)
+
+
+def _auto(x):
+    return min(max(_fd(x), _sqrt(x) / 2), _sturges(x))
+
+
+_WIDTHS = {"auto": _auto, "doane": _doane, "fd": _fd, "rice": _rice, "scott": _scott, "sqrt": _sqrt,
+           "sturges": _sturges}
+
+
+def number(rule, a, range, has_weights):
+    """How many bins a rule asks for. Evaluates and waits. Raises ValueError for another rule, and
+    TypeError for data with weights."""
+    if rule not in _WIDTHS:
+        raise ValueError(f"histogram: '{rule}' is no rule for bins; one of {', '.join(sorted(_WIDTHS))} "
+                         "is")
+    if has_weights:
+        raise TypeError("histogram: rules for bins are for data without weights")
+    x = _heddle.ravel(_heddle.asarray(a))
+    if range is not None:
+        low, high = map(float, range)
+        x = x[(x >= low) & (x <= high)]
+    if x.size == 0:
+        return 1
+    if range is None:
+        low, high = float(_heddle.min(x)), float(_heddle.max(x))
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    width = _WIDTHS[rule](x)
+    if width and x.dtype.kind in "iu":
+        width = max(width, 1)
+    return math.ceil((high - low) / width) if width else 1

@@ -1,0 +1,63 @@
+"""Functions composed of others, as numpy's of these names."""
+
+from heddle import _heddle
+
+
+def apply_over_axes(func, a, axes):
+    """What func(a, axis) makes of an Array, one axis after the other: numpy.apply_over_axes. Axes that
+    it removes stay, with extent 1. Raises ValueError for a result of another rank.
+
+    Example: hd.apply_over_axes(hd.sum, x, (0, 2))
+    """
+    result = _heddle.asarray(a)
+    rank = result.ndim
+    for axis in axes if isinstance(axes, (tuple, list)) else _heddle.atleast_1d(axes).tolist():
+        axis = axis + rank if axis < 0 else axis
+        found = func(result, axis)
+        if found.ndim == rank - 1:
+            found = _heddle.expand_dims(found, axis)
+        if found.ndim != rank:
+            raise ValueError(f"apply_over_axes: the function made {found.ndim} axes of {rank}")
+        result = found
+    return result
+
+
+def einsum_path(*operands, optimize="greedy", einsum_call=False):
+    """In which order NumPy would multiply the operands of an einsum, and a text that explains it:
+    numpy.einsum_path. Only shapes count. hd.einsum chooses an order of its own."""
+    import numpy
+
+    def outline(value):
+        if not isinstance(value, _heddle.Array):
+            return value
+        return numpy.broadcast_to(numpy.zeros((), value.dtype.dtype), value.shape)
+
+    return numpy.einsum_path(*[outline(each) for each in operands], optimize=optimize,
+                             einsum_call=einsum_call)
+
+
+def mask_indices(n, mask_func, k=0):
+    """Rows and columns where mask_func(ones, k) of an n times n matrix is not 0: numpy.mask_indices.
+
+    Example: x[hd.mask_indices(3, hd.triu, 1)]
+    """
+    return _heddle.nonzero(mask_func(_heddle.ones((n, n), _heddle.int64), k) != 0)
+
+
+def real_if_close(a, tol=100):
+    """The real parts where all imaginary parts are near 0, within tol units of the dtype's eps, or
+    within tol itself where that is at most 1: numpy.real_if_close. Evaluates and waits."""
+    x = _heddle.asarray(a)
+    if x.dtype.kind != "c":
+        return x
+    bound = tol * _heddle.finfo(x.dtype).eps if tol > 1 else tol
+    return x.real if _heddle.all(_heddle.absolute(x.imag) < bound) else x
+
+
+def sort_complex(a):
+    """Sorted by the real parts, then by the imaginary ones, as complex numbers: numpy.sort_complex."""
+    x = _heddle.sort(_heddle.asarray(a))
+    if x.dtype.kind == "c":
+        return x
+    narrow = ("int8", "uint8", "int16", "uint16")
+    return x.astype(_heddle.complex64 if x.dtype.name in narrow else _heddle.complex128)

@@ -1,0 +1,117 @@
+"""Facts about Arrays, numbers and dtypes, as numpy's functions of these names."""
+
+import numbers
+
+from heddle import _heddle
+
+
+def _array(a):
+    return a if isinstance(a, _heddle.Array) else _heddle.asarray(a)
+
+
+def ndim(a):
+    """Number of axes: numpy.ndim."""
+    return _array(a).ndim
+
+
+def shape(a):
+    """The extents: numpy.shape."""
+    return _array(a).shape
+
+
+def size(a, axis=None):
+    """Number of elements, or of those along an axis, or several: numpy.size. Raises AxisError."""
+    x = _array(a)
+    if axis is None:
+        return x.size
+    extents = x.shape
+    count = 1
+    for each in axis if isinstance(axis, tuple) else (axis,):
+        if not -x.ndim <= each < x.ndim:
+            raise _heddle.AxisError(f"size: axis {each} is out of bounds for an array of {x.ndim} axes")
+        count *= extents[each]
+    return count
+
+
+def iscomplexobj(x):
+    """Whether the dtype is complex, of anything that has one: numpy.iscomplexobj."""
+    dtype = getattr(x, "dtype", None)
+    kind = getattr(dtype, "kind", None)
+    if kind is not None:
+        return kind == "c"
+    scalar_type = getattr(dtype, "type", None)
+    if scalar_type is not None:
+        return _heddle.asarray(scalar_type()).dtype.kind == "c"
+    return _array(x).dtype.kind == "c"
+
+
+def isrealobj(x):
+    """Whether the dtype is not complex: numpy.isrealobj."""
+    return not iscomplexobj(x)
+
+
+def isscalar(element):
+    """Whether it is a number, a string or bytes, and no Array: numpy.isscalar."""
+    if isinstance(element, (numbers.Number, str, bytes)):
+        return True
+    return type(element).__module__ == "numpy" and hasattr(element, "dtype") and not hasattr(
+        element, "__setitem__")
+
+
+def iterable(y):
+    """Whether iter(y) works: numpy.iterable."""
+    try:
+        iter(y)
+    except TypeError:
+        return False
+    return True
+
+
+def issubdtype(arg1, arg2):
+    """Whether a dtype is another, or of one of NumPy's kinds: numpy.issubdtype.
+
+    Example: hd.issubdtype(x.dtype, hd.floating)
+    """
+    import numpy
+
+    def plain(dtype):
+        return dtype.dtype if isinstance(dtype, _heddle.DType) else dtype
+
+    return numpy.issubdtype(plain(arg1), plain(arg2))
+
+
+def common_type(*arrays):
+    """The floating or complex dtype that all of the arrays fit, float64 for integers:
+    numpy.common_type. Raises TypeError for bools."""
+    result = _heddle.float16
+    for array in arrays:
+        dtype = _array(array).dtype
+        if dtype.kind == "b":
+            raise TypeError("common_type: bools have no floating dtype")
+        result = _heddle.promote_types(result, _heddle.float64 if dtype.kind in "iu" else dtype)
+    return result
+
+
+def min_scalar_type(a, /):
+    """The smallest dtype of its kind that holds a number; an array's own: numpy.min_scalar_type."""
+    import numpy
+
+    if isinstance(a, _heddle.Array):
+        if a.ndim > 0:
+            return a.dtype
+        a = a.item()
+    return _heddle.result_type(numpy.min_scalar_type(a))
+
+
+def ndindex(*shape):
+    """An iterator over the indices of a shape: numpy.ndindex."""
+    import numpy
+
+    return numpy.ndindex(*shape)
+
+
+def ndenumerate(arr):
+    """An iterator over indices and elements: numpy.ndenumerate. Evaluates and waits."""
+    import numpy
+
+    return numpy.ndenumerate(_heddle.asnumpy(_array(arr)))

@@ -1,0 +1,80 @@
+"""numpy.random's functions of one global generator, and its RandomState: for programs that do not make
+a Generator of their own. The numbers are not NumPy's own; equal seeds give equal numbers."""
+
+import inspect
+import operator
+
+from heddle import _heddle
+
+_Generator, _default_rng = _heddle.random.Generator, _heddle.random.default_rng
+# Methods that are as those of a Generator.
+_SAME = ("beta binomial bytes chisquare dirichlet exponential f gamma geometric gumbel hypergeometric "
+         "laplace logistic lognormal logseries multinomial negative_binomial noncentral_chisquare "
+         "noncentral_f normal pareto permutation poisson power rayleigh shuffle standard_cauchy "
+         "standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises "
+         "wald weibull zipf").split()
+
+
+class RandomState:
+    """numpy.random.RandomState: the methods of a Generator under their older names. Without a seed the
+    operating system makes one."""
+
+    def __init__(self, seed=None):
+        self.seed(seed)
+
+    def seed(self, seed=None):
+        """Begins anew: numpy.random.seed. Raises TypeError for other than an integer or None."""
+        self._generator = _default_rng(seed if seed is None else operator.index(seed))
+
+    def rand(self, *args):
+        """Uniform in [0, 1), of the shape of the arguments: numpy.random.rand."""
+        return self._generator.random(args or None)
+
+    def randn(self, *args):
+        """Normal, of the shape of the arguments: numpy.random.randn."""
+        return self._generator.standard_normal(args or None)
+
+    def randint(self, low, high=None, size=None, dtype=None):
+        """Integers in [low, high), or [0, low): numpy.random.randint."""
+        return self._generator.integers(low, high, size, dtype)
+
+    def random_sample(self, size=None):
+        """Uniform in [0, 1): numpy.random.random_sample."""
+        return self._generator.random(size)
+
+    random = ranf = sample = random_sample
+
+    def choice(self, a, size=None, replace=True, p=None):
+        """Elements of a, or numbers below it: numpy.random.choice."""
+        return self._generator.choice(a, size, replace, p)
+
+    def __getattr__(self, name):
+        if name in _SAME:
+            return getattr(self._generator, name)
+        raise AttributeError(f"RandomState has no {name}; see heddle.random.Generator")
+
+
+_state = RandomState()
+
+
+def _function(name):
+    """The function of the module that is a method of the global state."""
+    def call(*args, **kwargs):
+        return getattr(_state, name)(*args, **kwargs)
+
+    own = getattr(RandomState, name, None)
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = own.__doc__ if own else (
+        f"heddle.random.Generator.{name} of the module's global generator: numpy.random.{name}.")
+    call.__module__ = "heddle.random"
+    signature = inspect.signature(own or getattr(_Generator, name))
+    call.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
+    return call
+
+
+def install(module):
+    """Adds the functions to heddle.random."""
+    module.RandomState = RandomState
+    RandomState.__module__ = "heddle.random"
+    for name in ("seed rand randn randint random_sample random ranf sample choice".split() + _SAME):
+        setattr(module, name, _function(name))

@@ -1,0 +1,9 @@
+"""What Heddle raises. AxisError is in the place of numpy.exceptions.AxisError."""
+
+from heddle._heddle import (AxisError, CompileError, DeviceError, DTypeError, Error, FileError,
+                            IndexError, InternalError, LinAlgError, OutOfMemory, ParseError, ShapeError,
+                            TraceError, ValueError)
+
+__all__ = ["AxisError", "CompileError", "DTypeError", "DeviceError", "Error", "FileError", "IndexError",
+           "InternalError", "LinAlgError", "OutOfMemory", "ParseError", "ShapeError", "TraceError",
+           "ValueError"]
