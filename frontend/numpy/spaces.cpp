@@ -81,7 +81,11 @@ class Line {
 Array finished(const char* op, const Array& values, DType dtype, std::int64_t axis,
                const Here& here) {
   const std::int64_t place = frontend::axis_of(op, axis, values.ndim(), here.where);
-  const bool floors = is_integer(dtype) && !is_complex(values.dtype());
+  if (is_integer(dtype) && is_complex(values.dtype())) {
+    throw DTypeError(at(fmt::format("{}: complex values have no {} ones", op, numpy_name_of(dtype)),
+                        here.where));
+  }
+  const bool floors = is_integer(dtype);
   const Array whole = floors ? floor(here(values)) : values;
   return astype(here(place == 0 ? whole : moveaxis(here(whole), {0}, {place})), dtype);
 }

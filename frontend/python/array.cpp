@@ -1,5 +1,6 @@
 #include "heddle/array.h"
 
+#include "heddle/creation.h"
 #include "heddle/elementwise.h"
 #include "heddle/io.h"
 #include "heddle/jit.h"
@@ -67,9 +68,23 @@ PyObject* in_place(PyObject* a, PyObject* b) {
     std::optional<Array> converted;
     const auto y = operand_of(b, where, converted);
     if (!y) return not_implemented();
+    if (target.is_scalar()) return wrap(function({target.read(where), where}, *y)).release().ptr();
     store(target, function({target.read(where), where}, *y), "in-place operator", where);
     return Py_NewRef(a);
   });
+}
+
+/// Whether NumPy would have a scalar, by which Python's sequences are repeated if it is an integer.
+bool repeats(PyObject* value, PyObject* sequence) {
+  const ArrayObject* const array = as_array(value);
+  const bool is_sequence = PyList_Check(sequence) || PyTuple_Check(sequence) ||
+                           PyUnicode_Check(sequence) || PyBytes_Check(sequence);
+  return is_sequence && array != nullptr && array->is_scalar();
+}
+
+PyObject* multiplied(PyObject* a, PyObject* b) {
+  if (repeats(a, b) || repeats(b, a)) return not_implemented();
+  return binary<multiply>(a, b);
 }
 
 PyObject* powered(PyObject* a, PyObject* b, PyObject* modulus) {
@@ -89,7 +104,21 @@ PyObject* divided(PyObject* a, PyObject* b) {
   });
 }
 
+/// What equals no number: all elements differ from it, as in NumPy.
+PyObject* compare_unequal(PyObject* a, bool differs) {
+  return guarded(static_cast<PyObject*>(nullptr), [&] {
+    const SourceLocation where = python_location();
+    statement_point();
+    const Array& x = as_array(a)->read(where);
+    return wrap(full_like({x, where}, {differs, where}, DType::boolean)).release().ptr();
+  });
+}
+
 PyObject* compare(PyObject* a, PyObject* b, int op) {
+  if (op == Py_EQ || op == Py_NE) {
+    const bool is_other = b == Py_None || PyUnicode_Check(b) || PyBytes_Check(b);
+    if (is_other) return compare_unequal(a, op == Py_NE);
+  }
   switch (op) {
     case Py_LT:
       return binary<less>(a, b);
@@ -219,7 +248,8 @@ PyObject* printed(PyObject* self) {
 PyType_Slot slots[] = {
     HEDDLE_BINARY_SLOT(add, add),
     HEDDLE_BINARY_SLOT(subtract, subtract),
-    HEDDLE_BINARY_SLOT(multiply, multiply),
+    {Py_nb_multiply, reinterpret_cast<void*>(multiplied)},
+    {Py_nb_inplace_multiply, reinterpret_cast<void*>(in_place<multiply>)},
     HEDDLE_BINARY_SLOT(true_divide, divide),
     HEDDLE_BINARY_SLOT(floor_divide, floor_divide),
     HEDDLE_BINARY_SLOT(remainder, remainder),

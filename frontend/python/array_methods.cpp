@@ -154,6 +154,12 @@ nb::object resized(const Arguments& a) {
 
 void bind_shapes(Functions& functions) {
   functions.def_method(
+      "__reversed__(self) -> Any", "Goes along the first axis backwards.", [](const Arguments& a) {
+        const nb::object backwards =
+            nb::borrow(a[0])[nb::slice(nb::none(), nb::none(), nb::int_(-1))];
+        return nb::object(nb::module_::import_("builtins").attr("iter")(backwards));
+      });
+  functions.def_method(
       "reshape(self, *shape: int | tuple[int, ...], order: str = 'C', copy: bool | None = None) -> "
       "Array",
       "As heddle.reshape; the extents may be given one by one: numpy.ndarray.reshape.",

@@ -28,7 +28,10 @@ struct Base {
   /// Memory that others see too, because it was exported or imported: writes go into it, and what
   /// reads it is computed at once, before it may change. Null for all other arrays.
   frontend::NodeRef pinned;
-  bool read_only = false;              ///< memory that others do not let us write
+  bool read_only = false;  ///< memory that others do not let us write
+  /// A 0-d result in the place of one of NumPy's scalars: `x += 1` gives another array, and who
+  /// else holds this one does not see it.
+  bool is_scalar = false;
   int buffers = 0;                     ///< exports by the buffer protocol, which end
   bool shared_for_good = false;        ///< pinned for others that do not say when they are done
   const ArrayObject* owner = nullptr;  ///< whose views these are, while it lives
@@ -110,6 +113,7 @@ class ArrayObject {
   /// Where the elements lie in the base's memory, counted in the array's own elements, as in
   /// NumPy's array of the same history.
   Layout layout() const;
+  bool is_scalar() const { return base_->is_scalar && view_ == nullptr; }
   bool read_only() const {
     return locked_ || base_->read_only || (view_ != nullptr && !view_->writable());
   }

@@ -38,6 +38,8 @@ void bind_windows(Functions& functions);
 void bind_array(nb::module_& module);
 void bind_array_properties(nb::class_<ArrayObject>& type);
 void bind_array_methods(Functions& functions);
+/// Files of arrays, .npy and .npz.
+void bind_array_files(Functions& functions);
 /// Those of numpy.ndarray's methods that are not a function of the module too.
 void bind_numpy_methods(Functions& functions);
 /// jit, its functions and what they lower to.

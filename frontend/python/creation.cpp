@@ -198,6 +198,7 @@ nb::object of_rank(const Arguments& a, const nb::object& made) {
 }  // namespace
 
 void bind_creation(Functions& functions) {
+  functions.give_variables(true);
   functions.def(
       "asarray(a: Any, dtype: DTypeLike | None = None, order: str | None = None, *, device: Device "
       "| "
@@ -243,6 +244,7 @@ void bind_creation(Functions& functions) {
                        });
   bind_fills(functions);
   bind_ranges(functions);
+  functions.give_variables(false);
 }
 
 }  // namespace heddle::python

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 
 namespace heddle::python {
@@ -148,6 +149,21 @@ Casting to_casting(std::string_view function, nb::handle value) {
 
 namespace {
 
+nb::object converted_to(DType dtype, nb::handle value) {
+  nb::object given = nb::borrow(value);
+  if (nb::isinstance<nb::str>(value)) {
+    PyTypeObject* const type = is_complex(dtype)    ? &PyComplex_Type
+                               : is_floating(dtype) ? &PyFloat_Type
+                               : is_boolean(dtype)  ? &PyBool_Type
+                                                    : &PyLong_Type;
+    given = nb::handle(reinterpret_cast<PyObject*>(type))(value);
+  }
+  const nb::object made =
+      nb::module_::import_("heddle._heddle").attr("asarray")(given, to_python(dtype));
+  const ArrayObject& array = *as_array(made);
+  return array.read().ndim() == 0 ? wrap(array.read()) : made;
+}
+
 nb::str name_object(const DTypeObject& object) {
   const std::string_view name = numpy_name_of(object.dtype);
   return nb::str(name.data(), name.size());
@@ -192,6 +208,13 @@ void bind_dtypes(nb::module_& module) {
             return nb::object(numpy_dtype(d.dtype).attr(name));
           },
           "What else NumPy's dtype knows: char, type, str, num, alignment ...")
+      .def(
+          "__call__",
+          [](const DTypeObject& d, nb::handle value) { return converted_to(d.dtype, value); },
+          nb::arg("value") = nb::int_(0),
+          "The value in this dtype, as NumPy's scalar types convert: heddle.uint8(100). A number "
+          "is a "
+          "0-d Array in the place of a scalar.")
       .def_prop_ro(
           "dtype", [](const DTypeObject& d) { return numpy_dtype(d.dtype); },
           "NumPy's dtype, for numpy.dtype(); ml_dtypes has that of bfloat16.");

@@ -158,6 +158,18 @@ nb::object chosen(const Arguments& a) {
   return wrap(where(a.operand(0), a.operand(1), a.operand(2)));
 }
 
+/// DTypeError for a complex number, which is no part of another one.
+void check_real(const Arguments& a, std::size_t i) {
+  if (a.is_none(i)) return;
+  const Operand value = a.operand(i);
+  const bool is_complex_value = value.array() == nullptr
+                                    ? value.scalar().kind == Scalar::Kind::complex
+                                    : is_complex(value.array()->dtype());
+  if (is_complex_value)
+    throw DTypeError(
+        frontend::at(a.name() + ": what replaces NaN or infinities is real", a.where()));
+}
+
 using Bound = std::optional<Operand>;
 
 Bound bound(const Arguments& a, std::size_t i) {
@@ -208,6 +220,7 @@ void bind_elementwise(Functions& functions) {
       "among the bounds. Raises ShapeError.\n\nExample: hd.clip(x, 0, 1)",
       [](const Arguments& a) {
         const Bound low = bound(a, 1), high = bound(a, 2);
+        if (!low && !high) return positive(a.operand(0));  // which bools have none of
         return frontend::clip({asarray(a.operand(0)), a.where()}, low ? &*low : nullptr,
                               high ? &*high : nullptr);
       });
@@ -239,6 +252,7 @@ void bind_elementwise(Functions& functions) {
       "x with NaN and infinities replaced, by default by 0 and the largest finite numbers of the "
       "dtype; in x itself with copy=False: numpy.nan_to_num.",
       [](const Arguments& a) {
+        for (const std::size_t i : {2, 3, 4}) check_real(a, i);
         const Array result = nan_to_num(a.operand(0), a.operand(2), bound(a, 3), bound(a, 4));
         if (a.flag(1)) return wrap(result);
         store(a.target(0), result, "nan_to_num", a.where());

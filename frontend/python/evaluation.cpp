@@ -220,7 +220,9 @@ nb::object wrap(Array array) {
       array = Access::make(copied(node));
     }
   }
-  return nb::cast(ArrayObject(std::move(array)));
+  ArrayObject object(std::move(array));
+  object.base().is_scalar = Access::raw(object.base().value)->shape.empty();
+  return nb::cast(std::move(object));
 }
 
 }  // namespace heddle::python

@@ -116,7 +116,7 @@ bool is_numpy_argument(nb::handle value) {
 }
 
 std::optional<Array> foreign_operand(nb::handle value, const SourceLocation& where) {
-  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || PyRange_Check(value.ptr()))
     return from_python(value, std::nullopt, where);
   return numpy_operand(value, where);
 }

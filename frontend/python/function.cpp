@@ -109,6 +109,9 @@ PyObject* invoke(const Function& function, PyObject* const* args, std::size_t co
     return call_ufunc(function, bound.values.data(), where).release().ptr();
   }
   nb::object result = function.implementation(Arguments(signature, bound.values.data(), where));
+  if (function.gives_variables && Py_REFCNT(result.ptr()) == 1) {
+    if (ArrayObject* const made = as_array(result)) made->base().is_scalar = false;
+  }
   if (signature.out < 0) return result.release().ptr();
   const nb::handle out = bound.values[static_cast<std::size_t>(signature.out)];
   if (out.is_none()) return result.release().ptr();
@@ -205,8 +208,8 @@ std::string Functions::as_method(std::string_view declaration) {
 
 void Functions::add(nb::handle owner, std::string_view declaration, std::string documentation,
                     Function::Implementation implementation, const Ufunc* ufunc) {
-  auto* function =
-      new Function{parse_signature(declaration), std::move(documentation), implementation, ufunc};
+  auto* function = new Function{parse_signature(declaration), std::move(documentation),
+                                implementation, ufunc, gives_variables_};
   if (ufunc != nullptr) hide_placed_outs(function->signature);
   if (function->signature.parameters.size() > most_parameters) {
     throw std::length_error(function->signature.name + " has too many parameters");

@@ -29,6 +29,7 @@ struct Function {
   std::string documentation;
   Implementation implementation;
   const Ufunc* ufunc = nullptr;  ///< null: it is none of NumPy's ufuncs
+  bool gives_variables = false;  ///< 0-d results are arrays in NumPy as well, not scalars
 };
 
 /// Puts functions into the module and methods into the Array class. They match their arguments by
@@ -68,6 +69,9 @@ class Functions {
               Implement) {
     add(owner, declaration, std::move(documentation), erase<Implement>());
   }
+  /// Whether what is bound from here on gives 0-d arrays that operators in place write, as NumPy's
+  /// creation functions do, rather than scalars.
+  void give_variables(bool given) { gives_variables_ = given; }
   /// Another name for a function of the module.
   void alias(const char* name, const char* of) { module_.attr(name) = module_.attr(of); }
 
@@ -80,12 +84,13 @@ class Functions {
   }
   static std::string as_method(std::string_view declaration);
   static nb::handle array_class();
-  static void add(nb::handle owner, std::string_view declaration, std::string documentation,
-                  Function::Implementation implementation, const Ufunc* ufunc = nullptr);
+  void add(nb::handle owner, std::string_view declaration, std::string documentation,
+           Function::Implementation implementation, const Ufunc* ufunc = nullptr);
   void add_ufunc(std::string_view name, const Ufunc& ufunc, std::string documentation,
                  Function::Implementation implementation);
 
   nb::module_ module_;
+  bool gives_variables_ = false;
 };
 
 /// Python's type of such functions.

@@ -39,9 +39,11 @@ nb::object lines(const Arguments& a) {
   const std::int64_t intervals = endpoint ? count - 1 : count;
   const double divisor =
       intervals > 0 ? static_cast<double>(intervals) : std::numeric_limits<double>::quiet_NaN();
-  if (numbers) return nb::make_tuple(result, (a.number(1) - a.number(0)) / divisor);
-  if (intervals <= 0)
-    return nb::make_tuple(result, wrap(full({}, {divisor, a.where()}, DType::f64)));
+  if (intervals <= 0) return nb::make_tuple(result, divisor);
+  if (numbers) {
+    const double step = (a.number(1) - a.number(0)) / divisor;
+    return nb::make_tuple(result, wrap(full({}, {step, a.where()}, DType::f64)));
+  }
   const Array distance = subtract(a.operand(1), a.operand(0));
   const Array step = divide({distance, a.where()}, {Scalar(divisor), a.where()});
   return nb::make_tuple(result, wrap(step));

@@ -302,35 +302,6 @@ nb::object to_numpy(const Array& array, const SourceLocation& where) {
   return result;
 }
 
-/// As numpy.load tells them apart: by how the file begins.
-nb::object loaded_file(const std::string& path, const SourceLocation& where) {
-  char start[4] = {};
-  frontend::open_input("load", path, where).read(start, 4);
-  if (std::memcmp(start, "PK\3\4", 4) != 0) return wrap(heddle::load(path, where));
-  nb::dict arrays;
-  for (auto& [name, array] : heddle::load_npz(path, where)) arrays[name.c_str()] = wrap(array);
-  return arrays;
-}
-
-template <void (*save)(const std::string&, const NamedArrays&, SourceLocation)>
-nb::object save_archive(const Arguments& a) {
-  NamedArrays arrays;
-  for (const Array& each : a.arrays(1)) arrays[fmt::format("arr_{}", arrays.size())] = each;
-  for (const auto& [key, value] : nb::borrow<nb::dict>(a[2])) {
-    const std::string name = nb::str(key).c_str();
-    const ArrayObject* array = as_array(value);
-    if (array == nullptr) {
-      raise(PyExc_TypeError,
-            fmt::format("savez: {} must be an Array, not {}", name, describe_foreign(value)));
-    }
-    if (!arrays.emplace(name, array->read(a.where())).second)
-      raise(PyExc_ValueError, fmt::format("savez: there are two arrays of the name {}", name));
-  }
-  for (const auto& [name, array] : arrays) compute(array);
-  save(a.text(0), arrays, a.where());
-  return nb::none();
-}
-
 void bind_host(Functions& functions) {
   functions.def("asnumpy(x: Any, /) -> numpy.ndarray",
                 "A NumPy array with a copy of the elements; what is no Array goes to "
@@ -359,27 +330,6 @@ void bind_host(Functions& functions) {
   functions.def_method("tolist(self) -> Any",
                        "All elements in nested lists: numpy.ndarray.tolist. Evaluates and waits.",
                        [](const Arguments& a) { return to_list(a.array(0), a.where()); });
-  functions.def("save(file: str, x: Array, /) -> None",
-                "Writes a .npy file, whole or not at all: numpy.save. Raises FileError.",
-                [](const Arguments& a) {
-                  compute(a.array(1));
-                  heddle::save(a.text(0), a.array(1), a.where());
-                  return nb::none();
-                });
-  functions.def(
-      "load(file: str, /) -> Array | dict[str, Array]",
-      "Reads a .npy file, or the arrays of a .npz file by their names: numpy.load. Raises "
-      "FileError.",
-      [](const Arguments& a) { return loaded_file(a.text(0), a.where()); });
-  functions.def(
-      "savez(file: str, /, *args: Array, **kwds: Array) -> None",
-      "Writes arrays to a .npz file, whole or not at all, under their keywords, or arr_0, "
-      "arr_1 ...: numpy.savez. Raises ValueError without arrays, FileError.\n\nExample: "
-      "hd.savez('weights.npz', w=w, b=b)",
-      [](const Arguments& a) { return save_archive<heddle::savez>(a); });
-  functions.def("savez_compressed(file: str, /, *args: Array, **kwds: Array) -> None",
-                "As savez, with the arrays deflated: numpy.savez_compressed.",
-                [](const Arguments& a) { return save_archive<heddle::savez_compressed>(a); });
 }
 
 }  // namespace heddle::python

@@ -126,7 +126,7 @@ bool is_same_place(const ArrayObject& a, const ArrayObject& b) {
 /// What asarray makes elements of: lists, tuples, and arrays and scalars of NumPy.
 bool is_sequence_of_values(nb::handle value) {
   return nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value) ||
-         is_numpy_array(value) || is_numpy_scalar(value);
+         PyRange_Check(value.ptr()) || is_numpy_array(value) || is_numpy_scalar(value);
 }
 
 void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,

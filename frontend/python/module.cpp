@@ -22,6 +22,7 @@ NB_MODULE(_heddle, module) {
   Functions functions(module);
   bind_array_methods(functions);
   bind_host(functions);
+  bind_array_files(functions);
   bind_export(functions);
   bind_import(functions);
   bind_promotion(functions);

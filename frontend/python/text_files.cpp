@@ -8,27 +8,10 @@
 #include "frontend/io/whole_file.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/paths.h"
 
 namespace heddle::python {
 namespace {
-
-std::string bytes_of(nb::handle value) {
-  if (nb::isinstance<nb::str>(value)) return utf8_of(value);
-  if (!nb::isinstance<nb::bytes>(value))
-    raise(PyExc_TypeError, "expected text, not " + describe_foreign(value));
-  const auto bytes = nb::borrow<nb::bytes>(value);
-  return {bytes.c_str(), bytes.size()};
-}
-
-/// A path as text; none for what is no path.
-std::optional<std::string> path_of(nb::handle value) {
-  if (!nb::isinstance<nb::str>(value) && !nb::hasattr(value, "__fspath__")) return std::nullopt;
-  const nb::object path = nb::module_::import_("os").attr("fsencode")(value);
-  std::string bytes = bytes_of(path);
-  if (bytes.find('\0') != std::string::npos)
-    raise(PyExc_ValueError, "a path holds a null character");
-  return bytes;
-}
 
 /// The module of Python that reads and writes files of such a name; null for plain ones.
 const char* compression_of(const std::string& path) {

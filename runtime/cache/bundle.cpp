@@ -1,5 +1,6 @@
 #include "runtime/cache/bundle.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -58,7 +59,9 @@ void require_trust(const std::string& path, const FileFacts& facts) {
 
 std::string read_shipped(const std::string& path, Foreign foreign) {
   const Signer* const signer = Signer::global();
-  const std::uint64_t most = host_free_bytes();
+  // What is free is a guess, which small files are not refused for.
+  constexpr std::uint64_t worth_asking = std::uint64_t{64} << 20;
+  const std::uint64_t most = std::max<std::uint64_t>(host_free_bytes(), worth_asking);
   std::string bytes;
   FileFacts facts;
   const Plausible plausible = signer == nullptr ? begins_as_shipped : nullptr;

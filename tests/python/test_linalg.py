@@ -1,6 +1,7 @@
 """numpy.linalg's factorisations: values, dtypes, layouts, batches, and what fails."""
 
 import inspect
+import io
 import os
 import subprocess
 import sys
@@ -180,10 +181,20 @@ def test_every_deferred_failure_is_raised_and_one_that_stands_there_first():
     hd.synchronize()
 
 
+def archive(folder):
+    """A .npz file; an open one where Heddle was built without libzip."""
+    path = str(folder / "x.npz")
+    try:
+        hd.savez(path, hd.eye(2))
+    except hd.FileError:
+        return io.BytesIO()
+    return path
+
+
 def test_failures_are_raised_where_arrays_leave(tmp_path):
     for leave in (lambda x: hd.save(str(tmp_path / "x.npy"), x), lambda x: x.__dlpack__(),
                   np.asarray, str,
-                  lambda x: hd.savez(str(tmp_path / "x.npz"), x), lambda x: x.tolist()):
+                  lambda x: hd.savez(archive(tmp_path), x), lambda x: x.tolist()):
         with hd.errstate(linalg="defer"):
             factors = hd.linalg.cholesky(hd.array(failing()))
         with pytest.raises(hd.LinAlgError, match="matrix 2"):

@@ -21,7 +21,7 @@ NOT_HERE = {
 # Parameters beside NumPy's, or in place of them.
 OTHER_PARAMETERS = {
     "argsort": "descending is the array standard's", "clip": "no **kwargs",
-    "reshape": "as NumPy's", "view": "NumPy's signature says *args",
+    "reshape": "as NumPy's", "sort": "descending is that of NumPys to come", "view": "NumPy's signature says *args",
 }
 
 

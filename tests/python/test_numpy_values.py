@@ -120,3 +120,10 @@ def test_linspace_of_numbers_equals_numpys_bit_for_bit(arguments):
     ours, numpys = (eval(f"linspace({arguments})", {"linspace": module.linspace}) for module in (hd, np))
     assert ours.dtype == numpys.dtype
     assert ours.tolist() == numpys.tolist()
+
+
+@pytest.mark.parametrize("period", [7.0, -6, 360])
+@pytest.mark.parametrize("points, values", [([0.0, 1, 2, 3], [0.0, 1, 2, 3]), ([5, 1, 3], [1, 2, 4])])
+def test_interp_of_periodic_values(points, values, period):
+    x = np.linspace(-20, 20, 41).reshape(1, 41)
+    same(lambda xp, make: xp.interp(make(x), make(points), make(values), period=period), ulp=16)

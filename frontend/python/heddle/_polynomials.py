@@ -87,7 +87,7 @@ def poly(seq_of_zeros):
     if zeros.ndim != 1:
         raise ValueError("poly: the zeros are a vector; eigenvalues of matrices are not here")
     if len(zeros) == 0:
-        return _heddle.asarray(1.0)
+        return 1.0
     if zeros.dtype.name not in ("float32", "float64", "complex64", "complex128"):
         zeros = zeros.astype(_heddle.float64)
     p = _heddle.ones(1, zeros.dtype)

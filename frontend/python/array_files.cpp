@@ -1,0 +1,118 @@
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "heddle/creation.h"
+#include "heddle/io.h"
+
+#include "frontend/array/access.h"
+#include "frontend/io/input_file.h"
+#include "frontend/python/bindings.h"
+#include "frontend/python/device.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
+#include "frontend/python/paths.h"
+
+namespace heddle::python {
+namespace {
+
+nb::object numpys(const char* function) { return nb::module_::import_("numpy").attr(function); }
+
+/// A file object, which NumPy reads and writes; TypeError for what is no file.
+nb::object file_object(const Arguments& a, std::size_t i, const char* method) {
+  if (!nb::hasattr(a[i], method)) a.mistyped(i, "a path or a file");
+  return nb::borrow(a[i]);
+}
+
+/// The arrays of a .npz file, with what numpy.load gives beside them.
+nb::object archive(const nb::dict& arrays) {
+  return nb::module_::import_("heddle._archive").attr("NpzFile")(arrays);
+}
+
+nb::object loaded_object(const nb::object& file, const SourceLocation& where) {
+  const nb::object found = numpys("load")(file);
+  if (is_numpy_array(found)) return wrap(from_python(found, std::nullopt, where));
+  nb::dict arrays;
+  for (nb::handle name : found.attr("files"))
+    arrays[name] = wrap(from_python(found[name], std::nullopt, where));
+  return archive(arrays);
+}
+
+/// As numpy.load tells them apart: by how the file begins.
+nb::object loaded_file(const std::string& path, const SourceLocation& where) {
+  char start[4] = {};
+  frontend::open_input("load", path, where).read(start, 4);
+  if (std::memcmp(start, "PK\3\4", 4) != 0) return wrap(heddle::load(path, where));
+  nb::dict arrays;
+  for (auto& [name, array] : heddle::load_npz(path, where)) arrays[name.c_str()] = wrap(array);
+  return archive(arrays);
+}
+
+nb::object save_array(const Arguments& a) {
+  const Array value = asarray(a.operand(1));
+  if (const auto path = path_of(a[0])) {
+    compute(value);
+    heddle::save(*path, value, a.where());
+  } else {
+    numpys("save")(file_object(a, 0, "write"), to_numpy(value, a.where()));
+  }
+  return nb::none();
+}
+
+NamedArrays named_arrays(const Arguments& a) {
+  NamedArrays arrays;
+  for (const Array& each : a.arrays(1)) arrays[fmt::format("arr_{}", arrays.size())] = each;
+  for (const auto& [key, value] : nb::borrow<nb::dict>(a[2])) {
+    const std::string name = nb::str(key).c_str();
+    const ArrayObject* array = as_array(value);
+    const Array made =
+        array != nullptr ? array->read(a.where()) : from_python(value, std::nullopt, a.where());
+    if (!arrays.emplace(name, made).second)
+      raise(PyExc_ValueError, fmt::format("savez: there are two arrays of the name {}", name));
+  }
+  return arrays;
+}
+
+template <void (*save)(const std::string&, const NamedArrays&, SourceLocation)>
+nb::object save_archive(const Arguments& a) {
+  const NamedArrays arrays = named_arrays(a);
+  if (const auto path = path_of(a[0])) {
+    for (const auto& [name, array] : arrays) compute(array);
+    save(*path, arrays, a.where());
+    return nb::none();
+  }
+  nb::dict values;
+  for (const auto& [name, array] : arrays) values[name.c_str()] = to_numpy(array, a.where());
+  numpys(a.name().c_str())(file_object(a, 0, "write"), **values);
+  return nb::none();
+}
+
+}  // namespace
+
+void bind_array_files(Functions& functions) {
+  functions.def(
+      "save(file: Any, x: Operand, /) -> None",
+      "Writes a .npy file, whole or not at all, or to an open file: numpy.save. Raises FileError.",
+      [](const Arguments& a) { return save_array(a); });
+  functions.def("load(file: Any, /) -> Array | dict[str, Array]",
+                "Reads a .npy file, or the arrays of a .npz file by their names, which is a dict "
+                "with NumPy's "
+                "`files` and for a with statement; from a path or an open file: numpy.load. Raises "
+                "FileError.",
+                [](const Arguments& a) {
+                  if (const auto path = path_of(a[0])) return loaded_file(*path, a.where());
+                  return loaded_object(file_object(a, 0, "read"), a.where());
+                });
+  functions.def(
+      "savez(file: Any, /, *args: Operand, **kwds: Operand) -> None",
+      "Writes arrays to a .npz file, whole or not at all, or to an open file, under their "
+      "keywords, "
+      "or arr_0, arr_1 ...: numpy.savez. Raises ValueError without arrays, FileError.\n\nExample: "
+      "hd.savez('weights.npz', w=w, b=b)",
+      [](const Arguments& a) { return save_archive<heddle::savez>(a); });
+  functions.def("savez_compressed(file: Any, /, *args: Operand, **kwds: Operand) -> None",
+                "As savez, with the arrays deflated: numpy.savez_compressed.",
+                [](const Arguments& a) { return save_archive<heddle::savez_compressed>(a); });
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,125 @@
+"""0-d results stand where NumPy has scalars: immutable numbers, not variables that others see change."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import heddle as hd
+
+IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv,
+            operator.imod, operator.ipow]
+
+# What gives a scalar in NumPy, of a vector.
+SCALARS = {
+    "sum": lambda xp, x: x.sum(), "max": lambda xp, x: xp.max(x), "element": lambda xp, x: x[1],
+    "last": lambda xp, x: x[-1], "ufunc": lambda xp, x: xp.multiply(x[0], 2), "dot": lambda xp, x: x @ x,
+    "operator": lambda xp, x: x[0] + x[1], "mean": lambda xp, x: xp.mean(x), "dtype": lambda xp, x: xp.float32(3),
+    "reduce": lambda xp, x: xp.add.reduce(x)}
+
+
+@pytest.mark.parametrize("update", IN_PLACE)
+@pytest.mark.parametrize("name", SCALARS)
+def test_operators_in_place_give_others_the_old_value(name, update):
+    for xp in (np, hd):
+        x = xp.arange(1, 5)
+        first = same = SCALARS[name](xp, x)
+        before = float(first)
+        first = update(first, 2)
+        assert float(same) == before
+        assert float(first) == float(update(before, 2))
+        assert x.tolist() == [1, 2, 3, 4]
+
+
+def test_a_list_of_running_totals():
+    for xp in (np, hd):
+        total, totals = 0, []
+        for _ in range(3):
+            total += xp.arange(4).sum()
+            totals.append(total)
+        assert [int(each) for each in totals] == [6, 12, 18]
+
+
+def test_a_scalar_takes_the_dtype_of_what_is_added():
+    for xp in (np, hd):
+        x = xp.asarray([1, 2]).sum()
+        x += 0.5
+        assert str(x.dtype) == "float64"
+        assert float(x) == 3.5
+
+
+@pytest.mark.parametrize("make", [
+    lambda xp: xp.array(3.0), lambda xp: xp.zeros(()), lambda xp: xp.full((), 2.0), lambda xp: xp.ones(())])
+def test_0d_arrays_that_are_created_are_variables(make):
+    for xp in (np, hd):
+        x = same = make(xp)
+        before = float(x)
+        x += 1
+        assert x is same
+        assert float(same) == before + 1
+
+
+def test_asarray_of_a_scalar_leaves_it_one():
+    x = same = hd.arange(3).sum()
+    hd.asarray(x)
+    x += 1
+    assert int(same) == 3
+
+
+def test_elements_in_place_write_their_array():
+    for xp in (np, hd):
+        x = xp.arange(4)
+        x[1] += 5
+        view = x[2:3]
+        view += 1
+        assert x.tolist() == [0, 6, 3, 3]
+
+
+@pytest.mark.parametrize("sequence", [[0], (1, 2), "ab", b"x", [None, "a"]])
+def test_sequences_are_repeated_by_integers(sequence):
+    for xp in (np, hd):
+        count = xp.array([3, 1]).max()
+        assert sequence * count == sequence * 3
+        assert count * sequence == sequence * 3
+
+
+def test_other_numbers_repeat_nothing():
+    for xp in (np, hd):
+        with pytest.raises(TypeError):
+            xp.array([2.0]).max() * [1, 2]
+        assert (xp.array(2.0) * [1, 2]).tolist() == [2, 4]
+        assert (xp.arange(2) * [1, 2]).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("other", [None, "a", b"a"])
+def test_what_is_no_number_equals_no_element(other):
+    for xp in (np, hd):
+        x = xp.arange(6).reshape(2, 3)
+        assert (x == other).tolist() == [[False] * 3] * 2
+        assert (x != other).tolist() == [[True] * 3] * 2
+        assert x[x != other].shape == (6,)
+        assert not bool(x.sum() == other)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "float16", "float32", "float64", "complex64",
+                                   "bool_"])
+@pytest.mark.parametrize("value", [1, 0, True, 1.0, [1, 0], np.int8(1), np.array([0, 1])])
+def test_dtypes_convert(dtype, value):
+    ours, numpys = getattr(hd, dtype)(value), getattr(np, dtype)(value)
+    assert np.asarray(ours).tolist() == numpys.tolist()
+    if dtype != "bool_":
+        assert str(ours.dtype) == str(numpys.dtype)
+
+
+def test_dtypes_read_text():
+    assert float(hd.float64("2.5")) == 2.5
+    assert int(hd.int32("12")) == 12
+    with pytest.raises(ValueError, match="could not convert"):
+        hd.float32("a")
+
+
+def test_ranges_and_reversed():
+    x = hd.zeros(3)
+    x[:] = range(3)
+    assert (x + range(3)).tolist() == [0, 2, 4]
+    assert [int(each) for each in reversed(x)] == [2, 1, 0]
