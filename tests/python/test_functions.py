@@ -118,8 +118,10 @@ def test_npz_files_are_numpys(tmp_path):
         hd.savez(path, hd.ones(2), arr_0=hd.ones(2))
     with pytest.raises(ValueError, match="no arrays"):
         hd.savez(path)
-    with pytest.raises(TypeError, match="weights must be an Array"):
-        hd.savez(path, weights=np.ones(2))
+    hd.savez(path, weights=np.ones(2), list=[1, 2])
+    assert hd.load(path)["list"].tolist() == [1, 2]
+    with pytest.raises(TypeError, match="no dtype for text"):
+        hd.savez(path, weights="a")
 
 
 def test_grids_by_subscripts():

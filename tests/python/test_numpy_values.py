@@ -127,3 +127,10 @@ def test_linspace_of_numbers_equals_numpys_bit_for_bit(arguments):
 def test_interp_of_periodic_values(points, values, period):
     x = np.linspace(-20, 20, 41).reshape(1, 41)
     same(lambda xp, make: xp.interp(make(x), make(points), make(values), period=period), ulp=16)
+
+
+def test_one_value_has_no_step():
+    for start in (0.0, hd.asarray([1.0, 2.0])):
+        values, step = hd.linspace(start, 7, 1, retstep=True)
+        assert np.isnan(step)
+        assert values.shape[0] == 1

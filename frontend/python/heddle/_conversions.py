@@ -27,8 +27,8 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 
 
 def asfortranarray(a, dtype=None, *, like=None):
-    """An Array of at least one axis, whose strides are Fortran's: numpy.asfortranarray. It is `a` where that is so, else
-    the transpose of a copy of a's transpose."""
+    """An Array of at least one axis, whose strides are Fortran's: numpy.asfortranarray. It is `a` where
+    that is so, else the transpose of a copy of a's transpose."""
     result = _heddle.asarray(a, dtype, like=like)
     if result.ndim == 0:
         return _heddle.reshape(result, 1)
@@ -69,7 +69,7 @@ def require(a, dtype=None, requirements=None, *, like=None):
     result = given
     if "C" in wanted and result.ndim > 0:
         result = ascontiguousarray(result)
-    if "F" in wanted:
+    if "F" in wanted and result.ndim > 0:
         result = asfortranarray(result)
     return _heddle.copy(result) if wanted & {"O", "W"} and result is given is a else result
 
