@@ -133,6 +133,7 @@ void bind_picks(Functions& functions) {
 }
 
 nb::object resized(const Arguments& a) {
+  if (nb::len(a[1]) == 0) return nb::none();
   check_extents(a[1]);
   const Shape shape = a.variadic_integers(1);
   const Array flat = ravel(a.operand(0));
@@ -191,7 +192,9 @@ nb::object cast_to(const Arguments& a) {
                                   a.where()));
   }
   if (!a.flag(5) && own == dtype) return nb::borrow(a[0]);
-  return wrap(astype(a.operand(0), dtype));
+  const nb::object result = wrap(astype(a.operand(0), dtype));
+  if (!a.object(0).is_scalar()) as_array(result)->base().is_scalar = false;
+  return result;
 }
 
 /// x[index] for one index into the flattened array, or one for each axis.

@@ -160,7 +160,7 @@ void assign(Base& base, const NodeRef& node) {
   if (base.pinned) {
     copy_into(base.pinned, node);
   } else {
-    Access::assign(base.value, node);
+    Access::assign(base.value, Access::raw(own_value(Access::make(node))));
   }
 }
 
@@ -206,7 +206,7 @@ void View::write(const Array& value, const SourceLocation& where) {
 }
 
 ArrayObject::ArrayObject(Array value) : base_(std::make_shared<Base>()), owns_(true) {
-  base_->value = std::move(value);
+  base_->value = own_value(std::move(value));
 }
 
 ArrayObject::ArrayObject(const ArrayObject& other)
@@ -282,7 +282,7 @@ void ArrayObject::replace(Array value, const SourceLocation& where) {
   }
   view_ = nullptr;
   base_ = std::make_shared<Base>();
-  base_->value = std::move(value);
+  base_->value = own_value(std::move(value));
 }
 
 ArrayObject ArrayObject::part(bool imaginary, const SourceLocation& where) const {

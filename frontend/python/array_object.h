@@ -32,8 +32,6 @@ struct Base {
   /// A 0-d result in the place of one of NumPy's scalars: `x += 1` gives another array, and who
   /// else holds this one does not see it.
   bool is_scalar = false;
-  int buffers = 0;                     ///< exports by the buffer protocol, which end
-  bool shared_for_good = false;        ///< pinned for others that do not say when they are done
   const ArrayObject* owner = nullptr;  ///< whose views these are, while it lives
   std::unordered_set<View*> views;     ///< those that are alive, to forget what they have cached
 };

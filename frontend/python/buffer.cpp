@@ -22,9 +22,9 @@
 namespace heddle::python {
 namespace {
 
-/// What a Py_buffer points to. Until it is released the base is pinned.
+/// What a Py_buffer points to: a value, which never changes. Writing to the Array gives it another.
 struct Exported {
-  std::shared_ptr<Base> base;
+  frontend::NodeRef node;
   Strides shape, strides;  ///< strides in bytes
   std::string format;
 };
@@ -53,23 +53,26 @@ void check_exportable(const ArrayObject& array, int flags) {
                        runtime::to_string(device)));
   }
   if (format_of(value.dtype()).empty()) refuse("Python has no format for bfloat16");
-  if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && array.read_only()) {
-    refuse("it is read-only");
-  }
+  if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE)
+    refuse("it is read-only; write to the Array, or to a copy by heddle.asnumpy");
 }
 
-/// NumPy takes what is raised here for a refusal and asks again, by __array__: a failure stays for
-/// that.
-void check_computed(const ArrayObject& array) {
-  const frontend::NodeRef node = frontend::Access::raw(array.base().value);
-  bool failed = false;
-  {
-    const ReleaseGil released;
-    frontend::evaluate_with_statuses(node);
-    failed = frontend::has_failures(node);
+/// The value of the array's base, computed. NumPy takes what is raised here for a refusal and asks
+/// again, by __array__: a failure stays for that.
+frontend::NodeRef computed_base(const ArrayObject& array) {
+  while (true) {
+    // Other threads may write while the GIL is released: what they replace is not ours any more.
+    const frontend::NodeRef node = frontend::Access::raw(array.base().value);
+    bool failed = false;
+    {
+      const ReleaseGil released;
+      frontend::evaluate_with_statuses(node);
+      failed = frontend::has_failures(node);
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (failed) refuse("its computation failed; heddle.asnumpy raises how");
+    if (node == frontend::Access::raw(array.base().value)) return node;
   }
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  if (failed) refuse("its computation failed; heddle.asnumpy raises how");
 }
 
 void check_layout(Py_buffer& view, int flags) {
@@ -88,45 +91,31 @@ void check_layout(Py_buffer& view, int flags) {
 
 static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
 
-void release(Exported* exported) {
-  Base& base = *exported->base;
-  if (--base.buffers == 0 && !base.shared_for_good) unpin(base);
-  delete exported;
-}
-
 void fill(ArrayObject& array, Py_buffer& view, int flags, PyObject* self) {
   const SourceLocation where = python_location();
   if (frontend::tracing()) frontend::value_in_trace("the buffer protocol", where);
   check_exportable(array, flags);
-  check_computed(array);
-  pin(array);
-  const frontend::NodeRef node = array.base().pinned;
+  const frontend::NodeRef node = computed_base(array);
   const Array& value = array.read(where);
   const auto size = static_cast<std::int64_t>(size_of(value.dtype()));
   const Layout layout = array.layout();
-  auto* const exported =
-      new Exported{array.shared_base(), value.shape(), layout.strides, format_of(value.dtype())};
-  ++exported->base->buffers;
+  auto exported = std::make_unique<Exported>(
+      Exported{node, value.shape(), layout.strides, format_of(value.dtype())});
   for (std::int64_t& stride : exported->strides) stride *= size;
   static std::byte nothing{};  // an address for no elements
   auto* const start = static_cast<std::byte*>(node->value.buffer->pointer());
   view.buf = start == nullptr ? &nothing : start + node->value.offset + layout.offset * size;
   view.len = static_cast<Py_ssize_t>(value.nbytes());
   view.itemsize = static_cast<Py_ssize_t>(size);
-  view.readonly = array.read_only() ? 1 : 0;
+  view.readonly = 1;
   view.ndim = value.ndim();
   view.format = exported->format.data();
   view.shape = reinterpret_cast<Py_ssize_t*>(exported->shape.data());
   view.strides = reinterpret_cast<Py_ssize_t*>(exported->strides.data());
   view.suboffsets = nullptr;
-  view.internal = exported;
   take_pinned_read();
-  try {
-    check_layout(view, flags);
-  } catch (...) {
-    release(exported);
-    throw;
-  }
+  check_layout(view, flags);
+  view.internal = exported.release();
   view.obj = Py_NewRef(self);
 }
 
@@ -140,6 +129,6 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   });
 }
 
-void release_buffer(PyObject*, Py_buffer* view) { release(static_cast<Exported*>(view->internal)); }
+void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Exported*>(view->internal); }
 
 }  // namespace heddle::python

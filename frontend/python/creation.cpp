@@ -164,7 +164,7 @@ nb::object converted(nb::handle value, std::optional<DType> dtype, nb::handle co
   if (const ArrayObject* array = as_array(value)) {
     const Array& x = array->read(where);
     const bool same = !dtype || *dtype == x.dtype();
-    if (same && !must) return nb::borrow(value);
+    if (same && !must && !array->is_scalar()) return nb::borrow(value);
     if (must_not) {
       raise(PyExc_ValueError, fmt::format("asarray: copy=False, but {} as {} needs a copy",
                                           numpy_name_of(x.dtype()), numpy_name_of(*dtype)));

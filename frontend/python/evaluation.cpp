@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "heddle/jit.h"
 
@@ -143,9 +144,25 @@ SharedOrder::~SharedOrder() {
   }
 }
 
-void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value) {
+namespace {
+
+/// Computes all that this thread has recorded, views too: what reads memory is to see what is there
+/// before it is written.
+void evaluate_recorded() {
+  std::vector<frontend::NodeRef> recorded;
+  {
+    const std::lock_guard lock(frontend::graph_mutex());
+    recorded = frontend::Recorder::current().unclaimed();
+  }
+  frontend::evaluate(recorded);
+}
+
+}  // namespace
+
+void copy_into(frontend::NodeRef pinned, frontend::NodeRef value) {
   const ReleaseGil release;
   frontend::evaluate(value);
+  evaluate_recorded();
   const runtime::DeviceArray &to = pinned->value, &from = value->value;
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*pinned));
   if (bytes == 0) return;
@@ -183,7 +200,8 @@ void unregister_pinned(const frontend::NodeRef& node) {
 void pin(ArrayObject& array) {
   Base& base = array.base();
   if (base.pinned) return;
-  compute(base.value);
+  // Another thread may write while this one computes.
+  while (!Access::raw(base.value)->evaluated()) compute(base.value);
   for (View* view : base.views) view->forget();
   frontend::NodeRef node = Access::raw(base.value);
   // Others who hold the value, pending ops among them, keep what it is now: one reference is the
@@ -196,15 +214,16 @@ void pin(ArrayObject& array) {
   register_pinned(node);
 }
 
-void unpin(Base& base) {
-  if (!base.pinned) return;
-  for (View* view : base.views) view->forget();
-  unregister_pinned(base.pinned);
-  base.pinned = {};
-}
-
 void note_pinned_read() { pinned_read = true; }
 bool take_pinned_read() { return std::exchange(pinned_read, false); }
+
+Array own_value(Array array) {
+  const frontend::NodeRef& node = Access::raw(array);
+  if (frontend::tracing() || pinned_buffers().empty() || !node->evaluated() ||
+      !pinned_buffers().contains(node->value.buffer.get()))
+    return array;
+  return Access::make(copied(node));
+}
 
 nb::object wrap(Array array) {
   if (frontend::tracing()) {
@@ -213,11 +232,6 @@ nb::object wrap(Array array) {
     if (take_pinned_read()) {
       const SharedOrder order(device_of(array));
       compute(array);
-    }
-    const frontend::NodeRef& node = Access::raw(array);
-    if (!pinned_buffers().empty() && node->evaluated() &&
-        pinned_buffers().contains(node->value.buffer.get())) {
-      array = Access::make(copied(node));
     }
   }
   ArrayObject object(std::move(array));

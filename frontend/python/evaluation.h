@@ -43,7 +43,7 @@ class SharedOrder {
 };
 
 /// Copies a value into memory that others see, in stream order.
-void copy_into(const frontend::NodeRef& pinned, const frontend::NodeRef& value);
+void copy_into(frontend::NodeRef pinned, frontend::NodeRef value);
 /// Pinned memory is known by its buffer, so that no other array ever shares it.
 void register_pinned(const frontend::NodeRef& node);
 void unregister_pinned(const frontend::NodeRef& node);
@@ -51,12 +51,14 @@ void unregister_pinned(const frontend::NodeRef& node);
 frontend::NodeRef copied(const frontend::NodeRef& node);
 /// Makes the memory of an array's base one that others may see, for as long as the base lives.
 void pin(ArrayObject& array);
-/// Ends it: nobody else sees the memory any longer.
-void unpin(Base& base);
 /// A read of memory that others may write: what is recorded from it has to be computed at once.
 void note_pinned_read();
 /// Whether there was one on this thread since the last call.
 bool take_pinned_read();
+
+/// The array, or a copy of one that lies in pinned memory: a value of its own, which nobody
+/// changes.
+Array own_value(Array array);
 
 /// The array as Python gets it. Computed already if it was recorded from pinned memory.
 nb::object wrap(Array array);

@@ -56,7 +56,6 @@ std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocat
     exported->flags = dlpack::copied_flag;
   } else {
     pin(array);
-    array.base().shared_for_good = true;
     node = array.base().pinned;
     Layout layout = array.layout();
     exported->strides = std::move(layout.strides);

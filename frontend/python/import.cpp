@@ -217,7 +217,6 @@ ArrayObject adopt(Foreign memory, const Dense& layout, const SourceLocation& whe
   auto base = std::make_shared<Base>();
   base->value = Access::make(node);
   base->pinned = node;
-  base->shared_for_good = true;
   base->read_only = memory.read_only;
   register_pinned(node);
   ArrayObject array(std::move(base));

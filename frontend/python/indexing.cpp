@@ -175,6 +175,10 @@ nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& wh
 }
 
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {
+  if (array.is_scalar()) {
+    raise(PyExc_TypeError,
+          "setitem: a scalar is not written; heddle.array(x) makes an array of it first");
+  }
   const std::vector<IndexItem> items = to_items(key, where);
   if (picks(items)) return write_picked(array, items, value, where);
   write_place(array, items, value, where);

@@ -47,7 +47,6 @@ std::shared_ptr<Base> base_of(const frontend::NodeRef& pinned, std::int64_t offs
   auto base = std::make_shared<Base>();
   base->value = Access::make(node);
   base->pinned = node;
-  base->shared_for_good = true;
   base->read_only = read_only;
   register_pinned(node);
   return base;
@@ -64,7 +63,6 @@ ArrayObject ArrayObject::reinterpreted(DType dtype, const SourceLocation& where)
   if (frontend::tracing()) frontend::value_in_trace("view with a dtype", where);
   const std::size_t from = size_of(own), to = size_of(dtype);
   pin(*this);
-  base_->shared_for_good = true;
   const Layout layout = this->layout();
   const bool keeps_steps = from == to && size_of(base_->pinned->dtype) == from;
   if (keeps_steps) {

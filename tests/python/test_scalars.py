@@ -123,3 +123,32 @@ def test_ranges_and_reversed():
     x[:] = range(3)
     assert (x + range(3)).tolist() == [0, 2, 4]
     assert [int(each) for each in reversed(x)] == [2, 1, 0]
+
+
+def test_traced_functions_have_scalars_for_0d_arguments():
+    def changed(s):
+        t = s
+        t += 1
+        return s
+
+    x = hd.arange(4.0).sum()
+    assert float(changed(x)) == float(hd.jit(changed)(x)) == 6
+
+
+def test_scalars_are_not_written():
+    x = hd.arange(3).sum()
+    with pytest.raises(TypeError, match="scalar"):
+        x[...] = 5
+    y = hd.asarray(x)
+    y[...] = 5
+    assert (int(x), int(y)) == (3, 5)
+    z = same = hd.zeros(()).astype("int32")
+    z += 1
+    assert int(same) == 1
+
+
+def test_resize_to_nothing_given_does_nothing():
+    for xp in (np, hd):
+        x = xp.arange(3)
+        x.resize()
+        assert x.tolist() == [0, 1, 2]

@@ -99,10 +99,12 @@ class Array {
   /// Valid until the array is written, moved from or gone. DTypeError unless T is the dtype,
   /// DeviceError on a GPU, TraceError inside a trace.
   template <Element T>
-  std::span<const T> span(SourceLocation where = SourceLocation::current()) const {
+  std::span<const T> span(SourceLocation where = SourceLocation::current()) const& {
     return {static_cast<const T*>(read_memory(dtype_of<T>, where)),
             static_cast<std::size_t>(size())};
   }
+  template <Element T>
+  std::span<const T> span(SourceLocation where = SourceLocation::current()) const&& = delete;
   /// As item<T>().
   template <Element T>
   explicit operator T() const {

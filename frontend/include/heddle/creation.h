@@ -31,10 +31,19 @@ Array view(std::span<const T> memory, const Shape& shape, std::shared_ptr<const 
   return view_memory(memory.data(), memory.size(), dtype_of<T>, shape, std::move(owner), where);
 }
 template <Element T>
+Array view(std::span<T> memory, const Shape& shape, std::shared_ptr<const void> owner = {},
+           SourceLocation where = SourceLocation::current()) {
+  return view(std::span<const T>(memory), shape, std::move(owner), where);
+}
+template <Element T>
 Array view(const std::vector<T>& memory, const Shape& shape,
            SourceLocation where = SourceLocation::current()) {
   return view(std::span<const T>(memory), shape, {}, where);
 }
+/// Not of a vector that is gone when the array is read.
+template <Element T>
+Array view(std::vector<T>&& memory, const Shape& shape,
+           SourceLocation where = SourceLocation::current()) = delete;
 
 /// numpy.array of data in C order; the dtype is that of the C++ type.
 template <Element T>

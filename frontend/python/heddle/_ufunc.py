@@ -142,7 +142,7 @@ def _fold(ufunc, x, axes, keepdims, initial, where):
         if start is None:
             raise ValueError(f"{name}.reduce: there are no elements, and nothing to start from; give "
                              "`initial`")
-        value = _heddle.full(shape, start, dtype=x.dtype)
+        value = _heddle.broadcast_to(_heddle.asarray(start).astype(x.dtype), shape).copy()
     else:
         value = _folded(ufunc, rows)
         # As in NumPy the identity is combined, too: hypot and gcd of a single number are not negative.
