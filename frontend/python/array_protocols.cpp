@@ -9,6 +9,17 @@
 
 namespace heddle::python {
 
+namespace {
+
+/// Of a scalar it is one as well; another 0-d array is written in place.
+nb::object copied(const Arguments& a) {
+  nb::object result = wrap(a.array(0));
+  as_array(result)->base().is_scalar = a.object(0).is_scalar();
+  return result;
+}
+
+}  // namespace
+
 void bind_array_methods(Functions& functions) {
   functions.def_method("eval(self) -> Array",
                        "Computes the value now, without waiting for the device; returns self.",
@@ -91,10 +102,10 @@ void bind_array_methods(Functions& functions) {
         return nb::object(nb::make_tuple(make, nb::make_tuple(to_numpy(a.array(0), a.where()))));
       });
   functions.def_method("__copy__(self) -> Array", "An array of its own, with the same elements.",
-                       [](const Arguments& a) { return a.array(0); });
+                       [](const Arguments& a) { return copied(a); });
   functions.def_method("__deepcopy__(self, memo: dict | None = None, /) -> Array",
                        "An array of its own, with the same elements.",
-                       [](const Arguments& a) { return a.array(0); });
+                       [](const Arguments& a) { return copied(a); });
   functions.def_method("_repr_html_(self) -> str", "repr(x), for notebooks.",
                        [](const Arguments& a) {
                          const nb::object html = nb::module_::import_("html");
