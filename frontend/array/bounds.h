@@ -10,9 +10,9 @@ namespace heddle::frontend {
 std::string out_of_bounds(std::int64_t index, std::size_t axis, const std::string& array,
                           ir::Dim extent);
 
-/// Under HEDDLE_CHECK_BOUNDS=1, IndexError if one of the integers of `index` is no place of an axis
-/// of `node`: at once, which evaluates and waits; in a trace, by the next wait after a call. `what`
-/// names the function.
+/// Checks the integers of `index` against the extent of an axis of `node`, if HEDDLE_CHECK_BOUNDS
+/// is 1. Throws IndexError for one out of range. Outside of a trace it evaluates, waits and throws
+/// here; in a trace the next wait after a call throws. `what` is the function's name.
 void check_bounds(const char* what, const NodeRef& index, const NodeRef& node, std::size_t axis,
                   const SourceLocation& where);
 

@@ -37,7 +37,7 @@ class Arguments {
   /// An Array that the function writes to.
   ArrayObject& target(std::size_t i) const;
   const Array& array(std::size_t i) const { return object(i).read(where_); }
-  /// A sequence of Arrays, or of what becomes one; the slices of an Array along its first axis.
+  /// A sequence of array_likes. An Array stands for its slices along the first axis.
   std::vector<Array> arrays(std::size_t i) const;
   /// None, an integer or several.
   Axes axes(std::size_t i) const;

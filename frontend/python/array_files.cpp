@@ -18,7 +18,7 @@ namespace {
 
 nb::object numpys(const char* function) { return nb::module_::import_("numpy").attr(function); }
 
-/// A file object, which NumPy reads and writes; TypeError for what is no file.
+/// An open file, recognised by its method. TypeError for anything else.
 nb::object file_object(const Arguments& a, std::size_t i, const char* method) {
   if (!nb::hasattr(a[i], method)) a.mistyped(i, "a path or a file");
   return nb::borrow(a[i]);

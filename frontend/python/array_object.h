@@ -29,8 +29,8 @@ struct Base {
   /// reads it is computed at once, before it may change. Null for all other arrays.
   frontend::NodeRef pinned;
   bool read_only = false;  ///< memory that others do not let us write
-  /// A 0-d result in the place of one of NumPy's scalars: `x += 1` gives another array, and who
-  /// else holds this one does not see it.
+  /// A 0-d result where NumPy returns a scalar. Scalars are immutable: `x += 1` makes a new array,
+  /// and other names for this one keep the old value.
   bool is_scalar = false;
   const ArrayObject* owner = nullptr;  ///< whose views these are, while it lives
   std::unordered_set<View*> views;     ///< those that are alive, to forget what they have cached

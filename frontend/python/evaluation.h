@@ -56,8 +56,7 @@ void note_pinned_read();
 /// Whether there was one on this thread since the last call.
 bool take_pinned_read();
 
-/// The array, or a copy of one that lies in pinned memory: a value of its own, which nobody
-/// changes.
+/// An array whose elements never change: a copy where they lie in pinned memory, else the array.
 Array own_value(Array array);
 
 /// The array as Python gets it. Computed already if it was recorded from pinned memory.

@@ -1,4 +1,4 @@
-"""What load() makes of a .npz file."""
+"""The class of what load() returns for a .npz file."""
 
 
 class NpzFile(dict):

@@ -4,7 +4,7 @@ from heddle import _heddle
 
 
 def apply_over_axes(func, a, axes):
-    """What func(a, axis) makes of an Array, one axis after the other: numpy.apply_over_axes. Axes that
+    """Calls func(a, axis) for each axis, each time on the last result: numpy.apply_over_axes. Axes that
     it removes stay, with extent 1. Raises ValueError for a result of another rank.
 
     Example: hd.apply_over_axes(hd.sum, x, (0, 2))

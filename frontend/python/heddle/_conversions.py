@@ -1,4 +1,4 @@
-"""Functions that make Arrays of what they are given, or text of Arrays, as numpy's of these names."""
+"""Functions that convert objects to Arrays, and Arrays to text. Each follows NumPy's of the same name."""
 
 from heddle import _heddle
 
@@ -90,7 +90,7 @@ def fromfile(file, dtype=None, count=-1, sep="", offset=0, *, like=None):
 
 
 def fromiter(iter, dtype, count=-1, *, like=None):
-    """A vector of what an iterable gives: numpy.fromiter. Raises ValueError for fewer than count."""
+    """A vector of an iterable's numbers: numpy.fromiter. Raises ValueError for fewer than count."""
     import numpy
 
     return _heddle.asarray(numpy.fromiter(iter, _dtype(dtype), count), like=like)
