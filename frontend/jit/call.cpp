@@ -34,6 +34,7 @@ void clear(CallState& state) {
   state.arguments.clear();
   state.values.clear();
   state.nodes.clear();
+  state.names.clear();
 }
 
 }  // namespace
@@ -96,7 +97,14 @@ void Call::spec(const Spec& spec) {
     input.type.shape.push_back(dim.symbol.empty() ? ir::Dim(dim.extent)
                                                   : ir::Dim::symbol(dim.symbol));
   }
+  if (spec.name.find('\n') != std::string::npos)
+    throw ValueError("spec: a name is one line of text");
+  if (spec.name.empty()) return;
+  state->names.resize(state->inputs.size());
+  state->names.back() = spec.name;
 }
+
+void Call::name_inputs(std::vector<std::string> names) { state->names = std::move(names); }
 
 void Call::plain(const void* bytes, std::size_t count) {
   KeyWriter(state->key, sizeof(count)).add(count);

@@ -50,6 +50,7 @@ struct CallState {
   std::vector<runtime::ArgumentView> arguments;
   std::vector<runtime::DeviceArray> values;
   std::vector<NodeRef> nodes;
+  std::vector<std::string> names;  ///< of the inputs, where known
 };
 
 /// A function traced for one signature.
@@ -107,6 +108,7 @@ struct LoweredState {
   runtime::CompileOptions options;
   std::size_t arguments = 0;             ///< arrays and numbers of a call
   std::vector<std::uint32_t> sources{};  ///< per parameter: which of them it is
+  std::vector<std::string> names{};      ///< of the arguments; "" where none is known
   /// Why the program is not its graph's alone: captures, hidden arrays, draws, assumptions.
   std::string rests_on{};
 };

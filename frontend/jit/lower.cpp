@@ -49,6 +49,8 @@ std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const Tra
   lowered->rests_on = rests_on(function, *call.state);
   lowered->arguments = call.state->inputs.size();
   for (const Source& source : function.parameters) lowered->sources.push_back(source.index);
+  lowered->names = call.state->names;
+  lowered->names.resize(lowered->arguments);
   lowered->graph = std::move(function.graph);
   lowered->options = std::move(function.options);
   return lowered;

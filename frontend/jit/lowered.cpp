@@ -70,7 +70,7 @@ void Lowered::save(const std::string& path, const std::vector<std::string>& targ
   for (const std::string& name : targets) wanted.push_back(ir::parse_target(name));
   if (targets.empty()) wanted.push_back(runtime::target_of(runtime::current_device()));
   // Who calls a saved program keeps his arrays.
-  runtime::SavedProgram saved{{state_->graph, state_->options}, state_->arguments, state_->sources};
+  runtime::SavedProgram saved{{state_->graph, state_->options}, state_->names, state_->sources};
   saved.program.options.donated.clear();
   runtime::save_program(path, saved, wanted, mode);
 }

@@ -103,10 +103,11 @@ std::vector<Array> Program::operator()(const std::vector<Operand>& operands) con
   return results;
 }
 
-std::size_t Program::input_count() const { return state_->saved.arguments; }
+std::size_t Program::input_count() const { return state_->saved.names.size(); }
 std::vector<ProgramInput> Program::inputs() const {
   const ir::Graph& graph = state_->graph();
   std::vector<ProgramInput> inputs(input_count());
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].name = state_->saved.names[i];
   for (std::size_t i = 0; i < graph.parameters().size(); ++i) {
     const ir::ValueId parameter = graph.parameters()[i];
     ProgramInput& input = inputs[state_->saved.sources[i]];

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/creation.h"
+
 #include "frontend/array/access.h"
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
@@ -55,6 +57,9 @@ Array sort(const Operand& x, const Axes& axis, bool descending) {
 }
 
 Array argsort(const Operand& x, const Axes& axis, bool descending) {
+  const Array values = asarray(x);
+  if (values.ndim() == 0 && (axis.all() || axis.values() == std::vector<std::int64_t>{-1}))
+    return argsort({values.reshape({1}, x.where()), x.where()}, 0, descending);  // as NumPy
   return Access::make(
       argsort_node(frontend::along_axis("argsort", x, axis), descending, Composer{x.where()}));
 }

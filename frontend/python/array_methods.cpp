@@ -270,7 +270,8 @@ void bind_transfers(Functions& functions) {
       "tobytes(self, order: str = 'C') -> bytes",
       "The elements' bytes in an order: numpy.ndarray.tobytes. Evaluates and waits.",
       [](const Arguments& a) {
-        const ArrayObject flat = raveled(a.object(0), a.order(1), a.where());
+        const char order = a.order(1);  // "K" is "C" here
+        const ArrayObject flat = raveled(a.object(0), order == 'K' ? 'C' : order, a.where());
         return nb::object(to_numpy(flat.read(a.where()), a.where()).attr("tobytes")());
       });
   functions.def_method("tofile(self, fid: Any, sep: str = '', format: str = '%s') -> None",

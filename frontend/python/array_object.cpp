@@ -250,6 +250,12 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
   const NodeRef from = Access::node(read(where), where);
   auto added = steps_between(from, Access::node(result, where));
   if (!added) return ArrayObject(result);
+  if (is_scalar()) {  // a value, which nobody else may write
+    if (added->empty()) return *this;
+    ArrayObject own(result);
+    own.base_->is_scalar = result.ndim() == 0;
+    return own;
+  }
   if (owns_) base_->owner = this;
   if (added->empty()) return *this;
   const NodeRef base = Access::node(base_->value, where);

@@ -4,6 +4,8 @@
 #include "heddle/io.h"
 #include "heddle/manipulation.h"
 
+#include "frontend/array/access.h"
+#include "frontend/evaluate/evaluate.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
@@ -55,6 +57,25 @@ void set_shape(ArrayObject& x, nb::handle value) {
   raise(PyExc_AttributeError,
         "the elements do not lie in memory so that the array can have that shape; use reshape(), "
         "which copies them");
+}
+
+/// Where the elements are: (memory, offset in bytes, strides in bytes). The memory is a number of
+/// the variable; 0 for memory that others see too, where the offset is an address.
+nb::object placement(const ArrayObject& x) {
+  const Base& base = x.base();
+  const auto item = static_cast<std::int64_t>(size_of(x.read().dtype()));
+  const Layout layout = x.layout();
+  nb::list steps;
+  for (const std::int64_t stride : layout.strides) steps.append(stride * item);
+  auto memory = reinterpret_cast<std::uintptr_t>(&base);
+  std::int64_t offset = layout.offset * item;
+  if (base.pinned) {
+    const runtime::DeviceArray& array = base.pinned->value;
+    memory = 0;
+    offset += static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.buffer->pointer())) +
+              static_cast<std::int64_t>(array.offset);
+  }
+  return nb::make_tuple(memory, offset, nb::tuple(steps));
 }
 
 /// The array whose elements are seen, as Python knows it while it lives.
@@ -119,6 +140,7 @@ void bind_array_properties(nb::class_<ArrayObject>& type) {
           [](const ArrayObject& x) { return nb::str(to_string(device_of(x.read())).c_str()); },
           "Where the elements are, or will be: 'cpu' or 'cuda:0'.")
       .def_prop_ro("_owns", &ArrayObject::owns)
+      .def_prop_ro("_placement", placement)
       .def_prop_ro("_writable", [](const ArrayObject& x) { return !x.read_only(); })
       .def_prop_ro("_c_ordered", is_c_ordered)
       .def_prop_ro("_fortran_ordered", is_fortran_ordered);

@@ -175,7 +175,12 @@ void bind_dtypes(nb::module_& module) {
   nb::class_<DTypeObject>(module, "DType",
                           "An element type: heddle.float32 and its like. Equal to what dtype= "
                           "arguments take for it: NumPy's dtypes, scalar types, names and codes, "
-                          "and Python's bool, int, float and complex.")
+                          "and Python's bool, int, float and complex. Also heddle.dtype: "
+                          "dtype('f4') is heddle.float32; TypeError for what is no dtype here.")
+      .def(nb::new_([](nb::handle dtype) {
+             return to_python(dtype.is_none() ? DType::f64 : to_dtype(dtype));
+           }),
+           nb::arg("dtype").none())
       .def_prop_ro(
           "name", [](const DTypeObject& d) { return name_object(d); },
           "The name that NumPy gives it: 'float32'.")

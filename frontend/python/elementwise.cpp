@@ -205,6 +205,7 @@ void bind_elementwise(Functions& functions) {
   bind_parts(functions);
   bind_composed_ufuncs(functions);
   for (const auto& [name, of] : aliases) functions.alias(name, of);
+  functions.give_variables(true);
   functions.def(
       "where(condition: Operand, x: Operand | None = None, y: Operand | None = None, /) -> Array | "
       "tuple[Array, ...]",
@@ -212,6 +213,7 @@ void bind_elementwise(Functions& functions) {
       "condition that is not bool is taken as != 0. Of a condition alone nonzero(condition), which "
       "evaluates and waits. Raises ShapeError.\n\nExample: hd.where(x < 0, 0, x)",
       [](const Arguments& a) { return chosen(a); });
+  functions.give_variables(false);
   functions.def_with_method(
       "clip(a: Operand, min|a_min: Operand | None = None, max|a_max: Operand | None = None, out: "
       "Array | None = None) -> Array",

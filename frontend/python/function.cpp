@@ -99,6 +99,16 @@ Bound bind(const Signature& signature, PyObject* const* args, std::size_t count,
   return bound;
 }
 
+/// Makes 0-d results, or the 0-d items of a tuple, arrays rather than scalars.
+void make_variables(nb::handle result) {
+  if (PyTuple_Check(result.ptr())) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result.ptr()); ++i)
+      make_variables(PyTuple_GET_ITEM(result.ptr(), i));
+  } else if (Py_REFCNT(result.ptr()) == 1) {  // an argument has the caller's reference as well
+    if (ArrayObject* const made = as_array(result)) made->base().is_scalar = false;
+  }
+}
+
 PyObject* invoke(const Function& function, PyObject* const* args, std::size_t count,
                  PyObject* keywords) {
   const Signature& signature = function.signature;
@@ -109,17 +119,12 @@ PyObject* invoke(const Function& function, PyObject* const* args, std::size_t co
     return call_ufunc(function, bound.values.data(), where).release().ptr();
   }
   nb::object result = function.implementation(Arguments(signature, bound.values.data(), where));
-  if (function.gives_variables && Py_REFCNT(result.ptr()) == 1) {
-    if (ArrayObject* const made = as_array(result)) made->base().is_scalar = false;
-  }
+  if (function.gives_variables) make_variables(result);
   if (signature.out < 0) return result.release().ptr();
   const nb::handle out = bound.values[static_cast<std::size_t>(signature.out)];
   if (out.is_none()) return result.release().ptr();
-  ArrayObject* target = as_array(out);
-  if (target == nullptr) {
-    mismatch(signature, "out must be an Array, not " + describe_foreign(out));
-  }
-  store(*target, as_array(result)->read(where), signature.name.c_str(), where);
+  store(out_array(out, signature.name), as_array(result)->read(where), signature.name.c_str(),
+        where);
   return nb::borrow(out).release().ptr();
 }
 
@@ -228,6 +233,17 @@ void Functions::add_ufunc(std::string_view name, const Ufunc& ufunc, std::string
                           Function::Implementation implementation) {
   add(module_, ufunc_declaration(name, ufunc), std::move(documentation), implementation,
       new Ufunc(ufunc));
+}
+
+ArrayObject& out_array(nb::handle out, const std::string& name) {
+  ArrayObject* const target = as_array(out);
+  if (target == nullptr)
+    raise(PyExc_TypeError, name + ": out must be an Array, not " + describe_foreign(out));
+  if (target->is_scalar())
+    raise(PyExc_TypeError, name +
+                               ": out must be an array, not a scalar; heddle.zeros(()) makes a "
+                               "0-d array");
+  return *target;
 }
 
 void store(ArrayObject& target, const Array& result, const char* op, const SourceLocation& where) {

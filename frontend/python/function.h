@@ -98,6 +98,8 @@ void bind_function_type(nb::module_& module);
 /// What an object of it, or of a subtype, stands for.
 const Function& function_of(PyObject* object);
 
+/// The Array that out= names. TypeError for other objects and for scalars, which are immutable.
+ArrayObject& out_array(nb::handle out, const std::string& name);
 /// Stores a result in an array that is there, as NumPy's out= does: cast within its kind, equal
 /// shapes. ShapeError, DTypeError.
 void store(ArrayObject& target, const Array& result, const char* op, const SourceLocation& where);

@@ -99,6 +99,7 @@ class PythonCall {
   }
 
   Lowered lower() {
+    name_inputs();
     ReleaseGil release;
     return Lowered(frontend::lower(*jit_.state, call_, body(release)));
   }
@@ -181,6 +182,30 @@ class PythonCall {
     }
   }
 
+  /// Names the inputs as the function's text does: "x", "params['w']", "rest[1]".
+  void name_inputs() {
+    std::vector<std::string> names;
+    const auto leaf = [&](nb::handle value, const std::string& name) {
+      if (is_traced(value)) names.push_back(name);
+    };
+    const nb::object parameters =
+        nb::module_::import_("heddle._jit").attr("parameter_names")(jit_.function, nb::len(args_));
+    for (std::size_t i = 0; i < nb::len(args_); ++i) {
+      const std::string name = nb::str(nb::object(parameters[i])).c_str();
+      name_leaves(nb::borrow(args_)[i], name, leaf);
+    }
+    for (const auto [name, value] : nb::borrow<nb::dict>(kwargs_))
+      name_leaves(value, nb::str(name).c_str(), leaf);
+    call_.name_inputs(std::move(names));
+  }
+
+  /// Whether an argument's leaf becomes an input of the trace, rather than part of its key.
+  static bool is_traced(nb::handle value) {
+    return as_array(value) != nullptr || PyFloat_Check(value.ptr()) ||
+           PyComplex_Check(value.ptr()) || nb::isinstance<SpecObject>(value) ||
+           is_numpy_argument(value);
+  }
+
   /// Runs the function on the trace's arrays. Called on this thread, which has released the GIL.
   frontend::TraceBody body(ReleaseGil& released) {
     return [this, &released](const std::vector<Array>& inputs, std::vector<Array>& outputs) {
@@ -188,10 +213,7 @@ class PythonCall {
       std::size_t next = 0;
       LostWrites writes;
       const auto argument = [&](nb::handle value) -> nb::object {
-        const bool traced = as_array(value) != nullptr || PyFloat_Check(value.ptr()) ||
-                            PyComplex_Check(value.ptr()) || nb::isinstance<SpecObject>(value) ||
-                            is_numpy_argument(value);
-        return traced ? writes.argument(inputs.at(next++)) : nb::borrow(value);
+        return is_traced(value) ? writes.argument(inputs.at(next++)) : nb::borrow(value);
       };
       const nb::object args = map_tree(args_, argument);
       const nb::object kwargs = map_tree(kwargs_, argument);

@@ -109,6 +109,7 @@ void bind_joins_of_rank(Functions& functions) {
   functions.def("column_stack(tup: Sequence[Array]) -> Array",
                 "Vectors as columns beside each other: numpy.column_stack.",
                 [](const Arguments& a) { return column_stack(a.arrays(0), a.where()); });
+  functions.give_variables(true);
   functions.def(
       "block(arrays: Any) -> Array",
       "Arrays in nested lists, the innermost lists joined along the last axis, those around them "
@@ -116,6 +117,7 @@ void bind_joins_of_rank(Functions& functions) {
       "arrays at different depths, ShapeError when other extents differ.\n\nExample: "
       "hd.block([[a, b], [c, d]])",
       [](const Arguments& a) { return block(to_block(a[0], a.where()), a.where()); });
+  functions.give_variables(false);
   functions.def(
       "append(arr: Operand, values: Operand, axis: int | None = None) -> Array",
       "arr and the values joined along an axis, both flattened where it is None: "

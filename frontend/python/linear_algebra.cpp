@@ -97,7 +97,8 @@ Products products_of(const Arguments& a) {
   return result;
 }
 
-Array summed_products(const Arguments& a) {
+/// A diagonal or a transpose of the only operand is a view of it, as in NumPy.
+nb::object summed_products(const Arguments& a) {
   static_cast<void>(a.order(4));
   const Casting rule = to_casting(a.name(), a[5]);
   const std::optional<DType> dtype = a.dtype(3);
@@ -110,8 +111,15 @@ Array summed_products(const Arguments& a) {
     operands.push_back(dtype ? cast_by_rule(a.name(), value, *dtype, rule, a.where()) : value);
   }
   const Array result = einsum(products.subscripts, operands, a.where());
-  if (a.is_none(1)) return result;
-  return cast_by_rule(a.name(), result, a.array(1).dtype(), rule, a.where());
+  if (!a.is_none(1))
+    return wrap(cast_by_rule(a.name(), result, a.array(1).dtype(), rule, a.where()));
+  if (products.operands.size() == 1 && !dtype) {
+    if (const ArrayObject* const only = as_array(products.operands[0])) {
+      ArrayObject view = only->view_of(result, a.where());
+      if (view.shared_base() == only->shared_base()) return nb::cast(std::move(view));
+    }
+  }
+  return wrap(result);
 }
 
 void bind_sums_of_products(Functions& functions) {

@@ -4,10 +4,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "heddle/program.h"
 
 #include "frontend/python/bindings.h"
+#include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
 #include "frontend/python/gil.h"
@@ -125,6 +127,52 @@ nb::object run_program(const Program& program, const nb::args& args) {
   return nb::tuple(list);
 }
 
+/// "x: float32[n, 64]", or "s: float64" of a number.
+std::string describe_input(const ProgramInput& input, std::size_t position) {
+  const std::string name = input.name.empty() ? std::to_string(position) : input.name;
+  const std::string dtype(numpy_name_of(input.dtype));
+  if (input.is_number) return fmt::format("{}: {}", name, dtype);
+  return fmt::format("{}: {}[{}]", name, dtype, fmt::join(input.shape, ", "));
+}
+
+/// Extents as numbers, symbols as text.
+nb::object extents_of(const ProgramInput& input) {
+  nb::list extents;
+  for (const std::string& extent : input.shape) {
+    const nb::str text(extent.c_str());
+    const bool is_number = nb::cast<bool>(text.attr("isdigit")());
+    extents.append(is_number ? nb::object(nb::int_(text)) : nb::object(text));
+  }
+  return nb::tuple(extents);
+}
+
+nb::object tuple_of(const std::vector<ProgramInput>& inputs) {
+  nb::list list;
+  for (const ProgramInput& input : inputs) list.append(nb::cast(input));
+  return nb::tuple(list);
+}
+
+nb::str describe_program(const Program& program) {
+  std::vector<std::string> parts;
+  for (const ProgramInput& input : program.inputs())
+    parts.push_back(describe_input(input, parts.size()));
+  return nb::str(fmt::format("<heddle.Program of {}>", fmt::join(parts, ", ")).c_str());
+}
+
+void bind_program_input(nb::module_& module) {
+  nb::class_<ProgramInput>(module, "ProgramInput", "An argument of a saved program.")
+      .def_prop_ro(
+          "name", [](const ProgramInput& input) { return nb::str(input.name.c_str()); },
+          "The parameter's name, as \"x\" or \"params['w']\"; empty where it has none.")
+      .def_ro("is_number", &ProgramInput::is_number, "Whether it is a number, not an Array.")
+      .def_prop_ro(
+          "dtype", [](const ProgramInput& input) { return to_python(input.dtype); }, "The dtype.")
+      .def_prop_ro("shape", extents_of, "The extents: integers, and symbols as text.")
+      .def("__repr__", [](const ProgramInput& input) {
+        return nb::str(fmt::format("<heddle.ProgramInput {}>", describe_input(input, 0)).c_str());
+      });
+}
+
 void bind_program(nb::module_& module) {
   nb::class_<Program>(module, "Program",
                       "A program that save() wrote: it runs without tracing, and on the targets "
@@ -136,6 +184,10 @@ void bind_program(nb::module_& module) {
       .def(
           "ir", [](const Program& program) { return nb::str(program.ir().c_str()); },
           "The program's graph in text form.")
+      .def_prop_ro(
+          "inputs", [](const Program& program) { return tuple_of(program.inputs()); },
+          "The arguments of a call, in order: name, dtype, shape and is_number of each.")
+      .def("__repr__", describe_program)
       .def_prop_ro("input_count", &Program::input_count, "Arrays and numbers of a call.")
       .def_prop_ro("output_count", &Program::output_count, "Arrays of a result.");
 }
@@ -144,6 +196,7 @@ void bind_program(nb::module_& module) {
 
 void bind_program_classes(nb::module_& module) {
   bind_lowered(module);
+  bind_program_input(module);
   bind_program(module);
 }
 

@@ -9,6 +9,7 @@
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -263,6 +264,24 @@ Array permutation(const Arguments& a) {
                    : self(a).permutation(values_of(a, 1), a.integer(2), a.where());
 }
 
+/// Shuffles a list, or an array of NumPy's, where it is.
+nb::object shuffle_on_host(const Arguments& a) {
+  const bool is_array = is_numpy_array(a[1]);
+  if (!is_array && !PyList_Check(a[1].ptr())) a.mistyped(1, "an Array, a list, or NumPy's array");
+  const nb::object given = nb::borrow(a[1]);
+  if (!is_array) {
+    if (a.integer(2) != 0) raise(PyExc_ValueError, "shuffle: a list has only axis 0");
+    const Array order = self(a).permutation(static_cast<std::int64_t>(nb::len(given)), a.where());
+    nb::list shuffled;
+    for (nb::handle i : to_list(order, a.where())) shuffled.append(given[i]);
+    given[nb::slice(nb::none(), nb::none(), nb::none())] = shuffled;
+    return nb::none();
+  }
+  const Array shuffled = self(a).permutation(values_of(a, 1), a.integer(2), a.where());
+  given[nb::ellipsis()] = to_numpy(shuffled, a.where());
+  return nb::none();
+}
+
 Array choice(const Arguments& a) {
   random::Choice how{.replace = a.flag(3)};
   if (!a.is_none(4)) how.p = values_of(a, 4);
@@ -286,13 +305,14 @@ void def_orders(Functions& functions, nb::handle owner) {
         return self(a).permuted(values_of(a, 1), a.optional_integer(2), a.where());
       });
   functions.def_in(owner, "shuffle(self, x: Array, axis: int = 0) -> None",
-                   "Puts the slices along an axis in random order, in place: "
-                   "numpy.random.Generator.shuffle.",
+                   "Puts the slices along an axis in random order, in place; the items of a list, "
+                   "too: numpy.random.Generator.shuffle.",
                    [](const Arguments& a) {
+                     if (as_array(a[1]) == nullptr) return shuffle_on_host(a);
                      Array x = a.array(1);
                      self(a).shuffle(x, a.integer(2), a.where());
                      a.target(1).write(x, a.where());
-                     return nb::none();
+                     return nb::object(nb::none());
                    });
   functions.def_in(
       owner,

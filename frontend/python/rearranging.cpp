@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "heddle/axis_error.h"
 #include "heddle/creation.h"
 #include "heddle/take.h"
 
+#include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
@@ -31,10 +33,10 @@ nb::object listed(nb::handle value, const Arguments& a) {
 
 /// NumPy's pairs: a number for all; (before, behind) for all axes; such pairs, one for each axis.
 template <class T, class Convert>
-std::vector<std::array<T, 2>> pairs(const Arguments& a, std::size_t i, Convert convert) {
-  const auto pair = [&](nb::handle value) -> std::array<T, 2> {
-    if (!is_sequence(value)) return {convert(value), convert(value)};
-    const nb::object both = nb::borrow(value);
+std::vector<std::array<T, 2>> pairs(nb::handle value, const Arguments& a, Convert convert) {
+  const auto pair = [&](nb::handle one) -> std::array<T, 2> {
+    if (!is_sequence(one)) return {convert(one), convert(one)};
+    const nb::object both = nb::borrow(one);
     const std::size_t count = nb::len(both);
     if (count != 1 && count != 2) {
       raise(PyExc_ValueError, fmt::format("pad: {} values where two belong", count));
@@ -42,8 +44,8 @@ std::vector<std::array<T, 2>> pairs(const Arguments& a, std::size_t i, Convert c
     return {convert(both[0]), convert(both[count - 1])};
   };
   std::vector<std::array<T, 2>> result;
-  if (a.is_none(i)) return result;
-  const nb::object given = listed(a[i], a);
+  if (value.is_none()) return result;
+  const nb::object given = listed(value, a);
   const bool nested = is_sequence(given) && nb::len(given) > 0 && is_sequence(given[0]);
   if (!nested) return {pair(given)};
   for (nb::handle each : given) result.push_back(pair(each));
@@ -55,17 +57,46 @@ Scalar to_scalar(nb::handle value) {
   raise(PyExc_TypeError, "pad: a value is not a number");
 }
 
-Array padded(const Arguments& a) {
+/// The pairs for each axis: of a dict, which names axes, zeros for the others.
+std::vector<std::array<std::int64_t, 2>> widths(const Arguments& a) {
+  if (!PyDict_Check(a[1].ptr())) return pairs<std::int64_t>(a[1], a, to_integer);
+  const std::int64_t rank = asarray(a.operand(0)).ndim();
+  std::vector<std::array<std::int64_t, 2>> result(static_cast<std::size_t>(rank));
+  for (const auto [key, value] : nb::borrow<nb::dict>(a[1])) {
+    std::int64_t axis = to_integer(key);
+    if (axis < -rank || axis >= rank)
+      throw AxisError(frontend::at(
+          fmt::format("pad: axis {} is out of bounds for an array of {} axes", axis, rank),
+          a.where()));
+    axis = axis < 0 ? axis + rank : axis;
+    result[static_cast<std::size_t>(axis)] = pairs<std::int64_t>(value, a, to_integer).at(0);
+  }
+  return result;
+}
+
+/// mode is a function of NumPy's, which writes to vectors on the host.
+nb::object padded_on_host(const Arguments& a) {
+  const nb::object numpy = nb::module_::import_("numpy");
+  const nb::object result =
+      numpy.attr("pad")(to_numpy(a.array(0), a.where()), listed(a[1], a), a[2]);
+  return wrap(from_python(result, std::nullopt, a.where()));
+}
+
+Array pad_elements(const Arguments& a) {
   const std::string kind = a.text(6);
   if (kind != "even" && kind != "odd") {
     raise(PyExc_ValueError, fmt::format("pad: reflect_type is 'even' or 'odd', not '{}'", kind));
   }
   PadOptions options;
-  options.constant_values = pairs<Scalar>(a, 3, to_scalar);
-  options.end_values = pairs<Scalar>(a, 4, to_scalar);
-  options.stat_length = pairs<std::int64_t>(a, 5, to_integer);
+  options.constant_values = pairs<Scalar>(a[3], a, to_scalar);
+  options.end_values = pairs<Scalar>(a[4], a, to_scalar);
+  options.stat_length = pairs<std::int64_t>(a[5], a, to_integer);
   options.odd = kind == "odd";
-  return pad(a.operand(0), pairs<std::int64_t>(a, 1, to_integer), a.text(2), options);
+  return pad(a.operand(0), widths(a), a.text(2), options);
+}
+
+nb::object padded(const Arguments& a) {
+  return PyCallable_Check(a[2].ptr()) != 0 ? padded_on_host(a) : wrap(pad_elements(a));
 }
 
 /// The shifts; those beyond 64 bits by the number of elements, which is a multiple of any extent.
@@ -124,14 +155,18 @@ void bind_repetitions(Functions& functions) {
                 "The elements over and over in a new shape: numpy.resize.",
                 [](const Arguments& a) { return resize(a.operand(0), a.shape(1)); });
   functions.def(
-      "pad(array: Array, pad_width: int | Sequence, mode: str = 'constant', *, constant_values: "
+      "pad(array: Array, pad_width: int | Sequence | dict, mode: str | Callable = 'constant', *, "
+      "constant_values: "
       "float | Sequence | None = None, end_values: float | Sequence | None = None, stat_length: "
       "int "
       "| Sequence | None = None, reflect_type: str = 'even') -> Array",
       "The array with more elements before and behind each axis: numpy.pad. `mode` is "
       "\"constant\", "
       "\"edge\", \"linear_ramp\", \"maximum\", \"mean\", \"minimum\", \"reflect\", \"symmetric\", "
-      "\"wrap\" or \"empty\" (zeros). Raises ValueError for a negative width, another mode, and an "
+      "\"wrap\" or \"empty\" (zeros), or a function as numpy.pad calls it, for which the elements "
+      "are "
+      "copied to the host. A dict has widths for the axes that it names. Raises ValueError for a "
+      "negative width, another mode, and an "
       "option of another mode.\n\nExample: hd.pad(x, ((1, 1), (0, 2)), mode=\"edge\")",
       [](const Arguments& a) { return padded(a); });
 }

@@ -45,6 +45,7 @@ nb::object unique_of(const Arguments& a) {
 }
 
 void bind_unique(Functions& functions) {
+  functions.give_variables(true);
   functions.def(
       "unique(ar: Array, return_index: bool = False, return_inverse: bool = False, "
       "return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True, sorted: "
@@ -93,6 +94,7 @@ void bind_unique(Functions& functions) {
                   const Array x = a.array(0);
                   return waiting([&] { return unique_values(at(x, a)); });
                 });
+  functions.give_variables(false);
 }
 
 using SetFunction = Array (*)(const Operand&, const Operand&);
@@ -115,6 +117,7 @@ void check_kind(const Arguments& a) {
 }
 
 void bind_sets_of_two(Functions& functions) {
+  functions.give_variables(true);
   functions.def(
       "isin(element: Operand, test_elements: Operand, assume_unique: bool = False, invert: bool = "
       "False, *, kind: str | None = None) -> Array",
@@ -126,6 +129,7 @@ void bind_sets_of_two(Functions& functions) {
         check_kind(a);
         return isin(a.operand(0), a.operand(1), a.flag(3));
       });
+  functions.give_variables(false);
   functions.def("union1d(ar1: Array, ar2: Array) -> Array",
                 text("What is in either: numpy.union1d.", "hd.union1d(x, y)"),
                 [](const Arguments& a) { return of_two<union1d>(a); });

@@ -146,6 +146,17 @@ void bind_settings(Functions& functions) {
         set_print_options(options);
         return nb::none();
       });
+  functions.def("get_printoptions() -> dict", "How arrays print: numpy.get_printoptions.",
+                [](const Arguments& /*none*/) {
+                  const PrintOptions options = print_options();
+                  nb::dict result;
+                  result["precision"] = options.precision;
+                  result["threshold"] = options.threshold;
+                  result["edgeitems"] = options.edgeitems;
+                  result["linewidth"] = options.linewidth;
+                  result["suppress"] = options.suppress;
+                  return nb::object(result);
+                });
   functions.def("_set_package_folder(folder: str, /) -> None",
                 "Says where the package's own Python files are, which are no user's line.",
                 [](const Arguments& a) {

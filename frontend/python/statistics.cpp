@@ -15,6 +15,7 @@ void bind_statistics(Functions& functions) {
         auto found = average_returned(a.operand(0), a.axes(1), a.optional_array(2), a.flag(4));
         return a.flag(3) ? to_result(std::move(found)) : wrap(std::move(found.first));
       });
+  functions.give_variables(true);
   functions.def(
       "cov(m: Array, y: Array | None = None, rowvar: bool = True, bias: bool = False, ddof: int "
       "| None = None, fweights: Array | None = None, aweights: Array | None = None, *, dtype: "
@@ -33,6 +34,7 @@ void bind_statistics(Functions& functions) {
         options.dtype = a.dtype(7);
         return cov(a.operand(0), options);
       });
+  functions.give_variables(false);
   functions.def(
       "corrcoef(x: Array, y: Array | None = None, rowvar: bool = True, *, dtype: DTypeLike | "
       "None = None) -> Array",

@@ -52,6 +52,14 @@ std::string Container::structure() const {
   return text;
 }
 
+std::string Container::accessor(std::size_t child) const {
+  if (PyDict_Check(value_.ptr())) return fmt::format("[{}]", nb::repr(keys_[child]).c_str());
+  if (keys_.size() > 0) return fmt::format(".{}", nb::str(nb::object(keys_[child])).c_str());
+  const nb::object fields = nb::getattr(value_.type(), "_fields", nb::none());
+  if (fields.is_none()) return fmt::format("[{}]", child);
+  return fmt::format(".{}", nb::str(nb::object(fields[child])).c_str());
+}
+
 nb::object Container::rebuild(const nb::list& children) const {
   if (PyList_Check(value_.ptr())) return children;
   if (PyTuple_Check(value_.ptr())) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include <nanobind/nanobind.h>
 
@@ -19,6 +20,8 @@ class Container {
   /// Type, length and keys, as text that equal structures share.
   std::string structure() const;
   const nb::list& children() const { return children_; }
+  /// How a child is reached: "[0]", "['w']" or ".field".
+  std::string accessor(std::size_t child) const;
   nb::object rebuild(const nb::list& children) const;
 
  private:
@@ -52,6 +55,19 @@ void visit_tree(nb::handle tree, Leaf& leaf, Sequence& sequence, Note& note) {
   const Container container(tree);
   note(container.structure());
   for (nb::handle child : container.children()) visit_tree(child, leaf, sequence, note);
+}
+
+/// Calls leaf(value, name) for each leaf, in the same order. The name of a leaf is the expression
+/// that reaches it: "params['w'][0]" where `name` is "params".
+template <class Leaf>
+void name_leaves(nb::handle tree, const std::string& name, Leaf& leaf) {
+  if (!is_container(tree)) return leaf(tree, name);
+  const Container container(tree);
+  std::size_t i = 0;
+  for (nb::handle child : container.children()) {
+    name_leaves(child, name + container.accessor(i), leaf);
+    ++i;
+  }
 }
 
 }  // namespace heddle::python

@@ -102,9 +102,7 @@ class Call {
 
   nb::object out_of(nb::handle value) const {
     if (value.is_none()) return {};
-    if (as_array(value) == nullptr) {
-      raise(PyExc_TypeError, name() + ": out must be an Array, not " + describe_foreign(value));
-    }
+    static_cast<void>(out_array(value, name()));
     return nb::borrow(value);
   }
 

@@ -23,10 +23,12 @@ Array window_of(const Arguments& a) {
 }  // namespace
 
 void bind_windows(Functions& functions) {
+  functions.give_variables(true);
   functions.def("i0(x: Operand) -> Array",
                 "The modified Bessel function of the first kind and order 0: numpy.i0. Raises "
                 "DTypeError for complex numbers.\n\nExample: hd.i0(x)",
                 [](const Arguments& a) { return i0(a.operand(0)); });
+  functions.give_variables(false);
   functions.def("bartlett(M: int) -> Array", "A triangle of M points, from 0 to 0: numpy.bartlett.",
                 [](const Arguments& a) { return window_of<bartlett>(a); });
   functions.def("blackman(M: int) -> Array",

@@ -20,14 +20,24 @@ namespace heddle::runtime {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
-constexpr std::string_view magic = "HEDDLEP\n", arguments_word = "arguments ";
+constexpr std::string_view magic = "HEDDLEP\n", arguments_word = "arguments ", name_word = "name ";
 
 FileError no_program(const std::string& path, std::string_view why) {
   return FileError(fmt::format("{} is no program that save() wrote: {}", path, why));
 }
 
+/// Cuts the first line off the text.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
 /// "arguments 3 0 2": of three arguments the program's two parameters are the first and the last.
-void parse_arguments(const std::string& path, std::string_view line, SavedProgram& saved) {
+/// Three lines "name TEXT" follow.
+void parse_arguments(const std::string& path, std::string_view& text, SavedProgram& saved) {
+  const std::string_view line = take_line(text);
   if (!line.starts_with(arguments_word)) throw no_program(path, "it does not say its arguments");
   std::vector<std::size_t> numbers;
   for (const std::string_view word : ir::split(line.substr(arguments_word.size()), ' ')) {
@@ -37,17 +47,20 @@ void parse_arguments(const std::string& path, std::string_view line, SavedProgra
       throw no_program(path, fmt::format("'{}' is no number of an argument", word));
   }
   if (numbers.empty()) throw no_program(path, "it does not say its arguments");
-  saved.arguments = numbers[0];
+  for (std::size_t i = 0; i < numbers[0]; ++i) {
+    const std::string_view name = take_line(text);
+    if (!name.starts_with(name_word)) throw no_program(path, "it does not name its arguments");
+    saved.names.emplace_back(name.substr(name_word.size()));
+  }
   saved.sources.assign(numbers.begin() + 1, numbers.end());
 }
 
 SavedProgram parse(const std::string& path, std::string_view text) {
   SavedProgram saved;
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  parse_arguments(path, text.substr(0, end), saved);
+  parse_arguments(path, text, saved);
   std::vector<RecordedProgram> programs;
   try {
-    programs = parse_recording(text.substr(std::min(end + 1, text.size())), ir::kept_text(path));
+    programs = parse_recording(text, ir::kept_text(path));
   } catch (const ParseError& error) {
     throw no_program(path, error.what());
   }
@@ -56,7 +69,7 @@ SavedProgram parse(const std::string& path, std::string_view text) {
   const auto& sources = saved.sources;
   if (sources.size() != saved.program.graph.parameters().size() ||
       std::any_of(sources.begin(), sources.end(),
-                  [&](std::uint32_t source) { return source >= saved.arguments; }))
+                  [&](std::uint32_t source) { return source >= saved.names.size(); }))
     throw no_program(path, "its arguments are not those of its program");
   return saved;
 }
@@ -70,8 +83,10 @@ void save_program(const std::string& path, const SavedProgram& saved,
   std::vector<std::string> entries;
   for (const ir::Target& target : targets)
     entries.push_back(program_entry(program.graph, options, target));
-  const std::string text = fmt::format("{}{} {}\n{}", arguments_word, saved.arguments,
-                                       fmt::join(saved.sources, " "), recording_of(program));
+  std::string text =
+      fmt::format("{}{} {}\n", arguments_word, saved.names.size(), fmt::join(saved.sources, " "));
+  for (const std::string& name : saved.names) text += fmt::format("{}{}\n", name_word, name);
+  text += recording_of(program);
   const std::uint64_t length = text.size();
   std::string bytes(magic);
   bytes.append(reinterpret_cast<const char*>(&length), sizeof length);

@@ -11,13 +11,13 @@ namespace heddle::runtime {
 
 struct SavedProgram {
   RecordedProgram program;
-  std::size_t arguments = 0;           ///< of a call
-  std::vector<std::uint32_t> sources;  ///< per parameter of the program: which of them it is
+  std::vector<std::string> names;      ///< one an argument of a call; "" for an unknown name
+  std::vector<std::uint32_t> sources;  ///< the argument that each parameter of the program is
 };
 
 /// Writes a program, and what it is compiled to for each of the targets, into one file:
 /// "HEDDLEP\n", the length of what follows up to the bundle in eight little-endian bytes, a line
-/// "arguments N" with the sources behind it, a recording, and a bundle. Compiles what is not in the
+/// "arguments N" with the sources behind it, N lines "name TEXT", a recording, and a bundle. Compiles what is not in the
 /// cache. `mode` is the file's; it is signed where HEDDLE_CACHE_KEY is set. Throws CompileError,
 /// DeviceError where a target's compiler is missing, FileError and TrustError.
 void save_program(const std::string& path, const SavedProgram& saved,

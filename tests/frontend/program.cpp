@@ -51,12 +51,15 @@ TEST_CASE("a saved program gives what its function gives, for every extent of it
   const Folder folder;
   const auto f =
       jit([](const Array& x, const Array& w) { return std::tuple(tanh(x) * w, sum(x, 1), w); });
-  f.save(folder.file("f.hdp"), {spec<float>({"n", 4}), spec<float>({4})});
+  f.save(folder.file("f.hdp"), {spec<float>({"n", 4}, "rows of x"), spec<float>({4})});
   const Program program = load_program(folder.file("f.hdp"));
   CHECK(program.input_count() == 2);
   CHECK(program.output_count() == 3);
   const std::vector<ProgramInput> inputs = program.inputs();
   REQUIRE(inputs.size() == 2);
+  CHECK(inputs[0].name == "rows of x");
+  CHECK(inputs[1].name.empty());
+  CHECK_THROWS_AS(f.lower({spec<float>({"n", 4}, "two\nlines"), spec<float>({4})}), ValueError);
   CHECK(inputs[0].dtype == float32);
   CHECK(inputs[0].shape == std::vector<std::string>{"n", "4"});
   CHECK(inputs[1].shape == std::vector<std::string>{"4"});

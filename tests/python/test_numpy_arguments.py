@@ -202,3 +202,34 @@ def test_broadcast_arrays_takes_anything():
     grids = hd.meshgrid([1, 2], np.arange(3), copy=False)
     for one, other in zip(grids, np.meshgrid([1, 2], np.arange(3)), strict=True):
         check(one, other)
+
+
+@pytest.mark.parametrize("widths", [{0: 1}, {-1: (2, 3)}, {0: (1, 0), 1: 2}, {}])
+def test_pad_widths_by_axis(widths):
+    a = np.arange(6.0).reshape(2, 3)
+    check(hd.pad(hd.asarray(a), widths), np.pad(a, widths))
+
+
+def test_pad_with_a_function():
+    def fill(vector, width, axis, options):
+        vector[:width[0]] = axis
+        vector[len(vector) - width[1]:] = -1
+
+    a = np.arange(6.0).reshape(2, 3)
+    check(hd.pad(hd.asarray(a), ((1, 2), (0, 1)), fill), np.pad(a, ((1, 2), (0, 1)), fill))
+    with pytest.raises(IndexError, match="axis 2 is out of bounds"):
+        hd.pad(hd.asarray(a), {2: 1})
+
+
+@pytest.mark.parametrize("options", [{}, {"range": (-1, 3)}])
+@pytest.mark.parametrize("data", [np.arange(30) ** 1.5, np.ones(4), np.zeros(1)])
+def test_stones_rule(data, options):
+    counts, edges = hd.histogram(hd.asarray(data), "stone", **options)
+    wanted = np.histogram(data, "stone", **options)
+    check(counts, wanted[0])
+    np.testing.assert_allclose(hd.asnumpy(edges), wanted[1])
+
+
+def test_argsort_of_0d():
+    for axis in (-1, None):
+        check(hd.argsort(hd.asarray(3.0), axis=axis), np.argsort(np.asarray(3.0), axis=axis))

@@ -202,3 +202,46 @@ def test_scalars_of_numpys_numbers_tower():
 @pytest.mark.skipif(not ON_CPU, reason="structs are packed from host memory")
 def test_zero_dimensions_have_a_buffer():
     assert bytes(memoryview(hd.asarray(2.5))) == struct.pack("d", 2.5)
+
+
+@pytest.mark.parametrize("name", ["f4", "float16", float, bool, "<i8", np.uint8, np.dtype("c16"), None])
+def test_dtype_makes_dtypes(name):
+    assert hd.dtype(name) == np.dtype(name)
+    assert isinstance(hd.dtype(name), hd.dtype)
+    assert hd.dtype(hd.dtype(name)) is hd.dtype(name)
+
+
+@pytest.mark.parametrize("name", ["U3", object, [("a", "i4")], "datetime64[s]", "nonsense"])
+def test_dtype_refuses_what_is_none_here(name):
+    with pytest.raises(TypeError, match="heddle has"):
+        hd.dtype(name)
+
+
+def test_names_that_are_numpys():
+    assert hd.binary_repr(5, 8) == np.binary_repr(5, 8)
+    assert hd.base_repr(10, 3) == "101"
+    assert hd.str_ is np.str_ and hd.floating is np.floating
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        hd.nothing
+
+
+def test_testing():
+    from heddle.testing import assert_allclose
+
+    x = hd.arange(3.0)
+    assert_allclose(x, [0, 1, 2])
+    hd.testing.assert_array_equal(x, np.arange(3))
+    with pytest.raises(AssertionError, match="Mismatched elements: 1 / 3"):
+        assert_allclose(x, [0, 1, 3])
+
+
+def test_printoptions():
+    x = hd.asarray([1 / 3])
+    before = hd.get_printoptions()
+    with hd.printoptions(precision=2, suppress=True) as inside:
+        assert (str(x), inside["precision"], inside["suppress"]) == ("[0.33]", 2, True)
+    assert str(x) == "[0.33333333]" and hd.get_printoptions() == before
+    with pytest.raises(ZeroDivisionError):
+        with hd.printoptions(precision=1):
+            1 / 0
+    assert hd.get_printoptions() == before

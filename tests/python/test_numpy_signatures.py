@@ -24,6 +24,7 @@ DIFFERENT = {
     "savez": {"*": "of files without pickled objects"},
     "savez_compressed": {"*": "of files without pickled objects"},
     "set_printoptions": {"*": "fewer options"},
+    "printoptions": {"*": "fewer options"},
     "jit": {"*": "not NumPy's"},
     "ndindex": {"*": "a class in NumPy"},
     "ndenumerate": {"*": "a class in NumPy"},

@@ -304,3 +304,21 @@ def test_a_pool_of_forked_processes():
     """, HEDDLE_DEVICE="cpu", HEDDLE_NUM_THREADS="2")
     output, errors = process.communicate(timeout=300)
     assert output == "done\n" and process.returncode == 0, output + errors
+
+
+def test_saved_programs_name_their_arguments(tmp_path):
+    @hd.jit
+    def step(params, x, *rest, scale=1.0):
+        return params["w"] @ params["b"][0] * scale + x + rest[0]
+
+    path = str(tmp_path / "step.hdp")
+    step.save(path, {"w": hd.spec(("n", 3), "f4"), "b": [hd.spec((3,), "f4")]},
+              hd.spec(("n",), "f4"), 2.0, scale=3.0)
+    program = hd.load_program(path)
+    assert [(each.name, each.dtype, each.shape, each.is_number) for each in program.inputs] == [
+        ("params['w']", hd.float32, ("n", 3), False), ("params['b'][0]", hd.float32, (3,), False),
+        ("x", hd.float32, ("n",), False), ("rest[0]", hd.float32, (), True),
+        ("scale", hd.float32, (), True)]
+    assert "params['w']: float32[n, 3]" in repr(program) and "scale: float32" in repr(program)
+    ones = hd.ones((2, 3), dtype="f4")
+    assert program(ones, ones[0], ones[:, 0], 1.0, 2.0).tolist() == [8, 8]

@@ -194,3 +194,18 @@ def test_the_global_generator():
         hd.random.seed(1.5)
     with pytest.raises(AttributeError, match="Generator"):
         state.nothing
+
+
+def test_shuffle_of_lists_and_numpys_arrays():
+    generator = hd.random.default_rng(5)
+    items, rows = list("abcdefgh"), np.arange(12).reshape(6, 2)
+    generator.shuffle(items)
+    generator.shuffle(rows)
+    assert sorted(items) == list("abcdefgh") and items != list("abcdefgh")
+    assert sorted(rows[:, 0]) == [0, 2, 4, 6, 8, 10] and (rows[:, 1] == rows[:, 0] + 1).all()
+    generator.shuffle(columns := np.arange(12).reshape(2, 6), axis=1)
+    assert (columns[1] - columns[0] == 6).all() and sorted(columns[0]) == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(TypeError, match="not tuple"):
+        generator.shuffle((1, 2))
+    with pytest.raises(ValueError, match="axis 0"):
+        generator.shuffle(items, axis=1)

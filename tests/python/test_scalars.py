@@ -152,3 +152,42 @@ def test_resize_to_nothing_given_does_nothing():
         x = xp.arange(3)
         x.resize()
         assert x.tolist() == [0, 1, 2]
+
+
+def test_views_of_scalars_are_arrays_of_their_own():
+    for xp in (np, hd):
+        x = xp.arange(4.0).sum()
+        for view in (x.reshape(1), x[None], xp.atleast_1d(x)):
+            view[0] = 7
+            assert (float(x), float(view[0])) == (6, 7)
+        turned = same = x.T
+        turned += 1
+        assert (float(x), float(same), float(turned)) == (6, 6, 7)
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: hd.add(1, 2, out=x), lambda x: hd.sum(hd.ones(3), out=x),
+    lambda x: hd.modf(1.5, out=(x, None))])
+def test_scalars_are_no_outputs(write):
+    x = hd.ones(2).sum()
+    with pytest.raises(TypeError, match="scalar"):
+        write(x)
+    assert float(x) == 2
+
+
+# What gives 0-d arrays in NumPy, where other functions give scalars.
+VARIABLES = {
+    "where": lambda xp, x: xp.where(True, x, 1), "isin": lambda xp, x: xp.isin(x, [2.0]),
+    "block": lambda xp, x: xp.block(x), "cov": lambda xp, x: xp.cov(x, ddof=0),
+    "i0": lambda xp, x: xp.i0(x), "unique": lambda xp, x: xp.unique(x, return_inverse=True)[1],
+    "unique_inverse": lambda xp, x: xp.unique_inverse(x).inverse_indices,
+    "unique_all": lambda xp, x: xp.unique_all(x).inverse_indices}
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_functions_that_give_0d_arrays(name):
+    for xp in (np, hd):
+        made = same = VARIABLES[name](xp, xp.asarray(2.0))
+        assert made.ndim == 0
+        made *= made
+        assert made is same

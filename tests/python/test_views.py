@@ -133,3 +133,36 @@ def test_a_diagonal_follows_its_array():
     ours, theirs = hd.diagonal(x), np.diagonal(a)
     a[1, 1] = x[1, 1] = 50
     check(ours, theirs)
+
+
+@pytest.mark.parametrize("subscripts", ["ii->i", "ij->ji", "ij", "ji"])
+def test_einsum_of_one_operand_is_a_view(subscripts):
+    a, x = np.zeros((3, 3)), hd.zeros((3, 3))
+    for xp, v in ((np, a), (hd, x)):
+        view = xp.einsum(subscripts, v)
+        view[1] = 5
+        assert xp.shares_memory(view, v)
+    check(x, a)
+    assert not hd.shares_memory(hd.einsum("ij->i", x), x)
+
+
+def test_shares_memory():
+    for xp in (np, hd):
+        x = xp.zeros((4, 6))
+        for view in (x, x[1:], x.T, x[:, ::2], x.reshape(24), xp.diagonal(x), x.view("int64")):
+            assert xp.shares_memory(x, view) and xp.may_share_memory(view, x)
+        assert not xp.shares_memory(x[:, ::2], x[:, 1::2])
+        assert not xp.shares_memory(x[:2], x.view("int64")[2:])
+        assert not xp.shares_memory(x, x.copy())
+        assert not xp.shares_memory(x, x + 0)
+        z = xp.zeros(3, dtype=complex)
+        assert xp.shares_memory(z.real, z) and not xp.shares_memory(z.real, z.imag)
+    host = np.zeros(5)
+    assert np.shares_memory(x, x[2:]) and not hd.shares_memory(x, host)
+
+
+def test_shares_memory_of_other_libraries():
+    host = np.zeros(5)
+    x, y = (hd.from_dlpack(host) for _ in range(2))
+    assert hd.shares_memory(x, y[1:]) == (x.device == "cpu")
+    assert not hd.shares_memory(x[:2], y[2:])

@@ -37,15 +37,19 @@ class SpecDim {
 };
 using SpecShape = std::vector<SpecDim>;
 
-/// An array without data: hd::spec<float>({"n", 64}). Equal names are equal extents.
+/// An array without data: hd::spec<float>({"n", 64}). Equal symbols are equal extents. A saved
+/// program keeps the name for ProgramInput::name.
 struct Spec {
   DType dtype = DType::f32;
   SpecShape shape;
+  std::string name = {};
 };
-inline Spec spec(DType dtype, SpecShape shape) { return {dtype, std::move(shape)}; }
+inline Spec spec(DType dtype, SpecShape shape, std::string name = {}) {
+  return {dtype, std::move(shape), std::move(name)};
+}
 template <Element T>
-Spec spec(SpecShape shape) {
-  return {dtype_of<T>, std::move(shape)};
+Spec spec(SpecShape shape, std::string name = {}) {
+  return {dtype_of<T>, std::move(shape), std::move(name)};
 }
 
 struct JitOptions {
@@ -122,6 +126,8 @@ class Call {
   void take(Array& array);
   void scalar(Scalar value);
   void spec(const Spec& spec);
+  /// The names of the arrays and numbers so far, which a saved program keeps.
+  void name_inputs(std::vector<std::string> names);
   void plain(const void* bytes, std::size_t count);
   Array next_result();
 

@@ -16,6 +16,8 @@ struct ProgramState;
 
 /// What a saved program takes as an argument.
 struct ProgramInput {
+  /// The parameter's name in Python, e.g. "x" or "params['w']"; in C++ that of hd::spec; else "".
+  std::string name;
   bool is_number = false;  ///< a scalar rather than an array
   DType dtype = DType::f64;
   std::vector<std::string> shape;  ///< extents: "64", or symbols: "n"

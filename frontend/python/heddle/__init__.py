@@ -8,6 +8,7 @@ traffic allows, for a GPU or the host, and kept in a cache.
 >>> hd.sum(hd.sin(x) * 2)
 """
 
+import importlib
 import sys
 
 from heddle import _heddle
@@ -20,7 +21,8 @@ from heddle._conversions import (array2string, array_repr, array_str, asanyarray
                                  fromstring, genfromtxt, isfortran, require)
 from heddle._errstate import errstate, geterr, seterr
 from heddle._facts import (common_type, iscomplexobj, isrealobj, isscalar, issubdtype, iterable,
-                           min_scalar_type, ndenumerate, ndim, ndindex, shape, size)
+                           may_share_memory, min_scalar_type, ndenumerate, ndim, ndindex,
+                           printoptions, shape, shares_memory, size)
 from heddle import _legacy_random
 from heddle._grids import mgrid, ogrid
 from heddle._index_tricks import c_, index_exp, r_, s_
@@ -48,6 +50,7 @@ ubyte, ushort, uintc = uint8, uint16, uint32  # noqa: F405
 half, single, double, float_ = float16, float32, float64, float64  # noqa: F405
 csingle, cdouble = complex64, complex128  # noqa: F405
 ndarray = Array  # noqa: F405
+dtype = DType  # noqa: F405
 flatiter = _array.flatiter
 row_stack = vstack  # noqa: F405
 True_, False_ = True, False
@@ -70,18 +73,25 @@ __all__ += ["apply_over_axes", "array2string", "array_repr", "array_str", "asany
             "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "common_type", "einsum_path",
             "frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "iscomplexobj",
             "isfortran", "isrealobj", "isscalar", "issubdtype", "iterable", "mask_indices",
-            "min_scalar_type", "ndenumerate", "ndim", "ndindex", "poly", "polyadd", "polyder",
-            "polydiv", "polyint", "polymul", "polysub", "real_if_close", "require", "shape", "size",
-            "sort_complex"]
-__all__ += ["c_", "flatiter", "geterr", "index_exp", "ndarray", "r_", "s_", "seterr", "vectorize"]
-_KINDS = ("character", "complexfloating", "flexible", "floating", "generic", "inexact", "integer",
-          "number", "signedinteger", "unsignedinteger")
+            "may_share_memory", "min_scalar_type", "ndenumerate", "ndim", "ndindex", "poly", "polyadd",
+            "polyder", "polydiv", "polyint", "polymul", "polysub", "printoptions", "real_if_close",
+            "require", "shape", "shares_memory", "size", "sort_complex"]
+__all__ += ["c_", "dtype", "flatiter", "geterr", "index_exp", "ndarray", "r_", "s_", "seterr", "vectorize"]
+# What has nothing to do with where elements are: NumPy's kinds of dtypes, its scalar types for dtypes
+# that there are none of here, and its texts of numbers.
+_FROM_NUMPY = ("base_repr", "binary_repr", "bytes_", "character", "clongdouble", "complexfloating",
+               "datetime64", "flexible", "floating", "format_float_positional",
+               "format_float_scientific", "generic", "inexact", "integer", "longdouble", "mintypecode",
+               "number", "object_", "signedinteger", "str_", "timedelta64", "typecodes", "typename",
+               "unsignedinteger", "void")
 
 
 def __getattr__(name):
-    """NumPy's kinds of dtypes, for issubdtype; NumPy is imported only for them."""
-    if name in _KINDS:
+    """NumPy is imported only for what asks for it."""
+    if name in _FROM_NUMPY:
         import numpy
 
         return getattr(numpy, name)
+    if name == "testing":
+        return importlib.import_module("heddle.testing")
     raise AttributeError(f"module 'heddle' has no attribute '{name}'")

@@ -1,5 +1,6 @@
 """Facts about Arrays, numbers and dtypes, as numpy's functions of these names."""
 
+import contextlib
 import numbers
 
 from heddle import _heddle
@@ -115,3 +116,53 @@ def ndenumerate(arr):
     import numpy
 
     return numpy.ndenumerate(_heddle.asnumpy(_array(arr)))
+
+
+def shares_memory(a, b, /, max_work=-1):
+    """Whether an element of one Array is an element of the other: numpy.shares_memory. Memory of other
+    libraries is known where it was taken over without a copy. Raises numpy.exceptions.TooHardError for
+    strides that take more than `max_work` to compare.
+
+    Example: hd.shares_memory(x, x[1:])
+    """
+    import numpy
+
+    if not (isinstance(a, _heddle.Array) and isinstance(b, _heddle.Array)):
+        return False
+    places = a._placement, b._placement
+    if places[0][0] != places[1][0] or 0 in (a.size, b.size):
+        return False
+    spans = [_span(x, *place[1:]) for x, place in zip((a, b), places)]
+    low, high = min(spans)[0], max(span[1] for span in spans)
+    if max(spans)[0] >= min(span[1] for span in spans):
+        return False
+    memory = numpy.empty(high - low, numpy.uint8)
+    seen = [numpy.ndarray(x.shape, f"V{x.itemsize}", memory, place[1] - low, place[2])
+            for x, place in zip((a, b), places)]
+    return numpy.shares_memory(*seen, max_work)
+
+
+def _span(x, offset, strides):
+    """The first byte of x, and the one behind its last."""
+    reach = [(extent - 1) * stride for extent, stride in zip(x.shape, strides)]
+    return (offset + sum(min(each, 0) for each in reach),
+            offset + sum(max(each, 0) for each in reach) + x.itemsize)
+
+
+def may_share_memory(a, b, /, max_work=0):
+    """As shares_memory: numpy.may_share_memory, which may answer True where nothing is shared."""
+    return shares_memory(a, b)
+
+
+@contextlib.contextmanager
+def printoptions(**options):
+    """A scope in which arrays print by other options: numpy.printoptions.
+
+    Example: with hd.printoptions(precision=3): print(x)
+    """
+    before = _heddle.get_printoptions()
+    _heddle.set_printoptions(**options)
+    try:
+        yield _heddle.get_printoptions()
+    finally:
+        _heddle.set_printoptions(**before)

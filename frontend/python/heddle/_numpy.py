@@ -6,6 +6,7 @@ take, goes to NumPy with copies of the elements, as any object does that has __a
 
 import functools
 import inspect
+import sys
 
 from heddle import _heddle
 
@@ -137,7 +138,7 @@ def _array_function(self, func, types, args, kwargs):
         return NotImplemented
     if func.__name__ in _FACTS and len(args) == 1 and not kwargs:
         return _FACTS[func.__name__](args[0])
-    module = _heddle
+    module = sys.modules["heddle"]
     for name in (func.__module__ or "").split(".")[1:]:
         module = getattr(module, name, None)
     function = getattr(module, func.__name__, None)
