@@ -17,9 +17,10 @@ struct SavedProgram {
 
 /// Writes a program, and what it is compiled to for each of the targets, into one file:
 /// "HEDDLEP\n", the length of what follows up to the bundle in eight little-endian bytes, a line
-/// "arguments N" with the sources behind it, N lines "name TEXT", a recording, and a bundle. Compiles what is not in the
-/// cache. `mode` is the file's; it is signed where HEDDLE_CACHE_KEY is set. Throws CompileError,
-/// DeviceError where a target's compiler is missing, FileError and TrustError.
+/// "arguments N" with the sources behind it, N lines "name TEXT", a recording, and a bundle.
+/// Compiles what is not in the cache. `mode` is the file's; it is signed where HEDDLE_CACHE_KEY is
+/// set. Throws CompileError, DeviceError where a target's compiler is missing, FileError and
+/// TrustError.
 void save_program(const std::string& path, const SavedProgram& saved,
                   const std::vector<ir::Target>& targets, unsigned mode = cache::shipped_mode);
 
