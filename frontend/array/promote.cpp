@@ -284,7 +284,7 @@ Array load_exponent(Op op, Operands operands) {
   const Part exponent = part_of(y);
   if (is_inexact(exponent.dtype)) {
     throw DTypeError(at(
-        fmt::format("{}: the exponent must be an integer, not {}", name, name_of(exponent.dtype)),
+        fmt::format("{}: the exponent must be an integer, not {}", name, numpy_name_of(exponent.dtype)),
         y.where()));
   }
   NodeRef node = node_of(name, y, exponent.scalar ? DType::i64 : exponent.dtype, false);
@@ -456,7 +456,7 @@ Array in_place(std::string_view op, const Array& before, const Array& after, con
   if (!can_cast_same_kind(new_node->dtype, old_node->dtype)) {
     throw DTypeError(at(fmt::format("{}: the result is {} and cannot be stored in an array of {}; "
                                     "write x = x ... or cast",
-                                    op, name_of(new_node->dtype), name_of(old_node->dtype)),
+                                    op, numpy_name_of(new_node->dtype), numpy_name_of(old_node->dtype)),
                         site));
   }
   return Access::make(cast_to(new_node, old_node->dtype, site));

@@ -98,9 +98,17 @@ Array slices_where(std::string_view op, const Operand& condition, const NodeRef&
   }
   if (mask->shape[0].is_constant() && node->shape[axis].is_constant() &&
       mask->shape[0].constant() > node->shape[axis].constant()) {
-    throw IndexError(at(fmt::format("{}: the condition {} is longer than axis {} of {}", op,
-                                    describe(*mask), axis, describe(*node)),
-                        site));
+    const Array all = Access::make(mask);
+    const std::int64_t length = node->shape[axis].constant();
+    if (any({all(slice(length, {})), site}).item<bool>(site)) {
+      throw IndexError(
+          at(fmt::format("{}: the condition {} is longer than axis {} of {}, and holds "
+                         "behind its end",
+                         op, describe(*mask), axis, describe(*node)),
+             site));
+    }
+    const Array within = all(slice(0, length));
+    return slices_where(op, {within, site}, node, axis, site);
   }
   const std::vector<NodeRef> places = frontend::nonzero_places(op, mask, site);
   return Access::make(frontend::take_at(node, {{AxisIndex{axis, places[0]}}}, true, site));

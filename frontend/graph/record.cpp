@@ -279,12 +279,12 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
   const bool beyond_f64 =
       scalar.kind == Scalar::Kind::large_integer && !std::isfinite(scalar.floating);
   if (scalar.kind == Scalar::Kind::floating && is_integer(dtype) && std::isnan(scalar.floating))
-    throw ValueError(at(fmt::format("{}: {} has no value for NaN", op, name_of(dtype)), site));
+    throw ValueError(at(fmt::format("{}: {} has no value for NaN", op, numpy_name_of(dtype)), site));
   if (side_of(scalar, dtype) != 0 || (beyond_f64 && is_inexact(dtype))) {
     const char* kind = scalar.is_inexact() ? "number" : "integer";
     throw DTypeError(at(fmt::format("{}: the {} {} does not fit {}; cast the array to a wider "
                                     "dtype first",
-                                    op, kind, text_of(scalar), name_of(dtype)),
+                                    op, kind, text_of(scalar), numpy_name_of(dtype)),
                         site));
   }
   switch (scalar.kind) {
@@ -301,7 +301,7 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
       if (!is_complex(dtype)) {
         throw DTypeError(at(fmt::format("{}: the complex number {} does not fit {}; take its real "
                                         "part, or cast the array to complex64 or complex128",
-                                        op, text_of(scalar), name_of(dtype)),
+                                        op, text_of(scalar), numpy_name_of(dtype)),
                             site));
       }
       const DType part = real_dtype(dtype);
@@ -315,7 +315,7 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
 ir::ElementBits bits_of(DType dtype, double value) {
   if (!is_integer(dtype)) return bits_in(dtype, value);
   if (value < -0x1p63 || !(value < 0x1p64)) {
-    throw DTypeError(fmt::format("{} has no value in {}", value, name_of(dtype)));
+    throw DTypeError(fmt::format("{} has no value in {}", value, numpy_name_of(dtype)));
   }
   return value < 0 ? bits_in(dtype, static_cast<std::int64_t>(value))
                    : bits_in(dtype, static_cast<std::uint64_t>(value));
@@ -323,6 +323,6 @@ ir::ElementBits bits_of(DType dtype, double value) {
 
 ir::Shape to_ir(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-std::string describe(const Node& node) { return ir::to_string(ir::Type{node.dtype, node.shape}); }
+std::string describe(const Node& node) { return ir::describe(ir::Type{node.dtype, node.shape}); }
 
 }  // namespace heddle::frontend

@@ -118,7 +118,7 @@ std::string TextFormat::digits_of(const Conversion& conversion, const PrintedNum
   const auto based = [&](std::string_view prefix, std::string digits) {
     if (!is_integer(number.dtype)) {
       throw DTypeError(fmt::format("numbers of {} have no digits of %{}; %d takes whole parts",
-                                   name_of(number.dtype), conversion.type));
+                                   numpy_name_of(number.dtype), conversion.type));
     }
     digits = with_digits(std::move(digits), precision);
     return conversion.alternate ? std::string(prefix) + digits : digits;

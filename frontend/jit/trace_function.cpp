@@ -127,7 +127,7 @@ void resolve_types(const JitOptions& options, CallState& call) {
     const SpecShape& dims = options.dynamic[array];
     if (dims.size() != input.type.shape.size()) {
       throw ShapeError(fmt::format("argument {} is {}, but JitOptions::dynamic gives {} extents",
-                                   input.argument, ir::to_string(input.type), dims.size()));
+                                   input.argument, ir::describe(input.type), dims.size()));
     }
     if (input.kind == CallState::Input::Kind::spec) continue;
     for (std::size_t i = 0; i < dims.size(); ++i) {

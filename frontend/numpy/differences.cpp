@@ -78,7 +78,7 @@ Array ediff1d(const Operand& x, const Array& to_end, const Array& to_begin) {
     const NodeRef node = Access::node(end, x.where());
     if (!frontend::can_cast_same_kind(node->dtype, dtype)) {
       throw DTypeError(at(fmt::format("ediff1d: {} at an end is not of the kind of {}",
-                                      name_of(node->dtype), name_of(dtype)),
+                                      numpy_name_of(node->dtype), numpy_name_of(dtype)),
                           x.where()));
     }
     parts.push_back(astype(here(ravel(here(end))), dtype));

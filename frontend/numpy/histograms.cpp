@@ -436,7 +436,7 @@ Array bincount(const Operand& x, std::int64_t minlength, const Array& weights) {
   if (weight && is_complex(weight->dtype)) {
     throw DTypeError(at(fmt::format("bincount({}): takes real weights, not {}; count the parts one "
                                     "by one",
-                                    name(), name_of(weight->dtype)),
+                                    name(), numpy_name_of(weight->dtype)),
                         on.site));
   }
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("bincount", on.site);

@@ -79,7 +79,7 @@ void check_mean_dtype(std::string_view op, const Operand& x, std::optional<DType
   throw DTypeError(frontend::at(
       fmt::format("{}: of floating or complex numbers the dtype must be floating or complex, not "
                   "{}; cast the result",
-                  op, name_of(*dtype)),
+                  op, numpy_name_of(*dtype)),
       x.where()));
 }
 

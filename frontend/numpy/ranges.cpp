@@ -163,7 +163,7 @@ std::int64_t integer_element(Wide value, DType dtype, const Site& site) {
   const bool fits = value >= std::numeric_limits<std::int64_t>::min() &&
                     value <= std::numeric_limits<std::uint64_t>::max();
   if (!fits) {
-    throw DTypeError(at(fmt::format("arange: an element does not fit {}", name_of(dtype)), site));
+    throw DTypeError(at(fmt::format("arange: an element does not fit {}", numpy_name_of(dtype)), site));
   }
   const Scalar scalar = value < 0 ? Scalar(static_cast<std::int64_t>(value))
                                   : Scalar(static_cast<std::uint64_t>(value));
@@ -232,7 +232,7 @@ std::int64_t complex_length(Scalar start, Scalar stop, Scalar step, const Site& 
 Array complex_arange(Scalar start, Scalar stop, Scalar step, DType dtype, SourceLocation where) {
   if (!is_complex(dtype)) {
     throw DTypeError(
-        at(fmt::format("arange: complex numbers have no {} values", name_of(dtype)), where));
+        at(fmt::format("arange: complex numbers have no {} values", numpy_name_of(dtype)), where));
   }
   const std::int64_t length = complex_length(start, stop, step, where);
   const auto part = [&](bool imaginary) {

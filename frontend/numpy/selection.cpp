@@ -108,7 +108,7 @@ void copyto(Array& destination, const Operand& source, const Array& mask) {
                                  ? frontend::text_of(source.scalar())
                                  : frontend::describe(*frontend::node_of("copyto", source));
     throw DTypeError(at(fmt::format("copyto: {} cannot be written to an array of {}; cast it first",
-                                    what, name_of(dtype)),
+                                    what, numpy_name_of(dtype)),
                         source.where()));
   }
   const NodeRef element = frontend::element_node("copyto", source, dtype);
@@ -163,7 +163,7 @@ void place(Array& x, const Array& mask, const Operand& values) {
   if (values.array() != nullptr && !can_cast(values.array()->dtype(), node->dtype)) {
     throw DTypeError(at(fmt::format("place: values of {} cannot be written to an array of {}; cast "
                                     "them first",
-                                    name_of(values.array()->dtype()), name_of(node->dtype)),
+                                    numpy_name_of(values.array()->dtype()), numpy_name_of(node->dtype)),
                         on.site));
   }
   if (flat->shape[0] == ir::Dim(0)) return;

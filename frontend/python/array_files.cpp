@@ -91,18 +91,25 @@ nb::object save_archive(const Arguments& a) {
 
 void bind_array_files(Functions& functions) {
   functions.def(
-      "save(file: Any, x: Operand, /) -> None",
+      "save(file: Any, arr: Operand, allow_pickle: bool = True) -> None",
       "Writes a .npy file, whole or not at all, or to an open file: numpy.save. Raises FileError.",
       [](const Arguments& a) { return save_array(a); });
-  functions.def("load(file: Any, /) -> Array | dict[str, Array]",
-                "Reads a .npy file, or the arrays of a .npz file by their names, which is a dict "
-                "with NumPy's "
-                "`files` and for a with statement; from a path or an open file: numpy.load. Raises "
-                "FileError.",
-                [](const Arguments& a) {
-                  if (const auto path = path_of(a[0])) return loaded_file(*path, a.where());
-                  return loaded_object(file_object(a, 0, "read"), a.where());
-                });
+  functions.def(
+      "load(file: Any, mmap_mode: str | None = None, allow_pickle: bool = False) -> Array | "
+      "dict[str, Array]",
+      "Reads a .npy file, or the arrays of a .npz file by their names, which is a dict "
+      "with NumPy's "
+      "`files` and for a with statement; from a path or an open file: numpy.load. All of the file "
+      "is read also where "
+      "mmap_mode is 'r' or 'c'. Raises FileError, ValueError for a mmap_mode that writes.",
+      [](const Arguments& a) {
+        if (!a.is_none(1) && a.text(1) != "r" && a.text(1) != "c")
+          raise(PyExc_ValueError,
+                "load: writes would not reach the file; mmap_mode is "
+                "None, 'r' or 'c'");
+        if (const auto path = path_of(a[0])) return loaded_file(*path, a.where());
+        return loaded_object(file_object(a, 0, "read"), a.where());
+      });
   functions.def(
       "savez(file: Any, /, *args: Operand, **kwds: Operand) -> None",
       "Writes arrays to a .npz file, whole or not at all, or to an open file, under their "

@@ -281,6 +281,12 @@ void bind_transfers(Functions& functions) {
                          on_host(a).attr("tofile")(a[1], a[2], a[3]);
                          return nb::none();
                        });
+  functions.def_method("dump(self, file: Any) -> None",
+                       "Pickles the array into a file, or a path: numpy.ndarray.dump.",
+                       [](const Arguments& a) {
+                         nb::module_::import_("heddle._conversions").attr("dump")(a[0], a[1]);
+                         return nb::none();
+                       });
   functions.def_method("dumps(self) -> bytes", "The array pickled: numpy.ndarray.dumps.",
                        [](const Arguments& a) {
                          return nb::object(nb::module_::import_("pickle").attr("dumps")(a[0]));

@@ -52,7 +52,7 @@ Array raveled(const Arguments& a) {
   const std::vector<std::int64_t> dims = a.shape(1);
   const std::vector<std::string> names = modes_of(a, 2, dims.size());
   const std::vector<std::string_view> modes(names.begin(), names.end());
-  const std::string order = a.text(3);
+  const std::string order(1, a.order(3));
   if (as_array(a[0]) != nullptr || is_numpy_array(a[0])) {
     const std::vector<Array> rows = unstack(a.operand(0), 0);
     return ravel_multi_index(rows, dims, modes, order, a.where());
@@ -64,18 +64,18 @@ Array raveled(const Arguments& a) {
 
 void bind_raveling(Functions& functions) {
   functions.def(
-      "unravel_index(indices: Operand, shape: int | tuple[int, ...], order: str = 'C') -> "
+      "unravel_index(indices: Operand, shape: int | tuple[int, ...], order: str | None = 'C') -> "
       "tuple[Array, ...]",
       "For each axis of a shape, the coordinates of the elements that indices count, in C or in "
       "Fortran order: numpy.unravel_index. An index outside, in an Array, is taken as the nearest "
       "inside; a number outside raises ValueError. Raises DTypeError for floats.\n\nExample: "
       "hd.unravel_index(hd.argmax(x), x.shape)",
       [](const Arguments& a) {
-        return tuple_of(unravel_index(a.operand(0), a.shape(1), a.text(2)));
+        return tuple_of(unravel_index(a.operand(0), a.shape(1), std::string(1, a.order(2))));
       });
   functions.def(
       "ravel_multi_index(multi_index: Array | Sequence[Operand], dims: int | tuple[int, ...], "
-      "mode: str | tuple[str, ...] = 'raise', order: str = 'C') -> Array",
+      "mode: str | tuple[str, ...] = 'raise', order: str | None = 'C') -> Array",
       "The indices that count the elements at coordinates, one operand, or row of an Array, for "
       "each axis: numpy.ravel_multi_index. A mode, or one for each axis, says what coordinates "
       "outside do: \"wrap\", \"clip\", and under \"raise\" those in Arrays are taken as the "

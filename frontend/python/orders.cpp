@@ -48,15 +48,28 @@ std::vector<std::int64_t> reversed_axes(const ArrayObject& x) {
   return axes;
 }
 
-/// The axes from the largest stride to the smallest.
+/// The axes from the largest stride to the smallest, sorted as numpy.nditer sorts them: by
+/// insertion from the last axis on, where an axis of stride 0 compares with no other.
 std::vector<std::int64_t> axes_in_memory(const ArrayObject& x) {
-  std::vector<std::int64_t> axes = axes_of(x);
-  if (!has_layout(x)) return axes;
-  const Strides strides = x.layout().strides;
-  std::stable_sort(axes.begin(), axes.end(), [&](std::int64_t a, std::int64_t b) {
-    return std::abs(strides[static_cast<std::size_t>(a)]) >
-           std::abs(strides[static_cast<std::size_t>(b)]);
-  });
+  std::vector<std::int64_t> axes = reversed_axes(x);
+  if (has_layout(x)) {
+    const Strides strides = x.layout().strides;
+    const auto stride = [&](std::size_t i) {
+      return std::abs(strides[static_cast<std::size_t>(axes[i])]);
+    };
+    for (std::size_t i = 1; i < axes.size(); ++i) {
+      std::size_t place = i;
+      for (std::size_t k = i; k-- > 0;) {
+        if (stride(k) == 0 || stride(i) == 0) continue;
+        if (stride(k) <= stride(i)) break;
+        place = k;
+      }
+      std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(place),
+                  axes.begin() + static_cast<std::ptrdiff_t>(i),
+                  axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+  std::reverse(axes.begin(), axes.end());
   return axes;
 }
 

@@ -12,6 +12,7 @@
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
@@ -60,10 +61,13 @@ void copy_to(const Arguments& a) {
                                  describe_source(source), numpy_name_of(dtype)),
                      a.where()));
   }
+  // Any number is a mask; an array must be of bools.
+  const Array mask =
+      as_scalar(a[3]) ? full({}, {PyObject_IsTrue(a[3].ptr()) != 0, a.where()}) : a.mask(3);
   if (casting == "unsafe") {
-    copyto(value, {forced(source, dtype), a.where()}, a.mask(3));
+    copyto(value, {forced(source, dtype), a.where()}, mask);
   } else {
-    copyto(value, source, a.mask(3));
+    copyto(value, source, mask);
   }
   a.target(0).write(value, a.where());
 }
@@ -107,7 +111,10 @@ Piece to_piece(nb::handle value, const Arguments& a) {
 
 Array piecewise_of(const Arguments& a) {
   std::vector<Piece> pieces;
-  for (nb::handle each : nb::borrow<nb::object>(a[2])) pieces.push_back(to_piece(each, a));
+  const nb::object functions = as_array(a[2]) == nullptr && !is_numpy_array(a[2])
+                                   ? nb::borrow(a[2])
+                                   : nb::borrow(a[2]).attr("tolist")();
+  for (nb::handle each : functions) pieces.push_back(to_piece(each, a));
   return piecewise(a.operand(0), conditions_of(a), pieces);
 }
 

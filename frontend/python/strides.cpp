@@ -6,10 +6,11 @@ namespace heddle::python {
 
 Strides c_strides(const Shape& shape) {
   Strides strides(shape.size());
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return strides;  // as in NumPy
   std::int64_t step = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = step;
-    step *= std::max<std::int64_t>(shape[i], 1);
+    step *= shape[i];
   }
   return strides;
 }

@@ -19,7 +19,7 @@ Draw::Draw(const std::shared_ptr<GeneratorState>& state, std::string_view op, co
     : state_(state), op_(op), dtype_(dtype), where_(where) {
   if (!is_floating(dtype)) {
     throw DTypeError(
-        at(fmt::format("{}: the dtype is one of floats, not {}", op, name_of(dtype)), where));
+        at(fmt::format("{}: the dtype is one of floats, not {}", op, numpy_name_of(dtype)), where));
   }
   shape_ = to_ir(size);
   for (const Operand* parameter : parameters) add_shape(*parameter, size.empty());
@@ -64,7 +64,7 @@ Array Draw::sample(Op op, std::initializer_list<const Operand*> parameters) cons
 Array Draw::in_double(const Operand& parameter) const {
   if (parameter.array() != nullptr && is_complex(parameter.array()->dtype())) {
     throw DTypeError(
-        at(fmt::format("{}: a parameter is real, not {}", op_, name_of(parameter.array()->dtype())),
+        at(fmt::format("{}: a parameter is real, not {}", op_, numpy_name_of(parameter.array()->dtype())),
            where_));
   }
   return Access::make(node_of(op_, parameter, DType::f64));

@@ -80,7 +80,7 @@ Array Generator::integers(const Operand& low, const Operand& high, const Shape& 
   const SourceLocation where = low.where();
   if (!is_integer(dtype)) {
     throw DTypeError(
-        at(fmt::format("integers: the dtype is one of integers, not {}", name_of(dtype)), where));
+        at(fmt::format("integers: the dtype is one of integers, not {}", numpy_name_of(dtype)), where));
   }
   const auto first = known_integer(low), last = known_integer(high);
   if (first && last && (*first > *last || (*first == *last && !endpoint))) {

@@ -18,8 +18,8 @@ using interpreter::count_of;
 [[noreturn]] void misfit(const Graph& graph, std::size_t index, const HostArray& argument,
                          std::string_view why) {
   throw ShapeError(fmt::format("{}: argument {} is {}, its parameter {}: {}", graph.name, index,
-                               to_string(argument.type),
-                               to_string(graph.type(graph.parameters()[index])), why));
+                               describe(argument.type),
+                               describe(graph.type(graph.parameters()[index])), why));
 }
 
 /// The symbol of an extent a * x + b, with the value that makes the extent `value`; nullopt for

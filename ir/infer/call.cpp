@@ -11,7 +11,7 @@ std::string names_of(DTypeSet set) {
     const auto dtype = static_cast<DType>(i);
     if ((set & set_of(dtype)) == 0) continue;
     if (!text.empty()) text += ' ';
-    text += name_of(dtype);
+    text += numpy_name_of(dtype);
   }
   return text;
 }
@@ -24,7 +24,7 @@ std::string describe(const Call& call) {
   text += '(';
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     if (i > 0) text += ", ";
-    text += to_string(call.operand(i));
+    text += describe(call.operand(i));
   }
   return text + ')';
 }
@@ -33,7 +33,7 @@ void check_allowed(const Call& call, DType dtype) {
       call.attributes.call ? call.attributes.call->op->dtypes : info(call.op).dtypes;
   if ((allowed & set_of(dtype)) == 0) {
     fail<DTypeError>(call, "{} is not defined for {}; cast to one of {}", name_of(call),
-                     name_of(dtype), names_of(allowed));
+                     numpy_name_of(dtype), names_of(allowed));
   }
 }
 
@@ -43,7 +43,7 @@ DType common_dtype(const Call& call, std::size_t first, std::size_t last) {
   for (std::size_t i = first + 1; i < last; ++i) {
     if (call.operand(i).dtype != dtype) {
       fail<DTypeError>(call, "operands {} and {} differ in dtype, {} and {}; cast one of them",
-                       first, i, name_of(dtype), name_of(call.operand(i).dtype));
+                       first, i, numpy_name_of(dtype), numpy_name_of(call.operand(i).dtype));
     }
   }
   check_allowed(call, dtype);
@@ -52,8 +52,8 @@ DType common_dtype(const Call& call, std::size_t first, std::size_t last) {
 
 void require_dtype(const Call& call, std::size_t operand, DType dtype) {
   if (call.operand(operand).dtype != dtype) {
-    fail<DTypeError>(call, "operand {} must be {}, not {}; cast it", operand, name_of(dtype),
-                     name_of(call.operand(operand).dtype));
+    fail<DTypeError>(call, "operand {} must be {}, not {}; cast it", operand, numpy_name_of(dtype),
+                     numpy_name_of(call.operand(operand).dtype));
   }
 }
 Shape broadcast(const Call& call, const Shape& a, const Shape& b) {
@@ -83,7 +83,7 @@ void check_result(const Call& call, const Type& type) {
     });
   }
   const auto too_large = [&] {
-    return fmt::format("the bytes of {} do not fit 64 bits", to_string(type));
+    return fmt::format("the bytes of {} do not fit 64 bits", describe(type));
   };
   try {
     const Dim bytes = byte_count(type);

@@ -19,7 +19,7 @@ void check_indices(const Call& call, int rank) {
     }
     if ((integers & set_of(call.operand(k + 1).dtype)) == 0) {
       fail<DTypeError>(call, "operand {} holds indices and must be of integers, not {}; cast it",
-                       k + 1, name_of(call.operand(k + 1).dtype));
+                       k + 1, numpy_name_of(call.operand(k + 1).dtype));
     }
   }
 }

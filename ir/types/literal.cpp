@@ -37,7 +37,7 @@ Format format_of(DType dtype) {
     case DType::f64:
       return {11, 52};
     default:
-      throw InternalError(fmt::format("{} is not a floating dtype", name_of(dtype)));
+      throw InternalError(fmt::format("{} is not a floating dtype", numpy_name_of(dtype)));
   }
 }
 

@@ -6,6 +6,10 @@ std::string to_string(const Type& type) {
   return std::string(name_of(type.dtype)) + to_string(type.shape);
 }
 
+std::string describe(const Type& type) {
+  return std::string(numpy_name_of(type.dtype)) + to_string(type.shape);
+}
+
 Dim byte_count(const Type& type) {
   return element_count(type.shape) * Dim(static_cast<std::int64_t>(size_of(type.dtype)));
 }

@@ -16,8 +16,10 @@ struct Type {
   Shape shape;
   friend bool operator==(const Type&, const Type&) = default;
 };
-/// "f32[n,64]"
+/// "f32[n,64]", as in a graph's text form.
 std::string to_string(const Type& type);
+/// "float32[n,64]", as in messages to the user.
+std::string describe(const Type& type);
 /// Throws ShapeError when a constant product overflows.
 Dim byte_count(const Type& type);
 

@@ -142,7 +142,7 @@ BufferRef::~BufferRef() {
 }
 
 Label label_of(const ir::Type& type, std::string_view of) {
-  std::string text = ir::to_string(type);
+  std::string text = ir::describe(type);
   if (!of.empty()) text.append(" of ").append(of);
   return std::make_shared<const std::string>(std::move(text));
 }

@@ -194,7 +194,7 @@ ir::Location line_of_use(const ir::Graph& graph, std::size_t parameter) {
     if (array == nullptr || !array->buffer) continue;
     const Device device = array->buffer->device();
     list += fmt::format("{}input {}, {}, on {}", list.empty() ? "" : "; ", i,
-                        ir::to_string(array->type), to_string(device));
+                        ir::describe(array->type), to_string(device));
     const bool is_foreign = !(device == stream.device());
     if (is_foreign && lines.graph != nullptr && line.file == nullptr &&
         i < lines.graph->parameters().size())

@@ -22,8 +22,8 @@ ir::Shape evaluate(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
 
 [[noreturn]] void mismatch(const Program& program, std::size_t index, const ir::Type& given) {
   throw ShapeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
-                               index, program.name, to_string(given),
-                               to_string(program.inputs[index].type)));
+                               index, program.name, describe(given),
+                               describe(program.inputs[index].type)));
 }
 
 // The value of a symbol that an extent is linear in, from what the extent is; nothing for products

@@ -24,7 +24,7 @@ void check_refused(const std::string& what, int line, const Call& call) {
   CAPTURE(what);
   const std::uint64_t launched = statistics().kernels_launched;
   const std::string text = refusal<DeviceError>(call);
-  check_parts(text, {what, "f32[", "cuda:0", "cuda:1", "mixed.cpp:" + std::to_string(line)});
+  check_parts(text, {what, "float32[", "cuda:0", "cuda:1", "mixed.cpp:" + std::to_string(line)});
   CHECK(statistics().kernels_launched == launched);
 }
 
@@ -61,18 +61,18 @@ void check_jit() {
   constexpr int sum = __LINE__ + 1;
   const auto add = jit([](const Array& a, const Array& b) { return a + b; });
   add(x, x);
-  check_refused("input 1, f32[3], on cuda:1", sum, [&] { add(x, y); });
-  check_refused("input 1, f32[3], on cuda:0", sum, [&] { add(y, x); });
+  check_refused("input 1, float32[3], on cuda:1", sum, [&] { add(x, y); });
+  check_refused("input 1, float32[3], on cuda:0", sum, [&] { add(y, x); });
   // As often as it is asked, of a function that was compiled for such arrays as well.
-  check_refused("input 1, f32[3], on cuda:1", sum, [&] { add(x, y); });
+  check_refused("input 1, float32[3], on cuda:1", sum, [&] { add(x, y); });
   Array held = y;
   constexpr int product = __LINE__ + 1;
   const auto reads = jit([&](const Array& a) { return a * held; });
-  check_refused("input 1, f32[3], on cuda:1", product, [&] { reads(x); });
+  check_refused("input 1, float32[3], on cuda:1", product, [&] { reads(x); });
   reads(y);
   held = x;
   reads(x);
-  check_refused("input 1, f32[3], on cuda:0", product, [&] { reads(y); });
+  check_refused("input 1, float32[3], on cuda:0", product, [&] { reads(y); });
   // What is not read may be anywhere.
   const auto one = jit([](const Array& a) { return a + 1.0f; });
   one(x);
@@ -93,7 +93,7 @@ void check_saved_programs() {
   program({y, y});
   const std::uint64_t launched = statistics().kernels_launched;
   check_parts(refusal<DeviceError>([&] { program({x, y}); }),
-              {"input 0, f32[3], on cuda:0", "input 1, f32[3], on cuda:1"});
+              {"input 0, float32[3], on cuda:0", "input 1, float32[3], on cuda:1"});
   CHECK(statistics().kernels_launched == launched);
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("bincount counts, and checks what it is given") {
                    "result = (np.bincount(x), np.bincount(x, minlength=300))", {{"x", x.host}});
   check<std::int64_t>(hd::bincount(hd::zeros<int>({0}), 2), {2}, {0, 0});
   CHECK(contains(message_of<hd::ValueError>([] { hd::bincount(hd::array<int>({1, -2})); }),
-                 "bincount(i32[2]): -2 is negative ("));
+                 "bincount(int32[2]): -2 is negative ("));
   CHECK_THROWS_AS(hd::bincount(hd::zeros<float>({2})), hd::DTypeError);
   CHECK_THROWS_AS(hd::bincount(hd::zeros<int>({2, 2})), hd::ShapeError);
   CHECK_THROWS_AS(hd::bincount(hd::zeros<int>({2}), -1), hd::ValueError);

@@ -81,7 +81,7 @@ TEST_CASE("an index that is known to be outside throws when it is recorded") {
   check<int>(x(hd::index_list({2, -4}), hd::_), {2, 5}, {10, 11, 12, 13, 14, 0, 1, 2, 3, 4});
   CHECK(x(hd::_, hd::index_list({})).shape() == hd::Shape{4, 0});
   CHECK(contains(message_of<hd::IndexError>([&] { x(hd::_, hd::index_list({0, 5, 1})); }),
-                 "index 5 is out of bounds for axis 1 of i32[4,5], whose extent is 5 ("));
+                 "index 5 is out of bounds for axis 1 of int32[4,5], whose extent is 5 ("));
   CHECK_THROWS_AS(x(hd::index_list({0, -5})), hd::IndexError);
   hd::Array y = x;
   CHECK_THROWS_AS((y.at(hd::index_list({4})) = 1), hd::IndexError);

@@ -63,7 +63,7 @@ TEST_CASE("integer scalars that fit never trace again, and others throw where th
   CHECK(traces() == before + 1);
   for (const int s : {-1, 256, 300}) {
     const std::string text = message_of<hd::DTypeError>([&] { add(x, s); });
-    CHECK(contains(text, "add: the integer " + std::to_string(s) + " does not fit u8"));
+    CHECK(contains(text, "add: the integer " + std::to_string(s) + " does not fit uint8"));
     CHECK(contains(text, line_mark(line)));
   }
   check<std::uint8_t>(add(x, 1), {2}, {2, 201});

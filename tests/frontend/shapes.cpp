@@ -107,7 +107,7 @@ TEST_CASE("products of matrices and vectors") {
   CHECK(hd::dot(b, c).shape() == hd::Shape{2, 3, 2});
   CHECK(hd::dot(b, c)(1, 2, 1).item<float>() == 20 * 1 + 21 * 3 + 22 * 5 + 23 * 7);
   CHECK(contains(message_of<hd::ShapeError>([&] { hd::matmul(a, hd::zeros<float>({3})); }),
-                 "matmul(f32[2,2], f32[3])"));
+                 "matmul(float32[2,2], float32[3])"));
   CHECK_THROWS_AS(hd::matmul(a, 2), hd::ShapeError);
 }
 

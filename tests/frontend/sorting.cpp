@@ -54,7 +54,7 @@ TEST_CASE("partitions are sorted, and check what they are asked for") {
   check<int>(hd::partition(x, 1), {4}, {1, 2, 4, 5});
   check<std::int64_t>(hd::argpartition(x, -1), {4}, {1, 3, 2, 0});
   CHECK(contains(message_of<hd::ValueError>([&] { hd::partition(x, 4); }),
-                 "partition(i32[4]): kth is 4, and axis 0 has 4 elements ("));
+                 "partition(int32[4]): kth is 4, and axis 0 has 4 elements ("));
   CHECK_THROWS_AS(hd::argpartition(x, -5), hd::ValueError);
 }
 

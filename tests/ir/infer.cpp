@@ -80,17 +80,21 @@ TEST_CASE("elementwise: dtypes by the op's rule, shapes by broadcasting") {
 
 TEST_CASE("elementwise: errors name op, shapes and dtypes") {
   CHECK(infer_text(Op::add, {"f32[3]", "f32[4]"}) ==
-        "ShapeError: add(f32[3], f32[4]): shapes [3] and [4] do not broadcast: axis -1 is 3 and 4; "
+        "ShapeError: add(float32[3], float32[4]): shapes [3] and [4] do not broadcast: axis -1 is "
+        "3 and 4; "
         "extents must be equal or 1");
   CHECK(infer_text(Op::add, {"f32[3]", "f64[3]"}) ==
-        "DTypeError: add(f32[3], f64[3]): operands 0 and 1 differ in dtype, f32 and f64; cast one "
+        "DTypeError: add(float32[3], float64[3]): operands 0 and 1 differ in dtype, float32 and "
+        "float64; cast one "
         "of them");
   CHECK(infer_text(Op::subtract, {"bool[3]", "bool[3]"}) ==
         "DTypeError: subtract(bool[3], bool[3]): subtract is not defined for bool; cast to one of "
-        "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128");
+        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+        "complex64 complex128");
   CHECK(infer_text(Op::exp, {"i32[3]"}) ==
-        "DTypeError: exp(i32[3]): exp is not defined for i32; cast to one of f16 bf16 f32 f64 c64 "
-        "c128");
+        "DTypeError: exp(int32[3]): exp is not defined for int32; cast to one of float16 bfloat16 "
+        "float32 float64 complex64 "
+        "complex128");
   CHECK(infer_text(Op::add, {"c64[3]", "c64[3]"}) == "c64[3]");
   CHECK(infer_text(Op::cast, {"f32[3]"}, with_type("c64[]")) == "c64[3]");
   CHECK(infer_text(Op::absolute, {"c64[3]"}) == "f32[3]");
@@ -99,11 +103,12 @@ TEST_CASE("elementwise: errors name op, shapes and dtypes") {
   CHECK(infer_text(Op::floor, {"c64[3]"}).starts_with("DTypeError: "));
   CHECK(infer_text(Op::arctan2, {"c64[3]", "c64[3]"}).starts_with("DTypeError: "));
   CHECK(infer_text(Op::add, {"f32[3]", "c64[3]"}).starts_with("DTypeError: "));
-  CHECK(infer_text(Op::add, {"f32[3]"}) == "ValueError: add(f32[3]): takes 2 operands, not 1");
-  CHECK(infer_text(Op::add, {"f32[4294967296,1]", "f32[1,1073741824]"}) ==
-        "ShapeError: add(f32[4294967296,1], f32[1,1073741824]): the bytes of "
-        "f32[4294967296,1073741824] do not fit 64 bits: extent 4611686018427387904 * 4 does not "
-        "fit 64 bits");
+  CHECK(infer_text(Op::add, {"f32[3]"}) == "ValueError: add(float32[3]): takes 2 operands, not 1");
+  CHECK(
+      infer_text(Op::add, {"f32[4294967296,1]", "f32[1,1073741824]"}) ==
+      "ShapeError: add(float32[4294967296,1], float32[1,1073741824]): the bytes of "
+      "float32[4294967296,1073741824] do not fit 64 bits: extent 4611686018427387904 * 4 does not "
+      "fit 64 bits");
 }
 
 TEST_CASE("every elementwise op takes exactly its dtypes") {
@@ -185,7 +190,7 @@ TEST_CASE("sources") {
   CHECK(infer_text(Op::constant, {}, constant) == "u8[]");
   constant.bits = 256;
   CHECK(infer_text(Op::constant, {}, constant) ==
-        "ValueError: constant(): bits 0x100 are more than a u8 holds");
+        "ValueError: constant(): bits 0x100 are more than a uint8 holds");
 
   Attributes iota = with_type("i64[n,3]");
   CHECK(infer_text(Op::iota, {}, iota) == "ValueError: iota(): takes one axis, not 0");
@@ -205,9 +210,9 @@ TEST_CASE("reshape keeps the number of elements") {
   CHECK(infer_text(Op::reshape, {"f32[0,3]"}, with_shape("[n,0]")) == "f32[n,0]");
   CHECK(infer_text(Op::reshape, {"f32[1,1]"}, with_shape("[]")) == "f32[]");
   CHECK(infer_text(Op::reshape, {"f32[3,4]"}, with_shape("[5]")) ==
-        "ShapeError: reshape(f32[3,4]): cannot reshape to [5]: 12 elements are not 5");
+        "ShapeError: reshape(float32[3,4]): cannot reshape to [5]: 12 elements are not 5");
   CHECK(infer_text(Op::reshape, {"f32[n]"}, with_shape("[4]")) ==
-        "ShapeError: reshape(f32[n]): cannot reshape to [4]: n elements are not 4");
+        "ShapeError: reshape(float32[n]): cannot reshape to [4]: n elements are not 4");
   CHECK(infer_text(Op::reshape, {"f32[6]"}, with_shape("[-2,-3]")).starts_with("ShapeError: "));
 }
 
@@ -215,11 +220,12 @@ TEST_CASE("transpose permutes") {
   CHECK(infer_text(Op::transpose, {"f32[n,3,4]"}, with_axes({2, 0, 1})) == "f32[4,n,3]");
   CHECK(infer_text(Op::transpose, {"f32[]"}) == "f32[]");
   CHECK(infer_text(Op::transpose, {"f32[2,3]"}, with_axes({0})) ==
-        "ValueError: transpose(f32[2,3]): axes [0] must name each of the 2 axes once");
+        "ValueError: transpose(float32[2,3]): axes [0] must name each of the 2 axes once");
   CHECK(infer_text(Op::transpose, {"f32[2,3]"}, with_axes({1, 1})) ==
-        "ValueError: transpose(f32[2,3]): axes [1,1] name axis 1 twice");
-  CHECK(infer_text(Op::transpose, {"f32[2,3]"}, with_axes({0, 2})) ==
-        "IndexError: transpose(f32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
+        "ValueError: transpose(float32[2,3]): axes [1,1] name axis 1 twice");
+  CHECK(
+      infer_text(Op::transpose, {"f32[2,3]"}, with_axes({0, 2})) ==
+      "IndexError: transpose(float32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
   CHECK(infer_text(Op::transpose, {"f32[2,3]"}, with_axes({0, -1})).starts_with("IndexError: "));
 }
 
@@ -228,7 +234,8 @@ TEST_CASE("broadcast_to widens extents of 1 only") {
   CHECK(infer_text(Op::broadcast_to, {"f32[]"}, with_shape("[]")) == "f32[]");
   CHECK(infer_text(Op::broadcast_to, {"f32[1]"}, with_shape("[0]")) == "f32[0]");
   CHECK(infer_text(Op::broadcast_to, {"f32[3]"}, with_shape("[1]")) ==
-        "ShapeError: broadcast_to(f32[3]): does not broadcast to [1]; extents must be equal or 1");
+        "ShapeError: broadcast_to(float32[3]): does not broadcast to [1]; extents must be equal or "
+        "1");
   CHECK(infer_text(Op::broadcast_to, {"f32[1,3]"}, with_shape("[3]")).starts_with("ShapeError: "));
   CHECK(infer_text(Op::broadcast_to, {"f32[1]"}, with_shape("[-2]")).starts_with("ShapeError: "));
 }
@@ -240,17 +247,17 @@ TEST_CASE("slice: constant regions stay inside") {
   CHECK(slice("f32[10]", "[99]", {1}, "[0]") == "f32[0]");
   CHECK(slice("f32[]", "[]", {}, "[]") == "f32[]");
   CHECK(slice("f32[10]", "[2]", {3}, "[4]") ==
-        "IndexError: slice(f32[10]): start 2 step 3 extent 4 leaves axis 0 of extent 10");
+        "IndexError: slice(float32[10]): start 2 step 3 extent 4 leaves axis 0 of extent 10");
   CHECK(slice("f32[10]", "[3]", {-3}, "[3]").starts_with("IndexError: "));
   CHECK(slice("f32[10]", "[-1]", {1}, "[2]").starts_with("IndexError: "));
   CHECK(slice("f32[10]", "[10]", {-1}, "[1]").starts_with("IndexError: "));
   CHECK(slice("f32[0]", "[0]", {1}, "[1]").starts_with("IndexError: "));
   CHECK(slice("f32[10]", "[0]", {0}, "[1]") ==
-        "ValueError: slice(f32[10]): the step of axis 0 is 0");
+        "ValueError: slice(float32[10]): the step of axis 0 is 0");
   CHECK(slice("f32[10]", "[0]", {1}, "[-1]") ==
-        "ShapeError: slice(f32[10]): axis 0 has the negative extent -1");
+        "ShapeError: slice(float32[10]): axis 0 has the negative extent -1");
   CHECK(slice("f32[10,2]", "[0]", {1}, "[1]") ==
-        "ShapeError: slice(f32[10,2]): needs 2 extents, starts and steps, not 1, 1 and 1");
+        "ShapeError: slice(float32[10,2]): needs 2 extents, starts and steps, not 1, 1 and 1");
   CHECK(slice("f32[10]", "[1]", {9223372036854775807}, "[3]").starts_with("ShapeError: "));
 }
 
@@ -261,23 +268,24 @@ TEST_CASE("slice: symbolic regions, but for those that certainly leave their axi
   CHECK(slice("f32[2*n]", "[1]", {2}, "[n]") == "f32[n]");
   CHECK(slice("f32[2*n]", "[2*n-1]", {-2}, "[n]") == "f32[n]");
   CHECK(slice("f32[n]", "[0]", {1}, "[n+1]") ==
-        "IndexError: slice(f32[n]): start 0 step 1 extent n+1 leaves axis 0 of extent n");
+        "IndexError: slice(float32[n]): start 0 step 1 extent n+1 leaves axis 0 of extent n");
   CHECK(slice("f32[n]", "[n]", {-1}, "[n]").starts_with("IndexError: "));
   CHECK(slice("f32[n]", "[0]", {2}, "[4]") == "f32[4]");
   CHECK(slice("f32[n]", "[0]", {2}, "[m]") == "f32[m]");
   CHECK(slice("f32[n]", "[0]", {2}, "[n+1]") ==
-        "IndexError: slice(f32[n]): start 0 step 2 extent n+1 leaves axis 0 of extent n");
+        "IndexError: slice(float32[n]): start 0 step 2 extent n+1 leaves axis 0 of extent n");
 }
 
 TEST_CASE("slice: a step's size may be symbolic, its sign may not") {
   const Dim k = Dim::symbol("k");
   CHECK(slice("f32[8*k]", "[0]", {k}, "[8]") == "f32[8]");
   CHECK(slice("f32[n]", "[n-1]", {Dim(-2) * k}, "[m]") == "f32[m]");
-  CHECK(slice("f32[n]", "[0]", {k - 3}, "[m]") ==
-        "ValueError: slice(f32[n]): the step k-3 of axis 0 may be positive or negative; only its "
-        "size may depend on symbols");
+  CHECK(
+      slice("f32[n]", "[0]", {k - 3}, "[m]") ==
+      "ValueError: slice(float32[n]): the step k-3 of axis 0 may be positive or negative; only its "
+      "size may depend on symbols");
   CHECK(slice("f32[8*k]", "[0]", {k}, "[10]") ==
-        "IndexError: slice(f32[8*k]): start 0 step k extent 10 leaves axis 0 of extent 8*k");
+        "IndexError: slice(float32[8*k]): start 0 step k extent 10 leaves axis 0 of extent 8*k");
 }
 
 TEST_CASE("slice_update keeps the base's type") {
@@ -288,12 +296,14 @@ TEST_CASE("slice_update keeps the base's type") {
   CHECK(update("f32[8,3]", "f32[]", region("[7,0]", {-2, 1}, "[4,3]")) == "f32[8,3]");
   CHECK(update("f32[n]", "f32[1]", region("[i]", {1}, "[1]")) == "f32[n]");
   CHECK(update("f32[8]", "f32[3]", region("[0]", {1}, "[2]")) ==
-        "ShapeError: slice_update(f32[8], f32[3]): the value's shape [3] does not broadcast to the "
+        "ShapeError: slice_update(float32[8], float32[3]): the value's shape [3] does not "
+        "broadcast to the "
         "region's, [2]");
   CHECK(update("f32[8]", "f32[1,2]", region("[0]", {1}, "[2]")).starts_with("ShapeError: "));
   CHECK(update("f32[8]", "f64[2]", region("[0]", {1}, "[2]")).starts_with("DTypeError: "));
   CHECK(update("f32[8]", "f32[2]", region("[7]", {1}, "[2]")) ==
-        "IndexError: slice_update(f32[8], f32[2]): start 7 step 1 extent 2 leaves axis 0 of extent "
+        "IndexError: slice_update(float32[8], float32[2]): start 7 step 1 extent 2 leaves axis 0 "
+        "of extent "
         "8");
 }
 
@@ -302,14 +312,16 @@ TEST_CASE("concatenate adds extents along one axis") {
         "f32[n+2,3]");
   CHECK(infer_text(Op::concatenate, {"i8[n]"}, with_axes({0})) == "i8[n]");
   CHECK(infer_text(Op::concatenate, {"f32[2,3]", "f32[2,4]"}, with_axes({0})) ==
-        "ShapeError: concatenate(f32[2,3], f32[2,4]): shapes [2,3] and [2,4] differ elsewhere than "
+        "ShapeError: concatenate(float32[2,3], float32[2,4]): shapes [2,3] and [2,4] differ "
+        "elsewhere than "
         "along axis 0");
   CHECK(infer_text(Op::concatenate, {"f32[2]", "f32[2,1]"}, with_axes({0}))
             .starts_with("ShapeError: "));
   CHECK(infer_text(Op::concatenate, {"f32[2]", "f64[2]"}, with_axes({0}))
             .starts_with("DTypeError: "));
   CHECK(infer_text(Op::concatenate, {"f32[]", "f32[]"}, with_axes({0})) ==
-        "ShapeError: concatenate(f32[], f32[]): 0-d arrays cannot be concatenated; reshape them to "
+        "ShapeError: concatenate(float32[], float32[]): 0-d arrays cannot be concatenated; reshape "
+        "them to "
         "[1]");
   CHECK(infer_text(Op::concatenate, {}, with_axes({0})) ==
         "ValueError: concatenate(): needs at least one operand");
@@ -338,33 +350,33 @@ TEST_CASE("scans keep their operand's type") {
   CHECK(infer_text(Op::cummax, {"bool[3]"}, with_axes({0})) == "bool[3]");
   CHECK(infer_text(Op::cumsum, {"bool[3]"}, with_axes({0})).starts_with("DTypeError: cumsum("));
   CHECK(infer_text(Op::cumsum, {"f32[]"}, with_axes({0})) ==
-        "IndexError: cumsum(f32[]): axis 0 is out of bounds for an array of 0 dimensions");
+        "IndexError: cumsum(float32[]): axis 0 is out of bounds for an array of 0 dimensions");
   CHECK(infer_text(Op::cummin, {"c64[n,3]", "bool[n,3]"}, with_axes({1})) == "c64[n,3]");
   CHECK(infer_text(Op::cumsum, {"f32[3]", "i8[3]"}, with_axes({0})) ==
-        "DTypeError: cumsum(f32[3], i8[3]): operand 1 must be bool, not i8; cast it");
+        "DTypeError: cumsum(float32[3], int8[3]): operand 1 must be bool, not int8; cast it");
   CHECK(infer_text(Op::cumsum, {"f32[3]", "bool[1]"}, with_axes({0}))
             .starts_with("ShapeError: cumsum(f32[3], bool[1]): operand 1 says"));
   CHECK(infer_text(Op::cumsum, {"f32[3]", "bool[3]", "bool[3]"}, with_axes({0}))
             .starts_with("ValueError: cumsum("));
   CHECK(infer_text(Op::cummin, {"f32[2,3]"}, with_axes({0, 1})) ==
-        "ValueError: cummin(f32[2,3]): takes one axis, not 2");
+        "ValueError: cummin(float32[2,3]): takes one axis, not 2");
 }
 
 TEST_CASE("reductions: errors") {
   CHECK(infer_text(Op::sum, {"f32[2,3]"}, with_axes({2})) ==
-        "IndexError: sum(f32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
+        "IndexError: sum(float32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
   CHECK(infer_text(Op::sum, {"f32[2,3]"}, with_axes({-1})).starts_with("IndexError: "));
   CHECK(infer_text(Op::sum, {"f32[2,3]"}, with_axes({1, 0})) ==
-        "ValueError: sum(f32[2,3]): axes [1,0] must be sorted, each named once");
+        "ValueError: sum(float32[2,3]): axes [1,0] must be sorted, each named once");
   CHECK(infer_text(Op::sum, {"f32[2,3]"}, with_axes({1, 1})).starts_with("ValueError: "));
   CHECK(infer_text(Op::sum, {"bool[2]"}, with_axes({0})).starts_with("DTypeError: sum(bool[2])"));
   for (Op op : {Op::min, Op::max, Op::argmin, Op::argmax}) {
     CHECK(infer_text(op, {"f32[0]"}, with_axes({0})).starts_with("ValueError: "));
   }
   CHECK(infer_text(Op::max, {"f32[3,0]"}, with_axes({1})) ==
-        "ValueError: max(f32[3,0]): axis 1 has no elements, and max of none has no value");
+        "ValueError: max(float32[3,0]): axis 1 has no elements, and max of none has no value");
   CHECK(infer_text(Op::argmax, {"f32[2,3,4]"}, with_axes({0, 1})) ==
-        "ValueError: argmax(f32[2,3,4]): takes one axis or all 3, not 2");
+        "ValueError: argmax(float32[2,3,4]): takes one axis or all 3, not 2");
   CHECK(infer_text(Op::argmax, {"f32[2,3]"}).starts_with("ValueError: "));
 }
 
@@ -376,10 +388,12 @@ TEST_CASE("matmul broadcasts batch axes") {
   CHECK(infer_text(Op::call, {"i32[n,0]", "i32[0,m]"}, matmul_attributes(Precision::ieee)) ==
         "i32[n,m]");
   CHECK(infer_text(Op::call, {"f32[2,3]", "f32[4,5]"}, matmul_attributes(Precision::ieee)) ==
-        "ShapeError: matmul(f32[2,3], f32[4,5]): the last axis of the first has extent 3, the last "
+        "ShapeError: matmul(float32[2,3], float32[4,5]): the last axis of the first has extent 3, "
+        "the last "
         "but one of the second 4; they must be equal");
   CHECK(infer_text(Op::call, {"f32[3]", "f32[3,4]"}, matmul_attributes(Precision::ieee)) ==
-        "ShapeError: matmul(f32[3], f32[3,4]): operands need at least 2 dimensions; reshape a "
+        "ShapeError: matmul(float32[3], float32[3,4]): operands need at least 2 dimensions; "
+        "reshape a "
         "vector to [1,n] or [n,1]");
   CHECK(infer_text(Op::call, {"f32[2,2,3]", "f32[3,3,4]"}, matmul_attributes(Precision::ieee))
             .starts_with("ShapeError: "));
@@ -393,7 +407,8 @@ TEST_CASE("searches are elementwise in what is looked for") {
   CHECK(infer_text(Op::searchsorted_left, {"f32[n]", "f32[2,3]"}) == "i64[2,3]");
   CHECK(infer_text(Op::searchsorted_right, {"u8[0]", "u8[]"}) == "i64[]");
   CHECK(infer_text(Op::searchsorted_left, {"f32[2,3]", "f32[3]"}) ==
-        "ShapeError: searchsorted_left(f32[2,3], f32[3]): operand 0 is searched and must have 1 "
+        "ShapeError: searchsorted_left(float32[2,3], float32[3]): operand 0 is searched and must "
+        "have 1 "
         "dimension, not 2");
   CHECK(infer_text(Op::searchsorted_left, {"f32[3]", "f64[3]"}).starts_with("DTypeError: "));
   CHECK(infer_text(Op::searchsorted_left, {"bool[3]", "bool[3]"}).starts_with("DTypeError: "));
@@ -406,9 +421,9 @@ TEST_CASE("sorting keeps the shape") {
   CHECK(infer_text(Op::call, {"f16[2,n]"}, along(calls::sort(), 0)) == "f16[2,n]");
   CHECK(infer_text(Op::call, {"bool[0,3]"}, along(calls::argsort(), 1)) == "i64[0,3]");
   CHECK(infer_text(Op::call, {"f32[2,3]"}, along(calls::sort(), 2)) ==
-        "IndexError: sort(f32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
+        "IndexError: sort(float32[2,3]): axis 2 is out of bounds for an array of 2 dimensions");
   CHECK(infer_text(Op::call, {"f32[2,3]"}, along(calls::sort(), -1)).starts_with("IndexError: "));
   CHECK(infer_text(Op::call, {"f32[]"}, along(calls::argsort(), 0)).starts_with("IndexError: "));
   CHECK(infer_text(Op::call, {"f32[2]", "f32[2]"}, along(calls::sort(), 0)) ==
-        "ValueError: sort(f32[2], f32[2]): takes 1 operands, not 2");
+        "ValueError: sort(float32[2], float32[2]): takes 1 operands, not 2");
 }

@@ -65,7 +65,7 @@ def test_arrays_of_two_devices_are_refused(environment):
                 result = refused()
             except hd.DeviceError as error:
                 text = str(error)
-                for part in ("cuda:0", "cuda:1", "f32[", "<string>:"):
+                for part in ("cuda:0", "cuda:1", "float32[", "<string>:"):
                     assert part in text, text
             else:
                 raise AssertionError(refused)

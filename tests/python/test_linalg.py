@@ -101,7 +101,7 @@ def test_failure_is_raised_where_it_stands():
         line = inspect.currentframe().f_lineno + 1
         hd.linalg.cholesky(hd.array(failing()))
     message = str(failure.value)
-    assert "linalg.cholesky(f64[4,3,3]): matrix 2 is not positive definite" in message
+    assert "linalg.cholesky(float64[4,3,3]): matrix 2 is not positive definite" in message
     assert f"test_linalg.py:{line}" in message
     assert isinstance(failure.value, ValueError) and isinstance(failure.value, hd.Error)
     assert hd.linalg.LinAlgError is hd.LinAlgError

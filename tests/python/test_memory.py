@@ -24,7 +24,7 @@ def test_blocks_are_counted_and_told_with_their_lines():
     held = hd.memory_statistics(device=str(x.device))
     assert held["in_use"] == before["in_use"] + 4 * MIB
     assert held["blocks"] == before["blocks"] + 1
-    assert "4194304 bytes: f32[1048576]" in hd.describe_memory()
+    assert "4194304 bytes: float32[1048576]" in hd.describe_memory()
     assert "test_memory.py:" in hd.describe_memory()
     assert hd.describe_memory(0) == ""
     del x

@@ -100,17 +100,17 @@ BOUNDS = textwrap.dedent("""
             assert isinstance(error, IndexError)
         else:
             raise AssertionError(text)
-    refused(lambda: x[wide], "index 9 is out of bounds for axis 0 of f64[3,4], whose extent is 3")
+    refused(lambda: x[wide], "index 9 is out of bounds for axis 0 of float64[3,4], whose extent is 3")
     refused(lambda: x[:, wide - 14], "index -13 is out of bounds for axis 1")
     refused(lambda: x[hd.asarray([0]), wide], "index 9 is out of bounds for axis 1")
     refused(lambda: hd.take(x, wide, axis=1), "index 9 is out of bounds for axis 1")
-    refused(lambda: x.take(wide + 3), "index 12 is out of bounds for axis 0 of f64[12]")
+    refused(lambda: x.take(wide + 3), "index 12 is out of bounds for axis 0 of float64[12]")
     refused(lambda: hd.take_along_axis(x, hd.full((3, 1), 4), axis=1), "index 4 is out of bounds")
-    refused(lambda: x.put(wide * 2, 1), "index 18 is out of bounds for axis 0 of f64[12]")
+    refused(lambda: x.put(wide * 2, 1), "index 18 is out of bounds for axis 0 of float64[12]")
     refused(lambda: hd.put_along_axis(x, hd.full((3, 1), -5), 1, axis=1), "index -5 is out of bounds")
     def assign(): x[wide] = 1
     refused(assign, "index 9 is out of bounds for axis 0")
-    refused(lambda: x[hd.asarray([2**64 - 1], dtype="u8")], "is out of bounds")
+    refused(lambda: x[hd.asarray([2**64 - 1], dtype="uint8")], "is out of bounds")
     assert hd.all(x == hd.arange(12.0).reshape(3, 4))
     for good in ([-3, 2], [0, 1]):
         assert x[hd.asarray(good)].shape == (2, 4) and hd.take(x, hd.asarray(good), axis=0).shape == (2, 4)
@@ -119,7 +119,7 @@ BOUNDS = textwrap.dedent("""
     f = hd.jit(lambda x, i: x[i] * 2)
     assert f(x, hd.asarray([0, 2])).shape == (2, 4)
     y = f(x, wide)
-    refused(y.tolist, "index 9 is out of bounds for axis 0 of f64[3,4]")
+    refused(y.tolist, "index 9 is out of bounds for axis 0 of float64[3,4]")
     f(x, hd.asarray([0, -1])).tolist()
 """)
 

@@ -142,3 +142,14 @@ def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
         return repr(x)
     text = array2string(x, max_line_width, precision, suppress_small, ", ", "array(")
     return f"array({text}, dtype={x.dtype})"
+
+
+def dump(x, file):
+    """Array.dump: pickles x into a path or an open file."""
+    import pickle
+
+    if hasattr(file, "write"):
+        pickle.dump(x, file)
+        return
+    with open(file, "wb") as opened:
+        pickle.dump(x, opened)

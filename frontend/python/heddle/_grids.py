@@ -8,14 +8,14 @@ from heddle import _heddle
 
 def _along(key):
     """The places that one slice names, 1-d, and whether they are floats."""
-    start = 0 if key.start is None else key.start
+    start, stop = (0, key.start) if key.stop is None else (key.start or 0, key.stop)
     step = 1 if key.step is None else key.step
     if isinstance(step, complex):
         count = int(builtins.abs(step))
-        spacing = (key.stop - start) / (count - 1) if count > 1 else step.real + 1.0
+        spacing = (stop - start) / (count - 1) if count > 1 else step.real + 1.0
         return _heddle.arange(count, dtype=_heddle.float64) * float(spacing) + start
-    is_float = any(isinstance(value, float) for value in (start, key.stop, step))
-    count = builtins.max(math.ceil((key.stop - start) / step), 0)
+    is_float = any(isinstance(value, float) for value in (start, stop, step))
+    count = builtins.max(math.ceil((stop - start) / step), 0)
     places = _heddle.arange(count, dtype=_heddle.float64 if is_float else _heddle.int64)
     return places * step + start
 
