@@ -6,7 +6,8 @@
 
 namespace heddle::ir {
 
-/// Bytes that text such as "4096", "512M" or "2G" says (K is 1024); nullopt for anything else.
+/// The number of bytes in a text such as "4096", "512M" or "2G" (K is 1024); nullopt for any other
+/// text.
 std::optional<std::uint64_t> parse_byte_size(std::string_view text);
 
 }  // namespace heddle::ir

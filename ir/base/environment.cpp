@@ -21,7 +21,7 @@ namespace {
 
 using Kind = VariableForm::Kind;
 
-/// The forms, by the names that the table gives them.
+/// The forms, under the names that environment.def uses.
 namespace forms {
 
 constexpr VariableForm text{}, flag{Kind::flag}, bytes{Kind::bytes};
@@ -77,7 +77,7 @@ bool has_form(std::string_view text, const VariableForm& form) {
   return true;
 }
 
-/// The value, which is of its variable's form.
+/// The variable's value. Throws ValueError if it does not have the variable's form.
 std::string checked(Variable variable) {
   const VariableInfo& known = info(variable);
   std::string value = environment(variable);
@@ -85,7 +85,7 @@ std::string checked(Variable variable) {
   throw ValueError(fmt::format("{} is '{}', and may be: {}", known.name, value, known.values));
 }
 
-/// How many letters have to be put in, taken out or changed to make one word of the other.
+/// Edit distance: the fewest letters to insert, delete or change to turn one word into the other.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -100,7 +100,8 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// A name that is nearly one of ours was meant to be that. Others are somebody else's.
+/// Throws ValueError if `name` is close to a known HEDDLE_ name, since it is then a spelling
+/// mistake. Other names belong to other programs and are accepted.
 void check_name(std::string_view name) {
   constexpr std::size_t near = 2;
   const VariableInfo* meant = nullptr;

@@ -25,8 +25,9 @@ namespace {
 
 using detail::Gate, detail::gate, detail::Presence;
 
-constinit std::mutex forking;   ///< held by the thread that forks, from before until after
-thread_local int closings = 0;  ///< handlers of this thread's fork that have closed the gate
+constinit std::mutex forking;   ///< held by the forking thread from before_fork() until after the
+                                ///< fork
+thread_local int closings = 0;  ///< how often this thread's current fork has run before_fork()
 
 constexpr std::size_t most_functions = 16;
 constinit std::array<std::atomic<void (*)()>, most_functions> in_child{};
@@ -34,7 +35,7 @@ constinit std::atomic<std::size_t> in_child_count{0};
 
 bool membarrier(int command) { return syscall(__NR_membarrier, command, 0, 0) == 0; }
 
-/// Every other thread sees the gate closed, or is seen inside.
+/// After this fence, every other thread either sees the gate closed, or is seen to be in a section.
 void fence_all_threads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if ((gate.guard.load() & Gate::fences) == 0) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
@@ -53,8 +54,9 @@ void wait_until_outside(const Presence& other) {
 
 void before_fork() {
   if (closings++ > 0) return;
-  // Another thread may wait for a lock that this one holds, also one that forks. The child is to
-  // call exec, so it does not mind locks that stay locked.
+  // If this thread is in a section, it does not wait: another thread in a section may need a lock
+  // that this thread holds, and that thread may be forking too. The child only calls exec then, so
+  // locks that stay locked in it do no harm.
   if (in_fork_section()) return;
   forking.lock();
   gate.guard.fetch_or(Gate::closed);
@@ -94,8 +96,9 @@ void after_fork_in_child() {
 
 void register_handlers() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
 
-/// Gives a thread's presence to others when the thread ends: after its thread-local objects, whose
-/// destructors may enter sections. Where the system has no key, or the process ends, it stays.
+/// Releases a thread's Presence for reuse when the thread ends. A pthread key runs after the
+/// destructors of thread_local objects, which may still enter sections. If no key can be created,
+/// or at process exit, the Presence is not released.
 class PresenceKey {
  public:
   PresenceKey() : exists_(pthread_key_create(&key_, give_back) == 0) {}
@@ -173,8 +176,8 @@ void Condition::notify_all() {
   syscall(SYS_futex, &count_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// A null limit is none. The lock is held, so that the notification that is waited for is counted
-/// after `seen`.
+/// `limit` null: no time limit. The lock is held on entry, so that `seen` is read before the
+/// awaited notification is counted. Returns whether a notification came.
 bool Condition::wait_until_counted(std::unique_lock<Mutex>& lock, const timespec* limit) {
   const std::uint32_t seen = count_.load();
   waiting_.fetch_add(1);

@@ -11,33 +11,35 @@
 #include <shared_mutex>
 #include <vector>
 
-/// What keeps the library usable in the child of a fork that another thread's work runs into.
+/// Keeps the library usable in the child of a fork, even if other threads were using the library
+/// when the process forked.
 ///
-/// The child has one thread. A lock that another thread held stays locked there for ever, and what
-/// the lock guards is half-written. So fork() waits until no thread is in a critical section: every
-/// lock of the library is a Mutex or SharedMutex, which are sections while they are held, and code
-/// whose effects must be all there or not at all stands in a ForkSection. Threads that want to
-/// enter one wait until the fork is done.
+/// The child has one thread. A lock that another thread held stays locked there for ever, and the
+/// data that it guards is half-written. So fork() waits until no other thread is in a critical
+/// section. Every lock of the library is a Mutex or a SharedMutex, and holding one is a section.
+/// Code whose effects must be complete or absent runs in a ForkSection. Threads that want to enter
+/// a section wait until the fork is done.
 ///
-/// Sections are short, or at most as long as a program that runs on the CPU. They never wait for
-/// code that is not the library's (it might wait for the thread that forks), nor for a thread
-/// outside of sections. Work that takes longer, such as compiling, is claimed instead, and the
-/// claim names the fork generation: the child takes claims of an earlier generation as given up.
+/// Sections are short: at most as long as a program that runs on the CPU. Code in a section never
+/// waits for code outside the library (which might wait for the forking thread), nor for a thread
+/// that is not in a section. Longer work, such as compiling, is not a section: a thread claims it,
+/// and the claim holds the fork generation. The child treats claims of an earlier generation as
+/// given up.
 ///
-/// A library that is called in a section may itself fork, for a helper program that the child
-/// becomes (cuInit does). That fork waits for nobody, since another thread in a section may wait
-/// for a lock that the forking thread holds. Its child may find locks locked, so it may only call
-/// exec.
+/// A library that is called in a section may itself fork to start a helper program (cuInit does).
+/// That fork does not wait, since another thread in a section may wait for a lock that the forking
+/// thread holds. Its child may find locks locked, so it may only call exec.
 ///
-/// A function's static variable that takes long to make is a Lasting; threads and what else the
-/// child lacks are made anew by a function that in_forked_child() names.
+/// Static variables that take long to initialise are Lasting. in_forked_child() registers functions
+/// that recreate what the child lacks, such as threads.
 namespace heddle::ir {
 
 namespace detail {
 
-/// How deep one thread is in sections. Never freed: another thread's takes it over.
+/// The section depth of one thread. Never freed: when the thread ends, another thread reuses it.
 struct alignas(64) Presence {
-  /// How many sections it is in, and whether functions are to be called after the last.
+  /// The number of nested sections, and the flag has_afterwards: functions are to be called after
+  /// the outermost section.
   std::atomic<std::uint32_t> state{0};
   static constexpr std::uint32_t has_afterwards = 1U << 31, depth_bits = has_afterwards - 1;
   std::atomic<bool> owned{true};
@@ -48,10 +50,11 @@ struct alignas(64) Presence {
 };
 
 struct Gate {
-  /// Zero where a thread may enter without a look at anything else.
+  /// Zero: a thread may enter a section without further checks.
   std::atomic<std::uint32_t> guard{0};
   static constexpr std::uint32_t closed = 1;
-  static constexpr std::uint32_t fences = 2;  ///< the system cannot fence other threads
+  static constexpr std::uint32_t fences = 2;  ///< the system has no membarrier, so entering needs a
+                                              ///< fence
   std::atomic<std::uint64_t> generation{0};
   std::atomic<Presence*> all{nullptr};
 };
@@ -67,7 +70,7 @@ inline void enter_section() {
   const std::uint32_t state = own.state.load(std::memory_order_relaxed);
   own.state.store(state + 1, std::memory_order_relaxed);
   if (state != 0) return;
-  // Who closes the gate makes this a fence of the processor too.
+  // When the gate closes, fence_all_threads() makes this a processor fence as well.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (gate.guard.load(std::memory_order_relaxed) != 0) [[unlikely]]
     pass_guard(own);
@@ -83,8 +86,7 @@ inline void leave_section() {
 
 }  // namespace detail
 
-/// How often this process and those that it was forked from have forked since the library's first
-/// use.
+/// The number of forks in this process's ancestry, itself included, since the library's first use.
 inline std::uint64_t fork_generation() {
   return detail::gate.generation.load(std::memory_order_relaxed);
 }
@@ -92,7 +94,7 @@ inline std::uint64_t fork_generation() {
 /// Whether this thread is in a section.
 bool in_fork_section();
 
-/// No fork happens while one lives. They nest.
+/// No fork happens during the lifetime of a ForkSection. Sections nest.
 class ForkSection {
  public:
   ForkSection() { detail::enter_section(); }
@@ -101,8 +103,8 @@ class ForkSection {
   ForkSection& operator=(const ForkSection&) = delete;
 };
 
-/// For a thread that works for another, which is in a section until it is done: as ForkSection, but
-/// enters while a fork waits.
+/// A ForkSection for a thread that works on behalf of another thread, which stays in its section
+/// until the work is done. Enters even while a fork waits for sections to end.
 class SharedForkSection {
  public:
   SharedForkSection();
@@ -111,7 +113,8 @@ class SharedForkSection {
   SharedForkSection& operator=(const SharedForkSection&) = delete;
 };
 
-/// Leaves the thread's sections for a while. It holds no lock then.
+/// Leaves all of this thread's sections for its lifetime. The thread must hold no lock of the
+/// library.
 class ForkPause {
  public:
   ForkPause();
@@ -123,16 +126,18 @@ class ForkPause {
   std::uint32_t depth_;
 };
 
-/// Calls a function that is not the library's, now or when the thread has left its sections.
+/// Calls a function from outside the library: at once, or after this thread has left its sections.
 void outside_fork_sections(std::function<void()> function);
 
-/// From now on the forked child calls `function`, once, before fork() returns there. At most 16.
+/// Registers `function` to be called in each forked child, once, before fork() returns there. At
+/// most 16 functions.
 void in_forked_child(void (*function)());
-/// A library that was opened just now has handlers of its own for forks, which may wait for what
-/// sections do: from now on sections are waited for before these are called.
+/// To be called after a library was opened that registers fork handlers, which may wait for threads
+/// that are in sections. Registers our handlers again, so that a fork waits for sections before it
+/// calls those handlers.
 void fork_after_sections();
 
-/// std::mutex, which a fork finds free.
+/// A std::mutex that no other thread holds at a fork.
 class Mutex {
  public:
   void lock() {
@@ -154,7 +159,7 @@ class Mutex {
   std::mutex mutex_;
 };
 
-/// std::shared_mutex, which a fork finds free.
+/// A std::shared_mutex that no other thread holds at a fork.
 class SharedMutex {
  public:
   void lock() {
@@ -178,13 +183,14 @@ class SharedMutex {
   std::shared_mutex mutex_;
 };
 
-/// std::condition_variable for a Mutex. What is waited for must not need this thread's sections.
+/// A std::condition_variable for a Mutex. The awaited event must not need a section that this
+/// thread is in.
 class Condition {
  public:
   void notify_all();
-  /// Returns after a notification, and at times without one.
+  /// Returns after a notification; may also return without one.
   void wait(std::unique_lock<Mutex>& lock);
-  /// The same, at most for so long; false where the time has passed.
+  /// As wait(), with a time limit. False if the time has passed.
   bool wait_for(std::unique_lock<Mutex>& lock, std::chrono::milliseconds time);
   template <class Predicate>
   void wait(std::unique_lock<Mutex>& lock, const Predicate& holds) {
@@ -194,13 +200,13 @@ class Condition {
  private:
   bool wait_until_counted(std::unique_lock<Mutex>& lock, const timespec* limit);
 
-  std::atomic<std::uint32_t> count_{0};  ///< of notifications; a futex
+  std::atomic<std::uint32_t> count_{0};  ///< counts notifications; also the futex
   std::atomic<std::uint32_t> waiting_{0};
 };
 
-/// A mutex that is held for long, also while code that is not the library's runs, which may want it
-/// too: the thread that holds it may lock it again. It does not keep a fork waiting; the child
-/// takes it as free. Meets the requirements of a Lockable.
+/// A recursive mutex for long work that may call code outside the library, which may lock it again
+/// on the same thread. Holding it does not delay a fork; in the child it is free. Meets the
+/// requirements of Lockable.
 class LongMutex {
  public:
   void lock() {
@@ -208,7 +214,7 @@ class LongMutex {
       freed.wait(own, is_free);
     });
   }
-  /// `wait(condition, lock, is_free)` returns when is_free(), or throws.
+  /// `wait(condition, lock, is_free)` returns once is_free() is true, or throws.
   template <class Wait>
   void lock(const Wait& wait) {
     std::unique_lock own(mutex_);
@@ -232,17 +238,17 @@ class LongMutex {
   static std::uint64_t current() { return fork_generation() + 1; }
   Mutex mutex_;
   Condition freed_;
-  std::uint64_t holder_ = 0;  ///< the generation that it was taken in, and 1; 0: free
-  pthread_t thread_{};        ///< that holds it
-  int depth_ = 0;             ///< how often
+  std::uint64_t holder_ = 0;  ///< fork generation + 1 when it was locked; 0: free
+  pthread_t thread_{};        ///< the thread that holds it
+  int depth_ = 0;             ///< how often that thread holds it
 };
 
-/// A value that is made when first asked for, by one thread, and never destroyed. No fork happens
-/// while it is being made. For static variables: `static constinit Lasting<T> value;`.
+/// A value that one thread makes on first use, and that is never destroyed. No fork happens while
+/// it is being made. For static variables: `static constinit Lasting<T> value;`.
 template <class T>
 class Lasting {
  public:
-  /// `make` returns a T. What it throws is thrown here, and the next to ask tries anew.
+  /// `make` returns a T. If it throws, get() throws the same, and the next call tries again.
   template <class Make>
   T& get(const Make& make) {
     if (T* const ready = made_.load(std::memory_order_acquire)) return *ready;

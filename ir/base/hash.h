@@ -7,7 +7,7 @@
 
 namespace heddle::ir {
 
-/// 128 bits that stand for a structure; equal in every process.
+/// A 128-bit hash of a structure. Equal in every process.
 struct Hash128 {
   std::uint64_t low = 0, high = 0;
   friend bool operator==(const Hash128&, const Hash128&) = default;
@@ -18,7 +18,7 @@ struct Hash128Hasher {
   std::size_t operator()(const Hash128& h) const { return h.low ^ h.high; }
 };
 
-/// XXH3-128 of bytes as they are.
+/// XXH3-128 of the bytes.
 Hash128 hash_of(std::string_view bytes);
 
 /// XXH3-128 over fields, each prefixed by its length, so that fields cannot run into each other.

@@ -13,7 +13,7 @@ namespace heddle::ir {
 
 namespace {
 
-/// Names by their address, as a thread has met them last.
+/// A thread's recently used names, by address.
 struct RecentNames {
   struct Name {
     const char* given = nullptr;
@@ -36,7 +36,7 @@ const char* kept_text(std::string_view text) {
 const char* kept_file_name(const char* name) {
   const auto address = reinterpret_cast<std::uintptr_t>(name);
   RecentNames::Name& last = recent.names[(address ^ (address >> 6U)) % recent.names.size()];
-  // Another library may have another name at the address by now.
+  // The address may hold another name by now, because another library was loaded there.
   if (last.given == name && std::strcmp(last.kept, name) == 0) return last.kept;
   last = {name, kept_text(name)};
   return last.kept;

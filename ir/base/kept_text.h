@@ -4,12 +4,12 @@
 
 namespace heddle::ir {
 
-/// A copy of a text that lives as long as the process, the same one for equal texts: names of
-/// files, which places in graphs point at. Thread-safe.
+/// A copy of `text` that lives as long as the process. Equal texts share one copy. Used for file
+/// names, which graphs' source locations point to. Thread-safe.
 const char* kept_text(std::string_view text);
 
-/// The copy of a file's name that a compiler made a constant of. Fast where the thread has asked
-/// for it before. The library that the constant lies in may be closed afterwards.
+/// kept_text() of a file name that is a string constant in a binary. Fast if the thread has asked
+/// for it before. The library that contains the constant may be unloaded afterwards.
 const char* kept_file_name(const char* name);
 
 }  // namespace heddle::ir

@@ -10,9 +10,9 @@ namespace heddle::ir {
 
 namespace {
 
-/// A descriptor, or -1 with errno.
+/// Returns a file descriptor, or -1 with errno set.
 int open_new(const std::string& path) {
-  constexpr int tries = 10;  // somebody may make the file between the two calls
+  constexpr int tries = 10;  // another process may create the file between the two calls
   for (int i = 0; i < tries; ++i) {
     if (unlink(path.c_str()) != 0 && errno != ENOENT) return -1;
     const int file = open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666);

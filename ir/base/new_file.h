@@ -5,12 +5,12 @@
 
 namespace heddle::ir {
 
-/// Whether a folder that is missing is made.
+/// Whether write_new_file() creates a missing folder.
 enum class Folder : bool { is_there, is_made };
 
-/// Writes a file that is made anew: what has its name is removed first, and what a link names is
-/// left alone, so that nobody who may write to the folder directs the text elsewhere. errno's
-/// value; 0 for success.
+/// Creates a file and writes `text` to it. An existing file of that name is removed first, and a
+/// symbolic link is not followed, so that nobody with write access to the folder can redirect the
+/// text. Returns errno's value; 0 for success.
 int write_new_file(const std::string& path, std::string_view text, Folder folder = Folder::is_made);
 
 }  // namespace heddle::ir

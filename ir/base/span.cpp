@@ -21,7 +21,7 @@ namespace {
 using Watchers = std::vector<std::shared_ptr<SpanWatcher>>;
 using detail::any_spans, detail::kernel_spans;
 
-/// Never destroyed: spans may end while the process does.
+/// Never destroyed: spans may end during process exit.
 struct Registry {
   Mutex mutex;
   Watchers watchers;
@@ -46,8 +46,8 @@ Watchers current_watchers() {
 
 /// A span that has not ended.
 struct OpenSpan : SpanData {
-  OpenSpan* outer = nullptr;  ///< that was open on this thread
-  Watchers watchers;          ///< that were told of its beginning
+  OpenSpan* outer = nullptr;  ///< the enclosing span on this thread
+  Watchers watchers;          ///< watchers that were told of its beginning
 };
 thread_local OpenSpan* innermost = nullptr;
 
@@ -77,7 +77,7 @@ void add_watcher(std::shared_ptr<SpanWatcher> watcher) {
 }
 
 void remove_watcher(const SpanWatcher* watcher) {
-  std::shared_ptr<SpanWatcher> last;  // is destroyed without the lock
+  std::shared_ptr<SpanWatcher> last;  // destroyed after the lock is released
   const std::lock_guard lock(registry().mutex);
   Watchers& all = registry().watchers;
   const auto found = std::ranges::find(all, watcher, &std::shared_ptr<SpanWatcher>::get);
@@ -93,7 +93,7 @@ std::uint32_t thread_number() {
   return number;
 }
 
-// A span that there is no memory for is not told of.
+// A span is not reported if there is no memory for it.
 void Span::begin(Phase phase, std::string_view name) noexcept try {
   if (phase == Phase::kernel && !kernels_watched()) return;
   auto open = std::make_unique<OpenSpan>();
@@ -105,7 +105,7 @@ void Span::begin(Phase phase, std::string_view name) noexcept try {
   data_ = open.get();
   open->start = SpanData::Clock::now();
   tell(open->watchers, [&](SpanWatcher& watcher) { watcher.begin(*open); });
-  static_cast<void>(open.release());  // end() takes it
+  static_cast<void>(open.release());  // end() deletes it
 } catch (const std::exception&) {
   return;
 }

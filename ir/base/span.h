@@ -8,24 +8,24 @@
 #include <string>
 #include <string_view>
 
-/// Spans of the library's own work, told to whoever watches: a profile, the kernel history, a tool
-/// behind NVTX. While nobody does, a span costs one relaxed load.
+/// Spans measure the library's own work. They are reported to watchers: a profile, the kernel
+/// history, NVTX. Without a watcher, a span costs one relaxed load.
 namespace heddle::ir {
 
 enum class Phase : std::uint8_t {
   trace,     ///< a function runs on tracers
   pass,      ///< a pass over a graph, or a part of planning
   codegen,   ///< a kernel is printed
-  compile,   ///< a module is looked for, or compiled
+  compile,   ///< a module is looked up, or compiled
   load,      ///< machine code is loaded
-  allocate,  ///< memory from a pool, or a pool's from the device
+  allocate,  ///< memory from a pool, or a pool's memory from the device
   launch,    ///< a call of a program on the host
-  kernel     ///< one launch, fill or library call of it
+  kernel     ///< one kernel launch, fill or library call within a launch
 };
 inline constexpr int phase_count = 8;
 std::string_view name_of(Phase phase);
 
-/// What a stage adds to its spans for those who know it.
+/// Additional data of a span, defined by the stage that records it.
 struct SpanDetail {
   virtual ~SpanDetail() = default;
 };
@@ -35,25 +35,27 @@ struct SpanData {
   Phase phase = Phase::trace;
   std::string name;
   std::string source;       ///< compile: "memory", "disk" or "compiled"
-  std::uint64_t bytes = 0;  ///< allocate: of memory; compile and load: of machine code
+  std::uint64_t bytes = 0;  ///< allocate: of memory; compile, load: of machine code
   Clock::time_point start, end;
-  Clock::duration inner{};   ///< in spans within this one
+  Clock::duration inner{};   ///< time in nested spans
   std::uint32_t thread = 0;  ///< thread_number()
   std::shared_ptr<const SpanDetail> detail;
 };
 
-/// Told of the spans of every thread that begin while it watches, on that thread. What it throws is
-/// lost: nobody's call fails because it is watched.
+/// Receives the spans of every thread that begin while it is registered, on the span's thread. Its
+/// exceptions are ignored, so that no call fails because it is watched.
 class SpanWatcher {
  public:
   virtual ~SpanWatcher() = default;
   virtual void begin(const SpanData&) {}
   virtual void end(const SpanData& span) = 0;
-  /// Whether it wants spans of Phase::kernel, for which calls launch kernels one by one.
+  /// Whether it receives spans of Phase::kernel. If any watcher does, calls launch kernels one by
+  /// one.
   virtual bool wants_kernels() const noexcept { return true; }
 };
 
-/// From now on the watcher is told; after it was removed, of the end of spans that it knows.
+/// Registers a watcher. After remove_watcher(), it still receives the end of each span whose
+/// beginning it received.
 void add_watcher(std::shared_ptr<SpanWatcher> watcher);
 void remove_watcher(const SpanWatcher* watcher);
 
@@ -62,24 +64,24 @@ inline constexpr std::uint32_t any_spans = 1, kernel_spans = 2;
 extern std::atomic<std::uint32_t> watched;
 }  // namespace detail
 
-/// Somebody watches.
+/// Whether there is a watcher.
 inline bool watched() { return detail::watched.load(std::memory_order_relaxed) != 0; }
-/// Somebody wants to know of each kernel.
+/// Whether a watcher wants spans of single kernels.
 inline bool kernels_watched() {
   return (detail::watched.load(std::memory_order_relaxed) & detail::kernel_spans) != 0;
 }
 
-/// Counts threads from 0, by when they first asked.
+/// A number for this thread: threads are numbered from 0 in the order of their first call.
 std::uint32_t thread_number();
 
-/// From here to the end of the scope, on this thread.
+/// A span from its construction to the end of the scope, on this thread.
 class Span {
  public:
   Span(Phase phase, std::string_view name) {
     if (watched()) [[unlikely]]
       begin(phase, name);
   }
-  /// `name` is only asked while somebody watches.
+  /// `name` is called only if there is a watcher.
   template <std::invocable Name>
   Span(Phase phase, const Name& name) {
     if (watched()) [[unlikely]]
@@ -92,7 +94,7 @@ class Span {
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
-  /// What to say more about; null while nobody watches.
+  /// The span's data, to add details to; null if there is no watcher.
   SpanData* data() const { return data_; }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace heddle::ir {
 
-/// The parts of a text between separators, but for empty ones.
+/// The non-empty parts of `text` between separators.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at < text.size();) {

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// Element types. The IR spells them as their enumerators, except `bool`.
+/// Element types. The IR's text form uses the enumerators' names, except "bool" for boolean.
 enum class DType : std::uint8_t {
   boolean,
   i8,
@@ -39,11 +39,11 @@ inline constexpr DType complex64 = DType::c64, complex128 = DType::c128;
 
 /// Bytes of one element.
 std::size_t size_of(DType dtype);
-/// "bool", "i8" ... "c128", as the IR's text form spells them.
+/// "bool", "i8" ... "c128", as in the IR's text form.
 std::string_view name_of(DType dtype);
-/// "bool", "int8" ... "float32", as NumPy spells them.
+/// "bool", "int8" ... "float32", as in NumPy.
 std::string_view numpy_name_of(DType dtype);
-/// Writes numpy_name_of.
+/// Writes numpy_name_of(dtype).
 std::ostream& operator<<(std::ostream& stream, DType dtype);
 /// Inverse of name_of; nullopt for anything else.
 std::optional<DType> dtype_from_name(std::string_view name);
@@ -56,13 +56,13 @@ constexpr bool is_floating(DType d) { return d >= DType::f16 && d <= DType::f64;
 constexpr bool is_complex(DType d) { return d >= DType::c64; }
 /// Floating or complex: NumPy's `inexact`.
 constexpr bool is_inexact(DType d) { return d >= DType::f16; }
-/// The dtype of a complex dtype's parts; any other dtype itself.
+/// The dtype of a complex dtype's parts; any other dtype is returned unchanged.
 constexpr DType real_dtype(DType d) {
   return d == DType::c64 ? DType::f32 : d == DType::c128 ? DType::f64 : d;
 }
 
-/// The complex dtype whose parts hold what `d` holds: c128 for f64 and integers of 32 bits and
-/// more.
+/// The complex dtype for values of `d`: c128 for f64 and for integers of 32 bits and more, else
+/// c64. Complex dtypes are returned unchanged.
 constexpr DType complex_dtype(DType d) {
   if (is_complex(d)) return d;
   const bool wide =
@@ -70,13 +70,13 @@ constexpr DType complex_dtype(DType d) {
   return wide ? DType::c128 : DType::c64;
 }
 
-/// The dtype that NumPy 2 gives an operation on two arrays: numpy.promote_types, and for bfloat16
-/// what numpy.add gives with ml_dtypes (float32 with float16 and 16-bit integers, float64 with
-/// wider ones).
+/// The result dtype of an operation on two arrays, as in NumPy 2: numpy.promote_types. For
+/// bfloat16, the dtype of numpy.add with ml_dtypes' bfloat16: float32 with float16 and 16-bit
+/// integers, float64 with wider integers.
 DType promote_types(DType a, DType b);
-/// The floating dtype that NumPy's floating functions (exp, sin ...) compute a dtype in:
-/// bool, 8 bits -> f16, 16 bits -> f32, other integers -> f64, floating and complex dtypes
-/// themselves.
+/// The dtype in which NumPy's floating functions (exp, sin ...) compute: f16 for bool and 8-bit
+/// integers, f32 for 16-bit integers, f64 for wider integers. Floating and complex dtypes are
+/// returned unchanged.
 DType floating_dtype(DType dtype);
 
 }  // namespace heddle
