@@ -37,7 +37,7 @@ void check_allowed(const Call& call, DType dtype) {
   }
 }
 
-/// The one dtype of operands [first, last).
+/// The dtype that operands [first, last) have in common.
 DType common_dtype(const Call& call, std::size_t first, std::size_t last) {
   const DType dtype = call.operand(first).dtype;
   for (std::size_t i = first + 1; i < last; ++i) {

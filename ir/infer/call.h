@@ -15,18 +15,18 @@
 
 namespace heddle::ir {
 
-/// An op to infer the type of, and the checks that ops have in common.
+/// An op whose type is inferred. The functions below are the checks that several ops share.
 struct Call {
   Op op;
   std::span<const Type> operands;
   const Attributes& attributes;
-  std::vector<Requirement>* open;  ///< conditions that symbols decide; null: not wanted
+  std::vector<Requirement>* open;  ///< receives conditions that depend on symbols; may be null
 
   const Type& operand(std::size_t i) const { return operands[i]; }
   int rank() const { return static_cast<int>(operands[0].shape.size()); }
 };
 
-/// "add", or of a call its op's name.
+/// "add"; for a call, the name of its call op.
 std::string_view name_of(const Call& call);
 /// "add(f32[3], i32[3])"
 std::string describe(const Call& call);
@@ -38,7 +38,8 @@ template <class E, class... Arguments>
 }
 
 void check_allowed(const Call& call, DType dtype);
-/// The one dtype of operands [first, last), allowed for the op.
+/// The dtype that operands [first, last) have in common. Throws DTypeError if they differ, or if
+/// the op does not allow it.
 DType common_dtype(const Call& call, std::size_t first, std::size_t last);
 void require_dtype(const Call& call, std::size_t operand, DType dtype);
 
@@ -47,8 +48,8 @@ Shape broadcast(const Call& call, const Shape& a, const Shape& b);
 bool broadcasts_to(const Shape& from, const Shape& to);
 
 bool is_certainly_negative(Dim dim);
-/// Requires `value` not to be negative: at once where that can be told, else at the launch. `text`
-/// says what is wrong otherwise.
+/// Requires value >= 0. Throws if it is certainly negative; if symbols decide, appends a condition
+/// that is checked at launch. `text` is the error message.
 template <class Text>
 void require(const Call& call, Requirement::Breach breach, Dim value, Dim unless_zero,
              const Text& text) {
@@ -58,12 +59,13 @@ void require(const Call& call, Requirement::Breach breach, Dim value, Dim unless
   if (is_broken) requirement.raise(requirement.text);
   call.open->push_back(std::move(requirement));
 }
-/// What holds for every array: rank, extents, and a size in bytes that fits 64 bits.
+/// Checks that hold for every array: rank, non-negative extents, and a size in bytes that fits 64
+/// bits.
 void check_result(const Call& call, const Type& type);
 
 /// Throws IndexError for an axis outside [0, rank).
 int checked_axis(const Call& call, std::int64_t axis, int rank);
-/// The axis of an op that takes exactly one.
+/// The axis of an op that takes exactly one axis.
 int single_axis(const Call& call, int rank);
 
 Type infer_source(const Call& call);

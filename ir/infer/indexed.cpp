@@ -5,7 +5,7 @@ namespace {
 
 std::size_t index_count(const Call& call) { return call.operands.size() - 1; }
 
-/// The axes, one for each operand behind the first, and the dtypes of those operands.
+/// Checks the axes (one for each operand after the first), and the dtypes of those operands.
 void check_indices(const Call& call, int rank) {
   const std::vector<std::int64_t>& axes = call.attributes.axes;
   if (call.operands.size() < 2 || axes.size() != index_count(call)) {
@@ -49,7 +49,8 @@ Type infer_gather(const Call& call) {
   for (const std::int64_t axis : call.attributes.axes) {
     const Dim extent = call.operand(0).shape[static_cast<std::size_t>(axis)];
     const Dim asked = product(result.shape);
-    // Of an axis that is certainly empty nothing may be asked for; else one element is enough.
+    // From an axis that is certainly empty, no element may be read. Otherwise the axis must not be
+    // empty.
     const Dim room = extent == Dim(0) ? Dim(0) - asked : extent - 1;
     require(call, Requirement::Breach::index, room, asked, [&] {
       return fmt::format("axis {} has no elements, and {} are asked for", axis, asked.to_string());

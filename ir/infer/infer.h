@@ -10,33 +10,35 @@
 
 namespace heddle::ir {
 
-/// A condition on symbols that inference leaves open, so that a launch checks it: `value` is
-/// neither negative nor beyond 64 bits, or `unless_zero` is 0.
+/// A condition on symbols that type inference cannot decide, so each launch checks it. It holds if
+/// `value` fits 64 bits and is not negative, or if `unless_zero` is 0.
 struct Requirement {
-  /// Which error a launch throws; `bytes` is a ShapeError, of an array whose extents are in order.
+  /// The type of error that a launch throws. `bytes` is a ShapeError: valid extents, but too many
+  /// bytes.
   enum class Breach : std::uint8_t { index, shape, value, bytes };
   Dim value;
   Dim unless_zero = 1;
   Breach breach = Breach::index;
   std::string text;      ///< "slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 of extent n"
-  std::string location;  ///< of the user's line; not part of a program, which equal graphs share
+  std::string location;  ///< the user's source line; not stored in programs, which equal graphs
+                         ///< share
   bool holds(std::span<const SymbolBinding> bindings) const;
-  /// Throws the error that its breach is.
+  /// Throws the error that `breach` names.
   [[noreturn]] void raise(const std::string& message) const;
 };
 
-/// Checks an op's operands and attributes against its rules and gives the result's type. No
-/// other code has these rules. Throws ShapeError, DTypeError, IndexError or ValueError that name
-/// the op, the shapes and dtypes; the caller adds the location. What symbols decide is appended to
-/// `open`.
+/// Checks an op's operands and attributes against its rules and returns the result's type. All of
+/// these rules are implemented in this folder. Throws ShapeError, DTypeError, IndexError or
+/// ValueError that names the op, shapes and dtypes; the caller adds the source location. Conditions
+/// that depend on symbols are appended to `open`.
 Type infer(Op op, std::span<const Type> operands, const Attributes& attributes,
            std::vector<Requirement>* open = nullptr);
 
-/// The same of all results of a call; infer() gives the first.
+/// The types of all results of a call; infer() returns the first.
 std::vector<Type> infer_results(std::span<const Type> operands, const Attributes& attributes,
                                 std::vector<Requirement>* open = nullptr);
 
-/// What a scatter's operands broadcast to: one write for each element.
+/// The shape to which a scatter's operands broadcast: one write for each element.
 Shape scatter_region(std::span<const Type> operands);
 
 }  // namespace heddle::ir

@@ -17,7 +17,7 @@ ReductionResult reduction_result(Op op) {
   }
 }
 
-/// Without an element, these have no answer; NumPy raises ValueError too.
+/// Whether the op is undefined over zero elements; NumPy raises ValueError for these too.
 bool needs_elements(Op op) {
   return op == Op::min || op == Op::max || op == Op::argmin || op == Op::argmax;
 }

@@ -8,7 +8,7 @@ bool Requirement::holds(std::span<const SymbolBinding> bindings) const {
   try {
     return value.evaluate(bindings) >= 0 || unless_zero.evaluate(bindings) == 0;
   } catch (const ValueError&) {
-    return false;  // beyond 64 bits
+    return false;  // does not fit 64 bits
   }
 }
 

@@ -43,7 +43,8 @@ Type infer_broadcast_to(const Call& call) {
   return {dtype, call.attributes.shape};
 }
 
-/// `room` is how far the region stays inside one end of the axis; below 0 it is outside.
+/// Requires the region to lie inside the axis at one end. `room` is the distance to that end,
+/// negative if the region is outside.
 void check_room(const Call& call, std::size_t axis, Dim room) {
   const Attributes& attributes = call.attributes;
   require(call, Requirement::Breach::index, room, attributes.shape[axis], [&] {
@@ -54,7 +55,7 @@ void check_room(const Call& call, std::size_t axis, Dim room) {
   });
 }
 
-/// A step is at least 1, or at most -1, whatever the symbols are.
+/// Requires a step that is >= 1 or <= -1 for all values of the symbols.
 void check_step(const Call& call, std::size_t axis) {
   const Dim step = call.attributes.steps[axis];
   if (!step.is_non_negative() && !step.is_non_positive()) {
@@ -67,8 +68,8 @@ void check_step(const Call& call, std::size_t axis) {
           [&] { return fmt::format("the step of axis {} is 0", axis); });
 }
 
-/// The region of slice and slice_update: one start, step and extent an axis of operand 0, inside
-/// it.
+/// Checks the region of a slice or slice_update: one start, step and extent for each axis of
+/// operand 0, inside that axis.
 void check_region(const Call& call) {
   const Attributes& attributes = call.attributes;
   const Shape& shape = call.operand(0).shape;

@@ -7,7 +7,8 @@
 
 namespace heddle::ir {
 
-/// The bytes of an element of any dtype, low end first; what lies behind them is 0.
+/// The bytes of an element of any dtype, least significant first; the bytes after the element are
+/// 0.
 struct alignas(16) ElementBits {
   std::uint64_t low = 0;
   std::uint64_t high = 0;  ///< complex128: the imaginary part
@@ -20,7 +21,8 @@ struct alignas(16) ElementBits {
   friend constexpr bool operator==(const ElementBits&, const ElementBits&) = default;
 };
 
-/// The bits of a complex element's real and imaginary part, in the parts' dtype, and back.
+/// The bits of a complex element's real and imaginary parts. complex_parts() and complex_bits()
+/// convert.
 struct PartBits {
   std::uint64_t real, imaginary;
 };

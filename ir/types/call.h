@@ -27,39 +27,40 @@ struct HostArray;      // ir/interpreter/host_array.h
 using AttributeValue = std::variant<bool, std::int64_t, double, std::string, DType,
                                     std::vector<std::int64_t>, std::vector<Dim>>;
 
-/// An attribute that a call op names: its type is that of `initial`.
+/// An attribute of a call op. Its type is the type of `initial`.
 struct CallAttribute {
   std::string_view name;
   AttributeValue initial;
-  std::vector<std::string_view> choices = {};  ///< of a string; empty: any
+  std::vector<std::string_view> choices = {};  ///< valid values of a string; empty: any
   bool is_axis = false;                        ///< an axis of operand 0, counted from 0
 };
 
-/// A result that may lie in the memory of an operand, which the call then destroys.
+/// A result that may reuse an operand's memory. The call then overwrites the operand.
 struct SharedMemory {
   std::size_t result = 0, operand = 0;
 };
 
 /// An operation that is not a loop over elements: one entry of the registry (ir/calls/calls.h),
-/// with everything that the passes and the interpreter ask of it.
+/// with all properties that the passes and the interpreter need.
 struct CallOp {
-  std::string_view name;   ///< in the text form: "matmul", "linalg.cholesky"
-  std::string_view numpy;  ///< the function that it follows
+  std::string_view name;   ///< name in the text form: "matmul", "linalg.cholesky"
+  std::string_view numpy;  ///< the NumPy function with the same semantics
   int operands = 1;        ///< -1: any number
   DTypeSet dtypes = all_dtypes;
   std::vector<CallAttribute> attributes = {};
   int regions = 0;
-  /// The results' types. Throws ShapeError, DTypeError, IndexError or ValueError, as ir::infer.
+  /// Infers the results' types. Throws ShapeError, DTypeError, IndexError or ValueError, as
+  /// ir::infer.
   std::vector<Type> (*infer)(const Call& call) = nullptr;
-  /// The results, by the book.
+  /// Computes the results: the reference implementation.
   std::vector<HostArray> (*interpret)(const CallArguments& arguments) = nullptr;
-  /// How many of each operand's last axes one item of a batch has. Axes in front of those are the
-  /// batch's, and broadcast. 0: an item is a whole array.
+  /// The number of last axes of each operand that form one item of a batch. The axes before them
+  /// are batch axes, which broadcast. 0: an item is a whole array.
   std::size_t core_axes = 0;
   std::vector<SharedMemory> shared = {};
 };
 
-/// A sub-graph of a call. Isolated: what it uses from outside is passed to it.
+/// A sub-graph of a call. Isolated: it uses no outside values except those that are passed to it.
 struct Region {
   std::shared_ptr<const Graph> graph;
   Hash128 hash;  ///< Graph::hash()
@@ -67,14 +68,16 @@ struct Region {
   friend bool operator==(const Region& a, const Region& b) { return a.hash == b.hash; }
 };
 
-/// What a call node holds beside its operands: its op, the op's attributes in their order, regions.
+/// What a call node has besides operands: the call op, its attributes in the op's order, and
+/// regions.
 struct CallData {
   const CallOp* op = nullptr;
   std::vector<AttributeValue> attributes;
   std::vector<Region> regions;
   friend bool operator==(const CallData&, const CallData&) = default;
 
-  /// Throws InternalError for a name or type that the op's table does not have.
+  /// The value of an attribute. Throws InternalError if the op has no attribute of this name and
+  /// type.
   template <class T>
   const T& get(std::string_view name) const {
     return std::get<T>(attributes[position_of(name)]);
@@ -82,7 +85,7 @@ struct CallData {
   std::size_t position_of(std::string_view name) const;
 };
 
-/// Call data that nodes share; compared by value.
+/// Immutable call data that nodes share; compared by value.
 class CallRef {
  public:
   CallRef() = default;
@@ -90,7 +93,7 @@ class CallRef {
   explicit operator bool() const { return shared_ != nullptr; }
   const CallData& operator*() const { return shared_->data; }
   const CallData* operator->() const { return &shared_->data; }
-  /// Of all that the data holds.
+  /// Hash of all of the call data.
   const Hash128& hash() const { return shared_->hash; }
   friend bool operator==(const CallRef& a, const CallRef& b) {
     return a.shared_ == b.shared_ ||
@@ -107,8 +110,9 @@ class CallRef {
 
 using NamedAttribute = std::pair<std::string_view, AttributeValue>;
 
-/// A call of `op` with these attributes, and the initial values of all others. Throws ValueError
-/// for a value that is no choice of the op, InternalError for a name or type that it does not have.
+/// A call of `op`. Attributes that are not given have their initial values. Throws ValueError for a
+/// string that is not one of the attribute's choices, InternalError for an unknown name or a wrong
+/// type.
 CallRef make_call(const CallOp& op, std::span<const NamedAttribute> attributes,
                   std::vector<Region> regions = {});
 

@@ -4,32 +4,32 @@
 
 namespace heddle::ir {
 
-/// Rough rates, good enough to weigh arithmetic against memory.
+/// Approximate rates of a machine, for comparing arithmetic cost with memory traffic.
 struct Rates {
   double slots_per_us = 0, bytes_per_us = 0, launch_us = 0;
 };
 
-/// What machines of one kind can do. Planning asks this, never for the kind itself.
+/// The capabilities of a kind of machine. Planning reads these and never tests the kind itself.
 struct Capabilities {
-  /// A kernel runs as blocks of threads that share memory. Otherwise it is a range of elements or
-  /// rows, of which each thread takes a part.
+  /// Kernels run as blocks of threads that share memory. If false, a kernel runs over a range of
+  /// elements or rows, and each thread takes a part of it.
   bool blocks = false;
-  /// Rows are added up in the order of their elements, so that neighbours should be read one after
-  /// the other by the same thread.
+  /// Sums of a row are added in element order, so one thread should read neighbouring elements in
+  /// sequence.
   bool ordered_rows = false;
   /// Stores can bypass the caches.
   bool streaming_stores = false;
-  /// How many operations one on float16 or bfloat16 costs.
+  /// Cost of one float16 or bfloat16 operation, in operations.
   int half_operations = 1;
-  /// Sorts run as kernels of the program. Otherwise the runtime sorts.
+  /// Sorts run as kernels of the program. If false, the runtime sorts.
   bool kernel_sorts = false;
-  /// Dot and outer products are faster as kernels than as calls of the library.
+  /// Dot products and outer products are faster as kernels than as library calls.
   bool kernel_dots = false;
-  /// The library multiplies matrices of float16 and bfloat16 ...
+  /// The library multiplies float16 and bfloat16 matrices.
   bool gemm_halves = false;
-  /// ... also into float32.
+  /// It can also store the products of such matrices as float32.
   bool gemm_widens = false;
-  /// The library applies what follows a product: a bias, an activation, a residual.
+  /// The library can apply an epilogue to a product: bias, activation, residual.
   bool gemm_epilogues = false;
   Rates rates;
 };

@@ -9,11 +9,11 @@
 
 namespace heddle::ir {
 
-/// A small number in `dtype`.
+/// The bits of `value` converted to `dtype`, for small values.
 ElementBits constant_bits(DType dtype, double value);
 
-/// Size in bytes of the state of a reduction over elements of `dtype`, as ir/scalar/reduce.h lays
-/// it out. Throws InternalError for an op that is no reduction.
+/// Size in bytes of the accumulator of a reduction over elements of `dtype`, as defined in
+/// ir/scalar/reduce.h. Throws InternalError if the op is not a reduction.
 std::size_t reduction_state_bytes(Op reduction, DType dtype, bool segmented = false);
 
 }  // namespace heddle::ir

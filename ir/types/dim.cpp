@@ -18,13 +18,14 @@
 namespace heddle::ir {
 namespace {
 
-/// coefficient * product of factors; factors are sorted by name and repeat for powers.
+/// coefficient * product of factors. Factors are sorted by name; a power repeats its factor.
 struct Term {
   std::int64_t coefficient;
   std::vector<SymbolId> factors;
 };
 
-/// Names are never removed, so that views of them last. Leaked, because arrays may die at exit.
+/// Names are never removed, so that string_views of them stay valid. The table is never destroyed,
+/// because arrays may be destroyed at exit.
 struct SymbolTable {
   SharedMutex mutex;
   std::deque<std::string> names;
@@ -44,10 +45,11 @@ bool is_name(std::string_view text) {
   return !text.empty() && is_name_start(text.front()) && std::ranges::all_of(text, is_name_part);
 }
 
-/// The order of the normal form. It compares names and not ids, which differ between processes.
+/// The order of symbols in the normal form. It compares names, because ids differ between
+/// processes.
 bool name_less(SymbolId a, SymbolId b) { return a != b && symbol_name(a) < symbol_name(b); }
 
-/// Higher degrees first, then by names; the constant term is last.
+/// The order of terms: higher degree first, then by names; the constant term is last.
 bool factors_less(const std::vector<SymbolId>& a, const std::vector<SymbolId>& b) {
   if (a.size() != b.size()) return a.size() > b.size();
   return std::ranges::lexicographical_compare(a, b, name_less);
@@ -84,7 +86,7 @@ PolynomialTable& polynomial_table() {
   return *table;
 }
 
-/// Sorts terms and merges equal ones. False when a coefficient overflows.
+/// Sorts terms and merges those with equal factors. False if a coefficient overflows.
 bool normalize(std::vector<Term>& terms) {
   std::ranges::sort(terms, factors_less, &Term::factors);
   std::size_t count = 0;
@@ -128,7 +130,7 @@ std::string text_of(const std::vector<Term>& terms, Spell&& spell) {
   return text;
 }
 
-/// Reads "64*n*m", "n-2": a sum of products of integers and names.
+/// Parses "64*n*m", "n-2": a sum of products of integers and names.
 class DimParser {
  public:
   explicit DimParser(std::string_view text) : text_(text) {}
@@ -154,7 +156,7 @@ class DimParser {
     return result;
   }
 
-  /// The sign belongs to the factor, because the smallest integer has no positive counterpart.
+  /// The sign is parsed with the factor, because the smallest integer has no positive counterpart.
   Dim factor(bool negative) {
     skip_space();
     const std::size_t begin = position_;

@@ -10,22 +10,22 @@
 
 namespace heddle::ir {
 
-/// An interned name of an extent that is not known until launch.
+/// An interned symbol name. A symbol stands for an extent that is unknown until launch.
 enum class SymbolId : std::uint32_t {};
 
 SymbolId intern_symbol(std::string_view name);
 std::string_view symbol_name(SymbolId symbol);
 
-/// What values symbols have at a launch.
+/// The value of a symbol at a launch.
 struct SymbolBinding {
   SymbolId symbol;
   std::int64_t value;
 };
 using SymbolBindings = std::vector<SymbolBinding>;
 
-/// An extent, stride or offset: a polynomial with integer coefficients over symbols, nearly always
-/// a constant. Polynomials are kept in one normal form and interned, so equality is identity and
-/// the type is 16 bytes, trivially copied.
+/// An extent, stride or offset: a polynomial with integer coefficients over symbols, in most cases
+/// a constant. Polynomials are interned in one normal form, so equality compares pointers. 16
+/// bytes, trivially copyable.
 class Dim {
  public:
   struct Polynomial;
@@ -37,30 +37,31 @@ class Dim {
   static Dim parse(std::string_view text);
 
   constexpr bool is_constant() const { return polynomial_ == nullptr; }
-  /// The value of a constant; InternalError for a polynomial.
+  /// The value of a constant. Throws InternalError if this is not a constant.
   std::int64_t constant() const;
-  /// No coefficient is negative, so the value is not either, for symbols are extents. False says
-  /// nothing of a polynomial.
+  /// True if no coefficient is negative. Then the value is not negative, since symbols are extents.
+  /// If false, the value may have any sign.
   bool is_non_negative() const;
-  /// No coefficient is positive, so the value is not either.
+  /// True if no coefficient is positive. Then the value is not positive.
   bool is_non_positive() const;
-  /// 1 or -1.
+  /// Whether this is the constant 1 or -1.
   bool is_unit() const { return is_constant() && (value_ == 1 || value_ == -1); }
-  /// Every coefficient a multiple of `factor`, so the value is too whatever the symbols are.
+  /// True if every coefficient is a multiple of `factor`. Then the value is a multiple as well,
+  /// whatever the values of the symbols are.
   bool divisible_by(std::int64_t factor) const;
-  /// Requires divisible_by(factor).
+  /// This divided by `factor`. Requires divisible_by(factor).
   Dim divided_by(std::int64_t factor) const;
-  /// The q with q * divisor equal to this for all values of the symbols; nullopt when there is
-  /// none, or when `divisor` is a sum that this is no constant multiple of.
+  /// The q with q * divisor == *this for all values of the symbols. nullopt if there is none, or if
+  /// `divisor` has several terms and this is not a constant multiple of it.
   std::optional<Dim> exact_quotient(Dim divisor) const;
-  /// Throws InternalError when a symbol is not bound, ValueError on overflow.
+  /// Throws InternalError if a symbol has no binding, ValueError on overflow.
   std::int64_t evaluate(std::span<const SymbolBinding> bindings) const;
-  /// Appends the symbols that occur, each once, in order of first occurrence.
+  /// Appends the symbols that occur here, each once, in order of first occurrence.
   void collect_symbols(std::vector<SymbolId>& symbols) const;
-  /// "64", "n", "64*n*m", "n-2"; with symbols spelled by `spell` when given.
+  /// "64", "n", "64*n*m", "n-2". `spell`, if given, returns the text of a symbol.
   std::string to_string() const;
   std::string to_string(const std::function<std::string(SymbolId)>& spell) const;
-  /// Equal in every process: built from the symbols' names.
+  /// Equal in every process: computed from the symbols' names.
   std::uint64_t hash() const;
 
   friend Dim operator+(Dim a, Dim b);

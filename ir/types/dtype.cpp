@@ -23,12 +23,13 @@ static_assert(std::size(rows) == dtype_count);
 
 const DTypeRow& row(DType dtype) { return rows[static_cast<std::size_t>(dtype)]; }
 
-/// One letter a dtype keeps the promotion table readable.
+/// The promotion table uses one letter for each dtype, so that it stays readable.
 constexpr std::string_view letters = "?bhiqBHIQegfdFD";
 static_assert(letters.size() == dtype_count);
 
-/// Letters are NumPy's, and g is bfloat16, whose row is what numpy.add gives for ml_dtypes'
-/// bfloat16: numpy.promote_types itself refuses 16-bit and wider integers and float16.
+/// The letters are NumPy's type codes, with g for bfloat16. The rows and columns of bfloat16 are
+/// the results of numpy.add with ml_dtypes' bfloat16, because numpy.promote_types raises for
+/// bfloat16 with float16 and with integers of 16 bits or more.
 constexpr std::string_view promotions[] = {
     "?bhiqBHIQegfdFD",  // ?
     "bbhiqhiqdegfdFD",  // b

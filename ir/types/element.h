@@ -42,8 +42,8 @@ inline constexpr DType dtype_of<float> = DType::f32;
 template <>
 inline constexpr DType dtype_of<double> = DType::f64;
 
-/// Calls `function` with std::type_identity of the C++ type of a dtype's elements, as
-/// ir/scalar/ takes them.
+/// Calls `function` with std::type_identity of the C++ element type of `dtype`, as used in
+/// ir/scalar/.
 template <class Function>
 decltype(auto) with_element(DType dtype, Function&& function) {
   switch (dtype) {

@@ -4,7 +4,7 @@
 
 namespace heddle::ir {
 
-/// Which fields of Attributes an op names; all others stay default.
+/// The fields of Attributes that an op uses; all others keep their default.
 struct AttributeFields {
   bool axes = false;
   bool keepdims = false;

@@ -13,7 +13,7 @@
 namespace heddle::ir {
 namespace {
 
-/// A binary floating format with the fields of IEEE 754.
+/// A binary floating-point format with the fields of IEEE 754.
 struct Format {
   int exponent_bits;
   int mantissa_bits;
@@ -58,7 +58,8 @@ std::uint64_t encode(const Format& format, double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
-  // In units of the last place. A carry out of the mantissa runs into the exponent, as it should.
+  // `units` counts units in the last place. A carry out of the mantissa increments the exponent, as
+  // it should.
   const auto units = static_cast<std::uint64_t>(
       std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent)));
   const auto biased = static_cast<std::uint64_t>(exponent + format.bias() - 1);
@@ -75,7 +76,8 @@ std::string digits(Arguments... arguments) {
 
 template <class Float>
 std::optional<Float> parse_decimal(std::string_view text) {
-  // from_chars also reads inf(inity) and nan(payload), which have spellings of their own here.
+  // from_chars also accepts inf, infinity and nan(payload), which this text form spells
+  // differently.
   const std::size_t start = text.starts_with('-') ? 1 : 0;
   if (start >= text.size() || text[start] < '0' || text[start] > '9') return std::nullopt;
   Float value = 0;
@@ -112,7 +114,7 @@ std::string float_text(DType dtype, std::uint64_t bits) {
   }
   if (magnitude == format.infinity()) return bits == magnitude ? "inf" : "-inf";
   std::string text = finite_text(dtype, bits);
-  // For the reader; the dtype would do for parsing.
+  // ".0" is for readers only; the dtype is enough for parsing.
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }

@@ -65,7 +65,7 @@ constexpr OpInfo table[] = {
 };
 static_assert(std::size(table) == op_count);
 
-/// info() indexes by the enumerator; names are the enumerators, and so differ.
+/// Checks that row i of the table describes the op with enumerator i, as info() requires.
 constexpr bool rows_stand_in_order() {
   for (std::size_t i = 0; i < std::size(table); ++i) {
     if (table[i].op != static_cast<Op>(i) || table[i].dtypes == 0) return false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every scalar function, for C++ code within Heddle. The files of ir/scalar/ include nothing, as
-// they are also the text that kernels are printed over; this is their order.
+// Includes every scalar function, for C++ code of Heddle. The files of ir/scalar/ include nothing,
+// since generated kernels contain them as text. Their order here is the order of dependencies.
 #define HD_LIBRARY
 
 // clang-format off

@@ -9,7 +9,7 @@
 namespace heddle::ir {
 
 Dim element_count(const Shape& shape) {
-  // As in NumPy, a zero extent does not excuse the others from fitting.
+  // As in NumPy, the product of the other extents must fit even if one extent is zero.
   Dim product = 1;
   bool empty = false;
   for (Dim extent : shape) {

@@ -7,21 +7,21 @@
 
 namespace heddle::ir {
 
-/// Extents, outermost first. Rank 0 is a scalar.
+/// Extents, outermost first. An empty shape is that of a 0-d array.
 using Shape = std::vector<Dim>;
 
-/// NumPy's limit. Plans merge the axes of an array, and drop those of extent 1.
+/// NumPy's limit. Plans merge axes and drop axes of extent 1, so kernels have fewer.
 inline constexpr int max_rank = 64;
 
-/// Product of the extents; 1 for rank 0. Throws ShapeError when a constant product overflows.
+/// Product of the extents; 1 for rank 0. Throws ShapeError if a constant product overflows.
 Dim element_count(const Shape& shape);
-/// Strides of the C-ordered array, in elements.
+/// Strides of the C-ordered array of this shape, in elements.
 std::vector<Dim> contiguous_strides(const Shape& shape);
-/// NumPy's broadcasting of two shapes. Throws ShapeError naming both.
+/// The broadcast shape, as numpy.broadcast_shapes. Throws ShapeError that names both shapes.
 Shape broadcast_shapes(const Shape& a, const Shape& b);
-/// An axis in [-rank, rank) made non-negative. Throws IndexError.
+/// Converts an axis in [-rank, rank) to [0, rank). Throws IndexError for others.
 int normalize_axis(std::int64_t axis, int rank);
-/// "[n,64]", "[]".
+/// "[n,64]"; "[]" for rank 0.
 std::string to_string(const Shape& shape);
 bool is_constant(const Shape& shape);
 

@@ -38,7 +38,7 @@ Target host(std::string architecture, int vector_bytes) {
   return target;
 }
 
-/// One typical board an architecture: T4, A100, RTX A6000, L40S, H100, H200, B200, RTX 5090.
+/// One typical board for each architecture: T4, A100, RTX A6000, L40S, H100, H200, B200, RTX 5090.
 const std::vector<Row>& rows() {
   static const auto* const table = new std::vector<Row>{
       {"sm_75", cuda("sm_75", 40, 64, 1, 4)},
@@ -92,7 +92,8 @@ bool read_fields(std::string_view word, Target& target) {
          read_field(word, "l2", target.l2_bytes) || read_field(word, "vector", target.vector_bytes);
 }
 
-/// Equal in everything that code relies on, so that kernels for one run on the other.
+/// Whether the targets agree in everything that kernels rely on, so that kernels for one run on the
+/// other.
 bool same_limits(const Target& a, const Target& b) {
   return a.kind == b.kind && a.architecture == b.architecture && a.vector_bytes == b.vector_bytes &&
          a.shared_bytes_per_block == b.shared_bytes_per_block &&
@@ -154,7 +155,7 @@ std::vector<Target> targets_below(const Target& target) {
     if (row.architecture == target.architecture) return below;
     below.insert(below.begin(), row);
   }
-  return {};  // of an instruction set that no row has
+  return {};  // no row has this instruction set
 }
 
 }  // namespace heddle::ir

@@ -9,37 +9,38 @@ namespace heddle::ir {
 
 enum class TargetKind : std::uint8_t { host, cuda };
 
-/// What plans may depend on, and nothing else: two machines of equal Target make the same kernels.
-/// The true multiprocessor count and occupancy enter at launch.
+/// The machine properties that plans may depend on. Machines with equal Targets get the same
+/// kernels. The real multiprocessor count and the occupancy are used only at launch.
 struct Target {
   TargetKind kind = TargetKind::host;
-  std::string architecture;        ///< "sm_90"; on the host the -march value, never "native"
-  int multiprocessors = 0;         ///< class of: sm_90:h200 says 132; 0 on the host
-  int shared_bytes_per_block = 0;  ///< what a block may opt in to
+  std::string architecture;  ///< "sm_90"; on the host the -march value, never "native"
+  /// A class: sm_90:h200 has 132. 0 on the host.
+  int multiprocessors = 0;
+  int shared_bytes_per_block = 0;  ///< the largest amount that a block may request
   int registers_per_block = 0;
   int max_threads_per_block = 0;
   int max_cluster = 1;
-  std::int64_t l2_bytes = 0;  ///< last-level cache, on the host too
-  int vector_bytes = 16;      ///< widest access: 16 on CUDA, the SIMD width on the host
+  std::int64_t l2_bytes = 0;  ///< size of the last-level cache, also on the host
+  int vector_bytes = 16;      ///< widest memory access: 16 on CUDA, the SIMD width on the host
 
   friend bool operator==(const Target&, const Target&) = default;
 };
 
-/// "cuda sm_90 sm=132 shared=232448 ..."; parse_target's inverse, and part of keys.
+/// "cuda sm_90 sm=132 shared=232448 ...": the inverse of parse_target, and part of cache keys.
 std::string to_string(const Target& target);
-/// A built-in row ("sm_80", "sm_90", "sm_90:h200", "sm_100", "sm_120", "x86-64-v3" ...) or
-/// to_string's text. Throws ValueError that lists the rows.
+/// Parses the name of a built-in row ("sm_80", "sm_90", "sm_90:h200", "sm_100", "sm_120",
+/// "x86-64-v3" ...) or the text of to_string. Throws ValueError that lists the rows.
 Target parse_target(std::string_view text);
-/// The names of the built-in rows, in order.
+/// The names of the built-in rows, in table order.
 std::vector<std::string_view> built_in_targets();
-/// The built-in row that stands for a machine like this one, so that what was compiled for the row
-/// on another machine is found here: the same architecture and limits of a block, multiprocessors
-/// within a third, and of those rows the one of the nearest L2; on the host the row of its
-/// instruction set. `target` itself where no row is near.
+/// The built-in row closest to a machine, so that kernels compiled for the row on another machine
+/// are found in the cache here. The row has the same architecture and block limits, and a
+/// multiprocessor count within a third; of such rows, the one with the nearest L2 size. On the
+/// host, the row with the same instruction set. Returns `target` if there is no such row.
 Target nearest_built_in(const Target& target);
 
-/// The built-in rows, besides the target, whose code runs on a machine of it, the best first: those
-/// of older instruction sets of a host.
+/// Further built-in rows whose code runs on `target`, best first: on a host, those of older
+/// instruction sets. Does not contain `target` itself.
 std::vector<Target> targets_below(const Target& target);
 
 }  // namespace heddle::ir

@@ -20,7 +20,7 @@ struct Type {
 std::string to_string(const Type& type);
 /// "float32[n,64]", as in messages to the user.
 std::string describe(const Type& type);
-/// Throws ShapeError when a constant product overflows.
+/// Size of the array in bytes. Throws ShapeError if a constant product overflows.
 Dim byte_count(const Type& type);
 
 void hash_into(Hasher& hasher, const std::vector<Dim>& dims);
