@@ -23,7 +23,7 @@ std::vector<Type> infer_cholesky(const Call& call) {
   return {matrices, {DType::i32, {matrices.shape.begin(), matrices.shape.end() - 2}}};
 }
 
-/// The precision that a factor is computed in.
+/// Converts to the precision in which factors are computed.
 template <class T>
 auto widened(T x) {
   if constexpr (heddle_scalar::is_complex<T>) {
@@ -38,8 +38,9 @@ double real_part(heddle_scalar::complex128 x) { return x.re; }
 double conjugate_of(double x) { return x; }
 heddle_scalar::complex128 conjugate_of(heddle_scalar::complex128 x) { return {x.re, -x.im}; }
 
-/// The lower factor of an n by n matrix whose lower triangle is in `a`, column by column, in its
-/// place. Returns the order of the first leading minor that is not positive, or 0.
+/// Factorises an n by n matrix in place: `a` holds the lower triangle, then the lower factor.
+/// Left-looking, column by column. Returns the order of the first leading minor that is not
+/// positive, or 0.
 template <class Wide>
 std::int32_t factorize(std::vector<Wide>& a, std::size_t n) {
   for (std::size_t j = 0; j < n; ++j) {
@@ -58,7 +59,7 @@ std::int32_t factorize(std::vector<Wide>& a, std::size_t n) {
   return 0;
 }
 
-/// One matrix: an upper factor is the conjugate transpose of the lower one.
+/// Factorises one matrix. The upper factor is the conjugate transpose of the lower one.
 template <class T>
 std::int32_t interpret_matrix(const T* matrix, T* factor, std::size_t n, bool upper) {
   using Wide = decltype(widened(T()));

@@ -21,10 +21,10 @@ constexpr const CallOp& (*table[])() = {
     calls::cholesky,
 };
 
-/// Made at the first use and never destroyed, as nodes refer to its ops.
+/// Created at first use and never destroyed, because nodes point to its ops.
 struct Registry {
   std::vector<const CallOp*> table_ops;
-  std::map<std::string_view, const CallOp*> by_name;  ///< with those added later
+  std::map<std::string_view, const CallOp*> by_name;  ///< includes ops that are registered later
   Mutex mutex;                                        ///< guards by_name
 };
 

@@ -20,7 +20,7 @@ Type keys_of(const Call& call) {
 std::vector<Type> infer_sort(const Call& call) { return {keys_of(call)}; }
 std::vector<Type> infer_argsort(const Call& call) { return {{DType::i64, keys_of(call).shape}}; }
 
-/// Axes in the order that brings `axis` to the end.
+/// The permutation that moves `axis` to the end.
 std::vector<std::int64_t> axis_last(std::size_t rank, std::int64_t axis) {
   std::vector<std::int64_t> order(rank);
   std::iota(order.begin(), order.end(), 0);
@@ -42,8 +42,8 @@ void sort_row_indices(const T* from, std::int64_t* to, std::int64_t length) {
   });
 }
 
-/// The axis is brought to the end, `sort(from, to, length)` called for every row, and the axis
-/// brought back. Result is the element type that is written, or void for that of the keys.
+/// Moves the axis to the end, calls `sort(from, to, length)` for every row, and moves the axis
+/// back. Result is the element type of the result; void: that of the keys.
 template <class Result, class Sort>
 std::vector<HostArray> interpret_rows(const CallArguments& arguments, const Sort& sort) {
   const HostArray& keys = *arguments.operands[0];

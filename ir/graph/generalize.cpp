@@ -16,8 +16,9 @@ namespace heddle::ir {
 
 namespace {
 
-/// The nodes that outputs need, and all parameters, in order, but no constants: those are met at
-/// their uses, so that two that happen to be equal in one graph do not change what is met.
+/// The nodes that outputs need, and all parameters, in graph order. Constants are left out and
+/// visited at their uses instead: two constants that are equal in one graph are one node there,
+/// which must not change the sequence.
 std::vector<ValueId> counted_nodes(const Graph& graph) {
   std::vector<bool> needed(graph.size());
   for (const ValueId output : graph.outputs) needed[index_of(output)] = true;
@@ -33,14 +34,14 @@ std::vector<ValueId> counted_nodes(const Graph& graph) {
   return nodes;
 }
 
-/// Whether the node gives the same bits for a constant operand as for a number that is passed to
-/// it. Others are computed in another way where a constant allows: x to the power of 3.
+/// Whether the node gives the same bits for a constant operand and for a scalar of equal value
+/// passed at launch. Other ops compute differently if an operand is constant: x to the power of 3.
 bool takes_scalars(const Graph& graph, ValueId node) {
   return !is_elementwise(graph.op(node)) || info(graph.op(node)).is_exact(graph.dtype(node));
 }
 
-/// Each use of a constant in turn that may be a number passed by value: operands of the nodes, then
-/// outputs.
+/// Visits each use of a constant that may be replaced by a scalar passed by value: first operands
+/// of the nodes, then outputs.
 template <class Function>
 void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
                        const Function& function) {
@@ -55,8 +56,9 @@ void for_each_constant(const Graph& graph, const std::vector<ValueId>& nodes,
   look(graph.outputs);
 }
 
-/// The numbers of a node, in order: extents, starts, and sizes of steps but 1, which kernels make
-/// more of. A step's sign is not one of them. A parameter's extents are its attribute.
+/// Visits the numbers of a node, in order: constant extents, starts, and sizes of steps. A step of
+/// size 1 does not count, since kernels are optimised for it; neither does a step's sign. A
+/// parameter's extents are those of its attribute `shape`.
 template <class Attributes, class Function>
 void for_each_number(Attributes& attributes, const Function& function) {
   for (auto* extents : {&attributes.shape, &attributes.starts}) {
@@ -86,7 +88,7 @@ void for_each_number(Attributes& attributes, const Function& function) {
 
 Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes, bool is_region = false);
 
-/// Of what a call holds but numbers: constants in regions belong to the structure.
+/// Hashes a call without its numbers. Constants in regions belong to the structure.
 void hash_structure(Hasher& hasher, const CallRef& call) {
   if (!call) return;
   CallData data = *call;
@@ -118,7 +120,7 @@ Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes, bool
     hash_structure(hasher, std::exchange(attributes.call, {}));
     for_each_number(attributes, [](Dim& number) { number = 2; });
     hasher.number(static_cast<std::uint64_t>(graph.op(nodes[i])));
-    // Which depends on extents of 1, and decides in which order sums add up.
+    // This depends on extents of 1, and decides the order in which sums are added.
     if (is_reduction(graph.op(nodes[i]))) {
       const Shape& shape = graph.shape(graph.operands(nodes[i])[0]);
       hasher.number(reduces_columns(shape, graph.attributes(nodes[i]).axes));
@@ -135,10 +137,10 @@ Hash128 structure_of(const Graph& graph, const std::vector<ValueId>& nodes, bool
   return hasher.finish();
 }
 
-/// Thrown, and caught here, where no general graph of a bearable size is found.
+/// Thrown and caught in this file if there is no general graph within the limits.
 struct Refused {};
 
-/// Names of symbols that a graph does not use.
+/// Makes symbol names that a graph does not use.
 class NewSymbols {
  public:
   explicit NewSymbols(const Graph& graph) {
@@ -180,7 +182,7 @@ class Generalizer {
     general_.graph.facts = example_.facts;
     collect_rows();
     collect_products();
-    // What a launch is told comes first: its arrays' extents.
+    // Extents of parameters come first: a launch gets their values from its arrays.
     express_numbers(true);
     express_numbers(false);
     choose_constants();
@@ -200,11 +202,11 @@ class Generalizer {
  private:
   static constexpr std::size_t most_symbols = 16, most_scalars = 32;
 
-  /// A number that is constant * factors in all graphs.
+  /// A number that equals constant * factors in all graphs.
   struct Product {
     Row row;
     std::int64_t constant;
-    std::vector<std::size_t> factors;  ///< numbers that change
+    std::vector<std::size_t> factors;  ///< numbers that differ between graphs
   };
 
   void collect_rows() {
@@ -217,8 +219,8 @@ class Generalizer {
     }
   }
 
-  /// The extents that a reshape makes of one are its factors, whatever else they are: it is their
-  /// product, which may be the same in all graphs. So is one that a reshape makes of several.
+  /// Collects products of neighbouring extents on either side of a reshape. An extent that a
+  /// reshape splits or merges is such a product, even if its value is the same in all graphs.
   void collect_products() {
     std::vector<std::pair<std::size_t, std::size_t>> extents(example_.size());
     std::size_t number = 0;
@@ -267,14 +269,15 @@ class Generalizer {
     }
   }
 
-  /// A number as a multiple of another, and a constant that ops add to it.
+  /// A number that a larger number depends on: larger = line.factor * number + line.rest.
   struct Part {
     std::size_t number;
     Line line;
   };
 
-  /// The number that is the smallest part of an extent: half of it where the graph splits it in
-  /// two. An array's extent is a multiple, as those of another array say nothing of it.
+  /// The number of which this one is the largest multiple: half of an extent, if the graph splits
+  /// it in two. A parameter's extent must be a pure multiple, without a constant term, since the
+  /// extents of separate arrays are independent.
   Part smallest_part(std::size_t number, bool of_parameter) const {
     const Row& whole = rows_[number];
     Part part{number, {1, 0}};
@@ -299,8 +302,8 @@ class Generalizer {
     return symbol;
   }
 
-  // An extent of a parameter that only depends on another by its value in a few calls has a symbol
-  // of its own, but what ops say of extents follows from them, and it from what they say.
+  // A parameter's extent that depends on other parameters only by its values in a few calls gets
+  // its own symbol. Extents of other nodes are derived from the symbols of parameters.
   Dim expression(std::size_t number, bool of_parameter) {
     const Row& row = rows_[number];
     if (const auto known = expressions_.find(row)) return *known;
@@ -410,14 +413,15 @@ class Generalizer {
   std::span<const Outline> outlines_;
   std::vector<ValueId> nodes_;
   General general_;
-  std::vector<Row> rows_;              ///< by number
-  std::vector<std::size_t> changing_;  ///< a number for each row that changes
+  std::vector<Row> rows_;              ///< indexed by number
+  std::vector<std::size_t> changing_;  ///< one number for each distinct row that changes
   std::vector<Product> products_;
   NewSymbols names_;
   Expressions expressions_;
-  std::vector<ValueId> values_;         ///< of the general graph, by the example's
-  std::vector<ValueId> scalars_;        ///< parameters, by General::scalars
-  std::vector<Attributes> attributes_;  ///< of the nodes, with expressions for their numbers
+  std::vector<ValueId> values_;         ///< nodes of the general graph, indexed by the example's
+                                        ///< nodes
+  std::vector<ValueId> scalars_;        ///< scalar parameters, in the order of General::scalars
+  std::vector<Attributes> attributes_;  ///< of nodes_, with expressions in place of numbers
   std::size_t next_constant_ = 0;
 };
 
@@ -443,7 +447,7 @@ std::optional<General> generalize(const Graph& example, std::span<const Outline>
         outlines, [&](const Outline& outline) { return stands_for(general, outline); });
     if (fits) return general;
   } catch (const Refused&) {
-  } catch (const ShapeError&) {  // inference cannot tell that its extents always fit
+  } catch (const ShapeError&) {  // inference cannot prove that the extents fit
   } catch (const IndexError&) {
   } catch (const ValueError&) {
   }
@@ -462,7 +466,7 @@ bool stands_for(const General& general, const Outline& outline) {
     try {
       return dim.evaluate(bindings);
     } catch (const ValueError&) {
-      return std::nullopt;  // beyond 64 bits, which no number of a graph is
+      return std::nullopt;  // beyond 64 bits, so not a number of a graph
     }
   };
   for (std::size_t i = 0; i < outline.numbers.size(); ++i) {

@@ -22,7 +22,7 @@ const Attributes& default_attributes() {
   return *attributes;
 }
 
-/// The value as it is stored: nothing above the dtype's bytes, and bool as 0 or 1.
+/// Canonical bits: bits beyond the dtype's size are 0, and bool is 0 or 1.
 ElementBits normalize_bits(DType dtype, ElementBits bits) {
   const std::size_t size = size_of(dtype);
   if (size < sizeof bits) bits.high = 0;
@@ -161,7 +161,7 @@ std::optional<ElementBits> Graph::folded(Op op, std::span<const ValueId> operand
 }
 
 std::uint32_t Graph::intern_shape(const Shape& shape) {
-  // Equal extents are equal bytes, because polynomials are interned.
+  // Equal extents have equal bytes, because polynomials are interned.
   std::string key(shape.size() * sizeof(Dim), '\0');
   if (!shape.empty()) std::memcpy(key.data(), shape.data(), key.size());
   const auto next = static_cast<std::uint32_t>(shapes_.size());
@@ -171,7 +171,7 @@ std::uint32_t Graph::intern_shape(const Shape& shape) {
 }
 
 std::uint32_t Graph::store_attributes(Attributes&& attributes) {
-  // Most nodes have none; they share the first entry.
+  // Nodes without attributes (most of them) share the first entry.
   if (attributes_.empty()) attributes_.emplace_back();
   if (attributes == attributes_.front()) return 0;
   attributes_.push_back(std::move(attributes));

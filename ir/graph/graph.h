@@ -16,31 +16,31 @@
 
 namespace heddle::ir {
 
-/// Index of a node in its graph; nodes only refer to smaller ones.
+/// Index of a node in its graph. A node's operands have smaller indices.
 enum class ValueId : std::uint32_t {};
 constexpr std::uint32_t index_of(ValueId id) { return static_cast<std::uint32_t>(id); }
 
-/// A line of the user's program. Never part of equality, hashes or keys.
+/// A source location in the user's program. Not part of equality, hashes or keys.
 struct Location {
-  const char* file = nullptr;  ///< lives as long as the process
+  const char* file = nullptr;  ///< valid as long as the process
   std::uint32_t line = 0;
-  /// Which node of the graph that was planned this is about, as its place in shared_order().
+  /// The node of the planned graph that this location is for, as an index into shared_order().
   std::uint32_t node = ~0u;
-  std::string to_string() const;  ///< "file.cpp:12", or "" when unknown
+  std::string to_string() const;  ///< "file.cpp:12"; "" if unknown
 };
 
 struct Node {
   Op op;
   DType dtype;
-  std::uint32_t shape;     ///< into Graph's interned shapes
-  std::uint32_t operands;  ///< first of operand_count in Graph's operand list
+  std::uint32_t shape;     ///< index into Graph's interned shapes
+  std::uint32_t operands;  ///< index of the first operand in Graph's operand list
   std::uint32_t operand_count;
-  std::uint32_t attributes;  ///< into Graph's attributes
+  std::uint32_t attributes;  ///< index into Graph's attributes
   Location location;
-  Hash128 hash;  ///< of op, operands' hashes and attributes
+  Hash128 hash;  ///< of the op, the operands' hashes and the attributes
 };
 
-/// A fact about a symbol, checked when a program is launched.
+/// A constraint on a symbol, checked at each launch of a program.
 struct SymbolFact {
   SymbolId symbol;
   std::int64_t minimum = 0;
@@ -48,39 +48,38 @@ struct SymbolFact {
   friend bool operator==(const SymbolFact&, const SymbolFact&) = default;
 };
 
-/// A flat SSA program over N-d arrays. Nodes are in topological order, equal ones are one node.
-/// Elementwise operands broadcast as in NumPy; their dtypes are already equal. A call with several
-/// results is one node a result: the call is the first, and `result` nodes name the others.
+/// A flat SSA program over N-d arrays. Nodes are in topological order, and equal nodes are one
+/// node. Elementwise operands broadcast as in NumPy; their dtypes are already equal. A call has one
+/// node for each result: the call node is the first result, `result` nodes are the others.
 class Graph {
  public:
   std::string name = "main";
 
   ValueId parameter(DType dtype, Shape shape, Location location = {});
-  /// A 0-d parameter that is passed by value with each launch.
+  /// A 0-d parameter, passed by value at each launch.
   ValueId scalar_parameter(DType dtype, Location location = {});
   ValueId constant(DType dtype, ElementBits bits);
-  /// The node for op(operands): an equal one if there is one. Throws what infer throws. Of a call
-  /// it is the call's first result, and add(Op::result, {call}) with attribute `index` a further
-  /// one.
+  /// The node for op(operands): an existing node if an equal one exists. Throws what infer()
+  /// throws. For Op::call, the node is the first result; add(Op::result, {call}) with attribute
+  /// `index` gives the others.
   ValueId add(Op op, std::span<const ValueId> operands, Attributes attributes = {},
               Location location = {});
   ValueId add(Op op, std::initializer_list<ValueId> operands, Attributes attributes = {},
               Location location = {}) {
     return add(op, std::span(operands.begin(), operands.size()), std::move(attributes), location);
   }
-  /// The first result of a call of `op`.
+  /// Adds a call of `op` and returns its first result.
   ValueId call(const CallOp& op, std::initializer_list<ValueId> operands,
                std::initializer_list<NamedAttribute> attributes = {},
                std::vector<Region> regions = {}, Location location = {});
-  /// Result `index` of a call: the call itself for 0.
+  /// Result `index` of a call; index 0 is the call node itself.
   ValueId result(ValueId call, std::size_t index, Location location = {});
-  /// Sets Location::node of all that shared_order() has: passes carry it along with the line.
+  /// Sets Location::node of all nodes in shared_order(). Passes copy it together with the line.
   void number_nodes();
   std::vector<ValueId> outputs;
   std::vector<SymbolFact> facts;
-  /// Whether add answers an exactly rounded op on constants with a constant
-  /// (ir/interpreter/fold.h). A graph that was parsed holds what its text says, and folds what is
-  /// added from then on.
+  /// Whether add() folds exactly rounded ops on constants into a constant (ir/interpreter/fold.h).
+  /// parse() adds the nodes of its text unfolded, and sets this afterwards.
   bool fold_constants = true;
 
   std::size_t size() const { return nodes_.size(); }
@@ -94,7 +93,7 @@ class Graph {
   }
   const Attributes& attributes(ValueId id) const { return attributes_[node(id).attributes]; }
   const std::vector<ValueId>& parameters() const { return parameters_; }
-  /// What a node is: "add", or of a call the name of its op.
+  /// "add"; for a call, the name of its call op.
   std::string_view op_name(ValueId id) const;
   bool is_call_of(ValueId id, const CallOp& op) const {
     return this->op(id) == Op::call && attributes(id).call->op == &op;
@@ -103,7 +102,8 @@ class Graph {
   const std::vector<Type>& result_types(ValueId call) const {
     return result_types_.at(index_of(call));
   }
-  /// Of parameters' types, the reachable structure and facts; not of the name or locations.
+  /// Hash of the parameters' types, the nodes that outputs need, and the facts; not of the name or
+  /// locations.
   Hash128 hash() const;
 
  private:
@@ -120,57 +120,60 @@ class Graph {
   std::vector<Shape> shapes_;
   std::vector<Attributes> attributes_;
   std::vector<ValueId> parameters_;
-  std::unordered_map<std::uint32_t, std::vector<Type>> result_types_;  ///< of calls, by index
+  std::unordered_map<std::uint32_t, std::vector<Type>> result_types_;  ///< all results of each
+                                                                       ///< call, by node index
   std::unordered_map<Hash128, ValueId, Hash128Hasher> by_hash_;
   std::unordered_map<std::string, std::uint32_t> shape_ids_;
 };
 
-/// One fact a symbol, sorted by name, those that say nothing left out. Throws ValueError for
-/// multiples that are not positive or whose least common one does not fit 64 bits.
+/// Merges facts to one for each symbol, sorted by name, without facts that exclude no value. Throws
+/// ValueError for a multiple that is not positive, or if a least common multiple exceeds 64 bits.
 std::vector<SymbolFact> merge_facts(std::span<const SymbolFact> facts);
 
-/// What a launch of the graph has to check, in the order of its nodes, each condition once. As for
-/// the hash, what no output needs does not count; nor does what the parameters' arrays show to hold
-/// by being there.
+/// The conditions that a launch of the graph must check, in node order, without duplicates. Nodes
+/// that no output needs are ignored, as in the hash. Conditions that follow from the existence of
+/// the parameters' arrays are left out.
 std::vector<Requirement> requirements(const Graph& graph);
 
-/// The parameters, then what the outputs need, operands before users: an order that is the same for
-/// all graphs of one hash, in whatever order they were recorded.
+/// The parameters, then the nodes that outputs need, operands before users. The order depends only
+/// on the graph's hash, not on the order in which nodes were recorded.
 std::vector<ValueId> shared_order(const Graph& graph);
 
-/// How many of a graph's nodes use each node; one that names it twice counts once, program outputs
-/// do not count.
+/// For each node, the number of nodes that use it. A user with the same operand twice counts once;
+/// graph outputs do not count.
 std::vector<std::uint32_t> use_counts(const Graph& graph);
 
-/// The text form: parse(print(g)) equals g, and print is the same in every process.
+/// Options of the text form. parse(print(g)) equals g, and print gives the same text in every
+/// process.
 struct PrintOptions {
-  bool locations = false;  ///< "// file.cpp:12" behind lines whose location is known
+  bool locations = false;  ///< adds "// file.cpp:12" to lines whose location is known
 };
 std::string print(const Graph& graph, const PrintOptions& options = {});
 
-/// "mode = \"reduced\"": the attributes of a call that differ from their initial values, and axes.
+/// "mode = \"reduced\"": the attributes of a call that differ from their initial values. Axes are
+/// always included.
 std::string attributes_text(const CallData& call);
 
-/// A node as print(graph) numbers and spells it.
+/// A node with its number and text in print(graph).
 struct PrintedNode {
   ValueId id{};
   std::uint32_t number = 0;
-  std::string text;  ///< "%3 = add %1, %2 : f32[n,64]"; of a parameter "%0: f32[n,64]"
+  std::string text;  ///< "%3 = add %1, %2 : f32[n,64]"; for a parameter "%0: f32[n,64]"
 };
-/// The nodes that print(graph) shows, parameters first, each with its number.
+/// The nodes that print(graph) shows, parameters first.
 std::vector<PrintedNode> print_nodes(const Graph& graph);
-/// Throws ParseError with line and column, and what Graph::add throws. Locations are lines of
-/// `file`, when it is given; it must live as long as the process.
+/// Parses the text form. Throws ParseError with line and column, and what Graph::add throws. If
+/// `file` is given, locations are lines of `file`; the string must live as long as the process.
 Graph parse(std::string_view text, const char* file = nullptr);
-/// The graph as a region of a call.
+/// Wraps a graph as a region of a call.
 Region make_region(Graph graph);
 
-/// Throws InternalError that names the node and the rule it breaks: operand order, types as infer
-/// says, parameters in order, constants 0-d, outputs present.
+/// Checks the graph's invariants: operand order, types as inferred, parameters in order, constants
+/// 0-d, outputs present. Throws InternalError that names the node and the broken rule.
 void verify(const Graph& graph);
 
-/// Evaluates by the book, one node after another: the definition of what a graph means. Scalars
-/// arrive as 0-d arrays. Throws ShapeError when the arguments do not fit the parameters.
+/// Evaluates the graph node by node: the reference semantics. Scalars are passed as 0-d arrays.
+/// Throws ShapeError if the arguments do not match the parameters.
 std::vector<HostArray> interpret(const Graph& graph, std::span<const HostArray> arguments);
 
 }  // namespace heddle::ir

@@ -22,8 +22,8 @@ using interpreter::count_of;
                                describe(graph.type(graph.parameters()[index])), why));
 }
 
-/// The symbol of an extent a * x + b, with the value that makes the extent `value`; nullopt for
-/// extents of another form, and where no whole number does.
+/// Solves extent == value, for an extent of the form a * x + b. nullopt for other forms, and if
+/// there is no integer solution.
 std::optional<SymbolBinding> solve(Dim extent, std::int64_t value) {
   std::vector<SymbolId> symbols;
   extent.collect_symbols(symbols);
@@ -46,7 +46,7 @@ bool is_bound(Dim extent, const SymbolBindings& bindings) {
   });
 }
 
-/// Symbols get their values from the extents of the argument that are linear in one of them.
+/// Binds symbols by solving each extent of the argument that is linear in one symbol.
 void bind_symbols(const Graph& graph, std::size_t index, const HostArray& argument,
                   SymbolBindings& bindings) {
   const Type parameter = graph.type(graph.parameters()[index]);
@@ -91,8 +91,8 @@ SymbolBindings bind(const Graph& graph, std::span<const HostArray> arguments) {
   return bindings;
 }
 
-/// For each node the last that reads it; outputs are read at the end, and nodes that nothing needs
-/// by no one.
+/// For each node, the index of the last node that reads it; graph.size() for outputs, 0 for nodes
+/// that are never read.
 std::vector<std::uint32_t> last_readers(const Graph& graph) {
   constexpr std::uint32_t no_reader = 0;
   const auto end = static_cast<std::uint32_t>(graph.size());
@@ -150,7 +150,8 @@ class Interpretation {
     array = &value.front();
   }
 
-  /// Replaces symbols by their values and infers again, which checks what the symbols left open.
+  /// Replaces symbols by their values and infers the types again, which checks the conditions that
+  /// depend on symbols.
   std::vector<HostArray> computed(ValueId id) const {
     const Attributes attributes =
         with_dims(graph_.attributes(id), [&](Dim dim) { return Dim(dim.evaluate(bindings_)); });
@@ -175,7 +176,7 @@ class Interpretation {
   std::span<const HostArray> arguments_;
   const SymbolBindings& bindings_;
   std::vector<std::uint32_t> readers_;
-  std::vector<std::vector<HostArray>> values_;  ///< of a call all results
+  std::vector<std::vector<HostArray>> values_;  ///< for a call, all results
   std::vector<const HostArray*> arrays_;
 };
 

@@ -10,33 +10,35 @@
 
 namespace heddle::ir {
 
-/// How the numbers of several graphs of one structure follow from each other: what generalize()
-/// makes symbols and expressions of.
+/// Relations between the numbers of several graphs of one structure. generalize() makes symbols and
+/// expressions from them.
 
-/// The values of one number in all graphs.
+/// The values of one number, one for each graph.
 using Row = std::vector<std::int64_t>;
 
 bool same_in_all(const Row& row);
-/// The factor from one number to another, of numbers that are not negative.
+/// The c with row == c * base in all graphs; nullopt if a number is negative.
 std::optional<std::int64_t> constant_ratio(const Row& row, const Row& base);
 std::optional<std::int64_t> constant_difference(const Row& row, const Row& base);
 std::optional<std::int64_t> constant_sum(const Row& row, const Row& other);
 
-/// row = factor * base + rest in all graphs. Of two graphs every number is that of every other.
+/// row == factor * base + rest in all graphs. With only two graphs, such a line often exists by
+/// coincidence.
 struct Line {
   std::int64_t factor, rest;
 };
 std::optional<Line> line_through(const Row& row, const Row& base);
 
-/// Expressions for numbers, by the values that they have had.
+/// Expressions for numbers, looked up by the number's row.
 class Expressions {
  public:
-  /// Of a number that has been met before.
+  /// The expression of a row that was added before.
   std::optional<Dim> find(const Row& row) const;
-  /// Of a number that follows from those before.
+  /// An expression of a new row in terms of the symbols added before.
   std::optional<Dim> derive(const Row& row) const;
 
-  /// `dim` stands for the row. A symbol is what further rows are derived from.
+  /// Records that `dim` is the expression of `row`. add_base() records a symbol, from which
+  /// derive() derives further rows.
   void add(const Row& row, Dim dim) { known_.emplace(row, dim); }
   void add_base(const Row& row, Dim symbol) {
     add(row, symbol);

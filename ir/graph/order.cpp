@@ -8,7 +8,7 @@ std::vector<ValueId> shared_order(const Graph& graph) {
   for (const ValueId parameter : order) met[index_of(parameter)] = true;
   struct Visit {
     ValueId node;
-    std::size_t next = 0;  ///< operand to look at
+    std::size_t next = 0;  ///< index of the next operand to visit
   };
   std::vector<Visit> open;
   const auto enter = [&](ValueId node) {

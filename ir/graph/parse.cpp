@@ -16,13 +16,13 @@
 namespace heddle::ir {
 namespace {
 
-/// A value's name and its place in the text. An unused result is named "_".
+/// A value's name and its position in the text. An unused result is named "_".
 struct ValueName {
   std::string_view name;
   std::size_t position = 0;
 };
 
-/// What stands between a line's op and its type.
+/// A statement without its result type.
 struct Statement {
   std::size_t position = 0;  ///< of the op's name
   Op op = Op::parameter;
@@ -35,7 +35,8 @@ struct Statement {
   std::string_view name() const { return call != nullptr ? call->name : info(op).name; }
 };
 
-/// The text, and the line that is read; positions only grow, so that lines are counted once.
+/// Converts positions in the text to source locations. Positions must not decrease, so that
+/// newlines are counted only once.
 class Lines {
  public:
   Lines(std::string_view text, const char* file) : text_(text), file_(file) {}
@@ -50,12 +51,12 @@ class Lines {
  private:
   std::string_view text_;
   const char* file_;
-  std::size_t counted_ = 0;  ///< what of the text line_ counts
+  std::size_t counted_ = 0;  ///< newlines before this position are counted in line_
   std::uint32_t line_ = 1;
 };
 
-/// One graph: a function or a region. One function a grammar rule; only regions nest, and those to
-/// a limit, so that depth is bounded.
+/// Parses one graph: a function or a region, with one member function for each grammar rule. Only
+/// regions nest, up to a limit, so the recursion depth is bounded.
 class Parser {
  public:
   Parser(Scanner& scan, Lines& lines, int depth = 0) : scan_(scan), lines_(lines), depth_(depth) {}
@@ -174,7 +175,7 @@ class Parser {
       scan_.expect(written.empty() ? ':' : ',');
       written.push_back(scan_type(scan_));
     } while (scan_.peek() == ',');
-    // The lines inside a region come after this one.
+    // Computed before a region is parsed, because the region's lines come later in the text.
     const Location location = lines_.at(statement.position);
     if (statement.call != nullptr) {
       complete_call(statement);
@@ -302,7 +303,7 @@ class Parser {
     }
   }
 
-  /// Takes from the written type what the op's text leaves to it.
+  /// Sets the attributes that the text form gives only through the result type.
   void complete(Statement& statement, const Type& written) const {
     const AttributeFields fields = fields_of(statement.op);
     if (fields.dtype) statement.attributes.dtype = written.dtype;
@@ -372,7 +373,7 @@ class Parser {
     return scan_dims(scan_);
   }
 
-  /// Runs `make` and puts the line and column in front of what it throws, whose type stays.
+  /// Runs `make`. Prefixes the message of its exceptions with line and column; their type is kept.
   template <class Make>
   std::invoke_result_t<Make&> at(std::size_t position, Make&& make) const {
     const auto located = [&](const Error& error) {

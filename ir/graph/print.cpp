@@ -113,7 +113,7 @@ class Printer {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  /// Parameters first, then what outputs need, in the graph's order.
+  /// Numbers the parameters, then the nodes that outputs need, in graph order.
   void number_values() {
     std::vector<bool> reached(graph_.size());
     for (ValueId output : graph_.outputs) reached[index_of(output)] = true;
@@ -139,7 +139,7 @@ class Printer {
     }
   }
 
-  /// The further results of a call that something needs, in the order of their numbers.
+  /// The further results of a call that are used, in the order of their numbers.
   std::span<const ValueId> further_results(ValueId call) const {
     const auto found = further_results_.find(index_of(call));
     if (found == further_results_.end()) return {};
@@ -219,7 +219,7 @@ class Printer {
     append(" : {}", to_string(graph_.type(id)));
   }
 
-  /// Results that nothing needs are "_".
+  /// Unused results are printed as "_".
   void print_call(ValueId id) {
     const std::vector<Type>& types = graph_.result_types(id);
     const CallData& call = *graph_.attributes(id).call;
@@ -251,7 +251,8 @@ class Printer {
     }
   }
 
-  /// The result's type tells the dtype of cast and the shape of reshape, so neither is repeated.
+  /// The result type contains the dtype of cast and the shape of reshape, so they are not printed
+  /// again.
   void print_attributes(Op op, const Attributes& attributes) {
     const AttributeFields fields = fields_of(op);
     if (fields.bits) append(" {}", literal_text(attributes.dtype, attributes.bits));
@@ -266,10 +267,10 @@ class Printer {
 
   const Graph& graph_;
   PrintOptions options_;
-  std::size_t indent_;  ///< of the line that the text begins on
+  std::size_t indent_;  ///< of the line where the text begins
   std::vector<std::uint32_t> numbers_;
   std::unordered_map<std::uint32_t, std::vector<ValueId>>
-      further_results_;  ///< by the call's index
+      further_results_;  ///< by the call's node index
   std::string text_;
 };
 
@@ -277,7 +278,7 @@ class Printer {
 
 namespace {
 
-/// Doubles are compared by their bits, as hashes are.
+/// Compares doubles by their bits, as hashing does.
 bool is_same(const AttributeValue& a, const AttributeValue& b) {
   const auto* const x = std::get_if<double>(&a);
   const auto* const y = std::get_if<double>(&b);

@@ -26,7 +26,7 @@ class Collector {
   explicit Collector(const Graph& graph) : graph_(graph) {}
 
   std::vector<Requirement> run() {
-    // An array that is there has extents and bytes.
+    // A parameter's array exists, so its extents and its byte size are valid.
     for (const ValueId parameter : graph_.parameters()) {
       for (const Requirement& one : open(graph_, parameter)) {
         is_new(one);
@@ -38,7 +38,7 @@ class Collector {
   }
 
  private:
-  /// Of a graph, or a region of it: its symbols are the graph's.
+  /// Collects from a graph and its regions, which use the graph's symbols.
   void collect(const Graph& graph) {
     const std::vector<bool> needed = needed_nodes(graph);
     for (std::uint32_t i = 0; i < graph.size(); ++i) {

@@ -23,7 +23,7 @@ Dim scan_dim(Scanner& scan) {
   }
 }
 
-/// Reads "[a,b]", a list without entries too; `item` reads an entry.
+/// Parses a list "[a,b]", which may be empty; `item` parses one entry.
 template <class Item>
 auto scan_list(Scanner& scan, const Item& item) {
   std::vector<decltype(item())> result;

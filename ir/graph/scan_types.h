@@ -9,7 +9,7 @@
 
 namespace heddle::ir {
 
-// Types and values of the text form. All throw ParseError with line and column.
+// Parsers for types and values of the text form. All throw ParseError with line and column.
 
 DType scan_dtype(Scanner& scan);
 /// "f32[n,64]"
@@ -18,7 +18,7 @@ Type scan_type(Scanner& scan);
 std::vector<Dim> scan_dims(Scanner& scan);
 /// "[0,-1]"
 std::vector<std::int64_t> scan_integers(Scanner& scan);
-/// A value of the type that `like` has.
+/// A value of the same type as `like`.
 AttributeValue scan_value(Scanner& scan, const AttributeValue& like);
 
 }  // namespace heddle::ir

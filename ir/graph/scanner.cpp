@@ -130,7 +130,7 @@ std::size_t Scanner::word_end(std::size_t begin) const {
 std::string Scanner::line_and_column(std::size_t position) const {
   const std::string_view before = text_.substr(0, position);
   const auto line = 1 + std::ranges::count(before, '\n');
-  // Before the first newline, rfind's npos + 1 is 0, the start of the text.
+  // Before the first newline, rfind returns npos, and npos + 1 is 0, the start of the text.
   const std::size_t column = 1 + position - (before.rfind('\n') + 1);
   return fmt::format("{}:{}", line, column);
 }

@@ -7,13 +7,13 @@
 
 namespace heddle::ir {
 
-/// Reads tokens of the IR's text form; spaces, newlines and // comments between them are skipped.
-/// Everything that fails throws ParseError with line and column.
+/// Reads tokens of the IR's text form. Skips spaces, newlines and // comments between tokens. All
+/// errors are ParseError with line and column.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  /// Where the next token begins.
+  /// Position of the next token.
   std::size_t position();
   /// The next token's first character; '\0' at the end.
   char peek();
@@ -23,9 +23,9 @@ class Scanner {
   void expect_word(std::string_view word);
   void expect_end();
 
-  /// Letters, digits and _; `what` says what was expected where there are none.
+  /// Letters, digits and _. If there are none, the error says that `what` was expected.
   std::string_view word(std::string_view what);
-  /// The name of a value, behind its %.
+  /// A value's name, without its %.
   std::string_view value_word() { return word("a value's name"); }
   /// A function's name: letters, digits, _ and ., or anything in double quotes.
   std::string name();
@@ -35,7 +35,7 @@ class Scanner {
   /// Up to, and without, one of `ends`.
   std::string_view until_any_of(std::string_view ends);
 
-  /// "3:5"; both count from 1.
+  /// "3:5": line and column, both counted from 1.
   std::string line_and_column(std::size_t position) const;
   [[noreturn]] void fail(std::size_t position, std::string_view message) const;
 

@@ -102,7 +102,7 @@ class Verifier {
       fail("{} does not have the type of result {} of its call", name(id), index);
   }
 
-  /// Fields that an op does not name are not printed, so they must not carry anything.
+  /// Fields that an op does not use are not printed, so they must have their defaults.
   void check_attributes(ValueId id) const {
     const AttributeFields fields = fields_of(graph_.op(id));
     Attributes rest = graph_.attributes(id);

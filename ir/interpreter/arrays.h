@@ -13,13 +13,13 @@ std::int64_t count_of(const Extents& extents);
 /// Strides of the C-ordered array, in elements.
 Extents c_strides(const Extents& extents);
 
-/// Elements of an array in memory, addressed by strides that count elements.
+/// Array elements in memory. Strides are in elements.
 struct StridedBytes {
-  std::byte* data;  ///< of the element at index 0 ... 0
+  std::byte* data;  ///< the element at index (0, ..., 0)
   Extents strides;
 };
 
-/// Copies the elements of a region of `extents` from one array to another.
+/// Copies a region of shape `extents` from one array to another.
 void copy_elements(const StridedBytes& from, const StridedBytes& to, const Extents& extents,
                    std::size_t element_size);
 

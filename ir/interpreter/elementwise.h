@@ -5,8 +5,8 @@
 #include "ir/interpreter/functions.h"
 #include "ir/types/element.h"
 
-// The elementwise ops on operands of type T, instantiated by the elementwise_*.cpp for a few dtypes
-// each.
+// The elementwise ops on operands of type T. Each elementwise_*.cpp instantiates them for a few
+// dtypes.
 
 namespace heddle::ir::interpreter {
 
@@ -58,7 +58,7 @@ void run_elementwise(const std::byte* const* operands, std::byte* result, std::s
   }
 }
 
-/// Null where the table does not allow T.
+/// Null if the op's table does not allow T.
 template <class T>
 ElementwiseFunction elementwise_function_of(Op op) {
   constexpr DTypeSet type = set_of(dtype_of<T>);

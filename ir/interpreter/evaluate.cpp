@@ -18,7 +18,7 @@
 namespace heddle::ir::interpreter {
 namespace {
 
-/// Where a region of an array with these strides starts, and its own strides.
+/// Offset and strides of a region of an array, given the array's strides.
 std::pair<std::int64_t, Extents> region(const Extents& own, const Attributes& attributes) {
   std::int64_t offset = 0;
   Extents strides(own.size());
@@ -90,7 +90,7 @@ HostArray elementwise(Op op, std::span<const HostArray* const> operands, const T
   return result;
 }
 
-/// The reduced axes are brought to the end, and each row of them is reduced in C order.
+/// Moves the reduced axes to the end, then reduces each row in C order.
 HostArray reduce(Op op, const HostArray& operand, const Type& type,
                  std::span<const std::int64_t> axes) {
   std::vector<std::int64_t> order;
@@ -146,7 +146,7 @@ HostArray scatter(Op op, std::span<const HostArray* const> operands, const Type&
   return result;
 }
 
-/// The axis is brought to the end and back again.
+/// Moves the axis to the end, scans each row, and moves the axis back.
 HostArray scan(Op op, std::span<const HostArray* const> operands, const Type& type,
                std::int64_t axis) {
   const auto rank = static_cast<std::int64_t>(type.shape.size());

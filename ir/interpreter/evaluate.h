@@ -7,7 +7,7 @@
 
 namespace heddle::ir::interpreter {
 
-/// The result, of `type`, of an op that is neither a parameter nor of a call.
+/// The result, of `type`, of any op except parameters, calls and results of calls.
 HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attributes& attributes,
                    Type type);
 

@@ -45,7 +45,7 @@ std::optional<ElementBits> fold(Op op, DType operand_dtype, std::span<const Elem
                                 const Attributes& attributes) {
   const bool foldable = op == Op::cast || (is_elementwise(op) && info(op).is_exact(operand_dtype));
   if (!foldable || operands.empty() || operands.size() > most_operands) return std::nullopt;
-  // Bits stand low end first, so an element's bytes are the first of them.
+  // Bits are stored least significant byte first, so an element's bytes come first.
   std::array<const std::byte*, most_operands> data{};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     data[i] = operands[i].bytes();

@@ -8,10 +8,10 @@
 
 namespace heddle::ir {
 
-/// An elementwise op on constants, where every target gives the same: exactly rounded ops and
-/// casts. Operands are their bits as constants hold them; `operand_dtype` is theirs, of select the
-/// last two's and of ldexp the first's. Nullopt for other ops, and for results that are NaN, whose
-/// bits differ between targets.
+/// Evaluates an elementwise op on constants, if all targets give the same result: exactly rounded
+/// ops and casts. `operands` are the constants' bits; `operand_dtype` is their dtype (for select
+/// that of the last two, for ldexp that of the first). nullopt for other ops, and if the result is
+/// NaN, because NaN bits differ between targets.
 std::optional<ElementBits> fold(Op op, DType operand_dtype, std::span<const ElementBits> operands,
                                 const Attributes& attributes);
 

@@ -13,7 +13,7 @@ namespace heddle::ir {
 
 /// A C-ordered host array for the interpreter.
 struct HostArray {
-  Type type;  ///< constant extents
+  Type type;  ///< all extents are constants
   std::vector<std::byte> data;
 };
 
@@ -33,15 +33,16 @@ Extents extents_of(const Shape& shape);
 std::size_t count_of(const Type& type);
 HostArray allocate(Type type);
 
-/// An array read as if it had other strides, from the element at `offset` on. copy_elements writes
-/// only to its second argument.
+/// The array's memory with other strides, starting at the element at `offset`. source() casts away
+/// const: copy_elements writes only to its second argument.
 StridedBytes source(const HostArray& array, Extents strides, std::int64_t offset = 0);
 StridedBytes target(HostArray& array, Extents strides, std::int64_t offset = 0);
 
-/// A new C-ordered array of `shape` read from `array` by strides and offset.
+/// Copies elements of `array`, selected by strides and an offset, to a new C-ordered array of
+/// `shape`.
 HostArray strided(const HostArray& array, const Shape& shape, Extents strides,
                   std::int64_t offset = 0);
-/// Strides that read `array` as if it had the shape it broadcasts to.
+/// Strides for reading `array` broadcast to `rank` axes: 0 along repeated axes.
 Extents broadcast_strides(const HostArray& array, std::size_t rank);
 HostArray broadcast(const HostArray& array, const Shape& shape);
 HostArray transpose(const HostArray& array, std::span<const std::int64_t> axes);

@@ -73,7 +73,7 @@ void gather(const StridedBytes& operand, const Extents& operand_extents,
   });
 }
 
-// Signed sums wrap, so they are taken as unsigned ones.
+// Signed sums wrap, so they are computed as unsigned sums.
 void scatter(Op op, DType dtype, const std::byte* values, const std::vector<AxisIndex>& indices,
              const Extents& region, std::byte* result, const Extents& extents) {
   if (size_of(dtype) == 4)

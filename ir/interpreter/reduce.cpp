@@ -6,8 +6,8 @@
 namespace heddle::ir::interpreter {
 namespace {
 
-/// The order is that of kernels for the host (ir/scalar/reduce_tree.h), so that sums are bitwise
-/// theirs.
+/// Combines in the order of host kernels (ir/scalar/reduce_tree.h), so that sums are bitwise equal
+/// to theirs.
 template <class R, class T>
 typename R::State reduce_row(const T* row, std::size_t length) {
   namespace reduce = heddle_scalar::reduce;

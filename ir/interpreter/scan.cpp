@@ -4,7 +4,7 @@
 namespace heddle::ir::interpreter {
 namespace {
 
-/// `lift` is the state of element i.
+/// `lift(i)` is the accumulator of element i alone.
 template <class R, class Lift>
 void scan_row(const Lift& lift, typename R::Result* result, std::size_t length) {
   heddle_scalar::scan::Running<R> running{};
