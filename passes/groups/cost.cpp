@@ -13,8 +13,8 @@ double likely_extent_of(const IndexSpace& space, AtomId loop) {
   return static_cast<double>(extent.is_constant() ? extent.constant() : likely_extent);
 }
 
-// How often the group evaluates the candidate at one map: once a row where nothing of it varies
-// along the inner loops, else once an element.
+// How often the group evaluates the candidate at `map`: once for each row if nothing in `map`
+// varies along the inner loops, else once for each element.
 double evaluations(const IndexSpace& space, const Group& group, const Candidate& candidate,
                    const IndexMap& map, bool reduces) {
   std::vector<AtomId> loops;
@@ -44,9 +44,10 @@ int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
   const ir::Op op = graph.op(node);
   constexpr int a_walk = 32;
   if (ir::is_reduction(op) || ir::is_scan(op)) return a_walk;
-  constexpr int slots = 10;  // of one operation
+  constexpr int slots = 10;  // issue slots that count as one operation
   const int plain = std::max(1, (ir::info(op).cost + slots - 1) / slots);
-  // By how long NVRTC 13 and GCC 12 take for kernels of nothing else.
+  // The factors below follow the compile times of NVRTC 13 and GCC 12 for kernels that consist of
+  // such ops.
   const bool function = ir::is_elementwise(op) && !ir::info(op).has(ir::exactly_rounded);
   const DType dtype = graph.dtype(node);
   const bool half = dtype == DType::f16 || dtype == DType::bf16;
@@ -73,7 +74,8 @@ std::vector<Recomputation> find_recomputations(const Graph& graph) {
     Recomputation& result = results[i];
     result = {true, ir::is_elementwise(op) ? static_cast<double>(ir::info(op).cost) : 1.0, 0};
     for (const ValueId operand : graph.operands(node)) {
-      // What is small beside the node is stored, or computed again, for next to nothing.
+      // An operand that is small compared with the node costs next to nothing, stored or
+      // recomputed.
       if (likely_count(graph.shape(operand)) * 16 <= likely_count(graph.shape(node))) continue;
       const Recomputation& part = results[index_of(operand)];
       result.possible &= part.possible;

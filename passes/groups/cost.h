@@ -8,29 +8,30 @@
 
 namespace heddle::passes {
 
-/// Elements of a shape, symbols taken to be of a middling size.
+/// Number of elements of a shape. A symbol counts as a typical extent.
 std::int64_t likely_count(const ir::Shape& shape);
 
-/// As how many operations of a kernel a node counts at each place where it is evaluated: what takes
-/// long is also long to compile, and what walks keeps registers for the whole walk.
+/// The number of kernel operations that a node counts as, at each index map where it is evaluated.
+/// Ops that take long to run also take long to compile. Reductions and scans occupy registers
+/// during their whole pass over a row.
 int operations_of(const Graph& graph, ValueId node, const ir::Target& target);
 
-/// What it takes to compute one element of a value again from what is in memory.
+/// The cost of recomputing one element of a value from values in memory.
 struct Recomputation {
-  bool possible = false;  ///< no reduction or library call in between
+  bool possible = false;  ///< there is no reduction or library call in between
   double slots = 0;       ///< issue slots
-  double bytes = 0;       ///< read
+  double bytes = 0;       ///< bytes read
 };
-/// For every value of the graph.
+/// The recomputation cost of every value of the graph.
 std::vector<Recomputation> find_recomputations(const Graph& graph);
 
-/// Computing a value in each of so many groups moves fewer bytes than storing it, and takes no more
-/// time.
+/// Whether computing a value separately in each of `groups` groups moves fewer bytes than storing
+/// it, and takes no more time.
 bool duplicating_pays(const Recomputation& again, DType dtype, std::size_t groups,
                       const ir::Rates& rates);
 
-/// Computing a candidate wherever the group uses it costs no more time than writing it to memory,
-/// reading it back and launching one more kernel.
+/// Whether computing a candidate at each use in the group takes no more time than one more kernel
+/// launch, writing the value to memory and reading it back.
 bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,
                       const Candidate& candidate, const ir::Target& target);
 

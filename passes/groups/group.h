@@ -16,49 +16,50 @@ namespace heddle::passes {
 using ir::Graph;
 using ir::ValueId;
 
-/// Nodes that become one kernel, or one library call. Loops start as the axes of the root; the
-/// first reduction or scan splits them into rows (outer) and what is walked within a row (inner).
+/// Nodes that become one kernel or one library call. The loops are initially the axes of the root.
+/// The first reduction or scan splits them into outer loops (over rows) and inner loops (within a
+/// row).
 struct Group {
   ValueId root{};
   bool library = false;
   std::vector<AtomId> outer, inner;
-  std::vector<AtomId> scanned;        ///< of a group that scans: all loops, in their order
+  std::vector<AtomId> scanned;        ///< in a group with a scan: all loops, in their order
   std::vector<ValueId> members;       ///< root first, producers after their users
   std::vector<ValueId> stored;        ///< members whose values go to memory
-  std::vector<IndexMap> stored_maps;  ///< where the loops visit each of them
-  std::uint32_t families = 0;         ///< bit i: family i of families() still takes the group
-  int operations = 0;                 ///< as operations_of counts them, at each place
-  int loads = 0;                      ///< values read from memory, as far as they have been visited
-  int reads = 0;                      ///< the same, and those that may still join
+  std::vector<IndexMap> stored_maps;  ///< index map of each stored value over the loops
+  std::uint32_t families = 0;         ///< bit i: family i of families() still accepts the group
+  int operations = 0;                 ///< sum of operations_of, each node at each of its index maps
+  int loads = 0;                      ///< values read from memory, among the nodes visited so far
+  int reads = 0;                      ///< `loads`, plus values that may still join the group
   bool in_place = false;  ///< the root is a slice_update that writes into its base's memory
-  /// Of a library group of a product and what follows it; `fallback` is the kernel for that.
+  /// For a library group: the product with its epilogue. `fallback` is the equivalent kernel group.
   std::optional<Epilogue> epilogue;
   std::shared_ptr<const Group> fallback;
 };
 
-/// A node that asks to join a group, with where the group would evaluate it.
+/// A node that may join a group, with the index maps at which the group would evaluate it.
 struct Candidate {
   ValueId node{};
-  std::vector<IndexMap> maps;     ///< into the node's shape, one for each distinct use
-  std::vector<AtomId> new_inner;  ///< reductions, scans: the inner loops that the group would get
+  std::vector<IndexMap> maps;     ///< into the node's shape; one for each distinct use
+  std::vector<AtomId> new_inner;  ///< reductions, scans: inner loops that the group would gain
   std::vector<AtomId> new_outer;
-  bool feeds_elements = false;  ///< its value is used, however indirectly, inside the inner loops
-  bool contiguous = true;       ///< reductions: the last inner loop runs through memory
-  bool columnwise = false;      ///< reductions: the last outer loop does
-  bool stored = false;          ///< its value goes to memory
+  bool feeds_elements = false;  ///< the inner loops use its value, directly or indirectly
+  bool contiguous = true;       ///< reductions: the last inner loop is contiguous in memory
+  bool columnwise = false;      ///< reductions: the last outer loop is contiguous in memory
+  bool stored = false;          ///< the value is written to memory
 };
 
-/// Why a node did not join the group that uses it.
+/// Fusion barrier: why a node did not join the group that uses it.
 struct Cut {
   ValueId node{};
   std::uint32_t group = 0;
-  std::string family;  ///< that came nearest
-  std::string reason;  ///< the limit it broke, with its number
+  std::string family;  ///< the family that was closest to accepting it
+  std::string reason;  ///< the limit that it exceeds, with the number
 };
 
 struct Grouping {
   std::shared_ptr<IndexSpace> space;
-  std::vector<Group> groups;  ///< in order of creation: later ones run earlier
+  std::vector<Group> groups;  ///< in order of creation; later groups run earlier
   std::vector<Cut> cuts;
 };
 

@@ -89,7 +89,7 @@ Index IndexSpace::scale(const Index& a, Dim factor) const {
   return product;
 }
 
-// A remainder r = x % d beside d times the quotient q = x / d is x again.
+// Replaces c * (x % d) + c * d * (x / d) by c * x.
 Index IndexSpace::normalized(Index index) const {
   for (const IndexTerm& remainder : index.terms) {
     const Atom& r = atom(remainder.atom);
@@ -127,7 +127,7 @@ std::optional<IndexSpace::Range> IndexSpace::range(const Index& index) const {
 
 namespace {
 
-/// Its coefficient is 0 or less, for any sizes.
+/// Whether the coefficient is at most 0 for all values of the symbols.
 bool decreases(const IndexTerm& term) { return (Dim(0) - term.coefficient).is_non_negative(); }
 
 }  // namespace
@@ -153,7 +153,7 @@ bool IndexSpace::in_range(const Index& index, Dim extent) const {
 
 namespace {
 
-/// `index` = divisor * whole + part.
+/// index == divisor * whole + part.
 struct Division {
   Index whole, part;
 };
@@ -189,8 +189,9 @@ Index IndexSpace::divide(const Index& a, Dim divisor) {
   if (in_range(a, divisor)) return {};
   Division division = split(a, divisor);
   if (!in_range(division.part, divisor)) {
-    // A part that may be negative or long cannot be dropped; the whole stays one quotient unless
-    // the part alone is known not to be negative.
+    // The part may be negative or exceed the divisor, so it cannot be dropped. If it is known to be
+    // non-negative, only the part is divided; otherwise all of `a` becomes the numerator of one
+    // quotient.
     const bool separable = in_range(division.part, division.part.offset + Dim(1)) ||
                            (range(division.part) && range(division.part)->minimum >= 0);
     const Index numerator = separable ? division.part : a;
@@ -282,7 +283,8 @@ IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, co
   IndexMap result(from.size());
   std::size_t to_end = to.size(), from_end = from.size();
   while (from_end > 0) {
-    // The shortest runs of trailing axes with equal products are reshaped into each other.
+    // Finds the shortest runs of trailing axes with equal products on both sides. Each run is
+    // reshaped separately.
     std::size_t to_begin = to_end, from_begin = from_end - 1;
     Dim from_count = from[from_begin], to_count = 1;
     while (!(to_count == from_count)) {

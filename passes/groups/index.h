@@ -18,16 +18,16 @@ using ir::Shape;
 
 enum class AtomId : std::uint32_t {};
 
-/// One summand of an Index: coefficient times an atom.
+/// One term of an Index: coefficient * atom.
 struct IndexTerm {
   AtomId atom;
   Dim coefficient;
   friend bool operator==(const IndexTerm&, const IndexTerm&) = default;
 };
 
-/// Which element of an array a loop iteration touches, along one axis or in memory: a constant plus
-/// a sum of terms, sorted by atom. Atoms are loops, quotients and remainders of an Index where a
-/// reshape is not affine, or values of the program where an array is read by index.
+/// A symbolic index, along one axis or in memory, as a function of loop iterations: a constant plus
+/// a sum of terms, sorted by atom. An atom is a loop; a quotient or remainder of an Index (from a
+/// reshape that is not affine); or a value of the program (for arrays indexed by arrays).
 struct Index {
   Dim offset;
   std::vector<IndexTerm> terms;
@@ -35,10 +35,10 @@ struct Index {
   bool is_constant() const { return terms.empty(); }
 };
 
-/// A text that only equal ones share, within one space.
+/// A text that identifies the index within its space: equal texts mean equal indices.
 std::string text_of(const Index& index);
 
-/// An Index per axis.
+/// One Index for each axis.
 using IndexMap = std::vector<Index>;
 
 struct Atom {
@@ -46,30 +46,31 @@ struct Atom {
     loop,
     quotient,
     remainder,
-    gathered,  ///< the position that the value of node `value` names where it is evaluated at `map`
-    computed   ///< the result of a kernel's instruction `value`
+    /// The position given by the value of node `value`, evaluated at `map`.
+    gathered,
+    computed  ///< the result of instruction `value` of a kernel
   };
   Kind kind = Kind::loop;
   Dim extent;       ///< values are in [0, extent)
-  Index numerator;  ///< quotient and remainder
+  Index numerator;  ///< of a quotient or remainder
   Dim divisor;
   std::uint32_t value = 0;
   IndexMap map = {};
-  std::vector<AtomId> loops = {};  ///< that it depends on, sorted; of `computed` unknown
-  bool by_value = false;           ///< is, or depends on, `gathered` or `computed`
+  std::vector<AtomId> loops = {};  ///< loops that it depends on, sorted; unknown for `computed`
+  bool by_value = false;           ///< is or depends on a `gathered` or `computed` atom
 };
 
-/// Owns atoms and does arithmetic that keeps one normal form: what can be proven affine is affine,
-/// and 8 * (i / 8) + i % 8 is i again.
+/// Owns atoms, and does index arithmetic in a normal form: provably affine indices are affine, and
+/// 8 * (i / 8) + i % 8 becomes i.
 class IndexSpace {
  public:
   AtomId new_loop(Dim extent);
   const Atom& atom(AtomId id) const { return atoms_[static_cast<std::uint32_t>(id)]; }
 
   Index loop(AtomId id) const;
-  /// The position along an axis of `extent` elements that a node's value names.
+  /// An index along an axis of `extent` elements that is given by a node's value.
   Index gathered(std::uint32_t node, IndexMap map, Dim extent);
-  /// A position that an instruction of a kernel computes.
+  /// An index that is computed by an instruction of a kernel.
   Index computed(std::uint32_t instruction, Dim extent);
   Index add(const Index& a, const Index& b) const;
   Index scale(const Index& a, Dim factor) const;
@@ -77,23 +78,23 @@ class IndexSpace {
   Index divide(const Index& a, Dim divisor);
   Index modulo(const Index& a, Dim divisor);
 
-  /// Largest and smallest values, when the offset and all extents that matter are constants.
+  /// Smallest and largest value; known if the offset, coefficients and extents are constants.
   struct Range {
     std::int64_t minimum, maximum;
   };
   std::optional<Range> range(const Index& index) const;
-  /// Provable whatever the symbols are (each at least 0).
+  /// Whether 0 <= index < extent is provable for all values of the symbols (each at least 0).
   bool in_range(const Index& index, Dim extent) const;
 
-  /// Every loop that the index depends on, quotients and remainders included.
+  /// Appends every loop that the index depends on, also through quotients and remainders.
   void collect_loops(const Index& index, std::vector<AtomId>& loops) const;
-  /// Coefficient of a loop that occurs outside quotients and remainders; 0 when it does not.
+  /// Coefficient of a loop that occurs outside quotients and remainders; otherwise 0.
   Dim coefficient(const Index& index, AtomId loop) const;
-  /// The loop occurs inside a quotient or remainder.
+  /// Whether the loop occurs inside a quotient or remainder.
   bool nested(const Index& index, AtomId loop) const;
-  /// The index with what `replace` gives for each `gathered` or `computed` atom in its place.
+  /// The index with each `gathered` or `computed` atom replaced by `replace(atom)`.
   Index with_values(const Index& index, const std::function<Index(AtomId)>& replace);
-  /// Depends on values of the program.
+  /// Whether the index depends on values of the program.
   bool is_by_value(const Index& index) const;
 
  private:
@@ -104,10 +105,11 @@ class IndexSpace {
   std::unordered_map<std::string, AtomId> interned_;
 };
 
-/// Memory offset in elements of `map` in a C-ordered array of `shape`.
+/// Offset in elements, in a C-ordered array of `shape`, of the element at `map`.
 Index linear_index(IndexSpace& space, const IndexMap& map, const Shape& shape);
-/// The map into `from` of what `map` addresses in `to`, a reshape of it: axes that correspond are
-/// kept apart, so that only axes which are really mixed turn into quotients and remainders.
+/// Converts a map into `to` to a map into `from`, where `to` is a reshape of `from`. Corresponding
+/// axes are handled separately, so that only axes that are really mixed give quotients and
+/// remainders.
 IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, const Shape& from);
 
 }  // namespace heddle::passes

@@ -30,7 +30,8 @@ IndexMap slice_update_value_map(IndexSpace& space, const ir::Attributes& attribu
   return broadcast_map(inside, value);
 }
 
-// Along an axis that is indexed by value, the place that the index names; else as elementwise.
+// Axes that are indexed by a value get the position in that value; other axes broadcast as in
+// elementwise ops.
 IndexMap gather_map(IndexSpace& space, const Graph& graph, ValueId node, const IndexMap& map) {
   const std::span<const ValueId> operands = graph.operands(node);
   const ir::Shape& shape = graph.shape(operands[0]);
@@ -100,8 +101,7 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
     }
     case ir::Op::searchsorted_left:
     case ir::Op::searchsorted_right:
-      return k == 0 ? IndexMap()
-                    : map;  // of all of operand 0, no place is more its own than others
+      return k == 0 ? IndexMap() : map;  // operand 0 is searched as a whole, so it has no index map
     case ir::Op::gather:
       return k == 0 ? gather_map(space, graph, node, map) : broadcast_map(map, shape);
     case ir::Op::slice_update:
@@ -150,7 +150,8 @@ bool is_bijective(IndexSpace& space, const IndexMap& map, const ir::Shape& shape
     stride *= space.atom(next->atom).extent;
     terms.erase(next);
   }
-  // The first part of a concatenation is asked for all along the result, and lies in its beginning.
+  // The loops may cover more than `shape`: the first part of a concatenation is read by loops over
+  // the whole result.
   return stride == ir::element_count(shape);
 }
 

@@ -10,7 +10,7 @@ namespace heddle::passes {
 
 namespace {
 
-/// The length of the longest chain of nodes that leads to each.
+/// For each node, the length of the longest path of nodes that leads to it.
 std::vector<std::uint32_t> heights_of(const Graph& graph) {
   std::vector<std::uint32_t> heights(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> number_depth_first(const Graph& graph) {
   std::vector<std::uint32_t> numbers(count);
   struct Visit {
     ValueId node;
-    std::vector<ValueId> operands;  ///< still to come, the first one last
+    std::vector<ValueId> operands;  ///< operands still to visit, the first one last
   };
   std::vector<bool> entered(count);
   std::vector<Visit> stack;

@@ -44,12 +44,12 @@ class Lowering {
   }
 
  private:
-  /// What goes to memory: the value of a place.
+  /// A value instance that the kernel stores to memory.
   struct Root {
     ValueId stored;
     std::uint32_t place;
     Store store;
-    std::vector<std::uint32_t> indices = {};  ///< places that say where
+    std::vector<std::uint32_t> indices = {};  ///< value instances that give the index
   };
 
   Root whole(ValueId node, const IndexMap& map);
@@ -60,7 +60,7 @@ class Lowering {
   int emit(const Place& place);
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
-  int emit_reduction(const Place& place);  ///< or scan
+  int emit_reduction(const Place& place);  ///< or a scan
   Index addressed(const Index& index, std::vector<int>& needed);
   int emit_position(AtomId gathered);
   int emit_guard(const Guard& guard);
@@ -75,7 +75,7 @@ class Lowering {
   const Group& group_;
   Places places_;
   KernelPlan plan_;
-  std::vector<int> instructions_;  ///< of the places that have been emitted
+  std::vector<int> instructions_;  ///< of each value instance that has been emitted
   std::map<std::uint32_t, int> conditions_;
   std::map<AtomId, Index> positions_;
   std::map<Guard, int> guards_;
@@ -87,7 +87,7 @@ Lowering::Root Lowering::whole(ValueId node, const IndexMap& map) {
   return root;
 }
 
-// The value of an update in place, to where its region lies in the base.
+// The value of an in-place update is stored to its region of the base.
 Lowering::Root Lowering::region(const IndexMap& map) {
   const ir::Attributes& attributes = graph_.attributes(group_.root);
   IndexMap target(map.size());
@@ -101,7 +101,7 @@ Lowering::Root Lowering::region(const IndexMap& map) {
   return root;
 }
 
-// Every value of the operands' common shape goes where the indices beside it say.
+// Each element of the operands' broadcast shape is stored at the position that its indices give.
 Lowering::Root Lowering::scattered(ValueId node) {
   const std::span<const ValueId> operands = graph_.operands(node);
   const IndexMap& map = group_.stored_maps[0];
@@ -190,7 +190,7 @@ int Lowering::emit_load(const Place& place) {
   return push(std::move(load), place.node);
 }
 
-// The parts of a concatenation from its last, or a slice_update's value over its base.
+// Parts of a concatenation, starting with the last; or a slice_update's value over its base.
 int Lowering::emit_choice(const Place& place) {
   int result = instructions_[place.operands.back().place];
   for (std::size_t k = place.operands.size() - 1; k-- > 0;) {
@@ -219,7 +219,7 @@ int Lowering::emit_reduction(const Place& place) {
   return push(std::move(reduced), place.node);
 }
 
-/// The index with instructions in the place of the program's values, which join `needed`.
+/// Replaces values of the program in the index by instructions, and appends these to `needed`.
 Index Lowering::addressed(const Index& index, std::vector<int>& needed) {
   return space_.with_values(index, [&](AtomId gathered) {
     const int position = emit_position(gathered);
@@ -242,7 +242,7 @@ int Lowering::emit_position(AtomId gathered) {
   return result;
 }
 
-// Guards of nested updates extend each other, so the shorter ones are computed once.
+// Guards of nested updates are extensions of each other, so each prefix is computed once.
 int Lowering::emit_guard(const Guard& guard) {
   if (guard.size() == 1) return emit_condition(guard[0]);
   if (const auto found = guards_.find(guard); found != guards_.end()) return found->second;

@@ -7,15 +7,15 @@
 
 namespace heddle::passes {
 
-/// Facts about the whole program that a kernel's body depends on.
+/// Facts about the whole program that a kernel's instructions depend on.
 struct LowerContext {
   const Graph& graph;
   IndexSpace& space;
-  std::vector<bool> stored;  ///< per value: some group stores it
+  std::vector<bool> stored;  ///< for each value: whether some group stores it
 };
 
-/// Spells a group's nodes out as scalar instructions over its loops, views resolved into addresses,
-/// neighbouring loops that every address walks as one merged. Loops are not yet laid over threads.
+/// Lowers a group to scalar instructions over its loops. Views become index arithmetic. Adjacent
+/// loops are merged if every address treats them as one loop. Loops are not yet mapped to threads.
 KernelPlan lower(const LowerContext& context, const Group& group);
 
 }  // namespace heddle::passes

@@ -44,7 +44,7 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
     map = operand_map(space_, graph_, node, 0, map);
     node = graph_.operands(node)[0];
   }
-  // What addresses and guards are computed from stands before whatever has them.
+  // Values that addresses and guards depend on come before the value instance that uses them.
   std::vector<std::uint32_t> indices;
   for (const Index& index : map) add_indices(index, indices);
   std::string key = std::to_string(index_of(node));
@@ -61,7 +61,7 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
   } else if (computed && op == ir::Op::slice_update) {
     add_slice_update(place);
   } else if (computed) {
-    // What is searched is no place, but memory.
+    // A search reads operand 0 directly from memory, so that operand gets no value instance.
     for (std::size_t k = ir::is_search(op) ? 1 : 0; k < graph_.operands(node).size(); ++k)
       place.operands.push_back({use(node, k, place.map), {}});
   }
@@ -74,7 +74,8 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
 void Places::add_indices(const Index& index, std::vector<std::uint32_t>& places) {
   for (const IndexTerm& term : index.terms) {
     if (!space_.atom(term.atom).by_value) continue;
-    const Atom atom = space_.atom(term.atom);  // adding places may add atoms, which moves them
+    const Atom atom = space_.atom(term.atom);  // a copy: find_or_add may add atoms, which moves
+                                               // them
     if (atom.kind != Atom::Kind::gathered) {
       add_indices(atom.numerator, places);
       continue;
@@ -148,7 +149,7 @@ void Places::settle() {
   for (std::size_t i = places_.size(); i-- > 0;) {
     Place& place = places_[i];
     Demand& demand = demands[i];
-    // A reduction or scan walks all of its row whatever it is used for.
+    // A reduction or scan reads its whole row, wherever its result is used.
     const ir::Op op = graph_.op(place.node);
     const bool everywhere = ir::is_reduction(op) || ir::is_scan(op);
     for (const Place::Use& use : place.operands) {
@@ -162,8 +163,8 @@ void Places::settle() {
   }
 }
 
-// Outside its guard a quotient or remainder may be of a negative number, whose range is not that
-// of its atom, so only sums of loops are known to be inside.
+// Outside its guard, a quotient or remainder may have a negative numerator, and then its value is
+// not in the atom's range. So the range is only trusted for sums of loops.
 Guard Places::bounds(const Place& load) {
   const ir::Shape& shape = graph_.shape(load.node);
   Guard guard;

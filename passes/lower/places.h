@@ -11,20 +11,20 @@
 
 namespace heddle::passes {
 
-/// begin <= index < end and (index - begin) % step == 0.
+/// The condition begin <= index < end and (index - begin) % step == 0.
 struct Condition {
   Index index;
   Dim begin, end;
   Dim step = 1;
 };
 
-/// Conditions that all hold, as sorted positions in Places::conditions. An empty one always holds.
+/// A conjunction of conditions, as sorted indices into Places::conditions_. Empty: always true.
 using Guard = std::vector<std::uint32_t>;
 
-/// A node at one of the index maps where a group evaluates it: one instruction of the kernel.
+/// A value instance: a node evaluated at one index map. Becomes one instruction of the kernel.
 struct Place {
-  /// An operand, whose value is only used where `inside` holds. Of a slice_update the value comes
-  /// first, and the base only where it is seen.
+  /// An operand, whose value is used only where `inside` holds. In a slice_update, the value comes
+  /// first; the base comes second, unless the region covers it.
   struct Use {
     std::uint32_t place;
     Guard inside;
@@ -32,34 +32,36 @@ struct Place {
   ValueId node{};
   IndexMap map;
   std::vector<Use> operands;
-  std::vector<std::uint32_t> indices;  ///< places of the values that `map` depends on
-  Guard guard;                         ///< where the value is used, or more
+  std::vector<std::uint32_t> indices;  ///< value instances that `map` depends on
+  Guard guard;                         ///< true wherever the value is used
 };
 
-/// All places of a group, operands before their users, and where each of them is used. Arithmetic
-/// is total, so it runs unguarded and once however many guards it is used under; only loads, which
-/// must stay inside their arrays, wait for their guard.
+/// All value instances of a group, operands before users, with their guards. Arithmetic cannot
+/// fail, so it is computed once and without a guard. Only loads are guarded, because they must stay
+/// inside their arrays.
 class Places {
  public:
-  /// `stored[v]`: value v is in memory once its group has run.
+  /// `stored[v]`: value v is in memory after its group has run.
   Places(const Graph& graph, IndexSpace& space, const Group& group,
          const std::vector<bool>& stored);
 
-  /// The place whose value is asked for at `map`, views resolved. It holds for every iteration.
+  /// Adds the instance of `node` at `map`, with views resolved, as a value needed in every
+  /// iteration.
   std::uint32_t add_root(ValueId node, const IndexMap& map);
-  /// Settles the guards of all places; no root may be added afterwards.
+  /// Computes the guards of all instances. No root may be added afterwards.
   void settle();
 
-  /// Read from memory: a parameter, or what another group stores.
+  /// Whether the node is read from memory: a parameter, or a value that another group stores.
   bool is_load(ValueId node) const;
   const std::vector<Place>& all() const { return places_; }
   const Condition& condition(std::uint32_t id) const { return conditions_[id]; }
-  /// The place of the index that a `gathered` atom of some place's map stands for.
+  /// The instance of the index value that a `gathered` atom in some map stands for.
   std::uint32_t index_place(AtomId gathered) const { return index_places_.at(gathered); }
 
  private:
-  /// Where a place is used. When two guards of which neither implies the other have met, what they
-  /// share says less than either, and a load has to look at its own bounds as well.
+  /// The uses of an instance, combined. If two guards are incomparable, `guard` is their
+  /// intersection, which is weaker than either; then `loosened` is set, and a load also checks its
+  /// bounds at run time.
   struct Demand {
     Guard guard;
     bool reached = false, loosened = false;

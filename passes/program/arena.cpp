@@ -16,14 +16,14 @@ std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alig
 
 using Temporaries = std::vector<Temporary>;
 using Sizes = std::vector<std::int64_t>;
-/// Temporaries of larger keys are placed first.
+/// Orders temporaries: those with larger values are placed first.
 using Priority = std::function<std::int64_t(std::size_t)>;
 
 struct Placed {
   std::int64_t begin, end;
 };
 
-/// Temporaries that were placed, found by the steps that they live at.
+/// The temporaries placed so far, in a segment tree over the steps at which they are live.
 class Lifetimes {
  public:
   explicit Lifetimes(const Temporaries& temporaries) : temporaries_(temporaries) {
@@ -37,7 +37,7 @@ class Lifetimes {
     const Temporary& temporary = temporaries_[i];
     if (temporary.first_step > temporary.last_step) return;
     by_first_step_.emplace(temporary.first_step, i);
-    // A lifetime is the union of few of the ranges that halving the steps gives.
+    // A lifetime is split into a few ranges of the binary tree over steps.
     std::size_t begin = leaves_ + temporary.first_step, end = leaves_ + temporary.last_step + 1;
     for (; begin < end; begin /= 2, end /= 2) {
       if (begin % 2 != 0) ranges_[begin++].push_back(i);
@@ -45,7 +45,7 @@ class Lifetimes {
     }
   }
 
-  /// Calls `visit` once for each that lives at a step at which temporary i does.
+  /// Calls `visit` once for each placed temporary whose lifetime overlaps that of temporary i.
   template <class Visit>
   void together(std::size_t i, const Visit& visit) const {
     const Temporary& temporary = temporaries_[i];
@@ -63,7 +63,8 @@ class Lifetimes {
  private:
   const Temporaries& temporaries_;
   std::size_t leaves_ = 1;
-  std::vector<std::vector<std::size_t>> ranges_;  ///< a binary tree: the children of k are at 2k
+  std::vector<std::vector<std::size_t>> ranges_;  ///< by tree node; the children of k are 2k and 2k
+                                                  ///< + 1
   std::set<std::pair<std::uint32_t, std::size_t>> by_first_step_;
 };
 
@@ -103,7 +104,7 @@ Arena place(const Temporaries& temporaries, const Sizes& sizes, const Order& ord
   return arena;
 }
 
-/// Puts first what ended highest in an arena that was made in that order.
+/// Moves the temporary that ends highest in the arena to the front of the order.
 void raise_highest(const Arena& arena, const Sizes& sizes, Order& order) {
   const auto highest = std::max_element(order.begin(), order.end(), [&](auto a, auto b) {
     return arena.offsets[a] + sizes[a] < arena.offsets[b] + sizes[b];
@@ -111,7 +112,7 @@ void raise_highest(const Arena& arena, const Sizes& sizes, Order& order) {
   std::rotate(order.begin(), highest, highest + 1);
 }
 
-/// Bytes that live at once at the worst step: no arena is smaller.
+/// Bytes live at the step with the most live bytes: a lower bound for the size of any arena.
 std::int64_t largest_live_set(const Temporaries& temporaries, const Sizes& sizes) {
   std::uint32_t steps = 0;
   for (const Temporary& temporary : temporaries) steps = std::max(steps, temporary.last_step + 1);
@@ -143,7 +144,8 @@ Arena plan_arena(const Temporaries& temporaries, const Sizes& sizes) {
     return ordered_by(priorities[i], temporaries.size());
   };
   Arena best = place(temporaries, sizes, order_of(0));
-  // Further orders take as long again; a program with so many values has little to gain.
+  // Each further order takes as long to place. A program with many temporaries gains little from
+  // it.
   constexpr std::size_t few = 512;
   const std::int64_t least = largest_live_set(temporaries, sizes);
   const auto can_gain = [&] { return best.bytes > least && temporaries.size() <= few; };

@@ -4,9 +4,9 @@
 
 namespace heddle::passes {
 
-/// Throws ParseError for a program that names kernels, inputs, buffers or steps that it does not
-/// have, or numbers that nothing is launched with: what the runtime takes for granted, of a program
-/// that was read from a file.
+/// Validates a program read from a file: throws ParseError for references to missing kernels,
+/// inputs, buffers or steps, and for numbers that cannot be launched. The runtime assumes that all
+/// of these are valid.
 void check_program(const Program& program);
 
 }  // namespace heddle::passes

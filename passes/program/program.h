@@ -12,7 +12,8 @@
 
 namespace heddle::passes {
 
-/// A temporary lives from its first step to its last, both included. All share one arena.
+/// A temporary buffer. It is live from its first step to its last, inclusive. All temporaries share
+/// one arena.
 struct Temporary {
   Dim bytes;
   std::uint32_t first_step = 0, last_step = 0;
@@ -21,43 +22,46 @@ struct Temporary {
 struct ProgramInput {
   ir::Type type;
   bool scalar = false;   ///< passed by value
-  bool donated = false;  ///< the program may write its memory
-  int alignment = 16;    ///< bytes that kernels rely on: 16, or the element size
+  bool donated = false;  ///< the program may overwrite its memory
+  int alignment = 16;    ///< of the address, in bytes, as kernels assume it: 16, or the element
+                         ///< size
 };
 
 struct ProgramOutput {
   ir::Type type;
-  /// The output is that input's memory: donated and updated in place, or passed through unchanged.
+  /// The input that shares the output's memory: donated and updated in place, or returned
+  /// unchanged.
   std::optional<std::uint32_t> input;
-  /// The output is the same array as that earlier one.
+  /// The earlier output that is the same array.
   std::optional<std::uint32_t> output;
 };
 
-/// Ordered steps over inputs, outputs and temporaries: all that the runtime needs. Serializes with
-/// to_json / from_json, and names its kernels' modules, not their text.
+/// The executable program: steps in order, over inputs, outputs and temporaries. Contains
+/// everything that the runtime needs. Kernels are given by the names of their modules, without
+/// their texts. Serialised by to_json and program_from_json.
 struct Program {
   std::string name;
   std::vector<ProgramInput> inputs;
   std::vector<ProgramOutput> outputs;
   std::vector<Temporary> temporaries;
   std::vector<ir::SymbolFact> facts;
-  std::vector<ir::Requirement> requirements;  ///< of the graph as it was before the passes
+  std::vector<ir::Requirement> requirements;  ///< of the graph before the passes
   std::vector<std::string> kernel_names;
   std::vector<Step> steps;
 };
 
-/// Where each temporary starts in the arena, for concrete sizes.
+/// The offset of each temporary in the arena, for given sizes.
 struct Arena {
   std::vector<std::int64_t> offsets;  ///< bytes, multiples of 256
   std::int64_t bytes = 0;
 };
-/// Places temporaries so that two that live at the same step do not overlap. `sizes[i]` is
-/// temporary i's bytes. Deterministic: the smallest arena of a few orders, each value at the lowest
-/// offset that fits.
+/// Places temporaries so that those live at the same step do not overlap. `sizes[i]` is the size of
+/// temporary i in bytes. Tries a few orders, places each temporary at the lowest free offset, and
+/// returns the smallest arena. Deterministic.
 Arena plan_arena(const std::vector<Temporary>& temporaries, const std::vector<std::int64_t>& sizes);
 
 std::string to_json(const Program& program);
-/// Throws ParseError.
+/// Inverse of to_json. Throws ParseError.
 Program program_from_json(std::string_view text);
 
 }  // namespace heddle::passes

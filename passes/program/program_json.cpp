@@ -121,7 +121,7 @@ Factor factor_of(const Json& json) {
   return factor;
 }
 
-/// A bool and a text as themselves, others under the name of their type.
+/// Bool and text values as plain JSON, other types as an object whose key is the type.
 struct ValueJson {
   Json operator()(bool value) const { return value; }
   Json operator()(const std::string& value) const { return value; }

@@ -17,47 +17,49 @@ namespace heddle::passes {
 
 using ir::Dim;
 
-/// Memory that a step reads or writes.
+/// A buffer that a step reads or writes.
 struct BufferRef {
   enum class Kind : std::uint8_t {
     input,
     output,
     temporary,
-    fallback  ///< of Fallback::buffers, in the steps of that fallback only
+    fallback  ///< index into Fallback::buffers; only in the steps of that fallback
   };
   Kind kind = Kind::input;
   std::uint32_t index = 0;
   friend bool operator==(const BufferRef&, const BufferRef&) = default;
 };
 
-/// One kernel parameter. On CUDA it is passed as its own type; on the host pointers go to
-/// `buffers` and all others, in order, to 8-byte `scalars`, of which complex128 takes two.
+/// One kernel parameter. CUDA kernels take it with its own type. Host kernels take pointers in the
+/// array `buffers` and everything else, in order, in the array `scalars` of 8-byte words, of which
+/// complex128 takes two.
 struct Parameter {
   enum class Kind : std::uint8_t {
     buffer,  ///< a pointer
     size,    ///< `value`, evaluated at launch, as int64
-    scalar   ///< scalar input `scalar` of the program, in `dtype`
+    scalar   ///< scalar input number `scalar` of the program, in `dtype`
   };
   Kind kind = Kind::buffer;
   BufferRef buffer;
-  bool written = false;      ///< buffer: the kernel stores to it
-  std::int64_t cleared = 0;  ///< buffer: so many bytes for each block of the launch are 0 before it
+  bool written = false;  ///< buffer: the kernel stores to it
+  /// Buffer: the number of bytes for each block of the launch that must be 0 before the launch.
+  std::int64_t cleared = 0;
   Dim value;
   std::uint32_t scalar = 0;  ///< input index
   DType dtype = DType::f32;
   int words() const { return kind == Kind::scalar && size_of(dtype) > 8 ? 2 : 1; }
 };
 
-/// ceil(elements / per_block), at least 0; at most `most`, of which 0 is no limit.
+/// max(0, ceil(elements / per_block)); at most `most`, unless that is 0.
 struct GridExtent {
   Dim elements = 1;
   std::int64_t per_block = 1;
   std::int64_t most = 0;
 };
 
-/// A launch of kernel `kernel` of the program. The product of the grid's extents is the number of
-/// blocks, all along x; on the host it is n of the range [0, n) that is split among threads in
-/// equal pieces of at least `host_grain`.
+/// A launch of kernel `kernel` of the program. On CUDA, the product of the grid's extents is the
+/// number of blocks, all along x. On the host, it is n of the range [0, n), which is split among
+/// threads in equal parts of at least `host_grain`.
 struct KernelStep {
   std::uint32_t kernel = 0;  ///< index into Program::kernel_names
   std::vector<Parameter> parameters;
@@ -68,8 +70,8 @@ struct KernelStep {
   std::int64_t host_grain = 1;
 };
 
-/// A number that a library multiplies by: the constant times, where it is named, scalar input
-/// `scalar` of the program.
+/// A factor in a library call: the constant, times scalar input `scalar` of the program if there is
+/// one.
 struct Factor {
   double constant = 1;
   std::optional<std::uint32_t> scalar;
@@ -78,8 +80,8 @@ struct Factor {
 
 using CallValue = std::variant<bool, Dim, DType, std::string, Factor>;
 
-/// What a call's handler is told beside buffers, by name. A getter throws InternalError that names
-/// the value if it is missing or of another type.
+/// Named values that a call's handler gets in addition to buffers. A getter throws InternalError
+/// that names the value if it is missing or has another type.
 class CallValues {
  public:
   void set(std::string_view name, CallValue value);
@@ -98,47 +100,48 @@ class CallValues {
   std::map<std::string, CallValue, std::less<>> values_;
 };
 
-/// An array that a call reads or writes.
+/// An array that a library call reads or writes.
 struct CallBuffer {
   BufferRef buffer;
   DType dtype = DType::f32;
   friend bool operator==(const CallBuffer&, const CallBuffer&) = default;
 };
 
-/// Result `result` may be in the memory of operand `operand`: the call, and its fallback, read each
-/// element of that operand before they write in its place. Other operands are read at any time.
+/// Result `result` may share memory with operand `operand`. The call and its fallback must read
+/// each element of that operand before writing the element in its position. They may read other
+/// operands at any time.
 struct CallAlias {
   std::uint32_t result = 0, operand = 0;
 };
 
 struct Step;
 
-/// The steps that run instead of a call that its handler refuses. Calls among them have no fallback
-/// of their own.
+/// Steps that run instead of a call if its handler refuses it. Calls among these steps have no
+/// fallback.
 struct Fallback {
-  std::vector<Step> steps;  ///< without `moved` and `origins`, which are the call's
-  std::vector<Dim>
-      buffers;  ///< bytes of memory that only lasts as long (BufferRef::Kind::fallback)
+  std::vector<Step> steps;   ///< without `moved` and `origins`: those of the call apply
+  std::vector<Dim> buffers;  ///< sizes in bytes of buffers that exist only during the fallback
+                             ///< (BufferRef::Kind::fallback)
 };
 
-/// An operation of a library, of the runtime itself, or of kernels that a handler launches. The
-/// runtime finds the handler by its name and the kind of device (runtime/calls/handlers.h).
+/// A call of a library, of the runtime itself, or of a handler that launches kernels. The runtime
+/// finds the handler by name and kind of device (runtime/calls/handlers.h).
 struct CallStep {
   std::string handler;  ///< "gemm"
   std::vector<CallBuffer> operands, results;
   std::vector<BufferRef> scratch;
   CallValues values;
   std::vector<KernelStep>
-      kernels;  ///< that the handler launches; it makes the parameters and grids
+      kernels;  ///< launched by the handler, which sets their parameters and grids
   std::vector<CallAlias> aliases;
   std::optional<Fallback> fallback;
-  std::string operation;  ///< in reports: "matmul"
-  std::string what;       ///< behind it: "64 x 20 x 32"
-  std::string label;      ///< in profiles: "matmul_f32"
-  Dim flops;              ///< as passes/pipeline/flops.h counts them
+  std::string operation;  ///< for reports: "matmul"
+  std::string what;       ///< for reports, after the operation: "64 x 20 x 32"
+  std::string label;      ///< for profiles: "matmul_f32"
+  Dim flops;              ///< as counted by passes/pipeline/flops.h
 };
 
-/// Fills a buffer with bytes of 0, for kernels that add to what is there.
+/// Fills a buffer with zero bytes, for kernels that accumulate into it.
 struct FillStep {
   BufferRef buffer;
   Dim bytes;
@@ -146,11 +149,12 @@ struct FillStep {
 
 struct Step {
   std::variant<KernelStep, CallStep, FillStep> work = {};
-  Dim moved = {};  ///< bytes of global memory that it reads and writes (passes/pipeline/traffic.h)
-  /// The nodes that it computes, ascending, as their places in ir::shared_order() of the graph.
+  /// Bytes of global memory that the step reads and writes (passes/pipeline/traffic.h).
+  Dim moved = {};
+  /// The nodes that the step computes, as ascending indices into ir::shared_order() of the graph.
   std::vector<std::uint32_t> origins = {};
 
-  /// The step as what it is; null if it is another.
+  /// The work as its concrete type; null if it is of another type.
   const KernelStep* kernel() const { return std::get_if<KernelStep>(&work); }
   const CallStep* call() const { return std::get_if<CallStep>(&work); }
   const FillStep* fill() const { return std::get_if<FillStep>(&work); }
@@ -159,8 +163,8 @@ struct Step {
   FillStep* fill() { return std::get_if<FillStep>(&work); }
 };
 
-/// Calls function(buffer, written) for each buffer that a step names, in order. A call's fallback
-/// is left out: it uses the call's buffers and its own. `S` is Step or const Step.
+/// Calls function(buffer, written) for each buffer that a step uses, in order. The fallback of a
+/// call is skipped: it uses the call's buffers and its own. `S` is Step or const Step.
 template <class S, class Function>
 void for_each_buffer(S& step, const Function& function) {
   if (auto* const kernel = step.kernel()) {
@@ -176,7 +180,7 @@ void for_each_buffer(S& step, const Function& function) {
   }
 }
 
-/// Calls function(step) for a step, and then for those of its fallback.
+/// Calls function(step) for a step, then for the steps of its fallback.
 template <class S, class Function>
 void for_each_step(S& step, const Function& function) {
   function(step);
@@ -185,7 +189,7 @@ void for_each_step(S& step, const Function& function) {
   for (auto& other : call->fallback->steps) for_each_step(other, function);
 }
 
-/// Calls function(kernel) for each kernel that a step may launch, those of its fallback last.
+/// Calls function(kernel) for each kernel that a step may launch; those of its fallback come last.
 template <class Function>
 void for_each_kernel(const Step& step, const Function& function) {
   for_each_step(step, [&](const Step& each) {
@@ -196,12 +200,12 @@ void for_each_kernel(const Step& step, const Function& function) {
   });
 }
 
-/// What a step does with a buffer that it names.
+/// A use of a buffer by a step.
 struct BufferUse {
   BufferRef buffer;
   bool written = false;
 };
-/// As for_each_buffer.
+/// The calls of for_each_buffer, as a list.
 std::vector<BufferUse> uses_of(const Step& step);
 
 }  // namespace heddle::passes
