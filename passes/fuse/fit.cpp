@@ -8,7 +8,7 @@ namespace heddle::passes {
 
 namespace {
 
-/// The loop that an index is, and nothing but that.
+/// The loop, if the index consists of exactly one loop.
 std::optional<AtomId> loop_of(const IndexSpace& space, const Index& index) {
   const bool is_single = index.offset == Dim(0) && index.terms.size() == 1 &&
                          index.terms[0].coefficient == Dim(1) &&
@@ -84,7 +84,7 @@ std::optional<Candidate> fit_scan(const Graph& graph, IndexSpace& space, const G
     return refuse("the scan's result is used at " + std::to_string(result.maps.size()) +
                   " different places, at most 1");
   }
-  // Loops that stand in another order than the axes would read or write across memory.
+  // If the loops were in another order than the axes, accesses would not be contiguous in memory.
   const std::vector<AtomId>& loops = is_first ? group.outer : group.scanned;
   std::vector<AtomId> order;
   for (const Index& index : result.maps[0]) {

@@ -7,13 +7,14 @@
 
 namespace heddle::passes {
 
-/// Fits a reduction into the group's loops: its result belongs to the rows, its reduced axes are
-/// the inner loops, either new ones or those over which the row is walked anyway. `reason` says why
-/// it does not fit.
+/// Loop-nest matching of a reduction: its result is indexed by the outer loops, and its reduced
+/// axes by the inner loops, which are new or already exist. Returns the candidate with its loops,
+/// or sets `reason` and returns nullopt.
 std::optional<Candidate> fit_reduction(const Graph& graph, IndexSpace& space, const Group& group,
                                        Candidate candidate, std::string& reason);
 
-/// Fits a scan into the group's loops: one of them walks its axis, and is the inner loop.
+/// Loop-nest matching of a scan: one of the group's loops runs along the scan's axis and becomes
+/// the inner loop.
 std::optional<Candidate> fit_scan(const Graph& graph, IndexSpace& space, const Group& group,
                                   Candidate candidate, std::string& reason);
 

@@ -13,13 +13,13 @@ namespace heddle::passes {
 
 namespace {
 
-/// The array that a chain of views shows.
+/// The value below a chain of views.
 ValueId viewed(const Graph& graph, ValueId value) {
   while (ir::is_view(graph.op(value))) value = graph.operands(value)[0];
   return value;
 }
 
-/// Operations that a kernel computes at each of its elements, whatever surrounds them.
+/// Whether a kernel can compute the op element by element, whatever else it contains.
 bool is_computed(ir::Op op) {
   return ir::is_elementwise(op) || op == ir::Op::cast || op == ir::Op::iota ||
          op == ir::Op::gather || op == ir::Op::concatenate || op == ir::Op::slice_update;
@@ -27,7 +27,7 @@ bool is_computed(ir::Op op) {
 
 }  // namespace
 
-/// A group that takes in one node after the other, the last of an order first.
+/// Simulates a group that takes in one node after another, in reverse order of `order`.
 class FrontierFinder::Growth {
  public:
   Growth(FrontierFinder& finder, const Order& order, const std::vector<bool>& is_output,
@@ -55,12 +55,12 @@ class FrontierFinder::Growth {
   }
 
  private:
-  /// A group is cut a sixteenth below the limits, so that a few nodes which join beside others need
-  /// no second cut.
+  /// The group stops a sixteenth below the limits. A few nodes that join later, as siblings, then
+  /// need no second fusion barrier.
   static constexpr int margin = 16;
   static constexpr int never = std::numeric_limits<int>::max();
   struct Value {
-    int seen = never, joined = never;  ///< steps
+    int seen = never, joined = never;  ///< step numbers
     int maps = 0;
     bool from_memory = false, computed = false;
   };
@@ -94,8 +94,8 @@ class FrontierFinder::Growth {
     }
   }
 
-  // Views of a value are taken to show it where it is read otherwise: what is known of other places
-  // comes from the group itself.
+  // Assumes that all views of a value read it at the same index map. Only the group itself
+  // (Reading::maps) knows of further index maps.
   void read(ValueId id, int maps) {
     Value& value = values_[index_of(id)];
     if (value.joined != never) return;
@@ -123,14 +123,15 @@ class FrontierFinder::Growth {
            static_cast<double>(size_of(graph_.dtype(value)));
   }
 
-  /// Whether it is rather computed on both sides of a cut.
+  /// Whether the value should be computed on both sides of a fusion barrier instead of being
+  /// stored.
   bool is_cheap(ValueId value) const {
     return duplicating_pays(finder_.recomputations_[index_of(value)], graph_.dtype(value), 2,
                             finder_.rates_);
   }
 
-  /// Bytes that move when the value is on the other side of a cut: it is written and read, or
-  /// computed again from what is read.
+  /// Bytes moved if the value is on the other side of the barrier: it is written and read, or
+  /// recomputed from what is read.
   double cost(ValueId value) const {
     if (is_cheap(value)) {
       return static_cast<double>(likely_count(graph_.shape(value))) *
@@ -139,8 +140,8 @@ class FrontierFinder::Growth {
     return is_output_[index_of(value)] ? bytes(value) : 2 * bytes(value);
   }
 
-  /// Remembers the step when the fewest bytes crossed, of those that leave the group at least half
-  /// as large as it may be.
+  /// Records the step if the fewest bytes cross the frontier so far, and the group has at least
+  /// half of its maximum size.
   void consider() {
     ++finder_.work_;
     const bool fits = loads_ + static_cast<int>(open_.size()) <= max_operands &&
@@ -170,7 +171,7 @@ class FrontierFinder::Growth {
   const std::vector<bool>& is_output_;
   const ReadingOf& reading_;
   std::unordered_map<std::uint32_t, Value> values_;
-  std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> open_;  ///< number, value
+  std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> open_;  ///< order number, value
   int operations_ = 0, loads_ = 0, step_ = 0;
   double crossing_ = 0;
   Least by_operations_, by_operands_;

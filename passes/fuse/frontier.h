@@ -9,39 +9,41 @@
 
 namespace heddle::passes {
 
-/// What becomes of a group.
+/// The predicted growth of a group.
 struct Frontier {
-  /// Where it is cut, if it would outgrow a kernel: the values that it reads from memory rather
-  /// than compute.
+  /// Fusion barrier, if the group would exceed a kernel's limits: the values that it reads from
+  /// memory instead of computing them.
   std::vector<ValueId> values;
-  double bytes = 0;               ///< written and read because of the cut
-  std::vector<ValueId> computed;  ///< the nodes that it will likely compute
+  double bytes = 0;               ///< written and read because of the barrier
+  std::vector<ValueId> computed;  ///< the nodes that the group will probably compute
 };
 
-/// Finds frontiers by growing a group ahead of time, as far as the limits of families.h allow, in
-/// each of the orders of node_orders.h, backwards. At every step the group is one that can be made.
-/// Of those that use at least half of what the limit allows, the last is taken into which the
-/// fewest bytes go. The work is bounded by the size of one kernel.
+/// Finds frontiers by simulating the growth of a group, up to the limits in families.h, once for
+/// each order of node_orders.h, in reverse. After each step, the simulated group is a valid group.
+/// Among the steps at which the group uses at least half of a limit, the finder takes the one where
+/// the fewest bytes cross the frontier (the last such step). The work is bounded by the size of one
+/// kernel.
 class FrontierFinder {
  public:
   FrontierFinder(const Graph& graph, const std::vector<Recomputation>& recomputations,
                  const ir::Target& target);
 
-  /// What the group is known to do with a value.
+  /// How the group reads a value, as far as known.
   struct Reading {
-    bool from_memory = false;  ///< it is or will be in memory whatever the group does
-    int maps = 1;              ///< places at which the group evaluates it, as far as is known
+    bool from_memory = false;  ///< it is or will be in memory, whatever the group does
+    int maps = 1;              ///< number of index maps at which the group evaluates it
   };
   using ReadingOf = std::function<Reading(ValueId)>;
 
-  /// `is_output` says which values are stored in any case.
+  /// `is_output[v]`: value v is stored in any case.
   Frontier find(const Group& group, const std::vector<bool>& is_output, const ReadingOf& reading);
 
-  /// Steps of all growths so far.
+  /// Total number of simulated steps.
   std::size_t work() const { return work_; }
 
  private:
-  /// Numbers of the nodes, operands before users, and the least number among a value's users.
+  /// A number for each node, operands before users, and for each value the smallest number of its
+  /// users.
   struct Order {
     std::vector<std::uint32_t> numbers, first_users;
   };
@@ -54,7 +56,7 @@ class FrontierFinder {
   const std::vector<Recomputation>& recomputations_;
   const ir::Target& target_;
   const ir::Rates rates_;
-  std::vector<Order> orders_;  ///< made when first asked for
+  std::vector<Order> orders_;  ///< created on first use
   std::size_t work_ = 0;
 };
 

@@ -78,7 +78,7 @@ void Grouper::make_group(ValueId node) {
   candidate.maps.emplace_back();
   IndexSpace& space = *result_.space;
   if (group.in_place) {
-    // The base is not read, but an update in place before this one has to run all the same.
+    // The base is not read, but an earlier in-place update of it must run first.
     updated_[index_of(graph_.operands(node)[0])] = true;
     IndexMap region;
     group.outer = loops_over(space, graph_.attributes(node).shape, region);
@@ -165,8 +165,8 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
   return true;
 }
 
-// Computing a node again in every group moves fewer bytes than storing it where it reads no more
-// memory than it is itself.
+// If the node reads no more bytes than its own size, computing it again in every group moves fewer
+// bytes than storing it.
 bool Grouper::try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups) {
   const ir::Op op = graph_.op(node);
   const bool source = op == ir::Op::iota || op == ir::Op::constant;
@@ -251,8 +251,9 @@ void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool begi
   look_ahead(id, begins);
 }
 
-// A group that will outgrow a kernel is cut where few bytes cross, which has to be known before its
-// nodes join. It is looked at again as it grows, as far as the work stays linear in the nodes.
+// If a group will exceed a kernel's limits, it gets a fusion barrier where few bytes cross. The
+// barrier must be known before the nodes join. It is computed again as the group grows, as long as
+// the total work is linear in the number of nodes.
 void Grouper::look_ahead(std::uint32_t id, bool begins) {
   const Group& group = result_.groups[id];
   if (group.library) return;
@@ -315,7 +316,8 @@ const Access& Grouper::access(ValueId node, std::uint32_t group) const {
 
 void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool feeds_elements) {
   std::vector<Access>& accesses = accesses_[index_of(value)];
-  // Values are visited from the back, so the group that reads is nearly always the last one seen.
+  // Values are visited from last to first, so the reading group is almost always the most recent
+  // entry.
   auto found = std::find_if(accesses.rbegin(), accesses.rend(),
                             [&](const Access& one) { return one.group == id; });
   if (found == accesses.rend()) {
@@ -339,8 +341,9 @@ void Grouper::read_memory(ValueId value, std::uint32_t id) {
   found->whole = true;
 }
 
-// A value that hangs on a reduction over the loops that it does not vary along: once the reduction
-// has joined it is computed once a row, so it is let in before.
+// Whether a value depends on a reduction over exactly the loops that the value does not vary along.
+// Once the reduction has joined, the value is computed once for each row, so it is accepted in
+// advance.
 bool Grouper::will_belong_to_rows(ValueId node, const Group& group, IndexMap map) {
   if (!group.inner.empty() || toward_reduction_[index_of(node)] < 0) return false;
   while (!ir::is_reduction(graph_.op(node))) {

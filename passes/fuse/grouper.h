@@ -20,19 +20,20 @@
 
 namespace heddle::passes {
 
-/// Distinct places at which one kernel evaluates a node.
+/// Limit on distinct index maps at which one kernel evaluates a node.
 inline constexpr std::size_t max_maps = 8;
 
-/// The places at which a group reads a value.
+/// The index maps at which a group reads a value.
 struct Access {
   std::uint32_t group;
   std::vector<IndexMap> maps;   ///< at most max_maps + 1 are kept
-  bool feeds_elements = false;  ///< some use, however indirect, is inside the inner loops
-  bool whole = false;           ///< some use may read any of it, from memory
+  bool feeds_elements = false;  ///< some use, direct or indirect, is inside the inner loops
+  bool whole = false;           ///< some use reads arbitrary elements from memory
 };
 
-/// Cuts a graph into groups, users before operands. grouper.cpp holds how nodes join the groups of
-/// kernels, library_groups.cpp those that are steps of a library.
+/// Partitions a graph into groups, visiting users before operands. grouper.cpp implements how nodes
+/// join kernel groups; library_groups.cpp, groups that are library calls; sibling_groups.cpp,
+/// siblings.
 class Grouper {
  public:
   Grouper(const Graph& graph, const GroupOptions& options)
@@ -65,11 +66,11 @@ class Grouper {
  private:
   static constexpr std::uint32_t none = ~0u;
 
-  /// What is known of nodes that a group has not reached.
+  /// Result of look_ahead() for a group: predictions about nodes not yet visited.
   struct Ahead {
-    int looked_at = 0;  ///< how many operations there were
+    int looked_at = 0;  ///< the group's operations when look_ahead() last ran
     std::unordered_set<std::uint32_t> kept_out;
-    double bytes = 0;  ///< that move since these are
+    double bytes = 0;  ///< moved because of the fusion barriers, whose values are in kept_out
   };
 
   void visit(ValueId node);
@@ -93,7 +94,7 @@ class Grouper {
   std::optional<Candidate> fit(Candidate candidate, const Group& group, std::string& reason);
   bool ask_families(Group& group, const Candidate& candidate, std::string& family,
                     std::string& reason);
-  /// `begins`: no member reads the node, and what it reads may be new to the group.
+  /// `begins`: no member reads the node, so its operands may be new to the group.
   void add_member(std::uint32_t group, const Candidate& candidate, bool begins = false);
   void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
   void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
@@ -113,8 +114,9 @@ class Grouper {
   Grouping result_;
   std::vector<std::vector<Access>> accesses_;
   std::vector<bool> is_output_;
-  std::vector<bool> updated_;  ///< bases of updates in place
-  std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;  ///< further, by call
+  std::vector<bool> updated_;  ///< bases of in-place updates
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;  ///< needed further
+                                                                            ///< results, by call
   const std::vector<bool> updates_in_place_;
   const std::vector<int> toward_reduction_;
   const std::vector<Recomputation> recomputations_;
@@ -122,7 +124,8 @@ class Grouper {
   const ir::Rates rates_;
   FrontierFinder frontiers_;
   std::vector<Ahead> ahead_;              ///< per group
-  std::vector<std::uint32_t> expecting_;  ///< per node: the group that will likely compute it
+  std::vector<std::uint32_t> expecting_;  ///< for each node, the group that will probably compute
+                                          ///< it
   std::uint32_t enabled_ = 0;
 };
 

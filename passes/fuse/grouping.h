@@ -11,15 +11,15 @@ namespace heddle::passes {
 
 struct GroupOptions {
   ir::Target target;
-  std::vector<bool> donated;          ///< per parameter
-  std::vector<std::string> disabled;  ///< families and switches
+  std::vector<bool> donated;          ///< by parameter
+  std::vector<std::string> disabled;  ///< names of families and other switches
   bool strict = false, approximate = false;
 };
 
-/// Cuts the graph into groups, from the outputs back: a node joins the group of its users when that
-/// is the one that runs first of them and some family takes it; otherwise it is stored by a group
-/// of its own, or computed again where that is cheaper. Groups so made only depend on later ones,
-/// so they are convex, and each node is looked at once.
+/// Partitions the graph into groups, from outputs to inputs. A node joins the group of its users
+/// that runs first, if some family accepts it. Otherwise it is computed again in every group that
+/// uses it, if that is cheaper, or stored by a group of its own. Groups depend only on groups
+/// created later, so they are convex. Each node is visited once.
 Grouping group(const Graph& graph, const GroupOptions& options);
 
 }  // namespace heddle::passes

@@ -26,7 +26,8 @@ bool Grouper::is_wanted(ValueId value) const {
   return !accesses_[index_of(value)].empty() || is_output_[index_of(value)];
 }
 
-/// A further result of a call, which its call computes. Results come before their call here.
+/// Records a further result of a call; the call's step will compute it. Results are visited before
+/// their call.
 void Grouper::want_result(ValueId result) {
   if (is_wanted(result)) wanted_results_[index_of(graph_.operands(result)[0])].push_back(result);
 }
@@ -36,7 +37,7 @@ void Grouper::read_arrays(ValueId call, std::uint32_t id) {
     read_memory(array, id);
 }
 
-// A product whose result nobody needs by itself is one step of the library with what follows it.
+// A product whose result is only used by an epilogue becomes one library step together with it.
 bool Grouper::make_epilogue_group(ValueId node) {
   std::optional<Epilogue> epilogue = epilogues_.find(node);
   if (!epilogue) return false;
@@ -62,7 +63,7 @@ bool Grouper::make_epilogue_group(ValueId node) {
   return true;
 }
 
-/// Why the library does not do what follows a product.
+/// Records why the ops after a product cannot be its epilogue.
 void Grouper::explain_product(ValueId product) {
   for (const Access& access : accesses_[index_of(product)]) {
     const Group& user = result_.groups[access.group];

@@ -16,7 +16,9 @@ std::vector<bool> find_updates_in_place(const Graph& graph, const std::vector<bo
     if (graph.op(node) != ir::Op::slice_update) continue;
     const ValueId base = graph.operands(node)[0];
     if (uses[index_of(base)] != 1 || is_output[index_of(base)]) continue;
-    if (graph.operands(node)[1] == base) continue;  // reads where it would write
+    if (graph.operands(node)[1] == base)
+      continue;  // the value is the base itself, so it would be
+                 // read while being overwritten
     const std::uint32_t parameter = graph.attributes(base).index;
     in_place[i] = graph.op(base) == ir::Op::parameter
                       ? parameter < donated.size() && donated[parameter]

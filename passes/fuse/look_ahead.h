@@ -6,14 +6,15 @@
 
 namespace heddle::passes {
 
-/// What grouping, which goes from the outputs back, has to know of nodes that it has not reached.
+/// Node properties computed before grouping, which visits nodes from outputs to inputs.
 
-/// Per node: a slice_update whose base nobody else reads and whose memory the program may write, so
-/// that only the region is stored. `donated` is per parameter; missing ones are not.
+/// For each node: whether it is a slice_update that may write into its base's memory, so that only
+/// the region is stored. Nothing else reads the base, and the program may overwrite its memory.
+/// `donated` is by parameter; missing entries are false.
 std::vector<bool> find_updates_in_place(const ir::Graph& graph, const std::vector<bool>& donated);
 
-/// Per node: the operand that leads, through elementwise ops of as many elements, to a reduction;
-/// 0 for a reduction itself, -1 for a node that hangs on none.
+/// For each node: the operand on the path to a reduction through elementwise ops with equally many
+/// elements; 0 for a reduction itself; -1 if there is no such path.
 std::vector<int> find_ways_to_reductions(const ir::Graph& graph);
 
 }  // namespace heddle::passes

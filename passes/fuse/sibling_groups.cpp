@@ -5,10 +5,10 @@
 
 namespace heddle::passes {
 
-// A node that reads what another group reads, over the same loops, is computed beside it, so that
-// the data is read once; so is one that shares what it is computed from with the group. The group
-// must run before all users of the node; it does not depend on the node then, and the node, whose
-// operands come before all members seen so far, does not depend on it.
+// Siblings: a node that reads the same data as another group, over the same loops, joins that
+// group, so that the data is read once. So does a node that shares producers with the group. The
+// group must run before all users of the node, so it does not depend on the node. The node does not
+// depend on the group either, because its operands come before all members visited so far.
 bool Grouper::try_sibling(ValueId node, const std::vector<std::uint32_t>& users) {
   constexpr std::size_t most_tried = 8;
   std::size_t tried = 0;
@@ -30,7 +30,7 @@ bool Grouper::try_sibling(ValueId node, const std::vector<std::uint32_t>& users)
                              [&](std::uint32_t id) { return joins(id, true); });
 }
 
-/// Groups that will likely compute something that the node is computed from, nearest first.
+/// Groups that will probably compute something that the node depends on, nearest first.
 std::vector<std::uint32_t> Grouper::groups_expecting_producers(ValueId node) const {
   constexpr std::size_t most_looked_at = 64, most_groups = 4;
   std::vector<ValueId> producers = {node};
@@ -85,7 +85,7 @@ std::optional<Candidate> Grouper::sibling_candidate(ValueId node, const Group& g
   return fit(std::move(result), group, reason);
 }
 
-/// Whether the group reads the same elements in the same order.
+/// Whether the group reads the same elements as the candidate, in the same order.
 bool Grouper::reads_alike(ValueId node, const Candidate& candidate, std::uint32_t id) {
   const Group& group = result_.groups[id];
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
