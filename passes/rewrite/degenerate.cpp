@@ -32,7 +32,7 @@ double start_of(Op reduction) {
   }
 }
 
-// Over single elements a reduction is the element itself.
+// A reduction over one element is that element, or index 0.
 ValueId single(Graph& graph, const Graph& old, ValueId id, ValueId operand) {
   const ir::Type type = old.type(id);
   if (ir::finds_place(old.op(id))) return filled(graph, type, 0);
@@ -49,7 +49,8 @@ ValueId reduction(Graph& graph, const Graph& old, ValueId id,
                   const std::vector<ValueId>& operands) {
   const ir::Shape& shape = graph.shape(operands[0]);
   if (is_empty(shape)) {
-    // An empty result has no elements to fill; a full one is the reduction's start.
+    // An empty result has no elements to fill. Otherwise each element is the reduction's initial
+    // value.
     return filled(graph, old.type(id), is_empty(old.shape(id)) ? 0 : start_of(old.op(id)));
   }
   const Attributes& attributes = old.attributes(id);
@@ -73,7 +74,7 @@ Graph remove_degenerate(const Graph& graph) {
     const Op op = graph.op(id);
     if (computes_nothing(graph, id) && op != Op::constant) return filled(result, graph.type(id), 0);
     if (ir::is_reduction(op)) return reduction(result, graph, id, operands);
-    // A single element is all that there is up to it.
+    // A scan over one element is that element.
     if (ir::is_scan(op) && graph.shape(id)[graph.attributes(id).axes[0]] == Dim(1))
       return operands[0];
     if (op == Op::concatenate) return concatenation(result, graph, id, operands);

@@ -18,10 +18,10 @@ using ir::Op;
 using ir::ValueId;
 
 constexpr int max_degree = 3;
-/// Ops that may spell the function out; all there are to look at.
+/// Limit on the ops that form the function, and on the ops visited.
 constexpr std::size_t max_nodes = 32;
 
-/// Coefficients of x^i t^j, where t is the one value that is not a polynomial in x.
+/// Coefficients of x^i t^j, where t is the only value that is not a polynomial in x.
 class Polynomial {
  public:
   static Polynomial constant(double value) { return term(0, 0, value); }
@@ -39,7 +39,7 @@ class Polynomial {
       result.coefficients_[k] += factor * other.coefficients_[k];
     return result;
   }
-  /// Nothing where the degree gets too high.
+  /// nullopt if the degree exceeds max_degree.
   std::optional<Polynomial> times(const Polynomial& other) const {
     Polynomial result;
     for (int i = 0; i <= max_degree; ++i) {
@@ -56,7 +56,7 @@ class Polynomial {
     }
     return result;
   }
-  /// Coefficients are rounded to the dtype that they are written in.
+  /// Allows for the rounding of coefficients to the dtype in which they are written.
   bool is_near(const Polynomial& other, double epsilon) const {
     for (std::size_t k = 0; k < coefficients_.size(); ++k) {
       const double exact = other.coefficients_[k];
@@ -87,7 +87,7 @@ bool is_arithmetic(Op op) {
          op == Op::negative || op == Op::square;
 }
 
-/// Writes values as polynomials in `x` and `t`.
+/// Expands values as polynomials in `x` and `t`.
 class Expansion {
  public:
   Expansion(const Graph& graph, ValueId x, std::optional<ValueId> t)
@@ -99,7 +99,7 @@ class Expansion {
     if (const auto number = constant_of(graph_, value)) return Polynomial::constant(*number);
     if (const auto known = known_.find(index_of(value)); known != known_.end())
       return known->second;
-    // An element must be made of the same element of x.
+    // An element may only depend on the same element of x.
     const bool same_place = graph_.shape(value) == graph_.shape(x_);
     if (!is_arithmetic(graph_.op(value)) || !same_place || nodes.size() == max_nodes)
       return std::nullopt;
@@ -139,7 +139,8 @@ class Expansion {
   std::map<std::uint32_t, std::optional<Polynomial>> known_;
 };
 
-/// The arithmetic under a value down to what is none, and the only tanh there.
+/// The arithmetic that computes a value, down to operands that are not arithmetic, and its only
+/// tanh.
 struct Arithmetic {
   std::vector<ValueId> nodes;
   std::optional<ValueId> tanh;
@@ -197,7 +198,7 @@ std::optional<Gelu> find_gelu(const Graph& graph, ValueId value) {
       Polynomial::term(1, 0, scale).plus(Polynomial::term(3, 0, 1), scale * 0.044715);
   const Polynomial whole = Polynomial::term(1, 0, 0.5).plus(Polynomial::term(1, 1, 1), 0.5);
   const double epsilon = epsilon_of(graph.dtype(value));
-  // x is used on both sides of tanh, whatever it is made of itself.
+  // x occurs both inside and outside of tanh. x itself may be the result of arithmetic.
   std::vector<ValueId> candidates = around.nodes;
   for (const ValueId node : around.nodes) {
     for (const ValueId operand : graph.operands(node)) candidates.push_back(operand);

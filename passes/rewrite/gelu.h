@@ -7,18 +7,20 @@
 
 namespace heddle::passes {
 
-/// A value that is x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))) of another, however it is
-/// written.
+/// A value equal to x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))), in any algebraic form: the
+/// tanh approximation of gelu.
 struct Gelu {
   ir::ValueId x{};
-  std::vector<ir::ValueId> nodes;  ///< computed on the way from x, views left out; the value first
+  std::vector<ir::ValueId> nodes;  ///< nodes between x and the value, without views; the value is
+                                   ///< first
 };
-/// The form with erf is another function and is not meant.
+/// Finds the tanh form of gelu that computes `value`, if any. The form with erf is a different
+/// function and is not matched.
 std::optional<Gelu> find_gelu(const ir::Graph& graph, ir::ValueId value);
 
-/// Below reshapes and broadcasts: what a value's elements are taken from.
+/// The value below reshapes and broadcasts.
 ir::ValueId below_broadcasts(const ir::Graph& graph, ir::ValueId value);
-/// The number that all elements of a floating value are, where the graph says it.
+/// The number that all elements of a floating value are equal to, if the graph shows it.
 std::optional<double> constant_of(const ir::Graph& graph, ir::ValueId value);
 
 }  // namespace heddle::passes

@@ -8,9 +8,9 @@
 
 namespace heddle::passes {
 
-/// Builds a graph anew, node by node: `visit(graph, old, operands)` adds what stands for the old
-/// node to the new graph, given its operands there, and returns it. Parameters, outputs, facts and
-/// locations carry over.
+/// Copies a graph node by node. `visit(graph, old, operands)` adds the replacement of the old node
+/// to the new graph, given the new operands, and returns it. Parameters, outputs, facts and
+/// locations are kept.
 template <class Visit>
 ir::Graph rewrite(const ir::Graph& old, const Visit& visit) {
   ir::Graph graph;
@@ -37,14 +37,14 @@ ir::Graph rewrite(const ir::Graph& old, const Visit& visit) {
   return graph;
 }
 
-/// The same op with the same attributes.
+/// Copies a node, with its op and attributes.
 inline ir::ValueId copy_node(ir::Graph& graph, const ir::Graph& old, ir::ValueId id,
                              const std::vector<ir::ValueId>& operands) {
   if (old.op(id) == ir::Op::constant) return graph.constant(old.dtype(id), old.attributes(id).bits);
   return graph.add(old.op(id), operands, old.attributes(id), old.node(id).location);
 }
 
-/// Whether all results of a node are without elements.
+/// Whether all results of a node are empty.
 inline bool computes_nothing(const ir::Graph& graph, ir::ValueId id) {
   const auto is_empty = [](const ir::Shape& shape) {
     return std::ranges::find(shape, ir::Dim(0)) != shape.end();
@@ -54,7 +54,7 @@ inline bool computes_nothing(const ir::Graph& graph, ir::ValueId id) {
                              [&](const ir::Type& type) { return is_empty(type.shape); });
 }
 
-/// An array with one value everywhere.
+/// An array whose elements all equal `value`.
 inline ir::ValueId filled(ir::Graph& graph, const ir::Type& type, double value) {
   const ir::ValueId constant = graph.constant(type.dtype, ir::constant_bits(type.dtype, value));
   if (type.shape.empty()) return constant;

@@ -17,7 +17,7 @@ using ir::Graph;
 using ir::Op;
 using ir::ValueId;
 
-/// Reductions of a graph that keep the axes which they reduce, by their operand.
+/// The graph's reductions with keepdims, by operand.
 using KeptReductions = std::multimap<ValueId, ValueId>;
 
 KeptReductions kept_reductions(const Graph& graph) {
@@ -30,7 +30,7 @@ KeptReductions kept_reductions(const Graph& graph) {
   return kept;
 }
 
-/// A node about to be added, its operands already simplified.
+/// A node about to be added, with simplified operands.
 struct Subject {
   Graph& graph;
   Op op;
@@ -54,7 +54,7 @@ bool is_constant(const Graph& graph, ValueId value, double number) {
 
 // x + 0, x * 1, x / 1, x << 0
 Result neutral_operand(const Subject& s) {
-  // Of complex x, x * (1+0j) is NaN where a part is infinite.
+  // For complex x, x * (1+0j) contains NaN if a part is infinite.
   if (!ir::is_elementwise(s.op) || s.operands.size() != 2 || is_complex(s.type.dtype))
     return std::nullopt;
   const ir::OpInfo& info = ir::info(s.op);
@@ -83,13 +83,13 @@ Result repeated(const Subject& s) {
   return std::nullopt;
 }
 
-// real(x) and conjugate(x) of real x
+// real(x) and conjugate(x), for real x
 Result part_of_real(const Subject& s) {
   if (s.op != Op::real && s.op != Op::conjugate) return std::nullopt;
   return is_complex(s.graph.dtype(s.operand())) ? std::nullopt : Result(s.operand());
 }
 
-/// Every value of `from` is one of `to`.
+/// Whether `to` can represent every value of `from`.
 bool is_widening(DType from, DType to) {
   if (from == to || is_boolean(from)) return true;
   if (is_complex(to)) return is_widening(real_dtype(from), real_dtype(to));
@@ -152,7 +152,7 @@ Result inverse(const Subject& s) {
   return s.graph.add(Op::reciprocal, {s.operand(1)}, {}, s.location);
 }
 
-// A view that leaves its operand as it is.
+// A view that returns its operand unchanged.
 Result identity_view(const Subject& s) {
   if (!ir::is_view(s.op) || !s.is_same_type(s.operand())) return std::nullopt;
   if (s.op == Op::reshape || s.op == Op::broadcast_to) return s.operand();
@@ -166,8 +166,8 @@ Result identity_view(const Subject& s) {
   return s.operand();
 }
 
-// reshape(reshape), transpose(transpose), broadcast_to(broadcast_to), slice(slice), which may come
-// to nothing together
+// reshape(reshape), transpose(transpose), broadcast_to(broadcast_to), slice(slice). Together they
+// may be the identity.
 Result composed_view(const Subject& s) {
   if (!ir::is_view(s.op) || s.graph.op(s.operand()) != s.op) return std::nullopt;
   const Attributes& inner = s.graph.attributes(s.operand());
@@ -185,7 +185,7 @@ Result composed_view(const Subject& s) {
   return s.graph.add(s.op, base, attributes, s.location);
 }
 
-// x[...] = value over all of x, in order
+// x[...] = value, where the region is all of x, in order
 Result whole_update(const Subject& s) {
   if (s.op != Op::slice_update || !(s.attributes.shape == s.type.shape)) return std::nullopt;
   for (const Dim step : s.attributes.steps) {
@@ -197,7 +197,7 @@ Result whole_update(const Subject& s) {
   return s.graph.add(Op::broadcast_to, {s.operand(1)}, attributes, s.location);
 }
 
-// sum(x), where sum(x, keepdims) is wanted too: one reduction.
+// sum(x), if the graph also contains sum(x, keepdims): one reduction and a reshape.
 Result kept_as_well(const Graph& old, ValueId id, const KeptReductions& kept, const Subject& s) {
   if (!ir::is_reduction(s.op) || s.attributes.keepdims) return std::nullopt;
   Attributes keeping = s.attributes;

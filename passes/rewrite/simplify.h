@@ -4,13 +4,14 @@
 
 namespace heddle::passes {
 
-/// Removes what does nothing: neutral operands, casts there and back, views that compose or change
-/// nothing. Every rule keeps values bit for bit, NaN and signed zeros included, but for small
-/// integer powers: as products they round as their factors do, within the table's error for power.
+/// Removes ops without effect: neutral operands, casts there and back, views that compose or do
+/// nothing. Results stay bit for bit the same, including NaN and signed zeros. The exception is
+/// small integer powers: as products, they round as multiplications do, within the error that the
+/// op table allows for power.
 ir::Graph simplify(const ir::Graph& graph);
 
-/// Replaces reductions over nothing or over one element, concatenations with empty parts and empty
-/// slice updates, so that no later stage sees an extent of 0 inside a kernel.
+/// Replaces reductions over zero elements or one, concatenations with empty parts, and empty slice
+/// updates. Later stages then see no extent of 0 inside a kernel.
 ir::Graph remove_degenerate(const ir::Graph& graph);
 
 }  // namespace heddle::passes

@@ -6,10 +6,11 @@
 
 namespace heddle::passes {
 
-/// Most parts of one concatenation in a kernel: each is a pointer and a test of every element.
+/// Limit on parts of one concatenation in a kernel. Each part costs a pointer, and a comparison for
+/// every element.
 inline constexpr std::size_t max_parts = 64;
 
-/// Makes concatenations of more than max_parts arrays concatenations of concatenations.
+/// Splits concatenations of more than max_parts arrays into trees of concatenations.
 ir::Graph narrow_concatenations(const ir::Graph& graph);
 
 }  // namespace heddle::passes
