@@ -86,7 +86,8 @@ bool shows_order(const Reduction& reduction, const ir::Target& target) {
          (ir::capabilities_of(target).ordered_rows && has_order(reduction));
 }
 
-/// The load that reads most, of several the one that runs along the last inner loop already.
+/// The load that reads the most bytes. Among equals, one that is contiguous along the last inner
+/// loop is preferred.
 const Instruction* largest_load(const KernelPlan& plan) {
   const Instruction* largest = nullptr;
   double most = 0;
@@ -110,7 +111,7 @@ void order_inner_loops(KernelPlan& plan, const ir::Target& target) {
     return;
   const Instruction* load = largest_load(plan);
   if (load == nullptr) return;
-  // Unknown distances are taken for long ones, and what is read again comes first.
+  // An unknown stride counts as long. Loops along which the load reads the same element come first.
   const auto distance = [&](const Loop& loop) {
     constexpr std::int64_t farthest = std::numeric_limits<std::int64_t>::max();
     const std::optional<Dim> step = step_along(plan, load->address, loop);
@@ -140,7 +141,7 @@ void assign_stages(KernelPlan& plan) {
     reduction.stage = 0;
     for (const int needed : needs_of(reduction))
       reduction.stage = std::max(reduction.stage, plan.body[needed].stage);
-    // A scan is known in the walk that makes it.
+    // The result of a scan is available in the pass that computes it.
     instruction.element = reduction.scan;
     instruction.stage = reduction.stage + (reduction.scan ? 0 : 1);
     plan.stages = std::max(plan.stages, instruction.stage);
@@ -173,7 +174,8 @@ std::vector<int> needed(const KernelPlan& plan, const std::vector<int>& roots, b
 }
 
 int index_bits(const KernelPlan& plan) {
-  // Blocks round up, and a thread may step past the end before it looks.
+  // Rounding up to whole blocks, and a thread's last step, may exceed the end before the bounds
+  // check.
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 22);
   const auto fits = [&](const Dim& dim) { return dim.is_constant() && dim.constant() < limit; };
   if (!fits(iterations(plan.outer)) || !fits(iterations(plan.inner))) return 64;

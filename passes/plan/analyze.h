@@ -5,40 +5,40 @@
 
 namespace heddle::passes {
 
-/// Merges neighbouring loops that every address walks as one, drops none of their order.
+/// Merges neighbouring loops that every address treats as one loop. Keeps the order of loops.
 void collapse_loops(KernelPlan& plan, IndexSpace& space);
-/// Orders outer loops so that stores run through memory, as far as extents are known.
+/// Orders outer loops so that stores are contiguous in memory, as far as extents are known.
 void order_loops(KernelPlan& plan);
-/// Orders inner loops so that what they read most of runs through memory, where no result tells in
-/// which order elements were combined. Call it before collapse_loops.
+/// Orders inner loops so that the largest load is contiguous in memory. Does nothing if a result
+/// depends on the order in which elements are combined. Call it before collapse_loops.
 void order_inner_loops(KernelPlan& plan, const ir::Target& target);
-/// Sets stages and levels: after which reductions a value can be known, and whether it belongs to
-/// the inner loops.
+/// Sets, for each instruction, the stage (the reductions that must be finished before it) and the
+/// level (whether it depends on the inner loops).
 void assign_stages(KernelPlan& plan);
-/// The instructions that `roots` need, in order; with `element_only` those of the inner loops
-/// alone. Those in `known`, and what only they need, are left out.
+/// The instructions that `roots` depend on, in order; with `element_only`, only those inside the
+/// inner loops. Instructions in `known` are left out, and so are those that only they depend on.
 std::vector<int> needed(const KernelPlan& plan, const std::vector<int>& roots, bool element_only,
                         const std::vector<bool>& known = {});
-/// 32 when every address and every loop provably fits, else 64.
+/// 32 if every address and every loop provably fits, else 64.
 int index_bits(const KernelPlan& plan);
 
 /// Product of the loops' extents.
 Dim iterations(const std::vector<Loop>& loops);
-/// Coefficient of the last loop in an address when moving along it is all that changes; nothing
-/// when it also stands inside a quotient or remainder.
+/// The stride of an address along the loop. nullopt if the loop also occurs inside a quotient or
+/// remainder.
 std::optional<Dim> step_along(const KernelPlan& plan, const Index& address, const Loop& loop);
-/// The same of what a load reads, whose address may also be made of values: those that do not
-/// change along the loop leave the step as it is.
+/// As above, for a load, whose address may contain values. Values that do not change along the loop
+/// do not affect the stride.
 std::optional<Dim> step_along(const KernelPlan& plan, const Instruction& load, const Loop& loop);
-/// The instructions whose values may differ between iterations of the loop.
+/// For each instruction, whether its value may differ between iterations of the loop.
 std::vector<bool> varying_along(const KernelPlan& plan, const Loop& loop);
-/// Widest power of two <= limit by which the access may be vectorised along `loop`: the address
-/// moves by one element, and everything else in it is a multiple of the width.
+/// The widest vector access along `loop`: the largest power of two <= limit such that the stride is
+/// one element and the rest of the address is a multiple of the width.
 int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Index& address,
                  const Loop& loop, int limit);
-/// The same of a load; 1 where it is guarded.
+/// As above, for a load; 1 if it is guarded.
 int vector_width(const KernelPlan& plan, const Instruction& load, const Loop& loop, int limit);
-/// Name after the ops that are computed, the longest first, and the result's dtype.
+/// A name built from the ops that are computed, most expensive first, and the result's dtype.
 std::string describe(const KernelPlan& plan);
 
 }  // namespace heddle::passes

@@ -14,7 +14,7 @@ bool divides(const Instruction& user, std::size_t argument) {
          user.element;
 }
 
-/// Values of the row that elements are divided by, and that nothing else needs. Not where a
+/// Marks values of a row that are only used as divisors of elements. Values are not marked if a
 /// reduction over the row needs the quotients.
 void choose_divisors(KernelPlan& plan) {
   std::vector<bool> divided_by(plan.body.size()), otherwise(plan.body.size());
@@ -39,7 +39,8 @@ void choose_divisors(KernelPlan& plan) {
   }
 }
 
-/// Loads that several walks need, or several of the iterations that a thread takes at once.
+/// Marks loads that several passes need, or several of the iterations that one thread takes at
+/// once.
 void choose_held_loads(KernelPlan& plan, const Loop& along) {
   std::vector<int> uses(plan.body.size());
   for (const std::vector<int>& roots : walk_roots(plan)) {
@@ -52,7 +53,7 @@ void choose_held_loads(KernelPlan& plan, const Loop& along) {
   }
 }
 
-/// More where the loads are narrow, and little is done with each.
+/// Unrolls further if elements are narrow and there is little work for each.
 int walk_unroll(const KernelPlan& plan) {
   constexpr int least = 4, elements = 16, light = 8;
   if (plan.mapping == Mapping::columns) return least;

@@ -5,19 +5,19 @@
 
 namespace heddle::passes {
 
-/// Decides, of a plan whose loops are laid over threads, what its single values and passes ask for:
-/// Instruction::held and divisor, KernelPlan::walk_unroll and host_passes.
+/// Decides details of a plan whose loops are already mapped to threads: Instruction::held and
+/// divisor, KernelPlan::walk_unroll and host_passes.
 void decide_details(KernelPlan& plan, const ir::Target& target);
 
-/// The passes of a plan over the elements of its stages, for a CPU.
+/// The passes over elements, stage by stage, for a CPU.
 std::vector<HostPass> host_passes(const KernelPlan& plan);
 
-/// Whether a CPU looks for the reduction's place by integer keys (ir/scalar/reduce.h).
+/// Whether a CPU computes argmin or argmax by comparing integer keys (ir/scalar/reduce.h).
 bool finds_place_by_key(const Reduction& reduction);
 
-/// What each walk of a GPU's thread over elements computes, as instructions: a stage of rows or
-/// columns; the elements that are scanned, then those that are stored. Of plans without inner loops
-/// two equal ones, for any two iterations along `held_loop`.
+/// For each pass of a GPU thread over elements, the instructions whose values it needs. Rows and
+/// columns: one pass for each stage. Scans: one pass for the scanned elements, one for the stored
+/// ones. Plans without inner loops: two equal entries, for any two iterations along `held_loop`.
 std::vector<std::vector<int>> walk_roots(const KernelPlan& plan);
 
 }  // namespace heddle::passes

@@ -4,20 +4,20 @@
 
 namespace heddle::passes {
 
-/// Operations that one kernel may hold, as operations_of counts them, and values that it may read
-/// from memory and write to it.
+/// Limits of one kernel: operations (as operations_of counts them), values read from memory, and
+/// values written to memory.
 inline constexpr int max_operations = 1024;
 inline constexpr int max_operands = 64;
 inline constexpr int max_stores = 96;
 
-/// Whether the group, and the candidate with it, stay within these.
+/// Whether the group, including the candidate, stays within these limits.
 Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate,
                      const ir::Target& target);
-/// The same, for families that do not scatter.
+/// As within_sizes, for families that do not scatter.
 Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate,
                       const ir::Target& target);
 
-/// Elementwise ops and index sources over one space, in vectors along the last loop.
+/// Elementwise ops and index sources over one iteration space, vectorised along the last loop.
 class Pointwise : public Family {
  public:
   std::string_view name() const override { return "pointwise"; }
@@ -25,28 +25,29 @@ class Pointwise : public Family {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
-/// Pointwise kernels that read across their stores' order, through tiles.
+/// Pointwise kernels whose loads and stores are contiguous along different loops; they use tiles.
 class Transpose : public Pointwise {
  public:
   std::string_view name() const override { return "transpose"; }
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
-/// Pointwise kernels with parts: concatenate and slice_update choose by where an element lies.
+/// Pointwise kernels with concatenate or slice_update, which select a value by the element's
+/// position.
 class Piecewise : public Pointwise {
  public:
   std::string_view name() const override { return "piecewise"; }
   Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
 };
 
-/// Values that are combined, atomically, with what is at the place that their indices name.
+/// Values that are combined atomically with the elements that their indices select.
 class Scatter : public Pointwise {
  public:
   std::string_view name() const override { return "scatter"; }
   Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
 };
 
-/// Reductions over the same inner loops with what is computed before and after them.
+/// Reductions over the same inner loops, with the ops before and after them.
 class ReductionFamily : public Piecewise {
  public:
   std::string_view name() const override { return "reduction"; }
@@ -54,13 +55,16 @@ class ReductionFamily : public Piecewise {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
-/// On the host a thread takes whole rows or runs of columns; few and long ones are split by size.
+/// On the host, a thread takes whole rows or runs of columns. If they are few and long, they are
+/// split.
 void schedule_host_rows(KernelPlan& plan, bool columnwise);
 
-/// Into how many parts the host cuts each of so many units of rows, so that all cores have work.
+/// The number of parts into which the host splits each of `units` rows of `row` elements, so that
+/// all cores have work. Parts have at least `part` elements.
 std::int64_t host_parts(std::int64_t units, std::int64_t row, std::int64_t part = 1 << 16);
 
-/// Rows or columns that are reduced and then read again, held between by one block or by a cluster.
+/// Rows or columns that are reduced and then read again. One block, or a cluster, holds them in
+/// between.
 class Normalization : public ReductionFamily {
  public:
   std::string_view name() const override { return "normalization"; }
@@ -68,8 +72,8 @@ class Normalization : public ReductionFamily {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
-/// Scans along one loop, with what is computed before and after them over the same loops. Rows that
-/// one block cannot hold are cut in tiles, each of which waits for what the earlier ones come to.
+/// Scans along one loop, with the ops before and after them over the same loops. A row that one
+/// block cannot hold is split into tiles; each tile waits for the results of earlier tiles.
 class Scan : public Piecewise {
  public:
   std::string_view name() const override { return "scan"; }
@@ -77,10 +81,10 @@ class Scan : public Piecewise {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 bool scans(const KernelPlan& plan);
-/// Any plan that scans.
+/// Schedules any plan with a scan.
 void schedule_scan(KernelPlan& plan, const ir::Target& target);
 
-/// One op, one thread an outer iteration, no assumption about anything.
+/// One op, one thread for each outer iteration. Makes no assumptions.
 class Generic : public Family {
  public:
   std::string_view name() const override { return "generic"; }

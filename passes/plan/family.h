@@ -11,26 +11,28 @@
 
 namespace heddle::passes {
 
-/// What a family says of a node that asks to join.
+/// A family's answer to a node that may join a group.
 struct Verdict {
   bool accepted = true;
   std::string reason;  ///< "1025 operations, at most 1024"
   static Verdict no(std::string reason) { return {false, std::move(reason)}; }
 };
 
-/// A kind of kernel. It says which groups it can run, and lays their loops over threads.
+/// A kind of kernel. Decides which groups it can run, and maps their loops to threads.
 class Family {
  public:
   virtual ~Family() = default;
   virtual std::string_view name() const = 0;
-  /// May the node join? `group` already holds what joined before; the root asks too.
+  /// Whether the candidate may join. `group` contains the nodes that joined before. Also called for
+  /// the root.
   virtual Verdict extend(const Graph& graph, const Group& group, const Candidate& candidate,
                          const ir::Target& target) const = 0;
-  /// Decides vector width, threads, splits. Nothing when another family runs this group better.
+  /// Chooses vector width, threads and splits. Returns false if another family runs the group
+  /// better.
   virtual bool schedule(KernelPlan& plan, const ir::Target& target) const = 0;
 };
 
-/// In order of preference; generic, which takes every op that is not a library's, is last.
+/// In order of preference. The last one, generic, accepts every op that is not a library call.
 std::span<const Family* const> families();
 
 }  // namespace heddle::passes

@@ -28,13 +28,14 @@ bool moves_bits(const Instruction& instruction) {
   }
 }
 
-/// Extremes are found by the order of bits.
+/// Whether the reduction compares elements by their bits, so that float16 needs no conversion.
 bool takes_bits(const Reduction& reduction) {
   return reduction.op == ir::Op::min || reduction.op == ir::Op::max ||
          ir::finds_place(reduction.op);
 }
 
-/// Whether neighbours along the loop are neighbours in memory, whose place the loops alone tell.
+/// Whether neighbouring iterations along the loop access neighbouring elements, and the address
+/// depends on loops only.
 bool is_run(const KernelPlan& plan, const Index& address, const Loop& loop) {
   return std::ranges::all_of(address.terms,
                              [&](const IndexTerm& term) {
@@ -45,7 +46,7 @@ bool is_run(const KernelPlan& plan, const Index& address, const Loop& loop) {
                              [&](const IndexTerm& term) { return term.atom == loop.atom; });
 }
 
-/// Stores of float16 that is computed rather than moved.
+/// Stores of float16 values that are computed, not just copied.
 std::vector<int> strip_stores(const KernelPlan& plan, const HostPass& pass, const Loop& loop) {
   std::vector<bool> computed(plan.body.size());
   for (std::size_t i = 0; i < plan.body.size(); ++i) {
@@ -64,7 +65,8 @@ std::vector<int> strip_stores(const KernelPlan& plan, const HostPass& pass, cons
   return result;
 }
 
-/// Loads of float16 whose numbers arithmetic, sums or the pass's `strip_stores` ask for.
+/// Loads of float16 whose numeric values are needed by arithmetic, by sums, or by the pass's
+/// `strip_stores`.
 std::vector<int> strip_loads(const KernelPlan& plan, const HostPass& pass, const Loop& loop) {
   std::vector<bool> asked(plan.body.size());
   for (const int i : pass.strip_stores) asked[plan.stores[i].value] = true;
@@ -101,7 +103,7 @@ void choose_states(const KernelPlan& plan, HostPass& pass) {
   const bool in_runs = !pass.reductions.empty() &&
                        order_of(plan.reductions[pass.reductions[0]]) == CombineOrder::columns;
   if (in_runs) return;
-  // Independent states, so that the compiler can combine a vector of them at once.
+  // Independent states, so that the compiler can combine a whole vector of them at once.
   pass.states = 64;
   for (const int i : pass.reductions) {
     const Reduction& reduction = plan.reductions[i];
@@ -116,18 +118,19 @@ void choose_states(const KernelPlan& plan, HostPass& pass) {
   pass.states = row.is_constant() ? reduce::lanes_of(row.constant(), pass.state_bytes) : 0;
 }
 
-/// GCC 12 makes no vectors of several rows where keys and places differ in width.
+/// GCC 12 does not vectorise over several rows if keys and indices differ in width.
 int rows_at_once(const KernelPlan& plan, const HostPass& pass) {
   const bool places = std::ranges::any_of(
       pass.reductions, [&](int i) { return finds_place_by_key(plan.reductions[i]); });
   return places || plan.body.size() > 12 ? 1 : 4;
 }
 
-/// The reductions of a stage by the pass that they share, empty passes left out.
+/// Assigns the reductions of a stage to shared passes. Empty passes are left out.
 std::vector<HostPass> shared_passes(const KernelPlan& plan, int stage) {
   const bool rows = plan.mapping == Mapping::rows;
-  // Rows: in their order with small states, with larger ones; in that of columns; complex places.
-  // Columns: in sequence; in the order of rows with small states, with larger ones.
+  // Passes over rows: row order with small states, row order with larger states, column order,
+  // argmin and argmax of complex numbers. Passes over columns: column order, row order with small
+  // states, row order with larger states.
   std::vector<HostPass> passes(4);
   std::vector<int> unordered;
   for (std::size_t k = 0; k < plan.reductions.size(); ++k) {
@@ -150,7 +153,7 @@ std::vector<HostPass> shared_passes(const KernelPlan& plan, int stage) {
   return passes;
 }
 
-/// The stores go with the stage's first pass.
+/// The stage's stores belong to its first pass.
 std::vector<HostPass> stage_passes(const KernelPlan& plan, int stage) {
   std::vector<HostPass> passes = shared_passes(plan, stage);
   std::vector<int> stores;

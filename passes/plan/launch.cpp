@@ -13,7 +13,7 @@ namespace heddle::passes {
 
 namespace {
 
-/// Symbols of what a kernel's text spells, in the order in which it does.
+/// Collects symbols in the order in which the kernel's text mentions them.
 class Symbols {
  public:
   explicit Symbols(const IndexSpace& space) : space_(space) {}
@@ -43,10 +43,10 @@ std::vector<GridExtent> tile_grid(const KernelPlan& plan) {
           {iterations(untiled_loops(plan)), 1}};
 }
 
-/// An upper bound of `bytes` for each of the blocks, exact where extents are known.
+/// An upper bound of `bytes` times the number of blocks; exact if all extents are constant.
 Dim bytes_of_blocks(std::vector<GridExtent> grid, std::int64_t bytes) {
-  // Sizes do not divide: an unknown extent counts a byte or few for each of its elements, the first
-  // of them, and each other all of them.
+  // ceil(elements / per_block) is not a polynomial. So the first symbolic extent counts ceil(total
+  // / per_block) bytes for each of its elements; further ones count as if per_block were 1.
   std::ranges::stable_sort(grid, std::ranges::greater(), [](const GridExtent& extent) {
     return std::pair(extent.elements.is_constant(), extent.per_block);
   });
@@ -77,12 +77,12 @@ std::vector<GridExtent> scan_grid(const KernelPlan& plan) {
   return grid;
 }
 
-/// Bytes of states that move together.
+/// Size of `width` states that are exchanged together, rounded up to 4 bytes.
 std::size_t parcel_bytes(std::size_t state, std::size_t width) {
   return (state * width + 3) / 4 * 4;
 }
 
-/// Shared memory in which the threads of a block combine, of one reduction.
+/// Shared memory for combining the states of a block's threads, for one reduction.
 std::size_t reduction_shared_bytes(const KernelPlan& plan, std::size_t state) {
   const auto threads = static_cast<std::size_t>(plan.threads);
   const auto across = static_cast<std::size_t>(plan.threads_per_row);
@@ -99,7 +99,7 @@ std::int64_t block_shared_bytes(const KernelPlan& plan) {
   return static_cast<std::int64_t>((bytes + 15) / 16 * 16);
 }
 
-/// Shared memory of one scan: within a tile, then among tiles.
+/// Shared memory of one scan: for combining within a tile, then among tiles.
 std::size_t scan_shared_bytes(const KernelPlan& plan, std::size_t state) {
   const auto warps = static_cast<std::size_t>(plan.threads) / 32;
   if (plan.mapping == Mapping::scan_columns)
@@ -109,8 +109,8 @@ std::size_t scan_shared_bytes(const KernelPlan& plan, std::size_t state) {
   return (warps * static_cast<std::size_t>(plan.held) + rows) * state;
 }
 
-/// What an element costs one thread of a host in nanoseconds, roughly: vector code over what is in
-/// the second-level cache.
+/// Approximate time for one element on one host thread, in nanoseconds. Assumes vectorised code and
+/// data in the second-level cache.
 double host_nanoseconds(const KernelPlan& plan) {
   constexpr double a_byte = 0.006, a_slot = 0.017, slots_to_convert = 15;
   double bytes = 0, slots = 3.0 * static_cast<double>(plan.reductions.size());

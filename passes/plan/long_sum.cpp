@@ -15,10 +15,10 @@ int log2_floor(std::int64_t n) {
 }
 int log2_ceil(std::int64_t n) { return n <= 1 ? 0 : log2_floor(n - 1) + 1; }
 
-/// How the elements of one sum are divided among blocks, threads and lanes.
+/// How the elements of one sum are divided among blocks, threads and vector elements.
 struct Tree {
-  std::int64_t width = 1;  ///< elements of one step of all the threads of a cluster
-  int depth = 0;           ///< additions from what a lane has come to up to the result
+  std::int64_t width = 1;  ///< elements that all threads of a cluster add in one step
+  int depth = 0;           ///< additions from one vector element's partial sum to the result
 };
 
 Tree tree_of(const KernelPlan& plan) {
@@ -36,7 +36,7 @@ Tree tree_of(const KernelPlan& plan) {
   return tree;
 }
 
-/// (1 + 2 log2 n) eps are this many roundings and two more, which folding takes.
+/// The bound (1 + 2 log2 n) eps allows this many roundings, and two more, which folding uses.
 int roundings_allowed(std::int64_t elements) { return 4 * log2_floor(elements); }
 
 }  // namespace
@@ -56,7 +56,7 @@ Folding folding_of(const KernelPlan& plan) {
     while (run > shortest && !keeps_to_bound(run)) run /= 2;
     return run;
   };
-  // What the last fold lost is added first.
+  // With compensation, a run of additions begins with the rounding error of the last fold.
   const int run = longest_run([&](std::int64_t steps) {
     return steps + tree.depth <= roundings_allowed(steps * tree.width);
   });

@@ -11,23 +11,26 @@ namespace heddle::passes {
 
 namespace {
 
-// Blocks that share a row or columns: two of them to a multiprocessor, half of whose registers hold
-// elements. While some wait for each other, the others load and store. Columns are combined across
-// all warps of a block, so that fewer threads that hold more of them are done earlier.
+// Blocks that share a row or columns. Two of them run on a multiprocessor and hold elements in half
+// of its registers: while one waits for other blocks, the other loads and stores. Columns are
+// combined across all warps of a block, so fewer threads that each hold more elements finish
+// earlier.
 constexpr std::int64_t row_threads = 512, column_threads = 256;
 constexpr std::int64_t block_held_bytes = 1 << 16;
-constexpr std::int64_t registers = 1 << 16;  // of a multiprocessor
-// Runs of columns that a block reads at once: whole memory transactions where they fit.
+constexpr std::int64_t registers = 1 << 16;  // on a multiprocessor
+// Bytes of adjacent columns that a block reads at once: a whole memory transaction if possible.
 constexpr std::int64_t column_bytes = 128, least_column_bytes = 32;
 
-/// Elements, no smaller than f32's, that are held in registers, and unrolled.
+/// Elements that a thread holds in registers, in unrolled code. Elements smaller than f32 count as
+/// f32.
 std::int64_t elements_a_thread(std::int64_t element_bytes, std::int64_t threads) {
   constexpr std::int64_t narrowest = 4;
   return std::max<std::int64_t>(
       block_held_bytes / threads / std::max<std::int64_t>(element_bytes, narrowest), 1);
 }
 
-/// Of a row that one block holds in registers: where no cluster shares it, 16 a thread of any size.
+/// Elements of a row that one block can hold in registers. Without clusters: 16 for each of 1024
+/// threads, whatever the element size.
 std::int64_t elements_a_block(std::int64_t element_bytes, const ir::Target& target) {
   constexpr std::int64_t most = 16384;
   return target.max_cluster > 1 ? elements_a_thread(element_bytes, 1) : most;
@@ -37,7 +40,7 @@ std::int64_t elements_a_cluster(std::int64_t element_bytes, const ir::Target& ta
   return std::max(1, target.max_cluster) * elements_a_thread(element_bytes, 1);
 }
 
-/// Bytes that every element of the inner loops reads.
+/// Bytes that are read for each element of the inner loops.
 std::int64_t bytes_an_element(const KernelPlan& plan) {
   std::int64_t bytes = 0;
   for (const Instruction* load : element_loads(plan))
@@ -45,8 +48,8 @@ std::int64_t bytes_an_element(const KernelPlan& plan) {
   return bytes;
 }
 
-/// Blocks for `elements`, as few as hold them, or more of them while multiprocessors are idle and
-/// each has enough to do.
+/// Blocks of a cluster for `elements`: the fewest that can hold them, or more as long as
+/// multiprocessors are idle and each block has enough to do.
 int choose_cluster(std::int64_t elements, std::int64_t a_thread, std::int64_t threads,
                    std::int64_t groups, const ir::Target& target) {
   std::int64_t blocks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
@@ -59,9 +62,9 @@ int choose_cluster(std::int64_t elements, std::int64_t a_thread, std::int64_t th
   return static_cast<int>(std::min<std::int64_t>(blocks, target.max_cluster));
 }
 
-/// Of a thread: what it holds, for each of its columns a value of each reduction and what divides
-/// fast by one (op::Divisor), and what it works with. On an H200 a spill of 8 bytes cost less than
-/// the fourth block gained, one of 200 more; and 350 less than the second.
+/// Estimated registers of a thread: the elements that it holds; for each of its columns, the value
+/// of each reduction and a precomputed divisor (op::Divisor); and working registers. Measured on an
+/// H200: a small spill costs less than one more resident block gains.
 std::int64_t column_registers(const KernelPlan& plan, std::int64_t element_bytes) {
   constexpr std::int64_t working = 20, register_bytes = 4, divisor_bytes = 12;
   std::int64_t bytes = plan.held * element_bytes;
@@ -76,13 +79,15 @@ std::int64_t column_registers(const KernelPlan& plan, std::int64_t element_bytes
   return working + ceil_divide(plan.vector * bytes, register_bytes);
 }
 
-/// What does not fit into registers is read again, from the caches.
+/// Returns `held`, or 0 if that does not fit into registers: then elements are read again, from the
+/// caches.
 std::int64_t held_if_fitting(std::int64_t held, int vector, std::int64_t a_thread) {
   return (held - 1) * vector >= a_thread ? 0 : held;
 }
 
-/// A row that one block holds: a part of a warp, a warp, or as many warps as it takes, which then
-/// are a block, so that no row waits at another's barriers.
+/// Maps a row that one block holds to a part of a warp, to a warp, or to as many warps as it needs.
+/// In the last case, the row is the only one of its block, so that no row waits at another row's
+/// barriers.
 void schedule_block_rows(KernelPlan& plan, std::int64_t row) {
   constexpr std::int64_t warp = 32, most_lanes = 1024, held_elements = 16, enough_threads = 1 << 16;
   const std::int64_t rows = std::max<std::int64_t>(known(iterations(plan.outer), 1 << 20), 1);

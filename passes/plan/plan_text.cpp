@@ -74,7 +74,7 @@ class PlanText {
                        plan_.index_bits);
   }
 
-  /// What decide_details() decided.
+  /// The details that decide_details() chose.
   std::string details() const {
     std::string text, holds, inverts;
     for (std::size_t i = 0; i < plan_.body.size(); ++i) {
@@ -142,7 +142,7 @@ class PlanText {
     text_ += '\n';
   }
 
-  /// Quotients and remainders get a line of their own, before the first that they stand in.
+  /// A quotient or remainder is printed on its own line, before its first use.
   std::string atom(AtomId id) {
     if (const auto found = names_.find(id); found != names_.end()) return found->second;
     const Atom& atom = plan_.space->atom(id);

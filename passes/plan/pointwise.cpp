@@ -11,12 +11,14 @@ namespace heddle::passes {
 
 namespace {
 
-// Every value that is read or stored may be a parameter of 8 bytes; any driver takes 4 KB of them.
+// Each value that is read or stored may be a parameter of 8 bytes. Every driver accepts 4 KB of
+// parameters.
 constexpr int max_reads = 384;
-static_assert((max_reads + max_stores) * 8 <= 4096 - 256);  // the rest are sizes
-// Issue slots of a thread's code: of kernels with more the instruction caches hold no copy.
+static_assert((max_reads + max_stores) * 8 <= 4096 - 256);  // the rest is for sizes
+// Limit on the issue slots of one thread's code. Larger kernels do not fit into the instruction
+// caches.
 constexpr std::int64_t most_slots = 4096;
-// Iterations of a loop that one thread takes, to share their loads.
+// Limit on the iterations of a loop that one thread takes in order to share their loads.
 constexpr std::int64_t most_held_iterations = 8;
 
 bool is_pointwise(ir::Op op) {
@@ -47,7 +49,7 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
   }
   if (candidate.stored && group.stored.size() >= max_stores)
     return Verdict::no(std::to_string(max_stores) + " values to store are as many as it may have");
-  // A part is likely a read of its own, whatever is computed of it.
+  // Each part of a concatenation probably needs a read of its own, whatever is computed from it.
   const auto parts = graph.op(candidate.node) == ir::Op::concatenate
                          ? static_cast<int>(graph.operands(candidate.node).size())
                          : 0;
@@ -78,7 +80,7 @@ bool is_plain_load(const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::load && instruction.arguments.empty();
 }
 
-/// Issue slots of what the kernel does with one element.
+/// Issue slots of the kernel's work on one element.
 std::int64_t slots_of(const KernelPlan& plan) {
   std::int64_t slots = 0;
   for (const Instruction& one : plan.body)
@@ -86,7 +88,7 @@ std::int64_t slots_of(const KernelPlan& plan) {
   return slots;
 }
 
-/// Loads that some iteration of the loop makes and a later one, a few further, makes again.
+/// The number of loads in an iteration of the loop that an iteration shortly before makes as well.
 int repeated_loads(const KernelPlan& plan, const Loop& loop) {
   int count = 0;
   for (const Instruction& later : plan.body) {
@@ -106,8 +108,8 @@ int repeated_loads(const KernelPlan& plan, const Loop& loop) {
   return count;
 }
 
-/// Where neighbouring iterations of a loop, not the last, load the same, a thread takes several of
-/// them, as many as it has registers for and as leave enough blocks.
+/// If neighbouring iterations of a loop (except the last loop) load the same elements, a thread
+/// takes several of them: as many as its registers can hold and as leave enough blocks.
 void share_loads(KernelPlan& plan, const ir::Target& target) {
   int most = 0, shared_loop = -1;
   for (std::size_t i = 0; i + 1 < plan.outer.size(); ++i) {
@@ -117,7 +119,8 @@ void share_loads(KernelPlan& plan, const ir::Target& target) {
   }
   const Dim total = iterations(plan.outer);
   if (most == 0 || !total.is_constant()) return;
-  // Only whole vectors are held, or single elements where these are wide enough to move alone.
+  // Held loads are whole vectors; or single elements, if these are wide enough for efficient
+  // access.
   constexpr std::size_t narrowest = 4;
   int vector = plan.vector;
   bool wide = true;
@@ -144,8 +147,8 @@ void share_loads(KernelPlan& plan, const ir::Target& target) {
   plan.vector = vector;
 }
 
-/// A thread takes several vectors where it would otherwise wait for few loads at once, or what it
-/// makes of a random key serves all of them; and enough blocks remain to fill the device.
+/// A thread takes several vectors if it would otherwise have too few loads in flight, or if they
+/// can share the work on a random key; and only if enough blocks remain to fill the device.
 void unroll(KernelPlan& plan, const ir::Target& target) {
   int loads = 0;
   for (const Instruction& load : plan.body) {
@@ -191,7 +194,8 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
         width,
         std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(instruction.dtype))));
   }
-  // Rows of more than one loop must hold whole vectors; a single loop has a tail instead.
+  // If there are several loops, the last extent must be a multiple of the width. A single loop has
+  // a tail instead.
   while (width > 1 && plan.outer.size() > 1 && !last.extent.divisible_by(width)) width /= 2;
   while (width > 1 && width * slots_of(plan) > most_slots) width /= 2;
   plan.vector = width;
@@ -222,8 +226,8 @@ Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate&
 
 namespace {
 
-/// Vectors by which tiles are read along their loop and written along the last, and the edge and
-/// threads that go with them.
+/// Chooses the vector width for reading tiles along `tile_loop` and writing them along the last
+/// loop, and a matching tile edge and number of threads.
 void widen_tiles(KernelPlan& plan, const ir::Target& target) {
   const Loop &last = plan.outer.back(), &across = plan.outer[plan.tile_loop];
   int width = 16;
@@ -248,8 +252,8 @@ void widen_tiles(KernelPlan& plan, const ir::Target& target) {
 
 }  // namespace
 
-// A kernel whose loads run along another loop than its stores goes in tiles, which lie in shared
-// memory on a GPU and in the first-level cache on a CPU.
+// If the loads are contiguous along another loop than the stores, the kernel uses tiles: in shared
+// memory on a GPU, in the first-level cache on a CPU.
 bool Transpose::schedule(KernelPlan& plan, const ir::Target& target) const {
   if (plan.outer.size() < 2) return false;
   const int last = static_cast<int>(plan.outer.size()) - 1;
@@ -278,7 +282,8 @@ bool Transpose::schedule(KernelPlan& plan, const ir::Target& target) const {
     plan.mapping = Mapping::tiles;
     plan.tiled = std::move(tiled);
     plan.tile_loop = loop;
-    // The cache puts a tile's short lines together with its neighbours'.
+    // The cache combines a tile's short lines with those of its neighbours, so stores must not
+    // bypass it.
     for (KernelOperand& operand : plan.operands) operand.streamed = false;
     if (ir::capabilities_of(target).blocks) widen_tiles(plan, target);
     return true;

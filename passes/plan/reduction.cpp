@@ -12,8 +12,8 @@ namespace heddle::passes {
 
 namespace {
 
-/// As many parts of the inner loops as give every multiprocessor several blocks, each with enough
-/// work. Unknown outer extents are taken to be enough by themselves.
+/// The number of parts of the inner loops that gives each multiprocessor several blocks with enough
+/// work. Symbolic outer extents are assumed to give enough blocks.
 int choose_split(const KernelPlan& plan, std::int64_t blocks, std::int64_t steps,
                  const ir::Target& target) {
   if (plan.stages > 1 || !iterations(plan.outer).is_constant()) return 1;
@@ -56,7 +56,7 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.split = choose_split(plan, blocks, row / (std::int64_t{lanes} * plan.vector), target);
 }
 
-// Of the host's work, whatever number of cores it has.
+// Limits for the host. They do not depend on the number of cores.
 constexpr std::int64_t enough_units = 64, most_parts = 256;
 
 }  // namespace
@@ -69,7 +69,7 @@ std::int64_t host_parts(std::int64_t units, std::int64_t row, std::int64_t part)
 
 namespace {
 
-/// Rows of columns: whole blocks of what is combined in the order of rows.
+/// The least rows in a part of columns: whole blocks, for reductions that combine in row order.
 std::int64_t least_part(const KernelPlan& plan) {
   std::int64_t least = 64;
   for (const Reduction& reduction : plan.reductions) {
@@ -87,7 +87,7 @@ void schedule_host_rows(KernelPlan& plan, bool columnwise) {
   plan.threads = plan.threads_per_row = 1;
   std::int64_t width = 1;
   std::int64_t part = std::min<std::int64_t>(1 << 16, 2 * host_worthwhile(plan));
-  // Parts of columns leave a state for each of these.
+  // Each part stores a state for each of these columns.
   if (columnwise) {
     width = host_columns(plan);
     width = std::min(known(plan.outer.back().extent, width), width);
@@ -145,7 +145,7 @@ bool Generic::schedule(KernelPlan& plan, const ir::Target& target) const {
 }
 
 std::span<const Family* const> families() {
-  // Never destroyed: programs may be compiled while the process ends.
+  // Never destroyed, because programs may be compiled while the process exits.
   static const Family* const all[] = {new Transpose,     new Pointwise, new Piecewise,
                                       new Scatter,       new Scan,      new ReductionFamily,
                                       new Normalization, new Generic};

@@ -11,10 +11,11 @@ namespace heddle::passes {
 
 namespace {
 
-constexpr int most_scans = 4;           // whose states a thread holds at once
-constexpr std::int64_t narrowest = 16;  // columns that are worth a kernel of columns
+constexpr int most_scans = 4;           // limit on scans whose states a thread holds at once
+constexpr std::int64_t narrowest = 16;  // fewest columns for a columns kernel
 
-/// Neighbouring outer iterations are neighbours in memory, and those along the scan are not.
+/// Whether neighbouring outer iterations, and not neighbouring scan elements, are contiguous in
+/// memory.
 bool is_columnwise(const KernelPlan& plan) {
   if (plan.outer.empty() || known(plan.outer.back().extent, narrowest) < narrowest) return false;
   std::int64_t votes = 0;
@@ -28,7 +29,7 @@ bool is_columnwise(const KernelPlan& plan) {
   return votes > 0;
 }
 
-/// Vectors whose states a thread holds in so many registers.
+/// The number of vectors whose states fit into `registers` registers of a thread.
 int most_held(const KernelPlan& plan, int registers) {
   std::size_t words = 0;
   for (const Reduction& reduction : plan.reductions) words += (state_bytes(reduction) + 3) / 4;
@@ -44,7 +45,8 @@ void schedule_columns(KernelPlan& plan, const ir::Target& target) {
   plan.threads = 256;
   const std::int64_t length = known(iterations(plan.inner), 1 << 20);
   const std::int64_t lanes = ceil_divide(known(columns.extent, 1 << 20), plan.vector);
-  // As many threads along the scan as it needs, at most as leave a warp its neighbours in memory.
+  // As many threads along the scan as needed, provided that the threads of a warp still access
+  // neighbouring memory.
   int across = 256;
   while (across > 32 && std::int64_t{256} / across * plan.held < length) across /= 2;
   while (across > 1 && across / 2 >= lanes) across /= 2;
@@ -60,13 +62,14 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   const int most = most_held(plan, row_registers);
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
   const std::int64_t row = known(iterations(plan.inner), 1 << 30);
-  // More threads a block hold longer rows, as long as there are blocks for all multiprocessors.
+  // More threads in a block hold longer rows. Used only if there are enough rows for all
+  // multiprocessors.
   const bool many = rows >= 2 * std::max(1, target.multiprocessors);
   const int most_lanes = many ? 1024 : 256;
   plan.look_back = row > std::int64_t{most_lanes} * plan.vector * most;
   int lanes = plan.look_back ? 256 : 1;
   constexpr std::int64_t enough_threads = 1 << 17;
-  constexpr int least_lanes = 8;  // whose vectors fill lines of memory
+  constexpr int least_lanes = 8;  // whose vectors fill a memory line
   while (!plan.look_back && lanes < most_lanes && std::int64_t{lanes} * plan.vector < row &&
          (lanes < least_lanes || std::int64_t{lanes} * plan.vector * most < row ||
           (lanes < 256 && rows * lanes < enough_threads))) {
@@ -74,13 +77,13 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   }
   plan.threads_per_row = lanes;
   plan.threads = std::max(lanes, 256);
-  // Larger tiles wait less often for those before them.
+  // Larger tiles wait less often for earlier tiles.
   plan.held = plan.look_back ? most_held(plan, 2 * row_registers)
                              : std::min<std::int64_t>(
                                    ceil_divide(row, std::int64_t{lanes} * plan.vector), most);
 }
 
-/// A thread takes whole rows or runs of columns; few and long ones are split by size.
+/// A thread takes whole rows or runs of columns. If they are few and long, they are split.
 void schedule_host(KernelPlan& plan) {
   plan.mapping = is_columnwise(plan) ? Mapping::scan_columns : Mapping::scan_rows;
   plan.threads = plan.threads_per_row = 1;

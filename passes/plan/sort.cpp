@@ -19,7 +19,7 @@ std::int64_t key_bytes(const SortCall& step) {
   return static_cast<std::int64_t>(size_of(step.dtype));
 }
 
-/// i32 where every place in a row has one.
+/// Whether i32 can hold every index in a row.
 bool narrow_indices(const SortCall& step) {
   return step.length.is_constant() &&
          step.length.constant() <= std::numeric_limits<std::int32_t>::max();
@@ -32,19 +32,19 @@ std::int64_t index_bytes(const SortCall& step) {
 
 std::int64_t element_bytes(const SortCall& step) { return key_bytes(step) + index_bytes(step); }
 
-/// A kernel's blocks, of which a multiprocessor is to have registers for so many.
+/// The size of a kernel's blocks. A multiprocessor must have registers for `least_blocks` of them.
 struct BlockShape {
   int threads, items, rounds, least_blocks;
   std::int64_t tile() const { return std::int64_t{threads} * items * rounds; }
 };
 
-/// Tiles that are merged are powers of two, and fit everywhere.
+/// Merge tiles are powers of two, and small enough for every target.
 BlockShape merge_shape(const SortCall& step) {
   const std::int64_t bytes = element_bytes(step);
   return {256, bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4, 1, 1};
 }
 
-/// Counting many elements goes in rounds, so that few blocks add up what they counted.
+/// With many elements, a block counts in rounds, so that fewer blocks add up their counts.
 BlockShape count_shape(const SortCall& step, const ir::Target& target) {
   BlockShape shape{512, key_bytes(step) <= 4 ? 8 : 4, 1, 3};
   const std::int64_t elements = step.rows.is_constant() && step.length.is_constant()
@@ -56,8 +56,8 @@ BlockShape count_shape(const SortCall& step, const ir::Target& target) {
   return shape;
 }
 
-/// Tiles as large as registers hold, since digits of larger ones have longer runs; measured on an
-/// H200. The first 256 threads keep the count of a digit each.
+/// Tiles as large as registers allow, since larger tiles give longer runs of equal digits. Tuned on
+/// an H200. Each of the first 256 threads holds the count of one digit.
 BlockShape pass_shape(const SortCall& step) {
   const std::int64_t bytes = element_bytes(step);
   if (bytes <= 4) return {256, 28, 1, 4};
@@ -66,13 +66,14 @@ BlockShape pass_shape(const SortCall& step) {
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// What a sort by digits counts, of rows of a known length.
+/// Sizes for a radix sort of rows of known length.
 struct RadixSizes {
-  std::int64_t tiles;           ///< of a row, that a pass moves
-  std::int64_t word_bytes;      ///< of a count, of which two bits say what it counts
-  std::int64_t count_blocks;    ///< that count the digits of a row
-  std::int64_t counts_a_block;  ///< bytes: those of all such blocks hold the row's counts
-  std::int64_t words_a_tile;    ///< bytes: a word a digit, and one for the ticket
+  std::int64_t tiles;           ///< tiles of a row that one pass moves
+  std::int64_t word_bytes;      ///< of a count; two of its bits are its state
+  std::int64_t count_blocks;    ///< blocks that count the digits of a row
+  std::int64_t counts_a_block;  ///< bytes of counts for each of these blocks; together they hold
+                                ///< the row's counts
+  std::int64_t words_a_tile;    ///< bytes: one word for each digit, and one for the ticket
 };
 
 std::int64_t word_bytes(const SortCall& step) {
@@ -90,14 +91,15 @@ RadixSizes radix_sizes(const SortCall& step) {
   return sizes;
 }
 
-/// Passes that merge so many sorted runs into one.
+/// The number of passes that merge `runs` sorted runs into one.
 std::int64_t merges_of(std::int64_t runs) {
   return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(runs, 1)) - 1);
 }
 
 std::int64_t merge_tile(const SortCall& step) { return merge_shape(step).tile(); }
 
-/// A pass of either method reads and writes all elements; counting digits reads the keys once more.
+/// Bytes moved. A pass of either method reads and writes all elements; counting digits also reads
+/// the keys once.
 std::int64_t merged_bytes(const SortCall& step, std::int64_t length) {
   return 2 * element_bytes(step) * (merges_of(quotient_up(length, merge_tile(step))) + 1);
 }
@@ -109,8 +111,9 @@ bool is_disabled(const std::vector<std::string>& disabled, std::string_view name
   return std::find(disabled.begin(), disabled.end(), name) != disabled.end();
 }
 
-/// Microseconds, fitted to what an H200 took for 2^14 to 2^24 elements of 2 to 12 bytes. Merges of
-/// little wait for their searches; a pass by a digit is cleared for, and ranks every element.
+/// Microseconds, fitted to measurements on an H200 for 2^14 to 2^24 elements of 2 to 12 bytes.
+/// Small merges are dominated by the latency of their searches. A radix pass also clears its
+/// counters, and ranks every element.
 double merge_time(const SortCall& step, double elements) {
   const std::int64_t runs = quotient_up(step.length.constant(), merge_tile(step));
   const auto passes = static_cast<double>(merges_of(runs) + 1);
@@ -123,7 +126,7 @@ double radix_time(const SortCall& step, double elements) {
   return 10 + elements * 2e-6 + passes * (10 + elements * (2.2e-6 + 0.36e-6 * moved));
 }
 
-/// Whichever takes less time.
+/// The method with the smaller estimated time.
 Method method_of(const SortCall& step, const std::vector<std::string>& disabled) {
   const bool has_digits = step.dtype != DType::c64 && step.dtype != DType::c128;
   if (!has_digits || !step.length.is_constant() || step.length.constant() <= merge_tile(step))
@@ -140,8 +143,8 @@ std::string_view name_of_kind(Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-/// Shared memory of a tile. One slot in 33 stays free, so that threads that read their own
-/// neighbours meet other banks.
+/// Shared memory of a tile, in bytes. One slot in 33 stays unused, so that threads that each read
+/// consecutive elements access different banks.
 std::int64_t staged_bytes(const SortCall& step, std::int64_t tile) {
   return element_bytes(step) * (tile + tile / 32);
 }
@@ -158,7 +161,7 @@ std::int64_t shared_bytes(const SortCall& step, Kind kind, const BlockShape& sha
     case Kind::pass:
       break;
   }
-  // The tile; a mask and a counter for each digit of each warp; sums of warps; where digits start.
+  // The tile; a mask and a counter for each digit and warp; warp sums; start positions of digits.
   return quotient_up(element_bytes(step) * shape.tile(), 16) * 16 + 2 * 4 * warps * digits +
          8 * warps + word_bytes(step) * digits;
 }
@@ -205,8 +208,8 @@ Parameter size(std::int64_t value) {
   return parameter;
 }
 
-/// The launches of a sort in the making. Pass `last` of 0, 1 ... leaves its result in `out`; those
-/// before swing between two places.
+/// Builds the launches of a sort. Pass number `last` (from 0) writes the result to `out`; earlier
+/// passes alternate between two buffers.
 class Launches {
  public:
   Launches(const SortCall& step, std::int64_t last) : step_(step), last_(last) {}
@@ -230,7 +233,7 @@ class Launches {
     return launch;
   }
 
-  /// The parameters that kernels which move elements end in.
+  /// Appends the last parameters of kernels that move elements.
   void add_results(KernelStep& launch, std::int64_t pass) const {
     launch.parameters.push_back(buffer(keys(pass), true));
     if (!step_.indices) return;
@@ -249,7 +252,7 @@ class Launches {
 std::vector<KernelStep> merge_launches(const SortCall& step, std::int64_t rows,
                                        std::int64_t length) {
   const std::int64_t tile = step.kernels->kernels[0].tile;
-  // Runs are powers of two; several short rows share a block.
+  // The length of a run is a power of two. Several short rows share a block.
   const std::int64_t least = tile / step.kernels->kernels[0].threads;
   std::int64_t width = least, width_bits = std::bit_width(static_cast<std::uint64_t>(least)) - 1;
   for (; width < length && width < tile; width *= 2) ++width_bits;
@@ -336,7 +339,7 @@ Dim extra_bytes(const SortCall& step) {
   const bool radix = step.kernels->method == Method::radix;
   const std::int64_t all =
       radix ? scattered_bytes(step) : merged_bytes(step, step.length.constant());
-  // Places are neither read by the first pass nor kept by the last.
+  // Indices are not read by the first pass, and not stored by the last.
   return step.rows * step.length * Dim(all - 2 * element_bytes(step));
 }
 

@@ -10,8 +10,8 @@
 
 namespace heddle::passes {
 
-/// The kernels of a sort on a GPU. `disabled` may name a method, "merge_sort" or "radix_sort",
-/// where the other does as well.
+/// The kernels of a sort on a GPU. `disabled` may contain "merge_sort" or "radix_sort"; then the
+/// other method is used if it can sort the keys.
 struct SortPlans {
   SortKernels launch;
   std::vector<KernelPlan> kernels;
@@ -19,17 +19,17 @@ struct SortPlans {
 SortPlans plan_sort(const SortCall& step, const ir::Target& target,
                     const std::vector<std::string>& disabled);
 
-/// Bytes of the memory that the call needs beside its operand and result.
+/// Sizes in bytes of the scratch buffers of the call.
 std::vector<Dim> scratch_bytes(const SortCall& step);
 
-/// Scratch an element for argsort on the host: twice a key's bits with a place of 4 bytes.
+/// argsort on the host: scratch bytes for each element, for two pairs of a key and a 4-byte index.
 std::int64_t host_place_bytes(DType dtype);
 
-/// The launches for concrete sizes, each with constant sizes and the buffers of the call.
+/// The launches for given sizes, with the call's buffers and all sizes constant.
 std::vector<KernelStep> launches(const SortCall& step, std::int64_t rows, std::int64_t length);
 
-/// What a sort moves beyond reading its operand and writing its result once. Of a length that is a
-/// symbol, nothing.
+/// Bytes that a sort moves in addition to reading its operand and writing its result once. 0 if the
+/// length is symbolic.
 Dim extra_bytes(const SortCall& step);
 
 }  // namespace heddle::passes

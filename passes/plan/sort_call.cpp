@@ -24,7 +24,7 @@ SortKernels::Method method_of(const std::string& name) {
   return static_cast<SortKernels::Method>(found - method_names.begin());
 }
 
-/// A launch of one tile a block.
+/// A launch with one tile for each block.
 KernelStep step_of(const SortKernels::Kernel& kernel, Dim elements) {
   KernelStep step;
   step.kernel = kernel.kernel;

@@ -8,18 +8,18 @@
 
 namespace heddle::passes {
 
-/// How a GPU sorts.
+/// The GPU implementation of a sort.
 struct SortKernels {
   enum class Method : std::uint8_t {
-    merge,  ///< tiles, which hold several short rows or part of one; and where rows may be longer,
-            ///< merge, of neighbouring runs of sorted elements, twice as long a launch
-    radix   ///< all digits, of 8 bits, are counted, and a pass for each moves the elements
+    merge,  ///< sorts tiles, each with several short rows or a part of one; for longer rows, each
+            ///< further launch merges pairs of sorted runs
+    radix   ///< counts all 8-bit digits, then moves the elements once for each digit
   };
   struct Kernel {
     std::uint32_t kernel = 0;  ///< index into Program::kernel_names
     std::uint32_t shared_bytes = 0;
-    std::uint32_t threads = 0;  ///< of a block
-    std::int64_t tile = 0;      ///< elements that a block takes
+    std::uint32_t threads = 0;  ///< in a block
+    std::int64_t tile = 0;      ///< elements for each block
     friend bool operator==(const Kernel&, const Kernel&) = default;
   };
   Method method = Method::merge;
@@ -27,14 +27,14 @@ struct SortKernels {
   friend bool operator==(const SortKernels&, const SortKernels&) = default;
 };
 
-/// Sorts each of `rows` rows of `length` elements, as ir::calls::sort and argsort say.
+/// Sorts each of `rows` rows of `length` elements, with the order of ir::calls::sort and argsort.
 struct SortCall {
   DType dtype = DType::f32;  ///< of the keys
-  bool indices = false;      ///< `out` takes where each element comes from, in i64, else the keys
+  bool indices = false;      ///< `out` receives the i64 index of each element instead of the keys
   Dim rows, length;
   BufferRef keys, out;
-  std::vector<BufferRef> scratch;      ///< as passes::scratch_bytes says
-  std::optional<SortKernels> kernels;  ///< on the host the runtime sorts
+  std::vector<BufferRef> scratch;      ///< sizes: passes::scratch_bytes
+  std::optional<SortKernels> kernels;  ///< absent on the host, where the runtime sorts
 };
 
 inline constexpr std::string_view sort_handler = "sort";

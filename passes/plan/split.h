@@ -8,17 +8,17 @@
 namespace heddle::passes {
 
 struct SplitPlans {
-  KernelPlan parts;    ///< walks a part of the inner loops a block, and leaves states
-  KernelPlan combine;  ///< combines the states of all parts, and computes what follows
+  KernelPlan parts;    ///< reduces a part of the inner loops in each block, and stores the states
+  KernelPlan combine;  ///< combines the states of all parts, and computes the rest
 };
 
-/// Cuts a plan with split > 1 in two. `partials[i]` names the scratch of reduction i, laid out as
-/// states [part][outer iteration]. Of a plan that scans, both go through all elements in the same
-/// tree, for sums of floats are as accurate in no other order.
+/// Splits a plan with split > 1 into two kernels. `partials[i]` is the scratch buffer of reduction
+/// i, with states in the order [part][outer iteration]. For a scan, both kernels combine elements
+/// in the same tree, because float sums are less accurate in any other order.
 SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vector<int>& partials,
                       const ir::Target& target);
 
-/// Drops instructions and operands that no store and no reduction needs.
+/// Removes instructions and operands that no store and no reduction needs.
 void prune(KernelPlan& plan, IndexSpace& space);
 
 }  // namespace heddle::passes
