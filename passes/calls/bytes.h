@@ -4,10 +4,9 @@
 
 namespace heddle::passes {
 
-/// Bytes of a node's operands and its result: what a call for it moves if it reads and writes each
-/// once.
+/// Total bytes of a node's operands and result: what a call moves if it reads and writes each once.
 ir::Dim array_bytes(const ir::Graph& graph, ir::ValueId node);
-/// The same of a product with its epilogue, whose result is `stored`.
+/// As above, for a product with its epilogue; `stored` is the result.
 ir::Dim array_bytes(const ir::Graph& graph, ir::ValueId stored, const Epilogue& epilogue);
 
 }  // namespace heddle::passes

@@ -22,7 +22,7 @@ ValueId unary(Graph& graph, Op op, ValueId value, ir::Attributes attributes,
 ValueId diagonal(Graph& graph, ValueId matrices, ir::Location location) {
   const ir::Shape shape = graph.shape(matrices);
   const Dim n = shape.back();
-  // Neighbours on the diagonal are a row and an element apart.
+  // Elements of the diagonal are n + 1 elements apart in memory.
   ir::Attributes flat, apart;
   flat.shape = apart.shape = {shape.begin(), shape.end() - 1};
   flat.shape.back() = n * n;
@@ -42,14 +42,14 @@ ValueId indices(Graph& graph, const ir::Shape& shape, std::int64_t axis, ir::Loc
 }
 
 ValueId is_nan(Graph& graph, ValueId factors, ir::Location location) {
-  // Of a diagonal the libraries read real parts only.
+  // The libraries read only the real parts of a diagonal.
   const ValueId real =
       is_complex(graph.dtype(factors)) ? unary(graph, Op::real, factors, {}, location) : factors;
   return unary(graph, Op::isnan, real, {}, location);
 }
 
-/// The place, from 1, of the first NaN on the diagonal of each factor; the largest number if there
-/// is none.
+/// The position, counted from 1, of the first NaN on the diagonal of each factor; the largest i32
+/// if there is none.
 ValueId first_nan(Graph& graph, ValueId factors, ir::Location location) {
   const ir::Shape shape = graph.shape(factors);
   const Dim n = shape.back();
@@ -57,7 +57,7 @@ ValueId first_nan(Graph& graph, ValueId factors, ir::Location location) {
   ir::Attributes along;
   along.axes = {batch_axes};
   ValueId nans, index;
-  // A slice wants to know the sign of its step.
+  // The sign of a slice's step must be known.
   if ((n + Dim(1)).is_non_negative()) {
     nans = is_nan(graph, diagonal(graph, factors, location), location);
     index = indices(graph, {n}, 0, location);
@@ -75,8 +75,9 @@ ValueId first_nan(Graph& graph, ValueId factors, ir::Location location) {
   return unary(graph, Op::min, places, along, location);
 }
 
-/// What became of each matrix: what the library says, or where the factor has its first NaN, which
-/// neither cuSOLVER nor OpenBLAS calls a minor that is not positive.
+/// The status of each matrix. If the library reports success but the factor's diagonal contains
+/// NaN, the status is the position of the first NaN, because cuSOLVER and OpenBLAS do not report
+/// NaN as a minor that is not positive.
 ValueId status_with_nans(Graph& graph, ValueId said, ValueId factors, ir::Location location) {
   if (graph.shape(factors).back() == Dim(0)) return said;
   const ValueId zero = constant(graph, DType::i32, 0);

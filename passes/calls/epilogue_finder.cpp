@@ -19,23 +19,26 @@ using ir::Graph;
 using ir::Op;
 using ir::ValueId;
 
-/// What may follow a product, in the library's order.
+/// Ops that an epilogue may contain, in the order in which the library applies them.
 enum class Term : std::uint8_t { scale, residual, bias, relu, gelu, narrowing };
 
-/// Which products the library does it to, and what has to be allowed for.
+/// When the library can apply a term, and how its result may differ from the op's.
 struct TermRule {
   Term term;
   std::string_view name;
-  bool doubles;                 ///< also of float64
-  bool rounds;                  ///< where every op of half precision rounds, the result differs
-  std::string_view differs;     ///< from the op's meaning, in words; "": not
-  bool lower_precision_allows;  ///< the difference is no more than that of a product below IEEE's
+  bool doubles;                 ///< also available for float64
+  bool rounds;                  ///< its result differs if every half-precision op has to round
+                                ///< separately
+  std::string_view differs;     ///< how it differs from the op's semantics, in words; "": it does
+                                ///< not
+  bool lower_precision_allows;  ///< the difference is acceptable for products below IEEE precision
 };
 
 constexpr TermRule rules[] = {
     {Term::scale, "scale", true, true, "", false},
     {Term::residual, "residual", true, true, "", false},
-    // Along the last axis only: cuBLASLt counts columns first, and its bias runs along a column.
+    // Only along the last axis: cuBLASLt matrices are column-major, and its bias runs along a
+    // column.
     {Term::bias, "bias", false, true, "", false},
     {Term::relu, "relu", false, false, "may make 0 of NaN", false},
     {Term::gelu, "gelu", false, true, "computes tanh approximately", true},
@@ -44,13 +47,13 @@ constexpr TermRule rules[] = {
 
 const TermRule& rule_of(Term term) { return rules[static_cast<std::size_t>(term)]; }
 
-/// Reshaped memory is the same memory.
+/// The value below reshapes: a reshape uses the same memory.
 ValueId in_memory(const Graph& graph, ValueId value) {
   while (graph.op(value) == Op::reshape) value = graph.operands(value)[0];
   return value;
 }
 
-/// How often each node is used by nodes that outputs need, and as an output.
+/// For each node, the number of its uses as an operand of needed nodes and as an output.
 std::vector<std::uint32_t> live_uses(const Graph& graph) {
   std::vector<std::uint32_t> uses(graph.size());
   for (const ValueId output : graph.outputs) ++uses[index_of(output)];
@@ -61,7 +64,7 @@ std::vector<std::uint32_t> live_uses(const Graph& graph) {
   return uses;
 }
 
-/// Matches one value against the library's form, from the result back to the product.
+/// Matches a value against the epilogues of the library, from the result back to the product.
 class Matcher {
  public:
   Matcher(const Graph& graph, const ir::Target& target, const EpilogueOptions& options)
@@ -70,7 +73,7 @@ class Matcher {
   bool run(ValueId stored) { return narrowed(stored) && allowed(); }
 
   Epilogue found;
-  std::vector<ValueId> passed;  ///< reshapes between the nodes
+  std::vector<ValueId> passed;  ///< reshapes between the epilogue's nodes
   std::string reason;
 
  private:
@@ -88,7 +91,7 @@ class Matcher {
     std::vector<ValueId> passed;
     std::vector<Term> terms;
   };
-  /// Runs `match`; what it has noted counts only where it succeeds.
+  /// Runs `match`. If it fails, restores what it has recorded.
   template <class Match>
   bool attempt(const Match& match) {
     State before{found, passed, terms_};
@@ -121,7 +124,7 @@ class Matcher {
   bool narrows_ = false;
 };
 
-// Reshapes keep the order of the elements, so the library's result is theirs.
+// Reshapes keep the order of elements, so they do not change the library's result in memory.
 ValueId Matcher::below_reshapes(ValueId value) {
   while (graph_.op(value) == Op::reshape) {
     passed.push_back(value);
@@ -130,8 +133,8 @@ ValueId Matcher::below_reshapes(ValueId value) {
   return value;
 }
 
-/// A finite number that is there when the program is launched. 0 would hide a NaN of the product,
-/// so a constant is none, and for a scalar it is looked at then.
+/// A factor that is finite and known when the program is launched. A factor of 0 would hide a NaN
+/// of the product, so the constant 0 is refused; a scalar is checked at launch.
 std::optional<Factor> Matcher::factor(ValueId value) const {
   if (const auto number = constant_of(graph_, value)) {
     if (!std::isfinite(*number) || *number == 0) return std::nullopt;
@@ -143,7 +146,7 @@ std::optional<Factor> Matcher::factor(ValueId value) const {
   return Factor{1, attributes.index};
 }
 
-// Products of half precision that are summed in float32 are rounded where the result is stored.
+// Half-precision products that are summed in float32 are rounded when the result is stored.
 bool Matcher::narrowed(ValueId value) {
   const bool closes = graph_.op(value) == Op::cast && graph_.dtype(operand(value, 0)) == DType::f32;
   const DType dtype = graph_.dtype(value);
@@ -174,7 +177,7 @@ bool Matcher::activated(ValueId value) {
   return biased(below_reshapes(gelu->x));
 }
 
-/// The vector that is added to each row of the sum.
+/// The vector that is added to each row of the sum, if `value` is one.
 std::optional<ValueId> Matcher::column_vector(ValueId value, ValueId sum) {
   const ir::Shape& shape = graph_.shape(sum);
   if (shape.empty()) return std::nullopt;
@@ -185,7 +188,7 @@ std::optional<ValueId> Matcher::column_vector(ValueId value, ValueId sum) {
   const auto is_vector = [&](ValueId candidate) {
     return ends_alike(candidate) && ir::element_count(graph_.shape(candidate)) == shape.back();
   };
-  // What is broadcast along the rows is a vector below.
+  // Look below broadcasts along the rows.
   while (!is_vector(value) && graph_.op(value) == Op::broadcast_to && ends_alike(operand(value, 0)))
     value = operand(value, 0);
   if (!is_vector(value)) return std::nullopt;
@@ -217,7 +220,7 @@ bool Matcher::biased(ValueId value) {
   return summed(value);
 }
 
-/// The values that a result of half precision is added to are of its dtype in memory.
+/// An addend of a half-precision result must have the result's dtype in memory.
 std::optional<ValueId> Matcher::widened(ValueId value) {
   if (graph_.op(value) != Op::cast ||
       graph_.dtype(operand(value, 0)) != graph_.dtype(found.nodes[0]))
@@ -226,7 +229,7 @@ std::optional<ValueId> Matcher::widened(ValueId value) {
   return operand(value, 0);
 }
 
-/// A factor of the residual is the library's beta.
+/// Splits a factor off the residual; it becomes the library's beta.
 ValueId Matcher::residual_of(ValueId value, double sign) {
   found.beta = {sign, std::nullopt};
   if (graph_.op(value) != Op::multiply || narrows_) return value;
@@ -254,7 +257,7 @@ bool Matcher::summed(ValueId value) {
         refuse("what is added is neither a vector along the product's columns nor as large as it");
         return false;
       }
-      // x - c = x + -1 * c, and c - x = -x + c, both exactly.
+      // x - c == x + (-1) * c, and c - x == (-1) * x + c, both exactly.
       const bool subtracts = op == Op::subtract;
       if (subtracts && x == 1) found.alpha.constant = -found.alpha.constant;
       std::optional<ValueId> residual = residual_of(other, subtracts && x == 0 ? -1 : 1);
@@ -278,7 +281,7 @@ bool Matcher::scaled(ValueId value) {
     if (!scale) x = 1, scale = factor(operand(value, 0));
   }
   if (op == Op::divide) {
-    // Only the reciprocal of a power of two is exact.
+    // Division by a constant is exact as a multiplication only if the constant is a power of two.
     scale = factor(operand(value, 1));
     int exponent = 0;
     if (!scale || scale->scalar || std::abs(std::frexp(scale->constant, &exponent)) != 0.5 ||
@@ -337,8 +340,9 @@ bool Matcher::allowed() {
   return false;
 }
 
-/// The library computes gelu while no other tile is multiplied: 2.4 ps an element on an H200, more
-/// than a pass over memory takes, which costs a launch instead. Unknown extents may be small.
+/// On a GPU, the library computes gelu while no other tile is being multiplied (cost for each
+/// element measured on an H200). This takes longer than a pass over memory, but saves a launch.
+/// Symbolic extents are assumed to be small.
 bool Matcher::gelu_pays() const {
   constexpr double us_an_element = 2.4e-6;
   const ValueId stored = found.nodes.front();
@@ -368,9 +372,9 @@ std::optional<Epilogue> EpilogueFinder::find(ValueId stored, std::string* reason
     return std::nullopt;
   };
   if (!matched) return refuse(matcher.reason);
-  // Reshapes of a product are not computed with it.
+  // A reshape of a product is not an epilogue.
   if (matcher.found.nodes.empty()) return std::nullopt;
-  // Everything between is in no memory, so nothing else may use it.
+  // The values in between are not stored, so nothing else may use them.
   std::vector<ValueId> inside = matcher.found.nodes;
   inside.insert(inside.end(), matcher.passed.begin(), matcher.passed.end());
   std::vector<ValueId> hidden = inside;
@@ -398,7 +402,7 @@ std::optional<Epilogue> EpilogueFinder::find(ValueId stored, std::string* reason
   return found;
 }
 
-// An array that would only be written to be read by the library costs what the kernel saves.
+// Storing an array only for the library to read costs as much as the epilogue saves.
 bool EpilogueFinder::is_stored_anyway(ValueId value) const {
   const Op op = graph_.op(value);
   if (op == Op::parameter) return !graph_.attributes(value).scalar;

@@ -11,21 +11,23 @@
 
 namespace heddle::passes {
 
-/// What a graph may ask of an epilogue, beside its target.
+/// Options that decide which epilogues are allowed, in addition to the target.
 struct EpilogueOptions {
   bool enabled = true;
-  bool strict = false;       ///< every op rounds by itself
-  bool approximate = false;  ///< as CompileOptions
+  bool strict = false;       ///< every op rounds separately
+  bool approximate = false;  ///< as in CompileOptions
 };
 
-/// Finds the products whose epilogue computes further values.
+/// Finds products with an epilogue: ops after a product that the library can compute in the same
+/// call.
 class EpilogueFinder {
  public:
-  /// Where `target` has no library with epilogues none is found.
+  /// If the library of `target` has no epilogues, find() finds none.
   EpilogueFinder(const ir::Graph& graph, const ir::Target& target, const EpilogueOptions& options);
 
-  /// The epilogue that ends in `stored`, whose result alone is then in memory. Nothing for a
-  /// product by itself. `reason`, where it is given, gets the limit that was broken.
+  /// The epilogue whose final result is `stored`, which is the only value that it stores. nullopt
+  /// for a product without an epilogue. If none is found, `reason` (if not null) receives the
+  /// broken limit.
   std::optional<Epilogue> find(ir::ValueId stored, std::string* reason = nullptr) const;
 
  private:
@@ -35,7 +37,7 @@ class EpilogueFinder {
   ir::Target target_;
   bool enabled_;
   EpilogueOptions options_;
-  std::vector<std::uint32_t> uses_;  ///< by nodes that outputs need, and by outputs
+  std::vector<std::uint32_t> uses_;  ///< by needed nodes and by outputs
 };
 
 }  // namespace heddle::passes

@@ -19,7 +19,7 @@ std::shared_ptr<const Group> fallback_kernel(const Graph& graph, IndexSpace& spa
   std::vector<ValueId> nodes = epilogue.nodes;
   nodes.insert(nodes.end(), epilogue.beside.begin(), epilogue.beside.end());
   for (const ValueId node : nodes) {
-    // They are elementwise, whatever reshapes lie between them, so that one map stands for all.
+    // All nodes are elementwise, with at most reshapes in between, so they share one index map.
     Candidate candidate;
     candidate.node = node;
     candidate.maps = {loops};

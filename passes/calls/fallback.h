@@ -6,9 +6,9 @@
 
 namespace heddle::passes {
 
-/// The kernel for what follows a product that is in memory, for when the library refuses to do that
-/// itself. `enabled` are the families that it may be of, as in Group::families; null where none of
-/// them takes it.
+/// A kernel group that computes the epilogue of a product in memory, used if the library refuses
+/// the epilogue. `enabled`: families that it may belong to, as in Group::families. Null if none of
+/// them accepts it.
 std::shared_ptr<const Group> fallback_kernel(const Graph& graph, IndexSpace& space,
                                              const Epilogue& epilogue, std::uint32_t enabled,
                                              const ir::Target& target);

@@ -42,7 +42,7 @@ std::string extents_of(const GemmCall& product) {
       product.rows.to_string(), product.columns.to_string(), product.depth.to_string());
 }
 
-/// The values that are of one type, by name.
+/// Members of GemmCall of type Dim, by name.
 constexpr std::pair<std::string_view, Dim GemmCall::*> sizes[] = {
     {"rows", &GemmCall::rows},
     {"columns", &GemmCall::columns},

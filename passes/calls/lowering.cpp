@@ -49,7 +49,7 @@ CallValue step_value(const ir::CallOp& op, const ir::AttributeValue& value) {
       value);
 }
 
-/// The step of an op that a handler of its name runs.
+/// The step of an op whose handler has the op's name.
 DescribedCall library_call(CallBuilder& builder, const CallLowering& row) {
   const Graph& graph = builder.graph;
   const ir::CallData& data = *graph.attributes(builder.call).call;
@@ -96,7 +96,8 @@ const CallLowering& lowering_of(const ir::CallOp& op) {
 }
 
 Graph lower_calls(const Graph& graph, const ir::Target& target) {
-  std::unordered_map<std::uint32_t, std::vector<ValueId>> lowered;  ///< by the old call's index
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> lowered;  ///< by node index of the old
+                                                                    ///< call
   return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
     if (graph.op(id) == ir::Op::result) {
       const auto found = lowered.find(index_of(graph.operands(id)[0]));

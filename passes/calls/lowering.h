@@ -10,14 +10,14 @@
 #include "passes/plan/kernel_plan.h"
 #include "passes/program/step.h"
 
-// What the passes ask of a call op. An op is one row in lowering.cpp.
+// Properties of call ops that the passes need. Each op has one row in lowering.cpp.
 
 namespace heddle::passes {
 
 using ir::Graph;
 using ir::ValueId;
 
-/// A call that a rewrite meets: its node in the old graph, its operands in the new one.
+/// A call during a rewrite: its node in the old graph, its operands in the new one.
 struct OldCall {
   const Graph& graph;
   ValueId node;
@@ -26,13 +26,13 @@ struct OldCall {
   ir::Location location() const { return graph.node(node).location; }
 };
 
-/// What a call's step is planned for.
+/// The target and rounding mode that a call's step is planned for.
 struct CallTarget {
   const ir::Target& target;
   bool strict = false;
 };
 
-/// What a call that becomes a step asks of the program that is made.
+/// What the description of a call's step needs from the program under construction.
 class CallBuilder {
  public:
   CallBuilder(const Graph& graph, ValueId call, CallTarget target)
@@ -41,14 +41,14 @@ class CallBuilder {
   CallBuilder& operator=(const CallBuilder&) = delete;
   virtual ~CallBuilder() = default;
 
-  /// Where a value is that is read.
+  /// The buffer of a value that the step reads.
   virtual CallBuffer array(ValueId value) = 0;
-  /// Where result `index` is written. An unused result gets temporary memory.
+  /// The buffer for result `index`. An unused result gets temporary memory.
   virtual CallBuffer result(std::size_t index) = 0;
   virtual BufferRef scratch(Dim bytes) = 0;
-  /// Adds a kernel that the handler launches; its index in the program.
+  /// Adds a kernel that the handler launches. Returns its index in the program.
   virtual std::uint32_t kernel(KernelPlan plan) = 0;
-  /// Switches that are off, by name.
+  /// Names of the switches that are off.
   virtual const std::vector<std::string>& disabled() const = 0;
 
   const Graph& graph;
@@ -56,41 +56,42 @@ class CallBuilder {
   const CallTarget target;
 };
 
-/// A call as a step.
+/// The step of a call.
 struct DescribedCall {
   CallStep step;
-  Dim moved;  ///< bytes that it reads and writes
+  Dim moved;  ///< bytes read and written
 };
 
 struct CallLowering {
   const ir::CallOp& (*op)() = nullptr;
-  /// Values that stand for the results on a target: of the same call with operands as its step
-  /// wants them, or of other ops. Null: the call as it is.
+  /// Returns values that replace the call's results on a target: results of the same call with
+  /// operands in the form that its step needs, or of other ops. Null: the call stays as it is.
   std::vector<ValueId> (*lower)(Graph& graph, const OldCall& call,
                                 const ir::Target& target) = nullptr;
-  /// The arrays whose memory the step reads, one an operand. Null: of each operand what lies below
+  /// The arrays that the step reads from memory, one for each operand. Null: each operand, below
   /// reshapes.
   std::vector<ValueId> (*reads)(const Graph& graph, ValueId call,
                                 const CallTarget& target) = nullptr;
-  /// Makes the step. Null: the step's handler has the op's name; the step holds the arrays, the
-  /// results, the op's attributes, and for ops on matrices "rows", "columns" and "batch".
+  /// Builds the step. Null: the handler has the op's name, and the step has the arrays, the
+  /// results, the op's attributes, and for ops on matrices the values "rows", "columns" and
+  /// "batch".
   DescribedCall (*describe)(CallBuilder& builder) = nullptr;
-  /// Floating-point operations of a step without `describe`. Null: not counted.
+  /// Number of floating-point operations, for steps without `describe`. Null: not counted.
   Dim (*flops)(const Graph& graph, ValueId call) = nullptr;
 };
 
-/// The op's row; of an op that has none, one where all is null.
+/// The op's row. For an op without a row: a row with null functions.
 const CallLowering& lowering_of(const ir::CallOp& op);
 
 /// Lowers every call of a graph for a target.
 Graph lower_calls(const Graph& graph, const ir::Target& target);
-/// The arrays whose memory a call's step reads, one an operand.
+/// The arrays that a call's step reads from memory, one for each operand.
 std::vector<ValueId> arrays_read(const Graph& graph, ValueId call, const CallTarget& target);
 /// The step of a call.
 DescribedCall describe_call(CallBuilder& builder);
 
-/// The array whose memory is read for an operand in C order: reshapes of a C-ordered array are the
-/// same.
+/// The array in memory whose elements, in C order, are those of the operand: the value below
+/// reshapes.
 ValueId whole_operand(const Graph& graph, ValueId operand);
 /// Whether each extent is 1.
 bool is_single(const ir::Shape& shape);

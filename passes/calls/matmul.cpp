@@ -16,7 +16,7 @@ using ir::ValueId;
 
 Shape batch_of(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
 
-// BLAS steps over batches with one stride, so an operand has the whole batch or none of it.
+// BLAS uses one stride for the whole batch, so an operand must have all batch axes or none.
 ValueId with_whole_batch(Graph& graph, ValueId operand, const Shape& batch, ir::Location location) {
   const Shape shape = graph.shape(operand);
   if (is_single(batch_of(shape)) || batch_of(shape) == batch) return operand;
@@ -42,8 +42,8 @@ ValueId with_axis(Graph& graph, ValueId value, std::ptrdiff_t from_end, ir::Loca
   return graph.add(Op::reshape, {value}, attributes, location);
 }
 
-// out[m, n] = sum over k of a[m, k, 1] * b[1, k, n]; half precision is multiplied and summed in
-// float.
+// out[m, n] = sum over k of a[m, k, 1] * b[1, k, n]. Half-precision operands are multiplied and
+// summed in float32.
 ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location location) {
   const DType dtype = graph.dtype(a);
   const DType computed = is_half(dtype) ? DType::f32 : dtype;
@@ -56,9 +56,9 @@ ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location locati
   return cast(graph, graph.add(combine, {product}, attributes, location), dtype, location);
 }
 
-/// Whether an own kernel reads as much as the library would and is faster: a dot product is a sum,
-/// and a column by a row a multiplication, which fuse with what surrounds them. Asks for extents of
-/// 1 only, so that programs with symbols for the others decide alike.
+/// Whether a generated kernel reads as little as the library and is faster: a dot product is a sum,
+/// and an outer product is a multiplication, which fuse with the ops around them. Tests only for
+/// extents of 1, so that a program with symbols for other extents decides in the same way.
 bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& target) {
   const auto is_one = [&](ValueId value, std::size_t from_end) {
     const Shape& shape = graph.shape(value);
@@ -78,14 +78,15 @@ bool swaps_last_axes(const Graph& graph, ValueId value) {
   return axes[rank - 1] == rank - 2 && axes[rank - 2] == rank - 1;
 }
 
-/// What is below a transpose of the last axes, reshapes and, with `widens`, casts to f32.
+/// Looks below a transpose of the last two axes, below reshapes and, if `widens`, below casts to
+/// f32.
 LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
   LibraryOperand found{value, false};
   bool reshaped = false;
   const auto below = [&] { return graph.operands(found.value)[0]; };
   for (;;) {
     const Op op = graph.op(found.value);
-    // A transpose below a reshape is of other axes than the product's.
+    // A transpose below a reshape does not transpose the product's axes.
     if (swaps_last_axes(graph, found.value) && !reshaped && !found.transposed) {
       found = {below(), true};
     } else if (op == Op::reshape && !ir::is_view(graph.op(whole_operand(graph, found.value)))) {

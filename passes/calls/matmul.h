@@ -5,37 +5,37 @@
 
 namespace heddle::passes {
 
-/// The array that a library call reads for an operand: a transpose of the last two axes is part of
-/// the call, and a reshape below it changes nothing in memory.
+/// The array that a library call reads for an operand. A transpose of the last two axes is part of
+/// the call; a reshape below it does not change the memory.
 struct LibraryOperand {
   ir::ValueId value{};
   bool transposed = false;
 };
-/// Both, in memory of `dtype`.
+/// Both operands; their arrays have dtype `dtype`.
 struct LibraryOperands {
   LibraryOperand a, b;
   DType dtype = DType::f32;
 };
-/// With `widens` operands that were f16, or bf16, before they became f32 are read as those: their
+/// If `widens`, operands that are casts of f16 or bf16 to f32 are read before the cast: the
 /// products are exact in f32, in which the library sums them.
 LibraryOperands library_operands(const ir::Graph& graph, ir::ValueId product, bool widens);
-/// Whether the library of such a target reads narrower operands than it writes.
+/// Whether the target's library can read narrower operands than it writes.
 bool library_widens(const ir::Target& target, bool strict);
 
-/// A BLAS of this kind of target multiplies this dtype.
+/// Whether the target's library multiplies matrices of this dtype.
 bool library_multiplies(DType dtype, const ir::Target& target);
 
-/// Products over nothing are zeros. Rewrites products that no library does, and on the host dot
-/// products and those of a column by a row, into a multiplication and a sum, which fuse into one
-/// reduction; has those of half precision multiplied in float where it only does that, and spells
-/// out batch axes that only one operand has in part.
+/// Lowers a matmul. A product over an empty axis is zeros. Products that the library cannot
+/// compute, and dot and outer products on the host, become a multiplication and a sum, which fuse
+/// into one reduction. Half-precision products are computed in float32 if the library supports only
+/// that. Batch axes that only one operand has are broadcast.
 std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::Target& target);
-/// The factors below transposes, reshapes and, where the library widens, casts.
+/// The operands below transposes, reshapes and, if the library widens, casts.
 std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTarget& target);
 
-/// The call for a matmul; its result is left to the caller.
+/// The gemm call for a matmul. The caller sets its result.
 GemmCall describe_matmul(CallBuilder& builder);
-/// The step of one without an epilogue.
+/// The step of a product without an epilogue.
 DescribedCall describe_product(CallBuilder& builder);
 
 }  // namespace heddle::passes

@@ -36,7 +36,7 @@ std::vector<ValueId> lower_sort(Graph& graph, const OldCall& call, const ir::Tar
     const bool keys = &op == &ir::calls::sort();
     return {keys ? operand : filled(graph, call.graph.type(call.node), 0)};
   }
-  // Behind it only axes of 1: rows lie one after the other all the same.
+  // The axes after it have extent 1, so rows are contiguous anyway.
   if (is_single({shape.begin() + axis + 1, shape.end()}))
     return {copy_node(graph, call.graph, call.node, {operand})};
   std::vector<std::int64_t> order(shape.size()), inverse(shape.size());

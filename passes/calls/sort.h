@@ -5,11 +5,11 @@
 
 namespace heddle::passes {
 
-/// Over one element there is nothing to sort. Other sorts run along the last axis, but for axes of
-/// 1, of what they are given.
+/// A sort over one element returns its operand. Other sorts are rewritten to sort along the last
+/// axis, not counting trailing axes of extent 1.
 std::vector<ValueId> lower_sort(Graph& graph, const OldCall& call, const ir::Target& target);
 
-/// The step of such a sort.
+/// The step of a sort that lower_sort has rewritten.
 DescribedCall describe_sort(CallBuilder& builder);
 
 }  // namespace heddle::passes
