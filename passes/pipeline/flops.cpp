@@ -18,7 +18,8 @@ Dim kernel_flops(const KernelPlan& plan) {
   Dim flops;
   for (const Instruction& instruction : plan.body) {
     if (instruction.kind != Instruction::Kind::apply) continue;
-    // Comparisons give bools, and a complex number's parts are real.
+    // The wider of result and argument dtypes: the result of a comparison is bool, and a part of a
+    // complex number is real.
     DType dtype = instruction.dtype;
     for (const int argument : instruction.arguments)
       dtype = std::max(dtype, plan.body[argument].dtype);

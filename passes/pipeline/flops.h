@@ -4,11 +4,11 @@
 
 namespace heddle::passes {
 
-/// Floating point operations of a step as one counts them on paper: an op of the table, whichever,
-/// is 1 an element that it is evaluated for (2 for complex numbers, 6 for their product); a
-/// reduction or scan is 1 an element that it takes in (complex 2); a matrix product 2 for each pair
-/// of factors (complex 8), and what its epilogue does. Integers, bools, casts, loads, addresses and
-/// sorts are 0. What a kernel computes again in a later walk over the same row counts once.
+/// Floating-point operations of a step, counted as on paper. Every elementwise op counts 1 for each
+/// element that it is evaluated for (complex: 2, complex multiplication: 6). A reduction or scan
+/// counts 1 for each element of its operand (complex: 2). A matrix product counts 2 for each pair
+/// of factors (complex: 8), plus its epilogue. Integers, bools, casts, loads, address arithmetic
+/// and sorts count 0. Values that a kernel recomputes in a later pass over the same row count once.
 Dim flops(const PlannedProgram& planned, const Step& step);
 
 }  // namespace heddle::passes

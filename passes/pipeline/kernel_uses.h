@@ -20,18 +20,18 @@ struct DimHasher {
   std::size_t operator()(Dim dim) const { return dim.hash(); }
 };
 
-/// What a kernel of a step does with its buffers.
+/// How a kernel step uses its buffers.
 class KernelUses {
  public:
   struct Uses {
-    std::vector<std::size_t> places;  ///< parameters that are it
+    std::vector<std::size_t> places;  ///< indices of the parameters that are this buffer
     std::vector<const Instruction*> loads;
     const Store* stored = nullptr;
   };
 
-  /// Refers to the plan.
+  /// Keeps a reference to `plan`.
   KernelUses(const KernelStep& step, const KernelPlan& plan);
-  /// Of a buffer that the kernel may not have.
+  /// The uses of a buffer; empty if the kernel does not use it.
   const Uses& of(const BufferRef& buffer) const;
   const std::unordered_map<BufferRef, Uses, BufferRefHasher>& all() const { return uses_; }
 
@@ -39,8 +39,8 @@ class KernelUses {
   std::unordered_map<BufferRef, Uses, BufferRefHasher> uses_;
 };
 
-/// Whether the kernel, of pointwise mapping, reads each element of a buffer at most where the store
-/// overwrites it, by the same thread, and before.
+/// Whether the kernel, of a pointwise family, reads each element of a buffer only in the thread
+/// that overwrites it in `store`, and before that.
 bool is_read_where(const Store& store, DType dtype, const KernelUses::Uses& buffer);
 
 }  // namespace heddle::passes

@@ -11,7 +11,7 @@ namespace heddle::passes {
 
 namespace {
 
-/// Kernels store to outputs in vectors, counting on an address that memory from the pool has.
+/// Kernels store to outputs in vectors, and rely on the alignment of memory from the pool.
 constexpr int output_alignment = 16;
 
 class Reuse {
@@ -33,7 +33,7 @@ class Reuse {
   }
 
  private:
-  /// Memory that a step may write over, by its bytes, in the order in which it is tried.
+  /// Buffers that a step may overwrite, by size in bytes, in the order in which they are tried.
   using BySize = std::unordered_map<Dim, std::vector<BufferRef>, DimHasher>;
 
   void find_first_uses_of_outputs() {
@@ -75,7 +75,7 @@ class Reuse {
       const BufferRef made = call.results[alias.result].buffer;
       if (!begins_at(made, number)) continue;
       const BufferRef& operand = call.operands[alias.operand].buffer;
-      // Another operand in the same memory is read at any time.
+      // If the call has another operand in the same memory, it may read that at any time.
       const bool is_alone = std::ranges::count(call.operands, operand, &CallBuffer::buffer) == 1;
       const auto taken = take(memory, made, [&](const BufferRef& candidate) {
         return is_alone && candidate == operand;
@@ -90,8 +90,8 @@ class Reuse {
     }
   }
 
-  /// A run that fails may be repeated, so an input is only overwritten when nothing can fail any
-  /// more: by the last step.
+  /// A failed run may be repeated, so an input may be overwritten only by the last step, after
+  /// which nothing can fail.
   BySize donated_inputs() const {
     std::vector<bool> returned(program_.inputs.size());
     for (const ProgramOutput& output : program_.outputs) {
@@ -112,7 +112,7 @@ class Reuse {
            program_.temporaries[buffer.index].last_step == number;
   }
 
-  /// Adds the temporaries that the kernel is the last to use, and only reads.
+  /// Adds the temporaries that this kernel only reads, and that no later step uses.
   void add_dying(BySize& memory, const KernelStep& step, const KernelUses& uses,
                  std::uint32_t number) const {
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -134,7 +134,7 @@ class Reuse {
     }
   }
 
-  /// Whether the buffer is memory of its own that no step before uses.
+  /// Whether the buffer has its own memory and no earlier step uses it.
   bool begins_at(const BufferRef& made, std::uint32_t number) const {
     if (made.kind == BufferRef::Kind::output) {
       const ProgramOutput& output = program_.outputs[made.index];
@@ -154,8 +154,8 @@ class Reuse {
                                                   : program_.temporaries[buffer.index].bytes;
   }
 
-  /// Removes and returns the first candidate that has the size of `made` and fits. Only an output
-  /// may lie in an input's memory.
+  /// Removes and returns the first candidate of the same size as `made` for which `fits` is true.
+  /// Only an output may use the memory of an input.
   template <class Fits>
   std::optional<BufferRef> take(BySize& memory, const BufferRef& made, const Fits& fits) const {
     const auto found = memory.find(bytes_of(made));
@@ -181,7 +181,8 @@ class Reuse {
     if (sharing.size() > 1) share_memory(planned_.kernels[step.kernel].operands, sharing);
   }
 
-  /// An output in an input's memory is that input; a temporary becomes what is made in its memory.
+  /// Makes `made` use `memory`. An output in an input's memory becomes an alias of the input. A
+  /// temporary is replaced by the buffer made in its memory.
   void share(const BufferRef& memory, const BufferRef& made) {
     if (memory.kind == BufferRef::Kind::input) {
       program_.outputs[made.index].input = memory.index;
@@ -191,7 +192,8 @@ class Reuse {
     }
   }
 
-  /// What is made in a temporary's memory may itself give its memory to a later step.
+  /// Follows the replacements of a buffer: the buffer made in a temporary's memory may be replaced
+  /// too.
   BufferRef latest(BufferRef buffer) const {
     for (auto next = replacements_.find(buffer); next != replacements_.end();
          next = replacements_.find(buffer)) {
@@ -229,7 +231,7 @@ class Reuse {
   PlannedProgram& planned_;
   Program& program_;
   const bool temporaries_;
-  std::vector<std::uint32_t> first_uses_;  ///< per output, the step
+  std::vector<std::uint32_t> first_uses_;  ///< for each output, its first step
   std::unordered_map<BufferRef, BufferRef, BufferRefHasher> replacements_;
 };
 

@@ -18,7 +18,8 @@ namespace heddle::passes {
 
 namespace {
 
-/// In debug and CI builds a pass that breaks a graph is named; in others the last graph is checked.
+/// In debug and CI builds, the graph is verified after each pass, and the error names the pass.
+/// Otherwise only the last graph is verified.
 #ifdef HEDDLE_VERIFY_EACH_PASS
 constexpr bool verify_each_pass = true;
 #else
@@ -59,7 +60,7 @@ std::vector<std::string_view> switches() {
   for (const GraphPass& pass : graph_passes()) {
     if (!pass.required) names.push_back(pass.name);
   }
-  // The last family takes what no other does.
+  // The last family cannot be switched off: it accepts what no other family does.
   for (const Family* family : families().first(families().size() - 1))
     names.push_back(family->name());
   return names;

@@ -8,24 +8,26 @@
 
 namespace heddle::passes {
 
-/// A rewriting of the whole graph. Switching one off changes speed, never results beyond the rules
-/// of exactness.
+/// A rewrite of the whole graph. Switching a pass off affects speed, and results only as far as the
+/// rules of exactness allow.
 struct GraphPass {
   std::string_view name;
   Graph (*run)(const Graph& graph, const PlanOptions& options);
-  std::string_view why;   ///< it stands where it stands
-  bool required = false;  ///< cannot be switched off: later stages count on its work
+  std::string_view why;   ///< reason for its position in the list
+  bool required = false;  ///< cannot be switched off, because later stages depend on it
 };
 
-/// In the order in which they run.
+/// The passes, in order of execution.
 std::span<const GraphPass> graph_passes();
 
-/// The names that PlanOptions::disabled knows: passes, families, and what else has a switch.
+/// The names that PlanOptions::disabled accepts: passes, families and other switches.
 std::vector<std::string_view> switches();
-/// Throws ValueError, which names `where` and lists what is known, for another name.
+/// Throws ValueError for a name that is not a switch. The message contains `where` and lists all
+/// switches.
 void require_switches(std::span<const std::string> names, std::string_view where);
 
-/// Runs them all but those switched off, verifies and dumps after each (HEDDLE_DUMP=passes).
+/// Runs all passes that are not switched off. Verifies and dumps the graph after each
+/// (HEDDLE_DUMP=passes).
 Graph run_graph_passes(const Graph& graph, const PlanOptions& options,
                        const PassObserver& observer = {});
 

@@ -85,7 +85,7 @@ class Builder {
   const PlanOptions& options_;
   Program& program_;
   std::vector<bool> stored_;
-  /// Results of calls but the first, by their call.
+  /// Results of calls other than the first, by call.
   std::unordered_multimap<std::uint32_t, ValueId> further_results_;
   std::unordered_map<std::uint32_t, BufferRef> buffers_;
   std::vector<BufferRef> partials_;
@@ -105,7 +105,7 @@ void Builder::declare_inputs() {
 }
 
 void Builder::assign_outputs() {
-  // An update in place is in its base's memory; bases come first from the back.
+  // An in-place update uses the memory of its base. In reverse order, bases come first.
   for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
     const Group& group = planned_.grouping.groups[i];
     if (group.in_place) buffers_[index_of(group.root)] = buffer_of(graph_.operands(group.root)[0]);
@@ -136,7 +136,7 @@ std::optional<std::uint32_t> Builder::input_of(ValueId value) const {
   return found->second.index;
 }
 
-// Outputs and temporaries are; an update in place is where its input is.
+// Outputs and temporaries are aligned. An in-place update of an input is aligned as the input is.
 bool Builder::is_aligned(ValueId value) const {
   constexpr int whole_access = 16;
   const std::optional<std::uint32_t> input = input_of(value);
@@ -149,7 +149,7 @@ BufferRef Builder::new_temporary(Dim bytes) {
 }
 
 BufferRef Builder::buffer_of(ValueId value) {
-  // A scalar input is in no memory, so a buffer for it is the output that it is stored to.
+  // A scalar input is not in memory; its buffer, if any, is the output that it is stored to.
   const bool in_memory = graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar;
   if (in_memory) return {BufferRef::Kind::input, graph_.attributes(value).index};
   const auto found = buffers_.find(index_of(value));
@@ -176,8 +176,8 @@ void Builder::add_group(const Group& group) {
   assign_stages(plan);
   const auto all = families();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    // The last, generic, lays any plan over threads: it also runs what a family took that another,
-    // switched off, would have run.
+    // The last family, generic, can schedule any plan. It also takes groups whose own family
+    // refuses to schedule them, because a family that is switched off would run them better.
     const bool is_last = i + 1 == all.size();
     if ((group.families >> i & 1) == 0 && !is_last) continue;
     KernelPlan trial = plan;
@@ -189,7 +189,7 @@ void Builder::add_group(const Group& group) {
   throw InternalError("no family runs the group of " + std::string(graph_.op_name(group.root)));
 }
 
-/// Operands that share a buffer, which may be one's output and another's input.
+/// Marks operands that share a buffer; one may be an input and another an output.
 void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parameter>& parameters) {
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> positions;
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -236,8 +236,8 @@ void Builder::add_kernel(KernelPlan plan) {
   program_.kernel_names.emplace_back();
 }
 
-// The first kernel leaves a state a part in memory, the second combines them in order and goes on
-// from there.
+// The first kernel stores a state for each part. The second combines the states in order and
+// computes the rest.
 void Builder::add_split_kernel(const KernelPlan& plan) {
   const Dim outer = iterations(plan.outer);
   std::vector<int> partials;
@@ -251,7 +251,7 @@ void Builder::add_split_kernel(const KernelPlan& plan) {
   add_kernel(std::move(plans.combine));
 }
 
-// Tiles tell each other what they come to through memory, in one launch.
+// Tiles pass their partial results to each other through memory, within one launch.
 void Builder::add_look_back_kernel(KernelPlan plan) {
   const LookBackBytes bytes = look_back_bytes(plan);
   const auto add = [&](const Reduction& reduction, Dim size, bool flags) {
@@ -271,7 +271,7 @@ void Builder::add_look_back_kernel(KernelPlan plan) {
   add_kernel(std::move(plan));
 }
 
-/// The program's side of one call.
+/// Implements CallBuilder for one call of the program.
 class Builder::CallSite final : public CallBuilder {
  public:
   CallSite(Builder& program, ValueId call)
@@ -336,7 +336,7 @@ void Builder::add_epilogue(const Group& group) {
   add_call(std::move(call), array_bytes(graph_, group.root, epilogue));
 }
 
-// The product by itself, into memory of the fallback's own, and a kernel for what follows.
+// The product without its epilogue, into a buffer of the fallback, then a kernel for the epilogue.
 Fallback Builder::fallback_of(const Group& group, GemmCall product) {
   const ValueId node = group.epilogue->product;
   product.out = buffers_[index_of(node)] = {BufferRef::Kind::fallback, 0};
@@ -349,7 +349,7 @@ Fallback Builder::fallback_of(const Group& group, GemmCall product) {
   return fallback;
 }
 
-// What a scatter adds to.
+// The zeros that a scatter accumulates into.
 void Builder::add_zeros(ValueId value) {
   program_.steps.push_back({FillStep{buffer_of(value), byte_count(graph_.type(value))}});
 }
@@ -384,7 +384,7 @@ void Builder::set_lifetimes() {
 PlannedProgram plan_program(const Graph& graph, const PlanOptions& options,
                             const PassObserver& observer) {
   PlannedProgram planned;
-  // Passes drop nodes that are not needed, whose conditions hold all the same.
+  // Collected before the passes: they drop unneeded nodes whose conditions must be checked anyway.
   planned.program.requirements = ir::requirements(graph);
   for (ir::Requirement& one : planned.program.requirements) one.location.clear();
   ir::Graph numbered = graph;

@@ -11,30 +11,31 @@
 
 namespace heddle::passes {
 
-/// What a program is planned for, beside its graph.
+/// Options for planning a program.
 struct PlanOptions {
   ir::Target target;
-  std::vector<bool> donated;                 ///< per parameter: its memory may be written
-  std::vector<bool> aligned;                 ///< per parameter: starts at a multiple of 16 bytes
-  std::vector<std::string> disabled;         ///< passes, families and switches by name
-  bool strict = false, approximate = false;  ///< as CompileOptions
+  std::vector<bool> donated;                 ///< for each parameter: its memory may be overwritten
+  std::vector<bool> aligned;                 ///< for each parameter: it starts at a multiple of 16
+                                             ///< bytes
+  std::vector<std::string> disabled;         ///< names of passes, families and switches
+  bool strict = false, approximate = false;  ///< as in CompileOptions
 };
 
-/// A program and the kernels that its steps launch, in the order of Program::kernel_names. The
-/// names are the printers' to fill in.
+/// A program with the plans of its kernels, in the order of Program::kernel_names. The printers set
+/// the names.
 struct PlannedProgram {
   Program program;
   std::vector<KernelPlan> kernels;
-  Graph graph;  ///< after the graph passes; ValueIds in plans and groups are its
+  Graph graph;  ///< after the graph passes; ValueIds in plans and groups refer to it
   Grouping grouping;
-  std::vector<std::uint32_t> group_of_kernel, group_of_step;  ///< that each was made for
+  std::vector<std::uint32_t> group_of_kernel, group_of_step;  ///< the group that each was made for
 };
 
-/// Is told of each pass, in order, whether it ran or is switched off, and what the graph is then.
+/// Called for each pass in order: whether it ran or is switched off, and the graph after it.
 struct GraphPass;
 using PassObserver = std::function<void(const GraphPass& pass, bool ran, const Graph& after)>;
 
-/// Runs the graph passes, groups, plans every group, and orders the steps over buffers.
+/// Runs the graph passes, forms groups, plans each group, and orders the steps with their buffers.
 PlannedProgram plan_program(const Graph& graph, const PlanOptions& options,
                             const PassObserver& observer = {});
 

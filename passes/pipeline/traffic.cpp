@@ -9,8 +9,8 @@ namespace heddle::passes {
 
 namespace {
 
-// Elements of memory that an access touches as its loops run: the product of the extents of those
-// that move it, but never more than the array has.
+// The number of array elements that an access touches over all iterations: the product of the
+// extents of the loops in its address, at most the size of the array.
 Dim touched(const KernelPlan& plan, const Index& address, Dim whole) {
   std::vector<AtomId> loops;
   plan.space->collect_loops(address, loops);
@@ -21,8 +21,8 @@ Dim touched(const KernelPlan& plan, const Index& address, Dim whole) {
   return count;
 }
 
-// What a kernel touches of one array: over all its accesses, but every element once, for caches
-// serve the overlap of shifted reads.
+// The elements of one array that a kernel touches in all its accesses. Each element counts once,
+// because caches serve the overlap of shifted reads.
 struct Touched {
   std::vector<Index> addresses;
   Dim elements;
@@ -61,7 +61,7 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
              Dim(static_cast<std::int64_t>(size_of(plan.operands[i].dtype)));
   }
   for (const Reduction& reduction : plan.reductions) {
-    // What tiles tell each other is a state for thousands of elements.
+    // Tiles exchange one state for thousands of elements, which is negligible.
     if (reduction.partials < 0 || plan.look_back) continue;
     const Dim parts = reduction.value >= 0 ? Dim(plan.split) : iterations(plan.inner);
     bytes +=

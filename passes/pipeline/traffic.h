@@ -4,14 +4,14 @@
 
 namespace heddle::passes {
 
-/// Bytes of global memory that a step moves. Of a kernel they are counted from its accesses: every
-/// element that it touches once, partial results included. A call already says them (Step::moved).
+/// Bytes of global memory that a step moves. For a kernel, counts every element that its accesses
+/// touch once, including partial results. For a call, this is Step::moved.
 Dim bytes_moved(const PlannedProgram& planned, const Step& step);
 
-/// The same of a whole program, but for fills.
+/// Bytes that a whole program moves, without fills.
 struct Traffic {
   Dim moved;
-  Dim fewest;  ///< every input that is used read once, every output written once
+  Dim fewest;  ///< if every used input were read once and every output written once
 };
 Traffic traffic(const PlannedProgram& planned);
 

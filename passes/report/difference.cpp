@@ -7,7 +7,7 @@ namespace heddle::passes {
 
 namespace {
 
-/// A node as the comparison sees it: `key` is its text without the values' numbers.
+/// A node for comparison. `key` is its text without value numbers.
 struct Line {
   std::uint32_t number;
   std::string key;
@@ -57,7 +57,7 @@ class Alignment {
   }
 
  private:
-  /// Of pairs that are compared each with each.
+  /// Limit on the number of pairs of lines that are compared.
   static constexpr std::size_t most_pairs = 4'000'000;
 
   static const Line& last(const std::vector<Line>& lines, std::size_t behind) {
@@ -70,8 +70,8 @@ class Alignment {
   void remove(std::size_t b) { result_.push_back({before_[b].number, std::nullopt}); }
   void add(std::size_t a) { result_.push_back({std::nullopt, after_[a].number}); }
 
-  /// The heaviest common subsequence, where nodes that are equal with all that they rest on weigh
-  /// twice as much as those that only are the same operation.
+  /// The heaviest common subsequence. A pair of nodes with the same op weighs 1; if all that they
+  /// depend on is equal as well, 2.
   void align(std::size_t first, std::size_t before_end, std::size_t after_end) {
     const std::size_t rows = before_end - first, columns = after_end - first;
     if (rows * columns > most_pairs) {

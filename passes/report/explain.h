@@ -6,8 +6,8 @@
 
 namespace heddle::passes {
 
-/// The plan in words (to_text of passes/report/report.h), for dumps: without what passes, printers
-/// and compilers say.
+/// The plan as text (to_text of passes/report/report.h), for dumps. Contains no information from
+/// passes, printers or compilers.
 std::string explain(const PlannedProgram& planned);
 
 }  // namespace heddle::passes

@@ -14,7 +14,7 @@ namespace heddle::passes {
 
 namespace {
 
-/// The numbers that a graph's text gives its nodes.
+/// The numbers of nodes in a graph's text.
 class Numbers {
  public:
   explicit Numbers(const std::vector<ir::PrintedNode>& nodes) {
@@ -22,7 +22,7 @@ class Numbers {
   }
   std::uint32_t of(ValueId id) const { return by_id_.at(index_of(id)); }
   bool has(ValueId id) const { return by_id_.contains(index_of(id)); }
-  /// Those of `ids` that the text shows, each once, in their order.
+  /// The numbers of those `ids` that the text contains, without duplicates, in order.
   std::vector<std::uint32_t> of(const std::vector<ValueId>& ids) const {
     std::vector<std::uint32_t> result;
     for (const ValueId id : ids) {
@@ -58,7 +58,7 @@ ReportGraph report_graph(const Graph& graph) {
   return result;
 }
 
-/// The first line of a plan's text without family and name.
+/// The first line of a plan's text, without family and name.
 std::string plan_in_short(const KernelPlan& plan) {
   const std::string text = to_string(plan);
   const std::string header = text.substr(0, text.find('\n'));
@@ -86,7 +86,7 @@ std::string launch_text(const KernelStep& step, bool blocks) {
                      step.cluster > 1 ? fmt::format(" in clusters of {}", step.cluster) : "");
 }
 
-/// Makes the parts of a report that a planned program decides.
+/// Fills in the parts of a report that follow from a planned program.
 class PlanReport {
  public:
   PlanReport(Report& report, const PlannedProgram& planned)

@@ -13,7 +13,7 @@
 
 namespace heddle::passes {
 
-/// A node of one of the report's graphs; `number` is what its text calls it, "%3".
+/// A node of a graph in the report. `number` is its number in the text, "%3".
 struct ReportNode {
   std::uint32_t number = 0;
   std::string label;  ///< "add", or "matmul precision=tf32"
@@ -28,21 +28,21 @@ struct ReportGraph {
   std::vector<std::uint32_t> outputs;
 };
 
-/// What one pass did. One that changed nothing leads to the graph that it was given.
+/// The effect of one pass. If it changed nothing, `after` equals `before`.
 struct ReportPass {
   std::string name, why;
   bool required = false, ran = true;
-  std::size_t before = 0, after = 0;  ///< graphs
-  std::vector<ChangedLine> changes;   ///< all lines of both; empty where nothing changed
+  std::size_t before = 0, after = 0;  ///< indices into Report::graphs
+  std::vector<ChangedLine> changes;   ///< all lines of both graphs; empty if nothing changed
 };
 
-/// Numbers of nodes are those of the last graph from here on.
+/// From here on, node numbers are those of the last graph.
 struct ReportGroup {
   std::uint32_t id = 0;
   bool library = false;
-  std::string description;             ///< of the library's step: "matmul + bias"
-  std::vector<std::uint32_t> members;  ///< in the order in which they are computed
-  std::vector<std::uint32_t> stored;   ///< those that go to memory
+  std::string description;             ///< of a library step: "matmul + bias"
+  std::vector<std::uint32_t> members;  ///< in the order of computation
+  std::vector<std::uint32_t> stored;   ///< members that are written to memory
   std::vector<std::uint32_t> kernels, steps;
 };
 
@@ -51,76 +51,77 @@ struct ReportCut {
   std::string family, reason;
 };
 
-/// What one line of a kernel's text computes, and for which node.
+/// A line of a kernel's text, and the node that it computes.
 struct SourceLine {
-  std::uint32_t line = 0;  ///< of the whole text, counted from 1
+  std::uint32_t line = 0;  ///< in the whole text, from 1
   std::uint32_t node = 0;
 };
 
-/// What the compiler made of a kernel, as its machine code says.
+/// Resources of a compiled kernel, read from its machine code.
 struct KernelResources {
-  int registers = 0;       ///< a thread
-  int shared_bytes = 0;    ///< a block, beside what a launch asks for
-  int local_bytes = 0;     ///< of the stack, a thread: spilled registers and indexed arrays
-  int constant_bytes = 0;  ///< parameters included
+  int registers = 0;       ///< of a thread
+  int shared_bytes = 0;    ///< of a block, without dynamic shared memory
+  int local_bytes = 0;     ///< of a thread's stack: spilled registers and indexed arrays
+  int constant_bytes = 0;  ///< including parameters
   int code_bytes = 0;
 };
 
 struct ReportKernel {
-  std::string name;  ///< as in its text, its module, dumps and profilers
+  std::string name;  ///< as in its text, module, dumps and profilers
   std::string family, plan;
   std::uint32_t group = 0;
-  bool is_fallback = false;          ///< only runs where the library refuses
-  std::vector<std::uint32_t> nodes;  ///< that it computes
-  std::string source;                ///< the whole text, library sections first; empty: not printed
-  std::uint32_t body = 0;            ///< line of `source` on which the kernel itself begins
+  bool is_fallback = false;          ///< runs only if the library refuses the call
+  std::vector<std::uint32_t> nodes;  ///< nodes that it computes
+  std::string source;                ///< the whole text, starting with library sections; empty: not
+                                     ///< printed
+  std::uint32_t body = 0;            ///< the line of `source` where the kernel begins
   std::vector<SourceLine> lines;
-  std::string module;  ///< the cache's entry with its machine code; empty: none
+  std::string module;  ///< the cache entry of its machine code; empty: none
   std::optional<KernelResources> resources;
 };
 
 struct ReportStep {
-  std::string kind;  ///< kernel, zero, or a call's operation
+  std::string kind;  ///< kernel, zero, or the operation of a call
   std::string what;  ///< "hd_exp_f32_1a2b3c4d", "64 x 20 x 32"
   std::uint32_t group = 0;
   std::vector<std::uint32_t> kernels;
   std::vector<BufferUse> uses;
   std::string launch;              ///< "ceil(n / 1024) blocks of 256 threads"
-  std::uint32_t shared_bytes = 0;  ///< that the launch asks for
-  Dim bytes, flops;  ///< as passes/pipeline/traffic.h and passes/pipeline/flops.h count them
-  std::optional<double> microseconds;  ///< on the device, where it was run
+  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory of the launch
+  Dim bytes, flops;  ///< as counted by passes/pipeline/traffic.h and passes/pipeline/flops.h
+  std::optional<double> microseconds;  ///< device time, if the step was run
 };
 
 struct ReportTemporary {
   Dim bytes;
   std::uint32_t first_step = 0, last_step = 0;
-  std::vector<std::uint32_t> nodes;  ///< whose values, or partial results, it holds
-  bool scratch = false;              ///< partial results, or a library's
+  std::vector<std::uint32_t> nodes;  ///< nodes whose values or partial results it holds
+  bool scratch = false;              ///< holds partial results, or is scratch of a library
 };
 
-/// A line of the user's program that nodes stand for.
+/// A source line of the user's program that nodes come from.
 struct UserLine {
   std::string file;
   std::uint32_t line = 0;
   std::string text;
 };
 
-/// A rate that a device was seen to reach.
+/// The highest rate observed on a device.
 struct Ceiling {
   double bytes_per_second = 0;
-  std::string origin;  ///< how it was found
+  std::string origin;  ///< how it was determined
 };
 
-/// What a run of the program took.
+/// Times of running the program.
 struct ReportRun {
   std::string device;
   int runs = 0;
-  double microseconds = 0;  ///< median, from a launch until the device is done
+  double microseconds = 0;  ///< median, from the launch until the device has finished
   Ceiling ceiling;
 };
 
-/// All that is known about how a program is compiled: what `explain` shows in words, as JSON, as
-/// DOT, and on a page.
+/// Everything known about the compilation of a program. `explain` shows it as text, JSON, DOT or a
+/// page.
 struct Report {
   std::string program;
   ir::Target target;
@@ -128,24 +129,24 @@ struct Report {
   std::vector<std::string> disabled;
   std::vector<ReportGraph> graphs;  ///< as recorded, and after each pass that changed it
   std::vector<ReportPass> passes;
-  std::vector<ReportGroup> groups;  ///< in the order in which they run
+  std::vector<ReportGroup> groups;  ///< in order of execution
   std::vector<ReportCut> cuts;
   std::vector<ReportKernel> kernels;
   std::vector<ReportStep> steps;
   std::vector<ProgramInput> inputs;
   std::vector<ProgramOutput> outputs;
   std::vector<ReportTemporary> temporaries;
-  ir::SymbolBindings symbols;  ///< what is known of them: after a run, all
+  ir::SymbolBindings symbols;  ///< known values; after a run, all
   Traffic traffic;
   Dim flops;
   std::vector<UserLine> user_lines;  ///< of files that could be read
-  std::string compiler;              ///< that made the machine code
-  std::string no_resources;          ///< why there are no KernelResources; empty where there are
+  std::string compiler;              ///< the compiler that produced the machine code
+  std::string no_resources;          ///< why there are no KernelResources; else empty
   std::optional<ReportRun> run;
 };
 
-/// Observes the passes, then makes the report's first part; kernels' texts and what a compiler and
-/// a run say are left to the later stages.
+/// Observes the passes, then makes the report of a plan. Later stages add kernel texts and the
+/// results of compilers and runs.
 class Reporter {
  public:
   explicit Reporter(const Graph& recorded);
@@ -157,25 +158,26 @@ class Reporter {
   Graph current_;
 };
 
-/// The value where the report knows the symbols in it.
+/// The value of `dim`, if the report knows all of its symbols.
 std::optional<std::int64_t> value_of(const Report& report, Dim dim);
-/// Where temporaries lie, where the sizes of all are known.
+/// The offsets of temporaries, if all of their sizes are known.
 std::optional<Arena> arena_of(const Report& report);
 
-/// The quotient where it is one number, whatever the symbols are; nothing where it is not, or of 0.
+/// The quotient, if it is the same number for all values of the symbols; nullopt otherwise, and if
+/// either is 0.
 std::optional<double> ratio(Dim numerator, Dim denominator);
-/// Which part of the ceiling a step's bytes are moved at; nothing where it was not run.
+/// The fraction of the ceiling at which a step moves its bytes; nullopt if it was not run.
 std::optional<double> share_of_ceiling(const Report& report, const ReportStep& step);
-/// "%0" for an input, by its parameter; "output 1", "t2".
+/// "%0" for an input (its parameter number), "output 1", "t2".
 std::string name_of(const BufferRef& buffer);
 
-/// In words: groups with family, kernels and nodes; for each cut the family that came nearest, the
-/// limit it broke and its number; steps; bytes moved against the fewest possible; and what is known
-/// of registers, memory and times.
+/// The report as text: groups with family, kernels and nodes; for each fusion barrier, the closest
+/// family and the limit with its number; steps; bytes moved, compared with the minimum; and
+/// registers, memory and times, if known.
 std::string to_text(const Report& report);
-/// One object; its "schema" is increased when a field changes its meaning.
+/// A JSON object. Its "schema" is increased when the meaning of a field changes.
 std::string to_json(const Report& report);
-/// The last graph for Graphviz, groups as coloured clusters.
+/// The last graph in Graphviz's DOT language, with groups as coloured clusters.
 std::string to_dot(const Report& report);
 
 }  // namespace heddle::passes

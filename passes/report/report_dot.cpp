@@ -10,7 +10,7 @@ namespace heddle::passes {
 
 namespace {
 
-/// Fills of groups, one after another.
+/// Fill colours of groups, used in turn.
 constexpr std::array<const char*, 8> colours = {"#cfe3f5", "#fbe0c4", "#d3edd0", "#f6d3d5",
                                                 "#e2d9f0", "#cdeee9", "#f3eab5", "#f5d6e8"};
 
@@ -56,7 +56,7 @@ class Dot {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  /// A node that several groups compute is drawn in the first that runs.
+  /// A node that several groups compute is drawn in the group that runs first.
   void cluster(const ReportGroup& group) {
     add("  subgraph cluster_{} {{\n    label={};\n", group.id, quoted(title(group)));
     add("    style=\"rounded,filled\";\n    color=\"{0}\";\n", colours[group.id % colours.size()]);

@@ -61,7 +61,7 @@ class Object {
     return result;
   }
 
-  /// An expression over symbols, and its number where that is known.
+  /// An expression over symbols, with its value if known.
   Json quantity(Dim dim) const {
     return {{"text", dim.to_string()}, {"value", or_null(value_of(report_, dim))}};
   }
@@ -218,7 +218,7 @@ class Object {
 
 }  // namespace
 
-// Names that users chose need not be UTF-8, which JSON is.
+// User-chosen names may not be UTF-8, which JSON requires, so invalid bytes are replaced.
 std::string to_json(const Report& report) {
   return Object(report).run().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
