@@ -40,13 +40,14 @@ HD_PLAIN_MATH(fabs)
 extern "C" float fmaf(float, float, float) noexcept;
 #endif
 namespace heddle_scalar {
-// A number that many are divided by, and divide()'s quotients: the product with its inverse,
-// rounded once, and two steps from there, whose errors are exact (Markstein, "Computation of
-// elementary functions on the IBM RISC System/6000", 1990). The steps are scaled, so that errors
-// stay exact where quotients are subnormal; the one case that then rounds the wrong way is a `tie`,
-// whose error is half a unit. There, and for a divisor that is not `ordinary`, infinities and NaN,
-// `rare` is set, and the caller divides again, without it. Division itself is a call on a GPU,
-// which would cost the registers that hold the row. `approximate` division is as cheap already.
+// A divisor of many numbers, with a precomputed inverse. A quotient is the product with the
+// inverse, rounded once, followed by two correction steps with exact errors (Markstein,
+// "Computation of elementary functions on the IBM RISC System/6000", 1990). The result equals that
+// of divide(). The steps are scaled, so that errors stay exact if the quotient is subnormal. One
+// case may then round the wrong way: an error of exactly half a unit, the `tie`. In this case, and
+// for infinities, NaN and a divisor that is not `ordinary`, `rare` is set, and the caller divides
+// again without a Divisor. On a GPU, an IEEE division is a function call, which would cost the
+// registers that hold the row. `approximate` division is already cheap.
 template <class T>
 struct Divisor {
   T value;
@@ -93,7 +94,7 @@ HD_SCALAR T divide(T a, const Divisor<T>& b, bool& rare) {
 //! section reciprocal needs core
 //! defines reciprocal
 namespace heddle_scalar {
-// 1 / 0 of integers is what NumPy gives on x86-64: the least i32 or i64, else 0.
+// 1 / 0 for integers is NumPy's result on x86-64: the smallest i32 or i64, and 0 for other types.
 template <class T>
 HD_SCALAR T reciprocal(T x) {
   if constexpr (is_integer<T>) {
@@ -126,8 +127,8 @@ template <class T>
 HD_SCALAR T absolute(T x) {
   if constexpr (is_integer<T>) {
     if constexpr (is_signed<T> && sizeof(T) == 2) {
-      // max(x, -x), which is no abs.s16: ptxas (CUDA 13.0) assumes that abs.s16 is never negative,
-      // but of -32768 it is.
+      // max(x, -x), not written as abs: ptxas (CUDA 13.0) assumes that the result of abs.s16 is
+      // never negative, but it is for -32768.
       const T opposite = narrow<T>(-ring(x));
       return x < opposite ? opposite : x;
     } else if constexpr (is_signed<T>) {

@@ -1,7 +1,7 @@
 #pragma once
 //! section bfloat16 needs bits
-// The upper half of a float. Conversion rounds to nearest even and keeps the bits of a NaN; doubles
-// round to float first, as in ml_dtypes.
+// The upper half of a float. Conversion rounds to nearest even and keeps the bits of a NaN. Doubles
+// are rounded to float first, as in ml_dtypes.
 namespace heddle_scalar {
 struct bfloat16 {
   unsigned short bits;

@@ -24,7 +24,7 @@ HD_SCALAR bool invert(bool x) { return !x; }
 //! section shift needs core
 //! defines left_shift right_shift
 namespace heddle_scalar {
-// Shifting by a negative count, or by the width or more, shifts every bit out.
+// A shift by a negative count, or by the width or more, shifts out all bits.
 template <class T>
 HD_SCALAR T left_shift(T x, T count) {
   const bool fits = ring(count) < 8 * sizeof(T);
@@ -45,8 +45,8 @@ HD_SCALAR T right_shift(T x, T count) {
 //! section bitwise_count needs core
 //! defines bitwise_count
 namespace heddle_scalar {
-// The one bits of the absolute value; on the host, whose loops they would keep from vectors, added
-// in pairs, fours and eights.
+// The number of one bits in the absolute value. On the host, bits are added in pairs, fours and
+// eights, because a popcount instruction would prevent vectorisation.
 template <class T>
 HD_SCALAR unsigned char bitwise_count(T x) {
   auto n = ring(x);

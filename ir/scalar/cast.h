@@ -1,9 +1,10 @@
 #pragma once
 //! section cast needs core
 //! defines cast
-// NumPy calls the conversion of a float that does not fit an integer undefined. Here it is what its
-// loops do on x86-64, on every target: i64 and i32 become their least value, u64 and u32 take the
-// upper half of their range by way of the lower, and narrower types wrap i32.
+// In NumPy, converting a float to an integer type that cannot hold it is undefined. Here it gives,
+// on every target, what NumPy's loops give on x86-64: the smallest value for i64 and i32; for u64
+// and u32, the upper half of the range is converted by way of the lower half; narrower types wrap
+// an i32.
 namespace heddle_scalar {
 template <class To, class From>
 HD_SCALAR To truncate(From x) {
@@ -30,18 +31,20 @@ HD_SCALAR To truncate(From x) {
   }
 }
 
-// Told not to care for traps, GCC 12 makes (float)(int)x one rounding towards zero, which leaves -0
-// of -0.5. Adding 0 makes that 0 and changes no other number; in the same expression as the
-// conversion, though, GCC takes it away first.
+// If told to ignore traps, GCC 12 compiles (float)(int)x to one rounding towards zero, which keeps
+// the -0 of -0.5. Adding 0 turns -0 into 0 and changes no other number. It must not be in the same
+// expression as the conversion, because GCC would remove it.
 template <class To, class From>
 HD_SCALAR To float_of_integer(From x) {
 #ifdef __CUDACC__
-  // Of the negation of a choice or a plain conversion the compiler makes a signed bit's conversion,
-  // ptxas of a choice between -0 and -1 as well, which gives 0 for -0.
+  // The compiler turns the negation of a choice or of a plain conversion into the conversion of a
+  // signed bit, and ptxas does the same for a choice between -0 and -1. The result for -0 would be
+  // 0.
   if constexpr (is_same<From, bool> && is_same<To, float>) return __uint2float_rn(x);
   if constexpr (is_same<From, bool> && is_same<To, double>) return __uint2double_rn(x);
 #else
-  // By a mask: a conversion of a comparison, and a choice, keep GCC 12's loops scalar.
+  // With a bit mask: a conversion of a comparison, or a choice, would keep GCC 12 from vectorising
+  // loops.
   if constexpr (is_same<From, bool> && is_same<To, float>)
     return __builtin_bit_cast(float, (0u - static_cast<unsigned int>(x)) & 0x3f800000u);
   if constexpr (is_same<From, bool> && is_same<To, double>) {

@@ -62,7 +62,8 @@ HD_SCALAR T select(bool condition, T a, T b) {
   return condition ? a : b;
 }
 #else
-// By masks: a choice would let the compiler read only one of them, which keeps loops scalar.
+// With bit masks: a choice would allow the compiler to read only one operand, which prevents
+// vectorisation.
 template <class U, class T>
 HD_SCALAR T select_bits(bool condition, T a, T b) {
   const U mask = condition ? static_cast<U>(-1) : static_cast<U>(0);
@@ -89,7 +90,7 @@ HD_SCALAR bool select(bool condition, bool a, bool b) { return (condition & a) |
 //! section maximum needs bits
 //! defines maximum minimum
 namespace heddle_scalar {
-// NaN if either is NaN; +0 is greater than -0, so that the order of operands does not matter.
+// NaN if either operand is NaN. +0 is greater than -0, so the order of operands does not matter.
 template <class X>
 HD_SCALAR X maximum_float(X a, X b) {
 #ifdef __CUDACC__
@@ -147,7 +148,7 @@ HD_SCALAR bool minimum(bool a, bool b) { return a & b; }
 //! section fmax needs bits
 //! defines fmax fmin
 namespace heddle_scalar {
-// The other operand if one is NaN; +0 is greater than -0.
+// If one operand is NaN, the other one. +0 is greater than -0.
 template <class X>
 HD_SCALAR X fmax_float(X a, X b) {
 #ifdef __CUDACC__

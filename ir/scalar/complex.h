@@ -1,10 +1,11 @@
 #pragma once
 //! section complex needs core
-// A pair of parts. Arithmetic is NumPy's: products by the rule of school, quotients by Smith's
-// method, and no infinity is rescued from a NaN as C's Annex G would. The order is lexicographic.
+// Complex numbers as a pair of parts. Arithmetic follows NumPy: products by the textbook formula,
+// quotients by Smith's method, and without Annex G of the C standard, which recovers infinities
+// from NaN. The order is lexicographic.
 namespace heddle_scalar {
-// GCC 12 fuses both halves of a complex product into one instruction, even where it is told not to
-// contract; it leaves a product alone that has to be rounded by itself.
+// GCC 12 fuses the two halves of a complex product into one instruction even if contraction is
+// disabled. The barrier makes each product round separately.
 template <class T>
 HD_SCALAR T rounded(T product) {
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && __GNUC__ >= 12
@@ -30,7 +31,7 @@ struct complex {
     return {rounded(a.re * b.re) - rounded(a.im * b.im),
             rounded(a.re * b.im) + rounded(a.im * b.re)};
   }
-  // The larger part of b is divided out first, so that its square neither over- nor underflows.
+  // The larger part of b is divided out first, so that its square neither overflows nor underflows.
   friend HD_SCALAR complex operator/(complex a, complex b) {
     const T width = b.re < 0 ? -b.re : b.re;
     const T height = b.im < 0 ? -b.im : b.im;
@@ -100,7 +101,7 @@ HD_SCALAR T imag(complex<T> z) {
 //! section complex_reciprocal needs complex
 //! defines_complex reciprocal
 namespace heddle_scalar {
-// Of 0 it is NaN, unlike 1 / 0.
+// The reciprocal of 0 is NaN, unlike 1 / 0.
 template <class T>
 HD_SCALAR complex<T> reciprocal(complex<T> z) {
   const T width = z.re < 0 ? -z.re : z.re;
@@ -128,7 +129,8 @@ HD_SCALAR T absolute(complex<T> z) {
 //! section complex_sign needs complex sqrt
 //! defines_complex sign
 namespace heddle_scalar {
-// z / |z|, both divided by the larger part first; infinite along one axis, it is that axis' unit.
+// z / |z|, where both are first divided by the larger part. If exactly one part is infinite: the
+// unit along that axis.
 template <class T>
 HD_SCALAR complex<T> sign(complex<T> z) {
   const bool re_infinite = (z.re == z.re) & (z.re - z.re != 0);
@@ -143,7 +145,7 @@ HD_SCALAR complex<T> sign(complex<T> z) {
   const T longer = width > height ? width : height;
   const T x = z.re / longer;
   const T y = z.im / longer;
-  const T size = sqrt(x * x + y * y);  // of 1 to sqrt(2)
+  const T size = sqrt(x * x + y * y);  // in [1, sqrt(2)]
   return {x / size, y / size};
 }
 }  // namespace heddle_scalar
@@ -186,7 +188,8 @@ HD_SCALAR complex<T> select(bool condition, complex<T> a, complex<T> b) {
 //! section complex_maximum needs complex_select
 //! defines_complex maximum minimum fmax fmin
 namespace heddle_scalar {
-// In lexicographic order; the first of two with a NaN, and the first of two equal ones.
+// Lexicographic order. If an operand is NaN, the first such operand; for equal operands, the first
+// one.
 template <class T>
 HD_SCALAR complex<T> maximum(complex<T> a, complex<T> b) {
   return select(a != a || a >= b, a, b);

@@ -2,8 +2,8 @@
 //! section complex_exp needs complex exp sin cos
 //! defines_complex exp
 namespace heddle_scalar {
-// size * (cos(angle) + i sin(angle)), for a size of e^power. An angle of 0 stays one, and an
-// infinite power needs no angle.
+// size * (cos(angle) + i sin(angle)), where size is e^power. An angle of 0 stays 0, and is not used
+// if the power is infinite.
 template <class T>
 HD_SCALAR complex<T> polar(T power, T size, T angle) {
   if (angle == 0) return {size, angle};
@@ -48,7 +48,7 @@ HD_SCALAR complex<T> expm1(complex<T> z) {
 //! section complex_sqrt needs complex sqrt hypot copysign limits
 //! defines_complex sqrt
 namespace heddle_scalar {
-// Scaled by an even power of 2 where the sum of squares would leave the range.
+// Scaled by an even power of 2 if the sum of squares would leave the range.
 template <class T>
 HD_SCALAR complex<T> sqrt(complex<T> z) {
   constexpr bool is_single = is_same<T, float>;
@@ -84,7 +84,7 @@ HD_SCALAR complex<T> sqrt(complex<T> z) {
 //! section complex_log needs complex log log1p hypot arctan2
 //! defines_complex log
 namespace heddle_scalar {
-// log(|x + iy|), accurate where it is near 0 too.
+// log(|x + iy|), accurate also if the result is near 0.
 template <class T>
 HD_SCALAR T log_magnitude(T x, T y) {
   constexpr bool is_single = is_same<T, float>;
@@ -151,7 +151,7 @@ HD_SCALAR complex<T> log1p(complex<T> z) {
 //! section complex_power needs complex_log complex_exp power limits
 //! defines_complex power
 namespace heddle_scalar {
-// By squaring for whole exponents below 100, as NumPy does.
+// By repeated squaring for whole exponents below 100, as in NumPy.
 template <class T>
 HD_SCALAR complex<T> power_whole(complex<T> base, int exponent) {
   if (exponent == 3) return base * (base * base);
@@ -181,7 +181,7 @@ HD_SCALAR complex<T> power(complex<T> base, complex<T> exponent) {
   const complex<T> product = exponent * log_base;
   const T sum = base.re + base.im + exponent.re + exponent.im;
   if (sum - sum != 0) return exp(product);
-  // Nearer than e^(y log x), whose error grows with the size of the logarithm.
+  // More accurate than e^(y log x), whose error grows with the magnitude of the logarithm.
   const T size = power_float(hypot(base.re, base.im), exponent.re);
   return polar(product.re, size * exp(-exponent.im * log_base.im), product.im);
 }

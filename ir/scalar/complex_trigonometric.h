@@ -2,7 +2,7 @@
 //! section complex_sinh needs complex exp sin cos sinh cosh copysign
 //! defines_complex sinh cosh sin cos
 namespace heddle_scalar {
-// Of an argument whose hyperbolic functions overflow: e^|x| / 2 times a sine and a cosine.
+// For arguments whose hyperbolic functions overflow: e^|x| / 2 times `factor`, a sine or cosine.
 template <class T>
 HD_SCALAR T scaled_by_power(T x, T factor) {
   const T root = exp((x < 0 ? -x : x) * static_cast<T>(0.5));
@@ -36,7 +36,7 @@ HD_SCALAR complex<T> cosh(complex<T> z) {
   }
   return {cosh(x) * cos(y), s * sin(y)};
 }
-// sin(z) = -i sinh(iz), where sinh is odd, and cos(z) = cosh(iz).
+// sin(z) = -i sinh(iz), and sinh is odd; cos(z) = cosh(iz).
 template <class T>
 HD_SCALAR complex<T> sin(complex<T> z) {
   const complex<T> turned = sinh(complex<T>(z.im, z.re));
@@ -51,7 +51,7 @@ HD_SCALAR complex<T> cos(complex<T> z) {
 //! section complex_tanh needs complex exp sin cos sinh cosh tanh copysign
 //! defines_complex tanh tan
 namespace heddle_scalar {
-// (sinh(x) cosh(x) + i sin(y) cos(y)) / (sinh(x)^2 + cos(y)^2), a quotient without cancellation.
+// (sinh(x) cosh(x) + i sin(y) cos(y)) / (sinh(x)^2 + cos(y)^2), which has no cancellation.
 template <class T>
 HD_SCALAR complex<T> tanh(complex<T> z) {
   const T x = z.re;
@@ -81,8 +81,8 @@ HD_SCALAR complex<T> tan(complex<T> z) {
 //! section complex_arcsinh needs complex_sqrt complex_log arcsinh absolute
 //! defines_complex arcsinh arcsin arccosh arccos
 namespace heddle_scalar {
-// Kahan's formulas, from square roots whose products cancel nothing. Beyond `far`, 1 is nothing
-// beside z, and the value log(2 |z|).
+// Kahan's formulas, with square roots whose products do not cancel. Beyond `far`, 1 is negligible
+// compared with z, and the value is log(2 |z|).
 template <class T>
 inline constexpr T far = is_same<T, float> ? static_cast<T>(0x1p26) : static_cast<T>(0x1p56);
 template <class T>
@@ -147,8 +147,8 @@ HD_SCALAR complex<T> arctanh(complex<T> z) {
   }
   const T distance = 1 - x;
   const T squares = distance * distance + y * y;
-  // So near to 1 that the squares underflow, the logarithm is of a quotient beside which 1 is
-  // nothing.
+  // If z is so close to 1 that the squares underflow, 1 is negligible compared with the quotient,
+  // so log replaces log1p.
   const T real = squares < smallest ? static_cast<T>(0.25) * log(4 * x) -
                                           static_cast<T>(0.5) * log(hypot(distance, y))
                                     : static_cast<T>(0.25) * log1p(4 * x / squares);

@@ -1,7 +1,7 @@
 #pragma once
 //! section core
-// One meaning for every target. Integers wrap; half and bfloat16 are computed in float and rounded
-// once, to nearest even.
+// Scalar semantics, the same on every target. Integers wrap. half and bfloat16 are computed in
+// float and rounded once, to nearest even.
 #ifdef __CUDACC__
 #define HD_SCALAR __device__ __forceinline__
 #else
@@ -24,12 +24,13 @@ inline constexpr bool is_integer =
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
 
-// The type that T is computed in: float for half and bfloat16, else T.
+// Converts to the type in which T is computed: float for half and bfloat16, else T.
 template <class T>
 HD_SCALAR T widen(T x) {
   return x;
 }
-// The type that +, - and * of T are made in: unsigned for integers, so that they wrap.
+// Converts to the type in which +, - and * of T are computed: unsigned for integers, so that they
+// wrap.
 template <class T>
 HD_SCALAR auto ring(T x) {
   if constexpr (is_integer<T> && sizeof(T) == 8) {
@@ -40,7 +41,7 @@ HD_SCALAR auto ring(T x) {
     return widen(x);
   }
 }
-// Back to T.
+// Converts back to T.
 template <class T, class X>
 HD_SCALAR T narrow(X x) {
   if constexpr (is_soft<T>) {
@@ -49,8 +50,8 @@ HD_SCALAR T narrow(X x) {
     return static_cast<T>(x);
   }
 }
-// Of 16 bits the highest is the sign. Not on a GPU: ptxas (CUDA 13.0) forgets to clear or turn it
-// where the number was made of an integer.
+// The negative of a half or bfloat16, whose highest bit is the sign. Not done on the bits on a GPU:
+// ptxas (CUDA 13.0) omits the change of the sign bit if the number was made from an integer.
 template <class T>
 HD_SCALAR T negated(T x) {
 #ifdef __CUDACC__
@@ -93,9 +94,9 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
 }  // namespace heddle_scalar
 
 //! section math needs core
-// HD_MATH_1(name, function) makes `name` of the C library's `function`, which HD_PLAIN_MATH
-// declares on the host. HD_VECTOR_MATH_1(name, function) does both, HD_FLOAT_MATH_1 for float
-// alone; those of the host are in section vector_math.
+// HD_MATH_1(name, function) defines `name` as the C library's `function`, which HD_PLAIN_MATH
+// declares on the host. HD_VECTOR_MATH_1(name, function) does both. HD_FLOAT_MATH_1 does so for
+// float only. The host versions of the last two are in section vector_math.
 #ifdef __CUDACC__
 #define HD_PLAIN_MATH(function)
 #define HD_PLAIN_MATH_2(function)
@@ -113,7 +114,7 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
   extern "C" float function##f(float, float) noexcept; \
   extern "C" double function(double, double) noexcept;
 #endif
-// `name` of half and bfloat16, by that of float.
+// Defines `name` for half and bfloat16 through its float version.
 #define HD_SOFT_1(name)               \
   namespace heddle_scalar {           \
   template <class T>                  \
@@ -144,7 +145,7 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
   HD_SCALAR double name(double x, double y) { return ::function(x, y); } \
   }                                                                      \
   HD_SOFT_2(name)
-// The same for what `approximate` gives up accuracy for: CUDA's intrinsic of the function.
+// As HD_MATH_1, but with CUDA's less accurate intrinsic if `approximate` is set.
 #if defined(__CUDACC__) && defined(HD_APPROXIMATE)
 #define HD_APPROXIMATE_MATH_1(name, function)                    \
   namespace heddle_scalar {                                      \
@@ -155,8 +156,8 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
 #else
 #define HD_APPROXIMATE_MATH_1(name, function) HD_VECTOR_MATH_1(name, function)
 #endif
-// The same, of 16-bit floats on a GPU always the intrinsic: it is accurate to far more digits than
-// they have.
+// As above; for 16-bit floats on a GPU always the intrinsic, which is far more accurate than their
+// format.
 #ifdef __CUDACC__
 #define HD_SOFT_APPROXIMATE_MATH_1(name, function)   \
   HD_APPROXIMATE_MATH_1(name##_of_numbers, function) \

@@ -4,7 +4,7 @@
 HD_PLAIN_MATH_2(fmod)
 HD_MATH_2(fmod_float, fmod)
 namespace heddle_scalar {
-// The remainder with the sign of the dividend; 0 for integers modulo 0.
+// The remainder with the sign of the dividend. Integers modulo 0 give 0.
 template <class T>
 HD_SCALAR T fmod(T a, T b) {
   if constexpr (!is_integer<T>) {
@@ -20,8 +20,9 @@ HD_SCALAR T fmod(T a, T b) {
 //! section floor_divide needs fmod rounding copysign
 //! defines floor_divide remainder
 namespace heddle_scalar {
-// NumPy's npy_divmod: the quotient is rounded to minus infinity, and the remainder has the sign of
-// the divisor. Integers divided by 0 give 0 and 0; the least integer over -1 wraps.
+// NumPy's npy_divmod: the quotient is rounded towards minus infinity, and the remainder has the
+// sign of the divisor. Integer division by 0 gives 0 and remainder 0. The smallest integer divided
+// by -1 wraps.
 template <class X>
 HD_SCALAR X floor_divide_float(X a, X b) {
   const X modulus = fmod(a, b);

@@ -1,10 +1,10 @@
 #pragma once
 //! section double_math needs bits
-// Functions of double to within a unit in the last place of the nearest result, without branches,
-// so that loops over them become vector code. Coefficients are those of least relative error of the
-// whole result (Remez) on the interval named beside them.
+// Functions of double, within one unit in the last place of the nearest result. They have no
+// branches, so that loops over them can be vectorised. Polynomial coefficients minimise the
+// relative error of the whole result (Remez) on the interval given in the comment beside them.
 namespace heddle_scalar {
-// a b + c, rounded once where the processor can.
+// a * b + c, rounded once if the processor has fused multiply-add.
 HD_SCALAR double fused(double a, double b, double c) {
 #ifdef __CUDACC__
   return ::fma(a, b, c);
@@ -14,7 +14,7 @@ HD_SCALAR double fused(double a, double b, double c) {
   return a * b + c;
 #endif
 }
-// c - a b where a b is near c: without the rounding of the product.
+// c - a * b, for a * b close to c, without rounding the product.
 HD_SCALAR double difference(double c, double a, double b) {
 #if defined(__CUDACC__) || defined(__FMA__)
   return fused(-a, b, c);
@@ -26,13 +26,13 @@ HD_SCALAR double difference(double c, double a, double b) {
 #endif
 }
 HD_SCALAR double size_of(double x) { return float_of(bits_of(x) & 0x7fffffffffffffffull); }
-// Of a size that is not negative.
+// Combines `size`, which is not negative, with the sign of x.
 HD_SCALAR double with_sign(double size, double x) {
   return float_of(bits_of(size) | (bits_of(x) & 0x8000000000000000ull));
 }
-// A number of at most 51 bits plus this has its nearest integer in the low bits.
+// Adding this to a number of at most 51 bits puts the nearest integer into the low bits.
 inline constexpr double double_shift = 0x1.8p52;
-// 2^n of a sum of n with this.
+// double_power(n + this) is 2^n.
 inline constexpr double double_power_shift = double_shift + 1023;
 HD_SCALAR double double_power(double shifted) { return float_of(bits_of(shifted) << 52); }
 }  // namespace heddle_scalar
@@ -44,7 +44,7 @@ namespace heddle_scalar {
 HD_SCALAR double double_exp(double value) {
   const double above = value < -746 ? -746 : value;
   const double x = above > 710 ? 710 : above;
-  // x is n ln(2) + r; n times the first part of ln(2) is exact.
+  // x is n ln(2) + r. The product of n and the first part of ln(2) is exact.
   const double n = fused(x, 1.4426950408889634, double_shift) - double_shift;
   const double r = fused(-n, 0x1.a39ef35793c76p-33, fused(-n, 0x1.62e42feep-1, x));
   // [-ln(2) / 2, ln(2) / 2].
@@ -58,7 +58,7 @@ HD_SCALAR double double_exp(double value) {
   p = fused(p, r, 0.166666666666667);
   p = fused(p, r, 0.5000000000000012);
   const double near = 1 + fused(p * r, r, r);
-  // Of half of n and the rest, as 2^n may be beyond the normal numbers.
+  // 2^n is the product of 2^(about n / 2) and the rest, because 2^n may not be a normal number.
   const double half = fused(n, 0.5, double_power_shift);
   const double rest = n - (half - double_power_shift);
   return near * double_power(half) * double_power(rest + double_power_shift);
@@ -70,7 +70,8 @@ HD_SCALAR double double_exp(double value) {
 //! host
 #ifndef __CUDACC__
 namespace heddle_scalar {
-// Of x = n ln(2) + r, sinh(x) is a cosh(r) + b sinh(r), a and b being (2^n -+ 2^-n) / 2.
+// For x = n ln(2) + r: sinh(x) = a cosh(r) + b sinh(r), with a = (2^n - 2^-n) / 2 and b = (2^n +
+// 2^-n) / 2.
 HD_SCALAR double double_sinh(double value) {
   const double size = size_of(value);
   const double x = size > 710.5 ? 710.5 : size;
@@ -89,12 +90,12 @@ HD_SCALAR double double_sinh(double value) {
   c = fused(c, z, 0.5000000000000012);
   const double past = fused(s * z, r, r_rest);
   const double sine = r + past, sine_rest = (r - sine) + past;
-  // Halves of a and b, which may be infinite.
+  // Halves of a and b, since a and b may overflow.
   const double power = double_power(n + (double_power_shift - 2));
   const double inverse = 0.0625 * float_of(0x7fe0000000000000ull - bits_of(power));
   const double a = power - inverse, a_rest = (power - a) - inverse, b = power + inverse;
   const double result = 2 * (a + fused(b, sine, fused(a, c * z, fused(b, sine_rest, a_rest))));
-  // Of tiny numbers a half may be none.
+  // For tiny x the result is x: half of a subnormal may underflow.
   const double finite = size < 0x1p-28 ? size : result;
   return with_sign(value != value ? value : finite, value);
 }

@@ -1,9 +1,9 @@
 #pragma once
 //! section double_circular needs vector_math double_math
 //! host
-// HD_CIRCULAR(name, symbol) makes `name` of double. Angles up to 2^20 are taken modulo pi / 2 in
-// line. Larger ones are left to a call of `symbol`, which returns at once where there are none, and
-// calls the C library for each. On a processor that does not fuse a b + c, that is for all.
+// HD_CIRCULAR(name, symbol) defines `name` for double. Angles up to 2^20 are reduced modulo pi / 2
+// inline. For larger ones, `symbol` is called; it returns at once if there are none, and calls the
+// C library for each of them. Without fused multiply-add, all angles are handled as large.
 #ifndef __CUDACC__
 #ifdef HD_HAS_VECTOR_MATH
 extern "C" void hd_sincos(double, double*, double*) noexcept asm("sincos");
@@ -12,7 +12,7 @@ namespace heddle_scalar {
 struct SineCosine {
   double sine, cosine;
 };
-// Of both, as a compiler that needs one of them would call sin or cos, which are hidden here.
+// Computes both: for one alone, a compiler would call sin or cos, which are hidden here.
 HD_SCALAR SineCosine sine_and_cosine(double x) {
   SineCosine result;
   hd_sincos(x, &result.sine, &result.cosine);
@@ -42,7 +42,7 @@ HD_SCALAR V large_angles(V x, Function function) {
   }
   return x;
 }
-// What is left of an angle of n quarters of a turn.
+// The result of reducing an angle by `count` quarter turns: rest + tail.
 struct Quarters {
   unsigned long long count;
   double rest, tail;
@@ -50,7 +50,7 @@ struct Quarters {
 HD_SCALAR Quarters quarters_of(double x) {
   const double shifted = fused(x, 0x1.45f306dc9c883p-1, double_shift);
   const double n = shifted - double_shift;
-  // The first two parts of pi / 2 are such that all but the last steps are exact.
+  // The first two parts of pi / 2 are chosen such that all steps except the last ones are exact.
   const double coarse = fused(-n, 1.5707963267948966, x);
   const double fine = fused(-n, 0x1.1a626331p-54, coarse);
   const double lost = fused(-n, 0x1.1a626331p-54, coarse - fine);
@@ -58,7 +58,7 @@ HD_SCALAR Quarters quarters_of(double x) {
   const double rest = fine + low;
   return {bits_of(shifted), rest, (fine - rest) + low};
 }
-// sin(r) - r and cos(r) - 1.
+// sin(r) - r, and cos(r) - 1.
 HD_SCALAR SineCosine circular_past(double r, double tail) {
   const double z = r * r;
   // [0, (pi / 4)^2].
@@ -82,7 +82,7 @@ HD_SCALAR double sine_after(double x, unsigned long long quarters) {
   const double result = (count & 1) != 0 ? 1 + past.cosine : q.rest + past.sine;
   return float_of(bits_of(result) ^ ((count & 2) << 62));
 }
-// Of -0 the sum above is 0.
+// For -0, sine_after() would return +0.
 HD_SCALAR double small_sin(double x) { return x == 0 ? x : sine_after(x, 0); }
 HD_SCALAR double small_cos(double x) { return sine_after(x, 1); }
 HD_SCALAR double small_tan(double x) {
@@ -125,7 +125,7 @@ HD_SCALAR double small_tan(double x) {
 
 //! section double_arcsin needs double_math sqrt
 namespace heddle_scalar {
-// Beyond 1/2, arcsin(x) is pi / 2 - 2 arcsin(sqrt((1 - x) / 2)).
+// For |x| > 1/2, arcsin(x) = pi / 2 - 2 arcsin(sqrt((1 - x) / 2)).
 HD_SCALAR double double_arcsin(double value) {
   const double size = size_of(value);
   const bool large = size > 0.5;
@@ -145,7 +145,7 @@ HD_SCALAR double double_arcsin(double value) {
   p = fused(p, z, 0.0749999999997152);
   p = fused(p, z, 0.16666666666666757);
   const double small = fused(size, z * p, size);
-  // The root is head + tail, and the square of the head exact.
+  // The root is head + tail; the square of head is exact.
   const double root = sqrt(folded);
   const double head = float_of(bits_of(root) & 0xffffffff00000000ull);
   const double tail = (folded - head * head) / (root + head);
@@ -157,9 +157,9 @@ HD_SCALAR double double_arcsin(double value) {
 }  // namespace heddle_scalar
 
 //! section double_logarithm needs double_math
-// The functions of CUDA and of libmvec are off by 2 units.
+// The functions of CUDA and of libmvec have errors of 2 units in the last place.
 namespace heddle_scalar {
-// A number and what its rounding left.
+// A number and the error of its rounding.
 struct DoubleSum {
   double head, tail;
 };
@@ -167,7 +167,7 @@ HD_SCALAR DoubleSum exact_sum(double a, double b) {
   const double sum = a + b, second = sum - a;
   return {sum, (a - (sum - second)) + (b - second)};
 }
-// log(2^doublings (1 + x)) of a sum x, not negative.
+// log(2^doublings (1 + x)), for a sum x that is not negative.
 HD_SCALAR double double_log_after_1(DoubleSum x, double doublings) {
   const DoubleSum u = exact_sum(1, x.head);
   // u.head is 2^n (1 + f), with f in [sqrt(1/2) - 1, sqrt(2) - 1].
@@ -176,7 +176,7 @@ HD_SCALAR double double_log_after_1(DoubleSum x, double doublings) {
   const double f = float_of(bits_of(u.head) - (steps << 52)) - 1;
   const double scale = steps > 1000 ? 0 : float_of(0x3ff0000000000000ull - (steps << 52));
   const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-  // Of (log(1 + f) - 2 s) / s, on [0, 0.0295].
+  // (log(1 + f) - 2 s) / s, for z in [0, 0.0295].
   double p = fused(0.14786485207749198, z, 0.15315065979218298);
   p = fused(p, z, 0.18183521235187594);
   p = fused(p, z, 0.22222199487513306);
@@ -196,7 +196,7 @@ HD_SCALAR double double_log_after_1(DoubleSum x, double doublings) {
 namespace heddle_scalar {
 HD_SCALAR double double_arcsinh(double value) {
   const double size = size_of(value);
-  // There 2 x is near enough to x + sqrt(x^2 + 1).
+  // For large x, 2 x is close enough to x + sqrt(x^2 + 1).
   const bool large = size > 0x1p28;
   const double x = large ? 1 : size;
   const double square = x * x;
@@ -212,13 +212,13 @@ namespace heddle_scalar {
 HD_SCALAR double double_arccosh(double value) {
   const bool large = value > 0x1p28;
   const double d = large ? 1 : value - 1;
-  // The root of d (d + 2), whose rounding errors count where d is small.
+  // sqrt(d (d + 2)), with its rounding errors, which matter if d is small.
   const double sum = d + 2, sum_rest = d - (sum - 2);
   const double product = d * sum;
   const double root = sqrt(product);
   const double rest = difference(product, root, root) - difference(product, d, sum) + d * sum_rest;
   const DoubleSum small = exact_sum(d, root);
-  // Of 1 the root is 0.
+  // At 1, the root is 0; the small constant avoids a division by 0.
   const double tail = small.tail + 0.5 * rest / (root + 0x1p-1000);
   const DoubleSum past{large ? value - 1 : small.head, large ? 0 : tail};
   const double result = double_log_after_1(past, large ? 1 : 0);

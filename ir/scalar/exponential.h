@@ -31,7 +31,8 @@ HD_MATH_1(cbrt, cbrt)
 #else
 HD_VECTOR_NUMBERS_1(cbrt, cbrt, double)
 namespace heddle_scalar {
-// libmvec's of float is off by 3 units. Two steps of Halley's method in double, from 5 bits.
+// libmvec's cbrt for float has an error of 3 units in the last place. Two steps of Halley's method
+// in double, starting with 5 correct bits.
 HD_SCALAR float cbrt(float value) {
   const unsigned int bits = bits_of(value) & 0x7fffffffu;
   const double x = float_of(bits);
@@ -96,7 +97,7 @@ HD_SCALAR T logaddexp(T a, T b) {
   const X distance = x > y ? y - x : x - y;
   const X larger = x > y ? x : y;
   const X sum = larger + log1p(exp(distance));
-  // Of equal infinities the distance is NaN.
+  // For equal infinities, the distance is NaN.
   return narrow<T>(x == y ? x + static_cast<X>(0.693147180559945309417) : sum);
 }
 }  // namespace heddle_scalar
@@ -120,7 +121,8 @@ HD_SCALAR T logaddexp2(T a, T b) {
 //! defines power
 HD_VECTOR_MATH_2(power_float, pow)
 namespace heddle_scalar {
-// Integers by squaring, with wrapping; to a negative exponent they are 1 / x^-y cut to an integer.
+// Integers by repeated squaring, wrapping. With a negative exponent: 1 / x^-y, truncated to an
+// integer.
 template <class T>
 HD_SCALAR T power_integer(T base, T exponent) {
   auto result = ring(static_cast<T>(1));

@@ -60,8 +60,8 @@ HD_SCALAR T modf_fraction(T value) {
 //! section nextafter needs bits
 //! defines nextafter spacing
 namespace heddle_scalar {
-// The bits of the number after that of bits `x`, further from 0 or nearer to it; from 0 to the
-// least number of the given sign. As whole numbers, bits grow with the magnitude.
+// The bits of the neighbour of the number with bits `x`: away from 0 or towards it. From 0, the
+// smallest number with the given sign. Bits, as integers, increase with the magnitude.
 template <class U>
 HD_SCALAR U next_bits(U x, bool is_zero, bool away, bool negative) {
   const U least = static_cast<U>((negative ? static_cast<U>(1) << (8 * sizeof(U) - 1) : 0) | 1);
@@ -83,8 +83,8 @@ HD_SCALAR float nextafter(float x, float y) { return nextafter_float(x, y); }
 HD_SCALAR double nextafter(double x, double y) { return nextafter_float(x, y); }
 HD_SCALAR float spacing(float x) { return spacing_float(x); }
 HD_SCALAR double spacing(double x) { return spacing_float(x); }
-// In the format of T. NumPy's half gives the first of two equal operands, and the distance upwards
-// as its spacing.
+// In the format of T. As in NumPy, for half, nextafter returns the first of two equal operands, and
+// spacing is the distance to the next larger number.
 template <class T>
 HD_SCALAR T nextafter(T a, T b) {
   const float x = widen(a);
@@ -108,8 +108,8 @@ HD_SCALAR T spacing(T a) {
 //! section ldexp needs bits
 //! defines ldexp
 namespace heddle_scalar {
-// The step towards n that one multiplication takes: `reach` up, and so much less down that the bits
-// of a normal number stay clear of the subnormals until the last.
+// The part of a scaling by 2^n that one multiplication does: up by at most `reach`, or down by a
+// smaller step, so that a normal number stays normal until the last multiplication.
 HD_SCALAR int exponent_step(int n, int reach, int digits) {
   const int up = n > reach ? reach : 0;
   return n < -reach ? digits - reach : up;
@@ -144,7 +144,8 @@ HD_SCALAR T ldexp(T x, int n) {
 //! section frexp needs bits
 //! defines frexp_mantissa frexp_exponent
 namespace heddle_scalar {
-// x is mantissa * 2^exponent with the mantissa in [1/2, 1); 0, infinities and NaN have exponent 0.
+// x == mantissa * 2^exponent, with the mantissa in [1/2, 1). Zeros, infinities and NaN have
+// exponent 0.
 HD_SCALAR float frexp_mantissa(float x) {
   const bool subnormal = (bits_of(x) & 0x7f800000u) == 0;
   const unsigned int bits = bits_of(subnormal ? x * 0x1p64f : x);

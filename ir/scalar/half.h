@@ -1,6 +1,6 @@
 #pragma once
 //! section half needs bits
-// IEEE binary16. Conversions are exact or round to nearest even, and keep the bits of a NaN.
+// IEEE binary16. Conversions are exact or round to nearest even. They keep the bits of a NaN.
 namespace heddle_scalar {
 struct half {
   unsigned short bits;
@@ -18,16 +18,16 @@ struct half {
     return h;
   }
 #else
-  // Every case is computed and one chosen, so that loops become vector code: by minima and maxima,
-  // as of choices that hang together GCC makes branches.
+  // All cases are computed and one is selected, so that loops can be vectorised. Selection uses
+  // minima and maxima, because GCC compiles dependent choices to branches.
   static HD_SCALAR unsigned int least(unsigned int a, unsigned int b) { return a < b ? a : b; }
   static HD_SCALAR unsigned int most(unsigned int a, unsigned int b) { return a < b ? b : a; }
   static HD_SCALAR half from(float x) {
     const unsigned int magnitude = bits_of(x) & 0x7fffffffu;
-    // 2^16 stands for infinity.
+    // 2^16 and above become infinity.
     const unsigned int finite = least(magnitude, 0x47800000u);
-    // A power of two that leaves of a sum with it the bits that the result has, rounded: 2^13 times
-    // the number's own, or the least normal half's.
+    // A power of two. Adding it rounds the number to the bits that the result has. It is 2^13 times
+    // the power of two of the number, or of the smallest normal half.
     const unsigned int power = most(finite & 0x7f800000u, 0x38800000u) + (13u << 23);
     const unsigned int sum = bits_of(float_of(finite) + float_of(power));
     const unsigned int rounded = sum - power + (power >> 13) - (126u << 10);
@@ -35,7 +35,7 @@ struct half {
     const unsigned int result = x != x ? nan : rounded;
     return half{static_cast<unsigned short>(result | ((bits_of(x) >> 16) & 0x8000u))};
   }
-  // By way of a float that is rounded to odd, which keeps what the second rounding must know.
+  // Converts through a float that is rounded to odd, so that the second rounding is correct.
   static HD_SCALAR half from(double x) {
     const float nearest = static_cast<float>(x);
     const double back = nearest;
@@ -58,8 +58,8 @@ HD_SCALAR float widen(half h) {
 #else
   const unsigned int magnitude = (h.bits & 0x7fffu) << 13;
   const unsigned int normal = magnitude + 0x38000000u;
-  // 2^-14 * (1 + f) - 2^-14 is exact, and less than what the bits of a subnormal number, taken for
-  // a normal one, are; of a normal number it is not.
+  // 2^-14 * (1 + f) - 2^-14 is exact. For the bits of a subnormal half, it is less than `normal`;
+  // for those of a normal half, it is not.
   const unsigned int subnormal = bits_of(float_of(magnitude + 0x38800000u) - 0x1p-14f);
   const unsigned int finite = half::least(normal, subnormal);
   const unsigned int special = float_of(finite) >= 0x1p16f ? 0x7f800000u : 0u;
@@ -68,7 +68,7 @@ HD_SCALAR float widen(half h) {
 #endif
 }
 #ifdef __CUDACC__
-// What float arithmetic and one rounding give, in one instruction.
+// The same result as float arithmetic with one rounding, in one instruction.
 #define HD_HALF_ARITHMETIC(name, instruction)                                       \
   HD_SCALAR half name(half a, half b) {                                             \
     half result;                                                                    \
@@ -78,8 +78,8 @@ HD_SCALAR float widen(half h) {
 HD_HALF_ARITHMETIC(add, "add.rn.f16")
 HD_HALF_ARITHMETIC(subtract, "sub.rn.f16")
 HD_HALF_ARITHMETIC(multiply, "mul.rn.f16")
-// A float quotient to within a unit in its last place rounds to the half nearest to a / b, since
-// none lies that close to the middle of two halves.
+// A float quotient that is accurate to one unit in the last place rounds to the half nearest to a /
+// b, because no quotient of halves is that close to the midpoint of two halves.
 HD_SCALAR half divide(half a, half b) {
   const float x = widen(a), y = widen(b);
   float inverse;
@@ -96,9 +96,9 @@ using heddle_scalar::half;
 #endif
 
 //! section half_divisor needs divisor half
-// The inverse is the sum of two floats of one sign, so that a product and a sum are the quotient:
-// to within half a unit of a float, and exactly where it lies in the middle of two halves. The
-// second is never 0, which infinity times would be NaN.
+// The inverse is stored as the sum of two floats of the same sign, so the quotient is one product
+// and one sum. It is accurate to half a unit in the last place of float, and exact if it is the
+// midpoint of two halves. The second float is never 0, because infinity times 0 would be NaN.
 #if defined(__CUDACC__) && !defined(HD_APPROXIMATE)
 namespace heddle_scalar {
 template <>

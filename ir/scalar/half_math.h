@@ -1,10 +1,10 @@
 #pragma once
 //! section half_math needs half wide_half
-// The functions of half are made in float and rounded once, but for far fewer digits than float's
-// own have: to within about 2^-19, which leaves nearly every result the half nearest to the exact
-// one, and none more than a unit off. They are without branches and calls, so that loops become
-// vector code, and rely on no contraction. Coefficients are those of least relative error of the
-// whole result on the interval named beside them (Remez).
+// Functions of half, computed in float and rounded once. The float result is accurate only to about
+// 2^-19: nearly every rounded result is the half nearest to the exact one, and none is off by more
+// than one unit in the last place. They have no branches or calls, so that loops can be vectorised,
+// and do not rely on contraction. Polynomial coefficients minimise the relative error of the whole
+// result (Remez) on the interval given in the comment beside them.
 #ifdef __CUDACC__
 #define HD_HALF_MATH_1(name, function)                                   \
   namespace heddle_scalar {                                              \
@@ -18,13 +18,13 @@
   }
 #endif
 namespace heddle_scalar {
-// A number of at most 22 bits plus this has its nearest integer in the low bits.
+// Adding this to a number of at most 22 bits puts the nearest integer into the low bits.
 inline constexpr float half_shift = 0x1.8p23f;
 
 HD_SCALAR unsigned int half_least(unsigned int a, unsigned int b) { return a < b ? a : b; }
-// NaN stays NaN; high > 0 > low. By minima of bits that are moved so far that the infinity comes
-// last, and NaN and the other sign first: what follows a choice of constants GCC makes once for
-// each constant and once for x, and chooses at the end.
+// Clamps x to [low, high], where high > 0 > low. NaN stays NaN. Uses minima of bits, offset such
+// that infinity comes last, and NaN and the other sign first. With a choice of constants, GCC would
+// compute everything that follows once for each constant and once for x, and choose at the end.
 HD_SCALAR float half_clamp(float x, float high, float low) {
   const unsigned int above = 0x807fffffu, below = 0x007fffffu;
   const unsigned int x_below = half_least(bits_of(x) + above, bits_of(high) + above);
@@ -32,7 +32,7 @@ HD_SCALAR float half_clamp(float x, float high, float low) {
   return float_of(x_within - below);
 }
 HD_SCALAR float half_magnitude(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
-// Of a number that is not negative.
+// Combines `magnitude`, which is not negative, with the sign of x.
 HD_SCALAR float half_with_sign(float magnitude, float x) {
   return float_of(bits_of(magnitude) | (bits_of(x) & 0x80000000u));
 }
@@ -55,11 +55,11 @@ HD_SCALAR float half_root(float x) { return ::sqrtf(x); }
 
 //! section half_exponential needs half_math
 namespace heddle_scalar {
-// x is n ln(2) + rest.
+// x == n ln(2) + rest, and power == 2^n.
 struct HalfExponent {
   float power, rest;  // 2^n
 };
-// 2^n of a sum with half_shift.
+// half_power(n + half_shift) is 2^n.
 HD_SCALAR float half_power(float shifted) {
   return float_of((bits_of(shifted) << 23) + 0x3f800000u);
 }
@@ -71,7 +71,7 @@ HD_SCALAR HalfExponent half_exponent(float x) {
 
 //! section half_exp needs half_exponential exp
 //! defines_half exp
-// A GPU has an instruction for it, as it has for exp2 and logarithms.
+// A GPU has an instruction for it, as for exp2 and logarithms.
 #ifndef __CUDACC__
 namespace heddle_scalar {
 HD_SCALAR float half_exp(float x) {
@@ -107,10 +107,10 @@ namespace heddle_scalar {
 HD_SCALAR float half_expm1(float x) {
   const HalfExponent e = half_exponent(half_clamp(x, 12.0f, -12.0f));
   const float r = e.rest;
-  // [-ln(2) / 2, ln(2) / 2], 1 at 0.
+  // [-ln(2) / 2, ln(2) / 2], exactly 1 at 0.
   const float p = (0.00833807606f * r + 0.0418727696f) * r + 0.166668311f;
   const float near = ((p * r + 0.49999401f) * r + 1) * r;
-  // Less +0, which leaves a zero its sign.
+  // Subtracting +0 keeps the sign of a zero.
   return near * e.power - (1 - e.power);
 }
 }  // namespace heddle_scalar
@@ -118,8 +118,8 @@ HD_HALF_MATH_1(expm1, half_expm1)
 
 //! section half_hyperbolic needs half_exponential
 namespace heddle_scalar {
-// Of the rest in [-ln(2) / 2, ln(2) / 2], 1 at 0; and of n ln(2), twice, the sine negated so that a
-// zero keeps its sign when it is subtracted.
+// sinh and cosh of the rest in [-ln(2) / 2, ln(2) / 2], with coefficient exactly 1 at 0; and twice
+// sinh and cosh of n ln(2). whole_sine is negated, so that subtracting it keeps the sign of a zero.
 struct HalfHyperbolic {
   float sine, cosine, whole_sine, whole_cosine;
 };
@@ -159,10 +159,10 @@ HD_HALF_MATH_1(cosh, half_cosh)
 //! defines_half tanh
 namespace heddle_scalar {
 HD_SCALAR float half_tanh(float value) {
-  // From there on 1 is nearest.
+  // Beyond this value, the result rounds to 1.
   const float x = half_clamp(value, 4.51f, -4.51f);
   const float z = x * x;
-  // [0, 4.51], 1 at 0.
+  // [0, 4.51], exactly 1 at 0.
   const float top = ((0.0017012537f * z + 0.117491096f) * z + 1) * x;
   const float bottom = ((6.90293746e-05f * z + 0.0186506379f) * z + 0.450818807f) * z + 1;
   return half_quotient(top, bottom);
@@ -172,8 +172,8 @@ HD_HALF_MATH_1(tanh, half_tanh)
 
 //! section half_logarithm needs half_math
 namespace heddle_scalar {
-// x is 2^-scale (1 + rest) with the rest in [sqrt(1/2) - 1, sqrt(2) - 1]. The exponent is negated
-// so that a zero keeps its sign when it is subtracted.
+// x == 2^-scale * (1 + rest), with the rest in [sqrt(1/2) - 1, sqrt(2) - 1]. The exponent is stored
+// negated, so that subtracting it keeps the sign of a zero.
 struct HalfLogarithm {
   int scale;
   float rest;
@@ -190,13 +190,13 @@ HD_SCALAR float half_log_near_1(float x) {
 HD_SCALAR float half_log_of(HalfLogarithm x) {
   return half_log_near_1(x.rest) - static_cast<float>(x.scale) * 0.693147181f;
 }
-// log(1 + x) for x > -1, which has more digits than 1 + x has.
+// log(1 + x) for x > -1. x has more significant digits than 1 + x.
 HD_SCALAR float half_log_after_1(float x) {
   const HalfLogarithm u = half_logarithm(1 + x);
   return half_log_of({u.scale, u.scale == 0 ? x : u.rest});
 }
-// A logarithm of x; of +infinity and NaN, themselves. The bits of what is not positive are shifted
-// into the mantissa of -infinity, which leaves that of zeros and makes NaN of negative numbers.
+// `logarithm` for positive finite x; x for +infinity and NaN. If x <= 0, the bits of x are shifted
+// into the mantissa of -infinity: a zero gives -infinity, a negative number gives NaN.
 HD_SCALAR float half_log_or_special(float x, float logarithm) {
   const float defined = x < float_of(0x7f800000u) ? logarithm : x;
   return x <= 0 ? float_of((bits_of(x) >> 8) | 0xff800000u) : defined;
@@ -252,7 +252,7 @@ HD_SCALAR float half_arcsinh(float x) {
   const float size = half_magnitude(x);
   const float z = size * size;
   const float large = half_log_of(half_logarithm(size + half_root(z + 1)));
-  // [0, 1/4], 1 at 0.
+  // [0, 1/4], exactly 1 at 0.
   const float small = ((0.0712947398f * z - 0.166596219f) * z + 1) * size;
   const float finite = size < 0.25f ? small : large;
   return half_with_sign(size < float_of(0x7f800000u) ? finite : size, x);

@@ -1,19 +1,19 @@
 #pragma once
 //! section half_circular needs half_math
 namespace heddle_scalar {
-// x less n pi, for n of at most 16 bits: the first parts of pi have 8, so that all products but the
-// last are exact with and without contraction, and so are the differences.
+// x - n pi, for n of at most 16 bits. The first parts of pi have 8 bits. So all products except the
+// last, and the differences, are exact with and without contraction.
 HD_SCALAR float half_less_turns(float x, float n) {
   const float coarse = (x - n * 0x1.92p+1f) - n * 0x1.fap-11f;
   return (coarse - n * 0x1.54p-19f) - n * 0x1.10b462p-29f;
 }
-// [-pi / 2, pi / 2], 1 at 0.
+// [-pi / 2, pi / 2], exactly 1 at 0.
 HD_SCALAR float half_sine(float x) {
   const float z = x * x;
   const float p = (2.60539969e-06f * z - 0.000198094393f) * z + 0.00833306462f;
   return ((p * z - 0.166666597f) * z + 1) * x;
 }
-// Negated where the integer that was added to half_shift is odd.
+// Negates x if the integer that was added to half_shift is odd.
 HD_SCALAR float half_alternate(float x, float shifted) {
   return float_of(bits_of(x) ^ (bits_of(shifted) << 31));
 }
@@ -48,7 +48,7 @@ HD_SCALAR float half_tan(float x) {
   const float shifted = x * 0.636619772f + half_shift;
   const float r = half_less_turns(x, (shifted - half_shift) * 0.5f);
   const float z = r * r;
-  // [0, pi / 4], 1 at 0.
+  // [0, pi / 4], exactly 1 at 0.
   const float sine = (-0.0957829133f * z + 1) * r;
   const float cosine = (0.00971005205f * z - 0.429116756f) * z + 1;
   const bool odd = (bits_of(shifted) & 1u) != 0;
@@ -60,14 +60,14 @@ HD_HALF_MATH_1(tan, half_tan)
 //! section half_arcsin needs half_quotient arcsin
 //! defines_half arcsin
 namespace heddle_scalar {
-// arcsin(x) is pi / 2 - 2 arcsin(sqrt((1 - x) / 2)).
+// For large |x|: arcsin(x) = pi / 2 - 2 arcsin(sqrt((1 - x) / 2)).
 HD_SCALAR float half_arcsin(float x) {
   const float size = half_magnitude(x);
   const bool large = size > 0.5f;
   const float folded = 0.5f - 0.5f * size;
   const float z = large ? folded : size * size;
   const float sine = large ? half_root(folded) : size;
-  // [0, 1/2], 1 at 0.
+  // [0, 1/2], exactly 1 at 0.
   const float p = (0.0499531254f * z + 0.0400349796f) * z + 0.0754053146f;
   const float angle = ((p * z + 0.166655794f) * z + 1) * sine;
   return half_with_sign(large ? 1.57079633f - 2 * angle : angle, x);
@@ -98,7 +98,7 @@ HD_SCALAR float half_arctan(float x) {
   const float inverse = half_quotient(1.0f, size);
   const float t = large ? inverse : size;
   const float z = t * t;
-  // [0, 1], 1 at 0.
+  // [0, 1], exactly 1 at 0.
   const float p = ((0.00810636953f * z - 0.0377967246f) * z + 0.0848410428f) * z - 0.135445759f;
   const float angle = (((p * z + 0.198978737f) * z - 0.333284914f) * z + 1) * t;
   return half_with_sign(large ? 1.57079633f - angle : angle, x);
@@ -111,13 +111,14 @@ HD_HALF_MATH_1(arctan, half_arctan)
 namespace heddle_scalar {
 HD_SCALAR float half_cbrt(float x) {
   const float size = half_magnitude(x);
-  // A third of the bits makes an inverse root to 3%: x y^3 is 1 - e, and the root
-  // x y^2 (1 - e)^(-2/3).
+  // A third of the bits gives the inverse cube root y to within 3%. With e = 1 - x y^3, the cube
+  // root is x y^2 (1 - e)^(-2/3).
   const float third = static_cast<float>(static_cast<int>(bits_of(size))) * 0.333333333f;
   const float y = float_of(static_cast<unsigned int>(static_cast<int>(1419899968.0f - third)));
   const float first = size * y * y;
   const float e = 1 - first * y;
-  // [-0.103, 0.103], 1 at 0; of such, one that rounds all roots of halves to the nearest.
+  // [-0.103, 0.103], exactly 1 at 0. Of such polynomials, one for which the cube roots of all
+  // halves round to the nearest half.
   const float p = ((0.461040288f * e + 0.499156892f) * e + 0.555540919f) * e;
   return half_with_sign(((p + 0.666652024f) * e + 1) * first, x);
 }
@@ -128,9 +129,9 @@ HD_HALF_MATH_1(cbrt, half_cbrt)
 //! defines_half erf
 namespace heddle_scalar {
 HD_SCALAR float half_erf(float value) {
-  // From there on 1 is nearest.
+  // Beyond this value, the result rounds to 1.
   const float x = half_clamp(value, 2.62f, -2.62f);
-  // Around the middle of the squares, as around 0 its terms would cancel.
+  // Centred at the middle of the range of x^2. Around 0, the terms of the polynomial would cancel.
   const float z = x * x - 3.4322f;
   // [0, 2.62], exact at 0.
   const float a = ((-9.33508737e-09f * z + 1.03655957e-07f) * z - 7.65736672e-07f) * z;

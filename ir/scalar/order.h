@@ -1,14 +1,14 @@
 #pragma once
 //! section order needs limits
-// The order of sorted arrays: ascending, NaN behind all numbers, zeros of either sign equal.
+// The order of sorted arrays: ascending, NaN after all numbers, -0 equal to +0.
 namespace heddle_scalar {
 template <class T>
 HD_SCALAR bool precedes(T a, T b) {
   const auto x = widen(a);
   const auto y = widen(b);
   if constexpr (is_complex<T>) {
-    // By real parts, then by imaginary ones; what has a NaN in either is behind all numbers, and
-    // where the real one is, last.
+    // By real parts, then by imaginary parts. Numbers with a NaN part come after all others; those
+    // with a NaN real part come last.
     const bool a_ends = x.im != x.im;
     const bool b_ends = y.im != y.im;
     if (x.re < y.re) return !a_ends || b_ends;
@@ -21,7 +21,7 @@ HD_SCALAR bool precedes(T a, T b) {
     return x < y;
   }
 }
-// A value that none comes after.
+// A value that no other value comes after.
 template <class T>
 HD_SCALAR T last_in_order() {
   if constexpr (is_complex<T>) {
@@ -38,7 +38,8 @@ HD_SCALAR T last_in_order() {
 
 //! section search needs order
 namespace heddle_scalar {
-// How many of n sorted elements, read by load(i), come before the value or, `Right`, not after it.
+// The number of the n sorted elements load(0) ... load(n - 1) that come before `value`; if `Right`,
+// including those equal to it.
 template <bool Right, class T, class Load>
 HD_SCALAR long long search_sorted(long long n, T value, Load load) {
   long long low = 0;
@@ -72,13 +73,14 @@ template <>
 struct KeyBits<8> {
   using Type = unsigned long long;
 };
-// Keys are numbers as wide as T that grow as T comes later in order; value_of() takes them back.
-// Of floats those of -infinity to infinity come first, without a gap, and NaN follow.
+// Sort keys: unsigned integers as wide as T that increase in sort order. value_of() is the inverse
+// of key_of(). For floats, the keys of -infinity to infinity come first, without gaps, then those
+// of NaN.
 template <class T>
 using Key = typename KeyBits<sizeof(T)>::Type;
 template <class K>
 constexpr K key_top = static_cast<K>(K(1) << (8 * sizeof(K) - 1));
-// 0 where the top bit is not set, else all ones.
+// All ones if the top bit is set, else 0.
 template <class K>
 HD_SCALAR K top_spread(K key) {
   return static_cast<K>(0 - (key >> (8 * sizeof(K) - 1)));
@@ -91,7 +93,7 @@ HD_SCALAR Key<T> float_bits(T x) {
     return bits_of(x);
   }
 }
-// The bits of infinity: that many keys have the numbers below zero.
+// The bits of infinity; also the number of keys of values below zero.
 template <class T>
 constexpr Key<T> infinity_bits() {
   int mantissa_bits = sizeof(T) == 8 ? 52 : 23;
@@ -130,8 +132,8 @@ HD_SCALAR T value_of(Key<T> key) {
     return key != 0;
   }
 }
-// Keys of what is equal in order made the same: those of zeros of either sign, and of
-// NaN, which have the greatest.
+// Gives equal keys to values that are equal in order: zeros of either sign, and all NaN, which get
+// the greatest key.
 template <class T>
 HD_SCALAR Key<T> canonical_key(Key<T> key) {
   if constexpr (is_float<T> || is_soft<T>) {

@@ -1,9 +1,10 @@
 #pragma once
 //! section position needs core
-// Where an index names an element of an axis of n: negative ones count from the end.
+// Positions that indices select along an axis of n elements. Negative indices count from the end.
 namespace heddle_scalar {
 HD_SCALAR bool is_position(long long index, long long n) { return index >= -n && index < n; }
-// The nearest element for one that is outside, so that no address ever is.
+// The position of an index. An index that is out of range gives the nearest position, so that no
+// address is out of range.
 HD_SCALAR long long position(long long index, long long n) {
   const long long counted = index < 0 ? index + n : index;
   const long long below = counted < n ? counted : n - 1;

@@ -5,11 +5,11 @@ extern "C" float fmaf(float, float, float) noexcept;
 #endif
 HD_PLAIN_MATH(sqrt)
 namespace heddle_scalar::quick {
-// Quotients, inverses and roots of usual numbers, correctly rounded, as a GPU's compiler makes
-// them: an approximation and steps from there whose errors are exact (Markstein, "Computation of
-// elementary functions on the IBM RISC System/6000", 1990). But where that may be inexact they set
-// `rare`, and the caller computes all again in the ordinary way: one branch for many of them.
-// `approximate` ones are as cheap already.
+// Correctly rounded quotients, inverses and square roots of ordinary numbers, computed as GPU
+// compilers do: an approximation, then correction steps with exact errors (Markstein, "Computation
+// of elementary functions on the IBM RISC System/6000", 1990). If the result may not be exact, they
+// set `rare`, and the caller computes everything again in the ordinary way, so that many of them
+// share one branch. The `approximate` versions are already cheap.
 HD_SCALAR float inverse_near(float x) {
 #ifdef __CUDACC__
   float y;
@@ -28,7 +28,7 @@ HD_SCALAR float inverse_root_near(float x) {
   return 1 / ::sqrtf(x);
 #endif
 }
-// Whether |x| is below 2^Low, 2^High or above, or NaN.
+// Whether |x| is below 2^Low, at least 2^High, or NaN.
 template <int Low, int High>
 HD_SCALAR bool is_beyond(float x) {
   constexpr unsigned int least = static_cast<unsigned int>(Low + 127) << 24;
@@ -59,7 +59,7 @@ HD_SCALAR float sqrt(float x, bool& rare) {
 #ifdef HD_APPROXIMATE
   return ::sqrtf(x);
 #else
-  rare |= bits_of(x) - 0x0d000000u >= 0x72800000u;  // not from 2^-101 to the greatest
+  rare |= bits_of(x) - 0x0d000000u >= 0x72800000u;  // outside of 2^-101 to the greatest number
   const float y = inverse_root_near(x);
   const float root = x * y;
   return ::fmaf(::fmaf(-root, root, x), 0.5f * y, root);

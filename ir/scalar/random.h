@@ -5,7 +5,7 @@ namespace heddle_scalar {
 struct PhiloxBlock {
   unsigned long long low, high;
 };
-// Philox4x32-10, the counter's upper half being `block`.
+// Block `block` of Philox4x32-10: the counter is `counter`, with `block` as its upper half.
 HD_SCALAR PhiloxBlock philox_block(unsigned long long key, unsigned long long counter,
                                    unsigned int block) {
   unsigned int k0 = static_cast<unsigned int>(key), k1 = static_cast<unsigned int>(key >> 32);
@@ -23,8 +23,8 @@ HD_SCALAR PhiloxBlock philox_block(unsigned long long key, unsigned long long co
   return {(static_cast<unsigned long long>(c1) << 32) | c0,
           (static_cast<unsigned long long>(c3) << 32) | c2};
 }
-// The words of the blocks, one after another. Neighbours share a block, and a compiler that sees
-// them together computes it once.
+// The words of the blocks, in order. Neighbouring counters share a block; a compiler that sees both
+// computes the block once.
 HD_SCALAR unsigned long long philox(unsigned long long key, unsigned long long counter) {
   const PhiloxBlock words = philox_block(key, counter >> 1, 0);
   return (counter & 1) == 0 ? words.low : words.high;
@@ -34,7 +34,7 @@ HD_SCALAR unsigned long long philox(unsigned long long key, unsigned long long c
 //! section philox_normal needs philox sqrt bits
 //! defines philox_normal
 namespace heddle_scalar {
-// To an ulp or two, without a branch.
+// Accurate to one or two units in the last place, without a branch.
 HD_SCALAR float radius_root(float x) {
 #ifdef __CUDACC__
   float root;
@@ -44,7 +44,7 @@ HD_SCALAR float radius_root(float x) {
   return sqrt(x);
 #endif
 }
-// log(x) of x in (0, 1], x normal: x = 2^e m, with m within a factor of sqrt(2) of 1.
+// log(x) for normal x in (0, 1]: x = 2^e m, with m in [sqrt(1/2), sqrt(2)].
 HD_SCALAR float log_of_unit(float x) {
   const unsigned int bits = bits_of(x);
   const int e = static_cast<int>(bits - 0x3f3504f3u) >> 23;
@@ -59,16 +59,16 @@ HD_SCALAR float log_of_unit(float x) {
   p = p * f + 0.3333333134651184f;
   return static_cast<float>(e) * 0.693147182464599609375f + (f + z * (f * p - 0.5f));
 }
-// Box and Muller's transform of the halves of a word: the even counter has the cosine of the angle,
-// the odd one its sine. There are no branches, so that a compiler that sees both together computes
-// radius and angle once. The polynomials are least squares fits, weighted towards minimax.
+// Box-Muller transform of the two halves of a word: an even counter gets the cosine of the angle,
+// an odd one the sine. There are no branches, so that a compiler that sees both computes radius and
+// angle once. The polynomials are least squares fits, weighted towards minimax.
 HD_SCALAR float philox_normal(unsigned long long key, unsigned long long counter) {
   const unsigned long long word = philox(key, counter >> 1);
   const unsigned int turn = static_cast<unsigned int>(word);
   const float unit =
       (static_cast<float>(static_cast<unsigned int>(word >> 32)) + 0.5f) * 2.3283064365386963e-10f;
   const float radius = radius_root(-2.0f * log_of_unit(unit));
-  // The nearest quarter of a turn, and what is left, within an eighth.
+  // The nearest quarter turn, and the remaining angle, at most an eighth of a turn.
   const unsigned int quarter = (turn + 0x20000000u) >> 30;
   const float x =
       static_cast<float>(static_cast<int>(turn - (quarter << 30))) * 2.3283064365386963e-10f;
@@ -88,11 +88,11 @@ HD_SCALAR float philox_normal(unsigned long long key, unsigned long long counter
 }  // namespace heddle_scalar
 
 //! section random_unit needs philox bits
-// What the samplers below share. They compute in double throughout, so that all but one in some
-// 10^13 of their decisions are the same on every device. Each attempt draws a block of its own.
-// After random_attempts, of which each succeeds with a probability above 0.4, they give the
-// distribution's mode; that happens to less than one element in 10^28.
-// The samplers are functions of their own: too long to stand in a kernel twice.
+// Shared by the samplers below. All computation is in double, so that different devices make the
+// same decisions, except about one in 10^13. Each attempt uses its own Philox block. An attempt
+// succeeds with a probability above 0.4. After random_attempts attempts, samplers return the mode
+// of the distribution; this happens for fewer than one element in 10^28. Samplers are not inlined,
+// because they are too long to be repeated in a kernel.
 #ifdef __CUDACC__
 #define HD_SAMPLER inline __device__ __attribute__((noinline))
 #else
@@ -100,7 +100,7 @@ HD_SCALAR float philox_normal(unsigned long long key, unsigned long long counter
 #endif
 namespace heddle_scalar {
 constexpr unsigned int random_attempts = 128;
-// In (0, 1): the middles of 2^52 equal intervals.
+// In (0, 1): the midpoint of one of 2^52 equal intervals.
 HD_SCALAR double open_unit(unsigned long long bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
@@ -109,7 +109,7 @@ HD_SCALAR double random_nan() { return float_of(0x7ff8000000000000ull); }
 
 //! section log_factorial_terms needs log
 namespace heddle_scalar {
-// log(n!) less Stirling's log(sqrt(2 pi n) (n / e)^n), of whole n > 0.
+// log(n!) minus Stirling's approximation log(sqrt(2 pi n) (n / e)^n), for whole n > 0.
 HD_SCALAR double stirling_error(double n) {
   if (n < 9) {
     double factorial = 1;
@@ -120,7 +120,7 @@ HD_SCALAR double stirling_error(double n) {
   const double tail = 1.0 / 1680 - r * (1.0 / 1188 - r * (691.0 / 360360 - r * (1.0 / 156)));
   return (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r * tail))) / n;
 }
-// x log(x / mean) + mean - x of x > 0, without cancellation where x is near the mean (C. Loader,
+// x log(x / mean) + mean - x, for x > 0, without cancellation if x is close to the mean (C. Loader,
 // Fast and accurate computation of binomial probabilities, 2000).
 HD_SCALAR double deviance(double x, double mean) {
   const double difference = x - mean, v = difference / (x + mean);
@@ -137,7 +137,7 @@ HD_SCALAR double deviance(double x, double mean) {
 
 //! section log_binomial needs random_unit log_factorial_terms log1p
 namespace heddle_scalar {
-// The logarithm of the probability of k successes of n, of p in (0, 1).
+// The logarithm of the probability of k successes in n trials, for p in (0, 1).
 HD_SAMPLER double log_binomial(double k, double n, double p) {
   if (k == 0) return n * log1p(-p);
   if (k == n) return n * log(p);
@@ -150,9 +150,9 @@ HD_SAMPLER double log_binomial(double k, double n, double p) {
 //! section philox_gamma needs random_unit exp log log1p sqrt cos
 //! defines philox_gamma
 namespace heddle_scalar {
-// Of scale 1. G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables, 2000;
-// a shape below 1 is that of shape + 1 times u^(1 / shape). NaN for a shape that is negative or not
-// finite.
+// Scale 1. G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables, 2000. For
+// a shape below 1: the sample for shape + 1, times u^(1 / shape). NaN for a shape that is negative
+// or not finite.
 HD_SAMPLER double philox_gamma(unsigned long long key, unsigned long long counter, double shape) {
   if (!(shape >= 0) || shape - shape != 0) return random_nan();
   if (shape == 0) return 0;
@@ -163,7 +163,7 @@ HD_SAMPLER double philox_gamma(unsigned long long key, unsigned long long counte
   }
   const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
   for (unsigned int attempt = 1; attempt <= random_attempts; ++attempt) {
-    // 52 bits are the normal's radius, 32 its angle, and 43 those that accept.
+    // 52 bits for the radius of the normal number, 32 for its angle, 43 for the acceptance test.
     const PhiloxBlock bits = philox_block(key, counter, attempt);
     const double turn = static_cast<double>(bits.high >> 32) * 0x1p-32;
     const double x = sqrt(-2 * log(open_unit(bits.low))) * cos(6.28318530717958647693 * turn);
@@ -182,15 +182,15 @@ HD_SAMPLER double philox_gamma(unsigned long long key, unsigned long long counte
 //! section philox_poisson needs random_unit log_factorial_terms exp sqrt rounding
 //! defines philox_poisson
 namespace heddle_scalar {
-// Inversion below a mean of 10: of one number, along the probabilities of 0, 1, ...; then PTRS of
-// W. Hormann, The transformed rejection method for generating Poisson random variables, 1993. NaN
-// for a mean that is negative or whose numbers may be beyond 64 bits.
+// For a mean below 10: inversion of one uniform number, over the probabilities of 0, 1, ... Else
+// PTRS of W. Hormann, The transformed rejection method for generating Poisson random variables,
+// 1993. NaN for a mean that is negative, or so large that samples may exceed 64 bits.
 HD_SAMPLER double philox_poisson(unsigned long long key, unsigned long long counter, double mean) {
   if (!(mean >= 0 && mean <= 9.2233720064847708e18)) return random_nan();
   if (mean < 10) {
     const double u = open_unit(philox_block(key, counter, 0).low);
     double k = 0, term = exp(-mean), sum = term;
-    // Beyond the mode, terms of less than u's last bit end it.
+    // Beyond the mode, the sum ends when the terms are smaller than the last bit of u.
     while (u > sum && (k < mean || term > 0x1p-60)) {
       k += 1;
       term *= mean / k;
@@ -219,7 +219,7 @@ HD_SAMPLER double philox_poisson(unsigned long long key, unsigned long long coun
 //! section philox_binomial needs random_unit log_binomial exp sqrt rounding
 //! defines philox_binomial
 namespace heddle_scalar {
-// Successes of floor(n) trials of probability p <= 1/2. Inversion below a mean of 10, then BTRS of
+// Successes in floor(n) trials of probability p <= 1/2. Inversion for a mean below 10, else BTRS of
 // W. Hormann, The generation of binomial random variates, 1993.
 HD_SCALAR double philox_binomial_half(unsigned long long key, unsigned long long counter, double n,
                                       double p) {
@@ -249,7 +249,7 @@ HD_SCALAR double philox_binomial_half(unsigned long long key, unsigned long long
   }
   return mode;
 }
-// NaN for a p outside of [0, 1] and an n that is negative or beyond 2^63.
+// NaN if p is outside of [0, 1], or if n is negative or greater than 2^63.
 HD_SAMPLER double philox_binomial(unsigned long long key, unsigned long long counter, double n,
                                   double p) {
   if (!(n >= 0 && n <= 0x1p63 && p >= 0 && p <= 1)) return random_nan();
@@ -263,9 +263,9 @@ HD_SAMPLER double philox_binomial(unsigned long long key, unsigned long long cou
 //! section philox_hypergeometric needs random_unit log_binomial exp sqrt rounding
 //! defines philox_hypergeometric
 namespace heddle_scalar {
-// Good ones among `sample` of `few` good and `many` others: few <= many, sample <= (few + many)
-// / 2. Inversion below a mean of 10, then HRUA of E. Stadlober, The ratio of uniforms approach for
-// generating discrete random variates, 1990.
+// The number of good items in a sample of size `sample` from `few` good and `many` other items; few
+// <= many, sample <= (few + many) / 2. Inversion for a mean below 10, else HRUA of E. Stadlober,
+// The ratio of uniforms approach for generating discrete random variates, 1990.
 HD_SCALAR double philox_hypergeometric_half(unsigned long long key, unsigned long long counter,
                                             double few, double many, double sample) {
   const double all = few + many, most = few < sample ? few : sample;
@@ -297,7 +297,7 @@ HD_SCALAR double philox_hypergeometric_half(unsigned long long key, unsigned lon
   }
   return mode;
 }
-// NaN for numbers that are negative, together beyond 2^53, or fewer than the sample.
+// NaN if a number is negative, or if good + bad exceeds 2^53 or is less than the sample.
 HD_SAMPLER double philox_hypergeometric(unsigned long long key, unsigned long long counter,
                                         double good, double bad, double sample) {
   good = floor(good);
@@ -306,7 +306,7 @@ HD_SAMPLER double philox_hypergeometric(unsigned long long key, unsigned long lo
   const double all = good + bad;
   if (!(good >= 0 && bad >= 0 && sample >= 0 && all <= 0x1p53 && sample <= all))
     return random_nan();
-  // Which ones are called good, and which are in the sample, may be turned around.
+  // By symmetry, good and bad items may be swapped, and so may the sample and the rest.
   const bool left = sample > all - sample, turned = good > bad;
   const double drawn = left ? all - sample : sample;
   double k =
@@ -319,13 +319,13 @@ HD_SAMPLER double philox_hypergeometric(unsigned long long key, unsigned long lo
 //! section philox_zipf needs random_unit exp log1p expm1 rounding
 //! defines philox_zipf
 namespace heddle_scalar {
-// L. Devroye, Non-uniform random variate generation, 1986, chapter X.6, of numbers below 2^63. NaN
-// for an exponent that is not above 1.
+// L. Devroye, Non-uniform random variate generation, 1986, chapter X.6, for samples below 2^63. NaN
+// for an exponent that is not greater than 1.
 HD_SAMPLER double philox_zipf(unsigned long long key, unsigned long long counter, double exponent) {
   if (!(exponent > 1)) return random_nan();
-  if (exponent >= 1025) return 1;  // others have a probability below 2^-1024
+  if (exponent >= 1025) return 1;  // all other results have a probability below 2^-1024
   const double s = exponent - 1, c = expm1(0.69314718055994530942 * s);
-  const double least = expm1(-43.6682723752765512 * s);  // of a number of 2^63, less 1
+  const double least = expm1(-43.6682723752765512 * s);  // for a sample of 2^63, minus 1
   for (unsigned int attempt = 0; attempt < random_attempts; ++attempt) {
     const PhiloxBlock bits = philox_block(key, counter, attempt);
     const double u = open_unit(bits.low), v = open_unit(bits.high);
@@ -341,9 +341,9 @@ HD_SAMPLER double philox_zipf(unsigned long long key, unsigned long long counter
 //! section philox_vonmises needs random_unit log sqrt tan arctan cos
 //! defines philox_vonmises
 namespace heddle_scalar {
-// Around 0, in [-pi, pi]. D. J. Best and N. I. Fisher, Efficient simulation of the von Mises
-// distribution, 1979; beyond a concentration of 10^6 a normal is as good. NaN for one that is
-// negative.
+// Centred at 0, in [-pi, pi]. D. J. Best and N. I. Fisher, Efficient simulation of the von Mises
+// distribution, 1979. For a concentration above 10^6, a normal distribution is as accurate. NaN for
+// a negative concentration.
 HD_SAMPLER double philox_vonmises(unsigned long long key, unsigned long long counter,
                                   double concentration) {
   constexpr double pi = 3.14159265358979323846;

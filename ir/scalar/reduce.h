@@ -4,7 +4,7 @@
 namespace heddle_scalar::reduce {
 template <class T>
 struct sum {
-  // Wider than 8 and 16 bits: GCC 12 counts comparisons that are summed in those as -1.
+  // Wider than 8 or 16 bits: in those, GCC 12 counts summed comparisons as -1.
   using State = decltype(ring(T()));
   using Result = T;
   static HD_SCALAR State identity() { return static_cast<State>(0); }
@@ -30,7 +30,7 @@ struct prod {
 
 //! section limits needs bits
 namespace heddle_scalar {
-// The least and greatest value of T, infinities included.
+// The smallest and greatest value of T, including infinities.
 template <class T>
 HD_SCALAR T greatest() {
   if constexpr (is_same<T, float>) {
@@ -59,9 +59,8 @@ HD_SCALAR T least() {
 
 //! section rank needs limits
 #ifndef __CUDACC__
-// Integers in the order of the numbers x, so that the least and greatest of a vector are one
-// instruction's: NaN comes behind all of them, or first, and -0 before +0. Complex numbers have
-// none.
+// Integers in the same order as the numbers x, so that the minimum or maximum of a vector is one
+// instruction. NaN comes last or first, and -0 before +0. Not available for complex numbers.
 namespace heddle_scalar {
 template <class Bits>
 HD_SCALAR Bits turn_negative(Bits x, Bits magnitude) {
@@ -150,7 +149,7 @@ struct max {
 //! section reduce_any needs core
 //! defines any all
 namespace heddle_scalar::reduce {
-// The states are 0 and 1 in a byte: loops over bool stay scalar in GCC.
+// The states are 0 and 1 in a byte, because GCC does not vectorise loops over bool.
 template <class T>
 struct any {
   using State = unsigned char;
@@ -185,11 +184,12 @@ HD_SCALAR auto arg_key(T value) {
   return widen(value);
 }
 #else
-// Zeros of either sign are equal.
+// Zeros of either sign have equal keys.
 template <bool Greatest, class T>
 HD_SCALAR auto arg_key(T value) {
   if constexpr (is_float<T>) {
-    return rank<Greatest>(value == 0 ? static_cast<T>(0) : value);  // a sum may become an fma
+    return rank<Greatest>(value == 0 ? static_cast<T>(0) : value);  // not x + 0, which may be
+                                                                    // contracted to an fma
   } else if constexpr (is_soft<T>) {
     const bool zero = (value.bits & 0x7fff) == 0;
     return rank<Greatest>(T{static_cast<unsigned short>(zero ? 0 : value.bits)});
@@ -198,8 +198,9 @@ HD_SCALAR auto arg_key(T value) {
   }
 }
 #endif
-// The first NaN wins, else the first of the extreme values. The index decides between equals, so
-// that elements may be combined in any order. Place holds every index.
+// The first NaN wins, or else the first of the extreme values. Equal values are ordered by index,
+// so that elements may be combined in any order. Place is an integer type that can hold every
+// index.
 template <class T, bool Greatest, class Place>
 struct arg {
   using Key = decltype(arg_key<Greatest>(T()));
@@ -220,7 +221,7 @@ struct arg {
     const bool b_first = tie ? b.index < a.index : b_nan | precedes(b.value, a.value);
     return b_first ? b : a;
   }
-  // What one thread has seen of elements that it takes in order, the first of them at `first`.
+  // The state of one thread that visits elements in order, starting with the one at `first`.
   template <class Index>
   static HD_SCALAR Indexed<Key, Index> walk_from(Index first) {
     return {last_key(), first};
@@ -251,7 +252,8 @@ struct argmax : arg<T, true, Place> {};
 
 //! section first_extreme needs reduce_argmin
 namespace heddle_scalar::reduce {
-// What the walks below compare: floats themselves, whose NaN are counted apart, else keys.
+// The values that the loops below compare: floats themselves, with NaN tracked separately; for
+// other types, keys.
 template <class R, class T>
 HD_SCALAR auto compared(T value) {
   if constexpr (is_float<T>) {
@@ -268,13 +270,13 @@ HD_SCALAR typename R::Key key_of(X x) {
     return x;
   }
 }
-// The extreme key of at(0) .. at(count - 1). `count` is at least `lanes`, of which the last may
-// overlap those before.
+// The extreme key of at(0) ... at(count - 1). `count` is at least `lanes`; the last `lanes`
+// elements may overlap earlier ones.
 template <class R, int lanes, class At>
 HD_SCALAR typename R::Key extreme_key(int count, At at) {
   using X = decltype(at(0));
   alignas(64) X best[lanes];
-  alignas(64) typename R::Key nan[lanes];  // no bit set where a lane has seen none
+  alignas(64) typename R::Key nan[lanes];  // all bits 0 in lanes that have seen no NaN
   for (int k = 0; k < lanes; ++k) best[k] = at(k);
   for (int k = 0; k < lanes; ++k) nan[k] = 0;
   const auto step = [&](int first) __attribute__((always_inline)) {
@@ -298,7 +300,8 @@ HD_SCALAR typename R::Key extreme_key(int count, At at) {
   }
   return extreme;
 }
-// The first of 0 .. count - 1 that matches; there is one. `count` is at least 32.
+// The smallest i in [0, count) for which matches(i). There must be one, and `count` must be at
+// least 32.
 template <class Matches>
 HD_SCALAR int first_match(int count, Matches matches) {
   constexpr int coarse = 128, lanes = 32;
@@ -338,10 +341,11 @@ HD_SCALAR int first_place(int count, typename R::Key extreme, At at) {
                        [&](int i) __attribute__((always_inline)) { return at(i) == extreme; });
   }
 }
-// What `found` becomes with the elements value(first) .. value(stop - 1), whose indices are
-// begin + i. Blocks are reduced to their extreme key, and only one that precedes it is looked for.
-// What is not `plain` is computed once, since it takes longer and may come out otherwise in another
-// loop: a vector's exp is not always a scalar's.
+// Updates `found` with the elements value(first) ... value(stop - 1), whose indices are begin + i.
+// Each block is first reduced to its extreme key; its index is searched only if that key precedes
+// `found`. If not `plain`, values are computed once and stored: computing them is slow, and in
+// another loop the result may differ, because a vectorised exp is not always equal to the scalar
+// one.
 template <class R, bool plain, class ValueAt>
 HD_SCALAR typename R::State first_extreme(typename R::State found, long long first, long long stop,
                                           long long begin, ValueAt value) {
@@ -354,7 +358,8 @@ HD_SCALAR typename R::State first_extreme(typename R::State found, long long fir
   while (stop - at >= lanes) {
     int count = static_cast<int>(stop - at < block ? stop - at : block);
     asm(""
-        : "+r"(count));  // GCC 12 keeps lanes in memory where it knows of an even number of steps
+        : "+r"(count));  // GCC 12 keeps lanes in memory if it knows that the number of steps is
+                         // even
     if constexpr (!plain) {
       for (int i = 0; i < count; ++i) kept[i] = compared<R>(value(at + i));
     }

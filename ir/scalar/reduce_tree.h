@@ -1,16 +1,18 @@
 #pragma once
 //! section reduce_tree needs core
 #ifndef __CUDACC__
-// The order in which the CPU combines elements where it shows in the result: in sums and products
-// of floats. It follows from the number of elements, the size of a state, and whether the array's
-// last axis is among the reduced ones, so that either order reads C-ordered arrays as they lie.
-// Rounding errors grow with the logarithm of the number of elements.
-//   Along rows (the last axis is reduced): blocks of `block_length` elements follow each other.
-//   Element i of a block belongs to lane i % lanes, and lanes take their elements in sequence. The
-//   second half of the lanes is combined with the first, until one is left: the block's state.
-//   Along columns (it is kept): runs of `run_length` elements are combined in sequence.
-//   The states of blocks or runs are combined like counting in binary: neighbours of equal size as
-//   soon as there are two, and in the end what is left, from the last to the first.
+// The order in which the CPU combines elements, if the result depends on it: in sums and products
+// of floats. It is determined by the number of elements, the size of a state, and whether the
+// array's last axis is reduced. Either order reads C-ordered arrays contiguously. Rounding errors
+// grow with the logarithm of the number of elements.
+//   Along rows (the last axis is reduced): the row is split into blocks of `block_length` elements.
+//   Element i of a block belongs to lane i % lanes; each lane combines its elements in sequence.
+//   Then the second half of the lanes is combined with the first half, repeatedly, until one lane
+//   is left: the state of the block. Along columns (the last axis is kept): runs of `run_length`
+//   elements are combined in sequence. The states of blocks or runs are combined like the digits of
+//   a binary counter: neighbours of equal size as soon as there are two, and the remaining ones at
+//   the end, from last to first. soon as there are two, and in the end what is left, from the last
+//   to the first.
 namespace heddle_scalar::reduce {
 constexpr int run_length(long long column) { return column <= 256 ? 16 : 32; }
 constexpr int block_length(int state_bytes) { return state_bytes <= 4 ? 2048 : 1024; }
@@ -19,7 +21,8 @@ constexpr int lanes_of(long long row, int state_bytes) {
   if (row <= 256) return 16;
   return row <= 1024 || state_bytes > 4 ? 32 : 64;
 }
-// Elements of the parts of a walk, at most so many of them: subtrees of its tree.
+// The number of elements in each of at most `most` parts of a long row or column. Parts are
+// subtrees of its tree.
 HD_SCALAR long long part_length(long long walk, long long least, long long most) {
   while (least * most < walk) least *= 2;
   return least;
@@ -28,7 +31,7 @@ template <int n>
 struct Lanes {
   static constexpr int count = n;
 };
-// The state of a block. Overwrites those of its lanes.
+// The state of a block. Overwrites the states of its lanes.
 template <class R, int lanes>
 HD_SCALAR typename R::State combine_lanes(typename R::State* lane) {
   if constexpr (lanes == 1) {
@@ -39,21 +42,21 @@ HD_SCALAR typename R::State combine_lanes(typename R::State* lane) {
     return combine_lanes<R, half>(lane);
   }
 }
-// The lane whose turn it is where a block's lanes are leaves of a Tree: those that meet first stand
-// beside each other.
+// The lane that is leaf number `turn`, if a block's lanes are the leaves of a Tree. Lanes that are
+// combined first become neighbouring leaves.
 HD_SCALAR int lane_at(int turn, int lanes) {
   int lane = 0;
   for (int half = lanes / 2; half > 0; half /= 2, turn /= 2) lane += turn % 2 * half;
   return lane;
 }
-// A tree over states that come one after another, of `Width` rows beside each other. part_[d]
-// stands for 2^k leaves, each k at most once, the larger ones below.
+// A combination tree over a sequence of states, for `Width` rows side by side. Each part_[d]
+// combines 2^k leaves, with different k; parts with larger k have smaller d.
 template <class R, int Width = 1, int Levels = 56>
 class Tree {
  public:
   using State = typename R::State;
 
-  // Where the next leaf is to be made, then added.
+  // The location for the next leaf. Write the leaf there, then call add_leaf().
   HD_SCALAR State* leaf() { return part_[depth_]; }
   HD_SCALAR void add_leaf(int width = Width) {
     for (unsigned long long carry = count_++; (carry & 1) != 0; carry >>= 1) join(width);
@@ -75,7 +78,7 @@ class Tree {
   HD_SCALAR State total() { return totals(1)[0]; }
 
  private:
-  // The part on top becomes part of the one below.
+  // Combines the topmost part into the part below it.
   HD_SCALAR void join(int width) {
     const State* top = part_[depth_];
     State* below = part_[--depth_];

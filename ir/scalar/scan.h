@@ -2,8 +2,8 @@
 //! section scan_cumsum needs reduce_sum
 //! defines cumsum
 namespace heddle_scalar::scan {
-// A reduction whose identity leaves the bits of what it meets. `in_sequence` says that combining
-// one element after another is as accurate as in a tree.
+// A reduction whose identity does not change the bits of other operands. `in_sequence`: combining
+// one element after another is as accurate as combining in a tree.
 template <class T>
 struct cumsum : reduce::sum<T> {
   using State = typename reduce::sum<T>::State;
@@ -48,8 +48,8 @@ struct cummax : reduce::max<T> {
 //! section scan_logcumsumexp needs limits maximum exp log
 //! defines logcumsumexp
 namespace heddle_scalar::scan {
-// The logarithm of the sum of exponentials, as that of exponentials of what is less than the
-// greatest element, so that none overflows.
+// The logarithm of a sum of exponentials. The sum is stored relative to the exponential of the
+// greatest element, so that it does not overflow.
 template <class X>
 struct Exponentials {
   X greatest, sum;
@@ -64,7 +64,7 @@ struct logcumsumexp {
   static HD_SCALAR State lift(T value, long long) { return {widen(value), 1}; }
   static HD_SCALAR State combine(State a, State b) {
     const X greatest = maximum(a.greatest, b.greatest);
-    // Of equal infinities the distance is NaN.
+    // For equal infinities, the distance is NaN.
     const X scale =
         a.greatest == b.greatest ? X(1) : exp(minimum(a.greatest, b.greatest) - greatest);
     const bool a_first = a.greatest > b.greatest;
@@ -76,8 +76,8 @@ struct logcumsumexp {
 
 //! section scan_segmented needs core
 namespace heddle_scalar::scan {
-// The scan R, begun anew at each element that says so. What comes before such an element takes no
-// part in any combination after it, so that a segment is as accurate as if it stood alone.
+// The scan R, restarted at each element that is flagged. Elements before a restart are not combined
+// with elements after it, so a segment is as accurate as a separate scan.
 template <class R>
 struct Segmented {
   struct State {
@@ -100,15 +100,16 @@ struct Segmented {
 
 //! section scan_running needs core
 namespace heddle_scalar::scan {
-// What the elements so far of `Width` runs beside each other combine to. Where accuracy asks for a
-// tree it grows like a binary number: part_[d] stands for 2^k elements, each k at most once, the
-// larger ones below, and before_[d] for all up to it.
+// Running scans of `Width` rows side by side. If accuracy requires a tree, it grows like a binary
+// counter: each part_[d] combines 2^k elements, with different k, larger ones at smaller d;
+// before_[d] combines all elements up to the end of part_[d].
 template <class R, int Width = 1>
 class Running {
  public:
   using State = typename R::State;
 
-  // The first `width` of s, the next element of each run, become the scans up to them.
+  // s holds the next element of each of the first `width` rows. Replaces them by the scans up to
+  // them.
   HD_SCALAR void add(State* s, int width = Width) {
     if constexpr (R::in_sequence) {
       if (depth_ > 0) combine_with(before_[0], s, width);
@@ -125,7 +126,7 @@ class Running {
     }
   }
 
-  // The next `Length` elements of the only run become the scans up to them.
+  // s holds the next `Length` elements of the only row. Replaces them by the scans up to them.
   template <int Length>
   HD_SCALAR void add_run(State (&s)[Length]) {
     if constexpr (R::in_sequence) {

@@ -117,8 +117,8 @@ HD_SCALAR T radians(T x) {
 //! section sinc needs sin rounding
 //! defines sinc
 namespace heddle_scalar {
-// sin(pi x) / (pi x), with x taken modulo 2 and folded into [-1/2, 1/2] first, both exact, so that
-// it is accurate near its zeros.
+// sin(pi x) / (pi x). x is reduced modulo 2 and folded into [-1/2, 1/2] first. Both steps are
+// exact, so the result is accurate near the zeros.
 template <class T>
 HD_SCALAR T sinc(T value) {
   const auto x = widen(value);

@@ -1,16 +1,17 @@
 #pragma once
 //! section vector_math needs math
 //! host
-// HD_VECTOR_MATH_1(name, function) and HD_VECTOR_MATH_2 make `name` of a function of libmvec, which
-// compilers call for a vector of elements. The last bits of its results depend on the width of the
-// vector, and the scalar function has others still. So every call ends in the variant of the widest
-// vectors: the narrower ones, and the scalar one, are defined here and hide those of the libraries.
-// Define HD_NO_VECTOR_MATH where there is no libmvec: all calls are then scalar ones.
+// HD_VECTOR_MATH_1(name, function) and HD_VECTOR_MATH_2 define `name` through libmvec's version of
+// `function`, which compilers call for whole vectors. The last bits of libmvec's results depend on
+// the vector width, and the scalar function's differ again. So that results are equal, every call
+// ends in the variant for the widest vectors: the narrower variants and the scalar function are
+// defined here and hide those of the libraries. Define HD_NO_VECTOR_MATH if there is no libmvec;
+// all calls are then scalar.
 #ifndef __CUDACC__
 #if defined(__x86_64__) && defined(__linux__) && !defined(HD_LIBRARY) && !defined(HD_NO_VECTOR_MATH)
 #define HD_HAS_VECTOR_MATH
 #define HD_HIDING __attribute__((weak, visibility("hidden"), noinline))
-#ifdef __clang__  // whose -fveclib knows the variants, those of 16 and 32 bytes
+#ifdef __clang__  // clang's -fveclib knows the variants for 16 and 32 bytes
 #define HD_SIMD __attribute__((const))
 #else
 #define HD_SIMD __attribute__((simd("notinbranch"), const))
@@ -45,7 +46,7 @@ struct LanesOf {
 };
 template <class T, int bytes>
 using Lanes = typename LanesOf<T, bytes>::type;
-// Lanes of x again and again, and the first ones.
+// A vector that repeats the lanes of x, and the first lanes of a vector.
 template <class V, class X>
 HD_SCALAR V repeated(X x) {
   V result;
@@ -59,7 +60,7 @@ HD_SCALAR X first_lanes(V x) {
   __builtin_memcpy(&result, &x, sizeof result);
   return result;
 }
-// LLVM computes functions of constants by the scalar function.
+// Keeps LLVM from evaluating a function of a constant with the scalar function.
 template <class T>
 HD_SCALAR T not_folded(T x) {
 #ifdef __clang__
@@ -92,7 +93,7 @@ HD_SCALAR T not_folded(T x) {
 #define HD_NARROWER_2(function, T, bytes, symbol)          \
   typedef Lanes<T, bytes> hd_##function##_##bytes##_lanes; \
   HD_BY_WIDEST_2(function, hd_##function##_##bytes##_lanes, hd_##function##_##bytes, symbol)
-// hd_exp(double), say, of "exp", and hd_expf(float).
+// For "exp", this declares hd_exp(double) or hd_expf(float).
 #define HD_VECTOR_FUNCTION_1(function, T)                       \
   HD_WIDEST(HD_DECLARE_WIDEST_1, "v", function, T)              \
   HD_NARROWER(HD_NARROWER_1, "v", function, T)                  \

@@ -1,12 +1,13 @@
 #pragma once
 //! section wide_half needs half
-// A half as loops on the host hold it: the bits beside the number, and what it was rounded from.
-// Which of them nobody asks for is never computed, so that copies stay copies and arithmetic
-// floats.
+// A half in host loops: its bits, its value as a float, and the float that it was rounded from. The
+// compiler removes the members that are not used, so that copies stay copies and arithmetic stays
+// in float.
 #ifndef __CUDACC__
 namespace heddle_scalar {
-// What half::from() rounds to, by floats whose unit is that of the half: they begin at its lowest
-// exponent, so subnormals need nothing of their own.
+// Rounds to half as half::from() does, but returns a float. Adding and subtracting `unit` rounds to
+// the unit of the half. `unit` is at least that of the smallest normal half, so subnormals need no
+// special case.
 HD_SCALAR float rounded_to_half(float x) {
   const unsigned int magnitude = bits_of(x) & 0x7fffffffu;
   const unsigned int exponent = magnitude & 0x7f800000u;
@@ -50,7 +51,7 @@ HD_SCALAR wide_half magnitude_of(wide_half h) {
   h.unrounded = magnitude_of(h.unrounded);
   return h;
 }
-// As select() of others, by masks.
+// As the other versions of select(), with bit masks.
 HD_SCALAR wide_half select(bool condition, wide_half a, wide_half b) {
   const unsigned int mask = condition ? ~0u : 0u;
   const auto chosen = [&](unsigned int x, unsigned int y) { return (x & mask) | (y & ~mask); };
@@ -64,8 +65,9 @@ HD_SCALAR wide_half select(bool condition, wide_half a, wide_half b) {
 #endif
 
 //! section half_strips needs half
-// Many at once, by the instructions of which GCC 12 makes no vectors itself. Each module has its
-// own: one for an older processor must not stand in for it.
+// Converts many elements at once, with instructions that GCC 12 does not generate itself. The
+// functions are static: with one shared copy, a module compiled for an older processor might
+// replace it.
 #define HD_OF_THIS_FILE static __attribute__((noinline, unused))
 namespace heddle_scalar {
 #if defined(__F16C__) && !defined(__clang__)

@@ -115,8 +115,8 @@ class Grouper {
   std::vector<std::vector<Access>> accesses_;
   std::vector<bool> is_output_;
   std::vector<bool> updated_;  ///< bases of in-place updates
-  std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;  ///< needed further
-                                                                            ///< results, by call
+  /// Needed further results, by call.
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;
   const std::vector<bool> updates_in_place_;
   const std::vector<int> toward_reduction_;
   const std::vector<Recomputation> recomputations_;
@@ -124,8 +124,7 @@ class Grouper {
   const ir::Rates rates_;
   FrontierFinder frontiers_;
   std::vector<Ahead> ahead_;              ///< per group
-  std::vector<std::uint32_t> expecting_;  ///< for each node, the group that will probably compute
-                                          ///< it
+  std::vector<std::uint32_t> expecting_;  ///< by node: the group that will probably compute it
   std::uint32_t enabled_ = 0;
 };
 

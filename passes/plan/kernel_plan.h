@@ -64,8 +64,8 @@ struct Instruction {
   int reduction = -1;
   ValueId source{};  ///< the node that it computes, for source locations and explain
 
-  /// Set by analyze(): the number of reduction stages before it, and whether it depends on inner
-  /// loops.
+  /// Set by assign_stages(): the number of reduction stages before it, and whether it depends on
+  /// inner loops.
   int stage = 0;
   bool element = false;  ///< depends on inner loops
 
@@ -120,11 +120,9 @@ struct HostPass {
   /// Rows: number of independent states of each reduction, which are combined as a vector; 0:
   /// determined at run time; 1 if the rows are combined in column order.
   int states = 1;
-  int state_bytes = 0;     ///< state size of the reductions that combine in row order; 0: there are
-                           ///< none
+  int state_bytes = 0;     ///< of a state that combines in row order; 0: there is none
   bool in_blocks = false;  ///< the row may consist of several blocks of that order
-  int rows_at_once = 1;    ///< columns: several rows at once, so that states are loaded and stored
-                           ///< less often
+  int rows_at_once = 1;    ///< columns: rows between a load and a store of the states
   /// Loads and stores of float16 that are converted in strips.
   std::vector<int> strip_loads, strip_stores;
 };
@@ -183,7 +181,7 @@ struct KernelPlan {
   int unroll = 1;           ///< elements mapping: accesses by each thread
   int walk_unroll = 1;      ///< GPU rows and columns without held loads: steps loaded at once
   int threads = 256;        ///< in a block
-  int least_blocks = 1;     ///< blocks on a multiprocessor that registers must suffice for
+  int least_blocks = 1;     ///< blocks that must fit the registers of a multiprocessor
   int threads_per_row = 1;  ///< rows mapping; in columns mapping, threads along the columns
   int split = 1;            ///< parts of the inner loops, one for each block; their results are
                             ///< states

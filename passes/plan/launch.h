@@ -6,8 +6,9 @@
 
 namespace heddle::passes {
 
-/// The number of columns that one host task of a columns kernel accumulates at once. The states of
-/// all reductions must fit well within a thread's stack, so it is at most `most_host_columns`.
+/// The number of columns that one host task of a columns kernel accumulates at once. At most
+/// `most_host_columns`, and few enough that the states of all reductions stay well within a
+/// thread's stack.
 inline constexpr std::int64_t most_host_columns = 1024;
 std::int64_t host_columns(const KernelPlan& plan);
 /// The number of states that a host columns kernel keeps for one column of a reduction: one, or the
