@@ -188,8 +188,7 @@ HD_SCALAR auto arg_key(T value) {
 template <bool Greatest, class T>
 HD_SCALAR auto arg_key(T value) {
   if constexpr (is_float<T>) {
-    return rank<Greatest>(value == 0 ? static_cast<T>(0) : value);  // not x + 0, which may be
-                                                                    // contracted to an fma
+    return rank<Greatest>(value == 0 ? static_cast<T>(0) : value);  // x + 0 may become an fma
   } else if constexpr (is_soft<T>) {
     const bool zero = (value.bits & 0x7fff) == 0;
     return rank<Greatest>(T{static_cast<unsigned short>(zero ? 0 : value.bits)});
@@ -276,7 +275,7 @@ template <class R, int lanes, class At>
 HD_SCALAR typename R::Key extreme_key(int count, At at) {
   using X = decltype(at(0));
   alignas(64) X best[lanes];
-  alignas(64) typename R::Key nan[lanes];  // all bits 0 in lanes that have seen no NaN
+  alignas(64) typename R::Key nan[lanes];  // 0 in lanes that have seen no NaN
   for (int k = 0; k < lanes; ++k) best[k] = at(k);
   for (int k = 0; k < lanes; ++k) nan[k] = 0;
   const auto step = [&](int first) __attribute__((always_inline)) {
@@ -357,9 +356,7 @@ HD_SCALAR typename R::State first_extreme(typename R::State found, long long fir
   long long at = first;
   while (stop - at >= lanes) {
     int count = static_cast<int>(stop - at < block ? stop - at : block);
-    asm(""
-        : "+r"(count));  // GCC 12 keeps lanes in memory if it knows that the number of steps is
-                         // even
+    asm("" : "+r"(count));  // GCC 12 keeps lanes in memory if it knows that this is even
     if constexpr (!plain) {
       for (int i = 0; i < count; ++i) kept[i] = compared<R>(value(at + i));
     }

@@ -5,14 +5,13 @@
 // of floats. It is determined by the number of elements, the size of a state, and whether the
 // array's last axis is reduced. Either order reads C-ordered arrays contiguously. Rounding errors
 // grow with the logarithm of the number of elements.
-//   Along rows (the last axis is reduced): the row is split into blocks of `block_length` elements.
+//   Along rows (the last axis is reduced): a row is split into blocks of `block_length` elements.
 //   Element i of a block belongs to lane i % lanes; each lane combines its elements in sequence.
 //   Then the second half of the lanes is combined with the first half, repeatedly, until one lane
-//   is left: the state of the block. Along columns (the last axis is kept): runs of `run_length`
-//   elements are combined in sequence. The states of blocks or runs are combined like the digits of
-//   a binary counter: neighbours of equal size as soon as there are two, and the remaining ones at
-//   the end, from last to first. soon as there are two, and in the end what is left, from the last
-//   to the first.
+//   is left: the state of the block.
+//   Along columns (the last axis is kept): runs of `run_length` elements are combined in sequence.
+//   The states of blocks or runs are combined like the digits of a binary counter: neighbours of
+//   equal size as soon as there are two, and the remaining ones at the end, from last to first.
 namespace heddle_scalar::reduce {
 constexpr int run_length(long long column) { return column <= 256 ? 16 : 32; }
 constexpr int block_length(int state_bytes) { return state_bytes <= 4 ? 2048 : 1024; }
