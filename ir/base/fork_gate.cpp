@@ -27,7 +27,7 @@ using detail::Gate, detail::gate, detail::Presence;
 
 constinit std::mutex forking;   ///< held by the forking thread from before_fork() until after the
                                 ///< fork
-thread_local int closings = 0;  ///< how often this thread's current fork has run before_fork()
+thread_local int closings = 0;  ///< calls of before_fork() for this thread's current fork
 
 constexpr std::size_t most_functions = 16;
 constinit std::array<std::atomic<void (*)()>, most_functions> in_child{};

@@ -53,8 +53,7 @@ struct Gate {
   /// Zero: a thread may enter a section without further checks.
   std::atomic<std::uint32_t> guard{0};
   static constexpr std::uint32_t closed = 1;
-  static constexpr std::uint32_t fences = 2;  ///< the system has no membarrier, so entering needs a
-                                              ///< fence
+  static constexpr std::uint32_t fences = 2;  ///< no membarrier: entering needs a fence
   std::atomic<std::uint64_t> generation{0};
   std::atomic<Presence*> all{nullptr};
 };
@@ -86,7 +85,8 @@ inline void leave_section() {
 
 }  // namespace detail
 
-/// The number of forks in this process's ancestry, itself included, since the library's first use.
+/// The number of forks between the process that first used the library and this one. It is one more
+/// in a forked child than in its parent.
 inline std::uint64_t fork_generation() {
   return detail::gate.generation.load(std::memory_order_relaxed);
 }

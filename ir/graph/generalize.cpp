@@ -275,9 +275,9 @@ class Generalizer {
     Line line;
   };
 
-  /// The number of which this one is the largest multiple: half of an extent, if the graph splits
-  /// it in two. A parameter's extent must be a pure multiple, without a constant term, since the
-  /// extents of separate arrays are independent.
+  /// The number of which this one is the largest multiple, for example half of an extent that the
+  /// graph splits in two. A parameter's extent must be a pure multiple, without a constant term,
+  /// since the extents of separate arrays are independent.
   Part smallest_part(std::size_t number, bool of_parameter) const {
     const Row& whole = rows_[number];
     Part part{number, {1, 0}};

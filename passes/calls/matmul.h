@@ -28,7 +28,7 @@ bool library_multiplies(DType dtype, const ir::Target& target);
 /// Lowers a matmul. A product over an empty axis is zeros. Products that the library cannot
 /// compute, and dot and outer products on the host, become a multiplication and a sum, which fuse
 /// into one reduction. Half-precision products are computed in float32 if the library supports only
-/// that. Batch axes that only one operand has are broadcast.
+/// that. An operand that has only some of the batch axes is broadcast to the whole batch.
 std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::Target& target);
 /// The operands below transposes, reshapes and, if the library widens, casts.
 std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTarget& target);

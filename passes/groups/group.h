@@ -41,7 +41,7 @@ struct Group {
 struct Candidate {
   ValueId node{};
   std::vector<IndexMap> maps;     ///< into the node's shape; one for each distinct use
-  std::vector<AtomId> new_inner;  ///< reductions, scans: inner loops that the group would gain
+  std::vector<AtomId> new_inner;  ///< reductions, scans: the group's inner loops if it joins
   std::vector<AtomId> new_outer;
   bool feeds_elements = false;  ///< the inner loops use its value, directly or indirectly
   bool contiguous = true;       ///< reductions: the last inner loop is contiguous in memory

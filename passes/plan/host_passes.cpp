@@ -129,7 +129,7 @@ int rows_at_once(const KernelPlan& plan, const HostPass& pass) {
 std::vector<HostPass> shared_passes(const KernelPlan& plan, int stage) {
   const bool rows = plan.mapping == Mapping::rows;
   // Passes over rows: row order with small states, row order with larger states, column order,
-  // argmin and argmax of complex numbers. Passes over columns: column order, row order with small
+  // argmin and argmax of complex numbers. Passes over columns: in sequence, row order with small
   // states, row order with larger states.
   std::vector<HostPass> passes(4);
   std::vector<int> unordered;

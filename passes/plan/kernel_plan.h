@@ -182,7 +182,7 @@ struct KernelPlan {
   int walk_unroll = 1;      ///< GPU rows and columns without held loads: steps loaded at once
   int threads = 256;        ///< in a block
   int least_blocks = 1;     ///< blocks that must fit the registers of a multiprocessor
-  int threads_per_row = 1;  ///< rows mapping; in columns mapping, threads along the columns
+  int threads_per_row = 1;  ///< rows mapping; columns mapping: threads on neighbouring columns
   int split = 1;            ///< parts of the inner loops, one for each block; their results are
                             ///< states
   /// If nonzero, the host computes the number of parts at run time, at most `split`: the least

@@ -164,7 +164,7 @@ std::optional<std::int64_t> value_of(const Report& report, Dim dim);
 std::optional<Arena> arena_of(const Report& report);
 
 /// The quotient, if it is the same number for all values of the symbols; nullopt otherwise, and if
-/// either is 0.
+/// the denominator is 0.
 std::optional<double> ratio(Dim numerator, Dim denominator);
 /// The fraction of the ceiling at which a step moves its bytes; nullopt if it was not run.
 std::optional<double> share_of_ceiling(const Report& report, const ReportStep& step);
