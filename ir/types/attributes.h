@@ -18,7 +18,7 @@ namespace heddle::ir {
 struct Attributes {
   std::vector<std::int64_t> axes;  ///< reductions (sorted, non-negative), scans, transpose, iota,
                                    ///< concatenate, gather, scatters
-  bool keepdims = false;     ///< reductions
+  bool keepdims = false;           ///< reductions
   Shape shape;               ///< reshape, broadcast_to, iota, scatters; the region of slice and
                              ///< slice_update
   std::vector<Dim> starts;   ///< slice, slice_update
