@@ -418,8 +418,7 @@ class Generalizer {
   std::vector<Product> products_;
   NewSymbols names_;
   Expressions expressions_;
-  std::vector<ValueId> values_;         ///< nodes of the general graph, indexed by the example's
-                                        ///< nodes
+  std::vector<ValueId> values_;         ///< the general graph's nodes, by the example's
   std::vector<ValueId> scalars_;        ///< scalar parameters, in the order of General::scalars
   std::vector<Attributes> attributes_;  ///< of nodes_, with expressions in place of numbers
   std::size_t next_constant_ = 0;

@@ -40,8 +40,8 @@ struct General {
   /// scalar_of[i] of `scalars`.
   std::vector<std::optional<ElementBits>> constants;
   std::vector<std::size_t> scalar_of;
-  std::vector<std::pair<SymbolId, std::size_t>> symbols;  ///< each symbol, with the index of the
-                                                          ///< number that it stands for
+  /// Each symbol, with the index of the number that it stands for.
+  std::vector<std::pair<SymbolId, std::size_t>> symbols;
 };
 
 /// The most specific general graph that covers all outlines, which have the example's structure.

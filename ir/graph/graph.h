@@ -120,8 +120,8 @@ class Graph {
   std::vector<Shape> shapes_;
   std::vector<Attributes> attributes_;
   std::vector<ValueId> parameters_;
-  std::unordered_map<std::uint32_t, std::vector<Type>> result_types_;  ///< all results of each
-                                                                       ///< call, by node index
+  /// The types of all results of each call, by node index.
+  std::unordered_map<std::uint32_t, std::vector<Type>> result_types_;
   std::unordered_map<Hash128, ValueId, Hash128Hasher> by_hash_;
   std::unordered_map<std::string, std::uint32_t> shape_ids_;
 };

@@ -19,9 +19,9 @@ struct Attributes {
   std::vector<std::int64_t> axes;  ///< reductions (sorted, non-negative), scans, transpose, iota,
                                    ///< concatenate, gather, scatters
   bool keepdims = false;           ///< reductions
-  Shape shape;               ///< reshape, broadcast_to, iota, scatters; the region of slice and
-                             ///< slice_update
-  std::vector<Dim> starts;   ///< slice, slice_update
+  Shape shape;                     ///< reshape, broadcast_to, iota, scatters; region of slice,
+                                   ///< slice_update
+  std::vector<Dim> starts;         ///< slice, slice_update
   std::vector<Dim> steps;    ///< slice, slice_update; not 0, and of one sign for all values of the
                              ///< symbols
   DType dtype = DType::f32;  ///< parameter, constant, iota, cast: the result's dtype

@@ -96,8 +96,7 @@ const CallLowering& lowering_of(const ir::CallOp& op) {
 }
 
 Graph lower_calls(const Graph& graph, const ir::Target& target) {
-  std::unordered_map<std::uint32_t, std::vector<ValueId>> lowered;  ///< by node index of the old
-                                                                    ///< call
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> lowered;  ///< by the old call's index
   return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
     if (graph.op(id) == ir::Op::result) {
       const auto found = lowered.find(index_of(graph.operands(id)[0]));

@@ -74,8 +74,7 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
 void Places::add_indices(const Index& index, std::vector<std::uint32_t>& places) {
   for (const IndexTerm& term : index.terms) {
     if (!space_.atom(term.atom).by_value) continue;
-    const Atom atom = space_.atom(term.atom);  // a copy: find_or_add may add atoms, which moves
-                                               // them
+    const Atom atom = space_.atom(term.atom);  // a copy, as find_or_add may move atoms
     if (atom.kind != Atom::Kind::gathered) {
       add_indices(atom.numerator, places);
       continue;

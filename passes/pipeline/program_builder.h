@@ -15,8 +15,7 @@ namespace heddle::passes {
 struct PlanOptions {
   ir::Target target;
   std::vector<bool> donated;                 ///< for each parameter: its memory may be overwritten
-  std::vector<bool> aligned;                 ///< for each parameter: it starts at a multiple of 16
-                                             ///< bytes
+  std::vector<bool> aligned;                 ///< for each parameter: 16-byte aligned
   std::vector<std::string> disabled;         ///< names of passes, families and switches
   bool strict = false, approximate = false;  ///< as in CompileOptions
 };

@@ -63,8 +63,7 @@ class Lifetimes {
  private:
   const Temporaries& temporaries_;
   std::size_t leaves_ = 1;
-  std::vector<std::vector<std::size_t>> ranges_;  ///< by tree node; the children of k are 2k and 2k
-                                                  ///< + 1
+  std::vector<std::vector<std::size_t>> ranges_;  ///< by tree node; k has children 2k, 2k + 1
   std::set<std::pair<std::uint32_t, std::size_t>> by_first_step_;
 };
 
