@@ -7,28 +7,29 @@
 
 #include "runtime/base/dynamic_library.h"
 
-/// Libraries of which a table of functions is called, each opened when first needed.
+/// Dynamically loaded libraries, each a table of functions, opened when first needed.
 namespace heddle::runtime {
 
-/// What became of one, for `heddle doctor`.
+/// The state of a library, for `heddle doctor`.
 struct BoundLibrary {
   std::string title;
-  std::string path;     ///< empty where it was not found
-  std::string version;  ///< empty where it does not say
-  std::string reason;   ///< why it cannot be used, and what to do; empty where it can
+  std::string path;     ///< empty if it was not found
+  std::string version;  ///< empty if unknown
+  std::string reason;   ///< why it cannot be used, and what to do; empty if it can
 };
 
-/// Opens the library and has `bind` fill its table, which adds the names that it lacks to `missing`
-/// (DynamicLibrary::bind) and returns the library's version. Returns why it cannot be used, with
-/// every place tried and `mend`, what to do about it; empty where it can.
+/// Opens the library and calls `bind`, which fills the function table, appends the names of missing
+/// functions to `missing` (see DynamicLibrary::bind), and returns the library's version. Returns an
+/// empty string on success; otherwise the reason, every location tried, and `mend`, the advice to
+/// the user.
 std::string bind_library(
     const LibraryRequest& request, std::string_view mend,
     const std::function<std::string(const DynamicLibrary& library, std::string& missing)>& bind);
 
-/// "13.0.2", by a function like cublasGetProperty; empty where there is none.
+/// The version ("13.0.2") from a function like cublasGetProperty; empty if the library lacks it.
 std::string version_by_property(const DynamicLibrary& library, const char* function);
 
-/// All that were bound so far in this process, in order.
+/// All libraries bound so far in this process, in order.
 std::vector<BoundLibrary> bound_libraries();
 
 }  // namespace heddle::runtime

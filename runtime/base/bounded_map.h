@@ -22,7 +22,8 @@ class BoundedMap {
     return &found->second->second;
   }
 
-  /// The entry of the key, which is made when there is none; the least recently used one goes.
+  /// The entry of the key, inserted if there is none. Inserting into a full map evicts the least
+  /// recently used entry.
   Value& operator[](const Key& key) {
     if (Value* const found = find(key)) return *found;
     order_.emplace_front(std::piecewise_construct, std::forward_as_tuple(key), std::tuple<>());

@@ -203,8 +203,8 @@ class Search {
         report_.attempts.push_back({"the system's search path, " + name, "opened"});
         return handle;
       }
-      // A library that is there but does not load (a missing dependency) says more than that it
-      // was not found.
+      // A library that exists but does not load (a missing dependency) is reported as such: that
+      // says more than "not found".
       const char* message = dlerror();
       report_.attempts.push_back({"the system's search path, " + name,
                                   message != nullptr ? message : "could not be opened"});
@@ -330,7 +330,7 @@ std::string own_library_folder() {
       info.dli_fname == nullptr) {
     return {};
   }
-  // An executable is known by argv[0], which may be relative to a folder that was left since.
+  // The name of an executable is argv[0], which may be relative to an earlier working directory.
   std::error_code failure;
   fs::path file = fs::canonical(info.dli_fname, failure);
   if (failure) file = fs::canonical("/proc/self/exe", failure);

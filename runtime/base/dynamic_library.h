@@ -5,17 +5,16 @@
 #include <string_view>
 #include <vector>
 
-/// Libraries that are opened when first needed, so that Heddle itself links none of CUDA.
+/// Libraries that are opened when first needed, so that Heddle itself does not link against CUDA.
 ///
-/// A library is looked for in this order, and the first file that opens is taken:
-///  1. the variable that names its file or folder (`LibraryRequest::variable`), where set;
+/// A library is searched for in this order, and the first file that opens is taken:
+///  1. the variable that names its file or folder (`LibraryRequest::variable`), if set;
 ///  2. HEDDLE_CUDA_PATH, CUDA_PATH, CUDA_HOME: each folder itself and its lib64, lib,
 ///     targets/<machine>-linux/lib;
-///  3. beside Heddle's own library, and in ../lib from there;
+///  3. the folder of Heddle's own library, and ../lib from there;
 ///  4. folders that a program added, and the layouts of pip's and conda's packages:
-///  nvidia/cu13/lib,
-///     nvidia/cu12/lib, nvidia/<package>/lib in the site-packages above our library, in
-///     $VIRTUAL_ENV and in $CONDA_PREFIX, then $CONDA_PREFIX/lib;
+///     nvidia/cu13/lib, nvidia/cu12/lib, nvidia/<package>/lib in the site-packages above our
+///     library, in $VIRTUAL_ENV and in $CONDA_PREFIX, then $CONDA_PREFIX/lib;
 ///  5. the system's search path (LD_LIBRARY_PATH, ld.so.cache);
 ///  6. /usr/local/cuda*/lib64 and lib, the newest first.
 #include "ir/base/environment.h"
@@ -26,22 +25,24 @@ struct LibraryRequest {
   std::string title = {};                  ///< "NVRTC", for messages
   std::vector<std::string> names = {};     ///< file names, the best first: "libnvrtc.so.13"
   std::vector<std::string> packages = {};  ///< folders under nvidia/ in pip's layout: "cuda_nvrtc"
-  std::optional<ir::Variable> variable = {};  ///< that names the file or its folder
-  bool system_only = false;                   ///< only 1 and 5: the driver belongs to the system
+  std::optional<ir::Variable> variable = {};  ///< the environment variable that names the file or
+                                              ///< its folder
+  bool system_only = false;                   ///< search only at steps 1 and 5: the driver belongs
+                                              ///< to the system
 };
 
-/// One place that was tried and what came of it.
+/// A location that was tried, and the result.
 struct LibraryAttempt {
   std::string place;
   std::string outcome;  ///< "opened", "no such folder", "none of ...", or dlopen's message
 };
 
-/// What became of a request, for error texts and `heddle doctor`.
+/// The result of a request, for error texts and `heddle doctor`.
 struct LibraryReport {
   std::string title;
   std::string path;  ///< the file that was opened, empty where none was
   std::vector<LibraryAttempt> attempts;
-  /// Several lines: what was opened, or every place tried and what to do.
+  /// Several lines: the file that was opened, or every location tried and what to do.
   std::string text() const;
 };
 
@@ -49,14 +50,14 @@ struct LibraryReport {
 /// when static objects are destroyed.
 class DynamicLibrary {
  public:
-  /// nullopt where no file opened; `report`, where given, says why either way.
+  /// nullopt if no file opened. `report`, if given, receives every attempt in both cases.
   static std::optional<DynamicLibrary> open(const LibraryRequest& request,
                                             LibraryReport* report = nullptr);
 
   /// nullptr for a name that the library does not export.
   void* symbol(const char* name) const;
-  /// Sets a function pointer to what the library exports; a name that it does not is added to
-  /// `missing`, behind a space.
+  /// Sets a function pointer to the exported symbol. If the library does not export the name,
+  /// appends a space and the name to `missing`.
   template <class Pointer>
   void bind(Pointer& entry, const char* name, std::string& missing) const {
     entry = reinterpret_cast<Pointer>(symbol(name));
@@ -64,7 +65,8 @@ class DynamicLibrary {
   }
   /// The file's resolved path.
   const std::string& path() const { return path_; }
-  /// The GNU build id in hexadecimal, equal wherever the same build is installed; empty without.
+  /// The GNU build id in hexadecimal, the same wherever this build is installed; empty if there is
+  /// none.
   std::string build_id() const;
 
  private:
@@ -73,9 +75,9 @@ class DynamicLibrary {
   std::string path_;
 };
 
-/// A folder to look in at step 4, for instance an entry of Python's sys.path.
+/// Adds a folder to search at step 4, for instance an entry of Python's sys.path.
 void add_library_folder(std::string_view folder);
-/// Every request made so far in this process, in order, the last result for each title.
+/// Every request made so far in this process, in order; for each title only the last result.
 std::vector<LibraryReport> library_reports();
 /// The folder that holds Heddle's own code (shared library or executable), resolved.
 std::string own_library_folder();

@@ -13,7 +13,7 @@ namespace {
 
 using std::filesystem::path;
 
-/// The number that is a file's only line; none for "max", or where there is no such file.
+/// The number in a file that holds only a number; nullopt for "max", or if there is no such file.
 std::optional<std::size_t> number_in(const path& file) {
   std::ifstream stream(file);
   std::size_t number = 0;
@@ -21,7 +21,7 @@ std::optional<std::size_t> number_in(const path& file) {
   return std::nullopt;
 }
 
-/// The number behind a name in a file of lines of both: "MemAvailable:  1024 kB".
+/// The number after `name` in a file of lines like "MemAvailable:  1024 kB".
 std::optional<std::size_t> number_behind(const path& file, std::string_view name) {
   std::ifstream stream(file);
   for (std::string word; stream >> word;) {
@@ -33,7 +33,8 @@ std::optional<std::size_t> number_behind(const path& file, std::string_view name
 
 std::size_t left(std::size_t most, std::size_t used) { return most - std::min(most, used); }
 
-/// What a control group leaves; pages of files that nobody has touched lately go when asked for.
+/// Bytes that a control group can still allocate. Inactive file pages count as free: the kernel
+/// reclaims them on demand.
 std::size_t left_by_group(const path& limit, const path& usage, const path& statistics,
                           std::string_view inactive) {
   const std::optional<std::size_t> most = number_in(limit), used = number_in(usage);

@@ -15,16 +15,17 @@
 
 namespace heddle::runtime {
 
-/// Lets threads that want the same thing at once make it once: the first to ask computes, the
-/// others wait for its result. Nothing is kept afterwards, so `compute` first looks where results
-/// are kept, for one that came between its caller's look and now. A failure reaches all who waited,
-/// and the next to ask tries anew. Where the computing thread is interrupted, one that waits
-/// computes instead. What a thread of the parent computed when this process was forked is computed
-/// anew, and so is what the thread that asks computes itself, whose interrupt hook asks.
+/// Deduplicates concurrent computations of the same key: the first thread computes, the others wait
+/// for its result. Results are not kept afterwards. So `compute` must look in its cache first,
+/// where the result may have arrived since the caller's own lookup. An exception reaches every
+/// waiting thread; the next call tries again. If the computing thread is interrupted, a waiting
+/// thread computes instead. After a fork, the child recomputes what a thread of the parent was
+/// computing. A nested call of the computing thread for the same key, from its interrupt hook,
+/// computes as well.
 template <class Key, class Value, class Hash = std::hash<Key>>
 class InFlight {
  public:
-  /// `compute` runs with no lock held. Throws what it throws; Interrupted while it waits.
+  /// `compute` runs with no lock held. Throws what `compute` throws, and Interrupted while waiting.
   template <class Compute>
   Value run(const Key& key, Compute&& compute) {
     for (;;) {
@@ -47,13 +48,13 @@ class InFlight {
   }
 
  private:
-  /// With neither a value nor a failure when it has ended, it was interrupted.
+  /// A slot that ended with neither a value nor a failure was interrupted.
   struct Slot {
     bool ended = false;
     std::optional<Value> value;
     std::exception_ptr failure;
     std::uint64_t generation = ir::fork_generation();
-    pthread_t thread = pthread_self();  ///< that computes
+    pthread_t thread = pthread_self();  ///< the computing thread
   };
 
   template <class Compute>
@@ -71,7 +72,7 @@ class InFlight {
     }
   }
 
-  /// The slot goes before anyone learns of its end, so that whoever asks after that computes again.
+  /// Removes the slot before waking the waiting threads, so that a later call computes again.
   void end(const Key& key, Slot& slot, std::optional<Value> value, std::exception_ptr failure) {
     {
       const std::lock_guard lock(mutex_);

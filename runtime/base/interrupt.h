@@ -9,28 +9,29 @@
 
 namespace heddle::runtime {
 
-/// Thrown out of a wait that the user has ended, by Ctrl-C for example. What waited can be asked
-/// for again.
+/// Thrown out of a wait that the user has ended, with Ctrl-C for example. The operation can be
+/// repeated.
 class Interrupted final : public std::exception {
  public:
   explicit Interrupted(std::exception_ptr cause) : cause(std::move(cause)) {}
   const char* what() const noexcept override { return "interrupted"; }
-  std::exception_ptr cause;  ///< what the hook gave
+  std::exception_ptr cause;  ///< the exception that the hook returned
 };
 
-/// Asked several times a second by threads that wait for compilers: null to go on waiting. It may
-/// not wait for a thread that waits here.
+/// Called several times a second by threads that wait for compilers. Returns null to continue
+/// waiting. It must not wait for a thread that is itself in such a wait.
 using InterruptHook = std::exception_ptr (*)();
-/// The front end's hook; null, the default, for none.
+/// Sets the front end's hook. Null, the default, means none.
 void set_interrupt_hook(InterruptHook hook);
 
-/// Throws Interrupted where the hook says so. Does not ask it in a fork section: the hook may wait
-/// for a thread that forks (Python's forks hold the GIL), which waits for the section.
+/// Throws Interrupted if the hook returns an exception. Does not call the hook in a fork section:
+/// the hook may wait for a thread that is forking (Python holds the GIL during a fork), and that
+/// thread waits for the section.
 void check_interrupt();
-/// How often waits ask.
+/// Interval between two calls of the hook in a wait.
 inline constexpr std::chrono::milliseconds interrupt_interval{20};
 
-/// While one lives, its thread asks check_interrupt() about every interrupt_interval.
+/// While an instance lives, its thread calls check_interrupt() about every interrupt_interval.
 class InterruptibleWait {
  public:
   using Clock = std::chrono::steady_clock;
@@ -38,11 +39,12 @@ class InterruptibleWait {
   ~InterruptibleWait();
   InterruptibleWait(const InterruptibleWait&) = delete;
   InterruptibleWait& operator=(const InterruptibleWait&) = delete;
-  /// Whether any thread has one. Safe in a signal handler.
+  /// Whether any thread has an instance. Safe in a signal handler.
   static bool any() noexcept;
 
-  /// Waits until `done()`, which is called with the lock held. The lock is open while the hook is
-  /// asked, which is so also where waits end more often. Throws Interrupted.
+  /// Waits until `done()`, which is called with the lock held. The lock is released while the hook
+  /// is called. The hook is called at every interrupt_interval even if `condition` is notified more
+  /// often. Throws Interrupted.
   template <class Done>
   void wait(ir::Condition& condition, std::unique_lock<ir::Mutex>& lock, const Done& done) {
     while (!done()) {
@@ -59,17 +61,17 @@ class InterruptibleWait {
   }
 
  private:
-  Clock::time_point next_ = Clock::now() + interrupt_interval;  ///< when to ask
+  Clock::time_point next_ = Clock::now() + interrupt_interval;  ///< when to call the hook next
 };
 
-/// One such wait.
+/// A single InterruptibleWait::wait().
 template <class Done>
 void wait_or_interrupt(ir::Condition& condition, std::unique_lock<ir::Mutex>& lock,
                        const Done& done) {
   InterruptibleWait().wait(condition, lock, done);
 }
 
-/// Waits for the mutex. Throws Interrupted.
+/// Locks the mutex. Throws Interrupted while waiting.
 inline std::unique_lock<ir::LongMutex> lock_or_interrupt(ir::LongMutex& mutex) {
   mutex.lock([](ir::Condition& freed, std::unique_lock<ir::Mutex>& lock, const auto& is_free) {
     if (!is_free()) wait_or_interrupt(freed, lock, is_free);

@@ -15,27 +15,28 @@
 
 namespace heddle::runtime {
 
-/// A library of which the functions in Api are called. It is opened when it is first asked for, and
+/// A dynamically loaded library whose functions are in the table Api. It is opened at first use and
 /// never closed. Thread-safe.
 template <class Api>
 class Library {
  public:
   struct Definition {
     LibraryRequest request;
-    std::string_view mend;     ///< what to do where it is missing
-    std::string_view without;  ///< "matrices cannot be multiplied on the GPU"
-    /// Why there is no use in opening it; empty where there is. Null: there is always.
+    std::string_view mend;     ///< what to do if it is missing
+    std::string_view without;  ///< what does not work without it: "matrices cannot be multiplied on
+                               ///< the GPU"
+    /// Why opening the library would be useless; empty if it is not. Null: always try to open it.
     const std::string& (*unusable)() = nullptr;
-    /// Fills the table, adds the names that are missing, and returns the version.
+    /// Fills the table, appends the names of missing functions, and returns the version.
     std::string (*bind)(Api& api, const DynamicLibrary& library, std::string& missing) = nullptr;
   };
 
   explicit Library(Definition definition) : definition_(std::move(definition)) {}
 
-  /// Why it cannot be used, with every place tried; empty where it can.
+  /// Why the library cannot be used, with every location tried; empty if it can.
   const std::string& unavailable_reason() { return loaded().reason; }
   bool available() { return unavailable_reason().empty(); }
-  /// Throws DeviceError where it cannot be used.
+  /// Throws DeviceError if the library cannot be used.
   const Api& api() {
     const Loaded& state = loaded();
     if (!state.reason.empty())
@@ -66,12 +67,12 @@ class Library {
   ir::Lasting<Loaded> loaded_;
 };
 
-/// A library's handles that no thread is using, by GPU. A handle serves one call at a time, and is
-/// never destroyed, as the driver may be gone by then.
+/// Idle handles of a library, for each GPU. A handle serves one call at a time. Handles are never
+/// destroyed, because the driver may already be unloaded at process exit.
 template <class Handle>
 class HandlePool {
  public:
-  /// One of the pool, for a scope; `create` makes it where none is idle.
+  /// Leases a handle for a scope. `create` makes one if none is idle.
   class Lease {
    public:
     template <class Create>
@@ -103,7 +104,7 @@ class HandlePool {
     }
     return Handle();
   }
-  /// For one more handle, so that put() needs no memory.
+  /// Reserves memory for one more handle, so that put() does not allocate.
   void make_room() {
     const std::lock_guard lock(mutex_);
     idle_.reserve(++made_);

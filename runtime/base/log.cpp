@@ -17,7 +17,7 @@ namespace heddle::runtime {
 
 namespace {
 
-/// Writes to the standard error, with a lock that a fork finds free.
+/// Writes to standard error, with a lock that is always free in a forked child.
 class StandardError final : public spdlog::sinks::sink {
  public:
   void log(const spdlog::details::log_msg& message) override {

@@ -4,9 +4,9 @@
 
 namespace heddle::runtime {
 
-/// The library's logger: to standard error, at the level that HEDDLE_LOG names (trace, debug,
-/// info, warn, error, off), warnings and errors by default. Never destroyed, so that objects that
-/// die at exit may still log.
+/// The library's logger. It writes to standard error at the level in HEDDLE_LOG (trace, debug,
+/// info, warn, error, off); by default warnings and errors. Never destroyed, so that destructors at
+/// process exit can still log.
 spdlog::logger& log();
 
 }  // namespace heddle::runtime

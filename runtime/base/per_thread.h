@@ -4,8 +4,9 @@
 
 namespace heddle::runtime {
 
-/// The calling thread's T, made at its first use. Destructors of statics and of other thread-local
-/// objects may still ask after the thread's own was destroyed: they get a new one, which stays.
+/// The calling thread's T, created at first use. Destructors of statics and of other thread-local
+/// objects may still call this after the thread's T was destroyed; they get a new T, which is
+/// leaked.
 template <class T>
 T& per_thread() {
   thread_local T* object = nullptr;

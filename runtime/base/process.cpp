@@ -25,9 +25,9 @@ namespace heddle::runtime {
 
 namespace {
 
-/// The system tells a process of its parent's death, but not the children of that process: a
-/// compiler's driver would die, and the compiler that it has started would go on. So a shell is
-/// told, which kills the whole group.
+/// PR_SET_PDEATHSIG signals a process when its parent dies, but not that process's children: a
+/// compiler driver would die, and the compiler that it started would continue. So the signal goes
+/// to a shell, which kills the whole process group.
 constexpr const char* set_temporary_folder = "TMPDIR=$1; export TMPDIR; shift; ";
 constexpr const char* supervisor = "trap 'kill -KILL 0' TERM; \"$@\" & wait $!";
 
@@ -37,7 +37,7 @@ bool is_program(const std::string& path) {
          access(path.c_str(), X_OK) == 0;
 }
 
-/// The file that a shell would run for this name; empty where there is none.
+/// The file that a shell would run for this name; empty if there is none.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
   const std::string path = ir::environment(ir::Variable::path);
@@ -48,8 +48,8 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
-/// The same file by a number behind the three standard ones, which the child gives to other files.
-/// -1 with errno; closes the other.
+/// Duplicates a descriptor to a number above the three standard ones, which the child redirects,
+/// and closes the original. Returns -1 with errno on failure.
 int behind_standard(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -66,8 +66,8 @@ struct Start {
   int error = 0;
 };
 
-/// The child until it becomes the program. It is in its parent's memory, and the parent's thread
-/// stands still, so it makes system calls only.
+/// The child until it calls execve. It shares its parent's memory, and the parent's thread is
+/// suspended (CLONE_VFORK), so it makes system calls only.
 int become_program(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   struct sigaction usual{};
@@ -79,21 +79,21 @@ int become_program(void* argument) {
       setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 &&
       dup2(start.input, STDIN_FILENO) >= 0 && dup2(start.output, STDOUT_FILENO) >= 0 &&
       dup2(start.output, STDERR_FILENO) >= 0 && sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
-  // A parent that died before prctl is told of by nobody.
+  // A parent that died before prctl caused no signal.
   if (ready && getppid() == start.parent) execve(start.arguments[0], start.arguments, environ);
   start.error = errno;
   _exit(127);
 }
 
-/// The child's process, or -1 with `start.error`. No fork, which would copy the page tables of a
-/// process that may be large, and call what libraries have registered for forks.
+/// Returns the child's process id, or -1 with `start.error`. Does not fork: a fork would copy the
+/// page tables of a process that may be large, and would run the fork handlers of libraries.
 pid_t start_child(Start& start) {
   constexpr std::size_t stack_bytes = 64 << 10;
   const auto stack =
       std::make_unique<std::array<std::max_align_t, stack_bytes / sizeof(std::max_align_t)>>();
   sigset_t all, before;
   sigfillset(&all);
-  // No handler of this process may run in the child.
+  // No signal handler of this process may run in the child.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child = clone(become_program, stack->data() + stack->size(),
                             CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
@@ -105,7 +105,7 @@ pid_t start_child(Start& start) {
 int wait_for(pid_t process) {
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
-    // A program that ignores SIGCHLD has its children reaped by the system.
+    // If the program ignores SIGCHLD, the kernel reaps the children itself.
     if (errno != EINTR) return 0;
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -132,7 +132,7 @@ Process::Process(const std::vector<std::string>& command, const std::string& tem
   for (std::string& each : words) arguments.push_back(each.data());
   arguments.push_back(nullptr);
 
-  // A child that is forked now would keep the writer's end open, and the reader waiting.
+  // A child forked now would keep the write end open, and the reader would wait for ever.
   const ir::ForkSection section;
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -160,7 +160,7 @@ Process::Process(const std::vector<std::string>& command, const std::string& tem
 Process::~Process() {
   if (ended()) return;
   kill(-process_, SIGKILL);
-  // Until nobody writes any more, so that no file appears after this.
+  // Read until all writers have closed the pipe, so that no file appears after this.
   while (!ended()) take_output();
 }
 

@@ -9,27 +9,27 @@ namespace heddle::runtime {
 
 struct ProcessResult {
   int status = -1;     ///< exit status; 128 + N when ended by signal N; -1 when it did not start
-  std::string output;  ///< standard output and error as they came; why, when it did not start
+  std::string output;  ///< standard output and error, interleaved; if it did not start, the reason
 };
 
-/// A running program, found on PATH, with no input, in a process group of its own: Ctrl-C is for
-/// this process, which may catch it and go on. Its TMPDIR is `temporary_folder` where that is
-/// given. The group is killed when the thread that started it ends, and so when this process is
-/// killed.
+/// A running program, found on PATH, with no standard input. It has its own process group, so that
+/// Ctrl-C reaches only this process, which may catch it and continue. Its TMPDIR is
+/// `temporary_folder` if that is not empty. The group is killed when the thread that started it
+/// ends, and therefore also when this process is killed.
 class Process {
  public:
   explicit Process(const std::vector<std::string>& command,
                    const std::string& temporary_folder = "");
-  /// Kills the group where the program has not ended.
+  /// Kills the group if the program has not ended.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   bool ended() const { return output_end_ < 0; }
-  /// Once it has ended.
+  /// Valid once the program has ended.
   ProcessResult& result() { return result_; }
 
-  /// Waits until one of them writes or ends, or interrupt_interval has passed.
+  /// Waits until one of the processes writes or ends, or interrupt_interval has passed.
   static void wait_for_any(std::span<Process* const> processes);
 
  private:
@@ -37,11 +37,12 @@ class Process {
   void reap();
 
   pid_t process_ = 0;
-  int output_end_ = -1;  ///< of the pipe that it writes to
+  int output_end_ = -1;  ///< read end of the pipe that the program writes to; -1 when it has ended
   ProcessResult result_;
 };
 
-/// Runs a program and waits for it. Throws Interrupted, and then the program is killed.
+/// Runs a program and waits for it. If the wait is interrupted, kills the program and throws
+/// Interrupted.
 ProcessResult run_process(const std::vector<std::string>& command);
 
 }  // namespace heddle::runtime

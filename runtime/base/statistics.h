@@ -12,7 +12,7 @@ struct Statistics {
   std::atomic<std::uint64_t> program_launches{0};
   std::atomic<std::uint64_t> kernel_launches{0};
   std::atomic<std::uint64_t> modules_loaded{0};
-  std::atomic<std::uint64_t> load_nanoseconds{0};  ///< of those
+  std::atomic<std::uint64_t> load_nanoseconds{0};  ///< total time of these loads
 
   double load_milliseconds() const { return static_cast<double>(load_nanoseconds.load()) / 1e6; }
 };

@@ -29,10 +29,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view prefix = "heddle-", placeholder = "XXXXXX";
-/// Longer than a folder is without its lock, which it gets after it was made.
+/// Seconds. Longer than the time between creating a folder and locking it.
 constexpr std::time_t sweep_age = 3600;
 
-/// Where temporary folders may lie, the best first.
+/// The parent folders to try, the best first.
 std::vector<std::string> roots() {
   std::vector<std::string> all;
   if (std::string chosen = ir::environment(ir::Variable::tmpdir); !chosen.empty())
@@ -54,14 +54,14 @@ int open_folder(const std::string& path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/// Whether it is this user's and old.
+/// Whether the folder belongs to this user and is older than sweep_age.
 bool may_be_swept(int folder) {
   struct stat facts{};
   return fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
          std::time(nullptr) - facts.st_mtime > sweep_age;
 }
 
-/// Removes the folder where it was left behind.
+/// Removes the folder if no process holds its lock.
 void sweep(const std::string& path) {
   const int folder = open_folder(path);
   if (folder < 0) return;
@@ -108,7 +108,7 @@ TemporaryFolder::TemporaryFolder() {
   static std::once_flag swept;
   std::call_once(swept, sweep_all);
   path_ = make_temporary_folder(prefix);
-  // Where folders cannot be locked, nobody's are swept either.
+  // On a file system without folder locks, sweep() cannot lock either and removes nothing.
   lock_ = open_folder(path_);
   if (lock_ >= 0) flock(lock_, LOCK_EX | LOCK_NB);
 }

@@ -5,14 +5,14 @@
 
 namespace heddle::runtime {
 
-/// Makes an empty folder for this user alone, `prefix` and six letters, under $TMPDIR; where that
-/// is not set or cannot be written, which is warned of once, under /tmp or /var/tmp. Throws
-/// std::system_error that names all that were tried.
+/// Makes an empty folder that only this user can access, named `prefix` and six letters, in
+/// $TMPDIR. If that is not set or cannot be written (which is warned of once), in /tmp or /var/tmp.
+/// Throws std::system_error that names every folder tried.
 std::string make_temporary_folder(std::string_view prefix);
 
-/// A new empty folder `heddle-XXXXXX` of make_temporary_folder, removed with all that is in it. It
-/// is locked while it is in use: the first folder that a process makes also removes those of this
-/// user that are more than an hour old and that nobody has locked, which killed processes leave.
+/// A new empty folder `heddle-XXXXXX` from make_temporary_folder, removed with its contents. It is
+/// locked while it is in use. The first folder that a process makes also removes leftovers of
+/// killed processes: folders of this user that are more than an hour old and not locked.
 class TemporaryFolder {
  public:
   /// Throws std::system_error.
@@ -24,7 +24,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
-  int lock_ = -1;  ///< a descriptor of the folder
+  int lock_ = -1;  ///< open descriptor of the folder, which holds the lock
 };
 
 }  // namespace heddle::runtime

@@ -25,7 +25,8 @@ namespace heddle::runtime {
 
 namespace {
 
-/// One parallel_for. It lives on its caller's stack, who leaves only when no worker is inside.
+/// One parallel_for. It lives on the caller's stack; the caller returns only when no worker is
+/// inside.
 class Job {
  public:
   Job(std::int64_t begin, std::int64_t end, std::int64_t grain, detail::RangeFunction function,
@@ -56,7 +57,8 @@ class Job {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  std::atomic<int> workers{0};  ///< inside work(); rises only under the pool's mutex
+  std::atomic<int> workers{0};  ///< number of workers inside work(); incremented only under the
+                                ///< pool's mutex
 
  private:
   void keep(std::int64_t piece, std::exception_ptr failure) {
@@ -80,8 +82,8 @@ class Job {
 
 thread_local bool inside_piece = false;
 
-/// Threads that never end run the library's code, so that it must stay: from now on dlclose() of
-/// the object that it is part of unloads nothing.
+/// Prevents dlclose() from unloading the object that contains this code, because the pool's threads
+/// never end and run it.
 void keep_code_loaded() {
   Dl_info own{};
   if (dladdr(reinterpret_cast<void*>(&keep_code_loaded), &own) != 0 && own.dli_fname != nullptr)
@@ -152,8 +154,8 @@ class Pool {
     }
   }
 
-  /// Waits a while without sleeping: kernels come one after the other, and waking a thread takes
-  /// longer than many of them run. True when it came.
+  /// Spins for a while without sleeping. Kernels follow one another closely, and waking a thread
+  /// takes longer than many of them run. Returns true if the condition was met.
   template <class Condition>
   static bool look_out(Condition&& came) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(30);

@@ -6,8 +6,8 @@
 
 namespace heddle::runtime {
 
-/// Threads that parallel_for uses, the caller included: HEDDLE_NUM_THREADS, else the processors
-/// that this process may run on.
+/// The number of threads that parallel_for uses, including the caller: HEDDLE_NUM_THREADS if set,
+/// else the number of processors that this process may run on.
 int thread_count();
 
 namespace detail {
@@ -16,11 +16,11 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, Rang
                   void* context);
 }  // namespace detail
 
-/// Calls function(b, e) for the pieces [begin, begin + grain), [begin + grain, ...) ... of
-/// [begin, end), on several threads and in no fixed order, and returns when all are done. Where
-/// the pieces are cut depends on nothing but the arguments. A call from inside a piece runs its
-/// own pieces on that thread. When pieces throw, no new ones start, and the exception of the one
-/// with the lowest begin is thrown here. After a fork the child has threads of its own.
+/// Calls function(b, e) for the pieces [begin, begin + grain), [begin + grain, ...) ... of [begin,
+/// end), on several threads and in no fixed order, and returns when all are done. The split into
+/// pieces depends only on the arguments. A nested call from inside a piece runs on that thread
+/// alone. When a piece throws, no new pieces start, and the exception of the failed piece with the
+/// lowest begin is rethrown. After a fork the child starts its own threads.
 template <class Function>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, Function&& function) {
   using Callable = std::remove_reference_t<Function>;
