@@ -6,7 +6,7 @@ namespace heddle::runtime {
 
 namespace {
 
-/// In the order of DeviceKind, as the capabilities.
+/// Indexed by DeviceKind, like `capabilities`.
 constexpr std::array backends = {host_backend, cuda_backend};
 
 }  // namespace

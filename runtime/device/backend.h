@@ -12,9 +12,9 @@
 #include "runtime/device/device.h"
 #include "runtime/device/handles.h"
 
-/// What a device is. A backend is all devices of one kind; its folder, runtime/cuda/ or
-/// runtime/host/, is the only place that knows how they work. Other code never asks which backend
-/// it has. It asks for a capability, or calls the backend.
+/// The device abstraction. A backend stands for all devices of one kind. Only its folder,
+/// runtime/cuda/ or runtime/host/, contains code for that kind. Other code never tests which
+/// backend it has; it tests a capability or calls the backend.
 namespace heddle::runtime {
 
 class Blas;
@@ -25,23 +25,24 @@ class Stream;
 struct Finding;
 struct ProgramImage;
 
-/// What the devices of a backend can do.
+/// Capabilities of a backend's devices.
 struct Capabilities {
-  bool asynchronous = false;   ///< work may still run when the call that enqueues it has returned
-  bool host_memory = false;    ///< the host reads and writes arrays where they lie
-  bool timed_events = false;   ///< events say when the device passed them
-  bool thread_blocks = false;  ///< a launch is blocks of threads; else it is a range of indices
+  bool asynchronous = false;   ///< a call may return before the work that it enqueues has run
+  bool host_memory = false;    ///< the host can read and write arrays directly
+  bool timed_events = false;   ///< events record when the device passed them
+  bool thread_blocks = false;  ///< a launch is a grid of thread blocks; otherwise it is a range of
+                               ///< indices
 };
 
-/// What a graph holds.
+/// An object that a captured graph keeps alive.
 class GraphHolding {
  public:
   virtual ~GraphHolding() = default;
-  /// Comes before the end of the object, on a thread that may not call the backend.
+  /// Called before destruction, on a thread that must not call the backend.
   virtual void graph_is_gone() = 0;
 };
 
-/// One object for each kind of device, which lives for ever. Thread-safe. Calls throw DeviceError.
+/// One object for each kind of device; it is never destroyed. Thread-safe. Calls throw DeviceError.
 class Backend {
  public:
   Backend(const Backend&) = delete;
@@ -51,73 +52,74 @@ class Backend {
   std::string_view name() const { return name_; }
   /// "a GPU" or "the CPU", for texts.
   std::string_view device_noun() const { return device_noun_; }
-  /// Whether a device is written with its number: "cuda:1".
+  /// Whether device names include the ordinal: "cuda:1".
   bool is_numbered() const { return is_numbered_; }
 
-  /// Whether its programs are compiled for such targets.
+  /// Whether programs for the target run on this backend.
   bool serves(const ir::Target& target) const { return target.kind == target_kind_; }
 
-  /// A target by name, for texts that are shown where there is no such device.
+  /// Name of a typical target, for texts shown on a machine without such a device.
   virtual std::string_view usual_target() const = 0;
 
   // Devices.
 
   virtual int device_count() const = 0;
-  /// Why there are no devices; empty where there are some. Never throws.
+  /// Why there are no devices; empty if there are some. Never throws.
   virtual const std::string& unavailable_reason() const = 0;
-  /// Why a device of that number is not there.
+  /// Why there is no device with that ordinal.
   virtual std::string describe_missing(int ordinal) const = 0;
-  /// What there is of drivers, devices, compilers and libraries. Looks for all of them.
+  /// Reports drivers, devices, compilers and libraries. Searches for all of them.
   virtual std::vector<Finding> examine() const = 0;
-  /// Both are detected once and live for ever.
+  /// Both are detected once and never destroyed.
   virtual const ir::Target& target(int ordinal) const = 0;
   virtual const DeviceFacts& facts(int ordinal) const = 0;
-  /// True once no call may be made any more, not even to give memory back: the process has begun to
-  /// exit, or was forked from one that uses the backend.
+  /// True once no call may be made any more, not even to release memory: the process has begun to
+  /// exit, or was forked from a process that uses the backend.
   virtual bool unusable() const noexcept = 0;
   /// Waits for all work on the device.
   virtual void synchronize(int ordinal) const = 0;
 
-  /// Makes the device the calling thread's own. True where leave() has to undo it.
+  /// Makes the device current for the calling thread. Returns true if leave() must undo it.
   virtual bool enter(int ordinal) const = 0;
   virtual void leave() const noexcept = 0;
 
-  /// What makes the code of its kernels.
+  /// The compiler for its kernels.
   virtual const KernelCompiler& compiler() const = 0;
   /// Loads a program's modules. Throws LoadFailure, DeviceError.
   virtual std::unique_ptr<KernelLauncher> load(const ProgramImage& image, int ordinal) const = 0;
-  /// What runs the library calls of this name; null where nothing does.
+  /// The handler for library calls of this name; null if there is none.
   virtual const CallHandler* call_handler(std::string_view name) const = 0;
-  /// What multiplies its matrices.
+  /// The matrix multiplication of this backend.
   virtual const Blas& blas() const = 0;
 
-  // Memory. A device's own is reserved in large segments by its pool.
+  // Memory. Each device's pool reserves device memory in large segments.
 
-  /// Null when there is not that much.
+  /// Null if there is not enough memory.
   virtual void* reserve(int ordinal, std::size_t bytes) const = 0;
   virtual void release(int ordinal, void* pointer) const noexcept = 0;
-  /// What could be reserved now; SIZE_MAX where nothing says so.
+  /// Bytes that could be reserved now; SIZE_MAX if unknown.
   virtual std::size_t free_bytes(int ordinal) const = 0;
-  /// The same in words for OutOfMemory's text, after a comma; empty where nothing is to be said.
+  /// free_bytes() in words, after a comma, for the text of OutOfMemory; empty if there is nothing
+  /// to say.
   virtual std::string describe_free(int ordinal) const = 0;
-  /// The device whose memory a pointer is to, which may be the host's; nullopt for memory that the
-  /// backend does not know.
+  /// The device that owns the memory at a pointer, possibly the CPU; nullopt if the backend does
+  /// not know the pointer.
   virtual std::optional<Device> owner_of(const void* pointer) const = 0;
-  /// Enqueues a copy of which one side at least is this backend's memory that the host cannot
-  /// reach.
+  /// Enqueues a copy. The source or the target must be memory of this backend that the host cannot
+  /// access.
   virtual void copy(void* to, Device to_device, const void* from, Device from_device,
                     std::size_t bytes, const Stream& stream) const = 0;
   virtual void fill(void* to, unsigned char value, std::size_t bytes,
                     const Stream& stream) const = 0;
 
-  // Streams and events, of asynchronous devices. Creating and recording is done on a device that
-  // has been entered.
+  // Streams and events, for asynchronous devices. The device must have been entered for creating
+  // and recording.
 
   virtual StreamHandle create_stream() const = 0;
   virtual void synchronize(StreamHandle stream, int ordinal) const = 0;
   /// True when nothing is pending.
   virtual bool is_idle(StreamHandle stream, int ordinal) const = 0;
-  /// True while somebody captures a graph from the stream.
+  /// True while a graph is being captured from the stream.
   virtual bool is_capturing(StreamHandle stream) const = 0;
   virtual void wait(StreamHandle stream, EventHandle event) const = 0;
   virtual EventHandle create_event(bool timed) const = 0;
@@ -127,14 +129,14 @@ class Backend {
   virtual void synchronize(EventHandle event, int ordinal) const = 0;
   virtual double milliseconds_between(EventHandle start, EventHandle end) const = 0;
 
-  // Graphs that users capture from streams.
+  // Graph capture by users.
 
-  /// Allows the calling thread what its driver forbids while somebody captures a graph, until
-  /// restore_capturing is given the answer.
+  /// Permits the calling thread to make calls that the driver forbids during a graph capture. Pass
+  /// the returned mode to restore_capturing() to end this.
   virtual int relax_capturing() const = 0;
   virtual void restore_capturing(int before) const noexcept = 0;
-  /// Lets the graph that is captured from the stream hold something for as long as it, or what is
-  /// made of it, is there; for ever where the driver cannot say when that ends.
+  /// Keeps `held` alive as long as the graph being captured from the stream, and everything
+  /// instantiated from it. Keeps it for ever if the driver cannot report the end of the graph.
   virtual void hold_by_captured_graph(StreamHandle stream,
                                       std::unique_ptr<GraphHolding> held) const = 0;
 
@@ -161,12 +163,12 @@ extern const Capabilities host_capabilities, cuda_capabilities;
 
 inline constexpr std::size_t backend_count = 2;
 
-/// The kinds of devices, those that programs run on by default first.
+/// The kinds of devices in order of preference: programs run on the first available one by default.
 extern const std::array<DeviceKind, backend_count> preferred_kinds;
 
 const Backend& backend_of(DeviceKind kind);
 inline const Backend& backend_of(Device device) { return backend_of(device.kind); }
-/// The one that serves the target.
+/// The backend that serves the target.
 const Backend& backend_of(const ir::Target& target);
 
 namespace detail {
@@ -176,8 +178,8 @@ inline const Capabilities& capabilities_of(Device device) {
   return *detail::capabilities[static_cast<std::size_t>(device.kind)];
 }
 
-/// Makes a device the calling thread's own for a scope, for calls of libraries that ask which it
-/// is.
+/// Makes a device current for the calling thread, for a scope. For libraries that use the current
+/// device.
 class ContextScope {
  public:
   explicit ContextScope(Device device)

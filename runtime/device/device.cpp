@@ -34,7 +34,7 @@ Device default_device() {
 
 thread_local std::optional<Device> thread_device;
 
-/// The N of ":N"; -1 for other texts.
+/// The N of ":N"; -1 if the text has another form.
 int parse_number(std::string_view text) {
   if (!text.starts_with(':')) return -1;
   int number = -1;

@@ -12,7 +12,8 @@ namespace {
 
 double gigabytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
-/// The built-in row's name where the target is one; that is what --arch wants on other machines.
+/// The name of the equal row of the built-in table, if any: the value to pass as --arch on other
+/// machines.
 std::string name_of_target(const ir::Target& target) {
   for (const std::string_view row : ir::built_in_targets()) {
     if (ir::parse_target(row) == target) return std::string(row);

@@ -6,10 +6,10 @@
 
 #include "runtime/device/device.h"
 
-/// What there is on a machine, for `heddle doctor`.
+/// Inventory of a machine, for `heddle doctor`.
 namespace heddle::runtime {
 
-/// One line of the report, and what to do where something is missing.
+/// One line of the report. `advice` says what to do if something is missing.
 struct Finding {
   std::string name;
   bool good = true;
@@ -18,13 +18,14 @@ struct Finding {
   nlohmann::json facts = nlohmann::json::object();
 };
 
-/// Something that is not there, why, and what to do.
+/// A finding for something missing: the reason, and what to do.
 Finding missing(std::string name, std::string why, std::string advice);
-/// `unit` is what DeviceFacts::multiprocessors counts.
+/// `unit` names the unit of DeviceFacts::multiprocessors.
 Finding device_finding(const std::string& name, Device device, const char* unit);
-/// A library by its title. `reason`, why it is not there, is asked so that it has been looked for.
+/// A finding for a library, by its title. `reason` says why it is unavailable; evaluating that
+/// argument also ensures that the library has been searched for.
 Finding library_finding(const std::string& name, const std::string& reason, const char* use);
-/// What Heddle itself was built with.
+/// A finding for a component that Heddle itself was built with.
 Finding built_in_finding(const char* name, bool there, const char* advice);
 
 }  // namespace heddle::runtime

@@ -2,7 +2,7 @@
 
 namespace heddle::runtime {
 
-/// What a backend calls its streams and events. Only the backend knows what they point to.
+/// Opaque handles of streams and events. Only the backend knows what they point to.
 using StreamHandle = struct StreamOpaque*;
 using EventHandle = struct EventOpaque*;
 

@@ -22,8 +22,9 @@ namespace heddle::runtime {
 
 namespace {
 
-/// While somebody captures a graph from the stream, what it held before cannot be marked: the mark
-/// is then made as soon as that is over.
+/// Marks the end of a stream's current work with an event. No event can be recorded while a graph
+/// is being captured from the stream; the event is then recorded at the first query after the
+/// capture.
 class EventMarker : public PoolMarker {
  public:
   explicit EventMarker(StreamState* stream) : stream_(stream) { mark(); }
@@ -62,7 +63,7 @@ class DeviceMemory final : public PoolBackend {
   int ordinal_;
 };
 
-/// A device's pool and the memory behind it. Never destroyed: buffers may die at process exit.
+/// A device's pool and its memory. Never destroyed: buffers may be released at process exit.
 struct DevicePool {
   explicit DevicePool(Device device) : memory(device), pool(memory) {
     if (const auto bytes = ir::bytes(ir::Variable::memory_limit)) pool.set_limit(*bytes);
@@ -89,7 +90,7 @@ void reclaim(Device device, std::size_t bytes) {
     std::lock_guard lock(reclaimers().mutex);
     all = reclaimers().all;
   }
-  // They may evaluate, compile and wait for others.
+  // Reclaimers may evaluate, compile and wait for other threads.
   const ir::ForkPause pause;
   for (const auto& [number, reclaimer] : all) reclaimer(device, bytes);
 }
@@ -128,7 +129,7 @@ void Buffer::used_on(const Stream& stream) {
 }
 
 Buffer::~Buffer() {
-  // At exit the driver may be gone, and its memory with it.
+  // At exit the driver may already have shut down and released its memory.
   if (chunk_ != nullptr && !backend_of(device()).unusable()) {
     pool_of(device()).free(chunk_, users_);
   }

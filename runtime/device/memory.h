@@ -17,24 +17,25 @@ namespace heddle::runtime {
 
 class BufferRef;
 
-/// A block of a device's memory with a count of its holders. Goes back to its pool, or to whoever
-/// lent it, with the last of them; at process exit too, in any order.
+/// A reference-counted block of device memory. The last release returns it to its pool, or to its
+/// owner if it is borrowed. Releasing it during process exit is safe, in any order.
 class Buffer {
  public:
   void* pointer() const { return pointer_; }
   std::size_t bytes() const { return bytes_; }
   Device device() const { return stream_->device; }
-  /// The stream that it was allocated on.
+  /// The stream on which it was allocated.
   Stream stream() const { return Stream::of(stream_); }
   bool is_of(const Stream& stream) const { return stream_ == stream.state(); }
-  /// False for memory that someone else owns.
+  /// False for borrowed memory, which someone else owns.
   bool pooled() const { return !on_release_; }
 
-  /// What OutOfMemory's text says of it from now on. Of who holds it alone.
+  /// Sets the label and source location that OutOfMemory reports for it. Only the sole holder may
+  /// call this.
   void describe(const Label& label, ir::Location line);
 
-  /// Tells that work on another stream than its own uses it: the pool waits for what that stream
-  /// holds when the buffer dies. Thread-safe.
+  /// Records that work on a stream other than its own uses the buffer. When the buffer dies, the
+  /// pool waits for the work that this stream holds then. Thread-safe.
   void used_on(const Stream& stream);
 
  private:
@@ -55,7 +56,7 @@ class Buffer {
   std::vector<StreamState*> users_;
 };
 
-/// Holds a Buffer, or nothing.
+/// A reference to a Buffer, or null.
 class BufferRef {
  public:
   BufferRef() = default;
@@ -71,7 +72,7 @@ class BufferRef {
   Buffer& operator*() const { return *buffer_; }
   Buffer* get() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }
-  /// True when nobody else holds it.
+  /// True if this is the only reference.
   bool unique() const {
     return buffer_ != nullptr && buffer_->references_.load(std::memory_order_acquire) == 1;
   }
@@ -86,31 +87,33 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-/// A block from the pool of the stream's device, usable at once by work on that stream. 512-byte
-/// aligned; its content is arbitrary (0xff when HEDDLE_POISON=1). For 0 bytes the pointer is null.
-/// `line` is where the user's program asks for it. When there is no memory, reclaimers run, the
-/// pool gives back what is free on all streams, and it tries once more, at last among what other
-/// streams have free. Throws OutOfMemory, with the request, the pool's numbers and the largest
-/// blocks by label and line; DeviceError.
+/// Allocates from the pool of the stream's device. Work on that stream may use the block at once.
+/// It is 512-byte aligned; its content is undefined (0xff if HEDDLE_POISON=1). For 0 bytes the
+/// pointer is null. `line` is the source location of the request in the user's program. When memory
+/// is short, the reclaimers run, the pool returns the free memory of all streams to the device, and
+/// the allocation is tried again, at last from the free memory of other streams. Throws
+/// OutOfMemory, with the request, the pool's statistics and the largest blocks by label and line;
+/// DeviceError.
 BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label = nullptr,
                    ir::Location line = {});
-/// "f32[8,1024] of softmax", or "f32[8,1024]" of nothing that has a name.
+/// "f32[8,1024] of softmax", or "f32[8,1024]" if `of` is empty.
 Label label_of(const ir::Type& type, std::string_view of = {});
 
-/// Fills a buffer that is used anew with 0xff when HEDDLE_POISON=1, in the stream's order, as
-/// allocate() does. Throws DeviceError.
+/// Fills a reused buffer with 0xff if HEDDLE_POISON=1, in the stream's order, as allocate() does.
+/// Throws DeviceError.
 void poison(const Buffer& buffer, const Stream& stream);
 
-/// Memory that someone else owns and that stays valid until `on_release` is called.
+/// Wraps memory owned by someone else, which stays valid until `on_release` is called.
 BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
                  std::function<void()> on_release);
 
-/// The pool of a device, for its numbers, its limit and trim. HEDDLE_MEMORY_LIMIT (bytes, or with
-/// K, M, G behind) is every pool's limit at the start. Throws DeviceError.
+/// A device's memory pool: its statistics, limit and trim. HEDDLE_MEMORY_LIMIT (bytes, or with a
+/// suffix K, M or G) is the initial limit of every pool. Throws DeviceError.
 MemoryPool& pool_of(Device device);
 
-/// Adds what may give memory up when a device has none left (kept arenas, pending programs). It is
-/// called with no lock held, and must not throw. Returns a number for remove_reclaimer.
+/// Registers a function that may free memory when a device runs out (cached arenas, pending
+/// programs). It is called with no lock held, and must not throw. Returns an id for
+/// remove_reclaimer.
 int add_reclaimer(std::function<void(Device, std::size_t bytes_wanted)> reclaimer);
 void remove_reclaimer(int number);
 

@@ -11,12 +11,12 @@
 
 namespace heddle::runtime {
 
-/// A T for each device, made when first asked for and kept for ever. For static variables:
-/// `static constinit PerDevice<T> value;`.
+/// One T for each device, created on first use and never destroyed. For static variables: `static
+/// constinit PerDevice<T> value;`.
 template <class T>
 class PerDevice {
  public:
-  /// `make` returns a new T. Throws DeviceError for a device that is not there.
+  /// `make` returns a new T. Throws DeviceError for a device that does not exist.
   template <class Make>
   T& of(Device device, const Make& make) {
     std::atomic<T*>& slot = slot_of(device);

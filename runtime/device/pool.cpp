@@ -17,11 +17,12 @@ namespace {
 
 constexpr std::size_t small_request = std::size_t{1} << 20;
 constexpr std::size_t segment_unit = std::size_t{2} << 20;
-/// A wholly free segment of at least this size is not split for a request of under a quarter of it
-/// while there is other memory: the next request of its own size finds it whole.
+/// A wholly free segment of at least this size is not split for a request of less than a quarter of
+/// it while there is other memory. So the next request of the segment's own size can use it whole.
 constexpr std::size_t large_segment = std::size_t{32} << 20;
 
-/// A request that rounding would wrap around cannot be met by any device.
+/// Larger requests fail at once: rounding them up could overflow, and no device has that much
+/// memory.
 constexpr std::size_t most_bytes = SIZE_MAX / 2;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
@@ -33,7 +34,7 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 struct MemoryPool::Counters {
   std::atomic<std::size_t> in_use{0}, reserved{0}, peak_in_use{0}, peak_reserved{0}, limit{0};
   std::atomic<std::uint64_t> reservations{0};
-  std::atomic<std::size_t> outside{0};  ///< bytes that the device has left, where that is known
+  std::atomic<std::size_t> outside{0};  ///< bytes that the device has left, if known
   std::atomic<bool> outside_known{false};
 
   static void raise(std::atomic<std::size_t>& peak, std::size_t value) {
@@ -66,7 +67,7 @@ MemoryPool::~MemoryPool() {
 }
 
 Arena& MemoryPool::arena_of(StreamState* stream) {
-  // A thread nearly always asks for the same again.
+  // Cache of the last lookup: a thread nearly always asks for the same arena again.
   struct Last {
     std::uint64_t pool = 0;
     StreamState* stream = nullptr;
@@ -113,7 +114,7 @@ void MemoryPool::count(const Chunk& chunk) {
   Counters::raise(counters_->peak_in_use, now);
 }
 
-/// The block stays its arena's, so that free() treats the borrower as another user of it.
+/// The block stays in its arena, so that free() treats the borrowing stream as an additional user.
 Chunk* MemoryPool::borrow(const BlockRequest& wanted, StreamState* stream) {
   if (wanted.bytes > most_bytes) return nullptr;
   const BlockRequest request{round_up(wanted.bytes, unit), wanted.label, wanted.line};
@@ -121,7 +122,7 @@ Chunk* MemoryPool::borrow(const BlockRequest& wanted, StreamState* stream) {
     if (other->stream == stream) continue;
     const std::unique_ptr<PoolMarker> marker = backend_.mark(other->stream);
     marker->wait();
-    // What is freed there from now on was not waited for.
+    // Blocks freed there after the marker are not covered by the wait.
     const std::lock_guard lock(other->mutex);
     if (!marker->passed() || !backend_.idle(other->stream)) continue;
     other->settle();
@@ -138,7 +139,8 @@ Chunk* MemoryPool::borrow(const BlockRequest& wanted, StreamState* stream) {
   return nullptr;
 }
 
-/// When there is none, everything that is free is put in order for the search.
+/// If there is none, settles the recently freed blocks of the arena, so that the search sees all
+/// free memory.
 Chunk* MemoryPool::take_recent(Arena& arena, const BlockRequest& request) {
   {
     const std::lock_guard lock(arena.mutex);
@@ -164,7 +166,7 @@ Chunk* MemoryPool::take_fitting(Arena& arena, const BlockRequest& request, bool 
   return chunk;
 }
 
-/// Moves a wholly free segment that fits from the arena of a stream with nothing pending.
+/// Moves a wholly free segment that fits from the arena of an idle stream.
 Chunk* MemoryPool::take_from_idle(Arena& arena, const BlockRequest& request) {
   const bool small = request.bytes <= small_request;
   for (Arena* other : arenas()) {
@@ -230,7 +232,7 @@ Chunk* MemoryPool::reserve_and_take(Arena& arena, const BlockRequest& request) {
   return chunk;
 }
 
-// Only who holds the block writes this, so that reading it here needs no lock.
+// Only the holder of the block writes these fields, so that reading them needs no lock.
 void MemoryPool::describe(Chunk* chunk, const Label& label, ir::Location line) {
   if (chunk->label == label && chunk->line.file == line.file && chunk->line.line == line.line)
     return;
@@ -253,7 +255,7 @@ void MemoryPool::free(Chunk* chunk, std::span<StreamState* const> users) noexcep
       arena.pending.push_back(std::move(pending));
     }
   } catch (const std::exception& failure) {
-    // The device failed for good. Nobody may use the block again, so it stays where it is.
+    // The device failed for good. The block may not be used again, so it is never returned.
     log().error("a block of {} bytes is lost: {}", chunk->bytes, failure.what());
   }
 }

@@ -13,15 +13,15 @@
 #include "ir/base/fork_gate.h"
 #include "runtime/device/pool.h"
 
-/// What a pool's memory is made of; pool.h says how.
+/// The data structures of a memory pool; pool.h describes them.
 namespace heddle::runtime {
 
-/// Memory that was reserved at once.
+/// Memory reserved from the device by one call.
 struct Segment {
   char* pointer = nullptr;
   std::size_t bytes = 0;
   Arena* arena = nullptr;
-  bool small = false;  ///< serves small requests only, so that they do not cut up large chunks
+  bool small = false;  ///< serves only small requests, so that they do not fragment large chunks
   Chunk* first = nullptr;
 };
 
@@ -49,11 +49,12 @@ struct Arena {
   std::set<Chunk*, BySize> free;
   std::vector<std::unique_ptr<Segment>> segments;
   std::list<Pending> pending;
-  /// The blocks freed last, the latest behind. They look held to their neighbours, so that a
-  /// request of just their size, as the next turn of a loop makes it, cuts and merges nothing.
+  /// The most recently freed blocks, the latest last. They count as held, so that neighbours do not
+  /// merge with them. A request of the same size, as in the next iteration of a loop, then needs no
+  /// split and no merge.
   std::vector<Chunk*> recent;
-  std::uint64_t blocks = 0;       ///< held by somebody
-  std::uint64_t allocations = 0;  ///< ever
+  std::uint64_t blocks = 0;       ///< held now
+  std::uint64_t allocations = 0;  ///< total so far
 
   Chunk* take_recent(const BlockRequest& request) {
     for (std::size_t i = recent.size(); i-- > 0;) {
@@ -78,7 +79,7 @@ struct Arena {
     recent.push_back(chunk);
   }
 
-  /// Merges them all with what is free around them.
+  /// Merges all recent blocks with their free neighbours.
   void settle() {
     for (Chunk* const chunk : recent) insert_free(chunk);
     recent.clear();
@@ -107,7 +108,7 @@ struct Arena {
     free.insert(chunk);
   }
 
-  /// Gives somebody what they ask for of a chunk that has left `free`.
+  /// Allocates from a chunk that was removed from `free`.
   void hold(Chunk* chunk, const BlockRequest& request) {
     chunk->held = true;
     cut(chunk, request.bytes);
@@ -116,7 +117,7 @@ struct Arena {
     ++allocations;
   }
 
-  /// Cuts a chunk that has left `free` down to `bytes`; the rest is free.
+  /// Shrinks a chunk that was removed from `free` to `bytes`; the rest becomes a free chunk.
   void cut(Chunk* chunk, std::size_t bytes) {
     if (chunk->bytes == bytes) return;
     auto* rest = new Chunk;

@@ -18,7 +18,8 @@ namespace heddle::runtime {
 
 namespace {
 
-/// Idle streams and events of one device. Never destroyed: the driver ends before they would be.
+/// Idle streams and events of one device. Never destroyed: the driver shuts down before static
+/// destructors run.
 struct Idle {
   ir::Mutex mutex;
   std::vector<StreamState*> streams;
@@ -32,7 +33,7 @@ Idle& idle_on(Device device) {
 
 bool is_asynchronous(Device device) { return capabilities_of(device).asynchronous; }
 
-/// The one stream of a device that works at once.
+/// The only stream of a synchronous device.
 StreamState* only_state(Device device) {
   static constinit PerDevice<StreamState> all;
   return &all.of(device, [&] {
@@ -51,7 +52,7 @@ StreamState* new_state(Device device, StreamHandle handle) {
   return state;
 }
 
-/// The calling thread's current streams, one for each device.
+/// The calling thread's current streams, one for each device used.
 std::vector<Stream>& currents() { return per_thread<std::vector<Stream>>(); }
 
 Stream* find_current(Device device) {
@@ -72,7 +73,7 @@ Stream::~Stream() {
   if (!is_asynchronous(state_->device) || state_->borrowed) return;
   Idle& idle = idle_on(state_->device);
   std::lock_guard lock(idle.mutex);
-  // A buffer's Stream::of may have taken it up again, and let go again, in the meantime.
+  // In the meantime, Stream::of on a buffer's state may have acquired and released it again.
   if (state_->references.load() == 0 &&
       std::find(idle.streams.begin(), idle.streams.end(), state_) == idle.streams.end()) {
     idle.streams.push_back(state_);

@@ -14,30 +14,30 @@ namespace heddle::runtime {
 
 class Event;
 
-/// What stands behind a Stream. Never destroyed: one that nobody holds any more is given to the
-/// next who asks, so that memory which was freed on it stays in order with its new work.
+/// The shared state of a Stream. Never destroyed: an unused one is reused by the next
+/// Stream::create, so that memory freed on it is ordered before the new work.
 struct StreamState {
   Device device;
-  StreamHandle handle = nullptr;  ///< null where work is done at once
+  StreamHandle handle = nullptr;  ///< null if work is done synchronously
   std::atomic<int> references{0};
   bool borrowed = false;
-  std::uint32_t number = 0;  ///< of streams that have a handle, from 1; no two have one
+  std::uint32_t number = 0;  ///< from 1, unique among streams that have a handle
 };
 
-/// A queue of work on a device, in order. A handle: copies mean the same queue. A device that is
-/// not asynchronous, as the CPU, has one stream, and work is done when the call that enqueues it
-/// returns.
+/// An in-order queue of work on a device. A handle: copies refer to the same queue. A device that
+/// is not asynchronous, such as the CPU, has one stream, and a call that enqueues work returns when
+/// the work is done.
 class Stream {
  public:
-  /// A stream of its own; idle ones are used again. Throws DeviceError.
+  /// A separate stream; idle streams are reused. Throws DeviceError.
   static Stream create(Device device);
-  /// The calling thread's stream on a device: its own non-blocking one unless a StreamScope says
-  /// otherwise. Throws DeviceError.
+  /// The calling thread's stream on a device: the thread's own non-blocking stream unless a
+  /// StreamScope sets another one. Throws DeviceError.
   static Stream current(Device device);
-  /// A stream that someone else made and will destroy, after all work and memory on it is done
-  /// with. The same handle gives the same stream.
+  /// Wraps a stream that someone else created. They must destroy it only after all work and memory
+  /// on it is done with. The same handle gives the same stream.
   static Stream borrow(Device device, StreamHandle handle);
-  /// The stream behind a state that some buffer remembers.
+  /// The stream of a state that a buffer refers to.
   static Stream of(StreamState* state) { return Stream(state); }
 
   Stream(const Stream& other) : Stream(other.state_) {}
@@ -52,11 +52,12 @@ class Stream {
   StreamHandle handle() const { return state_->handle; }
   StreamState* state() const { return state_; }
 
-  /// Blocks until everything enqueued so far is done. Throws DeviceError for a failure of it.
+  /// Blocks until everything enqueued so far is done. Throws DeviceError if that work failed.
   void synchronize() const;
   /// True when nothing is pending.
   bool idle() const;
-  /// True while a CUDA graph is being captured from it: nothing may synchronise or allocate.
+  /// True while a CUDA graph is being captured from the stream: nothing may synchronise or
+  /// allocate.
   bool capturing() const;
   /// Work enqueued from now on starts after the event, without blocking the host.
   void wait(const Event& event) const;
@@ -83,7 +84,8 @@ class StreamScope {
 /// A point in a stream's work.
 class Event {
  public:
-  /// Marks all that the stream holds now. Timed events can be subtracted. Throws DeviceError.
+  /// Marks the end of everything enqueued on the stream now. Timed events can be subtracted. Throws
+  /// DeviceError.
   explicit Event(const Stream& stream, bool timed = false);
   Event(Event&& other) noexcept
       : device_(other.device_),
@@ -97,7 +99,7 @@ class Event {
   EventHandle handle() const { return handle_; }
   bool done() const;
   void synchronize() const;
-  /// Of two timed events, both done. Throws DeviceError.
+  /// Both events must be timed and done. Throws DeviceError.
   double milliseconds_since(const Event& start) const;
 
  private:
@@ -107,13 +109,14 @@ class Event {
   std::chrono::steady_clock::time_point when_;
 };
 
-/// The device whose memory a pointer is to, or the CPU for memory of the host that GPUs reach. None
-/// of memory that no driver knows. Throws DeviceError.
+/// The device that owns the memory at a pointer, or the CPU for host memory that GPUs can access.
+/// nullopt for memory that no driver knows. Throws DeviceError.
 std::optional<Device> device_of_pointer(const void* pointer);
 
-/// Copies bytes between any two devices, in the stream's order. Where a GPU takes part the stream
-/// must be a GPU's. A copy from host memory is done with that memory when this returns, as one to
-/// pageable host memory is; a copy to pinned host memory has to be waited for. Throws DeviceError.
+/// Copies bytes between any two devices, in the stream's order. If a GPU takes part, the stream
+/// must be a GPU's. When a copy from host memory returns, the source may be reused, and a copy to
+/// pageable host memory is complete; a copy to pinned host memory must be waited for. Throws
+/// DeviceError.
 void copy(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes,
           const Stream& stream);
 /// Sets bytes, in the stream's order. Throws DeviceError.
