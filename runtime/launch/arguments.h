@@ -12,7 +12,7 @@
 
 namespace heddle::runtime {
 
-/// A C-ordered array on a device: `type.shape` is constant, its first element is at
+/// A C-contiguous array on a device: `type.shape` is constant, and the first element is at
 /// buffer->pointer() + offset.
 struct DeviceArray {
   ir::Type type;
@@ -28,7 +28,7 @@ struct ScalarArgument {
 
 using Argument = std::variant<DeviceArray, ScalarArgument>;
 
-/// An argument as a launch reads it: an array stays its holder's.
+/// A non-owning view of an argument, for a launch.
 struct ArgumentView {
   const DeviceArray* array = nullptr;  ///< null for a scalar
   ScalarArgument scalar{};
@@ -36,24 +36,24 @@ struct ArgumentView {
 ArgumentView view_of(const Argument& argument);
 std::vector<ArgumentView> views_of(std::span<const Argument> arguments);
 
-/// Where a caller has recorded what a program computes: the program may have been made for an equal
-/// one that another place recorded.
+/// Source locations of the caller's recording. The program itself may have been compiled for an
+/// equal graph recorded elsewhere in the user's code.
 struct CallerLines {
   CallerLines(const ir::Graph* graph = nullptr)  // NOLINT: a graph has the lines of its nodes
       : graph(graph) {}
   explicit CallerLines(std::span<const ir::Location> outputs) : outputs(outputs) {}
-  /// Of the op that is an output of the program.
+  /// The location of the op that computes output `index` of the program.
   ir::Location of_output(std::size_t index) const {
     if (graph != nullptr) return graph->node(graph->outputs[index]).location;
     return index < outputs.size() ? outputs[index] : ir::Location();
   }
 
-  /// What the caller calls the program.
+  /// The caller's name for the program.
   std::string_view name_of(std::string_view program) const {
     return graph != nullptr ? std::string_view(graph->name) : program;
   }
 
-  const ir::Graph* graph = nullptr;  ///< has the program's hash
+  const ir::Graph* graph = nullptr;  ///< a graph with the program's hash
   std::span<const ir::Location> outputs;
 };
 

@@ -8,10 +8,10 @@
 
 namespace heddle::runtime {
 
-/// The memory of one call of a program, for the library calls among its steps.
+/// The buffers of one call of a program, as seen by the library calls among its steps.
 class ProgramCallFrame final : public CallFrame {
  public:
-  /// Refers to all that it is given.
+  /// Keeps references to all constructor arguments.
   ProgramCallFrame(const Frame& frame, const Stream& stream, const CaptureScope& capture)
       : CallFrame(stream), frame_(frame), capture_(capture) {}
 
@@ -26,10 +26,10 @@ class ProgramCallFrame final : public CallFrame {
   const CaptureScope& capture_;
 };
 
-/// The same for the steps of a fallback, with memory that lasts as long as this.
+/// The same for the steps of a fallback. Owns the fallback's temporary buffers.
 class FallbackFrame final : public CallFrame {
  public:
-  /// Refers to `outer`. Throws OutOfMemory, DeviceError.
+  /// Keeps a reference to `outer`. Throws OutOfMemory, DeviceError.
   FallbackFrame(const CallFrame& outer, const std::vector<std::size_t>& bytes, const Label& label);
 
   std::byte* address(const passes::BufferRef& buffer) const override;

@@ -12,8 +12,8 @@ namespace {
 
 using Buffers = std::vector<BufferRef>;
 
-/// Of graphs that are gone. The driver says so on a thread on which it may not be called, so that
-/// the buffers go back to their pools at the next capture.
+/// Buffers of destroyed graphs. The driver reports the destruction on a thread that must not call
+/// the driver, so the buffers return to their pools at the next capture.
 struct Abandoned {
   ir::Mutex mutex;
   Buffers buffers;

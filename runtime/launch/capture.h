@@ -9,9 +9,9 @@ namespace heddle::runtime {
 
 class Backend;
 
-/// A call on a stream from which somebody may be capturing a graph. While that is so, the calls
-/// that the driver takes for unsafe then, memory from the device among them, are allowed to
-/// this thread: none of ours has to do with what is captured.
+/// The scope of a call on a stream from which a graph may be being captured. During a capture, the
+/// driver forbids this thread calls that it considers unsafe, such as memory allocation. The scope
+/// permits them: none of Heddle's calls interferes with the capture.
 class CaptureScope {
  public:
   explicit CaptureScope(const Stream& stream);
@@ -20,8 +20,8 @@ class CaptureScope {
   CaptureScope& operator=(const CaptureScope&) = delete;
 
   bool active() const { return active_; }
-  /// Keeps the buffers for as long as the captured graph, and all that is made of it, is there.
-  /// Throws DeviceError.
+  /// Keeps the buffers as long as the captured graph and everything instantiated from it. Throws
+  /// DeviceError.
   void keep(std::vector<BufferRef> buffers) const;
 
  private:
@@ -30,8 +30,8 @@ class CaptureScope {
   int mode_ = 0;
 };
 
-/// While one lives, this thread may ask about events and wait for them though somebody captures a
-/// graph, with which they have nothing to do.
+/// While an instance lives, this thread may query events and wait for them during a graph capture.
+/// This does not interfere with the capture.
 class RelaxedCaptureScope {
  public:
   explicit RelaxedCaptureScope(Device device);

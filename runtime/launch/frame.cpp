@@ -43,7 +43,8 @@ Frame::Frame(const passes::Program& program, const Prepared& prepared,
     if (arena_) {
       poison(*arena_, stream);
     } else if (!program.temporaries.empty()) {
-      // Also of 0 bytes, when all temporaries are empty: kernels are still given their addresses.
+      // Allocated even for 0 bytes, when all temporaries are empty: kernels still receive their
+      // addresses.
       arena_ = allocate(static_cast<std::size_t>(prepared.arena.bytes), stream,
                         prepared.arena_label, lines.of_output(0));
     }
@@ -83,8 +84,8 @@ std::vector<BufferRef> Frame::buffers() const {
 }
 
 void Frame::finish() {
-  // Work that changed a donated buffer outside its own stream is waited for there, so that whoever
-  // looks at the buffer next only has to know its own stream. Not so for what is only captured.
+  // Makes a donated buffer's own stream wait for this call's work on it. Later users of the buffer
+  // then need to wait only for the buffer's own stream. Skipped during a capture.
   for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
     const ProgramOutput& output = program_.outputs[i];
     if (!output.input || captured_) continue;
@@ -104,9 +105,10 @@ const DeviceArray& Frame::input(std::uint32_t index) const {
   return *arguments_[index].array;
 }
 
-// An input that another stream made may still be in the making.
+// Makes the stream wait for inputs that other streams may still be computing.
 void Frame::wait_for_inputs() {
-  const Buffer* waited = nullptr;  // most come from one stream
+  const Buffer* waited = nullptr;  // last buffer whose stream was waited for; most inputs share one
+                                   // stream
   for (const ArgumentView& argument : arguments_) {
     if (argument.array == nullptr || !argument.array->buffer) continue;
     Buffer& buffer = *argument.array->buffer;
@@ -116,12 +118,12 @@ void Frame::wait_for_inputs() {
       wait_for(buffer.stream());
       waited = &buffer;
     }
-    // What a graph captures is kept by the graph.
+    // A captured graph keeps its own references to the buffers.
     if (!captured_) buffer.used_on(stream_);
   }
 }
 
-// A graph cannot wait for what is outside of it.
+// A captured graph cannot wait for work outside of it, so the host waits.
 void Frame::wait_for(const Stream& other) const {
   if (captured_ && !other.capturing()) {
     other.synchronize();
@@ -130,7 +132,7 @@ void Frame::wait_for(const Stream& other) const {
   }
 }
 
-// What the program writes in place must be the caller's alone.
+// Copies donated inputs that have other holders, because the program writes to them in place.
 void Frame::own_donated_inputs() {
   for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
     const ProgramOutput& output = program_.outputs[i];

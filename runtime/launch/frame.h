@@ -11,28 +11,28 @@
 
 namespace heddle::runtime {
 
-/// The memory of one call, from which steps' buffer references become addresses.
+/// The buffers of one call. Maps buffer references in steps to addresses.
 class Frame {
  public:
-  /// Makes the stream wait for the arguments, copies donated ones that others hold too, and
-  /// allocates the outputs, which are put behind `outputs`, and the arena unless one is given.
+  /// Makes the stream wait for the arguments, copies donated ones that have other holders, and
+  /// allocates the outputs, which are appended to `outputs`, and the arena unless one is given.
   /// Throws OutOfMemory, DeviceError.
   Frame(const passes::Program& program, const Prepared& prepared,
         std::span<const ArgumentView> arguments, const CallerLines& lines, Stream& stream,
         bool captured, BufferRef arena, std::vector<DeviceArray>& outputs);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
-  /// Takes the outputs away again unless finish() was called.
+  /// Removes the outputs again unless finish() was called.
   ~Frame();
 
   std::byte* address(const passes::BufferRef& reference) const;
   const ir::ElementBits& scalar(std::uint32_t input) const { return arguments_[input].scalar.bits; }
-  /// Where the program's temporaries lie; null where it has none.
+  /// The arena of the program's temporaries; null if it has none.
   const BufferRef& arena() const { return arena_; }
-  /// Whatever the call reads or writes.
+  /// All buffers that the call reads or writes.
   std::vector<BufferRef> buffers() const;
 
-  /// All is enqueued.
+  /// Call when all work is enqueued.
   void finish();
 
  private:
@@ -49,7 +49,7 @@ class Frame {
   Stream& stream_;
   bool captured_;  ///< into a user's CUDA graph
   std::vector<std::pair<std::uint32_t, DeviceArray>>
-      copies_;  ///< of donated inputs that others hold too
+      copies_;  ///< of donated inputs that have other holders
   std::vector<DeviceArray>& outputs_;
   std::size_t first_output_;
   bool finished_ = false;

@@ -17,7 +17,7 @@ namespace heddle::runtime {
 
 struct DeviceClock {
   Event event;
-  ir::SpanData::Clock::time_point host;  ///< when the device passed it
+  ir::SpanData::Clock::time_point host;  ///< host time when the device passed it
 };
 
 namespace {
@@ -28,7 +28,7 @@ bool same_line(const ir::Location& a, const ir::Location& b) {
   return a.file == b.file && a.line == b.line;
 }
 
-/// A timed event of now; none where the device does not give one.
+/// Records a timed event; nullopt if the device cannot create one.
 std::optional<Event> mark(const Stream& stream) {
   try {
     return Event(stream, true);
@@ -38,10 +38,12 @@ std::optional<Event> mark(const Stream& stream) {
   }
 }
 
-/// Times since an event are floats, which long after it are no longer exact.
+/// How long a clock is reused. Elapsed times between events are floats, which lose precision as the
+/// reference event gets older.
 constexpr auto clock_lasts = std::chrono::seconds(4);
 
-/// Of an event in a stream of its own, which the device passes at once. Null where it gives none.
+/// A clock from an event on a new stream, which the device passes at once. Null if the device
+/// cannot create one.
 std::shared_ptr<const DeviceClock> clock_of(Device device) {
   static constinit ir::Mutex mutex;
   static auto* const clocks = new std::map<std::string, std::shared_ptr<const DeviceClock>>;
@@ -153,7 +155,7 @@ std::shared_ptr<KernelRun> WatchedCall::describe(const Action& action) const {
     return run;
   }
   run->operands = operands_of(step, action);
-  // What several launches move together nobody has counted for each.
+  // If a step has several launches, the bytes of each launch are unknown.
   if (actions_[action.step_index] == 1) run->bytes = step.moved.evaluate(prepared_.bindings);
   if (action.kind == Action::Kind::launch) {
     run->blocks = action.blocks;
@@ -164,7 +166,7 @@ std::shared_ptr<KernelRun> WatchedCall::describe(const Action& action) const {
   return run;
 }
 
-/// Temporaries have no type that a program would say.
+/// Temporaries have no type in the program.
 std::string WatchedCall::type_of(const passes::BufferRef& buffer) const {
   switch (buffer.kind) {
     case passes::BufferRef::Kind::input: {

@@ -8,7 +8,7 @@ Lanes::Lease Lanes::find(const StreamState* stream, std::span<const ArgumentView
     Place& place = places_[i];
     if (place.taken.exchange(true, std::memory_order_acquire)) continue;
     Lease lease(place.lane.get(), &place.taken);
-    // Another thread may have put another stream's lane here before the place was taken.
+    // Another thread may have stored another stream's entry here before this thread took the slot.
     if (streams_[i].load(std::memory_order_relaxed) != stream ||
         !lease->schedule->fits(arguments)) {
       continue;
@@ -24,7 +24,7 @@ Lanes::Lease Lanes::find(const StreamState* stream, std::span<const ArgumentView
 Lanes::Lease Lanes::add(const StreamState* stream, std::shared_ptr<const Schedule> schedule) {
   auto lane = std::make_unique<Lane>(std::move(schedule));
   const std::lock_guard lock(adding_);
-  // An empty place was last used at 0. One that is taken just now is not there to be had.
+  // An empty slot has `used` = 0. A slot that another thread has taken is skipped.
   Place* oldest = nullptr;
   std::size_t index = 0;
   for (std::size_t i = 0; i < capacity; ++i) {

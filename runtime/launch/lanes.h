@@ -13,7 +13,7 @@
 
 namespace heddle::runtime {
 
-/// What the calls of a program on one stream with one set of extents keep for the next.
+/// A launch cache entry: state that calls of a program with the same stream and extents reuse.
 struct Lane {
   explicit Lane(std::shared_ptr<const Schedule> made)
       : schedule(std::move(made)), arguments(schedule->list()) {}
@@ -24,11 +24,12 @@ struct Lane {
   std::unique_ptr<ProgramGraph> graph;  ///< made when calls repeat
 };
 
-/// A program's lanes, a few, the least recently used given up for new ones. A call has its lane for
-/// itself without waiting for another thread: where one has the lane, it gets a second one.
+/// The launch cache of a program. It has a few entries; a new entry evicts the least recently used
+/// one. A call uses an entry exclusively and never waits for another thread: if the matching entry
+/// is in use, the call gets a second one.
 class Lanes {
  public:
-  /// A lane that is one call's.
+  /// Exclusive use of an entry by one call.
   class Lease {
    public:
     Lease() = default;
@@ -44,7 +45,7 @@ class Lanes {
     explicit operator bool() const { return lane_ != nullptr; }
     Lane* operator->() const { return lane_; }
     Lane& operator*() const { return *lane_; }
-    /// False where all places are taken: no later call will see this lane.
+    /// False for an entry made while all slots were in use: no later call will find it.
     bool lasts() const { return own_ == nullptr; }
 
    private:
@@ -56,21 +57,21 @@ class Lanes {
     std::unique_ptr<Lane> own_;
   };
 
-  /// The lane of such calls; none where there is none, or another thread has it.
+  /// The entry for such calls; empty if there is none or another thread uses it.
   Lease find(const StreamState* stream, std::span<const ArgumentView> arguments);
-  /// A lane for such calls.
+  /// Adds an entry for such calls.
   Lease add(const StreamState* stream, std::shared_ptr<const Schedule> schedule);
-  /// Gives up the graphs of all lanes that nobody has just now, and with them their memory.
+  /// Destroys the graphs of all entries not in use, and frees the memory that the graphs hold.
   void give_up_graphs();
 
  private:
   static constexpr std::size_t capacity = 16;
   struct alignas(64) Place {
     std::atomic<bool> taken{false};
-    std::atomic<std::uint64_t> used{0};  ///< when, in lanes added since
-    std::unique_ptr<Lane> lane;          ///< who has taken the place may touch it
+    std::atomic<std::uint64_t> used{0};  ///< value of `added_` at the last use
+    std::unique_ptr<Lane> lane;          ///< only the thread that set `taken` may access it
   };
-  std::array<std::atomic<const StreamState*>, capacity> streams_{};  ///< of the places' lanes
+  std::array<std::atomic<const StreamState*>, capacity> streams_{};  ///< of the slots' entries
   std::array<Place, capacity> places_;
   std::atomic<std::uint64_t> added_{0};
   ir::Mutex adding_;

@@ -18,14 +18,14 @@ class ProgramGraph;
 class Schedule;
 struct Action;
 
-/// Enqueues a library call of a schedule on the frame's stream. Returns how many kernels it
-/// launched instead, as its fallback.
+/// Enqueues a library call of a schedule on the frame's stream. Returns the number of kernels that
+/// its fallback launched instead; 0 without a fallback.
 using EnqueueCall = std::function<std::size_t(const Action& call, const CallFrame& frame)>;
 
-/// Kernel arguments, each at the start of a slot, in the order of the step's parameters.
+/// Kernel arguments in the order of the step's parameters. Each begins at the start of a slot.
 struct KernelArguments {
   std::span<const ir::ElementBits> slots;
-  void** pointers = nullptr;  ///< to each
+  void** pointers = nullptr;  ///< one to each argument
 };
 
 /// Runs the kernels of one program.
@@ -35,16 +35,16 @@ class KernelLauncher {
   /// `blocks` is at least 1; the device has been entered. Throws DeviceError.
   virtual void launch(const passes::KernelStep& step, std::int64_t blocks,
                       const KernelArguments& arguments, const Stream& stream) = 0;
-  /// Whether some of the schedule's actions can be made graphs.
+  /// Whether at least some of the schedule's actions can be put into graphs.
   virtual bool can_make_graph(const Schedule&) const { return false; }
-  /// The schedule as graphs. Refers to the schedule. Holds `arena` for the runs to come, if it is
-  /// given one. Library calls are captured while `enqueue_call` enqueues them. The device has been
+  /// Makes graphs of the schedule. Keeps a reference to the schedule. Keeps `arena`, if given, for
+  /// later runs. Library calls are captured while `enqueue_call` enqueues them. The device has been
   /// entered. Throws DeviceError.
   virtual std::unique_ptr<ProgramGraph> make_graph(const Schedule& schedule, BufferRef arena,
                                                    EnqueueCall enqueue_call) const;
 };
 
-/// Counts the launch of a kernel, which fails where a test asks for that.
+/// Counts a kernel launch. Throws if a test has requested a fault here.
 void count_launch(const std::string& name);
 
 /// Loads a program's modules on a device. Throws DeviceError when they are refused.

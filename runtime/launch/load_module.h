@@ -14,7 +14,7 @@
 
 namespace heddle::runtime {
 
-/// The module's code, loaded, as a Loaded made of the bytes and `more`.
+/// Loads the module's code: constructs a Loaded from the bytes and `more`.
 template <class Loaded, class... More>
 std::unique_ptr<Loaded> load_module(const ModuleImage& module, More... more) {
   const ir::Span span(ir::Phase::load,

@@ -26,8 +26,8 @@ ir::Shape evaluate(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
                                describe(program.inputs[index].type)));
 }
 
-// The value of a symbol that an extent is linear in, from what the extent is; nothing for products
-// and sums of several, which are checked once all are known.
+// Solves an extent that is linear in one symbol for that symbol, given the extent's value. nullopt
+// for products and sums of several symbols, which are checked once all symbols are bound.
 std::optional<ir::SymbolBinding> solve(const Dim& extent, std::int64_t value) {
   std::vector<ir::SymbolId> symbols;
   extent.collect_symbols(symbols);
@@ -42,7 +42,8 @@ std::optional<ir::SymbolBinding> solve(const Dim& extent, std::int64_t value) {
   return ir::SymbolBinding{symbols[0], (value - constant) / slope};
 }
 
-/// Whether each of the extents says its symbol's value or is constant.
+/// Binds symbols from one input's shape. Returns whether every extent is constant or determines its
+/// symbol.
 bool bind_symbols(const Program& program, std::size_t index, const ir::Type& given,
                   ir::SymbolBindings& bindings) {
   const ir::Shape& expected = program.inputs[index].type.shape;
@@ -87,7 +88,7 @@ void check_facts(const Program& program, const ir::SymbolBindings& bindings) {
   }
 }
 
-/// " (file.cpp:12)" of the caller's graph, or nothing.
+/// " (file.cpp:12)" from the caller's graph, or an empty string.
 std::string place_of(const ir::Requirement& broken, const ir::Graph* graph) {
   if (graph == nullptr) return {};
   for (const ir::Requirement& one : ir::requirements(*graph)) {
@@ -132,7 +133,7 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
   return bindings;
 }
 
-// Sizes are only evaluated, and code only runs, where all hold.
+// Sizes are evaluated, and code runs, only if all requirements hold.
 void check_requirements(const Program& program, const ir::SymbolBindings& bindings,
                         const ir::Graph* graph) {
   for (const ir::Requirement& one : program.requirements) {

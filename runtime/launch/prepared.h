@@ -10,13 +10,13 @@
 
 namespace heddle::runtime {
 
-/// One kernel launch with every size known.
+/// One kernel launch with all sizes evaluated.
 struct PreparedKernel {
   std::int64_t blocks = 0;          ///< on the host the length of the range
   std::vector<std::int64_t> sizes;  ///< values of the size parameters, in order
 };
 
-/// The memory of a program for one set of extents.
+/// The memory layout of a program for one set of extents.
 struct Prepared {
   ir::SymbolBindings bindings;
   std::vector<ir::Shape> output_shapes;
@@ -27,21 +27,22 @@ struct Prepared {
   std::vector<std::int64_t> temporary_bytes;
 };
 
-/// Binds the program's symbols to the arguments' extents. Throws ShapeError that names the
-/// argument, its shape and the parameter's, for extents that do not fit or break a fact;
-/// DTypeError.
+/// Binds the program's symbols to the arguments' extents. Throws ShapeError, with the argument, its
+/// shape and the parameter's shape, if extents do not match or violate an assumption of the
+/// program; DTypeError.
 ir::SymbolBindings bind_arguments(const passes::Program& program,
                                   std::span<const ArgumentView> arguments);
 
-/// Throws IndexError, ShapeError or ValueError when the symbols break one of the program's
-/// requirements. The line that it names is looked up in `graph`, which has the program's hash.
+/// Throws IndexError, ShapeError or ValueError if the bindings violate one of the program's
+/// requirements. The source location in the message comes from `graph`, which has the program's
+/// hash.
 void check_requirements(const passes::Program& program, const ir::SymbolBindings& bindings,
                         const ir::Graph* graph);
 
 PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBindings& bindings);
 
-/// Evaluates the sizes of a program's memory. Throws as check_requirements does, and when sizes do
-/// not fit 64 bits.
+/// Evaluates the sizes of a program's memory. Throws as check_requirements does, and if sizes
+/// overflow 64 bits.
 Prepared prepare(const passes::Program& program, ir::SymbolBindings bindings,
                  const ir::Graph* graph = nullptr);
 

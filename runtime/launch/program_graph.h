@@ -9,10 +9,10 @@
 
 namespace heddle::runtime {
 
-/// A schedule's actions as graphs of the device: a graph costs the host one call however many
-/// kernels it has. Library calls that can be captured are in them; others stand between them.
-/// Launches must be of one stream, whose order keeps one from overtaking another, and of one
-/// thread at a time.
+/// A schedule's actions as device graphs. Launching a graph costs the host one call, however many
+/// kernels it contains. Library calls that can be captured are part of the graphs; others run
+/// between them. All launches must use the same stream, whose order prevents overlapping runs, and
+/// one thread at a time.
 class ProgramGraph {
  public:
   virtual ~ProgramGraph() = default;
@@ -20,9 +20,9 @@ class ProgramGraph {
   ProgramGraph& operator=(const ProgramGraph&) = delete;
 
   const BufferRef& arena() const { return arena_; }
-  /// Enqueues the actions from `action` on that are one graph, and returns the index behind them:
-  /// `action` itself where it is a library call that no graph has. When it throws, nothing was
-  /// enqueued, and the graphs are of no use any more.
+  /// Enqueues the actions from `action` on that form one graph, and returns the index after the
+  /// last: `action` itself if it is a library call that is in no graph. If it throws, nothing was
+  /// enqueued, and the graphs must not be used any more.
   virtual std::size_t launch(std::size_t action, ArgumentSlots& arguments,
                              const CallFrame& frame) = 0;
 

@@ -16,13 +16,14 @@ namespace heddle::runtime {
 namespace {
 
 constexpr std::size_t kept_schedules = 8;
-/// Calls of a lane before its graph is made, which costs as much as some tens of launches.
+/// Calls with one launch cache entry before its graph is made. Making it costs as much as some tens
+/// of launches.
 constexpr int calls_before_graph = 2;
-/// A graph keeps memory for temporaries of up to this many bytes from call to call. Larger ones are
-/// worth more to others in between, and their addresses are patched where they change.
+/// Largest arena, in bytes, that a graph keeps from call to call. Larger arenas return to the pool
+/// for others to use, and the addresses in the graph are patched when they change.
 constexpr std::int64_t most_kept = std::int64_t{16} << 20;
 
-/// HEDDLE_GRAPHS=0 forbids them.
+/// HEDDLE_GRAPHS=0 disables graphs.
 bool graphs_are_allowed() {
   static const bool on = ir::flag(ir::Variable::graphs, true);
   return on;
@@ -45,7 +46,7 @@ void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
               lane->graph ? lane->graph->arena() : BufferRef(), outputs);
   lane->arguments.set(lane->schedule->list(), frame);
   if (capture.active()) {
-    // The graph that is captured may be launched long after this call's arrays are gone.
+    // The graph being captured may be launched long after this call's arrays are destroyed.
     capture.keep(frame.buffers());
   } else {
     prepare_graph(lane, frame);
@@ -85,8 +86,8 @@ std::shared_ptr<const Schedule> ProgramRunner::schedule_for(std::span<const Argu
   return made;
 }
 
-/// Makes the graph of a lane that has been called a few times. Where that fails the kernels are
-/// launched one by one, as before.
+/// Makes the graph of a launch cache entry after a few calls. If that fails, kernels are still
+/// launched one by one.
 void ProgramRunner::prepare_graph(const Lanes::Lease& lane, const Frame& frame) {
   if (lane->graph || lane->calls > calls_before_graph) return;
   if (lane->calls++ < calls_before_graph || !lane.lasts()) return;
@@ -127,7 +128,8 @@ void ProgramRunner::enqueue(Lane& lane, const CallFrame& frame, bool captured) {
   }
 }
 
-/// One by one: of what a graph launches nobody knows when it begins and ends.
+/// Enqueues the actions one by one, because the actions within a graph cannot be timed
+/// individually.
 void ProgramRunner::enqueue_watched(Lane& lane, const CallFrame& frame, const WatchedCall& call) {
   for (const Action& action : lane.schedule->actions()) {
     call.run(action,
@@ -151,7 +153,7 @@ void ProgramRunner::enqueue_one(const Action& action, ArgumentSlots& arguments,
   }
 }
 
-/// Returns how many kernels were launched, as its fallback.
+/// Returns the number of kernels that the fallback launched.
 std::size_t ProgramRunner::enqueue_call(const Action& action, const CallFrame& frame,
                                         const Prepared& prepared) {
   using Outcome = PreparedCall::Outcome;

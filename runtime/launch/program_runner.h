@@ -16,8 +16,8 @@
 
 namespace heddle::runtime {
 
-/// Runs a loaded program: finds the lane of such a call, which has everything prepared, finds
-/// memory, and enqueues the actions in order; as graphs when such calls repeat.
+/// Runs a loaded program: finds or makes the launch cache entry for the call, allocates memory, and
+/// enqueues the actions in order; as graphs when such calls repeat.
 class ProgramRunner {
  public:
   ProgramRunner(passes::Program program, std::unique_ptr<KernelLauncher> launcher)
@@ -27,7 +27,7 @@ class ProgramRunner {
   ~ProgramRunner();
 
   const passes::Program& program() const { return program_; }
-  /// As Executable::run.
+  /// See Executable::run.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
            std::vector<DeviceArray>& outputs, const CallerLines& lines = {});
 
@@ -47,12 +47,12 @@ class ProgramRunner {
 
   passes::Program program_;
   std::unique_ptr<KernelLauncher> launcher_;
-  /// Per step: its handler has refused the call once, whatever the sizes were.
+  /// For each step: its handler has refused the call once, independently of the sizes.
   std::vector<std::atomic<bool>> refused_;
-  ir::Mutex mutex_;                                         ///< guards the next
+  ir::Mutex mutex_;                                         ///< guards schedules_
   std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
-  /// Behind what they refer to, so that they go first. Shared with what gives up graphs when memory
-  /// is short.
+  /// Declared after the members that it refers to, so that it is destroyed first. Shared with the
+  /// reclaimer that destroys graphs when memory is short.
   std::shared_ptr<Lanes> lanes_ = std::make_shared<Lanes>();
   std::once_flag gives_up_graphs_;
   int reclaimer_ = -1;

@@ -8,15 +8,15 @@
 
 namespace heddle::runtime {
 
-/// The addresses and scalars that library calls asked for while a graph of them was captured. They
-/// are constants of the graph, so that it serves other runs only while the answers are the same.
+/// The addresses and scalars that library calls read while they were captured into a graph. They
+/// are constants of the graph, so the graph can be reused only while they are unchanged.
 class CallUses {
  public:
   void note(const passes::BufferRef& buffer, std::byte* address);
   void note(std::uint32_t input, const ir::ElementBits& scalar);
-  /// Whether `frame` would give the same answers.
+  /// Whether the buffers and scalars of `frame` are the same.
   bool hold(const CallFrame& frame) const;
-  /// A hash of the answers that `frame` would give.
+  /// A hash of the corresponding addresses and scalars of `frame`.
   std::uint64_t hash(const CallFrame& frame) const;
 
  private:
@@ -24,15 +24,15 @@ class CallUses {
   std::vector<std::pair<std::uint32_t, ir::ElementBits>> scalars_;
 };
 
-/// Scratch memory of captured library calls. Calls of a graph run one after the other, as do graphs
-/// of one stream, so that all of them share it. Thread-safe.
+/// Scratch memory of captured library calls. All calls share it, because calls of a graph and
+/// graphs on one stream run one after another. Thread-safe.
 class CallScratch {
  public:
-  /// Memory at least that large, on the stream: the same for each call that asks for its `index`-th
-  /// piece, until one asks for more. Who captures an address holds the buffer. Throws OutOfMemory,
-  /// DeviceError.
+  /// Memory of at least `bytes` on the stream. Each call's `index`-th request returns the same
+  /// piece, until a call requests more. The caller that captures an address must hold the buffer.
+  /// Throws OutOfMemory, DeviceError.
   BufferRef take(std::size_t index, std::size_t bytes, const Label& label, const Stream& stream);
-  /// The one of a stream; it lives as long as somebody holds it.
+  /// The scratch memory of a stream; it lives as long as somebody holds it.
   static std::shared_ptr<CallScratch> of(const Stream& stream);
 
  private:
@@ -40,12 +40,12 @@ class CallScratch {
   std::vector<BufferRef> pieces_;
 };
 
-/// The memory of a library call that is captured: that of a run, with scratch memory that outlasts
-/// it. Keeps a list of what it is asked for.
+/// The buffers of a library call during capture: those of the run, and scratch memory that outlives
+/// the run. Records every address and scalar that the call reads.
 class RecordingFrame final : public CallFrame {
  public:
-  /// Refers to all that it is given. `capturing` is the stream that is captured; scratch memory is
-  /// of `run`'s stream. Scratch buffers are put behind `held`.
+  /// Keeps references to all constructor arguments. `capturing` is the stream being captured;
+  /// scratch memory belongs to `run`'s stream. Scratch buffers are appended to `held`.
   RecordingFrame(const CallFrame& run, const Stream& capturing, CallUses& uses,
                  CallScratch& scratch, std::vector<BufferRef>& held)
       : CallFrame(capturing), run_(run), uses_(uses), scratch_(scratch), held_(held) {}
@@ -59,7 +59,7 @@ class RecordingFrame final : public CallFrame {
   CallUses& uses_;
   CallScratch& scratch_;
   std::vector<BufferRef>& held_;
-  mutable std::size_t pieces_ = 0;  ///< that the call has taken
+  mutable std::size_t pieces_ = 0;  ///< scratch pieces taken so far
 };
 
 }  // namespace heddle::runtime

@@ -14,23 +14,23 @@ namespace heddle::runtime {
 
 struct ScheduledCall;
 
-/// One thing that a call asks the device to do.
+/// One operation that a call enqueues on the device.
 struct Action {
   enum class Kind : std::uint8_t {
     launch,  ///< `blocks` of `step`'s kernel; its arguments are the action's slots
-    clear,   ///< `bytes` of 0 at the address that is the action's slot
-    call     ///< `call`, which a handler has prepared
+    clear,   ///< sets `bytes` bytes to 0 at the address in the action's slot
+    call     ///< a library call that a handler has prepared
   };
   Kind kind = Kind::launch;
   const passes::KernelStep* step = nullptr;
   std::int64_t blocks = 0;
   std::size_t bytes = 0;
   const ScheduledCall* call = nullptr;
-  std::uint32_t step_index = 0;  ///< of the program
+  std::uint32_t step_index = 0;  ///< index in the program
   std::uint32_t first_slot = 0, slot_count = 0;
 };
 
-/// An argument that only a call knows: where a buffer lies, or a scalar.
+/// The source of an argument known only at the call: a buffer's address, or a scalar.
 struct SlotSource {
   std::uint32_t slot = 0, action = 0;
   bool is_scalar = false;
@@ -39,10 +39,11 @@ struct SlotSource {
 };
 
 /// Steps for one set of extents as a flat list of actions. The arguments of all kernels are laid
-/// out in slots, where those that are the same in each call are there already.
+/// out in slots; slots that are the same in every call are already filled.
 class ActionList {
  public:
-  /// Adds what a step comes to; `index` is that of the program's step. Refers to the step.
+  /// Adds the actions of a step; `index` is the step's index in the program. Keeps a reference to
+  /// the step.
   void add(const passes::Step& step, std::uint32_t index, const CallContext& context);
 
   std::span<const Action> actions() const { return actions_; }
@@ -58,33 +59,33 @@ class ActionList {
   std::vector<Action> actions_;
   std::vector<ir::ElementBits> slots_;
   std::vector<SlotSource> sources_;
-  // What actions refer to.
+  // Storage that actions point to.
   std::vector<std::unique_ptr<const ScheduledCall>> calls_;
-  std::vector<std::vector<passes::KernelStep>> launches_;  ///< that handlers made
+  std::vector<std::vector<passes::KernelStep>> launches_;  ///< made by handlers
 };
 
-/// What runs instead of a call.
+/// The fallback of a library call.
 struct ScheduledFallback {
   ActionList list;
   std::vector<std::size_t> bytes;  ///< of passes::Fallback::buffers
 };
 
-/// A call with every size known, and its fallback if it has one.
+/// A library call with all sizes evaluated, and its fallback if it has one.
 struct ScheduledCall {
   std::unique_ptr<const PreparedCall> work;
   std::unique_ptr<const ScheduledFallback> fallback;
 };
 
-/// A program for one set of extents.
+/// A program scheduled for one set of extents.
 class Schedule {
  public:
-  /// Refers to the program. Throws as prepare(), bind_arguments() and handlers do.
+  /// Keeps a reference to the program. Throws as prepare(), bind_arguments() and handlers do.
   Schedule(const passes::Program& program, std::span<const ArgumentView> arguments, Device device,
            const ir::Graph* graph);
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
-  /// Whether the arguments are of the dtypes and shapes that it was made for.
+  /// Whether the arguments have the dtypes and shapes of this schedule.
   bool fits(std::span<const ArgumentView> arguments) const;
 
   const Prepared& prepared() const { return prepared_; }
@@ -102,22 +103,22 @@ class Schedule {
   ActionList list_;
 };
 
-/// The arguments of one call's kernels, with pointers to them as a launch wants. Of one call at a
-/// time.
+/// The arguments of one call's kernels, with the array of pointers that a launch takes. Used by one
+/// call at a time.
 class ArgumentSlots {
  public:
   explicit ArgumentSlots(const ActionList& list);
   ArgumentSlots(const ArgumentSlots&) = delete;
   ArgumentSlots& operator=(const ArgumentSlots&) = delete;
 
-  /// `Memory` says addresses and scalars: Frame or CallFrame.
+  /// `Memory` provides addresses and scalars: Frame or CallFrame.
   template <class Memory>
   void set(const ActionList& list, const Memory& memory);
   std::span<const ir::ElementBits> values(const Action& action) const {
     return {slots_.data() + action.first_slot, action.slot_count};
   }
   void** pointers(const Action& launch) { return pointers_.data() + launch.first_slot; }
-  /// Counts the changes of the action's arguments.
+  /// A counter that increases whenever the action's arguments change.
   std::uint64_t version(std::size_t action) const { return versions_[action]; }
 
  private:
