@@ -23,7 +23,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 constexpr std::string_view magic = "HEDDLEB\n";
 
-/// How such files begin, bundles and saved programs: "HEDDLE" and a letter.
+/// The prefix of shipped files, bundles and saved programs: "HEDDLE" and a letter.
 bool begins_as_shipped(std::string_view prefix, std::uint64_t) {
   return prefix.starts_with(magic.substr(0, 6));
 }
@@ -36,7 +36,7 @@ FileError no_bundle(const std::string& path, std::string_view why) {
 
 namespace {
 
-/// Why a file of ours is not read; empty where it is.
+/// The reason why a shipped file is refused; empty if it may be read.
 std::string why_not_read(const std::string& path, const FileFacts& facts, std::uint64_t most) {
   if (!facts.regular) return fmt::format("{} is no regular file", path);
   if (facts.bytes <= most) return {};
@@ -59,7 +59,7 @@ void require_trust(const std::string& path, const FileFacts& facts) {
 
 std::string read_shipped(const std::string& path, Foreign foreign) {
   const Signer* const signer = Signer::global();
-  // What is free is a guess, which small files are not refused for.
+  // The number of free bytes is an estimate, so it limits only large files.
   constexpr std::uint64_t worth_asking = std::uint64_t{64} << 20;
   const std::uint64_t most = std::max<std::uint64_t>(host_free_bytes(), worth_asking);
   std::string bytes;

@@ -15,7 +15,7 @@ namespace {
 
 using Fields = std::map<std::pair<std::string, std::size_t>, std::string>;
 
-/// By name and number among those of that name; `order` gets the names in order.
+/// The fields, by name and index among fields of that name; `order` receives the keys in order.
 Fields fields_of(std::string_view text, std::vector<Fields::key_type>& order) {
   Fields fields;
   std::map<std::string, std::size_t> counts;
@@ -44,7 +44,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 bool separates(char c) { return std::string_view(" ,;()[]{}=:").find(c) != std::string_view::npos; }
 
-/// What lies between the words that two lines begin and end with alike, and how much was left out.
+/// The part between the common leading and trailing words of two lines, truncated, with a note of
+/// how much was left out.
 std::string part_of(std::string_view line, std::size_t before, std::size_t behind) {
   constexpr std::size_t most = 80;
   std::string_view part = line.substr(before, line.size() - before - behind);
@@ -67,7 +68,7 @@ std::string compare_lines(std::string_view wanted, std::string_view found) {
                      part_of(found, before, behind));
 }
 
-/// With one sign for every number.
+/// Replaces every number by the same character.
 std::string without_numbers(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -78,7 +79,7 @@ std::string without_numbers(std::string_view text) {
   return out;
 }
 
-/// Of the lines of a text, the share that another has not.
+/// The share of a text's lines that do not occur in the other text.
 double share_missing(std::string_view text, std::string_view other) {
   std::multiset<std::string_view> there;
   for (const std::string_view line : lines_of(other)) there.insert(line);

@@ -8,20 +8,21 @@
 
 namespace heddle::runtime::cache {
 
-/// A field in which a key differs from another, as the two have it; none where one has no such
-/// field.
+/// A field that differs between two keys, with both values; nullopt if a key lacks the field.
 struct FieldDifference {
   std::string name;
   std::optional<std::string> wanted, found;
-  /// "target ('sm_90' is wanted, it has 'sm_80')"; of several lines, the first that differs.
+  /// "target ('sm_90' is wanted, it has 'sm_80')". For values of several lines, the first line that
+  /// differs.
   std::string to_string() const;
 };
 
-/// Of two keys' texts. Fields of one name are compared in order.
+/// Compares the texts of two keys. Fields of the same name are compared in order.
 std::vector<FieldDifference> differences(std::string_view wanted, std::string_view found);
 
-/// How far apart that puts them: each field counts, and a text of several lines more the less it is
-/// like the other, where other numbers, of extents say, matter least.
+/// Distance between two keys, from their differences. Every field counts. A multi-line value counts
+/// more the less similar the two texts are; lines that differ only in numbers, such as extents,
+/// count least.
 double distance(std::span<const FieldDifference> differences);
 
 }  // namespace heddle::runtime::cache

@@ -53,7 +53,7 @@ struct Sizes {
   std::uint64_t key = 0, facts = 0, payload = 0;
 };
 
-/// The sizes of a header that is ours and whose parts fill exactly `file_bytes`.
+/// Parses the header. nullopt unless it is valid and the parts fill exactly `file_bytes`.
 std::optional<Sizes> read_header(std::string_view bytes, std::uint64_t file_bytes) {
   if (bytes.size() < header_bytes || !bytes.starts_with(magic)) return std::nullopt;
   if (get<std::uint32_t>(bytes, 8) != format_version) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<Sizes> read_header(std::string_view bytes, std::uint64_t file_byte
   }
   const Sizes sizes{get<std::uint64_t>(bytes, 16), get<std::uint64_t>(bytes, 24),
                     get<std::uint64_t>(bytes, 32)};
-  // Each by itself first, so that the sum cannot wrap around.
+  // Checked individually first, so that the sum below cannot overflow.
   if (sizes.key > file_bytes || sizes.facts > file_bytes || sizes.payload > file_bytes) {
     return std::nullopt;
   }

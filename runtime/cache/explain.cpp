@@ -7,7 +7,7 @@
 #include "runtime/cache/files.h"
 #include "runtime/cache/store.h"
 
-// Why an entry is not there.
+// Explains why an entry is missing.
 
 namespace heddle::runtime::cache {
 
@@ -20,7 +20,7 @@ std::string kind_of(std::string_view key_text) {
   return "entry";
 }
 
-/// The nearest to a key of those that it was shown, which are of its kind.
+/// Finds the key that is nearest to a given key, among candidates of the same kind.
 class Nearest {
  public:
   explicit Nearest(const Key& key) : key_(key), kind_(kind_of(key.text)) {}
@@ -55,7 +55,7 @@ class Nearest {
 
 }  // namespace
 
-/// Why the directories, or the key's own entry in them, are not used; empty where that is not so.
+/// Why the cache directories, or the key's own entry in them, are ignored; empty if they are used.
 std::string Store::explain_ignored(const Key& key) {
   std::string text;
   if (!options_.enabled) return text;

@@ -31,7 +31,7 @@ FileFacts facts_from(const struct stat& status) {
           .mode = status.st_mode & 07777U};
 }
 
-/// Reads up to so many bytes behind what `out` holds.
+/// Appends up to `bytes` bytes of the file to `out`.
 int read_more(int file, std::uint64_t bytes, std::string& out) try {
   std::size_t done = out.size();
   out.resize(done + bytes);
@@ -75,7 +75,7 @@ int write_all(int file, std::string_view bytes) {
   return 0;
 }
 
-/// A name that no other thread, process or machine on the same file system makes.
+/// A name that is unique across threads, processes and machines that share the file system.
 std::string temporary_beside(const std::string& path) {
   static std::atomic<std::uint64_t> counter{0};
   std::random_device random;
@@ -93,18 +93,18 @@ int write_new_file(const std::string& path, std::string_view bytes, Publishing h
   int error = fault::point(fault::Kind::file) ? ENOSPC : write_all(file, bytes);
   if (error == 0 && fchmod(file, how.mode) != 0) error = errno;
   if (error == 0 && how.lasting && fsync(file) != 0) error = errno;
-  // A full or remote disk may say so only here.
+  // A full disk or a remote file system may report an error only at close.
   if (close(file) != 0 && error == 0) error = errno;
   return error;
 }
 
-/// So that a name that was given in the folder is on the disk.
+/// Syncs a file's folder, so that the file's name is on disk.
 void sync_folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   const int opened =
       open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return;
-  fsync(opened);  // not every file system can
+  fsync(opened);  // not supported by every file system
   close(opened);
 }
 
@@ -152,7 +152,7 @@ int make_directories(const std::string& path, unsigned mode) {
     if (const int error = make_directories(above, mode); error != 0) return error;
   }
   if (mkdir(path.c_str(), mode) != 0) return errno == EEXIST ? 0 : errno;
-  // The umask has taken from the mode.
+  // The umask has cleared bits of the mode.
   return chmod(path.c_str(), mode) == 0 ? 0 : errno;
 }
 

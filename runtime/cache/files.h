@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// The file calls of the cache. They return errno's value, 0 for success, and throw nothing; each
-/// is a fault point.
+/// File operations of the cache. They return an errno value, 0 for success, and do not throw. Each
+/// is a fault injection point.
 namespace heddle::runtime::cache {
 
 struct FileFacts {
@@ -15,28 +15,28 @@ struct FileFacts {
   std::uint64_t bytes = 0;
   std::int64_t modified = 0;  ///< seconds since 1970
   unsigned owner = 0, group = 0;
-  unsigned mode = 0;  ///< of permissions
+  unsigned mode = 0;  ///< permission bits
 };
 
-/// The facts of a file or folder, links followed.
+/// The facts of a file or folder. Follows symbolic links.
 int facts_of(const std::string& path, FileFacts& facts);
 
-/// Whether a file of so many bytes that begins so may be what is looked for.
+/// Whether a file of this size that begins with these bytes may be the wanted kind of file.
 using Plausible = bool (*)(std::string_view beginning, std::uint64_t file_bytes);
-/// Reads a whole file. One that is not regular, of more than `most` bytes, or whose first 4 KiB are
-/// not plausible reads as nothing, or as these; `facts` are set. ENOMEM where there is no memory
-/// for it. A link is followed; what it names never makes this wait.
+/// Reads a whole file. `out` stays empty if the file is not regular or has more than `most` bytes;
+/// it holds only the first 4 KiB if those are not plausible. `facts` are set in every case. Returns
+/// ENOMEM if memory is short. Follows a symbolic link; never blocks, whatever the target is.
 int read_file(const std::string& path, std::uint64_t most, std::string& out, FileFacts& facts,
               Plausible plausible = nullptr);
 
-/// How a file is written.
+/// Options for writing a file.
 struct Publishing {
-  unsigned mode = 0600;  ///< whatever the umask
-  bool lasting = false;  ///< is on the disk when it returns, for files without a checksum
+  unsigned mode = 0600;  ///< applied regardless of the umask
+  bool lasting = false;  ///< sync to disk before returning; for files without a checksum
 };
-/// Writes a new file beside `path` and renames it to that.
+/// Writes a temporary file beside `path` and renames it to `path`.
 int publish_file(const std::string& path, std::string_view bytes, Publishing how = {});
-/// Makes a directory, and those above it that are not there, of this mode whatever the umask.
+/// Makes a directory and its missing parents, with this mode regardless of the umask.
 int make_directories(const std::string& path, unsigned mode = 0700);
 /// Sets a file's time of modification to now.
 int touch(const std::string& path);
@@ -45,10 +45,10 @@ struct FoundFile {
   std::string path;
   std::uint64_t bytes = 0;
   std::int64_t modified = 0;
-  bool temporary = false;  ///< a writer's that was not yet renamed
+  bool temporary = false;  ///< a writer's file that has not been renamed yet
 };
-/// Entries and temporary files under a cache's directory, of all format versions. Anything else
-/// there is passed over.
+/// Entries and temporary files under a cache directory, of all format versions. Other files are
+/// skipped.
 std::vector<FoundFile> find_files(const std::string& directory);
 
 inline constexpr std::string_view entry_suffix = ".entry";

@@ -8,7 +8,7 @@ namespace heddle::runtime {
 
 using Json = nlohmann::json;
 
-// A header of JSON, its length before it, and the modules' bytes behind it.
+// Format: the length of a JSON header, the header, and the bytes of the modules.
 std::string encode(const ProgramImage& image) {
   Json header{{"program", passes::to_json(image.program)}, {"modules", Json::array()}};
   for (const ModuleImage& module : image.modules) {

@@ -20,28 +20,28 @@ struct ModuleImage {
   std::vector<std::string> kernels;
   std::string bytes;
   // Not encoded.
-  bool built = false;  ///< compiled just now, not found in the cache
-  std::string entry;   ///< what the cache's file of this module is called; empty when decoded
+  bool built = false;  ///< compiled in this process, not loaded from the cache
+  std::string entry;   ///< name of the module's cache file; empty when decoded
 };
 
-/// A planned program with its machine code: what one entry of the cache holds, and all that a warm
-/// process needs.
+/// A planned program with its machine code: the content of one cache entry. Nothing else is needed
+/// to run a program from a warm cache.
 struct ProgramImage {
   passes::Program program;
   std::vector<ModuleImage> modules;
 };
 
-/// Machine code that a device, or the system's loader, has refused.
+/// Thrown when a device, or the system's loader, rejects machine code.
 class LoadFailure final : public DeviceError {
  public:
   LoadFailure(const std::string& what, ModuleImage module, bool damaged)
       : DeviceError(what), module(std::move(module)), damaged(damaged) {}
   ModuleImage module;
-  bool damaged;  ///< else it may be code for another device, driver or system
+  bool damaged;  ///< if false, the code may be for another device, driver or system
 };
 
 std::string encode(const ProgramImage& image);
-/// Throws ParseError for bytes that encode did not make.
+/// Throws ParseError for bytes that encode did not produce.
 ProgramImage decode_program_image(std::string_view bytes);
 
 }  // namespace heddle::runtime

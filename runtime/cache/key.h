@@ -10,15 +10,15 @@
 
 namespace heddle::runtime::cache {
 
-/// What an entry is found by: the hash names its file, and the text, which says everything that
-/// the entry depends on, is compared when the file is read.
+/// The key of an entry. The hash gives the file name. The text lists everything that the entry
+/// depends on; it is compared when the file is read.
 struct Key {
   ir::Hash128 hash;
   std::string text;
 };
 
-/// Collects named fields in order. Each is written with its length, so that no two different
-/// lists of fields give the same text.
+/// Collects named fields in order. Each is written with its length, so that different lists of
+/// fields always give different texts.
 class KeyBuilder {
  public:
   KeyBuilder& add(std::string_view name, std::string_view value);
@@ -29,7 +29,7 @@ class KeyBuilder {
   std::string text_;
 };
 
-/// The fields of a key's text, as names and values; empty for text that no KeyBuilder made.
+/// Parses a key's text into names and values; empty for text that no KeyBuilder made.
 std::vector<std::pair<std::string, std::string>> parse_key(std::string_view text);
 
 }  // namespace heddle::runtime::cache

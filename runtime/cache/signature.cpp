@@ -31,7 +31,7 @@ constexpr std::size_t fewest_digits = 32;
       why, fewest_digits));
 }
 
-/// The bytes of hexadecimal digits; nullopt for other text.
+/// Decodes hexadecimal digits; nullopt for other text.
 std::optional<std::string> bytes_of(std::string_view digits) {
   if (digits.size() < fewest_digits || digits.size() % 2 != 0) return std::nullopt;
   std::string bytes;
@@ -68,7 +68,7 @@ std::string text_of_key_file(const std::string& path) {
 std::string key_from(const std::string& value) {
   const bool is_path = value.find('/') != std::string::npos;
   const std::optional<std::string> key = bytes_of(is_path ? text_of_key_file(value) : value);
-  // The text is not told: it may be nearly a key.
+  // The message does not contain the text, which may be nearly a key.
   if (!key) refuse(is_path ? fmt::format("names {}, which holds no key", value) : "is no key");
   return *key;
 }

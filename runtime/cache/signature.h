@@ -6,22 +6,23 @@
 
 #include "runtime/base/crypto.h"
 
-/// Signatures of files that hold native code. A signed file is "HEDDLES\n", 32 bytes of HMAC-SHA256
-/// over all that follows, and the file as it is without a signature.
+/// Signatures of files that contain native code. A signed file consists of "HEDDLES\n", 32 bytes of
+/// HMAC-SHA256 over everything that follows, and the unsigned file.
 namespace heddle::runtime::cache {
 
-/// One key. Thread-safe.
+/// Signs and verifies with one key. Thread-safe.
 class Signer {
  public:
-  /// Throws TrustError where the library is missing.
+  /// Throws TrustError if the library is missing.
   explicit Signer(std::string key, Library<CryptoApi>& library = crypto());
-  /// That of HEDDLE_CACHE_KEY, read once and kept; null where it is not set. Throws TrustError
-  /// where it is set and holds no key, its file cannot be read or may be read by everybody, or
-  /// libcrypto is missing: nothing is signed with less than was asked for.
+  /// The signer with the key of HEDDLE_CACHE_KEY, which is read once; null if that is not set.
+  /// Throws TrustError if it is set but is not a valid key, if its key file cannot be read or is
+  /// readable by everybody, or if libcrypto is missing. It never falls back to unsigned files.
   static const Signer* global();
 
   std::string sign(std::string_view content) const;
-  /// What was signed; nullopt unless this key has signed it. Looks at no byte of it before.
+  /// The signed content; nullopt unless the signature is valid for this key. Does not parse the
+  /// content before that.
   std::optional<std::string_view> open(std::string_view file) const;
 
  private:
@@ -30,17 +31,17 @@ class Signer {
   std::string key_;
 };
 
-/// The content as it is to be written: signed where there is a signer.
+/// The content as it is written to a file: signed if there is a signer.
 std::string sealed(const Signer* signer, std::string content);
-/// What a file holds: with a signer nullopt unless it has signed it, else whether it is signed or
-/// not.
+/// The content of a file. With a signer, nullopt unless the signature is valid; without, the
+/// content whether the file is signed or not.
 std::optional<std::string_view> opened(const Signer* signer, std::string_view file);
 
-/// The key that HEDDLE_CACHE_KEY's value says: at least 32 hexadecimal digits, an even number; or,
-/// where it has a '/', the path of a file of such digits. Throws TrustError.
+/// Parses the value of HEDDLE_CACHE_KEY: at least 32 hexadecimal digits, an even number of them;
+/// or, if it contains a '/', the path of a file with such digits. Throws TrustError.
 std::string key_from(const std::string& value);
 
-/// Bytes of the signature before the content.
+/// Size of the signature before the content, in bytes.
 inline constexpr std::size_t signature_bytes = 40;
 
 }  // namespace heddle::runtime::cache

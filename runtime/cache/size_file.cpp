@@ -12,8 +12,8 @@ namespace heddle::runtime::cache {
 SizeFile::SizeFile(const std::string& directory)
     : file_(open((directory + "/size").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)),
       summed_(std::time(nullptr)) {
-  // On a file system without locks, or where a process hangs with one, others may count at the same
-  // time, which the next sum mends.
+  // If the file system has no locks, or a process hangs while holding one, several processes may
+  // count at the same time. The next full count corrects the error.
   constexpr int tries = 1000;
   constexpr std::chrono::milliseconds pause(5);
   for (int i = 0; file_ >= 0 && i < tries; ++i) {
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> SizeFile::bytes(std::chrono::seconds interval) cons
 
 void SizeFile::set_bytes(std::uint64_t bytes) const {
   const Content content{bytes, summed_};
-  // Where it cannot be written, the directory is added up each time.
+  // If the file cannot be written, every call counts the whole directory.
   if (file_ >= 0 && pwrite(file_, &content, sizeof content, 0) < 0) return;
 }
 

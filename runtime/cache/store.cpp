@@ -19,12 +19,12 @@ namespace heddle::runtime::cache {
 
 namespace {
 
-/// No program or module comes near it; a size beyond is damage.
+/// Programs and modules are far smaller; a larger size means damage.
 constexpr std::uint64_t largest_entry = std::uint64_t{1} << 30;
 
 constexpr unsigned private_mode = 0600;
 
-/// Who may read files may enter and list their folder.
+/// Users who may read files may also enter and list their folder.
 unsigned folder_mode(unsigned file_mode) {
   const unsigned readers = file_mode & 0044U;
   return 0700U | readers | readers >> 2U;
@@ -60,8 +60,8 @@ void Store::stop_writing(const std::string& what, int error) {
       what, std::strerror(error)));
 }
 
-/// Finds out once what may be done with the directory. It is made only when there is something to
-/// write.
+/// Checks once how the directory can be used. The directory is created only when there is something
+/// to write.
 bool Store::prepare() {
   if (!options_.enabled) return false;
   if (options_.directory.empty()) {
@@ -83,8 +83,9 @@ bool Store::prepare() {
   return true;
 }
 
-/// Why others may have put files into a directory; empty where that does not matter, or it is not
-/// there. A signature says more than who owns a folder.
+/// Why other users may have put files into a directory; empty if the check does not apply or the
+/// directory does not exist. The check is skipped with a signer: a signature is stronger evidence
+/// than ownership.
 std::string Store::why_untrusted(const std::string& directory) const {
   FileFacts facts;
   const bool is_asked = !options_.trust && options_.signer == nullptr;
@@ -116,7 +117,7 @@ void Store::ignore(const std::string& path, const std::string& why, bool is_told
 
 void Store::remove_bad(const std::string& path) {
   counters_.bad_entries.fetch_add(1);
-  // A directory in an entry's place goes too, unless it holds something.
+  // Also removes an empty directory in place of the entry.
   if (unlink(path.c_str()) != 0 && (errno == EISDIR || errno == EPERM)) rmdir(path.c_str());
   if (!warned_bad_.exchange(true)) {
     log().warn("{} is damaged; it is deleted and built again", path);
@@ -126,7 +127,7 @@ void Store::remove_bad(const std::string& path) {
 Store::Look Store::look(const std::string& path) const {
   Look found;
   std::string file;
-  // With a key nothing is looked into that is not signed.
+  // With a signing key, no unsigned content is inspected.
   const Plausible plausible = options_.signer == nullptr ? begins_as_entry : nullptr;
   found.error = read_file(path, largest_entry, file, found.facts, plausible);
   if (found.error == EACCES || found.error == EPERM)
@@ -154,7 +155,8 @@ Store::Outcome Store::read(const std::string& path, const Key& key, bool own,
                            std::optional<Entry>& out) {
   const Look found = look(path);
   if (!found.ignored.empty()) {
-    // Whether an own folder that is closed has it is not known; writing tells of that folder.
+    // If the own directory is not readable, it is unknown whether it holds the entry; the write
+    // path reports that.
     ignore(path, found.ignored, !own || found.error == 0);
     return Outcome::miss;
   }
@@ -167,7 +169,8 @@ Store::Outcome Store::read(const std::string& path, const Key& key, bool own,
   }
   counters_.bytes_read.fetch_add(found.facts.bytes);
   if (!own) return Outcome::hit;
-  // A time that lies ahead, as of another machine's clock, would keep it for ever.
+  // A modification time in the future, from another machine's clock, would protect the entry from
+  // eviction for ever.
   const std::int64_t age = now_seconds() - found.facts.modified;
   if (std::abs(age) >= options_.touch_interval.count()) touch(path);
   if (const unsigned mode = file_mode_.load(); (found.facts.mode & mode) != mode)
@@ -175,7 +178,7 @@ Store::Outcome Store::read(const std::string& path, const Key& key, bool own,
   return Outcome::hit;
 }
 
-/// An entry, and the folders that it lies in, for those whom the mode lets read.
+/// Applies the file mode to an entry, and the matching mode to its parent folders.
 void Store::make_readable(const std::string& path) const {
   const unsigned mode = file_mode_.load();
   chmod(path.c_str(), mode);
@@ -232,12 +235,12 @@ std::optional<Entry> Store::load_from_bundles(const Key& key) {
 void Store::add_bundle(Bundle bundle) {
   auto added = std::make_unique<const Bundle>(std::move(bundle));
   const std::lock_guard lock(bundles_mutex_);
-  // A file that is loaded again is there once, as it is now.
+  // Loading a file again replaces its earlier bundle.
   std::erase_if(bundles_, [&](const auto& one) { return one->path() == added->path(); });
   bundles_.push_back(std::move(added));
 }
 
-/// Once more where the folder was missing, or was removed since.
+/// Writes the file. Tries again if the folder did not exist or has been removed.
 int Store::write(const std::string& path, std::string_view bytes) {
   const unsigned mode = file_mode_.load();
   const auto publish = [&] { return publish_file(path, bytes, {.mode = mode}); };
@@ -255,8 +258,8 @@ void Store::save(const Key& key, PayloadKind kind, std::string facts, std::strin
   const std::string bytes =
       sealed(options_.signer, encode({kind, key.text, std::move(facts), std::move(payload)}));
   const std::string path = path_of(key);
-  make_directories(options_.directory, folder_mode(file_mode_.load()));  // for the sum of sizes
-  // Held until it is written, so that nobody adds up the directory in between.
+  make_directories(options_.directory, folder_mode(file_mode_.load()));  // for the size file
+  // Held until the entry is written, so that no process counts the directory in between.
   const SizeFile size(options_.directory);
   if (!make_room(size, bytes.size())) {
     log().debug("{} is not written: its {} bytes are more than HEDDLE_CACHE_SIZE", path,
@@ -276,7 +279,7 @@ void Store::save(const Key& key, PayloadKind kind, std::string facts, std::strin
       stop_writing(options_.directory, error);
       return;
     default:
-      // What may pass: a busy or stale remote file, a directory in the entry's place.
+      // Possibly temporary: a busy or stale remote file, or a directory in place of the entry.
       log().debug("{} is not written: {}", path, std::strerror(error));
       return;
   }

@@ -11,16 +11,16 @@
 #include "runtime/cache/size_file.h"
 #include "runtime/cache/store.h"
 
-// What looks at the whole directory: eviction and listings.
+// Operations on the whole directory: eviction and listings.
 
 namespace heddle::runtime::cache {
 
 namespace {
 
-/// A writer's temporary file of this age was left by one that was killed.
+/// A temporary file of at least this age was left by a killed writer.
 constexpr std::int64_t orphan_seconds = 3600;
 
-/// Whether what an entry holds reads back, behind its checksum.
+/// Whether an entry's payload, whose checksum is valid, can be decoded.
 bool is_sound(const Entry& entry) {
   if (entry.kind != PayloadKind::program) return true;
   try {
@@ -31,14 +31,15 @@ bool is_sound(const Entry& entry) {
   }
 }
 
-/// By when it was used last. One whose time lies ahead has a time that says nothing.
+/// The time of the last use. A time in the future is not meaningful and counts as 0.
 std::int64_t last_use(const FoundFile& file, std::int64_t now) {
   return file.modified > now + clock_tolerance ? 0 : file.modified;
 }
 
 }  // namespace
 
-/// Makes room for an entry of so many bytes, which is counted; false where there can be none.
+/// Evicts entries to make room for `bytes` more, and counts those; false if there cannot be enough
+/// room.
 bool Store::make_room(const SizeFile& size, std::uint64_t bytes) {
   const std::uint64_t limit = options_.size_limit;
   if (bytes > limit) return false;
@@ -53,14 +54,15 @@ bool Store::make_room(const SizeFile& size, std::uint64_t bytes) {
 std::uint64_t Store::shrink(std::uint64_t bytes) {
   const SizeFile size(options_.directory);
   std::uint64_t left = 0;
-  // Somewhat below, so that the next write does not bring it here again.
+  // Evicts to somewhat below the limit, so that the next write does not evict again.
   const std::uint64_t gone = evict(bytes, bytes / 5 * 4, left);
   size.set_bytes(left);
   return gone;
 }
 
-/// Where entries have more than `limit` bytes, deletes those used longest ago until `goal` remain.
-/// Files that a killed writer left go as well. `left` is what remains.
+/// If the entries have more than `limit` bytes in total, deletes the least recently used ones until
+/// `goal` bytes remain. Also deletes temporary files left by killed writers. `left` receives the
+/// number of bytes that remain.
 std::uint64_t Store::evict(std::uint64_t limit, std::uint64_t goal, std::uint64_t& left) {
   std::vector<FoundFile> files = find_files(options_.directory);
   const std::int64_t now = std::time(nullptr);
@@ -80,7 +82,7 @@ std::uint64_t Store::evict(std::uint64_t limit, std::uint64_t goal, std::uint64_
   std::uint64_t gone = 0;
   for (const FoundFile& file : files) {
     if (left <= goal) break;
-    // Whoever has it open reads on: only the name goes.
+    // A process that has the file open can still read it: unlink removes only the name.
     if (unlink(file.path.c_str()) != 0) continue;
     left -= file.bytes;
     ++gone;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "eve (1001)", or "1001" where the system has no name for it.
+/// "eve (1001)", or "1001" if the system has no name for the number.
 std::string with_name(const char* name, unsigned number) {
   return name != nullptr ? fmt::format("{} ({})", name, number) : fmt::format("{}", number);
 }
@@ -73,7 +73,7 @@ std::string why_foreign_folder(const std::string& file) {
 std::string describe_error(const std::string& path, int error) {
   const std::string text = std::strerror(error);
   if (error != EACCES && error != EPERM) return text;
-  // From the top down: below the first folder that is closed nothing can be seen.
+  // From the top down: nothing is accessible below the first closed folder.
   fs::path at;
   for (const fs::path& part : fs::path(path)) {
     at /= part;

@@ -6,7 +6,8 @@
 
 namespace heddle::runtime {
 
-/// Bytes that are no code for the device: damaged, or made for another device or a newer driver.
+/// Thrown for bytes that are not code for the device: damaged, or built for another device or a
+/// newer driver.
 class BadImage final : public DeviceError {
  public:
   BadImage(const std::string& what, bool damaged) : DeviceError(what), damaged(damaged) {}

@@ -45,7 +45,7 @@ cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
                        const ir::Target& target) {
   ir::Graph nameless = graph;
   nameless.name = "main";
-  // Flags that were left out are the same program as their defaults spelled out.
+  // Omitted flags give the same key as explicit default values.
   const auto bits = [&](const std::vector<bool>& flags, bool otherwise) {
     std::string text;
     for (std::size_t i = 0; i < graph.parameters().size(); ++i) {
@@ -99,8 +99,9 @@ PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& optio
 
 namespace {
 
-/// Throws CompileError where the kernels of a program, which is not in the cache, are not there
-/// either. They are not looked for where that would load a compiler, which a module's key names.
+/// Throws CompileError because a program is not in the cache and compiling is forbidden, unless all
+/// its kernels' modules are in the cache. Modules are looked up only if their keys are cheap: a key
+/// names the compiler, which might have to be loaded.
 void require_modules(const std::vector<KernelSource>& kernels, const ir::Graph& graph,
                      const CompileOptions& options, const ir::Target& target, Lookup lookup) {
   std::string modules;
@@ -115,7 +116,7 @@ void require_modules(const std::vector<KernelSource>& kernels, const ir::Graph& 
                   graph.name, kernels[0].name, cache::Store::global().explain_miss(key), modules));
 }
 
-/// A program without kernels of its own asks no compiler.
+/// Does not query the compiler if the program has no kernels of its own.
 std::string facts_of(const ProgramImage& image, const CompileOptions& options,
                      const ir::Target& target) {
   std::vector<std::string> kernels;
@@ -146,7 +147,7 @@ ProgramImage make_program(const ir::Graph& graph, const CompileOptions& options,
 
 namespace {
 
-/// What a key's entry holds; nullopt where there is none, or a damaged one, which goes.
+/// Decodes the entry of a key; nullopt if there is none. A damaged entry is deleted.
 std::optional<ProgramImage> decode(const cache::Key& key, std::optional<cache::Entry> entry,
                                    const std::string& name) {
   if (!entry) return std::nullopt;

@@ -14,54 +14,58 @@
 
 namespace heddle::runtime {
 
-/// What makes two programs one: the graph without its name and locations, the inputs' classes, the
-/// modes, the target, and the Heddle that plans it. Names no compiler, device number, host or path.
+/// The cache key of a program: the graph without its name and locations, the classes of the inputs,
+/// the modes, the target, and the version of Heddle that plans it. It contains no compiler, device
+/// number, host or path.
 cache::Key program_key(const ir::Graph& graph, const CompileOptions& options,
                        const ir::Target& target);
 
-/// Options with HEDDLE_DISABLE's names added, and optimized no more than HEDDLE_CXX_LEVEL says.
+/// The options, with the names in HEDDLE_DISABLE added, and the optimization level limited by
+/// HEDDLE_CXX_LEVEL.
 CompileOptions with_environment(CompileOptions options);
 
 struct PrintedProgram {
   passes::Program program;
-  std::vector<codegen::KernelSource> kernels;  ///< each once, however many steps launch it
+  std::vector<codegen::KernelSource> kernels;  ///< without duplicates, although several steps may
+                                               ///< launch the same kernel
 };
 /// Plans the graph and prints its kernels.
 PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target);
 
-/// What of the options and the target plans depend on.
+/// The parts of the options and the target on which plans depend.
 passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target);
-/// The plan as CUDA C++ or, for a host target, C++.
+/// Prints a plan as CUDA C++ or, for a host target, C++.
 codegen::KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& target);
-/// HEDDLE_NO_COMPILE=1.
+/// Whether HEDDLE_NO_COMPILE=1.
 bool compiling_is_forbidden();
 
-/// Which entries of the cache a program may come from.
+/// Which cache entries may serve a program.
 enum class Entries : std::uint8_t {
-  own,        ///< only the target's
-  compatible  ///< where there is none, those of a target whose code runs there too: x86-64-v3 on v4
+  own,        ///< only entries for the target
+  compatible  ///< if there is none, also entries for a target whose code runs there: x86-64-v3 on
+              ///< v4
 };
 
-/// The program from the disk cache, or planned, printed, compiled (its modules from the cache where
-/// they are there, else in parallel) and stored. Throws CompileError; DeviceError when there is no
-/// compiler; Interrupted.
+/// Loads the program from the disk cache. Otherwise plans, prints and compiles it, and stores it.
+/// Modules are loaded from the cache where possible, and compiled in parallel otherwise. Throws
+/// CompileError; DeviceError if there is no compiler; Interrupted.
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target, Entries entries = Entries::own);
-/// The key of the entry that the cache has for the program; nullopt where it has none.
+/// The key of the cache entry that serves the program; nullopt if there is none.
 std::optional<cache::Key> cached_program_key(const ir::Graph& graph, const CompileOptions& options,
                                              const ir::Target& target, Entries entries);
 
-/// What to tell the user of code that does not load though it has just been compiled: also its
-/// source, the user's lines, and where a reproducer is.
+/// The message for freshly compiled code that does not load: includes its source, the user's lines,
+/// and the path of a reproducer.
 std::string describe_refusal(const LoadFailure& failure, const ir::Graph& graph,
                              const CompileOptions& options, const ir::Target& target);
 
-/// What the cache keeps of the program, as the bytes of an entry's file.
+/// The program's cache entry, as the bytes of its file.
 std::string program_entry(const ir::Graph& graph, const CompileOptions& options,
                           const ir::Target& target);
 
-/// As compile_program, without asking the cache for anything.
+/// Like compile_program, but does not read the cache.
 ProgramImage recompile_program(const ir::Graph& graph, const CompileOptions& options,
                                const ir::Target& target);
 

@@ -11,20 +11,20 @@
 
 namespace heddle::runtime {
 
-/// Source with a line number before each line.
+/// The source with a line number before each line.
 std::string number_lines(std::string_view source);
 
-/// Generated text that a compiler refused. what() says what compiled it, with which options, what
-/// it said, and has the numbered text.
+/// Thrown when a compiler rejects generated source. what() contains the compiler, its options, its
+/// output and the numbered source.
 class CompileFailure final : public CompileError {
  public:
   CompileFailure(const std::string& what, std::string kernel, Reproduction reproduction)
       : CompileError(what), kernel(std::move(kernel)), reproduction(std::move(reproduction)) {}
-  std::string kernel;  ///< whose text is at fault
+  std::string kernel;  ///< the kernel with the faulty source
   Reproduction reproduction;
 };
 
-/// The message of such an error.
+/// Formats the message of a CompileFailure.
 std::string compile_message(std::string_view name, std::string_view compiler,
                             const std::vector<std::string>& options, std::string_view log,
                             std::string_view source);

@@ -17,16 +17,17 @@ struct Held {
   ir::Mutex mutex;
   ir::Condition fewer;
   int count = 0;
-  std::uint64_t generation = 0;  ///< of forks that `count` is of
+  std::uint64_t generation = 0;  ///< the fork generation in which `count` is valid
 
-  /// The child of a fork has none of the threads that held the others. The mutex is held.
+  /// The number of jobs held. Reset in a forked child, which has none of the threads that held
+  /// jobs. The mutex must be held.
   int& current() {
     if (std::exchange(generation, ir::fork_generation()) != ir::fork_generation()) count = 0;
     return count;
   }
 };
 constinit Held held;
-constinit thread_local int held_here = 0;  ///< by this thread
+constinit thread_local int held_here = 0;  ///< number held by this thread
 
 int read_limit() {
   return static_cast<int>(ir::number(ir::Variable::compile_jobs).value_or(thread_count()));
@@ -47,7 +48,8 @@ std::optional<CompileJob> CompileJob::try_begin() {
 
 CompileJob CompileJob::begin() {
   std::unique_lock lock(held.mutex);
-  // A thread that holds some, whose interrupt hook compiles, would wait for itself.
+  // If this thread already holds a job, and its interrupt hook compiles, waiting would be a
+  // deadlock.
   wait_or_interrupt(held.fewer, lock,
                     [&] { return held_here > 0 || held.current() < compile_job_limit(); });
   return CompileJob();

@@ -5,16 +5,17 @@
 
 namespace heddle::runtime {
 
-/// Compiler processes that this process runs at once: HEDDLE_COMPILE_JOBS, else thread_count().
+/// Maximum number of compiler processes that this process runs at once: HEDDLE_COMPILE_JOBS, else
+/// thread_count().
 int compile_job_limit();
 
-/// The right to run one of them, shared among all threads. It is given back by the thread that got
-/// it.
+/// A permit to run one compiler process, from a counter shared by all threads. The thread that
+/// acquired it must release it.
 class CompileJob {
  public:
-  /// None while compile_job_limit() of them are held.
+  /// nullopt while compile_job_limit() permits are held.
   static std::optional<CompileJob> try_begin();
-  /// Waits for one, unless this thread has some. Throws Interrupted.
+  /// Waits for a permit; a thread that already holds one gets another at once. Throws Interrupted.
   static CompileJob begin();
 
   ~CompileJob();

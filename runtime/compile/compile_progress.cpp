@@ -84,7 +84,8 @@ class Line {
     std::fflush(stderr);
   }
 
-  /// The child of a fork has none of the threads whose kernels were counted. The mutex is held.
+  /// Resets the counts in a forked child, which has none of the threads that compile. The mutex
+  /// must be held.
   void forget_parent() {
     if (std::exchange(generation_, ir::fork_generation()) == ir::fork_generation()) return;
     users_ = total_ = done_ = 0;

@@ -30,7 +30,7 @@ std::string find_folder() {
   return {};
 }
 
-/// Other processes may read the file, or write the same, just now.
+/// Writes atomically, because other processes may read or write the same file.
 bool write_whole(const fs::path& path, std::string_view text) {
   std::error_code failure;
   const fs::path temporary = fmt::format("{}.{}", path.string(), getpid());

@@ -23,14 +23,14 @@ namespace heddle::runtime {
 
 enum class Lookup : std::uint8_t { cached, anew };
 
-/// A module on its way from the cache or its compiler.
+/// A module being loaded from the cache or compiled.
 struct Making {
-  /// Of kernels that go to the compiler together. Refers to them. Throws DeviceError when there is
-  /// no compiler.
+  /// Of kernels that are compiled together, to which it keeps references. Throws DeviceError if
+  /// there is no compiler.
   Making(std::span<const codegen::KernelSource> kernels, const CompileOptions& options,
          const ir::Target& target);
 
-  /// Whether the cache had it.
+  /// Loads the module from the cache. Returns whether it was there.
   bool load();
   void save(cache::PayloadKind kind, std::string bytes, const CompileOptions& options,
             const ir::Target& target);
@@ -40,14 +40,14 @@ struct Making {
   ModuleImage image;
 };
 
-/// The language that a backend's kernels are printed in.
+/// The source language of a backend's kernels.
 struct Language {
-  std::string_view name;       ///< "cuda" or "host", as HEDDLE_DUMP knows it
+  std::string_view name;       ///< "cuda" or "host"; the name in HEDDLE_DUMP
   std::string_view extension;  ///< of source files
-  bool has_levels = false;     ///< CompileOptions::host_level is for its compiler
+  bool has_levels = false;     ///< the compiler uses CompileOptions::host_level
 };
 
-/// Prints a backend's kernels and compiles them. One object for each backend, which lives for ever.
+/// Prints and compiles a backend's kernels. One object for each backend; it is never destroyed.
 /// Thread-safe.
 class KernelCompiler {
  public:
@@ -57,36 +57,39 @@ class KernelCompiler {
   const Language& language() const { return language_; }
   virtual codegen::KernelSource print(const passes::KernelPlan& plan) const = 0;
 
-  /// Why nothing can be compiled here; empty where it can. Looks for the compiler; never throws.
+  /// Why nothing can be compiled on this machine; empty if it can. Searches for the compiler; never
+  /// throws.
   virtual const std::string& unavailable_reason() const = 0;
-  /// Whether keys of modules cost little: no library is loaded for them.
+  /// Whether module keys are cheap: computing them does not load a library.
   virtual bool has_cheap_keys() const = 0;
-  /// The compiler and its version; where it matters, how it is called. Throws DeviceError when
+  /// The compiler and its version; if it matters, also how it is invoked. Throws DeviceError if
   /// there is no compiler.
   virtual std::string identity(const CompileOptions& options, const ir::Target& target) const = 0;
-  /// How the identities of this machine's compiler begin; empty when there is none.
+  /// The common prefix of the identities of this machine's compiler; empty if there is none.
   virtual std::string identity_prefix() const = 0;
-  /// As reports name it. Throws DeviceError when there is no compiler.
+  /// The compiler's name in reports. Throws DeviceError if there is no compiler.
   virtual std::string title() const = 0;
-  /// Options that the identity does not say, for the key of a module.
+  /// Adds the options that identity() does not include to the key of a module.
   virtual void add_options(cache::KeyBuilder& key, const CompileOptions& options) const = 0;
   /// "for sm_90", or "for the CPU".
   virtual std::string purpose(const ir::Target& target) const = 0;
 
-  /// How many of so many kernels go to the compiler together.
+  /// How many of `kernels` kernels are compiled together.
   virtual std::size_t batch_size(std::size_t kernels) const = 0;
-  /// Gives each module its machine code. Compiles in parallel. Throws CompileError, Interrupted.
+  /// Fills in the machine code of each module. Compiles in parallel. Throws CompileError,
+  /// Interrupted.
   virtual void make(std::vector<Making>& makings, const CompileOptions& options,
                     const ir::Target& target, Lookup lookup) const = 0;
 
-  /// Whether this is what the compiler makes.
+  /// Whether the compiler produces payloads of this kind.
   virtual bool makes(cache::PayloadKind kind) const = 0;
-  /// What the machine code of a kernel needs; nullopt where it does not say.
+  /// The resources that a kernel's machine code uses; nullopt if it does not contain that
+  /// information.
   virtual std::optional<passes::KernelResources> resources(const ModuleImage& module,
                                                            const std::string& kernel) const = 0;
   /// Why resources() is empty.
   virtual std::string describe_no_resources(const ir::Target& target) const = 0;
-  /// Loads a module as it was refused.
+  /// A reproduction of the failed load of a module.
   virtual Reproduction reproduce_load(const ModuleImage& module) const = 0;
 
  protected:
@@ -97,7 +100,8 @@ class KernelCompiler {
   Language language_;
 };
 
-/// Adds the time that it lives to the cache's statistics. Throws what Store::global() throws.
+/// Adds its lifetime to the compile time in the cache's statistics. Throws what Store::global()
+/// throws.
 class CompileTimer {
  public:
   CompileTimer();
@@ -110,7 +114,7 @@ class CompileTimer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// What a span of Phase::compile is told of finished modules.
+/// Adds information on finished modules to a span of Phase::compile.
 void tell(const ir::Span& span, std::span<const Making> makings);
 
 }  // namespace heddle::runtime

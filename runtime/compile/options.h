@@ -8,15 +8,17 @@
 
 namespace heddle::runtime {
 
-/// What a program is compiled for beside its graph; all of it is part of the key.
+/// Compile options of a program. All of them are part of the key.
 struct CompileOptions {
   bool strict = false;          ///< no contraction of a*b+c
   bool approximate = false;     ///< 2 ulp division and square root, fast exp and log
-  std::vector<bool> donated{};  ///< per parameter: its memory may become an output's; empty: none
-  std::vector<bool> aligned{};  ///< per parameter: starts at a multiple of 16 bytes; empty: all
+  std::vector<bool> donated{};  ///< per parameter: its memory may be reused for an output; empty:
+                                ///< none
+  std::vector<bool> aligned{};  ///< per parameter: its address is a multiple of 16 bytes; empty:
+                                ///< all
   std::vector<std::string>
-      disabled{};      ///< passes and families switched off by name (HEDDLE_DISABLE too)
-  int host_level = 3;  ///< of the CPU's compiler's optimization, 0 to 3 (HEDDLE_CXX_LEVEL)
+      disabled{};      ///< names of disabled passes and families (also HEDDLE_DISABLE)
+  int host_level = 3;  ///< optimization level of the CPU compiler, 0 to 3 (HEDDLE_CXX_LEVEL)
 };
 
 void hash_into(ir::Hasher& hasher, const CompileOptions& options, const Device& device);

@@ -26,7 +26,8 @@ namespace heddle::runtime {
 
 namespace {
 
-// A file is this line, and for each program a line of its modes, the graph's text and a last line.
+// File format: this header line; for each program a line with its modes, the graph's text and the
+// end line.
 constexpr std::string_view header = "heddle recording 1\n", last_line = "end\n";
 constexpr std::string_view modes_word = "program";
 
@@ -53,7 +54,7 @@ std::string text_of(const ir::Graph& graph, const CompileOptions& options) {
   return fmt::format("{}\n{}{}", text, ir::print(graph), last_line);
 }
 
-/// The text between two places of a recording, and how errors name it.
+/// A range of a recording's text. Parse errors name its file and line.
 struct Lines {
   std::string_view text;
   std::size_t first = 0;  ///< number of the first line, from 0
@@ -103,12 +104,12 @@ CompileOptions parse_modes(std::string_view line, std::size_t parameters, const 
   return options;
 }
 
-/// From the line of modes up to the last line, which is not part of it.
+/// Parses from the modes line up to the end line, which is not included.
 RecordedProgram parse_program(const Lines& lines) {
   const std::size_t end = std::min(lines.text.find('\n'), lines.text.size());
   const std::string_view modes = lines.text.substr(0, end);
   if (!modes.starts_with(modes_word)) lines.fail("a program begins with its modes, 'program ...'");
-  // As many empty lines before it as the file has, so that errors name the file's.
+  // Prepends empty lines, so that line numbers in errors are those of the file.
   std::string graph(lines.first + 1, '\n');
   graph += lines.text.substr(std::min(end + 1, lines.text.size()));
   RecordedProgram program;
@@ -183,7 +184,7 @@ class Recording {
     active_ = file >= 0;
   }
 
-  /// In one call, so that what other processes append does not come between.
+  /// One write call, so that output of other processes cannot interleave.
   bool append(std::string_view text) const {
     return write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   }
@@ -210,7 +211,7 @@ std::vector<RecordedProgram> parse_recording(std::string_view text, const char* 
   for (std::size_t at = 0, line = 0; at < text.size(); ++line) {
     const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view here = text.substr(at, next - at);
-    // Of processes that begin a file together each may write the header.
+    // Processes that create a file at the same time may each write the header.
     const bool is_header = here == header, is_end = here == last_line;
     if (is_end) {
       const Lines lines{text.substr(begin, at - begin), first, file};

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Folders that may hold reproducers, the best first.
+/// Candidate folders for reproducers, the best first.
 std::vector<fs::path> parents() {
   std::vector<fs::path> folders;
   if (const std::string dumps = ir::environment(ir::Variable::dump_dir); !dumps.empty())
@@ -33,7 +33,7 @@ std::vector<fs::path> parents() {
   return folders;
 }
 
-/// A folder of the process's own for what has no better place; one for each name.
+/// A temporary folder of the process, the last resort; one for each name.
 fs::path temporary_folder(const std::string& name) {
   static constinit ir::Mutex mutex;
   static auto* const made = new std::map<std::string, std::string>;
