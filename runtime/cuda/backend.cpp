@@ -102,7 +102,7 @@ void CudaBackend::release(int ordinal, void* pointer) const noexcept {
     const cuda::ContextScope context(ordinal);
     cuda::driver().mem_free(address(pointer));
   } catch (const Error& failure) {
-    // Of a lost device everyone is told who uses it.
+    // The loss of a device is reported to the calls that use it, so it is not logged here.
     if (cuda::describe_loss(ordinal).empty()) log().error("{}", failure.what());
   }
 }
@@ -123,7 +123,7 @@ std::string CudaBackend::describe_free(int ordinal) const {
 
 std::optional<Device> CudaBackend::owner_of(const void* pointer) const {
   if (!cuda::available()) return std::nullopt;
-  unsigned type = 0;  // stays so for memory that the driver does not know
+  unsigned type = 0;  // unchanged for memory that the driver does not know
   int ordinal = 0;
   std::array attributes = {cuda::PointerAttribute::memory_type,
                            cuda::PointerAttribute::device_ordinal};
@@ -144,8 +144,8 @@ void CudaBackend::copy(void* to, Device to_device, const void* from, Device from
   const cuda::ContextScope context(stream.device().ordinal);
   if (from_device.kind != DeviceKind::cuda) {
     driver.memcpy_htod_async(address(to), from, bytes, stream.handle());
-    // Pageable memory is staged before a copy from it returns; what the driver knows, pinned and
-    // managed memory, the device reads itself when the copy's turn comes.
+    // A copy from pageable memory stages the memory before it returns. Memory known to the driver,
+    // pinned or managed, is read by the device later, so the copy is waited for.
     if (owner_of(from) && !stream.capturing()) stream.synchronize();
   } else if (to_device.kind != DeviceKind::cuda) {
     driver.memcpy_dtoh_async(to, address(from), bytes, stream.handle());
@@ -176,7 +176,7 @@ void CudaBackend::synchronize(StreamHandle stream, int ordinal) const {
 bool CudaBackend::is_idle(StreamHandle stream, int ordinal) const {
   if (is_capturing(stream)) return false;
   const cuda::Result result = cuda::driver().stream_query.attempt(stream);
-  // While a graph is captured elsewhere the driver may not say.
+  // During a capture on another stream, the driver may refuse the query.
   if (result == cuda::Result::not_ready || result == cuda::Result::stream_capture_unsupported)
     return false;
   cuda::check(result, "cuStreamQuery", ordinal);
@@ -239,7 +239,7 @@ void CudaBackend::hold_by_captured_graph(StreamHandle stream,
                                          std::unique_ptr<GraphHolding> held) const {
   const cuda::Driver& driver = cuda::driver();
   if (!driver.stream_get_capture_info || !driver.graph_retain_user_object) {
-    static_cast<void>(held.release());  // the driver does not say when the graph ends
+    static_cast<void>(held.release());  // the driver cannot report the end of the graph
     return;
   }
   const auto release = [](void* object) {
@@ -251,7 +251,7 @@ void CudaBackend::hold_by_captured_graph(StreamHandle stream,
   driver.stream_get_capture_info(stream, &status, nullptr, &graph, nullptr, nullptr);
   cuda::UserObjectHandle object = nullptr;
   driver.user_object_create(&object, held.get(), release, 1, cuda::user_object_no_destructor_sync);
-  static_cast<void>(held.release());  // the object's from here on
+  static_cast<void>(held.release());  // now owned by `object`
   try {
     driver.graph_retain_user_object(graph, object, 1, cuda::graph_user_object_move);
   } catch (const Error&) {

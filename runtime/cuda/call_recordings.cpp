@@ -31,7 +31,7 @@ GraphSegment* CallRecordings::find(ArgumentSlots& arguments, const CallFrame& ru
   return recordings_.front()->graph.get();
 }
 
-/// The first run, and runs whose addresses and scalars have been seen before.
+/// True for the first run, and for runs whose addresses and scalars have occurred before.
 bool CallRecordings::is_worthwhile(const CallFrame& run) {
   if (made_ == most_made) return false;
   if (recordings_.empty()) return true;
@@ -58,7 +58,7 @@ std::unique_ptr<CallRecordings::Recording> CallRecordings::record(ArgumentSlots&
         actions_[i],
         RecordingFrame(run, capturing, recording->uses, *recording->scratch, recording->held));
     recording->graph->add_child(capture.finish(), kernels);
-    // Captured is not launched.
+    // Captured kernels have not been launched.
     statistics().kernel_launches.fetch_sub(kernels, std::memory_order_relaxed);
   }
   recording->graph->instantiate();

@@ -12,12 +12,12 @@
 
 namespace heddle::runtime::cuda {
 
-/// Graphs of the same actions, with library calls among them. A library call is captured with its
-/// addresses and scalars as constants, so that there is one graph for each set of these that comes
-/// back: a loop whose results take turns between two buffers has two.
+/// Graphs of the same actions, which include library calls. A captured library call has its
+/// addresses and scalars as constants, so each recurring set of these gets its own graph: a loop
+/// that alternates between two result buffers has two.
 class CallRecordings {
  public:
-  /// Refers to all that it is given, whose actions are [first, last).
+  /// The actions [first, last) of `actions`. Keeps references to all constructor arguments.
   CallRecordings(std::span<const Action> actions, std::size_t first, std::size_t last,
                  const CudaLauncher& launcher, const EnqueueCall& enqueue_call)
       : actions_(actions),
@@ -26,12 +26,12 @@ class CallRecordings {
         launcher_(launcher),
         enqueue_call_(enqueue_call) {}
 
-  /// The graph that serves the run; null where there is none, and making one is not worthwhile or
+  /// The graph that can serve the run. Null if there is none, and making one is not worthwhile or
   /// has failed.
   GraphSegment* find(ArgumentSlots& arguments, const CallFrame& run, ContextHandle context);
 
  private:
-  /// A program keeps this many, and captures no more once it has made `most_made`.
+  /// At most `most_kept` graphs are kept; after `most_made` captures no more are made.
   static constexpr std::size_t most_kept = 4;
   static constexpr int most_made = 16;
 
@@ -51,7 +51,8 @@ class CallRecordings {
   const CudaLauncher& launcher_;
   const EnqueueCall& enqueue_call_;
   std::vector<std::unique_ptr<Recording>> recordings_;  ///< most recently used first
-  std::array<std::uint64_t, 8> unserved_{};             ///< CallUses::hash of runs without a graph
+  std::array<std::uint64_t, 8> unserved_{};             ///< CallUses::hash of recent runs without a
+                                                        ///< graph
   std::size_t next_unserved_ = 0;
   int made_ = 0;
 };

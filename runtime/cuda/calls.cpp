@@ -10,7 +10,7 @@ namespace heddle::runtime::cuda {
 
 namespace {
 
-/// Sorts, by kernels of the program.
+/// Sorts, with kernels of the program itself.
 class SortHandler final : public CallHandler {
  public:
   CallWork prepare(const passes::CallStep& step, const CallContext& context) const override {

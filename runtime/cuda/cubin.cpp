@@ -15,11 +15,11 @@ namespace heddle::runtime {
 
 namespace {
 
-/// Attributes of .nv.info, as nvdisasm and cuobjdump name them.
+/// Attributes of .nv.info, named as in nvdisasm and cuobjdump.
 enum class Attribute : std::uint8_t { frame_size = 0x11, register_count = 0x2f };
-/// How an attribute's value is stored.
+/// Storage format of an attribute's value.
 constexpr std::uint8_t sized_value = 4;
-/// What the system keeps of each block's shared memory where sections count it.
+/// Bytes of each block's shared memory reserved for the system, which section sizes include.
 constexpr std::uint64_t reserved_shared_bytes = 1024;
 
 class Cubin {
@@ -82,7 +82,7 @@ class Cubin {
     return text_at(sections_[symbols->sh_link].sh_offset + symbol.st_name);
   }
 
-  /// The value of an attribute of .nv.info, which are pairs of a symbol and a number.
+  /// The value of an attribute in .nv.info. These values are pairs of a symbol and a number.
   int attribute(Attribute wanted, std::string_view kernel) const {
     const Elf64_Shdr* const info = section(".nv.info");
     if (info == nullptr) throw ParseError("cubin: no .nv.info");

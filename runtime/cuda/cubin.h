@@ -7,10 +7,10 @@
 
 namespace heddle::runtime {
 
-/// What the machine code of `kernel` needs, read from a cubin, an ELF file: registers and the stack
-/// from the attributes of .nv.info, the rest from the sizes of its sections. Shared memory is what
-/// the text declares, without the kilobyte that sm_90 and later keep for the system. Throws
-/// ParseError for bytes that are no cubin or that have no such kernel.
+/// The resources that the machine code of `kernel` uses, read from a cubin, which is an ELF file:
+/// registers and stack from the attributes of .nv.info, the rest from section sizes. Shared memory
+/// is the amount declared in the source, without the kilobyte that sm_90 and later reserve for the
+/// system. Throws ParseError if the bytes are not a cubin or do not contain the kernel.
 passes::KernelResources read_cubin(std::string_view bytes, const std::string& kernel);
 
 }  // namespace heddle::runtime

@@ -21,7 +21,7 @@ struct CudaDevice {
   std::once_flag retained, detected;
 };
 
-/// One for each GPU, made when first asked for and kept for ever.
+/// One for each GPU, created on first use and never destroyed.
 std::vector<std::unique_ptr<CudaDevice>>& cuda_devices() {
   static constinit ir::Lasting<std::vector<std::unique_ptr<CudaDevice>>> instance;
   return instance.get([] {
@@ -58,11 +58,11 @@ ir::Target detect_target(DeviceHandle handle) {
   out.shared_bytes_per_block = attribute(handle, max_shared_memory_per_block_optin);
   out.registers_per_block = attribute(handle, max_registers_per_block);
   out.max_threads_per_block = attribute(handle, max_threads_per_block);
-  // A driver that knows no clusters refuses the attribute.
+  // A driver without cluster support rejects the attribute.
   int clusters = 0;
   driver().device_get_attribute.attempt(&clusters, cluster_launch, handle);
   const bool has_clusters = clusters != 0 && driver().launch_kernel_ex;
-  // 8 is what every such GPU has; these two have 16 where a kernel asks for it.
+  // All GPUs with clusters support 8 blocks; these two support 16 if a kernel opts in.
   const bool has_large = out.architecture == "sm_90" || out.architecture == "sm_100";
   out.max_cluster = !has_clusters ? 1 : has_large ? 16 : 8;
   out.l2_bytes = attribute(handle, l2_cache_size);

@@ -6,22 +6,22 @@
 /// The GPUs of this process and their contexts.
 namespace heddle::runtime::cuda {
 
-/// 0 where there is no driver.
+/// 0 if there is no driver.
 int device_count();
-/// Both are detected once. Throw DeviceError for a GPU that is not there.
+/// Both are detected once. Throw DeviceError for a GPU that does not exist.
 const ir::Target& target_of(int ordinal);
 const DeviceFacts& facts_of(int ordinal);
 
-/// The GPU's primary context, retained when first asked for and never released. Throws DeviceError.
+/// The GPU's primary context, retained on first use and never released. Throws DeviceError.
 ContextHandle primary_context(int ordinal);
 
-/// Makes a GPU's primary context current. True where leave_context() has to put back what was
-/// current before. Where that was none, GPU 0's stays: it is what CUDA's runtime would make
-/// current, and a thread's next calls find it there.
+/// Makes a GPU's primary context current. Returns true if leave_context() must restore the previous
+/// one. If there was none, the context of GPU 0 stays current: the CUDA runtime would choose it
+/// too, and the thread's next calls find it.
 bool enter_context(int ordinal);
 void leave_context() noexcept;
 
-/// A context that is current for a scope.
+/// Makes a GPU's context current for a scope.
 class ContextScope {
  public:
   explicit ContextScope(int ordinal) : entered_(enter_context(ordinal)) {}

@@ -22,12 +22,12 @@ std::atomic<bool> exiting{false}, forked{false};
 
 struct Loaded {
   Driver table;
-  bool bound = false;  ///< the table's required entries are all there
+  bool bound = false;  ///< all required entries of the table are present
   int version = 0;
   std::string reason;
 };
 
-/// Empty on success, else the names that the library lacks.
+/// Fills the table. Returns the names of missing functions; empty on success.
 std::string bind(const DynamicLibrary& library, Driver& table) {
   std::string missing;
   constexpr std::string_view required = "required";
@@ -39,7 +39,7 @@ std::string bind(const DynamicLibrary& library, Driver& table) {
   return missing;
 }
 
-/// What the first sticky error of each GPU was.
+/// The first sticky error of each GPU.
 struct Losses {
   ir::Mutex mutex;
   std::map<int, std::string> by_ordinal;
@@ -69,7 +69,7 @@ std::string name_of_device(int ordinal) {
   return ordinal == unknown_device ? "the GPU" : fmt::format("cuda:{}", ordinal);
 }
 
-/// Keeps the first message of a GPU, and returns it.
+/// Records a GPU's first message, and returns it.
 std::string note_loss(int ordinal, const std::string& message) {
   const std::lock_guard lock(losses().mutex);
   return losses().by_ordinal.emplace(ordinal, message).first->second;
@@ -84,7 +84,7 @@ std::string describe(const Driver& table, Result result) {
                      static_cast<int>(result), text != nullptr ? text : "no description");
 }
 
-/// The reason why CUDA cannot be used, empty when it can.
+/// Loads the driver. Returns why CUDA cannot be used; empty if it can.
 std::string load(Loaded& out) {
   LibraryReport report;
   const auto library = DynamicLibrary::open({.title = "the CUDA driver",

@@ -7,8 +7,8 @@
 #include "runtime/base/dynamic_library.h"
 #include "runtime/device/handles.h"
 
-/// The CUDA Driver API, opened when first needed. The declarations are our own and follow the
-/// binary interface of cuda.h, so that no toolkit is needed to build Heddle.
+/// The CUDA Driver API, opened when first needed. The declarations are Heddle's own and follow the
+/// binary interface of cuda.h, so that building Heddle needs no CUDA toolkit.
 namespace heddle::runtime::cuda {
 
 enum class Result : int {
@@ -87,7 +87,7 @@ enum class FunctionAttribute : int {
 };
 
 enum class PointerAttribute : int { context = 1, memory_type = 2, device_ordinal = 9 };
-/// What PointerAttribute::memory_type answers.
+/// Values of PointerAttribute::memory_type.
 enum class MemoryType : unsigned { host = 1, device = 2, array = 3, unified = 4 };
 enum class JitOption : int { error_log_buffer = 5, error_log_buffer_size_bytes = 6 };
 enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
@@ -146,20 +146,19 @@ struct MemsetNodeParams {
 };
 static_assert(sizeof(MemsetNodeParams) == 40);
 
-/// Whether nothing can be done with the context after such an error: the driver answers every
-/// further call with it.
+/// Whether the error makes the context unusable: every further call returns the same error.
 bool is_sticky(Result result);
 
-/// Throws OutOfMemory for out_of_memory and DeviceError for any other failure, naming the call and
-/// the driver's own words. After an error that is_sticky() it says too which call met it first.
-/// `ordinal` is the GPU of what the call was for; by default that of the current context.
+/// Throws OutOfMemory for out_of_memory and DeviceError for any other failure, with the call's name
+/// and the driver's message. For an error that is_sticky(), the message also names the call that
+/// met it first. `ordinal` is the GPU of the call; by default the GPU of the current context.
 void check(Result result, const char* call, int ordinal = -1);
 /// " cuda:0 is lost since cuStreamSynchronize failed: ...", for errors of libraries that call the
-/// driver themselves; empty while no call has met a sticky error of that GPU, which is by default
-/// that of the current context.
+/// driver themselves. Empty if no call has met a sticky error on the GPU. By default the GPU of the
+/// current context.
 std::string describe_loss(int ordinal = -1);
 
-/// An entry of the table. Calling it checks the result; `attempt` hands it out instead.
+/// A function of the table. Calling it checks the result; `attempt` returns the result instead.
 template <class Signature>
 class Function;
 template <class... Parameters>
@@ -171,7 +170,7 @@ class Function<Result(Parameters...)> {
     }
   }
   Result attempt(Parameters... parameters) const { return pointer_(parameters...); }
-  /// False for an optional function that this driver does not have.
+  /// False if this driver lacks the function, which is optional.
   explicit operator bool() const { return pointer_ != nullptr; }
   void bind(void* symbol, const char* name) {
     pointer_ = reinterpret_cast<Result (*)(Parameters...)>(symbol);
@@ -189,18 +188,18 @@ struct Driver {
 #undef HEDDLE_CUDA
 };
 
-/// True when the driver is there, initialises and has a device. Looks once; thread-safe; never
+/// True if the driver is installed, initialises and has a device. Checked once; thread-safe; never
 /// throws.
 bool available();
-/// Why available() is false, in a sentence or, for a missing library, with every place tried.
-/// Empty when it is true.
+/// Why available() is false: a sentence or, for a missing library, every location tried. Empty if
+/// it is true.
 const std::string& unavailable_reason();
-/// The table. Throws DeviceError with unavailable_reason() when there is no CUDA.
+/// The function table. Throws DeviceError with unavailable_reason() if there is no CUDA.
 const Driver& driver();
-/// 12040 for CUDA 12.4: the newest CUDA that the driver serves; 0 when there is none.
+/// The newest CUDA version that the driver supports: 12040 for CUDA 12.4; 0 if there is no driver.
 int driver_version();
-/// True once the driver must not be called any more, not even to give back what it owns: the
-/// process has begun to exit, or is the forked child of one that had initialised the driver.
+/// True once the driver must not be called any more, not even to release resources: the process has
+/// begun to exit, or was forked from one that had initialised the driver.
 bool unusable();
 
 }  // namespace heddle::runtime::cuda

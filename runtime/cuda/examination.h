@@ -6,7 +6,7 @@
 
 namespace heddle::runtime::cuda {
 
-/// The driver, the GPUs, NVRTC and the CUDA libraries.
+/// Reports the driver, the GPUs, NVRTC and the CUDA libraries.
 std::vector<Finding> examine();
 
 }  // namespace heddle::runtime::cuda

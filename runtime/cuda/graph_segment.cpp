@@ -11,7 +11,8 @@
 namespace heddle::runtime::cuda {
 
 StreamCapture::StreamCapture(const Stream& stream) : stream_(stream) {
-  // Relaxed: nothing that other threads do meanwhile, nor memory that a library asks for, matters.
+  // Relaxed mode: calls of other threads and memory allocations by a library do not affect the
+  // capture.
   driver().stream_begin_capture(stream.handle(), CaptureMode::relaxed);
 }
 
@@ -33,7 +34,7 @@ GraphSegment::GraphSegment(std::span<const Action> actions, ContextHandle contex
 
 GraphSegment::~GraphSegment() {
   if (unusable()) return;
-  // One that is running goes when it is done.
+  // The driver destroys a running graph when it has finished.
   if (executable_ != nullptr) driver().graph_exec_destroy.attempt(executable_);
   driver().graph_destroy.attempt(graph_);
 }
@@ -100,7 +101,7 @@ void GraphSegment::launch(ArgumentSlots& arguments, const Stream& stream) {
   statistics().kernel_launches.fetch_add(kernels_, std::memory_order_relaxed);
 }
 
-/// For launches to come; those that are enqueued or running keep what they were given.
+/// Updates a node for future launches. Enqueued or running launches keep their arguments.
 void GraphSegment::patch(Node& node, ArgumentSlots& arguments) {
   const Action& action = actions_[node.action];
   const auto values = arguments.values(action);

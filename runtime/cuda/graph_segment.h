@@ -10,7 +10,7 @@
 
 namespace heddle::runtime::cuda {
 
-/// A graph that is captured from a stream. The capture ends with this object, or with finish().
+/// Captures a graph from a stream, until finish() or destruction.
 class StreamCapture {
  public:
   /// Throws DeviceError.
@@ -18,7 +18,7 @@ class StreamCapture {
   ~StreamCapture();
   StreamCapture(const StreamCapture&) = delete;
   StreamCapture& operator=(const StreamCapture&) = delete;
-  /// What was captured, as long as this lives. Throws DeviceError.
+  /// The captured graph, valid as long as this object. Throws DeviceError.
   GraphHandle finish();
 
  private:
@@ -27,11 +27,11 @@ class StreamCapture {
   bool active_ = true;
 };
 
-/// Consecutive actions of a schedule as one executable graph, in which each waits for the one
-/// before it. Arguments of kernels and addresses of fills are patched where they have changed.
+/// Consecutive actions of a schedule as one executable graph, executed in sequence. Kernel
+/// arguments and fill addresses are patched when they have changed.
 class GraphSegment {
  public:
-  /// Refers to the actions. The device has been entered. Throws DeviceError.
+  /// Keeps a reference to the actions. The device has been entered. Throws DeviceError.
   GraphSegment(std::span<const Action> actions, ContextHandle context);
   GraphSegment(const GraphSegment&) = delete;
   GraphSegment& operator=(const GraphSegment&) = delete;
@@ -39,13 +39,14 @@ class GraphSegment {
 
   /// Adds a launch or a fill, by its index among the actions.
   void add(std::size_t action, const CudaLauncher& launcher, ArgumentSlots& arguments);
-  /// Adds a copy of a graph, whose nodes are not patched; `kernels` of them are the program's.
+  /// Adds a copy of a graph whose nodes are not patched. `kernels` of its kernels are the program's
+  /// own.
   void add_child(GraphHandle graph, std::size_t kernels);
-  /// Comes once, after all has been added.
+  /// Call once, after everything has been added.
   void instantiate();
 
-  /// Enqueues all of it. When it throws, nothing was enqueued. Launches must be of one stream,
-  /// whose order keeps one from overtaking another, and of one thread at a time.
+  /// Enqueues the whole graph. If it throws, nothing was enqueued. All launches must use the same
+  /// stream, whose order prevents overlapping runs, and one thread at a time.
   void launch(ArgumentSlots& arguments, const Stream& stream);
 
  private:
@@ -55,8 +56,8 @@ class GraphSegment {
     GraphNodeHandle handle = nullptr;
     KernelNodeParams kernel;
     MemsetNodeParams memset;
-    std::uint64_t version = 0;           ///< of the arguments when they were last compared
-    std::vector<ir::ElementBits> given;  ///< the arguments that the executable graph has
+    std::uint64_t version = 0;           ///< version of the arguments at the last comparison
+    std::vector<ir::ElementBits> given;  ///< the arguments in the executable graph
   };
   void add_fill(Node& node, ArgumentSlots& arguments);
   void add_kernel(Node& node, const CudaLauncher& launcher, ArgumentSlots& arguments);

@@ -48,7 +48,7 @@ class NvrtcCompiler final : public KernelCompiler {
     return "for " + target.architecture;
   }
 
-  /// One module a kernel: NVRTC runs on as many threads as there are kernels.
+  /// One kernel per module, so that NVRTC runs on as many threads as there are kernels.
   std::size_t batch_size(std::size_t) const override { return 1; }
   void make(std::vector<Making>& makings, const CompileOptions& options, const ir::Target& target,
             Lookup lookup) const override;
@@ -71,7 +71,7 @@ class NvrtcCompiler final : public KernelCompiler {
   }
 };
 
-/// Of a module that is one kernel.
+/// Makes a module of one kernel.
 void make_one(Making& making, const CompileOptions& options, const ir::Target& target,
               Lookup lookup, CompileProgress& progress) {
   const ir::Span span(ir::Phase::compile, making.kernels[0].name);

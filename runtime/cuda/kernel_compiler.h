@@ -4,7 +4,7 @@
 
 namespace heddle::runtime::cuda {
 
-/// Prints CUDA C++ and compiles it by NVRTC.
+/// Prints CUDA C++ and compiles it with NVRTC.
 const KernelCompiler& kernel_compiler();
 
 }  // namespace heddle::runtime::cuda

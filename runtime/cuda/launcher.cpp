@@ -94,14 +94,14 @@ void CudaLauncher::launch_cluster(const passes::KernelStep& step, unsigned block
   driver().launch_kernel_ex(&config, functions_[step.kernel], pointers, nullptr);
 }
 
-/// More blocks than every GPU with clusters takes have to be asked for.
+/// Opts in to clusters larger than the portable size.
 void CudaLauncher::allow_cluster(std::uint32_t kernel, std::uint32_t blocks) const {
   if (blocks <= portable_cluster) return;
   driver().func_set_attribute(functions_[kernel],
                               FunctionAttribute::non_portable_cluster_size_allowed, 1);
 }
 
-/// What is beyond the default has to be asked for.
+/// Opts in to more dynamic shared memory than the default limit.
 void CudaLauncher::allow_shared_bytes(std::uint32_t kernel, std::uint32_t bytes) const {
   if (bytes <= default_shared_bytes) return;
   driver().func_set_attribute(functions_[kernel], FunctionAttribute::max_dynamic_shared_size_bytes,

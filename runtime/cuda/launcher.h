@@ -10,7 +10,7 @@
 
 namespace heddle::runtime::cuda {
 
-/// The kernels of a program on a GPU.
+/// Launches the kernels of a program on a GPU.
 class CudaLauncher final : public KernelLauncher {
  public:
   CudaLauncher(const ProgramImage& image, int ordinal);
@@ -21,7 +21,7 @@ class CudaLauncher final : public KernelLauncher {
   std::unique_ptr<ProgramGraph> make_graph(const Schedule& schedule, BufferRef arena,
                                            EnqueueCall enqueue_call) const override;
 
-  /// The launch as a node of a graph, but for its arguments. Throws DeviceError.
+  /// The launch as parameters of a graph node, without its arguments. Throws DeviceError.
   KernelNodeParams node_params(const passes::KernelStep& step, std::int64_t blocks) const;
 
  private:

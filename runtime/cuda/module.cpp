@@ -19,7 +19,7 @@ bool is_damaged(cuda::Result result) {
          result == cuda::Result::invalid_ptx;
 }
 
-/// Code that a driver does not know is that of a newer release's compiler, or of another GPU.
+/// Whether the code is for a newer driver or another GPU.
 bool is_unsuitable(cuda::Result result) {
   return result == cuda::Result::unsupported_ptx_version ||
          result == cuda::Result::no_binary_for_gpu;
@@ -45,7 +45,7 @@ CudaModule::CudaModule(std::string_view bytes, int ordinal) : ordinal_(ordinal) 
   std::array<cuda::JitOption, 2> options = {cuda::JitOption::error_log_buffer,
                                             cuda::JitOption::error_log_buffer_size_bytes};
   std::array<void*, 2> values = {text.data(), reinterpret_cast<void*>(text.size() - 1)};
-  // PTX has to end in a zero, which a string_view does not promise.
+  // PTX must be zero-terminated, which a string_view does not guarantee.
   const std::string image(bytes);
   const cuda::Result result = cuda::driver().module_load_data_ex.attempt(
       &handle_, image.c_str(), static_cast<unsigned>(options.size()), options.data(),
@@ -66,11 +66,11 @@ CudaModule::~CudaModule() {
   if (handle_ == nullptr || cuda::unusable()) return;
   try {
     cuda::ContextScope context(ordinal_);
-    // The driver does not keep code for launches that are still pending.
+    // The driver does not keep the code for pending launches, so wait for them.
     cuda::driver().ctx_synchronize.attempt();
     cuda::driver().module_unload.attempt(handle_);
   } catch (const Error&) {
-    // The context is lost, and the module with it.
+    // The context is lost, and so is the module.
     handle_ = nullptr;
   }
 }

@@ -7,18 +7,18 @@
 
 namespace heddle::runtime {
 
-/// A cubin or PTX in a GPU's primary context. Unloaded with the object, which must outlive all work
-/// that uses it.
+/// A cubin or PTX module in a GPU's primary context. The destructor unloads it, so the object must
+/// outlive all work that uses it.
 class CudaModule {
  public:
-  /// Throws BadImage when the driver refuses the bytes, with its log; DeviceError when they are not
-  /// to blame.
+  /// Throws BadImage with the driver's log if the driver rejects the bytes; DeviceError if it fails
+  /// for another reason.
   CudaModule(std::string_view bytes, int ordinal);
   ~CudaModule();
   CudaModule(const CudaModule&) = delete;
   CudaModule& operator=(const CudaModule&) = delete;
 
-  /// Throws DeviceError where there is no such kernel.
+  /// Throws DeviceError if there is no such kernel.
   cuda::FunctionHandle function(const std::string& name) const;
   int ordinal() const { return ordinal_; }
 
@@ -27,11 +27,11 @@ class CudaModule {
   cuda::ModuleHandle handle_ = nullptr;
 };
 
-/// What the driver found out about a kernel.
+/// The driver's information on a kernel.
 struct KernelFacts {
   int registers = 0;
-  int local_bytes = 0;   ///< spilled, a thread
-  int shared_bytes = 0;  ///< static, a block
+  int local_bytes = 0;   ///< spilled bytes per thread
+  int shared_bytes = 0;  ///< static bytes per block
   int max_threads_per_block = 0;
 };
 /// Throws DeviceError.

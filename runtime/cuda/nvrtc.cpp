@@ -54,7 +54,7 @@ struct Loaded {
   std::vector<int> architectures;
 };
 
-/// The names that the library lacks.
+/// Fills the table. Returns the names of missing functions.
 std::string bind(const DynamicLibrary& library, Api& api) {
   std::string missing;
 #define HEDDLE_NVRTC(name) library.bind(api.name, #name, missing)
@@ -75,8 +75,8 @@ std::string bind(const DynamicLibrary& library, Api& api) {
   return missing;
 }
 
-/// NVRTC opens its builtins by bare name. Loading the file beside it first makes that find the one
-/// that belongs to it wherever the two are installed.
+/// NVRTC opens its builtins library by bare name. Loading the file in NVRTC's own folder first
+/// makes NVRTC find the matching one, wherever the two are installed.
 std::string load_builtins(const std::string& nvrtc_path, int major, int minor) {
   const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
   const std::string beside = (std::filesystem::path(nvrtc_path).parent_path() / name).string();
@@ -93,7 +93,7 @@ LibraryRequest request() {
                      .names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"},
                      .packages = {"cuda_nvrtc"},
                      .variable = ir::Variable::nvrtc};
-  // Machine code of a newer major release may be refused by the driver.
+  // A driver of an older major release may reject machine code of a newer one.
   constexpr int first_13 = 13000;
   if (cuda::available() && cuda::driver_version() < first_13) {
     std::rotate(out.names.begin(), out.names.begin() + 1, out.names.begin() + 2);
@@ -142,7 +142,7 @@ const Loaded& require() {
   return state;
 }
 
-/// An nvrtcProgram, destroyed on every way out.
+/// Owns an nvrtcProgram.
 class ProgramOwner {
  public:
   ProgramOwner(const Api& api, const std::string& source, const std::string& name) : api_(api) {
@@ -167,7 +167,7 @@ class ProgramOwner {
     if (bytes > 0) read(program_, out.data());
     return out;
   }
-  /// Texts come with a terminating zero.
+  /// NVRTC's texts include a terminating zero, which is removed.
   std::string read_text(Size size, Read get) const {
     std::string out = read(size, get);
     if (!out.empty() && out.back() == '\0') out.pop_back();
@@ -201,7 +201,7 @@ void prefetch() {
   std::call_once(once, [] {
     *loader = std::thread([] { loaded(); });
     ir::in_forked_child([] { new (loader) std::thread; });
-    // The process must not tear its libraries down while one is being opened.
+    // Joins the loader before the process unloads libraries at exit.
     std::atexit([] {
       if (loader->joinable()) loader->join();
     });
@@ -274,7 +274,7 @@ Binary compile(std::string_view source, const std::string& name, std::string_vie
   const std::string file =
       options.line_info ? source_path(options.source_folder, name, ".cu") : name;
   const ProgramOwner program(state.api, std::string(source), file);
-  const ir::ForkSection section;  // it has locks of its own
+  const ir::ForkSection section;  // NVRTC has internal locks
   const Result result =
       state.api.nvrtcCompileProgram(program.get(), static_cast<int>(list.size()), pointers.data());
   Binary out;

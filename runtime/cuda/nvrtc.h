@@ -6,7 +6,7 @@
 
 #include "runtime/base/dynamic_library.h"
 
-/// NVRTC, opened when first needed: CUDA C++ text to machine code.
+/// NVRTC, opened when first needed: compiles CUDA C++ to machine code.
 namespace heddle::runtime::nvrtc {
 
 enum class BinaryKind { cubin, ptx };
@@ -15,27 +15,29 @@ struct Binary {
   BinaryKind kind = BinaryKind::cubin;
   std::string bytes;
   std::string log;           ///< warnings of a compile that succeeded
-  std::string architecture;  ///< what it was compiled for: "sm_90", or "compute_90" for PTX
+  std::string architecture;  ///< the compile target: "sm_90", or "compute_90" for PTX
 };
 
-/// True when the library can be loaded. Never throws. Loads it.
+/// True if the library can be loaded. Loads it; never throws.
 bool available();
-/// Why available() is false, with every place tried; empty when it is true.
+/// Why available() is false, with every location tried; empty if it is true.
 const std::string& unavailable_reason();
-/// Starts to load the library in the background, so that a compile soon after waits less.
+/// Starts loading the library in the background, so that an early compile waits less.
 void prefetch();
 
-/// "13.0 build 580.12": the release and, where the library shows it, the build. Part of a module's
-/// key. Throws DeviceError when there is no NVRTC.
+/// "13.0 build 580.12": the release and, if the library exposes it, the build. Part of a module's
+/// key. Throws DeviceError if there is no NVRTC.
 std::string version();
-/// The library's file, for reports. Throws DeviceError.
+/// The path of the library's file, for reports. Throws DeviceError.
 std::string path();
-/// Compute capabilities that it makes machine code for, ascending: 75, 80 ... Throws DeviceError.
+/// Compute capabilities for which it generates machine code, ascending: 75, 80 ... Throws
+/// DeviceError.
 const std::vector<int>& supported_architectures();
 
-/// What a device of `architecture` ("sm_90") gets, given the architectures that are known: its own
-/// machine code; else PTX for the highest that is older, which the driver finishes. Throws
-/// DeviceError, naming the architecture, the version and what to do, when all are newer.
+/// The code to generate for a device of `architecture` ("sm_90"), given the `known` architectures:
+/// machine code for the device itself if known; else PTX for the highest older architecture, which
+/// the driver compiles. Throws DeviceError, with the architecture, the version and advice, if all
+/// known ones are newer.
 struct Choice {
   BinaryKind kind = BinaryKind::cubin;
   std::string option_value;  ///< for --gpu-architecture
@@ -46,16 +48,17 @@ Choice choose_architecture(std::string_view architecture, const std::vector<int>
 struct Options {
   bool contract = true;                 ///< fuse a * b + c
   bool line_info = false;               ///< for profilers and debuggers
-  std::string source_folder = {};       ///< where these look for NAME.cu, with line_info
+  std::string source_folder = {};       ///< folder in which these search for NAME.cu, if line_info
+                                        ///< is set
   bool approximate = false;             ///< 2 ulp division and square root, fast exp and log
   std::vector<std::string> extra = {};  ///< further options, in order
 };
-/// The options passed for these settings, in order, without --gpu-architecture; part of keys.
+/// The options for these settings, in order, without --gpu-architecture. Part of keys.
 std::vector<std::string> option_list(const Options& options);
 
-/// Compiles one translation unit with no include path. `name` stands in messages. Throws
-/// CompileError with the log, the options and the numbered source; DeviceError when there is no
-/// NVRTC or it cannot serve the architecture. Thread-safe; calls run in parallel.
+/// Compiles one translation unit without an include path. `name` is used in messages. Throws
+/// CompileError with the log, the options and the numbered source; DeviceError if there is no NVRTC
+/// or it does not support the architecture. Thread-safe; calls run in parallel.
 Binary compile(std::string_view source, const std::string& name, std::string_view architecture,
                const Options& options);
 

@@ -37,8 +37,8 @@ using DomainCreate = Domain (*)(const char* name);
 using DomainRangePush = int (*)(Domain domain, const EventAttributes* attributes);
 using DomainRangePop = int (*)(Domain domain);
 
-/// Functions that a tool may want to hear of, by module: a slot each, which it sets. Slot 0 is of
-/// none.
+/// Numbers of NVTX modules, and the slots in their function tables, which a tool sets to its
+/// callbacks. Slot 0 is unused.
 enum Module : std::uint32_t { core2 = 5, module_count = 7 };
 enum Core2 : std::uint32_t { domain_range_push = 4, domain_range_pop = 5, domain_create = 12 };
 constexpr std::array<unsigned, module_count> slot_counts = {0, 16, 9, 15, 7, 16, 7};

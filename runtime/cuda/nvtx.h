@@ -1,16 +1,16 @@
 #pragma once
 
-/// Ranges for Nsight Systems and other tools that listen by NVTX 3: tracing, passes, printing,
-/// compiling, loading and launching, each with its name, in the domain "heddle".
+/// Ranges for Nsight Systems and other tools that use NVTX 3: tracing, passes, printing, compiling,
+/// loading and launching, each with its name, in the domain "heddle".
 ///
-/// NVTX is a convention between headers that an application compiles and a library that the tool
-/// puts into the process. The headers' side of it is spoken here, by declarations of our own, so
-/// that no toolkit is needed and every build has it. A process without a tool looks once whether
+/// NVTX is an interface between headers compiled into an application and a library that the tool
+/// injects into the process. This code implements the header side with its own declarations, so
+/// that every build has it and needs no toolkit. A process without a tool only checks once whether
 /// there is one.
 namespace heddle::runtime::nvtx {
 
-/// Tells the tool, where there is one (NVTX_INJECTION64_PATH names it, or it is loaded already), of
-/// all spans from now on. To be called once.
+/// Reports all spans from now on to the tool, if there is one (named by NVTX_INJECTION64_PATH, or
+/// already loaded). Call once.
 void attach();
 
 }  // namespace heddle::runtime::nvtx

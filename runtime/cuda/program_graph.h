@@ -13,22 +13,23 @@
 
 namespace heddle::runtime::cuda {
 
-/// As executable CUDA graphs, made when they are first launched. Library calls that cannot be
-/// captured divide the actions into ranges. A range is one graph where one with its library calls
-/// serves the run; else its kernels between two library calls are one.
+/// A ProgramGraph of executable CUDA graphs, which are made at their first launch. Library calls
+/// that cannot be captured divide the actions into ranges. A range is launched as one graph if
+/// there is a graph whose captured library calls match the run; otherwise the kernels between two
+/// library calls form a graph.
 class CudaGraph final : public ProgramGraph {
  public:
-  /// Whether the driver can, and there is something to put into graphs.
+  /// Whether the driver supports such graphs and the schedule contains something to put into them.
   static bool possible(const Schedule& schedule);
 
-  /// As KernelLauncher::make_graph.
+  /// See KernelLauncher::make_graph.
   CudaGraph(const Schedule& schedule, const CudaLauncher& launcher, BufferRef arena,
             EnqueueCall enqueue_call, int ordinal);
   std::size_t launch(std::size_t action, ArgumentSlots& arguments, const CallFrame& frame) override;
 
  private:
   struct Range {
-    std::size_t first = 0, last = 0;  ///< of the actions, behind the last
+    std::size_t first = 0, last = 0;  ///< indices of actions; `last` is past the end
     std::optional<CallRecordings> recordings;
   };
   struct Segment {
@@ -42,8 +43,8 @@ class CudaGraph final : public ProgramGraph {
   const CudaLauncher& launcher_;
   EnqueueCall enqueue_call_;
   ContextHandle context_;
-  std::vector<Range> ranges_;      ///< those with library calls, in order
-  std::vector<Segment> segments_;  ///< between library calls, in order
+  std::vector<Range> ranges_;      ///< the ranges with library calls, in order
+  std::vector<Segment> segments_;  ///< runs of actions between library calls, in order
 };
 
 }  // namespace heddle::runtime::cuda

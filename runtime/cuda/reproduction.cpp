@@ -8,7 +8,7 @@ namespace heddle::runtime {
 
 namespace {
 
-/// What NVRTC says to a file: LIBRARY FILE OPTIONS.
+/// A program that compiles a file with NVRTC: LIBRARY FILE OPTIONS.
 constexpr const char* nvrtc_program = R"(#include <dlfcn.h>
 #include <fstream>
 #include <iostream>
@@ -38,7 +38,7 @@ int main(int count, char** words) {
 }
 )";
 
-/// What the driver says to a module: LIBRARY FILE.
+/// A program that loads a module with the driver: LIBRARY FILE.
 constexpr const char* driver_program = R"(#include <dlfcn.h>
 #include <fstream>
 #include <iostream>

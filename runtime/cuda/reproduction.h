@@ -8,10 +8,10 @@
 
 namespace heddle::runtime {
 
-/// Compiles `source`, a file among the reproduction's, by the NVRTC at `library`.
+/// A reproduction that compiles `source`, one of its files, with the NVRTC at `library`.
 Reproduction nvrtc_reproduction(const std::string& library, Reproduction::File source,
                                 const std::vector<std::string>& options);
-/// Loads a module as the driver has refused to.
+/// A reproduction of a module load that the driver rejected.
 Reproduction driver_reproduction(const ModuleImage& module);
 
 }  // namespace heddle::runtime

@@ -27,7 +27,7 @@ namespace {
   throw InternalError(fmt::format("the CPU has no {}", what));
 }
 
-/// The host's processor. It works at once, so that there is nothing to wait for.
+/// The host's processor. It executes work synchronously, so nothing needs to be waited for.
 class HostBackend final : public Backend {
  public:
   constexpr HostBackend() : Backend("cpu", "the CPU", false, ir::TargetKind::host) {}
@@ -104,11 +104,13 @@ const DeviceFacts& HostBackend::facts(int) const {
   });
 }
 
-/// Segments are whole multiples of 2 MiB, aligned so that the kernel can back them by huge pages.
+/// Segments are multiples of 2 MiB and aligned to that, so that the kernel can back them with huge
+/// pages.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t worth_asking = std::size_t{64} << 20;
 
-/// The system promises more than it has, and ends the process that takes it at its word.
+/// Checks the available memory first: the system overcommits, and kills a process that uses more
+/// than there is.
 void* HostBackend::reserve(int, std::size_t bytes) const {
   if (bytes >= worth_asking && bytes > host_free_bytes()) return nullptr;
   void* pointer = nullptr;

@@ -11,7 +11,7 @@ namespace heddle::runtime::host {
 
 namespace {
 
-/// Sorts, by the runtime itself.
+/// Sorts with the runtime's own code.
 class PreparedSort final : public PreparedCall {
  public:
   PreparedSort(passes::SortCall sort, std::int64_t rows, std::int64_t length)
@@ -39,7 +39,7 @@ class SortHandler final : public CallHandler {
   }
 };
 
-/// Cholesky factorisations, by LAPACK.
+/// Cholesky factorisations with LAPACK.
 class LapackCholesky final : public PreparedCholesky {
  public:
   using PreparedCholesky::PreparedCholesky;

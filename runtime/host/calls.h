@@ -6,7 +6,7 @@
 
 namespace heddle::runtime::host {
 
-/// The handler that runs calls of this name on the CPU; null where there is none.
+/// The handler for library calls of this name on the CPU; null if there is none.
 const CallHandler* call_handler(std::string_view name);
 
 }  // namespace heddle::runtime::host

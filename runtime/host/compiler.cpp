@@ -33,18 +33,19 @@ namespace {
 
 struct Found {
   Compiler compiler;
-  std::string reason;  ///< empty when there is a compiler
+  std::string reason;  ///< empty if there is a compiler
 };
 
-/// "Debian clang version 14.0.6" or "(Debian 12.2.0-14) 12.2.0": the first line without the first
-/// word of GCC's, which repeats the name that it was called by.
+/// "Debian clang version 14.0.6" or "(Debian 12.2.0-14) 12.2.0": the first line of the output. For
+/// GCC without the first word, which is the name of the invoked program.
 std::string version_of(const std::string& output, bool clang) {
   std::string line = output.substr(0, output.find('\n'));
   if (!clang) line.erase(0, std::min(line.size(), line.find(' ') + 1));
   return line;
 }
 
-/// The words of a command; a file of that name is one, whatever blanks it has.
+/// Splits a command into words; the path of an existing file is one word, even if it contains
+/// blanks.
 std::vector<std::string> words_of(const std::string& command) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(command, ignored)) return {command};
@@ -106,7 +107,7 @@ std::string file_name(std::size_t index, const std::string& name) {
   return out + ".cpp";
 }
 
-/// A text as C++ writes it, whatever is in it.
+/// Quotes any text as a C++ string literal.
 std::string string_literal(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -133,7 +134,7 @@ void erase_all(std::string& text, const std::string& what) {
   for (std::size_t at; (at = text.find(what)) != std::string::npos;) text.erase(at, what.size());
 }
 
-/// The unit whose file the log names first.
+/// The index of the unit whose file the log mentions first.
 std::size_t first_named(const std::string& log, const std::vector<std::string>& files) {
   std::size_t best = 0, best_at = std::string::npos;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -146,7 +147,7 @@ std::size_t first_named(const std::string& log, const std::vector<std::string>& 
   return best;
 }
 
-/// The same files and command, in the folder of the reproducer.
+/// A reproducer with the same files and command.
 Reproduction reproduction_of(std::span<const Unit> units, const std::vector<std::string>& files,
                              const std::vector<std::string>& command, const std::string& folder) {
   Reproduction result;
@@ -161,7 +162,7 @@ Reproduction reproduction_of(std::span<const Unit> units, const std::vector<std:
   return result;
 }
 
-/// One run of the compiler: its files, its command, and what it made.
+/// One run of the compiler: its files, its command, and its output.
 class Compilation {
  public:
   Compilation(std::span<const Unit> units, const ir::Target& target, const Options& options)
@@ -174,17 +175,17 @@ class Compilation {
     command_.push_back("-ffile-prefix-map=" + folder_.path() + "=.");
     command_.insert(command_.end(), {"-o", object()});
     for (const Unit& unit : units) add(unit);
-    // After the objects, as the linker takes from a library only what it misses by then. GCC's libm
-    // names libmvec itself.
+    // Libraries come after the objects, because the linker takes from a library only symbols that
+    // are undefined by then. With GCC, libm itself references libmvec.
     if (compiler_.clang) command_.emplace_back("-lmvec");
     command_.insert(command_.end(), {"-lm", "-lgcc", "-lc"});
   }
 
   const std::vector<std::string>& command() const { return command_; }
-  /// Of its files. The compiler's own go there too.
+  /// The folder for the source files and the compiler's temporary files.
   const std::string& folder() const { return folder_.path(); }
 
-  /// The object's bytes. Throws CompileFailure.
+  /// The bytes of the object. Throws CompileFailure.
   std::string take(ProcessResult result) const {
     std::string bytes = result.status == 0 ? read_file(object()) : std::string();
     if (!bytes.empty()) return bytes;
@@ -235,7 +236,8 @@ class Compilation {
   std::vector<std::string> list_, files_, command_;
 };
 
-/// A batch whose compiler runs. When it goes, the compiler does, then its folder.
+/// A batch being compiled. Members are destroyed in reverse order: the compiler is killed first,
+/// then its folder is removed.
 struct Running {
   std::size_t index = 0;
   CompileJob job;
@@ -261,8 +263,8 @@ std::vector<std::string> option_list(const Compiler& compiler, const ir::Target&
                                      const Options& options) {
   std::vector<std::string> out = {"-std=c++17", fmt::format("-O{}", options.level)};
   if (!target.architecture.empty()) out.push_back("-march=" + target.architecture);
-  // GCC takes `on` for `off`, and generated code has one operation a statement, so contraction
-  // within expressions would find nothing.
+  // GCC treats `on` as `off`. Generated code has one operation per statement, so contraction within
+  // expressions would have no effect.
   out.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
   for (const char* each : {"-fno-math-errno", "-fno-trapping-math", "-fno-exceptions", "-fPIC",
                            "-shared", "-fvisibility=default", "-w"}) {
@@ -270,7 +272,7 @@ std::vector<std::string> option_list(const Compiler& compiler, const ir::Target&
   }
   out.insert(out.end(), compiler.options.begin(), compiler.options.end());
   if (options.line_info) out.emplace_back("-g1");
-  // Without AVX clang calls variants for AVX, with vectors in pairs of registers.
+  // Without AVX, clang would call the AVX variants, passing vectors in pairs of registers.
   if (compiler.clang && target.vector_bytes >= 32) out.emplace_back("-fveclib=libmvec");
   for (const char* each : {"-nostartfiles", "-nodefaultlibs"}) out.emplace_back(each);
   return out;

@@ -9,35 +9,36 @@
 
 #include "ir/types/target.h"
 
-/// The system's C++ compiler, which makes the host's kernels.
+/// The system's C++ compiler, which compiles host kernels.
 namespace heddle::runtime::host {
 
 struct Compiler {
   std::vector<std::string> program;  ///< "g++", or "ccache", "g++"
-  std::vector<std::string> options;  ///< of HEDDLE_CXX: "-O1"
-  std::string version;               ///< first line of --version, without the program's own name
+  std::vector<std::string> options;  ///< from HEDDLE_CXX: "-O1"
+  std::string version;               ///< first line of --version, without the program's name
   bool clang = false;
 
-  /// The program as one text.
+  /// The program's words joined by blanks.
   std::string name() const;
 };
 
-/// $HEDDLE_CXX where it is set, else the first that runs of c++, g++, clang++; nullptr when none
-/// does. Looks once. The variable is a program's file, or words with blanks between: a program,
-/// perhaps behind another that starts it (ccache g++), and options, which come behind our own and
-/// so overrule them.
+/// $HEDDLE_CXX if set, else the first of c++, g++, clang++ that runs; nullptr if there is none.
+/// Searched once. The variable is a program's file, or words separated by blanks: a program,
+/// optionally after a launcher (ccache g++), and options, which come after Heddle's own and
+/// override them.
 const Compiler* find_compiler();
-/// Why find_compiler() is null, naming everything tried; empty otherwise.
+/// Why find_compiler() is null, with every compiler tried; empty otherwise.
 const std::string& unavailable_reason();
 
 struct Options {
   bool contract = true;            ///< fuse a * b + c
-  int level = 3;                   ///< of optimization, 0 to 3
+  int level = 3;                   ///< optimization level, 0 to 3
   bool line_info = false;          ///< for profilers and debuggers
-  std::string source_folder = {};  ///< where these look for NAME.cpp, with line_info
+  std::string source_folder = {};  ///< folder in which these search for NAME.cpp, if line_info is
+                                   ///< set
 };
 
-/// One source text and the name that it has in messages.
+/// A source text and its name in messages.
 struct Unit {
   std::string name;
   std::string text;
@@ -46,19 +47,19 @@ struct Unit {
 /// The options for a target ("x86-64-v3" ...), in order.
 std::vector<std::string> option_list(const Compiler& compiler, const ir::Target& target,
                                      const Options& options);
-/// Everything but the source that decides what compile() makes, for module keys; holds no path.
-/// Throws DeviceError when there is no compiler.
+/// Everything besides the source that determines the output of compile(), for module keys. Contains
+/// no path. Throws DeviceError if there is no compiler.
 std::string identity(const ir::Target& target, const Options& options);
 
-/// Compiles the units by one run of the compiler into one shared object and returns its bytes.
+/// Compiles the units in one compiler run into one shared object and returns its bytes.
 /// Thread-safe. Throws CompileError with the log, the options and the numbered source of the first
-/// unit that the log names; DeviceError when there is no compiler or no folder for its files;
+/// unit that the log mentions; DeviceError if there is no compiler or no folder for its files;
 /// Interrupted.
 std::string compile(std::span<const Unit> units, const ir::Target& target, const Options& options);
 
-/// Compiles each batch so, as many at once as CompileJob lets this thread, and calls
-/// `done(index, bytes)` on this thread as each ends, in no fixed order. Throws as compile(), and
-/// what `done` throws; the compilers that still run are killed then.
+/// Compiles each batch like compile(), as many concurrently as CompileJob permits, and calls
+/// `done(index, bytes)` on this thread as each ends, in no fixed order. Throws what compile() and
+/// `done` throw; the remaining compilers are killed.
 void compile_batches(std::span<const std::vector<Unit>> batches, const ir::Target& target,
                      const Options& options,
                      const std::function<void(std::size_t index, std::string bytes)>& done);

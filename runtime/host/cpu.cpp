@@ -42,7 +42,8 @@ Level highest_level() { return {"armv8-a", 16}; }
 Level highest_level() { return {"", 16}; }
 #endif
 
-/// Bytes of the last cache, rounded down to a power of two so that close relatives share kernels.
+/// Size of the last-level cache in bytes, rounded down to a power of two so that similar processors
+/// share kernels.
 std::int64_t last_cache_bytes() {
   std::int64_t bytes = 0;
 #if defined(_SC_LEVEL3_CACHE_SIZE)

@@ -6,7 +6,7 @@
 
 namespace heddle::runtime::host {
 
-/// The processor, the C++ compiler and the libraries.
+/// Reports the processor, the C++ compiler and the libraries.
 std::vector<Finding> examine();
 
 }  // namespace heddle::runtime::host

@@ -13,7 +13,7 @@ namespace heddle::runtime::host {
 
 namespace {
 
-/// What the system's loader says to an object: FILE.
+/// A program that loads an object with the system's loader: FILE.
 constexpr const char* loader_program = R"(#include <dlfcn.h>
 #include <iostream>
 
@@ -75,9 +75,10 @@ class SystemCompiler final : public KernelCompiler {
   }
 };
 
-/// Starting the compiler costs a third of what compiling a kernel does, so kernels share runs. Runs
-/// must not be long, or one processor works while the others wait for it. The size depends on the
-/// number of kernels only, so that equal programs have equal modules on every machine.
+/// Kernels share compiler runs, because starting the compiler is expensive compared with compiling
+/// one kernel. Runs must not be too long, or one processor works while the others wait. The size
+/// depends only on the number of kernels, so that equal programs have equal modules on every
+/// machine.
 std::size_t SystemCompiler::batch_size(std::size_t kernels) const {
   constexpr std::size_t runs = 8, most = 16;
   return std::clamp<std::size_t>((kernels + runs - 1) / runs, 1, most);

@@ -4,7 +4,7 @@
 
 namespace heddle::runtime::host {
 
-/// Prints C++ and compiles it by the system's compiler.
+/// Prints C++ and compiles it with the system's compiler.
 const KernelCompiler& kernel_compiler();
 
 }  // namespace heddle::runtime::host

@@ -40,9 +40,9 @@ class HostLauncher final : public KernelLauncher {
       scalars.push_back(static_cast<std::int64_t>(low));
       if (step.parameters[i].words() == 2) scalars.push_back(static_cast<std::int64_t>(high));
     }
-    // Pieces of equal size. Each has at least the grain, unless the whole range has less.
+    // Pieces of equal size. Each has at least the grain size, unless the whole range is shorter.
     const std::int64_t pieces = std::max<std::int64_t>(blocks / step.host_grain, 1);
-    // The threads that take part read this one's arguments.
+    // The worker threads read this thread's argument arrays.
     parallel_for(0, blocks, (blocks + pieces - 1) / pieces,
                  [function = functions_[step.kernel], to = buffers.data(), from = scalars.data()](
                      std::int64_t begin, std::int64_t end) { function(to, from, begin, end); });

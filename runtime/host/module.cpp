@@ -21,7 +21,7 @@ namespace heddle::runtime {
 
 namespace {
 
-/// A file descriptor, closed on every way out.
+/// Owns a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
@@ -51,9 +51,9 @@ void* open_object(const std::string& path) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// A path to a descriptor's file that was never used before. The loader takes two objects opened by
-/// the same path for one, even when the number meanwhile belongs to another file, so a count is
-/// written into the path in ways that the file system ignores: "./" for a one and "/" for a zero.
+/// A path to a descriptor's file that was not used before in this process. The loader identifies
+/// objects by path, even when the descriptor's number now belongs to another file. So a counter is
+/// encoded in the path in ways that the file system ignores: "./" for a one and "/" for a zero.
 std::string fresh_path_of(int descriptor) {
   static std::atomic<std::uint64_t> next{1};
   std::string path = "/proc/self/";
@@ -69,7 +69,7 @@ void* open_from_memory(std::string_view bytes) {
   return open_object(fresh_path_of(file.value()));
 }
 
-/// For systems that have no memory files, or that forbid code in them.
+/// For systems without memory files, or that forbid executing them.
 void* open_from_folder(std::string_view bytes) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/kernels.so";

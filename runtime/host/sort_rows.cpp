@@ -16,12 +16,13 @@ namespace heddle::runtime {
 
 namespace {
 
-/// Elements that one thread sorts or merges at a time where threads share a row.
+/// Number of elements that a thread sorts or merges at a time when several threads share a row.
 constexpr std::int64_t part = 1 << 15;
-/// Shorter rows are compared, which takes less than what comes before and after sorting keys.
+/// Rows shorter than this are sorted by comparison: converting to keys and back would take longer.
 constexpr std::int64_t least_for_keys = 64;
 
-/// How many of the first `count` elements of the merge of two sorted runs come from the first.
+/// Number of elements from the first run among the first `count` elements of the merge of two
+/// sorted runs.
 template <class E, class Precedes>
 std::int64_t merge_split(const E* a, std::int64_t a_size, const E* b, std::int64_t b_size,
                          std::int64_t count, const Precedes& precedes) {
@@ -37,14 +38,14 @@ std::int64_t merge_split(const E* a, std::int64_t a_size, const E* b, std::int64
   return low;
 }
 
-/// What is left of merging two sorted runs into [begin, end), from both ends at once, since neither
-/// waits for the other's comparisons.
+/// The rest of a merge of two sorted runs into [begin, end). It proceeds from both ends at once,
+/// because the comparisons at the two ends are independent.
 template <class E>
 struct Merge {
   const E *a, *a_end, *b, *b_end;
   std::int64_t begin, end;
 
-  /// So many steps leave elements in both runs.
+  /// The number of steps that may follow: both runs have elements before each of them.
   std::int64_t steps() const { return std::min(a_end - a, b_end - b) / 2; }
 
   template <class Precedes, class Sink>
@@ -70,8 +71,8 @@ struct Merge {
   }
 };
 
-/// Stable: sink(i, element) for the elements of two sorted runs in order, i from `begin` on. Two
-/// merges in turns make four chains of comparisons.
+/// Stable merge: calls sink(i, element) for the elements of two sorted runs, i from `begin` on. Two
+/// alternating merges give four independent chains of comparisons.
 template <class E, class Precedes, class Sink>
 void merge_runs(const E* a, std::int64_t a_size, const E* b, std::int64_t b_size,
                 std::int64_t begin, const Precedes& precedes, const Sink& sink) {
@@ -90,7 +91,7 @@ void merge_runs(const E* a, std::int64_t a_size, const E* b, std::int64_t b_size
   second.finish(precedes, sink);
 }
 
-/// Elements [begin, end) of what merging neighbouring runs of `run` elements gives.
+/// Computes elements [begin, end) of the merge of all pairs of neighbouring runs of `run` elements.
 template <class E, class Precedes, class Sink>
 void merge_part(const E* from, std::int64_t length, std::int64_t run, std::int64_t begin,
                 std::int64_t end, const Precedes& precedes, const Sink& sink) {
@@ -109,9 +110,9 @@ void merge_part(const E* from, std::int64_t length, std::int64_t run, std::int64
   }
 }
 
-/// sink(i, element) for a row in order. `fill(to, begin, end)` makes its elements, and
-/// `sort(from, spare, count)` sorts a run of them; runs, as many as threads, are then merged in
-/// turns between `a` and `b`, whose last turn reads `a`.
+/// Sorts a row and calls sink(i, element) for each element. `fill(to, begin, end)` produces the
+/// elements, and `sort(from, spare, count)` sorts a run. There are at most as many runs as threads.
+/// They are merged in rounds between `a` and `b`; the last round reads from `a`.
 template <class E, class Fill, class Sort, class Precedes, class Sink>
 void sort_row(E* a, E* b, std::int64_t length, const Fill& fill, const Sort& sort,
               const Precedes& precedes, const Sink& sink) {
@@ -140,7 +141,7 @@ void sort_row(E* a, E* b, std::int64_t length, const Fill& fill, const Sort& sor
   }
 }
 
-/// `sort(row)` for every row, those that are not long several at a time.
+/// Calls `sort(row)` for every row. Short rows are processed in parallel, several per piece.
 template <class Sort>
 void for_each_row(std::int64_t rows, std::int64_t length, const Sort& sort) {
   if (length > part) {
@@ -155,7 +156,7 @@ void for_each_row(std::int64_t rows, std::int64_t length, const Sort& sort) {
 
 using heddle_scalar::value_of;
 
-/// A key as vector_sort.h takes them: wide as T, or as T and a place.
+/// The key type of vector_sort.h with this many bytes: as wide as T, or as T and an index.
 template <std::size_t Bytes>
 using KeyOf = std::conditional_t<
     Bytes == 1, std::uint8_t,
@@ -164,7 +165,7 @@ using KeyOf = std::conditional_t<
 template <class T>
 using Key = KeyOf<sizeof(T)>;
 
-/// What sorts by the order of T: the same for what is equal.
+/// A key whose unsigned order is the order of T. Equal values have equal keys.
 template <class T>
 Key<T> sort_key(T x) {
   return heddle_scalar::canonical_key<T>(heddle_scalar::key_of(x));
@@ -177,7 +178,8 @@ Key<T> sort_key(T x) {
 #define HEDDLE_FOR_EVERY_LEVEL
 #endif
 
-/// Keys of `from`; true where one of these has lost which of equal numbers it was made of.
+/// Computes the keys of `from`. Returns true if the key encoding is not injective: distinct
+/// representations, such as -0 and 0, got the same key.
 template <class T>
 HEDDLE_FOR_EVERY_LEVEL bool make_keys(const T* from, Key<T>* keys, std::int64_t count) {
   Key<T> found = 0;
@@ -189,7 +191,7 @@ HEDDLE_FOR_EVERY_LEVEL bool make_keys(const T* from, Key<T>* keys, std::int64_t 
   return found != 0;
 }
 
-/// Puts zeros and NaN into a sorted row as they follow each other in `from`.
+/// Restores zeros and NaNs of a sorted row in the order in which they occur in `from`.
 template <class T>
 void restore_specials(const T* from, T* row, std::int64_t length) {
   const auto precedes = [](T a, T b) { return heddle_scalar::precedes(a, b); };
@@ -202,7 +204,7 @@ void restore_specials(const T* from, T* row, std::int64_t length) {
   }
 }
 
-/// Keys of few bits are counted.
+/// Counting sort, for keys with few bits.
 template <class T>
 void sort_by_counts(const T* from, T* to, std::int64_t length, std::atomic<bool>& special) {
   constexpr std::int64_t keys = std::int64_t{1} << (8 * sizeof(T));
@@ -260,7 +262,7 @@ void sort_numbers(const T* from, T* to, T* spare, std::int64_t length) {
   }
 }
 
-/// Keys above the places that they come from.
+/// Argsort: each key is stored in the high bits above its index.
 template <class Keyed, class T>
 void sort_keyed_places(const T* from, std::int64_t* out, Keyed* spare, std::int64_t length) {
   constexpr int place_bits = 4 * sizeof(Keyed);
@@ -299,7 +301,7 @@ void sort_keys(const T* keys, T* out, T* scratch, std::int64_t rows, std::int64_
   });
 }
 
-/// `bytes` of scratch an element.
+/// Argsort of all rows. `scratch` has `bytes` bytes per element.
 template <class T>
 void sort_places(const T* keys, std::int64_t* out, char* scratch, std::int64_t bytes,
                  std::int64_t rows, std::int64_t length) {

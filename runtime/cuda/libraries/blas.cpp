@@ -31,7 +31,7 @@ class CudaBlas final : public Blas {
   }
   void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
             const Stream& stream) const override {
-    // Only cuBLASLt says which algorithms there are.
+    // Only cuBLASLt can enumerate algorithms.
     if (autotuning() && gemm_with_epilogue(product, {}, a, b, out, workspace, stream)) return;
     cublas::gemm(product, a, b, out, workspace, stream);
   }

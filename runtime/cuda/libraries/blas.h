@@ -4,7 +4,7 @@
 
 namespace heddle::runtime::cuda {
 
-/// cuBLAS, and cuBLASLt for epilogues and for algorithms that are timed.
+/// cuBLAS; cuBLASLt for epilogues and for timed algorithms.
 const Blas& blas();
 
 }  // namespace heddle::runtime::cuda

@@ -20,7 +20,7 @@ enum class Operation : int { none = 0, transpose = 1 };
 enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, c64 = 4, c128 = 5, bf16 = 14 };
 enum class ComputeType : int { f32 = 68, f64 = 70, f32_as_bf16 = 75, f32_as_tf32 = 77 };
 constexpr int default_algorithm = -1;
-/// Sums of half precision products stay in f32 when a product is split along its depth.
+/// Keeps partial sums of half precision products in f32 when the product is split along its depth.
 constexpr int math_default_without_reduced_reduction = 16;
 
 struct Api {
@@ -115,7 +115,7 @@ ComputeType compute_type(const Gemm& product) {
 const std::string& unavailable_reason() { return library().unavailable_reason(); }
 
 std::size_t workspace_bytes(int ordinal) {
-  // What cuBLAS's manual recommends for Hopper and newer, and for what came before.
+  // Sizes that cuBLAS's manual recommends, for Hopper and newer and for older GPUs.
   const std::string& architecture = target_of({DeviceKind::cuda, ordinal}).architecture;
   const bool hopper = architecture.size() > 5 || architecture >= "sm_90";
   return hopper ? std::size_t{32} << 20 : std::size_t{4} << 20;
@@ -126,19 +126,19 @@ void gemm(const Gemm& p, const void* a, const void* b, void* out, void* workspac
   const int ordinal = stream.device().ordinal;
   cuda::ContextScope context(ordinal);
   const HandlePool<Handle>::Lease handle(handles(), ordinal, create);
-  // The stream first: setting it takes the workspace away.
+  // Set the stream first: cublasSetStream resets the workspace.
   check(api().cublasSetStream_v2(handle.get(), stream.handle()), "cublasSetStream");
   check(api().cublasSetWorkspace_v2(handle.get(), workspace, workspace_bytes(ordinal)),
         "cublasSetWorkspace");
   const DataType type = data_type(p.dtype), operands = data_type(p.operand_dtype());
   const bool wide = real_dtype(p.dtype) == DType::f64;
-  // The real part of complex factors, and all of real ones.
+  // A complex factor uses both numbers; a real one uses the first.
   const float one[] = {1, 0}, zero[] = {0, 0};
   const double wide_one[] = {1, 0}, wide_zero[] = {0, 0};
   auto operation = [](bool transposed) {
     return transposed ? Operation::transpose : Operation::none;
   };
-  // cuBLAS counts columns first: it sees every matrix transposed, and out^T = b^T a^T.
+  // cuBLAS is column-major: it sees every matrix transposed, and out^T = b^T a^T.
   check(api().cublasGemmStridedBatchedEx_64(
             handle.get(), operation(p.b_transposed), operation(p.a_transposed), p.columns, p.rows,
             p.depth, wide ? static_cast<const void*>(wide_one) : one, b, operands, p.b_leading,

@@ -9,7 +9,7 @@ namespace heddle::runtime::cublas {
 
 const std::string& unavailable_reason();
 std::size_t workspace_bytes(int ordinal);
-/// Products have no extent of 0.
+/// Products must not have an extent of 0.
 void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
           const Stream& stream);
 

@@ -6,11 +6,12 @@
 
 namespace heddle::runtime::cublaslt {
 
-/// Why cuBLASLt is not here, with every place tried; empty when it is. Loads it; never throws.
+/// Why cuBLASLt is unavailable, with every location tried; empty if it is available. Loads it;
+/// never throws.
 const std::string& unavailable_reason();
 
-/// As runtime::gemm_with_epilogue, of a product without an extent of 0; complex ones are refused.
-/// The algorithm is the one that choice_of() of cublaslt_choice.h gives.
+/// Like runtime::gemm_with_epilogue, for a product without an extent of 0. Refuses complex
+/// products. The algorithm is from choice_of() in cublaslt_choice.h.
 bool gemm(const Gemm& product, const GemmEpilogue& epilogue, const void* a, const void* b,
           void* out, void* workspace, std::size_t workspace_bytes, const Stream& stream);
 

@@ -5,8 +5,8 @@
 
 #include "runtime/cuda/driver.h"
 
-/// The part of cuBLASLt's interface that is used, as its header has it:
-/// tests/runtime/cublaslt_abi.cpp holds it to that.
+/// The part of cuBLASLt's interface that is used, with the values of its header.
+/// tests/runtime/cublaslt_abi.cpp compares it with that header.
 namespace heddle::runtime::cublaslt {
 
 using Handle = struct HandleOpaque*;
@@ -35,11 +35,11 @@ enum class PreferenceAttribute : int {
   min_alignment_d_bytes = 8
 };
 
-/// Bits: a bias may come before an activation.
+/// Bit flags: a bias can be combined with an activation.
 namespace epilogues {
 inline constexpr std::uint32_t none = 1, relu = 2, bias = 4, gelu = 32;
 }
-/// Partial sums are added up in the type that is computed in.
+/// Partial sums are added in the compute type.
 inline constexpr std::uint32_t reduction_in_compute_type = 2;
 
 struct Algorithm {

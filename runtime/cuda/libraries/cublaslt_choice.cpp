@@ -21,7 +21,7 @@ namespace {
 
 constexpr int most_timed = 8;
 
-/// What an earlier process chose for the problem, where this library still takes it.
+/// The choice of an earlier process for the problem, if this library still accepts it.
 std::optional<Choice> stored_choice(const cache::Key& key, const Call& call) {
   const Description& description = call.description;
   cache::Store& store = cache::Store::global();
@@ -35,14 +35,14 @@ std::optional<Choice> stored_choice(const cache::Key& key, const Call& call) {
         call.handle, description.operation.get(), description.b.get(), description.a.get(),
         description.residual.get(), description.out.get(), &choice.algorithm, &result);
     if (status == Status::success && result.workspace_bytes <= call.workspace_bytes) return choice;
-    // What has failed otherwise says nothing of the entry.
+    // Another failure says nothing about the entry.
     if (status != Status::success && !refuses(status)) return std::nullopt;
   }
   store.discard(key);
   return std::nullopt;
 }
 
-/// What the library would take, its first choice first; none where it refuses.
+/// The library's candidates, its preferred one first; empty if it refuses the problem.
 std::vector<Choice> heuristic_choices(const Problem& p, const Call& call, int most) {
   const Description& description = call.description;
   Preference made = nullptr;
@@ -77,8 +77,8 @@ std::vector<Choice> heuristic_choices(const Problem& p, const Call& call, int mo
   return choices;
 }
 
-/// Microseconds a run takes, of a batch that is long enough to be told from the host's work;
-/// nothing where the library refuses after all.
+/// Microseconds per run, from a batch long enough to hide the host's overhead; nullopt if the
+/// library refuses the choice after all.
 std::optional<double> time_of(const Choice& choice, const Call& call, void* out) {
   using Clock = std::chrono::steady_clock;
   constexpr double long_enough = 500;
@@ -96,7 +96,8 @@ std::optional<double> time_of(const Choice& choice, const Call& call, void* out)
   }
 }
 
-/// A residual that the result replaces must stay as it is, so results go elsewhere meanwhile.
+/// If the result overwrites the residual, timed runs write to scratch memory, because the residual
+/// must stay unchanged.
 std::optional<Choice> fastest(const Problem& problem, const std::vector<Choice>& choices,
                               const Call& call) {
   BufferRef scratch;
@@ -121,7 +122,7 @@ std::optional<Choice> fastest(const Problem& problem, const std::vector<Choice>&
   return best;
 }
 
-/// Choices of this process, refusals included.
+/// The choices made in this process, including refusals.
 class Choices {
  public:
   static Choices& global() {
@@ -131,7 +132,7 @@ class Choices {
 
   std::optional<Choice> of(const Problem& problem, const Call& call, bool timed) {
     auto& choices = choices_[timed ? 1 : 0];
-    // Nothing runs, and so nothing can be timed, while the stream is being captured.
+    // During a capture nothing runs, so nothing can be timed.
     const bool choosable = !timed || !call.stream.capturing();
     {
       const std::lock_guard lock(mutex_);
@@ -175,7 +176,9 @@ class Choices {
   }
 
   ir::Mutex mutex_;
-  std::unordered_map<Problem, std::optional<Choice>, ProblemHasher> choices_[2];  ///< or timed
+  std::unordered_map<Problem, std::optional<Choice>, ProblemHasher> choices_[2];  ///< index 1:
+                                                                                  ///< chosen by
+                                                                                  ///< timing
 };
 
 }  // namespace

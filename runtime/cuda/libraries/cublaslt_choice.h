@@ -14,13 +14,13 @@ struct Choice {
 };
 static_assert(std::is_trivially_copyable_v<Choice> && sizeof(Choice) == 72);
 
-/// One multiplication, with all that the library is called with but the algorithm.
+/// One multiplication with all arguments of the library call except the algorithm.
 struct Call {
   Handle handle = nullptr;
   const Description& description;
   const void *a, *b, *residual;
   void* out;
-  const void *alpha, *beta;  ///< of the type that is computed in
+  const void *alpha, *beta;  ///< in the scale type
   void* workspace;
   std::size_t workspace_bytes;
   const Stream& stream;
@@ -28,10 +28,10 @@ struct Call {
   Status run(const Choice& choice, void* into) const;
 };
 
-/// The algorithm for the problem, kept for the process and in the cache on disk; nothing where the
-/// library refuses. It is the library's own first choice or, where autotuning() is on and the
-/// stream is not being captured, the fastest of its first few, timed with the call's operands.
-/// Results are the same to rounding, and from then on the same bits.
+/// The algorithm for the problem, cached in the process and on disk; nullopt if the library
+/// refuses. It is the library's preferred algorithm or, if autotuning() is on and the stream is not
+/// being captured, the fastest of its first few, timed with the call's operands. Different
+/// algorithms agree up to rounding; once chosen, results are bitwise reproducible.
 std::optional<Choice> choice_of(const Problem& problem, const Call& call);
 
 }  // namespace heddle::runtime::cublaslt

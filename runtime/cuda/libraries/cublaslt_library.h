@@ -4,16 +4,16 @@
 
 namespace heddle::runtime::cublaslt {
 
-/// The library's functions, once unavailable_reason() of cublaslt.h is empty.
+/// The library's functions. Call only if unavailable_reason() of cublaslt.h is empty.
 const Api& api();
 
-/// Throws DeviceError, naming the call, unless the status is success.
+/// Throws DeviceError with the call's name unless the status is success.
 void check(Status status, const char* call);
-/// That the library does not do what it is asked for, rather than failing at it.
+/// Whether the status means that the library does not support the request, rather than a failure.
 bool refuses(Status status);
 
-/// One a GPU, for any number of threads; null where the library does not start. Never destroyed, as
-/// the driver may be gone by then.
+/// One handle for each GPU, shared by all threads; null if the library cannot be initialised. Never
+/// destroyed, because the driver may already be unloaded by then.
 Handle handle_of(int ordinal);
 
 }  // namespace heddle::runtime::cublaslt

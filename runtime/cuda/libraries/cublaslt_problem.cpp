@@ -25,7 +25,7 @@ DataType data_type(DType dtype) {
   }
 }
 
-/// What the address is a multiple of, up to what any kernel asks for.
+/// The alignment of an address in bytes, up to the largest that any kernel needs.
 std::uint32_t alignment_of(const void* pointer) {
   constexpr int widest = 4;
   return 1u << std::min(widest, std::countr_zero(reinterpret_cast<std::uintptr_t>(pointer)));
@@ -45,7 +45,7 @@ std::uint32_t epilogue_bits(const GemmEpilogue& epilogue) {
   return bits == 0 ? epilogues::none : bits;
 }
 
-/// A matrix as columns of `rows` elements, `leading` apart.
+/// A matrix layout: columns of `rows` elements, `leading` elements apart.
 Owned<Layout> make_layout(int type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
                           std::int64_t batch, std::int64_t stride) {
   Layout made = nullptr;
@@ -101,7 +101,7 @@ Problem problem_of(const Gemm& p, const GemmEpilogue& epilogue, const void* a, c
   problem.out_alignment = alignment_of(out);
   problem.residual_alignment = problem.out_alignment;
   if (epilogue.residual != nullptr) problem.residual_alignment = alignment_of(epilogue.residual);
-  // The bias is read in vectors as wide as the result's.
+  // The bias is read with vectors as wide as those of the result.
   if (epilogue.bias != nullptr)
     problem.out_alignment = std::min(problem.out_alignment, alignment_of(epilogue.bias));
   return problem;

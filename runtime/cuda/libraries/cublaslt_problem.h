@@ -13,7 +13,8 @@
 
 namespace heddle::runtime::cublaslt {
 
-/// All that an algorithm is chosen by. Without padding: compared and hashed as bytes.
+/// Everything that the choice of an algorithm depends on. Has no padding, because it is compared
+/// and hashed as bytes.
 struct Problem {
   std::int64_t rows, columns, depth, batch, a_leading, b_leading;
   std::int64_t a_stride, b_stride, out_stride;
@@ -24,7 +25,7 @@ struct Problem {
   friend bool operator==(const Problem& a, const Problem& b) {
     return std::memcmp(&a, &b, sizeof a) == 0;
   }
-  /// All but the number of the GPU, which another process may count differently.
+  /// All fields except the GPU's ordinal, which may differ between processes.
   std::string text() const;
 };
 static_assert(std::has_unique_object_representations_v<Problem>);
@@ -50,8 +51,8 @@ struct Destroy {
 template <class Pointer>
 using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy<Pointer>>;
 
-/// A problem in the library's words. It counts columns first: it sees every matrix transposed, and
-/// out^T = b^T a^T, whose rows, along which its bias lies, are our columns.
+/// A problem as descriptors of the library, which is column-major: it sees every matrix transposed,
+/// and out^T = b^T a^T. The bias lies along the rows of out^T, which are our columns.
 struct Description {
   Owned<Operation> operation;
   Owned<Layout> a, b, residual, out;

@@ -118,14 +118,14 @@ CurandGenerator::CurandGenerator(CurandKind kind, std::uint64_t seed, int dimens
 }
 
 CurandGenerator::~CurandGenerator() {
-  // At exit the driver may be gone, and takes the generator's memory with it.
+  // At exit the driver may already be unloaded, and the generator's memory with it.
   if (has_streams_ && cuda::unusable()) return;
   try {
     std::optional<cuda::ContextScope> context;
     if (has_streams_) context.emplace(device_.ordinal);
     api().curandDestroyGenerator(handle_);
   } catch (const Error&) {
-    // A device that has failed has nothing to give back.
+    // A failed device has no resources left to release.
   }
 }
 
@@ -135,7 +135,7 @@ void CurandGenerator::generate(const Stream& stream, const char* name, const Cal
   std::optional<cuda::ContextScope> context;
   if (has_streams_) {
     context.emplace(device_.ordinal);
-    // The generator's state is memory that the last call writes in its own stream's order.
+    // The previous call writes the generator's state in the order of its own stream.
     if (stream_ && !(*stream_ == stream)) stream.wait(Event(*stream_));
     check(api().curandSetStream(handle_, stream.handle()), "curandSetStream");
     stream_ = stream;

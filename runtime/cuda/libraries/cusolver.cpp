@@ -21,8 +21,8 @@ enum class Status : int { success = 0 };
 enum class Fill : int { lower = 0, upper = 1 };
 enum class DataType : int { f32 = 0, f64 = 1, c64 = 4, c128 = 5 };
 
-/// Of a batch: `matrices` are pointers in device memory. The triangle that is not asked for is
-/// destroyed.
+/// Batched factorisation: `matrices` points to device memory with the matrices' addresses. The
+/// other triangle is overwritten.
 using PotrfBatched = Status (*)(Handle handle, Fill triangle, int n, void** matrices, int leading,
                                 int* infos, int batch);
 
@@ -82,7 +82,7 @@ void check(Status status, const char* call) {
                                 static_cast<int>(status), cuda::describe_loss()));
 }
 
-/// What a thread calls with.
+/// The handle and parameters of one thread's calls.
 struct Solver {
   Handle handle = nullptr;
   Parameters parameters = nullptr;
@@ -136,7 +136,8 @@ Batched potrf_batched(DType dtype) {
   }
 }
 
-/// Matrices that are too small to fill a GPU by themselves go together.
+/// Batches of matrices up to this extent are factorised by one call: each is too small to fill a
+/// GPU.
 constexpr std::int64_t small = 512;
 
 }  // namespace
@@ -149,14 +150,15 @@ void cholesky(DType dtype, bool upper, std::int64_t n, std::int64_t batch, void*
   const cuda::ContextScope context(ordinal);
   const HandlePool<Solver>::Lease solver(solvers(), ordinal, create);
   check(api().cusolverDnSetStream(solver.get().handle, stream.handle()), "cusolverDnSetStream");
-  // Columns first, our lower triangle is the transpose's upper one, and L^T the factor of it.
+  // cuSOLVER is column-major: our lower triangle is the upper one of the transpose, and L^T its
+  // factor.
   const Fill triangle = upper ? Fill::lower : Fill::upper;
   const DataType type = data_type(dtype);
   const auto bytes = static_cast<std::size_t>(n * n) * size_of(dtype);
   const auto matrix = [&](std::int64_t i) {
     return static_cast<std::byte*>(matrices) + static_cast<std::size_t>(i) * bytes;
   };
-  // A captured graph would copy the pointers from memory of the host that is gone by then.
+  // A captured graph would copy the pointers from host memory that no longer exists at launch.
   const bool together = n <= small && batch <= std::numeric_limits<int>::max();
   if (batch > 1 && together && !stream.capturing()) {
     std::vector<void*> pointers;

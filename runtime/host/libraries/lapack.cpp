@@ -15,9 +15,9 @@ namespace heddle::runtime::lapack {
 
 namespace {
 
-/// From this extent on OpenBLAS shares a matrix among threads itself.
+/// From this extent on, OpenBLAS itself splits a matrix among threads.
 constexpr std::int64_t large = 64;
-/// Multiplications that are worth a thread.
+/// Number of multiplications that justify a thread.
 constexpr std::int64_t worth_a_thread = 1 << 18;
 
 openblas::PotrfFunction<void> potrf_of(const openblas::Api& api, DType dtype) {
@@ -54,7 +54,8 @@ void cholesky(DType dtype, bool upper, std::int64_t n, std::int64_t batch, void*
   const auto potrf = potrf_of(api_for(inside), dtype);
   const auto bytes = static_cast<std::size_t>(n * n) * size_of(dtype);
   const auto factorise = [=](std::int64_t begin, std::int64_t end) {
-    // Columns first, our lower triangle is the transpose's upper one, and L^T the factor of it.
+    // LAPACK is column-major: our lower triangle is the upper one of the transpose, and L^T its
+    // factor.
     const char triangle = upper ? 'L' : 'U';
     const int extent = static_cast<int>(n);
     for (std::int64_t i = begin; i < end; ++i) {

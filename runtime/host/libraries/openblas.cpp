@@ -27,8 +27,8 @@ namespace {
 const char* core_variable() { return ir::info(ir::Variable::openblas_core).name; }
 constexpr std::string_view cores_without_avx[] = {"Prescott", "Core2", "Nehalem", "Barcelona"};
 
-/// The core whose kernels for f32 and f64 every later one of Intel's runs well; empty where
-/// OpenBLAS is to find out by itself.
+/// The OpenBLAS core whose f32 and f64 kernels run well on all later Intel processors; empty if
+/// OpenBLAS should detect the core itself.
 std::string_view core_of(const ir::Target& host) {
 #if defined(__x86_64__)
   if (__builtin_cpu_is("intel") == 0) return {};
@@ -38,9 +38,9 @@ std::string_view core_of(const ir::Target& host) {
   return {};
 }
 
-/// OpenBLAS takes a processor that is younger than itself for one without AVX, and multiplies at a
-/// fifth of its speed. While this lives it is told otherwise, unless the user says what it is. It
-/// lives while the library is opened: other threads may read the environment.
+/// Sets the core for OpenBLAS in the environment, unless the user has set it. OpenBLAS does not
+/// recognise processors newer than itself and uses slow kernels without AVX for them. The variable
+/// is set only while the library is opened, because other threads may read the environment.
 class CoreHint {
  public:
   explicit CoreHint(const ir::Target& host) {
@@ -70,15 +70,16 @@ void warn_of_old_core(const ir::Target& host, const std::string& config) {
       config, core_variable());
 }
 
-/// Calls that are inside OpenBLAS, and whether the process ends. When the system ends OpenBLAS, it
-/// unmaps the memory that it multiplies in, while threads may go on: they are to be outside by
-/// then.
+/// The number of calls inside OpenBLAS, and whether the process is exiting. When OpenBLAS is
+/// unloaded at exit, it unmaps its working memory while other threads may continue, so no call may
+/// be inside by then.
 constinit std::atomic<int> calls_inside{0};
-constinit thread_local int own_calls_inside = 0;  ///< of this thread
+constinit thread_local int own_calls_inside = 0;  ///< calls of this thread
 constinit std::atomic<bool> ending{false};
 
-/// Destructors of statics run before the system ends the libraries that were opened. A signal
-/// handler that calls exit() may have interrupted a call of its own thread, which will not end.
+/// Waits for the calls inside. Static destructors run before the system unloads opened libraries.
+/// Calls of this thread are not waited for: exit() may have been called by a signal handler that
+/// interrupted one, which will never end.
 struct Ending {
   ~Ending() {
     ending = true;
@@ -88,7 +89,7 @@ struct Ending {
 };
 const Ending at_exit;
 
-/// Some builds have BLAS alone.
+/// Binds LAPACK functions; some builds contain only BLAS.
 void bind_lapack(Api& out, const DynamicLibrary& library) {
   std::string missing;
   library.bind(out.spotrf, "spotrf_", missing);
@@ -130,7 +131,7 @@ std::string load(Api& out) {
         warn_of_old_core(host, version);
         return version;
       });
-  // It ends its threads before a fork, and must not while another thread multiplies.
+  // OpenBLAS stops its threads before a fork, and must not do so while another thread multiplies.
   ir::fork_after_sections();
   if (reason.empty()) {
     set_threads(thread_count());

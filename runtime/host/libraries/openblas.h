@@ -5,12 +5,12 @@
 
 #include "runtime/libraries/blas.h"
 
-// OpenBLAS, which has BLAS and LAPACK: opened when first needed.
+// OpenBLAS, which contains BLAS and LAPACK, opened when first needed.
 
 namespace heddle::runtime::openblas {
 
 const std::string& unavailable_reason();
-/// Products have no extent of 0.
+/// Products must not have an extent of 0.
 void gemm(const Gemm& product, const void* a, const void* b, void* out);
 
 template <class T>
@@ -18,7 +18,7 @@ using GemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m
                               T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c,
                               int ldc);
 
-/// Of complex numbers, which are passed by address.
+/// For complex numbers, which are passed by address.
 using ComplexGemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m, int n,
                                      int k, const void* alpha, const void* a, int lda,
                                      const void* b, int ldb, const void* beta, void* c, int ldc);
@@ -31,14 +31,15 @@ using ComplexGemvFunction = void (*)(int order, int transpose_a, int m, int n, c
                                      const void* a, int lda, const void* x, int incx,
                                      const void* beta, void* y, int incy);
 
-/// The two products of a dtype.
+/// The gemm and gemv functions of a dtype.
 template <class GemmOf, class GemvOf>
 struct Functions {
   GemmOf gemm = nullptr;
   GemvOf gemv = nullptr;
 };
 
-/// LAPACK's Cholesky factorisation. Arguments by address, columns first; T is what elements are.
+/// LAPACK's Cholesky factorisation. Arguments are passed by address; matrices are column-major; T
+/// is the element type.
 template <class T>
 using PotrfFunction = void (*)(const char* triangle, const int* n, T* matrix, const int* leading,
                                int* info, std::size_t triangle_length);
@@ -48,11 +49,12 @@ struct Api {
   Functions<GemmFunction<double>, GemvFunction<double>> f64;
   Functions<ComplexGemmFunction, ComplexGemvFunction> c64, c128;
   PotrfFunction<void> spotrf = nullptr, dpotrf = nullptr, cpotrf = nullptr, zpotrf = nullptr;
-  std::string reason;         ///< why it cannot be used; empty where it can
-  std::string lapack_reason;  ///< why it has no LAPACK
+  std::string reason;         ///< why it cannot be used; empty if it can
+  std::string lapack_reason;  ///< why LAPACK cannot be used; empty if it can
 };
 
-/// While one has `entered`, OpenBLAS is not ended. Where the process ends, none enters.
+/// While an instance has `entered`, OpenBLAS is not unloaded. Once the process is exiting, no
+/// instance enters.
 class Inside {
  public:
   Inside();
@@ -63,7 +65,7 @@ class Inside {
   bool entered = false;
 };
 
-/// The functions. Called inside.
+/// The function table. Call only inside.
 const Api& loaded();
 
 }  // namespace heddle::runtime::openblas

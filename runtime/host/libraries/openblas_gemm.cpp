@@ -25,14 +25,14 @@ int narrow(std::int64_t value) {
   return static_cast<int>(value);
 }
 
-/// A product with a vector: out = matrix x vector, or of the matrix's transpose.
+/// A matrix-vector product: out = matrix x vector, or with the matrix transposed.
 struct Gemv {
   bool matrix_is_a = false, transposed = false;
   int rows = 0, columns = 0;  ///< of the matrix as stored
   int leading = 0, vector_step = 1;
 };
 
-/// The same product as one with a vector, where an operand has one row or column.
+/// The product as a matrix-vector product, if an operand is a row or a column.
 std::optional<Gemv> as_gemv(const Gemm& p) {
   const int rows = narrow(p.rows), columns = narrow(p.columns), depth = narrow(p.depth);
   const int a_leading = narrow(p.a_leading), b_leading = narrow(p.b_leading);
@@ -51,8 +51,8 @@ std::optional<Gemv> as_gemv(const Gemm& p) {
 
 int transpose_if(bool transposed) { return transposed ? transpose : no_transpose; }
 
-/// Calls a function for each product of the batch; T are the elements, Factor what alpha and beta
-/// are. A gemm takes two to three times as long as a gemv for a vector.
+/// Calls gemm, or gemv where one is possible because it is faster, for each product of the batch. T
+/// is the element type, Factor the type of alpha and beta.
 template <class T, class Factor, class GemmOf, class GemvOf>
 void multiply(const Functions<GemmOf, GemvOf>& functions, Factor one, Factor zero, const Gemm& p,
               const void* a, const void* b, void* out) {
@@ -62,7 +62,7 @@ void multiply(const Functions<GemmOf, GemvOf>& functions, Factor one, Factor zer
     const T* const right = static_cast<const T*>(b) + i * p.b_batch_stride;
     T* const result = static_cast<T*>(out) + i * p.out_batch_stride;
     if (vector) {
-      // Some releases multiply what is there by the factor of 0, though it may be NaN.
+      // Some releases multiply the existing values by the factor 0, even if they are NaN.
       std::fill_n(result, p.rows * p.columns, T(0));
       functions.gemv(row_major, transpose_if(vector->transposed), vector->rows, vector->columns,
                      one, vector->matrix_is_a ? left : right, vector->leading,
@@ -84,7 +84,7 @@ void multiply_complex(const Functions<ComplexGemmFunction, ComplexGemvFunction>&
   multiply<Element, const void*>(functions, &one, &zero, p, a, b, out);
 }
 
-/// For destructors of statics, and for threads that work while the process ends.
+/// For static destructors, and for threads that still work while the process exits.
 template <class T>
 void multiply_without_library(const Gemm& p, const void* a, const void* b, void* out) {
   const std::int64_t a_row = p.a_transposed ? 1 : p.a_leading;

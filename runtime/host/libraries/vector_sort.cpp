@@ -26,7 +26,7 @@ void sort(Key* keys, Key*, std::size_t count, int) {
 
 #else
 
-/// Of every digit from `low_bit` on, how many keys have each.
+/// LSD radix sort by 8-bit digits, from bit `low_bit` up. Skips digits that are equal in all keys.
 template <class Key>
 void sort(Key* keys, Key* scratch, std::size_t count, int low_bit) {
   constexpr int digits = 256, bits = 8 * sizeof(Key);

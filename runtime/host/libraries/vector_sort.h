@@ -7,10 +7,10 @@ namespace heddle::runtime {
 
 __extension__ using Key128 = unsigned __int128;
 
-/// Sorts `count` keys in ascending order, on this thread: with Highway's vqsort where Heddle was
-/// built with it (Debian's libhwy-dev), else by one digit of 8 bits after the other, of those from
-/// `low_bit` on: bits below it are in ascending order already, or decide nothing. `scratch` has
-/// room for as many keys.
+/// Sorts `count` keys in ascending order, on this thread: with Highway's vqsort if Heddle was built
+/// with it (Debian's libhwy-dev), else with an LSD radix sort by 8-bit digits. The radix sort
+/// starts at bit `low_bit`: the bits below are already in ascending order, or irrelevant. `scratch`
+/// has room for `count` keys.
 void sort_run(std::uint16_t* keys, std::uint16_t* scratch, std::size_t count, int low_bit = 0);
 void sort_run(std::uint32_t* keys, std::uint32_t* scratch, std::size_t count, int low_bit = 0);
 void sort_run(std::uint64_t* keys, std::uint64_t* scratch, std::size_t count, int low_bit = 0);
