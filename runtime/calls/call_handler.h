@@ -13,17 +13,17 @@
 
 namespace heddle::runtime {
 
-/// What a call is prepared for: the sizes of one schedule, on one device.
+/// The context in which a library call is prepared: the sizes of one schedule, on one device.
 struct CallContext {
   std::span<const passes::ProgramInput> inputs;  ///< of the program
   const ir::SymbolBindings& bindings;
   Device device;
 };
 
-/// The memory and scalars of one run of a call.
+/// The buffers and scalars of one run of a library call.
 class CallFrame {
  public:
-  /// Refers to the stream.
+  /// Keeps a reference to the stream.
   explicit CallFrame(const Stream& stream) : stream_(stream) {}
   CallFrame(const CallFrame&) = delete;
   CallFrame& operator=(const CallFrame&) = delete;
@@ -32,8 +32,8 @@ class CallFrame {
   virtual std::byte* address(const passes::BufferRef& buffer) const = 0;
   /// Scalar input `input` of the program.
   virtual const ir::ElementBits& scalar(std::uint32_t input) const = 0;
-  /// Memory on the stream's device. Work that is enqueued before it is released may use it; a CUDA
-  /// graph that is being captured keeps it. Throws OutOfMemory, DeviceError.
+  /// Memory on the stream's device. Work enqueued before the release may use it. A CUDA graph being
+  /// captured keeps it. Throws OutOfMemory, DeviceError.
   virtual BufferRef allocate(std::size_t bytes, const Label& label) const = 0;
   const Stream& stream() const { return stream_; }
 
@@ -41,38 +41,39 @@ class CallFrame {
   const Stream& stream_;
 };
 
-/// A call with every size known. Immutable: all threads share it.
+/// A library call with all sizes evaluated. Immutable; shared by all threads.
 class PreparedCall {
  public:
   enum class Outcome : std::uint8_t {
     enqueued,
-    unsuited,  ///< not with these scalars: the fallback runs, this time
-    refused    ///< the library does not do it: the fallback runs from now on
+    unsuited,  ///< not possible with these scalars: the fallback runs for this call only
+    refused    ///< not supported by the library: the fallback runs from now on
   };
 
   virtual ~PreparedCall() = default;
-  /// Enqueues the call on the frame's stream. Only a call that has a fallback answers otherwise
-  /// than `enqueued`; nothing is enqueued then. Throws DeviceError, OutOfMemory.
+  /// Enqueues the call on the frame's stream. Only a call with a fallback may return an outcome
+  /// other than `enqueued`; then nothing is enqueued. Throws DeviceError, OutOfMemory.
   virtual Outcome enqueue(const CallFrame& frame) const = 0;
-  /// Whether a CUDA graph may capture it and be launched many times: what it enqueues uses no
-  /// memory but the frame's, and reads none of the host's.
+  /// Whether it can be captured into a CUDA graph that is launched many times: its work uses only
+  /// the frame's memory, and reads no host memory.
   virtual bool capturable() const { return false; }
-  /// Why it was refused, for the log.
+  /// Why the library refused it, for the log.
   virtual std::string refusal() const { return {}; }
-  /// The operands as profiles show them, given the type of each in words.
+  /// The operands as text for profiles, given the text of each operand's type.
   virtual std::string operands(const std::vector<std::string>& types) const;
 };
 
-/// What a call comes to for known sizes: kernels to launch, none if there is nothing to do, or what
-/// enqueues it. Launches have constant grids and sizes, and name the buffers of the call.
+/// The work of a library call with known sizes: kernels to launch (none if there is nothing to do),
+/// or an object that enqueues it. Launches have constant grids and sizes, and refer to the call's
+/// buffers.
 using CallWork = std::variant<std::vector<passes::KernelStep>, std::unique_ptr<const PreparedCall>>;
 
-/// Runs the calls of one name on one kind of device.
+/// Runs the library calls of one name on one kind of device.
 class CallHandler {
  public:
   virtual ~CallHandler() = default;
-  /// Evaluates all that is the same for each run. Thread-safe. Throws InternalError if the call is
-  /// not one for this handler, DeviceError.
+  /// Evaluates everything that is the same for each run. Thread-safe. Throws InternalError if the
+  /// handler does not support the call, DeviceError.
   virtual CallWork prepare(const passes::CallStep& call, const CallContext& context) const = 0;
 };
 

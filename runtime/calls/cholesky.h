@@ -7,7 +7,7 @@
 
 namespace heddle::runtime {
 
-/// The matrices are copied to the result, unless they are there, and factorised in place.
+/// Copies the matrices to the result, unless they are already there, and factorises them in place.
 class PreparedCholesky : public PreparedCall {
  public:
   PreparedCholesky(const passes::CallStep& step, const ir::SymbolBindings& bindings)
@@ -48,7 +48,7 @@ class PreparedCholesky : public PreparedCall {
   passes::BufferRef matrices_, factors_, infos_;
 };
 
-/// Prepares a class that says how matrices are factorised.
+/// Prepares an object of a class that implements the factorisation.
 template <class Prepared>
 class CholeskyHandler final : public CallHandler {
  public:

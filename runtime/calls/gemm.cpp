@@ -37,7 +37,7 @@ Gemm sized(const GemmCall& call, const ir::SymbolBindings& bindings) {
   return product;
 }
 
-/// A factor whose scalar's dtype is known.
+/// A scale factor with the dtype of its scalar.
 struct PreparedFactor {
   passes::Factor factor;
   DType dtype = DType::f32;
@@ -81,7 +81,7 @@ class PreparedGemm : public PreparedCall {
 
   bool capturable() const override { return true; }
 
-  /// "f32[2,512,64] x f32[2,64,128]", and what is added to the product.
+  /// "f32[2,512,64] x f32[2,64,128]", and the operands added to the product.
   std::string operands(const std::vector<std::string>& types) const override {
     const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
       ir::Shape shape{ir::Dim(rows), ir::Dim(columns)};
@@ -108,7 +108,7 @@ class PreparedGemm : public PreparedCall {
   std::size_t workspace_bytes_;
 };
 
-/// A product with what follows it, as one call of the library.
+/// A product and its epilogue, as one call of the library.
 class PreparedEpilogue final : public PreparedGemm {
  public:
   PreparedEpilogue(const GemmCall& call, const Gemm& product, const CallContext& context)
@@ -122,7 +122,7 @@ class PreparedEpilogue final : public PreparedGemm {
 
   Outcome enqueue(const CallFrame& frame) const override {
     const GemmEpilogue epilogue = epilogue_of(frame);
-    // A factor of 0 hides what is NaN, and a sum of nothing is no product.
+    // A factor of 0 would hide NaN, and a product of depth 0 is not supported.
     if (epilogue.alpha == 0 || epilogue.beta == 0 || product_.depth == 0) return Outcome::unsuited;
     const BufferRef memory = workspace(frame);
     const bool done = gemm_with_epilogue(product_, epilogue, frame.address(a_), frame.address(b_),
@@ -160,7 +160,7 @@ class GemmHandler final : public CallHandler {
     const GemmCall call = passes::gemm_of(step);
     const Gemm product = sized(call, context.bindings);
     if (product.rows == 0 || product.columns == 0 || product.batch == 0) return CallWork();
-    // Only where the library may refuse is there more to a product than the product.
+    // Only products with an epilogue have a fallback, because the library may refuse them.
     if (step.fallback) return std::make_unique<const PreparedEpilogue>(call, product, context);
     return std::make_unique<const PreparedGemm>(call, product, context.device);
   }

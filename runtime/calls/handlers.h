@@ -10,7 +10,7 @@ namespace heddle::runtime {
 /// none.
 const CallHandler& call_handler(std::string_view name, DeviceKind kind);
 
-/// Matrix products, by the BLAS of the device.
+/// The handler for matrix products, which uses the device's BLAS.
 const CallHandler& gemm_call_handler();
 
 }  // namespace heddle::runtime

@@ -23,18 +23,19 @@ namespace {
 
 using SharedGeneral = std::shared_ptr<const ir::General>;
 
-/// Graphs of one structure, for which the options and the device are the same.
+/// Graphs recorded at one call site with the same structure, options and device.
 struct Family {
-  std::vector<ir::Outline> outlines;  ///< of graphs with a program of their own
+  std::vector<ir::Outline> outlines;  ///< shape-erased signatures of graphs that have their own
+                                      ///< program
   std::vector<SharedGeneral> generals;
-  int refusals = 0;  ///< graphs that none could be made for
-  int recorded = 0;  ///< graphs with a general one that a recording has as well
+  int refusals = 0;  ///< number of failures to make a symbolic graph
+  int recorded = 0;  ///< number of graphs served by a symbolic graph that were recorded too
 };
 
 struct Site {
   BoundedMap<ir::Hash128, Family, ir::Hash128Hasher> families{64};
   int programs = 0;
-  std::shared_ptr<const ir::Graph> last;  ///< that a program was made for, before the warning
+  std::shared_ptr<const ir::Graph> last;  ///< graph of the last program made before the warning
 };
 
 bool have_ones_alike(const ir::Outline& a, const ir::Outline& b) {
@@ -42,12 +43,13 @@ bool have_ones_alike(const ir::Outline& a, const ir::Outline& b) {
   return std::ranges::equal(a.numbers, b.numbers, {}, is_one, is_one);
 }
 
-/// Outlines of which a graph of its own was made before there is one for several.
+/// Number of programs for single graphs before a symbolic graph is tried.
 constexpr std::size_t own_programs = 2;
 
-/// A graph for all that the family has met and `outline`; else, where extents of 1 that are
-/// broadcast are in the way, for those that have them in the same places; else for the latest, as
-/// the first may have been of another kind: of a longer kernel than signal.
+/// Makes a symbolic graph that covers every variant of the family and `outline`. If that fails,
+/// because extents of 1 are broadcast, covers only variants with extents of 1 at the same
+/// positions. If that fails too, covers only the latest variants: the first may be of another kind,
+/// such as a convolution whose kernel is longer than its signal.
 SharedGeneral generalize(const Family& family, const ir::Graph& graph, const ir::Outline& outline) {
   std::vector<ir::Outline> all = family.outlines, alike;
   all.push_back(outline);
@@ -84,7 +86,7 @@ std::string first_difference(const ir::Graph& before, const ir::Graph& now) {
   return "options or the alignment of its inputs differ";
 }
 
-/// The line of the user's program that a graph's result comes from.
+/// The source location of a graph's result.
 std::string line_of(const ir::Graph& graph) {
   for (std::size_t i = graph.size(); i-- > 0;) {
     const ir::Location& location = graph.node(ir::ValueId(static_cast<std::uint32_t>(i))).location;
@@ -93,7 +95,7 @@ std::string line_of(const ir::Graph& graph) {
   return "an unknown line";
 }
 
-/// Counts a program that a site makes; what is to be said of it, or nothing.
+/// Counts a program made for a site. Returns the warning to give, if any.
 std::string note_program(Site& site, const ir::Graph& graph, bool same_structure) {
   ++site.programs;
   if (site.programs == many_programs - 1) site.last = std::make_shared<const ir::Graph>(graph);
@@ -107,10 +109,10 @@ std::string note_program(Site& site, const ir::Graph& graph, bool same_structure
                          : "What is computed there keeps changing, not only extents and numbers.");
 }
 
-/// What the sites know of a graph.
+/// The result of looking up a graph.
 struct Found {
-  SharedGeneral general;  ///< null where it gets a program of its own
-  bool record = false;    ///< it should be recorded beside the general graph
+  SharedGeneral general;  ///< null if the graph gets its own program
+  bool record = false;    ///< whether to record the graph in addition to the symbolic graph
   std::string warning;
 };
 
@@ -157,7 +159,7 @@ class Sites {
     return found;
   }
 
-  /// The general graph does not compile: its family tries another at most twice.
+  /// Called if the symbolic graph does not compile. The family tries at most two others.
   void refuse(const ir::Hash128& place, const ir::Hash128& family_key, const SharedGeneral& general,
               const ir::Outline& outline) {
     const std::lock_guard lock(mutex_);
@@ -209,12 +211,12 @@ SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
   const Found found = Sites::global().find(place, family, graph, outline, may_generalize);
   if (!found.warning.empty()) log().warn("{}", found.warning);
   if (found.general) {
-    // Who warms a cache from a recording may meet the extents in another order.
+    // When a cache is warmed from a recording, the extents may occur in another order.
     if (found.record && is_recording()) add_to_recording(graph, options);
     try {
       return with_extras(found.general, outline, options, device);
     } catch (const CompileError& error) {
-      // Where nothing may be compiled, the graph itself may be in the cache.
+      // If compiling is forbidden, the program of the graph itself may be in the cache.
       if (!compiling_is_forbidden()) {
         log().warn("{} gets a program for its extents alone: {}", graph.name, error.what());
         Sites::global().refuse(place, family, found.general, outline);

@@ -46,7 +46,7 @@ struct CompiledImplementation final : ExecutableImplementation {
   ProgramRunner runner;
 };
 
-/// What runs on a machine without a C++ compiler.
+/// The implementation on a machine without a C++ compiler: an interpreter.
 struct InterpretedImplementation final : ExecutableImplementation {
   explicit InterpretedImplementation(const ir::Graph& graph) : graph(graph) {
     for (const ir::ValueId parameter : graph.parameters()) {
@@ -120,8 +120,8 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
         compile_program(graph, options, target, Entries::compatible), device);
   } catch (const LoadFailure& failure) {
     if (must_interpret(device)) return std::make_unique<InterpretedImplementation>(graph);
-    // Code that was cached and that the loader refuses is made anew, once. It is deleted where it
-    // is to blame: other machines may share the cache.
+    // If the loader rejects cached code, it is compiled again, once. The entry is deleted only if
+    // it is damaged: other machines may share the cache.
     cache::Store& store = cache::Store::global();
     const std::optional<cache::Key> key =
         cached_program_key(graph, options, target, Entries::compatible);
@@ -135,7 +135,8 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
   }
 }
 
-/// Code that does not load even when it is new is described, and can be looked at.
+/// If freshly compiled code does not load, throws an error that describes it and names a
+/// reproducer.
 std::unique_ptr<ExecutableImplementation> make_or_explain(const ir::Graph& graph,
                                                           const CompileOptions& options,
                                                           Device device) {
@@ -146,7 +147,7 @@ std::unique_ptr<ExecutableImplementation> make_or_explain(const ir::Graph& graph
   }
 }
 
-/// Executables by what they were made for.
+/// Executables by graph, options and device.
 class ExecutableCache {
  public:
   using Value = std::shared_ptr<const Executable>;
@@ -173,7 +174,7 @@ class ExecutableCache {
   BoundedMap<ir::Hash128, Value, ir::Hash128Hasher> entries_{4096};
 };
 
-/// The caller's line of an op that takes a parameter.
+/// The source location, in the caller's graph, of an op that uses a parameter.
 ir::Location line_of_use(const ir::Graph& graph, std::size_t parameter) {
   const ir::ValueId wanted = graph.parameters()[parameter];
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -208,7 +209,8 @@ ir::Location line_of_use(const ir::Graph& graph, std::size_t parameter) {
       place.empty() ? "" : " (used at " + place + ")", to_string(stream.device())));
 }
 
-/// Throws DeviceError for arrays of another device, which kernels would take for memory of theirs.
+/// Throws DeviceError for arrays on another device: kernels would use their addresses as if they
+/// were on this one.
 void require_device_of(const Stream& stream, const passes::Program& program,
                        std::span<const ArgumentView> arguments, const CallerLines& lines) {
   for (const ArgumentView& argument : arguments) {

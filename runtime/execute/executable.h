@@ -17,25 +17,25 @@ namespace heddle::runtime {
 
 struct ExecutableImplementation;
 
-/// A program that is compiled for one device and loaded there. Any thread may launch it, any number
-/// of times.
+/// A program compiled for one device and loaded there. Any thread may launch it, any number of
+/// times.
 class Executable {
  public:
-  /// From memory, the disk cache, or by compiling; one compile when many threads ask. Throws
-  /// CompileError, DeviceError.
+  /// Finds the executable in memory or in the disk cache, or compiles it. If several threads
+  /// request the same one, it is compiled once. Throws CompileError, DeviceError.
   static std::shared_ptr<const Executable> get(const ir::Graph& graph,
                                                const CompileOptions& options, const Device& device);
 
-  /// Enqueues the program on the stream and returns at once; its outputs are put behind `outputs`.
-  /// Arguments in parameter order. A donated argument's buffer may become an output's when only the
-  /// array that is given holds it. Throws ShapeError when extents do not fit the parameters or
-  /// break a fact, ShapeError, IndexError or ValueError when an op of the program has no meaning
-  /// for them, OutOfMemory, DeviceError when an array is not on the stream's device or the device
-  /// fails, and then `outputs` and the arguments are as before, so that the same call may be tried
-  /// again. Errors name the caller's lines.
+  /// Enqueues the program on the stream and returns at once. Arguments are in parameter order;
+  /// outputs are appended to `outputs`. A donated argument's buffer may be reused for an output if
+  /// the given array is its only holder. Throws ShapeError if extents do not match the parameters
+  /// or violate an assumption of the program; ShapeError, IndexError or ValueError if an op of the
+  /// program is undefined for them; OutOfMemory; DeviceError if an array is not on the stream's
+  /// device or the device fails. After an error `outputs` and the arguments are unchanged, so that
+  /// the call may be repeated. Errors contain the caller's source locations.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
            std::vector<DeviceArray>& outputs, const CallerLines& lines = {}) const;
-  /// The same for arguments that nobody else holds; takes from them only when it succeeds.
+  /// The same for arguments without other holders. Consumes them only on success.
   std::vector<DeviceArray> run(std::vector<Argument>&& arguments, Stream& stream,
                                const CallerLines& lines = {}) const;
 
@@ -49,12 +49,12 @@ class Executable {
   std::unique_ptr<ExecutableImplementation> implementation_;
 };
 
-/// Texts for people, made from scratch each time (no cache, no device). `target` decides which
+/// The generated source, for people. Neither the cache nor a device is used. `target` selects the
 /// printer: CUDA C++ or host C++.
 std::string generated_source(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target);
-/// Compiles for a target that need not be here and fills the disk cache. Returns the number of
-/// kernels compiled; 0 when all were there.
+/// Compiles for a target that need not be present, and stores the result in the disk cache. Returns
+/// the number of kernels compiled; 0 if all were cached.
 int warm(const ir::Graph& graph, const CompileOptions& options, const ir::Target& target);
 
 }  // namespace heddle::runtime

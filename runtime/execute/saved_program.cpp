@@ -34,7 +34,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// "arguments 3 0 2": of three arguments the program's two parameters are the first and the last.
+/// "arguments 3 0 2": of three arguments, the program's two parameters are the first and the last.
 /// Three lines "name TEXT" follow.
 void parse_arguments(const std::string& path, std::string_view& text, SavedProgram& saved) {
   const std::string_view line = take_line(text);

@@ -11,22 +11,21 @@ namespace heddle::runtime {
 
 struct SavedProgram {
   RecordedProgram program;
-  std::vector<std::string> names;      ///< one an argument of a call; "" for an unknown name
-  std::vector<std::uint32_t> sources;  ///< the argument that each parameter of the program is
+  std::vector<std::string> names;      ///< one per argument of a call; "" for an unknown name
+  std::vector<std::uint32_t> sources;  ///< per parameter of the program: the index of its argument
 };
 
-/// Writes a program, and what it is compiled to for each of the targets, into one file:
-/// "HEDDLEP\n", the length of what follows up to the bundle in eight little-endian bytes, a line
-/// "arguments N" with the sources behind it, N lines "name TEXT", a recording, and a bundle.
-/// Compiles what is not in the cache. `mode` is the file's; it is signed where HEDDLE_CACHE_KEY is
-/// set. Throws CompileError, DeviceError where a target's compiler is missing, FileError and
+/// Writes a program, with its compiled code for each of the targets, into one file. Format:
+/// "HEDDLEP\n", the length of the part up to the bundle in eight little-endian bytes, a line
+/// "arguments N" followed by `sources`, N lines "name TEXT", a recording, and a bundle. Compiles
+/// what is not in the cache. `mode` is the file's mode. The file is signed if HEDDLE_CACHE_KEY is
+/// set. Throws CompileError, DeviceError if a target's compiler is missing, FileError and
 /// TrustError.
 void save_program(const std::string& path, const SavedProgram& saved,
                   const std::vector<ir::Target>& targets, unsigned mode = cache::shipped_mode);
 
-/// The program of such a file, whose compiled code the cache finds from now on, and which is
-/// executed when the program runs. Throws what cache::read_shipped throws, and FileError where the
-/// file is none.
+/// Loads such a file. Adds its compiled code to the cache's bundles; that code is executed when the
+/// program runs. Throws what cache::read_shipped throws, and FileError if it is not such a file.
 SavedProgram load_saved_program(const std::string& path,
                                 cache::Foreign foreign = cache::Foreign::refused);
 

@@ -2,10 +2,11 @@
 
 namespace heddle::runtime {
 
-/// Whether candidates that no model tells apart are timed when they are first needed: the
-/// algorithms of matrix products. Off unless HEDDLE_AUTOTUNE is 1 or somebody turned it on.
+/// Whether candidates that no cost model can rank, such as the algorithms of a matrix product, are
+/// timed when they are first needed. Off by default; HEDDLE_AUTOTUNE=1 or set_autotuning() enables
+/// it.
 bool autotuning();
-/// Returns what it was.
+/// Returns the previous setting.
 bool set_autotuning(bool enabled);
 
 }  // namespace heddle::runtime

@@ -13,8 +13,8 @@ namespace heddle::runtime {
 
 namespace {
 
-/// An operand stored in `stored_rows` rows of `stored_columns`: where there is one row only, or
-/// none, its distance to the next means nothing and may be anything.
+/// A valid leading dimension for an operand with `stored_rows` rows of `stored_columns`. With at
+/// most one row, the given value is unused and may be arbitrary.
 std::int64_t valid_leading(std::int64_t leading, std::int64_t stored_rows,
                            std::int64_t stored_columns) {
   return stored_rows <= 1 ? std::max(leading, stored_columns) : leading;

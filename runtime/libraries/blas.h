@@ -13,13 +13,14 @@
 
 namespace heddle::runtime {
 
-/// out[i] = a[i] x b[i] for i in [0, batch): (rows, depth) x (depth, columns) -> (rows, columns),
-/// row-major. A transposed operand is stored as its transpose. `leading` counts elements between
-/// rows as stored; out's rows are dense. A batch stride of 0 repeats an operand.
+/// Batched matrix product: out[i] = a[i] x b[i] for i in [0, batch), with shapes (rows, depth) x
+/// (depth, columns) -> (rows, columns), row-major. A transposed operand is stored as its transpose.
+/// `leading` is the number of elements between stored rows; out's rows are contiguous. A batch
+/// stride of 0 broadcasts an operand.
 struct Gemm {
   DType dtype = DType::f32;          ///< of the result
-  std::optional<DType> narrow = {};  ///< of the operands, where it is f16 or bf16 and dtype f32
-  Precision precision = Precision::ieee;  ///< of f32 and c64 on CUDA
+  std::optional<DType> narrow = {};  ///< of the operands, if they are f16 or bf16 and dtype is f32
+  Precision precision = Precision::ieee;  ///< for f32 and c64 on CUDA
   std::int64_t rows = 0, columns = 0, depth = 0, batch = 1;
   std::int64_t a_leading = 0, b_leading = 0;
   bool a_transposed = false, b_transposed = false;
@@ -27,17 +28,17 @@ struct Gemm {
   DType operand_dtype() const { return narrow.value_or(dtype); }
 };
 
-/// What becomes of a product before it is stored: activation(alpha * product + beta * residual +
-/// bias). Neither factor is 0, which would hide what is NaN.
+/// Computed on a product before it is stored: activation(alpha * product + beta * residual + bias).
+/// Neither factor may be 0, which would hide NaN.
 struct GemmEpilogue {
   double alpha = 1, beta = 1;
-  const void* residual = nullptr;  ///< laid out as out, which it may be
-  const void* bias = nullptr;      ///< a row, for each of out's
+  const void* residual = nullptr;  ///< same layout as out, and may be out itself
+  const void* bias = nullptr;      ///< one row, added to every row of out
   passes::Activation activation = passes::Activation::none;
 };
 
-/// The libraries that multiply the matrices of a backend. One object for each backend, which lives
-/// for ever. Thread-safe. Products have no extent of 0, and leading extents that are valid.
+/// The matrix multiplication of a backend. One object for each backend; it is never destroyed.
+/// Thread-safe. Products must not have an extent of 0, and leading dimensions must be valid.
 class Blas {
  public:
   Blas(const Blas&) = delete;
@@ -49,10 +50,10 @@ class Blas {
   virtual void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
                     const Stream& stream) const = 0;
 
-  /// Whether there may be products with an epilogue.
+  /// Whether products with an epilogue may be supported.
   bool has_epilogues() const { return has_epilogues_; }
   virtual const std::string& epilogues_unavailable_reason() const = 0;
-  /// False, and nothing is enqueued, where the library refuses.
+  /// Returns false, and enqueues nothing, if the library refuses.
   virtual bool gemm_with_epilogue(const Gemm& product, const GemmEpilogue& epilogue, const void* a,
                                   const void* b, void* out, void* workspace,
                                   const Stream& stream) const = 0;
@@ -65,28 +66,29 @@ class Blas {
   bool has_epilogues_;
 };
 
-/// Whether the device's library multiplies this dtype at all. f32 and f64 are as IEEE says, f32 and
-/// c64 on CUDA where no lower precision is asked for; f16 and bf16 (CUDA only) accumulate in f32.
+/// Whether the device's library supports this dtype. f32 and f64 follow IEEE; on CUDA, f32 and c64
+/// do so unless a lower precision is requested. f16 and bf16 (CUDA only) accumulate in f32.
 bool blas_supported(Device device, DType dtype);
-/// Whether the library is here. Loads it; never throws.
+/// Whether the library is available. Loads it; never throws.
 bool blas_available(Device device);
-/// Why it is not, with every place tried; empty when it is.
+/// Why it is unavailable, with every location tried; empty if it is available.
 std::string blas_unavailable_reason(Device device);
 
-/// What gemm wants to be given on this device. Equal results need equal workspaces.
+/// The workspace size that gemm needs on this device. Bitwise equal results need workspaces of
+/// equal size.
 std::size_t blas_workspace_bytes(Device device);
 
-/// Enqueues a product on the stream. Where depth is 0 the result is 0. Operands lie on the stream's
-/// device; `workspace` has blas_workspace_bytes there and is in use until the work is done. Throws
-/// DeviceError when the library is missing or fails.
+/// Enqueues a product on the stream. With depth 0 the result is 0. Operands must be on the stream's
+/// device. `workspace` has blas_workspace_bytes there and must stay valid until the work is done.
+/// Throws DeviceError if the library is missing or fails.
 void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
           const Stream& stream);
 
-/// Why no product has an epilogue on this device; empty where they may.
+/// Why no product can have an epilogue on this device; empty if some can.
 const std::string& epilogues_unavailable_reason(Device device);
 
-/// The same with an epilogue, rounded once. False, and nothing is enqueued, where there is no
-/// library that does it, or it refuses. Throws as gemm.
+/// The same with an epilogue, rounded once. Returns false, and enqueues nothing, if no library
+/// supports it or the library refuses. Throws as gemm.
 bool gemm_with_epilogue(const Gemm& product, const GemmEpilogue& epilogue, const void* a,
                         const void* b, void* out, void* workspace, const Stream& stream);
 

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 constexpr int host_process = 1, first_gpu_process = 2;
 
-/// The hash that a kernel's name ends in.
+/// The hash at the end of a kernel's name.
 std::string hash_of(const std::string& kernel) {
   constexpr std::string_view prefix = "hd_";
   const std::size_t at = kernel.rfind('_');
@@ -39,7 +39,7 @@ Json arguments_of(const ProfileEvent& event) {
   if (launch.captured) args["captured"] = true;
   if (!launch.bytes) return args;
   args["bytes"] = *launch.bytes;
-  constexpr double bytes_a_microsecond = 1e3;  // in a GB/s
+  constexpr double bytes_a_microsecond = 1e3;  // 1 GB/s = 1000 bytes per microsecond
   if (launch.microseconds && *launch.microseconds > 0) {
     args["GB/s"] = static_cast<double>(*launch.bytes) / *launch.microseconds / bytes_a_microsecond;
   }
@@ -67,8 +67,8 @@ class TraceWriter {
     if (on_gpu && event.launch->microseconds) add_to_stream(event);
   }
 
-  /// A row shows what does not overlap: what began before the one before it has ended, by the
-  /// clocks' inexactness, begins there.
+  /// Events in a row of the trace must not overlap. If clock errors make an event begin before the
+  /// end of the previous one, its start is moved to that end.
   void add_to_stream(const ProfileEvent& event) {
     const KernelLaunch& launch = *event.launch;
     const int process = process_of(launch.device);
@@ -119,7 +119,7 @@ class TraceWriter {
     put({{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", row}, {"args", {{"name", text}}}});
   }
 
-  /// Names that are not UTF-8 must not cost the trace.
+  /// Replaces invalid UTF-8 in names, which would otherwise make the trace fail.
   void put(const Json& event) {
     if (!text_.empty()) text_ += ",\n";
     text_ += event.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -128,7 +128,8 @@ class TraceWriter {
   std::string text_;
   std::set<std::uint32_t> threads_;
   std::map<std::string, int> processes_;
-  std::map<std::pair<int, std::uint32_t>, double> streams_;  ///< until when each is busy
+  std::map<std::pair<int, std::uint32_t>, double> streams_;  ///< end time of the last event of each
+                                                             ///< stream
   std::uint64_t flows_ = 0;
 };
 

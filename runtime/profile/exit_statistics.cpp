@@ -32,7 +32,7 @@ void tell() {
 void tell_statistics_at_exit() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // Made by now, so that nothing is first made at exit.
+    // Create the store now, so that it is not first created at exit.
     static_cast<void>(cache::Store::global());
     std::atexit(tell);
   });

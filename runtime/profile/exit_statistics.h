@@ -2,7 +2,8 @@
 
 namespace heddle::runtime {
 
-/// From now on the process's statistics are written to standard error when it ends. Once.
+/// Writes the process's statistics to standard error when the process ends. Further calls have no
+/// effect.
 void tell_statistics_at_exit();
 
 }  // namespace heddle::runtime

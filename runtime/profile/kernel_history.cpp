@@ -17,7 +17,7 @@ namespace {
 
 struct History {
   ir::Mutex mutex;
-  std::shared_ptr<SpanLog> log;  ///< null where none is kept
+  std::shared_ptr<SpanLog> log;  ///< null if no history is kept
   ir::SpanData::Clock::time_point start;
 };
 

@@ -7,14 +7,14 @@
 
 namespace heddle::runtime {
 
-/// Keeps the last `count` launches from now on; 0 keeps none.
+/// Keeps the last `count` launches from now on; 0 disables the history.
 void set_kernel_history(std::size_t count);
-/// Those, the oldest first. Throws DeviceError.
+/// The kept launches, the oldest first. Throws DeviceError.
 std::vector<KernelLaunch> kernel_history();
 
-/// What the environment asks to be watched from the start: HEDDLE_KERNEL_HISTORY,
-/// HEDDLE_STATISTICS, and a tool behind NVTX. Called before whatever these want to know of; does
-/// something once.
+/// Starts the observers requested in the environment: HEDDLE_KERNEL_HISTORY, HEDDLE_STATISTICS, and
+/// a tool that uses NVTX. Called before every operation that they observe; only the first call has
+/// an effect.
 void watch_as_environment_says();
 
 }  // namespace heddle::runtime

@@ -12,9 +12,9 @@ namespace {
 
 using Clock = ir::SpanData::Clock;
 
-/// Enough for minutes of launches, in some hundreds of MiB.
+/// Enough for minutes of launches; takes some hundreds of MiB.
 constexpr std::size_t most_spans = std::size_t{1} << 20;
-/// Marks that wait for the device before those that have passed are looked for.
+/// Number of launches with pending events before passed ones are collected.
 constexpr std::size_t many_unsettled = 256;
 
 double microseconds(Clock::duration duration) {

@@ -14,7 +14,7 @@ constexpr std::string_view kernel_phase = "kernel";
 
 bool is_on_gpu(const ProfileEvent& event) { return event.launch && event.launch->stream != 0; }
 
-/// Adds up events of one row.
+/// Accumulates the events of one row.
 class RowMaker {
  public:
   void add(const ProfileEvent& event) {
@@ -32,13 +32,13 @@ class RowMaker {
     row_.bytes += event.bytes;
     add_time(event.own_microseconds);
   }
-  /// Time of the host that belongs to the row but is no event of it.
+  /// Adds host time that belongs to the row but is not one of its events.
   void add_to_total(double microseconds) { row_.total += microseconds; }
 
   ProfileRow finish() const {
     ProfileRow row = row_;
     row.mean = row.count > 0 ? row.total / static_cast<double>(row.count) : 0;
-    constexpr double bytes_a_microsecond = 1e3;  // in a GB/s
+    constexpr double bytes_a_microsecond = 1e3;  // 1 GB/s = 1000 bytes per microsecond
     if (rated_time_ > 0)
       row.gigabytes_per_second = rated_bytes_ / rated_time_ / bytes_a_microsecond;
     return row;
@@ -67,7 +67,7 @@ std::string megabytes(std::uint64_t bytes) {
   return bytes == 0 ? "" : fmt::format("{:.3f}", static_cast<double>(bytes) / a_megabyte);
 }
 
-/// A name that does not fit loses its middle: kernels' ends are their hashes.
+/// Shortens a name in the middle: the end of a kernel's name is its hash.
 std::string fitted(const std::string& name, std::size_t width) {
   if (name.size() <= width) return name;
   const std::size_t front = width / 2 - 1, back = width - front - 2;
@@ -102,7 +102,7 @@ std::vector<ProfileRow> rows_by_phase(const std::vector<ProfileEvent>& events) {
     RowMaker maker;
     for (const ProfileEvent& event : events) {
       if (event.phase == phase) maker.add(event);
-      // What the host does for a kernel on a GPU is launching.
+      // The host time of a GPU kernel's span is launch time.
       if (phase == name_of(ir::Phase::launch) && is_on_gpu(event))
         maker.add_to_total(event.own_microseconds);
     }

@@ -38,7 +38,7 @@ void add_sources(Report& report, const passes::PlannedProgram& planned,
   }
 }
 
-/// The lines that nodes name, of those files that can be read here.
+/// Adds the source lines that nodes refer to, from files readable on this machine.
 void add_user_lines(Report& report) {
   std::map<std::string, std::set<std::uint32_t>> wanted;
   for (const passes::ReportGraph& graph : report.graphs) {
@@ -54,7 +54,7 @@ void add_user_lines(Report& report) {
   }
 }
 
-/// Each kernel once, however many steps launch it.
+/// Removes duplicate kernels: several steps may launch the same kernel.
 std::vector<KernelSource> distinct(const std::vector<KernelSource>& sources) {
   std::vector<KernelSource> once;
   std::set<std::string> known;
@@ -82,7 +82,7 @@ void add_machine_code(Report& report, const std::vector<KernelSource>& sources,
   }
 }
 
-/// What a reader of the report is told in the place of what a compiler says.
+/// Adds machine code information, or the reason why there is none.
 void try_machine_code(Report& report, const std::vector<KernelSource>& sources,
                       const CompileOptions& options) {
   if (sources.empty()) {

@@ -6,21 +6,21 @@
 
 namespace heddle::runtime {
 
-/// How far a report goes.
+/// The level of detail of a report.
 enum class Detail : std::uint8_t {
-  plan,     ///< what passes and printers say: nothing is compiled
-  compiled  ///< and registers, memory and modules: machine code from the cache or the compiler
+  plan,     ///< only the output of passes and printers; nothing is compiled
+  compiled  ///< also registers, memory and modules: machine code from the cache or the compiler
 };
 
-/// All that is known of a program without running it. Why there is no machine code is said in the
-/// report and is no error.
+/// Everything known about a program without running it. If there is no machine code, the report
+/// contains the reason; that is not an error.
 passes::Report report_program(const ir::Graph& graph, const CompileOptions& options,
                               const ir::Target& target, Detail detail);
 
-/// Runs the program on the stream's device, for whose target the report is, and adds how long it
-/// took as a whole and for each step, medians of `runs`, and the rate at which a kernel copied an
-/// array beyond the caches in the same process, which is the ceiling. What symbols are in the
-/// arguments is known to the report from then on. Throws as Executable::run does.
+/// Runs the program on the stream's device, whose target must be the report's. Adds the duration of
+/// the whole program and of each step, medians of `runs`. Also adds, as the ceiling, the rate at
+/// which a copy kernel moved an array larger than the caches in the same process. The report's
+/// symbols are then bound to the arguments' extents. Throws as Executable::run does.
 void add_run(passes::Report& report, const ir::Graph& graph, const CompileOptions& options,
              std::span<const Argument> arguments, Stream& stream, int runs);
 

@@ -18,7 +18,7 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-/// Each run from its launch until the device is done.
+/// The duration of a run, from its launch until the device has finished.
 double time_runs(const Executable& executable, std::span<const ArgumentView> arguments,
                  Stream& stream, const ir::Graph& graph, int runs) {
   std::vector<double> times;
@@ -34,7 +34,7 @@ double time_runs(const Executable& executable, std::span<const ArgumentView> arg
   return median(std::move(times));
 }
 
-/// What kernels can move at most, seen from one that does nothing else.
+/// Measures the maximum memory rate with a kernel that only copies.
 passes::Ceiling measure_ceiling(const ir::Target& target, Stream& stream) {
   constexpr std::int64_t least = std::int64_t{64} << 20, most = std::int64_t{256} << 20;
   constexpr int runs = 9;

@@ -9,7 +9,7 @@ namespace heddle::runtime {
 
 namespace {
 
-/// Keeps the kernels that its own thread launches.
+/// Records kernels launched by the thread that created the watcher.
 class StepWatcher final : public ir::SpanWatcher {
  public:
   void end(const ir::SpanData& span) override {
@@ -22,7 +22,7 @@ class StepWatcher final : public ir::SpanWatcher {
   std::vector<ir::SpanData> spans_;
 };
 
-/// Watches for as long as it lives.
+/// Registers the watcher for a scope.
 class Watching {
  public:
   Watching() { ir::add_watcher(watcher_); }
