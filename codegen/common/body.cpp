@@ -83,7 +83,7 @@ std::string Body::atom(passes::AtomId id) {
   const std::string name =
       quotient_names_.try_emplace(key, fmt::format("q{}", quotient_names_.size())).first->second;
   const char sign = atom.kind == passes::Atom::Kind::quotient ? '/' : '%';
-  // What is computed beside a guarded load may divide by an extent that is 0.
+  // Expressions computed alongside a guarded load may divide by an extent of 0.
   const bool positive = (atom.divisor - Dim(1)).is_non_negative();
   writer_.line("const Index {} = ({}) {} ({});", name, numerator, sign,
                positive ? divisor : fmt::format("({0}) > 0 ? ({0}) : 1", divisor));
@@ -283,7 +283,7 @@ void Body::declare_reductions() {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     for (const std::string& section : sections_of(reduction.op, reduction.dtype)) need(section);
-    // States that leave the block hold places of 64 bits.
+    // States stored outside the block hold 64-bit indices.
     const bool stays = reduction.partials < 0 && plan_.cluster == 1;
     const bool own_places = ir::finds_place(reduction.op) && stays;
     std::string combines = fmt::format("op::{}::{}<{}{}>", reduction.scan ? "scan" : "reduce",

@@ -5,8 +5,8 @@
 
 namespace heddle::codegen {
 
-/// A compilable translation unit for one kernel, header-free, with the library sections that it
-/// uses in front. `name` is the extern "C" symbol.
+/// A compilable translation unit for one kernel, without includes, preceded by the library sections
+/// that it uses. `name` is the extern "C" symbol.
 struct KernelSource {
   std::string name;
   /// Names of sections of the device library, in order (codegen/common/sections.h).

@@ -5,12 +5,12 @@
 
 namespace heddle::codegen {
 
-/// Spells a plan as CUDA C++ over the device library, one self-contained text.
+/// Prints a plan as CUDA C++ on top of the device library, as one self-contained text.
 KernelSource print_cuda(const passes::KernelPlan& plan);
-/// Spells a plan as C++ for the host:
+/// Prints a plan as C++ for the host:
 ///   extern "C" void name(void* const* buffers, const long long* scalars, long long begin, long
 ///   long end)
-/// over the part [begin, end) of the launch's range.
+/// It runs the part [begin, end) of the launch's range.
 KernelSource print_host(const passes::KernelPlan& plan);
 
 }  // namespace heddle::codegen

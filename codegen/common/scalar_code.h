@@ -14,16 +14,16 @@ namespace heddle::codegen {
 /// "bfloat16", "float", "double", "complex64", "complex128".
 std::string_view element_type(DType dtype);
 
-/// The sections that kernel text needs to mention elements of `dtype`: "half", "bfloat16" or
-/// "complex" for those, none for the types of the language.
+/// The sections that kernel text needs to use elements of `dtype`: "half", "bfloat16" or "complex"
+/// for these types, none for built-in C++ types.
 std::vector<std::string> sections_of(DType dtype);
-/// Whether element_type(dtype) is a name of heddle_scalar rather than of the language.
+/// Whether element_type(dtype) is a type of heddle_scalar rather than a built-in C++ type.
 bool is_library_type(DType dtype);
 
-/// The sections that kernel text needs to call `heddle_scalar::<op>` on elements of
-/// `operand_dtype`, or for a reduction `heddle_scalar::reduce::<op>`, what they need in turn not
-/// included. A cast also needs those of its result's dtype. Throws InternalError for an op that is
-/// neither elementwise nor a reduction.
+/// The sections that kernel text needs to call `heddle_scalar::<op>`, or
+/// `heddle_scalar::reduce::<op>` for a reduction, on elements of `operand_dtype`; without the
+/// sections that these need in turn. A cast also needs the sections of its result's dtype. Throws
+/// InternalError for an op that is neither elementwise nor a reduction.
 std::vector<std::string> sections_of(ir::Op op, DType operand_dtype);
 
 }  // namespace heddle::codegen

@@ -62,7 +62,8 @@ void append_sections(std::string_view file, std::vector<Section>& sections) {
   }
 }
 
-/// Stable: a section moves only behind what it needs.
+/// Topological sort by needs. Stable: a section moves only if it must come after a section that it
+/// needs.
 std::vector<Section> sorted_by_needs(std::vector<Section> sections) {
   std::unordered_map<std::string_view, std::size_t> index;
   for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -135,7 +136,7 @@ std::vector<std::string> SectionTable::close_over_needs(std::span<const std::str
                                                         Side side) const {
   std::vector<bool> wanted(sections_.size(), false);
   for (const std::string& name : names) wanted[index_of(name)] = true;
-  // What a section needs stands before it.
+  // A needed section always comes earlier in the order.
   for (std::size_t i = sections_.size(); i-- > 0;) {
     const Side own = sections_[i].side;
     if (own != Side::both && side != Side::both && own != side) wanted[i] = false;

@@ -12,42 +12,43 @@
 
 namespace heddle::codegen {
 
-/// Scalar and device code that generated kernels are printed over, embedded when Heddle is built.
-/// A file of ir/scalar/ or codegen/device/ is split at lines `//! section NAME [needs A B ...]`;
-/// what stands before the first such line is left out. A line `//! defines X Y ...` below it names
-/// the ops and reductions whose meaning the section is; `//! defines_complex X Y ...` those whose
-/// meaning it is for complex operands, where that takes more than the arithmetic of section
-/// complex; `//! defines_half X Y ...` those that have functions of their own for half, beside
-/// those of every type, whose section stands among the needs. A line `//! host` says that
-/// kernels of GPUs do without the section.
+/// Scalar and device code that generated kernels use, embedded when Heddle is built. A file of
+/// ir/scalar/ or codegen/device/ is split at lines `//! section NAME [needs A B ...]`; text before
+/// the first such line is left out. These lines may follow:
+///   `//! defines X Y ...`: the ops and reductions that the section implements;
+///   `//! defines_complex X Y ...`: those that it implements for complex operands, if that needs
+///   more than the arithmetic of section complex;
+///   `//! defines_half X Y ...`: those with special functions for half, in addition to the
+///   functions for every type, whose section is among the needs;
+///   `//! host`: GPU kernels do not need the section.
 enum class Side { both, host, device };
 struct Section {
   std::string_view name;
   std::string_view text;
-  std::vector<std::string_view> needs;            ///< sections that must stand before
+  std::vector<std::string_view> needs;            ///< sections that must come before this one
   std::vector<std::string_view> defines;          ///< ops and reductions
-  std::vector<std::string_view> defines_complex;  ///< those of complex operands
-  std::vector<std::string_view> defines_half;     ///< those of half operands
-  Side side = Side::both;                         ///< whose kernels take it
+  std::vector<std::string_view> defines_complex;  ///< those for complex operands
+  std::vector<std::string_view> defines_half;     ///< those for half operands
+  Side side = Side::both;                         ///< kernels that use it
 };
 
-/// What the meaning of an op depends on.
+/// The operand class that selects the implementation of an op.
 enum class Operands { any, complex, half };
 
-/// The sections of some files, each after those that it needs.
+/// The sections of some files, in an order that satisfies `needs`.
 class SectionTable {
  public:
-  /// The files' texts must outlive the table. Throws InternalError for a name or definition that is
-  /// there twice, and for needs that are missing or circular.
+  /// The files' texts must outlive the table. Throws InternalError for a duplicate name or
+  /// definition, and for missing or circular needs.
   explicit SectionTable(std::span<const EmbeddedText> files);
 
   std::span<const Section> all() const { return sections_; }
   /// Throws InternalError for a name that does not exist.
   const Section& find(std::string_view name) const;
-  /// The section that defines an op or reduction for such operands; null where none does.
+  /// The section that defines an op or reduction for such operands; null if there is none.
   const Section* defining(std::string_view op, Operands operands = Operands::any) const;
-  /// The names with everything that they need, each once, in the table's order.
-  /// Sections of the other side are left out, and what only they need.
+  /// The transitive closure of the names under `needs`, without duplicates, in the table's order.
+  /// Sections of the other side, and sections that only those need, are left out.
   std::vector<std::string> close_over_needs(std::span<const std::string> names,
                                             Side side = Side::both) const;
 
@@ -65,7 +66,8 @@ const SectionTable& library_sections();
 /// Throws InternalError for a name that does not exist.
 const Section& section(std::string_view name);
 std::span<const Section> all_sections();
-/// The names with everything that they need, each once, in a fixed order that satisfies `needs`.
+/// The transitive closure of the names under `needs`, without duplicates, in a fixed order that
+/// satisfies `needs`.
 std::vector<std::string> close_over_needs(std::vector<std::string> names);
 
 }  // namespace heddle::codegen

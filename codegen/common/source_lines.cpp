@@ -39,7 +39,7 @@ std::vector<Variable> variables_in(std::string_view line) {
   return found;
 }
 
-/// The place of the "=" that gives a variable its value; none in comparisons and loops' heads.
+/// The position of the "=" that assigns a variable; npos for comparisons and loop headers.
 std::size_t assignment_in(std::string_view line) {
   if (line.find("for (") != std::string_view::npos) return std::string_view::npos;
   for (std::size_t i = 1; i + 1 < line.size(); ++i) {
@@ -71,7 +71,8 @@ std::optional<ir::ValueId> node_of(const Variable& variable, const passes::Kerne
   return std::nullopt;
 }
 
-/// What is assigned decides; of a store, the last value named, which is what is stored.
+/// The node of the assigned variable; for a store, the node of the last variable in the line, which
+/// is the stored value.
 std::optional<ir::ValueId> node_of(std::string_view line, const passes::KernelPlan& plan) {
   const std::size_t assignment = assignment_in(line);
   if (assignment != std::string_view::npos) {
@@ -101,7 +102,7 @@ std::vector<LineNode> source_lines(const KernelSource& source, const passes::Ker
   std::string_view rest = source.body;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
-    // A signature names parameters, which are p<k>, n<k> and s<k>.
+    // Parameter names p<k>, n<k> and s<k> in a signature have no node.
     if (const auto node = node_of(line, plan)) lines.push_back({number, *node});
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     ++number;

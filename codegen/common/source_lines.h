@@ -14,12 +14,12 @@ struct LineNode {
   ir::ValueId node{};
 };
 
-/// The line of the whole text on which the kernel's own part begins.
+/// The first line of the kernel's own part in the whole text.
 std::uint32_t body_line(const KernelSource& source);
-/// The lines of a printed plan that compute something, in order, found by the names that printers
-/// give: instruction k is v<k>, and x<k>, h<k> and c<k> where it is held; reduction k is R<k>, a<k>
-/// and t<k>, and what store k writes at once y<k>. Lines of addresses and of the library have no
-/// node, those of sorts have none either.
+/// The lines of a printed plan that compute something, in order, found by variable names:
+/// instruction k is v<k>, or x<k>, h<k> and c<k> if it is held in registers; reduction k is R<k>,
+/// a<k> and t<k>; the value of store k is y<k>. Lines of addresses, of the library and of sort
+/// kernels have no node.
 std::vector<LineNode> source_lines(const KernelSource& source, const passes::KernelPlan& plan);
 
 }  // namespace heddle::codegen

@@ -11,7 +11,7 @@
 
 namespace heddle::codegen {
 
-/// Lines of source text, indented by open blocks.
+/// Source text, line by line, indented by the number of open blocks.
 class Writer {
  public:
   template <class... Arguments>
@@ -20,7 +20,7 @@ class Writer {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
     text_ += '\n';
   }
-  /// A line that stays at the left margin, such as a #pragma.
+  /// A line without indentation, such as a #pragma.
   void directive(std::string_view text) {
     text_ += text;
     text_ += '\n';
@@ -39,14 +39,14 @@ class Writer {
     line("}}");
   }
 
-  /// A name that was given to `key` in a block that is still open; empty when there is none.
+  /// The name given to `key` in a block that is still open; empty if there is none.
   std::string_view name_of(std::uint32_t key) const {
     for (const auto& block : names_) {
       if (const auto found = block.find(key); found != block.end()) return found->second;
     }
     return {};
   }
-  /// Remembers a name until the innermost block closes.
+  /// Sets the name of `key` until the innermost block closes.
   void set_name(std::uint32_t key, std::string name) {
     names_.back().emplace(key, std::move(name));
   }

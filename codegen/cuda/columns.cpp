@@ -35,8 +35,8 @@ void CudaPrinter::columns() {
   }
   body_.decode(rest, "batch");
   out_.line("const bool active = column < {};", extent);
-  // All threads of a block take part in its reductions, so those beyond the last column repeat the
-  // first.
+  // All threads of a block take part in its reductions. So threads beyond the last column compute
+  // the first column again.
   out_.line("const Index {} = active ? column : 0;", body_.loop_variable(last.atom));
   split_range(1);
   if (plan_.held > 0) {
@@ -58,7 +58,7 @@ void CudaPrinter::columns() {
   out_.close();
 }
 
-// Opens the loop over the inner iterations that a thread holds.
+// Opens the loop over the inner iterations that a thread holds in registers.
 void CudaPrinter::open_held_column() {
   const int threads_y = plan_.threads / plan_.threads_per_row;
   out_.directive("#pragma unroll");
@@ -68,7 +68,7 @@ void CudaPrinter::open_held_column() {
   if (!(passes::iterations(plan_.inner) == held)) out_.line("if (r >= end) continue;");
 }
 
-// Values of the column that can be known before `stage`, one for each lane.
+// Prints values of the column that can be computed before `stage`, one for each vector lane.
 void CudaPrinter::column_values(int stage) {
   const std::vector<int> values = body_.row_values(stage);
   if (values.empty()) return;
@@ -150,7 +150,7 @@ void CudaPrinter::column_body(int stage) {
   declare_all(wanted);
   combine_states(stage, "r");
   const std::string inside = tail ? "first + k < " + body_.extent(last.extent) : "";
-  const bool always = plan_.held == 0;  // within a branch of active threads
+  const bool always = plan_.held == 0;  // inside a branch of active threads
   lane_stores(stores, last, always ? inside : inside.empty() ? "active" : "active && " + inside);
   close_lanes();
   if (stores.empty()) return;

@@ -88,8 +88,8 @@ const Loop& CudaPrinter::held_loop() const {
   return plan_.outer[static_cast<std::size_t>(plan_.held_loop)];
 }
 
-// Threads at the end of the loop begin earlier, so that none of their loads waits for a branch, and
-// leave out what others store.
+// Threads at the end of the loop begin earlier, so that all their loads are in range and need no
+// branch. They skip the stores of elements that another thread stores.
 void CudaPrinter::begin_held_elements() {
   const Loop& loop = held_loop();
   const std::string name = body_.loop_variable(loop.atom), extent = body_.extent(loop.extent);
@@ -118,8 +118,8 @@ void CudaPrinter::tiles() {
   const Loop& across = plan_.outer[static_cast<std::size_t>(plan_.tile_loop)];
   const std::vector<Loop> rest = passes::untiled_loops(plan_);
   body_.count_tiles();
-  // Neighbouring blocks go along the shorter side, so that those on either side of a line of memory
-  // that tiles share run together.
+  // Consecutive blocks go along the shorter side. So blocks whose tiles share a cache line run at
+  // about the same time.
   const bool across_first = last.extent.is_constant() && across.extent.is_constant() &&
                             across.extent.constant() < last.extent.constant();
   const char* const first = across_first ? "across" : "last";
@@ -166,8 +166,8 @@ void CudaPrinter::tiles() {
   out_.close();
 }
 
-// The threads of a warp run along the loads' direction. All loads are under way before the first is
-// waited for.
+// Loads tiles into shared memory. The threads of a warp go along the direction that is contiguous
+// for loads. All loads are issued before the first result is used.
 void CudaPrinter::stage_tiles(const Loop& across, const Loop& last) {
   const int steps = plan_.tile_edge * plan_.tile_edge / plan_.vector / plan_.threads;
   for (const int i : plan_.tiled) {
@@ -193,8 +193,8 @@ void CudaPrinter::stage_tiles(const Loop& across, const Loop& last) {
   out_.close();
 }
 
-// Opens the loop over a thread's part of the tile, by vectors along the loop `along`, at which the
-// tile has x, and y of the other.
+// Opens the loop over a thread's part of the tile, in vectors along the loop `along`. x is the
+// position within the tile along that loop, y along the other.
 void CudaPrinter::open_tile(const Loop& along, const Loop& other) {
   const int vectors = plan_.tile_edge / plan_.vector;
   out_.directive("#pragma unroll");
@@ -220,8 +220,8 @@ void CudaPrinter::open_tile(const Loop& along, const Loop& other) {
   if (!outside.empty()) out_.line("if ({}) continue;", outside);
 }
 
-// Where a tile has its element at `across` along the tiled loop and `along` along the last. Runs of
-// a vector stay together, and are shuffled among the banks by their row.
+// The offset in the tile of the element at position `across` of the tiled loop and `along` of the
+// last loop. Vectors stay contiguous; their positions are permuted by row to avoid bank conflicts.
 std::string CudaPrinter::tile_place(const std::string& across, const std::string& along) const {
   const int pitch = passes::tile_pitch(plan_), vector = plan_.vector;
   if (vector == 1) return fmt::format("{} * {} + {}", across, pitch, along);

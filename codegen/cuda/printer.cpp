@@ -84,7 +84,7 @@ void CudaPrinter::split_range(int unit) {
   out_.line("const Index end = begin + chunk < {} ? begin + chunk : {};", inner, inner);
 }
 
-// Every reduction has an exchange of its own, so that none is used twice.
+// Every reduction has its own exchange, because an exchange can be used only once.
 void CudaPrinter::open_exchanges() {
   body_.need("cluster_reduce");
   const passes::ClusterMemory memory = passes::cluster_memory(plan_);
@@ -146,7 +146,7 @@ void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
     const Instruction& load = plan_.body[i];
     const bool staged = std::ranges::find(plan_.tiled, i) != plan_.tiled.end();
     if (load.held || staged || !is_vector(load, loop)) continue;
-    // Values of columns are in scope in the loop over lanes only.
+    // Values of columns are in scope only inside the loop over vector lanes.
     const bool lanewise =
         plan_.mapping == Mapping::columns || plan_.mapping == Mapping::scan_columns;
     if (!std::ranges::all_of(load.arguments,
@@ -241,13 +241,14 @@ void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const st
   }
 }
 
-// Whether a thread's walk keeps a place of the kernel's index type instead of a state.
+// Whether a thread's pass keeps an index of the kernel's index type instead of a state.
 bool CudaPrinter::walks_places(const passes::Reduction& reduction) {
   return reduction.value >= 0 && ir::finds_place(reduction.op);
 }
 
-// Elements are divided by inverses; where that may be inexact the walk, which only stores, is made
-// again with divisions. `name` is how a divisor's variable is spelled.
+// Prints a pass that divides elements by multiplying with inverses. If that may be inexact, the
+// pass, which only stores, is run again with divisions. `name` is the format of a divisor's
+// variable.
 void CudaPrinter::walk_quickly(int stage, const char* name, const std::function<void()>& walk) {
   const bool reduces = std::ranges::any_of(
       plan_.reductions, [&](const passes::Reduction& one) { return one.stage == stage; });
@@ -284,7 +285,7 @@ void CudaPrinter::quickly_or_again(const std::function<void()>& print) {
   out_.close();
 }
 
-// A state for each lane keeps the combinations of a vector independent of each other.
+// One state per vector lane, so that the combinations of a vector are independent of each other.
 void CudaPrinter::define_states(int stage, const std::string& first) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
@@ -330,7 +331,8 @@ void CudaPrinter::fold_states(int stage) {
   }
 }
 
-// The loop over r from `first` on; where sums are folded, a loop over runs of `fold` steps.
+// Opens the loop over r, starting at `first`. If sums are folded, opens an outer loop over runs of
+// `fold` steps too.
 void CudaPrinter::open_walk(int stage, const std::string& first, int stride) {
   const std::string directive = fmt::format("#pragma unroll {}", plan_.walk_unroll);
   if (!folds(stage)) {

@@ -9,8 +9,8 @@
 
 namespace heddle::codegen {
 
-/// Prints one plan. cuda_elements.cpp, cuda_rows.cpp, cuda_columns.cpp, cuda_scan.cpp and
-/// cuda_sort.cpp hold a kind each.
+/// Prints one plan as CUDA C++. Each of elements.cpp, rows.cpp, columns.cpp, scan.cpp and sort.cpp
+/// holds one kind of mapping.
 class CudaPrinter {
  public:
   explicit CudaPrinter(const passes::KernelPlan& plan);
@@ -22,8 +22,8 @@ class CudaPrinter {
   void signature();
 
   void elements();
-  /// Whether several quotients and roots of a thread's elements are worth a branch for all of them,
-  /// before anything is stored.
+  /// Whether the fast quotients and roots of a thread's elements are numerous enough to justify one
+  /// branch for all of them, before anything is stored.
   bool has_quick_way(const std::vector<int>& wanted, const Stores& stores,
                      const passes::Loop& loop) const;
   const passes::Loop& held_loop() const;
@@ -37,8 +37,8 @@ class CudaPrinter {
   void rows();
   void row_values(int stage);
   void row_stage(int stage);
-  /// Makes the loads that the plan holds, all before the first is used. `open` opens the loop over
-  /// h of a walk.
+  /// Issues the loads that the plan holds in registers, all before the first is used. `open` opens
+  /// the loop over h.
   void hold_loads(const std::string& valid, const std::function<void()>& open);
   void open_held();
   void row_body(int stage);
@@ -46,9 +46,10 @@ class CudaPrinter {
 
   void scan_rows();
   void scan_columns();
-  /// The block's number, or its ticket; with look-back also "tile" and how many "tiles".
+  /// Declares the block's number, or with look-back its ticket, "tile" and the number of "tiles".
   void scan_block(const std::string& rows_a_tile);
-  /// Both walks over what a thread holds: into states, and from scans to what is stored.
+  /// Prints both passes over a thread's elements: from elements to states, and from scanned states
+  /// to stored results.
   void scan_walks(const passes::Loop& along, const std::string& valid, const std::string& inside,
                   const std::function<void()>& open, const std::function<void()>& combine);
   void scan_states(const passes::Loop& along, const std::string& valid, const std::string& inside,
@@ -66,29 +67,31 @@ class CudaPrinter {
   void column_body(int stage);
   void column_results();
   void open_held_column();
-  /// Names, in a loop over lanes, the values of the column that the instructions in scope need.
+  /// Declares, inside the loop over vector lanes, the column's values that the instructions in
+  /// scope need.
   void name_column_values(const std::vector<int>& roots);
 
-  /// The part of the inner loops that this block walks: begin and end, in whole `unit`s.
+  /// Declares the range of the inner loops for this block: begin and end, in multiples of `unit`.
   void split_range(int unit);
   void open_exchanges();
-  /// Combines `states`, an array, over the cluster. The first call awaits the exchanges.
+  /// Combines `states`, an array, over the cluster. The first call waits until all exchanges are
+  /// open.
   void reduce_cluster(std::size_t reduction, const std::string& states);
   bool has_tail(const passes::Loop& loop) const;
-  /// Whether one access moves the elements of all lanes.
+  /// Whether one access covers the elements of all vector lanes.
   bool is_vector(const passes::Store& store, const passes::Loop& loop) const;
   bool is_vector(const passes::Instruction& load, const passes::Loop& loop) const;
   std::string load_text(const passes::Instruction& load);
-  /// Declares the values that the addresses of whole vectors are made of.
+  /// Declares the values needed for the addresses of whole vectors.
   void vector_addresses(const std::vector<int>& wanted, const passes::Loop& loop);
-  /// Loads that move a whole vector, made before the loop over its lanes.
+  /// Prints loads of whole vectors before the loop over vector lanes.
   void vector_loads(const std::vector<int>& wanted, const passes::Loop& loop,
                     const std::string& valid);
-  /// Opens the loop over lanes, in which the loop's variable is the lane's. Past the end it stays
-  /// on the last element, so that loads are valid and their values unused.
+  /// Opens the loop over vector lanes and sets the loop variable for each lane. With `clamp`, lanes
+  /// past the end use the last element, so that their loads are valid; their values are not used.
   void open_lanes(const passes::Loop& loop, bool clamp);
   void close_lanes();
-  /// What indexes the lane: "k", or "0" where there is one.
+  /// The lane index: "k", or "0" if there is one lane.
   const char* lane() const { return plan_.vector > 1 ? "k" : "0"; }
   void declare_all(const std::vector<int>& instructions);
   void declare_stores(const Stores& stores, const passes::Loop& loop);
@@ -96,19 +99,20 @@ class CudaPrinter {
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
   void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
-  /// Prints it with quick quotients and, for where `rare` says so, again without.
+  /// Prints the code with fast quotients and, for the case that `rare` is set, again with exact
+  /// ones.
   void quickly_or_again(const std::function<void()>& print);
   void walk_quickly(int stage, const char* name, const std::function<void()>& walk);
-  /// Whether it is a sum that is folded (KernelPlan::fold), or the stage has one.
+  /// Whether the reduction is a sum that is folded (KernelPlan::fold), or the stage contains one.
   bool folds(const passes::Reduction& reduction) const;
   bool folds(int stage) const;
   void fold_states(int stage);
-  /// The loop over r, from `first` on in steps of `stride`. close_walk also closes the loop over h
-  /// of what is held, at whose beginning fold_held stands.
+  /// Opens the loop over r, from `first` in steps of `stride`. close_walk also closes the loop over
+  /// h of held elements, which begins with fold_held.
   void open_walk(int stage, const std::string& first, int stride);
   void close_walk(int stage);
   void fold_held(int stage);
-  /// `first` is the place of lane k's first element.
+  /// `first` is the index of the first element of lane k.
   void define_states(int stage, const std::string& first);
   void finish_states(int stage, const std::string& first);
   static bool walks_places(const passes::Reduction& reduction);
@@ -117,7 +121,8 @@ class CudaPrinter {
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
-  std::vector<std::string> lane_of_;  ///< loads that are in a vector: what a lane reads, or empty
+  std::vector<std::string> lane_of_;  ///< loads that are part of a vector: text that reads the
+                                      ///< lane; else empty
 };
 
 }  // namespace heddle::codegen

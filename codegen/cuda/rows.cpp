@@ -25,7 +25,8 @@ void CudaPrinter::rows() {
     out_.line("const Index part = Index(blockIdx.x) / row_blocks;");
     block = "(Index(blockIdx.x) - part * row_blocks)";
   }
-  // All threads of a block take part in the reduction, so those beyond the last row repeat it.
+  // All threads of a block take part in the reduction. So threads beyond the last row compute the
+  // last row again.
   out_.line("const int lane = static_cast<int>(threadIdx.x) % {};", lanes);
   out_.line("const Index wanted = {} * {} + Index(threadIdx.x) / {};", block, rows_a_block, lanes);
   out_.line("const bool active = wanted < rows;");
@@ -47,7 +48,7 @@ void CudaPrinter::rows() {
   row_results();
 }
 
-// Values that belong to the row and can be known before `stage`.
+// Prints values of the row that can be computed before `stage`.
 void CudaPrinter::row_values(int stage) {
   for (const int i : body_.row_values(stage)) {
     declare_all({i});
@@ -82,7 +83,7 @@ void CudaPrinter::hold_loads(const std::string& valid, const std::function<void(
   out_.close();
 }
 
-// Opens the loop over the vectors that a thread holds.
+// Opens the loop over the vectors that a thread holds in registers.
 void CudaPrinter::open_held() {
   out_.directive("#pragma unroll");
   out_.open("for (int h = 0; h < {}; ++h)", plan_.held);

@@ -26,7 +26,7 @@ void CudaPrinter::scan_block(const std::string& rows_a_tile) {
     out_.line("const Index block = blockIdx.x;");
     return;
   }
-  // Tiles of one row begin in order, those of different rows beside each other.
+  // Tiles of the same row get tickets in order; tiles of different rows are interleaved.
   out_.line("const Index tiles = (Index({}) + {}) / {};",
             body_.extent(passes::iterations(plan_.inner)), passes::scan_tile(plan_) - 1,
             passes::scan_tile(plan_));
@@ -34,7 +34,8 @@ void CudaPrinter::scan_block(const std::string& rows_a_tile) {
   out_.line("const Index tile = ticket / {0}, block = ticket % {0};", rows_a_tile);
 }
 
-// `slot` counts the trees of flags, `row` those of states, which are `rows`.
+// `slot` is the index of the tree of flags, `row` the index of the tree of states. There are
+// `slots` trees of flags.
 std::string CudaPrinter::tile_place(std::size_t scan, const std::string& row,
                                     const std::string& slot, const std::string& slots) const {
   const std::string first = scan == 0 ? "1" : fmt::format("1 + {}ll * {} * tiles", 2 * scan, slots);
@@ -130,7 +131,7 @@ void CudaPrinter::scan_columns() {
   scan_row_values("threadIdx.y == 0");
 }
 
-// Stores of values that do not vary along the scan.
+// Prints the stores of values that do not depend on the scanned axis.
 void CudaPrinter::scan_row_values(const std::string& leads) {
   std::vector<int> roots;
   Stores stores;

@@ -6,10 +6,11 @@ namespace {
 
 using Kind = passes::SortKernel::Kind;
 
-/// The parameters of a kernel, in the order of passes::launches, and the call that it consists of.
+/// The parameters of a sort kernel, in the order of passes::launches, and the call that is its
+/// body.
 struct SortText {
   std::string parameters, call;
-  bool moves = true;  ///< elements, to where the last parameters say
+  bool moves = true;  ///< the kernel moves elements to the address in the last parameters
 };
 
 SortText text_of(const passes::SortKernel& sort, int threads) {

@@ -1,6 +1,7 @@
 //! section atomic
-// Atomic accesses to global memory, device-wide and relaxed. A block hands data to another by
-// device_fence() and then an atomic; the other's atomic that sees it, then device_fence().
+// Device-wide relaxed atomic accesses to global memory. To hand data to another block, a block
+// calls device_fence() and then an atomic. The other block reads that with an atomic and then calls
+// device_fence().
 __device__ __forceinline__ int atomic_add(int* p, long long i, int value) {
   return atomicAdd(p + i, value);
 }
@@ -23,19 +24,19 @@ __device__ __forceinline__ unsigned long long atomic_max(unsigned long long* p, 
                                                          unsigned long long value) {
   return atomicMax(p + i, value);
 }
-// Sums of signed integers wrap as those of unsigned ones do.
+// Signed sums wrap like unsigned ones.
 __device__ __forceinline__ long long atomic_add(long long* p, long long i, long long value) {
   return static_cast<long long>(atomicAdd(reinterpret_cast<unsigned long long*>(p) + i,
                                           static_cast<unsigned long long>(value)));
 }
 
-// flags[i] as it is now.
+// Reads the current value of flags[i].
 template <class W>
 __device__ __forceinline__ W look_at(const W* flags, long long i) {
   return *static_cast<const volatile W*>(flags + i);
 }
 
-// Waits until flags[i], which an atomic of another block sets, is not 0, and returns it. That block
+// Waits until flags[i] is not 0, and returns it. Another block sets it with an atomic. That block
 // must have begun before this one.
 template <class W>
 __device__ __forceinline__ W wait_until_set(const W* flags, long long i) {
@@ -48,5 +49,5 @@ __device__ __forceinline__ W wait_until_set(const W* flags, long long i) {
   return seen;
 }
 
-// What this thread wrote or saw before is ordered, for the whole device, before what it does after.
+// Orders this thread's earlier reads and writes before its later ones, for the whole device.
 __device__ __forceinline__ void device_fence() { __threadfence(); }

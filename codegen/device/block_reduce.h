@@ -1,9 +1,9 @@
 //! section block_reduce needs shared warp
-// Reductions among the threads of a block. R is a struct of ir/scalar/reduce.h. Every combination
-// is made in one fixed order, so results are bitwise equal from run to run, and all threads of a
-// group hold the same bits.
+// Reductions over the threads of a block. R is a struct of ir/scalar/reduce.h. The order of
+// combinations is fixed, so results are bitwise equal from run to run, and all threads of a group
+// get the same bits.
 
-// The number of this thread in its block; warps are runs of 32 of these.
+// The linear index of this thread in its block. 32 consecutive threads are a warp.
 __device__ __forceinline__ int linear_thread() {
   return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
 }
@@ -14,7 +14,7 @@ constexpr int power_of_two_from(int n) {
   return power;
 }
 
-// Combines over groups of `Lanes` neighbouring lanes, a power of two up to 32.
+// Reduces over groups of `Lanes` consecutive lanes, a power of two up to 32.
 template <class R, int Lanes>
 __device__ __forceinline__ typename R::State reduce_within_warp(typename R::State s) {
   const int lane = linear_thread() & 31;
@@ -26,11 +26,11 @@ __device__ __forceinline__ typename R::State reduce_within_warp(typename R::Stat
   return s;
 }
 
-// Combines over groups of `Threads` threads with neighbouring numbers, a power of two up to 32 or a
-// multiple of 32 up to 1024; the block has a multiple of Threads, and of 32. Every thread of the
-// block calls it and gets its group's result. Beyond 32 threads it uses reduce_shared_bytes(block's
-// threads, sizeof(State)) bytes of shared memory from `shared_offset`, after a barrier of its own,
-// so calls may follow one another; another use of those bytes must stand behind a barrier.
+// Reduces over groups of `Threads` consecutive threads, a power of two up to 32 or a multiple of 32
+// up to 1024. The block size is a multiple of Threads and of 32. Every thread of the block must
+// call it, and gets its group's result. Beyond 32 threads it uses reduce_shared_bytes(block's
+// threads, sizeof(State)) bytes of shared memory from `shared_offset`. It begins with a barrier, so
+// calls may follow one another directly; any other use of those bytes must come after a barrier.
 template <class R, int Threads>
 __device__ __forceinline__ typename R::State reduce_lanes(typename R::State s,
                                                           int shared_offset = 0) {
@@ -57,7 +57,7 @@ constexpr int reduce_shared_bytes(int threads_of_block, int state_bytes) {
 }
 
 //! section parcel
-// States that move together, in whole words, and as few accesses as may be.
+// W states moved together as whole words, in as few accesses as possible.
 template <class State, int W>
 struct alignas(sizeof(State) * W % 16 == 0 ? 16
                : alignof(State) > 4        ? alignof(State)
@@ -66,9 +66,9 @@ struct alignas(sizeof(State) * W % 16 == 0 ? 16
 };
 
 //! section column_reduce needs block_reduce parcel
-// Combines over y for every x and k of a block of (X, Threads / X) threads, X a power of two up to
-// 32; all threads get their column's results. Uses Threads / 32 * X parcels of min(W, 4) states of
-// shared memory from `shared_offset`, under the rules of reduce_lanes.
+// Reduces over y, for every x and k, in a block of (X, Threads / X) threads; X is a power of two up
+// to 32. All threads get their column's results. Uses Threads / 32 * X parcels of min(W, 4) states
+// of shared memory from `shared_offset`, under the rules of reduce_lanes.
 template <class R, int X, int Threads, int W>
 __device__ __forceinline__ void reduce_columns(typename R::State (&s)[W], int shared_offset = 0) {
   using State = typename R::State;

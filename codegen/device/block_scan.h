@@ -1,8 +1,8 @@
 //! section block_scan needs block_reduce
-// Scans among the threads of a block. R is a struct of ir/scalar/scan.h. Combinations are made in
-// one fixed tree, so results are bitwise equal from run to run.
+// Scans over the threads of a block. R is a struct of ir/scalar/scan.h. Combinations form a fixed
+// tree, so results are bitwise equal from run to run.
 
-// What the lanes of a group of `Lanes`, a power of two up to 32, up to this one combine to.
+// Inclusive scan over groups of `Lanes` lanes, a power of two up to 32.
 template <class R, int Lanes>
 __device__ __forceinline__ typename R::State scan_within_warp(typename R::State s) {
   const int lane = (linear_thread() & 31) % Lanes;
@@ -14,8 +14,8 @@ __device__ __forceinline__ typename R::State scan_within_warp(typename R::State 
   return s;
 }
 
-// Of `entries` states in shared memory each becomes the combination of those before it, and the one
-// behind them that of all. A whole warp calls it.
+// Exclusive scan of `entries` states in shared memory; the entry after the last becomes the total.
+// A whole warp calls it.
 template <class R>
 __device__ __forceinline__ void scan_shared(SharedArray<typename R::State> totals, int first,
                                             int entries) {
@@ -34,10 +34,10 @@ __device__ __forceinline__ void scan_shared(SharedArray<typename R::State> total
   if (lane == 0) shared_store(totals, first + entries, before);
 }
 
-// a[h][k] of a group of `Lanes` threads, a power of two up to 1024, become scans in the order h,
-// lane, k; the total is answered to all of the group. Every thread of the block calls it. Beyond 32
-// lanes it uses (Held * block's threads / 32 + block's threads / Lanes) * sizeof(State) bytes of
-// shared memory from `shared_offset`, under the rules of reduce_lanes.
+// Inclusive scan of a[h][k] over a group of `Lanes` threads, a power of two up to 1024, in the
+// order h, lane, k. Every thread of the group gets the total. Every thread of the block must call
+// it. Beyond 32 lanes it uses (Held * block's threads / 32 + block's threads / Lanes) *
+// sizeof(State) bytes of shared memory from `shared_offset`, under the rules of reduce_lanes.
 template <class R, int Lanes, int Held, int Width>
 __device__ __forceinline__ typename R::State scan_lanes(typename R::State (&a)[Held][Width],
                                                         int shared_offset = 0) {
@@ -88,9 +88,10 @@ __device__ __forceinline__ typename R::State scan_lanes(typename R::State (&a)[H
 }
 
 //! section column_scan needs shared
-// a[h][k] of the threads of one x of a block of (blockDim.x, ThreadsY) threads become scans in the
-// order y, h, apart for every k; total[k] is that of all. Uses blockDim.x * ThreadsY * Width *
-// sizeof(State) bytes of shared memory from `shared_offset`, under the rules of reduce_lanes.
+// Inclusive scan of a[h][k] over the threads with the same x in a block of (blockDim.x, ThreadsY)
+// threads, in the order y, h, separately for every k; total[k] gets the total. Uses blockDim.x *
+// ThreadsY * Width * sizeof(State) bytes of shared memory from `shared_offset`, under the rules of
+// reduce_lanes.
 template <class R, int ThreadsY, int Held, int Width>
 __device__ __forceinline__ void column_scan(typename R::State (&a)[Held][Width],
                                             typename R::State (&total)[Width],

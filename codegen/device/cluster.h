@@ -1,10 +1,10 @@
 //! section cluster needs shared
-// Clusters of blocks that run together and write into one another's shared memory; from sm_90 on.
-// An exchange is a counter of 8 bytes in every block's shared memory, for one use. Blocks push what
-// they have to say into one another's memory, and each waits until all of its bytes have come: none
-// waits for memory of its own, as at a barrier of the cluster, and none may end before.
+// Clusters of blocks that run together and write to each other's shared memory; from sm_90 on. An
+// exchange is an 8-byte counter in every block's shared memory, for one use. Blocks push data into
+// each other's memory, and each block waits until all its bytes have arrived. So no block waits for
+// its own stores, as it would at a barrier of the cluster. No block may end before that.
 
-// The number of this block in its cluster.
+// The index of this block in its cluster.
 __device__ __forceinline__ int cluster_rank() {
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -15,7 +15,7 @@ __device__ __forceinline__ unsigned int shared_address(const void* p) {
   return static_cast<unsigned int>(__cvta_generic_to_shared(p));
 }
 
-// One thread opens an exchange of `bytes` that all blocks together push to this one.
+// One thread opens an exchange: all blocks together push `bytes` bytes to this block.
 __device__ __forceinline__ void open_exchange(SharedArray<unsigned long long> exchange, int bytes) {
   const unsigned int address = shared_address(exchange.data);
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory");
@@ -24,8 +24,8 @@ __device__ __forceinline__ void open_exchange(SharedArray<unsigned long long> ex
                : "memory");
 }
 
-// All threads, once, with work between that needs no exchange: says that this block's are open, and
-// waits until those of all blocks are.
+// Every thread calls each of these two once; work in between must not use exchanges. The first
+// signals that this block's exchanges are open, the second waits until those of all blocks are.
 __device__ __forceinline__ void announce_exchanges() {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
@@ -33,7 +33,7 @@ __device__ __forceinline__ void await_exchanges() {
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// Makes `value` element i of the same shared array in block `rank`.
+// Stores `value` to element i of the same shared array in block `rank`.
 template <class T>
 __device__ __forceinline__ void push_shared(SharedArray<T> s, int i, T value, int rank,
                                             SharedArray<unsigned long long> exchange) {
@@ -66,7 +66,7 @@ __device__ __forceinline__ void push_shared(SharedArray<T> s, int i, T value, in
   }
 }
 
-// All threads: what was pushed to this block can be read afterwards.
+// All threads wait until the data pushed to this block can be read.
 __device__ __forceinline__ void await_exchange(SharedArray<unsigned long long> exchange) {
   const unsigned int address = shared_address(exchange.data);
   unsigned int complete;
@@ -92,10 +92,10 @@ __device__ __forceinline__ void open_cluster_reduction(int exchange_offset) {
                 Blocks * Slots * static_cast<int>(sizeof(Sent)));
 }
 
-// Combines over the blocks of a cluster, in their order. Threads whose numbers are equal modulo
-// Slots hold the same W states, before and after; the block has a multiple of Slots. Each
-// reduction has an exchange, opened by open_cluster_reduction, and Blocks * Slots parcels of shared
-// memory of its own.
+// Reduces over the blocks of a cluster, in their order. Before and after, threads with the same
+// index modulo Slots hold the same W states; the block size is a multiple of Slots. Each reduction
+// needs its own exchange, opened by open_cluster_reduction, and its own Blocks * Slots parcels of
+// shared memory.
 template <class R, int Blocks, int Slots, int W>
 __device__ __forceinline__ void reduce_cluster(typename R::State (&s)[W], int exchange_offset,
                                                int parcel_offset) {

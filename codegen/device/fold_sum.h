@@ -1,13 +1,13 @@
 //! section fold_sum
-// Long sums. A thread adds a few elements to `part` and then folds that into a total, by Kahan's
-// method: what the total's rounding lost stays in the part, which goes on from there. All folds of
-// a sum together are as accurate as two additions. No operand is a product, so contraction changes
-// nothing.
+// Compensated summation of long sums (Kahan). A thread adds a few elements to `part` and then folds
+// that into a total. The rounding error of the total stays in `part` and is carried on. All folds
+// of a sum together are as accurate as two additions. No operand is a product, so contraction has
+// no effect.
 template <class State>
 __device__ __forceinline__ void fold_sum(State& total, State& part) {
   const State sum = total + part;
   const State lost = part - (sum - total);
-  part = lost - lost == 0 ? lost : 0;  // infinities and NaN lose nothing
+  part = lost - lost == 0 ? lost : 0;  // no error to carry for infinities and NaN
   total = sum;
 }
 template <template <class> class Complex, class Part>
@@ -16,14 +16,14 @@ __device__ __forceinline__ void fold_sum(Complex<Part>& total, Complex<Part>& pa
   fold_sum(total.im, part.im);
 }
 
-// Each of W columns has a total.
+// Each of the W columns has its own total.
 template <class State, int W>
 __device__ __forceinline__ void fold_sums(State (&totals)[W], State (&parts)[W]) {
 #pragma unroll
   for (int k = 0; k < W; ++k) fold_sum(totals[k], parts[k]);
 }
 
-// The W lanes of a row share one.
+// The W lanes of a row share one total.
 template <class State, int W>
 __device__ __forceinline__ void fold_lanes(State& total, State (&parts)[W]) {
 #pragma unroll
@@ -35,8 +35,8 @@ __device__ __forceinline__ void fold_lanes(State& total, State (&parts)[W]) {
 }
 
 //! section add_sum
-// Sums of middling length. A thread adds a few elements to `part` and then that to a total: both
-// are short enough to be added as they are.
+// Summation of medium length. A thread adds a few elements to `part` and then that to a total; both
+// sums are short enough to need no compensation.
 template <class State, int W>
 __device__ __forceinline__ void add_sums(State (&totals)[W], State (&parts)[W]) {
 #pragma unroll
@@ -46,7 +46,7 @@ __device__ __forceinline__ void add_sums(State (&totals)[W], State (&parts)[W]) 
   }
 }
 
-// The W lanes of a row share one.
+// The W lanes of a row share one total.
 template <class State, int W>
 __device__ __forceinline__ void add_lanes(State& total, State (&parts)[W]) {
 #pragma unroll

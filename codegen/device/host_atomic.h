@@ -1,5 +1,5 @@
 //! section host_atomic
-// For kernels of the host, whose ranges run on several threads.
+// For host kernels, whose ranges run on several threads.
 template <class T>
 inline void atomic_add(T* p, T value) {
   __atomic_fetch_add(p, value, __ATOMIC_RELAXED);

@@ -1,6 +1,6 @@
 //! section ticket needs block_reduce atomic
-// Blocks draw numbers in the order in which they begin, so that a block with a smaller one is
-// running or done. `counter` is 0 before the launch.
+// Blocks take numbers in the order in which they begin, so that every block with a smaller number
+// is running or finished. `counter` is 0 before the launch.
 template <class W>
 __device__ __forceinline__ W take_ticket(W* counter) {
   const SharedArray<W> ticket = shared_pointer<W>(0);
@@ -10,18 +10,21 @@ __device__ __forceinline__ W take_ticket(W* counter) {
 }
 
 //! section look_back needs ticket memory
-// Tiles of a scan, each a block's, that wait for what the tiles before them come to. Tiles are the
-// leaves of a tree: a node of level l + 1 stands for `Children` neighbours of level l, and is
-// published by the last tile below it. A tile combines the earlier siblings of all nodes above it:
-// the same ones in the same order whatever comes first, and none waits for a chain of others.
-// Levels lie one behind another, from the leaves, and take less than twice as many nodes as tiles.
+// Scan over tiles, one block per tile; a block waits for the totals of earlier tiles. The tiles are
+// the leaves of a tree: a node of level l + 1 combines `Children` consecutive nodes of level l, and
+// is published by the last tile below it. A tile combines the earlier siblings of all its
+// ancestors. These are always the same nodes in the same order, and the chain of waits is short.
+// Levels are stored one after another, leaves first, and have fewer than twice as many nodes as
+// there are tiles.
 
-// Where the state of node 0 of a row's tree stands, and its flag.
+// The offsets of the state and the flag of node 0 of a row's tree, the number of tiles, and this
+// tile.
 struct TilePlace {
   long long state, flag, tiles, tile;
 };
 
-// A level of the tree as a tile sees it: its node there, and how many siblings stand before that.
+// A level of the tree as seen from a tile: the tile's ancestor on that level, and the number of its
+// earlier siblings.
 template <int Children>
 struct TileLevel {
   long long base, count, node;
@@ -39,7 +42,8 @@ struct TileLevel {
   __device__ __forceinline__ long long sibling(int i) const { return base + node - siblings() + i; }
 };
 
-// A state that fits beside its flag is one word with it, which others see at once.
+// A state of up to 4 bytes is packed into one word with its flag, so that other blocks see both at
+// once.
 template <class State>
 constexpr bool fits_flag = sizeof(State) <= 4;
 template <class State>
@@ -75,9 +79,9 @@ __device__ __forceinline__ State await_state(const State* states, const unsigned
   }
 }
 
-// The combination of all tiles of the row before this one, to every thread of the block; `own` is
-// this tile's. A warp looks at a level, and a block has 256 threads: enough for 32^8 tiles. Uses 8
-// * sizeof(State) bytes of shared memory, under the rules of reduce_lanes.
+// Returns, to every thread of the block, the combination of all earlier tiles of the row; `own` is
+// this tile's state. Each warp handles one level. A block has 256 threads, enough for 32^8 tiles.
+// Uses 8 * sizeof(State) bytes of shared memory, under the rules of reduce_lanes.
 template <class R>
 __device__ __forceinline__ typename R::State look_back(typename R::State own,
                                                        typename R::State* states,
@@ -118,11 +122,11 @@ __device__ __forceinline__ typename R::State look_back(typename R::State own,
 }
 
 //! section look_back_columns needs look_back
-// The same of a block of (blockDim.x, 256 / blockDim.x) threads, of which each x has `valid` of
-// `Width` columns: before[k] goes to all threads of an x, own[k] is known to them. States of a node
-// lie `stride` apart from those of the next, and a flag stands for those of the block. Eight
-// siblings a node are looked at by as many threads. Uses 8 * blockDim.x * Width * sizeof(State)
-// bytes of shared memory, under the rules of reduce_lanes.
+// The same for a block of (blockDim.x, 256 / blockDim.x) threads, in which each x has `valid` of
+// `Width` columns. All threads of an x have own[k] and get before[k]. The states of consecutive
+// nodes are `stride` elements apart; one flag covers all columns of the block. A node has eight
+// siblings, each read by one thread. Uses 8 * blockDim.x * Width * sizeof(State) bytes of shared
+// memory, under the rules of reduce_lanes.
 template <class State, int Width>
 __device__ __forceinline__ void publish_columns(State* states, unsigned long long* flags,
                                                 TilePlace place, long long stride, int valid,
@@ -138,7 +142,7 @@ __device__ __forceinline__ void publish_columns(State* states, unsigned long lon
   if (threadIdx.x == 0 && threadIdx.y == 0) atomic_add(flags, place.flag + node, 1ull);
 }
 
-// Combines what threads y = 0 .. 7 hold, for all.
+// Combines the states of threads y = 0 .. 7; all threads get the result.
 template <class R, int Width>
 __device__ __forceinline__ void combine_siblings(typename R::State (&s)[Width]) {
   const SharedArray<typename R::State> sums = shared_pointer<typename R::State>(0);
@@ -188,7 +192,8 @@ __device__ __forceinline__ void look_back_columns(const typename R::State (&own)
     }
     closes = closes && level.closes();
     level.up();
-    // Level by level, which keeps the order: what begins anew forgets what is before it.
+    // Combine level by level to keep the order: in a segmented scan, a state that begins a segment
+    // discards the states before it.
     combine_siblings<R>(sum);
 #pragma unroll
     for (int k = 0; k < Width; ++k) before[k] = R::combine(sum[k], before[k]);

@@ -1,7 +1,7 @@
 //! section memory needs vector
 // Global memory. Indices count elements. Vector accesses need p + i aligned as Vector<T, W> is;
-// vectors of more than 16 bytes are moved as several words of 16. The streaming forms are for data
-// that is touched once: they leave the caches to others.
+// vectors of more than 16 bytes are moved as several 16-byte words. The streaming forms are for
+// data accessed only once: they avoid displacing other data from the caches.
 template <int Bytes>
 struct MemoryWord;
 template <>
@@ -25,7 +25,7 @@ struct MemoryWord<16> {
   using Type = uint4;
 };
 
-// The words that V is moved in. memcpy between them and V compiles to nothing.
+// The words in which V is moved. The memcpy between them and V compiles to nothing.
 template <class V>
 struct MemoryWords {
   static constexpr int bytes = sizeof(V) < 16 ? sizeof(V) : 16;
@@ -56,7 +56,7 @@ __device__ __forceinline__ void store_vector(T* p, Index i, Vector<T, W> value) 
   for (int k = 0; k < Words::count; ++k) target[k] = words.words[k];
 }
 
-// What is a pair moves as one word: arrays start at a multiple of their element's size.
+// A pair is moved as one word: arrays are aligned to the size of their elements.
 template <class T>
 constexpr bool moves_as_pair = sizeof(T) == 2 * alignof(T) && sizeof(T) <= 16;
 
@@ -110,8 +110,8 @@ __device__ __forceinline__ void store_streaming(T* p, Index i, T value) {
   store_streaming_vector<1>(p, i, Vector<T, 1>{{value}});
 }
 
-// Lets the compiler shift where it would divide with a sign, and see that neighbours share what is
-// computed of their places.
+// Lets the compiler replace signed divisions by shifts, and share parts of neighbouring index
+// computations.
 template <class Index>
 __device__ __forceinline__ void assume_not_negative(Index i) {
   __builtin_assume(i >= 0);

@@ -1,6 +1,6 @@
 //! section part needs memory
-// Vector accesses at the end of an array, of which only the first `valid` elements exist; the rest
-// reads as zero and is not written.
+// Vector accesses at the end of an array, where only the first `valid` elements exist. The others
+// are read as zero and not written.
 template <int W, class T, class Index>
 __device__ __forceinline__ Vector<T, W> load_part(const T* p, Index i, Index valid) {
   if (valid >= W) return load_vector<W>(p, i);
@@ -20,7 +20,7 @@ __device__ __forceinline__ void store_part(T* p, Index i, Vector<T, W> value, In
 }
 
 //! section guarded needs memory
-// Memory is touched only where the guard holds.
+// Accesses memory only if the guard is true.
 template <class T, class Index>
 __device__ __forceinline__ T load_if(bool guard, const T* p, Index i) {
   return guard ? load(p, i) : T();

@@ -1,15 +1,14 @@
 //! section radix_sort needs sort radix bitwise_count atomic ticket
-// Stable sort of rows by one digit of their keys after the other, the least significant first. One
-// kernel counts all digits of all keys. Then every pass reads the elements once: a tile publishes
-// how often it has each digit, learns from the tiles before it where its own elements go, and moves
-// them there (Adinets and Merrill, "Onesweep", 2022). W is unsigned and two bits wider than
-// lengths.
+// Stable LSD radix sort of rows. One kernel counts all digits of all keys. Then every pass reads
+// the elements once: a tile publishes its count of each digit, computes from the counts of earlier
+// tiles where its elements go, and moves them there (Adinets and Merrill, "Onesweep", 2022). W is
+// unsigned and two bits wider than lengths.
 constexpr int radix_digits = 256;
 
 template <class T>
 using RadixKey = heddle_scalar::Key<T>;
 
-// Padding comes last in order, and behind all else.
+// Padding sorts last, after every key.
 template <class T>
 constexpr RadixKey<T> radix_padding = static_cast<RadixKey<T>>(~RadixKey<T>(0));
 
@@ -18,7 +17,7 @@ __device__ __forceinline__ int radix_digit(RadixKey<T> key, int shift) {
   return static_cast<int>(heddle_scalar::canonical_key<T>(key) >> shift) & (radix_digits - 1);
 }
 
-// Elements first, first + step ... of an array that ends at `end`, as keys.
+// Loads elements first, first + step ... as keys, with padding from `end` on.
 template <int Items, class T>
 __device__ __forceinline__ void load_radix_keys(RadixKey<T>* keys, const T* from, int first,
                                                 int step, int end) {
@@ -34,8 +33,8 @@ __device__ __forceinline__ void load_radix_keys(RadixKey<T>* keys, const T* from
   }
 }
 
-// The tile of this block: `count` elements of a row, from `first` on. There are fewer tiles than
-// 2^31.
+// The tile of this block: `count` elements of a row, starting at `first`. There are fewer than 2^31
+// tiles.
 template <int Tile>
 struct RadixTile {
   unsigned int tiles, number;
@@ -49,8 +48,8 @@ struct RadixTile {
   }
 };
 
-// counts[row][pass][digit]: how often the pass's digit is in the row; 0 before. A block counts a
-// part of Rounds * Threads * Items elements.
+// Computes counts[row][pass][digit], the number of keys of the row with that digit in that pass;
+// initially 0. A block counts Rounds * Threads * Items elements.
 template <int Threads, int Items, int Rounds, class T, class W>
 __device__ __forceinline__ void radix_count(long long length, const T* from, W* counts) {
   constexpr int passes = sizeof(T);
@@ -81,7 +80,7 @@ __device__ __forceinline__ void radix_count(long long length, const T* from, W* 
   }
 }
 
-// A tile in shared memory.
+// The elements of a tile in shared memory.
 template <class T, class I, int Tile>
 struct RadixStage {
   static constexpr int bytes = Tile * static_cast<int>(sizeof(T) + (has_places<I> ? sizeof(I) : 0));
@@ -103,8 +102,9 @@ struct RadixStage {
   }
 };
 
-// Keys of a tile, of which every warp has a run, and in each round its lanes neighbours; with their
-// places where these are carried, and their digits, four to a word. Padding is behind the last.
+// The keys of a tile held by a thread. Every warp has a contiguous run, and in each round its lanes
+// have consecutive elements. Also holds the elements' indices if these are carried, and the digits,
+// four per word. Padding follows the last element.
 template <int Threads, int Items, class T, class I>
 struct RadixItems {
   RadixKey<T> key[Items];
@@ -115,13 +115,14 @@ struct RadixItems {
     const int thread = static_cast<int>(threadIdx.x);
     return thread / 32 * (32 * Items) + round * 32 + thread % 32;
   }
-  // That of the warp and the digit.
+  // The index of the counter for this warp and the element's digit.
   __device__ __forceinline__ int counter(int round) const {
     const int digit = static_cast<int>(digits[round / 4] >> round % 4 * 8 & 0xffu);
     return static_cast<int>(threadIdx.x) / 32 * radix_digits + digit;
   }
 
-  // counters[warp * 256 + digit], 0 before, becomes how many of the warp's run have the digit.
+  // Loads keys. counters[warp * 256 + digit], initially 0, becomes the number of the warp's
+  // elements with that digit.
   __device__ __forceinline__ void load_and_count(const T* from, int count, int shift,
                                                  SharedArray<int> counters) {
     load_radix_keys<Items>(key, from, slot(0), 32, count);
@@ -133,7 +134,8 @@ struct RadixItems {
     }
   }
 
-  // Those in `from`, or in the row: the first pass makes the places.
+  // Loads the elements' indices from `from`. In the first pass `from` is null, and the indices are
+  // positions in the row.
   __device__ __forceinline__ void load_places(const I* from, long long first, int count) {
     if constexpr (has_places<I>) {
 #pragma unroll
@@ -145,9 +147,9 @@ struct RadixItems {
     }
   }
 
-  // Puts the elements where the counters say, which say then where more would go. The lanes of a
-  // round that share a digit find each other by the bits that they set in its mask, which are 0
-  // before and after.
+  // Moves the elements to the positions in the counters, and advances the counters. The lanes of a
+  // round that share a digit find each other through the bits that they set in the digit's mask,
+  // which is 0 before and after.
   template <class Stage>
   __device__ __forceinline__ void put(SharedArray<int> counters, SharedArray<unsigned int> masks,
                                       const Stage& staged) const {
@@ -171,7 +173,8 @@ struct RadixItems {
   }
 };
 
-// Thread t adds digit t's counters up: each becomes the sum of those before it. Returns their sum.
+// Thread t replaces the counters of digit t by their exclusive prefix sum over the warps, and
+// returns the total.
 template <int Warps>
 __device__ __forceinline__ int radix_add_up(SharedArray<int> counters) {
   int sum = 0;
@@ -203,18 +206,19 @@ __device__ __forceinline__ T sum_before(T value, SharedArray<T> sums) {
   return before;
 }
 
-// A word of a tile and digit: 0, or in its upper two bits whether it counts the tile alone or those
-// before it too, and the count.
+// One word per tile and digit: 0, or a count, with two upper bits that tell whether it counts this
+// tile only or all earlier tiles too.
 template <class W>
 struct RadixWords {
   static constexpr W of_tile = W(1) << (8 * sizeof(W) - 2), of_all = 2 * of_tile;
   W* words;
-  long long first;  // that of the row's first tile and this digit
+  long long first;  // index of the word for the row's first tile and this digit
 
   __device__ __forceinline__ void publish(long long tile, W word) const {
     atomic_max(words, first + tile * radix_digits, word);
   }
-  // How often the digit is in the tiles before `tile`, of which a few are looked at together.
+  // The number of elements with the digit in the tiles before `tile`. Reads several tiles at a
+  // time.
   __device__ __forceinline__ W before(long long tile) const {
     constexpr int together = 4;
     W sum = 0;
@@ -236,8 +240,8 @@ struct RadixWords {
   }
 };
 
-// A pass: moves every element of a row to where it belongs by the digit at `shift`. words[0] counts
-// tickets, and all words are 0 before.
+// One pass: moves every element of a row to its position by the digit at bit `shift`. words[0] is
+// the ticket counter. All words are 0 before.
 template <int Threads, int Items, class T, class I, class W>
 __device__ __forceinline__ void radix_pass(long long length, int shift, const T* from,
                                            const I* from_places, const W* counts, W* words,
@@ -268,7 +272,7 @@ __device__ __forceinline__ void radix_pass(long long length, int shift, const T*
   block_barrier();
 
   const RadixWords<W> digit_words{words, 1 + tile.row * tile.tiles * radix_digits + thread};
-  // How often thread t's digit is in the tile, and, above 16 bits, in the row.
+  // The count of thread t's digit in the tile (lower 16 bits) and in the row (the bits above).
   unsigned long long both = 0;
   if (thread < radix_digits) {
     const int count = radix_add_up<warps>(counters);

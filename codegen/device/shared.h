@@ -1,5 +1,5 @@
 //! section shared needs vector
-// The block's shared memory, all of it dynamic, handed out by byte offset. Offsets are multiples of
+// The block's shared memory, all of it dynamic, addressed by byte offset. Offsets are multiples of
 // the element's alignment, or of the vector's for vector accesses.
 extern __shared__ __align__(16) unsigned char heddle_shared_memory[];
 
@@ -33,7 +33,7 @@ __device__ __forceinline__ void shared_store_vector(SharedArray<T> s, int i, Vec
   *reinterpret_cast<Vector<T, W>*>(s.data + i) = value;
 }
 
-// Changes what other threads of the block change in the same way.
+// Atomic updates, for elements that other threads of the block update in the same way.
 __device__ __forceinline__ void shared_atomic_add(SharedArray<int> s, int i, int value) {
   atomicAdd(s.data + i, value);
 }
@@ -42,5 +42,6 @@ __device__ __forceinline__ void shared_atomic_or(SharedArray<unsigned int> s, in
   atomicOr(s.data + i, value);
 }
 
-// Every thread of the block must come here; memory accesses before it are seen by all after it.
+// Every thread of the block must call it; memory accesses before it are visible to all threads
+// after it.
 __device__ __forceinline__ void block_barrier() { __syncthreads(); }

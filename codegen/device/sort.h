@@ -1,15 +1,15 @@
 //! section sort needs memory shared warp order
-// Stable merge sort of rows. Threads hold Items neighbours each; a block sorts or merges a tile of
-// Threads * Items elements in shared memory. With I = NoPlaces only the keys move, else with each
-// the place in its row that it came from.
+// Stable merge sort of rows. Threads hold Items consecutive elements each; a block sorts or merges
+// a tile of Threads * Items elements in shared memory. With I = NoPlaces only the keys are moved;
+// otherwise each key carries its original index in the row.
 struct NoPlaces {};
 template <class I>
 inline constexpr bool has_places = true;
 template <>
 inline constexpr bool has_places<NoPlaces> = false;
 
-// Both arrays of a tile in shared memory. One slot in 33 stays free, so that lanes that each read
-// from their own neighbours meet different banks.
+// Keys and indices of a tile in shared memory. One slot in 33 is unused, to avoid bank conflicts
+// when each lane reads its own consecutive elements.
 template <class T, class I, int Tile>
 struct SortTile {
   static constexpr int slots = Tile + Tile / 32;
@@ -33,13 +33,13 @@ struct SortTile {
   }
 };
 
-// What a thread holds.
+// The elements that a thread holds.
 template <class T, class I, int Items>
 struct SortItems {
   T key[Items];
   I place[Items];
 
-  // By exchanges of neighbours only, which keeps equal ones in order.
+  // Odd-even transposition sort: it only exchanges neighbours, so it is stable.
   __device__ __forceinline__ void sort() {
 #pragma unroll
     for (int round = 0; round < Items; ++round) {
@@ -66,8 +66,8 @@ struct SortItems {
     }
   }
 
-  // Element `first` and its Items - 1 followers of the merge of tile[a, a_end) and tile[b, b_end),
-  // as many as there are; of equal ones those of a come first.
+  // Computes elements [first, first + Items) of the merge of tile[a, a_end) and tile[b, b_end), as
+  // far as they exist. For equal keys, elements of a come first.
   template <class Tile>
   __device__ __forceinline__ void merge(const Tile& tile, int a, int a_end, int b, int b_end,
                                         int first) {
@@ -104,15 +104,15 @@ struct SortItems {
   }
 };
 
-// Where a kernel of a sort leaves its elements: keys, and their places where they are carried;
-// after the last pass the places alone, in the dtype of results.
+// The output of a sort kernel: keys, and their indices if these are carried. After the last pass
+// only the indices, in the result's dtype.
 template <class T, class I>
 struct SortResults {
   T* keys;
   I* places;
   long long* result;
   bool last;
-  // Those of the elements from `first` on.
+  // The output for the elements from `first` on.
   __device__ __forceinline__ SortResults at(long long first) const {
     SortResults there = *this;
     there.keys += first;
@@ -135,8 +135,8 @@ struct SortResults {
   }
 };
 
-// Sorts runs of 1 << width_bits elements, from Items to the tile: those of rows of `length`, or,
-// where they are shorter than the tile, whole rows.
+// Sorts runs of 1 << width_bits elements, between Items and the tile size. The runs are parts of
+// rows of `length`; rows shorter than the tile are sorted as a whole.
 template <int Threads, int Items, class T, class I>
 __device__ __forceinline__ void sort_tiles(long long rows, long long length, long long width_bits,
                                            const T* from, const SortResults<T, I>& to) {
@@ -182,8 +182,8 @@ __device__ __forceinline__ void sort_tiles(long long rows, long long length, lon
   }
 }
 
-// How many of the first `count` elements of the merge of a[0, a_size) and b[0, b_size) come from a.
-// All lanes of a warp call it: each round leaves a 32nd of the candidates.
+// The number of elements from a among the first `count` elements of the merge of a[0, a_size) and
+// b[0, b_size). All lanes of a warp call it; each round divides the number of candidates by 32.
 template <class T>
 __device__ __forceinline__ long long merge_split(const T* a, long long a_size, const T* b,
                                                  long long b_size, long long count) {
@@ -195,7 +195,7 @@ __device__ __forceinline__ long long merge_split(const T* a, long long a_size, c
     const long long i = low + lane * step;
     const bool from_a = i < high && !heddle_scalar::precedes(load(b, count - 1 - i), load(a, i));
     const unsigned int votes = ballot(from_a);
-    int taken = 0;  // the leading lanes, whose elements are all from a
+    int taken = 0;  // number of leading lanes whose elements are all from a
     while (taken < 32 && (votes >> taken & 1u) != 0) ++taken;
     const long long end = low + taken * step;
     if (end < high) high = end;
@@ -205,8 +205,8 @@ __device__ __forceinline__ long long merge_split(const T* a, long long a_size, c
   return low;
 }
 
-// Merges pairs of neighbouring runs of `run` elements, a multiple of the tile, in each row: a block
-// makes one tile of the result.
+// Merges pairs of neighbouring runs of `run` elements, a multiple of the tile size, in each row. A
+// block computes one tile of the result.
 template <int Threads, int Items, class T, class I>
 __device__ __forceinline__ void merge_tiles(long long length, long long run, const T* from,
                                             const I* from_places, const SortResults<T, I>& to) {

@@ -1,7 +1,7 @@
 //! section warp
-// Exchanges among the 32 lanes of a warp, all of which must take part: blocks that use them have a
-// multiple of 32 threads. `width` is a power of two up to 32; lanes exchange within groups of it.
-// Values of any trivially copyable type move as 32-bit words.
+// Exchanges between the 32 lanes of a warp. All lanes must take part, so blocks that use them have
+// a multiple of 32 threads. `width` is a power of two up to 32; lanes exchange within groups of
+// that size. Values of any trivially copyable type are moved as 32-bit words.
 template <class T>
 struct ShuffleWords {
   static constexpr int count = (sizeof(T) + 3) / 4;
@@ -16,7 +16,7 @@ struct ShuffleWords {
   }
 };
 
-// The value of the lane `delta` further on; a lane too near the end of its group keeps its own.
+// The value of the lane `delta` higher; a lane too near the end of its group keeps its own.
 template <class T>
 __device__ __forceinline__ T shuffle_down(T value, int delta, int width) {
   ShuffleWords<T> moved(value);
@@ -27,7 +27,7 @@ __device__ __forceinline__ T shuffle_down(T value, int delta, int width) {
   return moved.value(value);
 }
 
-// The value of the lane `delta` before; a lane too near the start of its group keeps its own.
+// The value of the lane `delta` lower; a lane too near the start of its group keeps its own.
 template <class T>
 __device__ __forceinline__ T shuffle_up(T value, int delta, int width) {
   ShuffleWords<T> moved(value);
@@ -38,7 +38,7 @@ __device__ __forceinline__ T shuffle_up(T value, int delta, int width) {
   return moved.value(value);
 }
 
-// The value of the lane whose number differs in the bits of lane_mask, below width.
+// The value of the lane with the index lane ^ lane_mask; lane_mask is below width.
 template <class T>
 __device__ __forceinline__ T shuffle_xor(T value, int lane_mask, int width) {
   ShuffleWords<T> moved(value);

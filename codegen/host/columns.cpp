@@ -13,7 +13,7 @@ using passes::Loop;
 using passes::Reduction;
 using passes::Store;
 
-/// Keys and places lie apart, so that the compiler can make vectors of either.
+/// Keys and indices are in separate arrays, so that the compiler can vectorise both.
 void HostPrinter::begin_columns(int i) {
   const std::int64_t width = passes::host_columns(plan_);
   if (!passes::finds_place_by_key(plan_.reductions[i])) {
@@ -24,14 +24,14 @@ void HostPrinter::begin_columns(int i) {
   out_.line("{}R{}::Key a{}[{}];", aligned, i, i, width);
   out_.line("{}Index x{}[{}];", aligned, i, width);
   out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::last_key();", i);
-  // Where nothing precedes the last key, the first place is the answer.
+  // If no key precedes the last key, the result is the first index.
   out_.line(
       "for (Index k = 0; k < count; ++k) "
       "x{0}[k] = walk_begin < walk_end ? walk_begin : R{0}::identity().index;",
       i);
 }
 
-/// The states of column k, or what a call of `visit` passes for them.
+/// The states of column k as text: arguments of a call of `visit`, or its parameters.
 std::string HostPrinter::column_states(const std::vector<int>& reductions,
                                        const char* format_of_state,
                                        const char* format_of_key) const {
@@ -45,7 +45,7 @@ std::string HostPrinter::column_states(const std::vector<int>& reductions,
   return text;
 }
 
-/// Element k of row r, whose states come by reference.
+/// Prints `visit`, which processes element k of row r. States are passed by reference.
 void HostPrinter::column_visit(const HostPass& pass) {
   const std::vector<int>& reductions = pass.reductions;
   const std::string states =
@@ -69,8 +69,9 @@ void HostPrinter::column_visit(const HostPass& pass) {
   out_.line(";");
 }
 
-/// Rows r, r + step ... before `stop`, several at once, so that states are loaded and stored less
-/// often. With `leaves` the first of them begin the states of what has an order.
+/// Processes rows r, r + step ... before `stop`, several at a time, so that states are loaded and
+/// stored less often. With `leaves`, the first rows initialise the states of reductions with a
+/// fixed order.
 void HostPrinter::column_rows(const HostPass& pass, const char* step, const char* stop,
                               bool leaves) {
   const std::vector<int>& reductions = pass.reductions;
@@ -127,7 +128,7 @@ void HostPrinter::add_leaves(const std::vector<int>& reductions) {
   }
 }
 
-/// One pass over the rows in sequence, in runs where the order of columns asks for them.
+/// One pass over the rows in sequence, split into runs if the order of columns requires it.
 void HostPrinter::column_pass(const HostPass& pass) {
   const std::vector<int>& reductions = pass.reductions;
   const bool in_runs = std::ranges::any_of(
@@ -151,8 +152,7 @@ void HostPrinter::column_pass(const HostPass& pass) {
   out_.close();
 }
 
-/// One pass over the rows in the order of rows: over every so many of them for each lane of a
-/// block.
+/// One pass over the rows in the order of rows. Within a block, each lane processes every n-th row.
 void HostPrinter::column_lanes(const HostPass& pass) {
   const auto bytes = static_cast<int>(passes::state_bytes(plan_.reductions[pass.reductions[0]]));
   out_.open_block();
@@ -170,7 +170,7 @@ void HostPrinter::column_lanes(const HostPass& pass) {
   out_.close();
 }
 
-/// All passes over the rows, which leave the states of column k in a<i>[k].
+/// All passes over the rows. The states of column k end up in a<i>[k].
 void HostPrinter::column_passes() {
   for (std::size_t k = 0; k < plan_.reductions.size(); ++k) {
     const Reduction& reduction = plan_.reductions[k];

@@ -26,8 +26,8 @@ HostPrinter::HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_
   body_.side = Side::host;
 }
 
-/// What an operand's elements are in memory. GCC makes no vectors of loops that move structs, which
-/// half and bfloat16 are.
+/// The type in which an operand's elements are stored. GCC does not vectorise loops that move
+/// structs, such as half and bfloat16.
 std::string HostPrinter::storage(const passes::KernelOperand& operand) const {
   const bool states = operand.partials >= 0 && !operand.flags;
   return is_soft(operand.dtype) && !states ? "unsigned short" : body_.operand_type(operand);
@@ -47,8 +47,8 @@ void HostPrinter::unpack() {
   }
 }
 
-// GCC 12 reads wrong elements with AVX-512 where it can tell that an index is but a bool in another
-// type. It cannot where it does not know the extent that the index is held inside of.
+// Works around GCC 12, which reads wrong elements with AVX-512 if it can derive that an index is a
+// bool converted to another type. Hiding the extent that bounds the index prevents that.
 void HostPrinter::hide_extents() {
   for (const Instruction& instruction : plan_.body) {
     if (instruction.kind != Instruction::Kind::position) continue;
@@ -60,12 +60,12 @@ void HostPrinter::hide_extents() {
   }
 }
 
-/// What is in storage, as the body computes with it.
+/// Converts a stored value to the type that the body computes with.
 std::string HostPrinter::number(DType dtype, const std::string& stored) const {
   return is_soft(dtype) ? fmt::format("{}{{{}}}", body_.type(dtype), stored) : stored;
 }
 
-/// Loops that load bool itself stay scalar in GCC, as do those that load structs.
+/// GCC does not vectorise loops that load bool or structs.
 std::string HostPrinter::element(int instruction) {
   const Instruction& load = plan_.body[instruction];
   const bool searched = load.kind == Instruction::Kind::search;
@@ -162,7 +162,7 @@ void HostPrinter::elements() {
   out_.close();
 }
 
-// Tiles are filled along the loads' direction and read along the stores'.
+// Tiles are filled in the order of the loads and read in the order of the stores.
 void HostPrinter::tiles() {
   const Loop &last = plan_.outer.back(), &across = plan_.outer[plan_.tile_loop];
   const std::string last_extent = body_.extent(last.extent),

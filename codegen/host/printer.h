@@ -10,24 +10,25 @@
 
 namespace heddle::codegen {
 
-/// For every array on a kernel's stack: GCC's vectorizer may raise an array's alignment and the
-/// function's prologue forget it (seen with GCC 12 and AVX-512), which one in two callers survives.
+/// For every array on a kernel's stack. GCC's vectorizer may raise the alignment of an array
+/// without adjusting the function's prologue (seen with GCC 12 and AVX-512); the code then crashes
+/// unless the stack happens to be aligned.
 inline constexpr const char* aligned = "alignas(64) ";
 
-/// Prints one plan for the host. host_rows.cpp and host_columns.cpp hold the mappings of
-/// reductions, host_scan.cpp those of scans, host_strips.cpp how halves are read and written in all
-/// of them, and host_signature.cpp how the arrays come in.
+/// Prints one plan for the host. rows.cpp and columns.cpp hold the mappings of reductions, scan.cpp
+/// those of scans, strips.cpp the conversion of halves in all of them, and signature.cpp the
+/// parameters of a kernel.
 class HostPrinter {
  public:
   explicit HostPrinter(const passes::KernelPlan& plan);
   KernelSource print();
 
  private:
-  /// A parameter of the function that holds the loops.
+  /// A parameter of the inner function, which contains the loops.
   struct Pointer {
     std::size_t operand;
     std::string type;
-    bool alone;  ///< nothing else points to its memory
+    bool alone;  ///< no other pointer refers to its memory
   };
   std::vector<Pointer> pointers() const;
   void open_body();
@@ -68,8 +69,8 @@ class HostPrinter {
   bool leaves_parts() const;
   void split_range(const char* part);
   void chunk_of_unknown(const std::string& walk, const std::string& most_parts);
-  /// Runs over the last loop: opens a loop over its runs within [from, to), its variable between
-  /// `first` and `stop`.
+  /// Opens a loop over the runs of the last loop within [from, to). In each run, the loop variable
+  /// goes from `first` to `stop`.
   void open_runs(const std::vector<passes::Loop>& loops, const std::string& from,
                  const std::string& to);
   void declare_all(const std::vector<int>& instructions);
@@ -77,7 +78,7 @@ class HostPrinter {
   std::string storage(const passes::KernelOperand& operand) const;
   std::string number(DType dtype, const std::string& stored) const;
   void store(const passes::Store& store);
-  /// The instructions that a pass needs of each element.
+  /// The instructions that a pass needs for each element.
   std::vector<int> roots_of(const passes::HostPass& pass) const;
   void store_all(const passes::HostPass& pass);
   void strips(const passes::HostPass& pass, const passes::Loop& loop,
@@ -86,7 +87,7 @@ class HostPrinter {
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
-  /// Where a strip's loop finds the float of a load, and puts that of a store.
+  /// The float variables of loads and stores inside a strip's loop.
   std::unordered_map<int, std::string> widened_;
   std::unordered_map<const passes::Store*, std::string> narrowed_;
 };

@@ -88,7 +88,7 @@ void HostPrinter::row_stage(int stage) {
   }
 }
 
-/// Combines the states that parts of the row have left.
+/// Combines the states of the row's parts.
 void HostPrinter::row_parts() {
   body_.need("reduce_tree");
   const auto count = plan_.reductions.size();
@@ -149,13 +149,14 @@ void HostPrinter::lanes_of_run(const HostPass& pass, const char* first, const ch
   const passes::Loop& last = plan_.inner.back();
   if (ordered && plan_.inner.size() > 1 &&
       !(pass.states > 0 && last.extent.divisible_by(pass.states))) {
-    // Up to where the first lane's turn is.
+    // Advance to an index that belongs to the first lane.
     out_.open("for (; at_lane < {} && (run + at_lane) % {} != 0; ++at_lane)", stop, width);
     out_.line("visit(at_lane{});", states_at(fmt::format("(run + at_lane) % {}", width)));
     out_.close();
   }
-  // GCC 12 unrolls a loop over 16 lanes before it looks for vectors, and finds fewer in what is
-  // left. Of more lanes it keeps the states in memory where it knows of an odd number of steps.
+  // With 16 lanes, GCC 12 unrolls the loop before it vectorises, and then vectorises less; so
+  // unrolling is disabled. With another number, GCC 12 keeps the states in memory if it knows that
+  // the number of steps is odd; so the end of the loop is hidden.
   constexpr int unrolled = 16;
   out_.line("Index lanes_stop = {};", stop);
   if (pass.states != unrolled) out_.line("asm(\"\" : \"+r\"(lanes_stop));");
@@ -171,7 +172,7 @@ void HostPrinter::lanes_of_run(const HostPass& pass, const char* first, const ch
   }
 }
 
-/// One pass over a row, for several reductions and what the stage stores of its elements.
+/// One pass over a row, for several reductions and the stage's stores of elements.
 void HostPrinter::row_lanes(const HostPass& pass) {
   for (const int i : pass.reductions) out_.line("R{0}::State t{0};", i);
   out_.open_block();
@@ -194,7 +195,8 @@ void HostPrinter::row_lanes(const HostPass& pass) {
   out_.close();
 }
 
-/// A loop over what the tree has leaves for: [block, block_end).
+/// Opens a loop over the blocks of elements that form the leaves of the reduction tree: [block,
+/// block_end).
 void HostPrinter::open_blocks(const std::string& length) {
   out_.open("for (Index block = walk_begin; block < walk_end; block += {})", length);
   out_.line("const Index block_end = walk_end - block < {0} ? walk_end : block + {0};", length);

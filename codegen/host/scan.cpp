@@ -10,12 +10,12 @@ using passes::Store;
 
 namespace {
 
-constexpr int run = 64;  // elements of a row that are scanned at once
+constexpr int run = 64;  // number of elements of a row that are scanned at a time
 
 }  // namespace
 
-/// What is scanned is computed, scanned and used in three loops, so that the compiler can make
-/// vectors of the first and last. `count` is how many elements there are.
+/// Prints three loops: compute the elements, scan them, use the results. The compiler can vectorise
+/// the first and the last. `count` is the number of elements.
 void HostPrinter::scan_run(const std::string& variable, const std::string& first,
                            const std::function<void(std::size_t)>& scan) {
   std::vector<int> roots, results;
@@ -44,7 +44,7 @@ void HostPrinter::scan_run(const std::string& variable, const std::string& first
   out_.close();
 }
 
-/// Of values that do not vary along the scan, which the first part stores.
+/// Stores values that do not depend on the scanned axis. The first part stores them.
 void HostPrinter::scan_row_stores() {
   std::vector<int> roots;
   for (const Store& one : plan_.stores) {
@@ -62,12 +62,13 @@ void HostPrinter::scan_row_stores() {
   out_.close();
 }
 
-/// Of two kernels the first leaves what each part comes to, which is the last scan of it.
+/// Whether this is the first of two kernels, which stores the total of each part: the last value of
+/// its scan.
 bool HostPrinter::leaves_parts() const {
   return plan_.split > 1 && plan_.operands[plan_.reductions.front().partials].written;
 }
 
-/// Parts of a row start from what the earlier ones come to.
+/// Initialises a part of a row with the totals of the earlier parts.
 void HostPrinter::scan_earlier_parts(const std::string& element, const std::string& count) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.split == 1 || leaves_parts()) break;

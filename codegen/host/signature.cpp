@@ -4,8 +4,8 @@ namespace heddle::codegen {
 
 using passes::KernelOperand;
 
-/// The kernel's arrays, one pointer for each memory. Compilers honour __restrict__ on parameters
-/// only, and look for overlaps at run time, of a few arrays at most, wherever it is missing.
+/// The kernel's array parameters, one pointer for each memory block. Compilers honour __restrict__
+/// only on parameters. Without it they check for overlaps at run time, and only for a few arrays.
 std::vector<HostPrinter::Pointer> HostPrinter::pointers() const {
   std::vector<Pointer> result;
   for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
@@ -23,7 +23,7 @@ std::vector<HostPrinter::Pointer> HostPrinter::pointers() const {
 }
 
 void HostPrinter::open_body() {
-  // noipa: GCC 12 can take the function for one that writes nothing, and leave the call out.
+  // noipa: GCC 12 may conclude that the function writes nothing, and remove the call.
   out_.line("static __attribute__((noinline, noipa)) void body(");
   for (const Pointer& one : pointers())
     out_.line("    {}*{} p{},", one.type, one.alone ? " __restrict__" : "", one.operand);
@@ -37,7 +37,7 @@ void HostPrinter::open_body() {
   }
 }
 
-/// The function that the runtime calls.
+/// The entry point that the runtime calls.
 void HostPrinter::entry() {
   out_.open(
       "extern \"C\" void {}(void* const* buffers, const long long* scalars, long long begin, "

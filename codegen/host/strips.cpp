@@ -6,12 +6,12 @@ using passes::Instruction;
 using passes::Loop;
 using passes::Store;
 
-/// Strips of the run [first, stop), in which halves are widened and narrowed together; `walk`
-/// prints what goes over one.
+/// Prints a loop over strips of the run [first, stop). Halves of a strip are converted to float,
+/// and back, together. `walk` prints the code for one strip.
 void HostPrinter::strips(const passes::HostPass& pass, const Loop& loop,
                          const std::function<void(const char* first, const char* stop)>& walk) {
   if (pass.strip_loads.empty() && pass.strip_stores.empty()) return walk("first", "stop");
-  constexpr int strip = 512;  // elements, whose floats stay in the first cache
+  constexpr int strip = 512;  // elements; their floats fit in the L1 cache
   body_.need("half_strips");
   const std::string variable = body_.loop_variable(loop.atom);
   out_.open("for (Index strip = first; strip < stop; strip += {})", strip);

@@ -26,7 +26,8 @@ void put(std::string& page, std::string_view place, std::string_view text) {
   page.replace(at, place.size(), text);
 }
 
-/// JSON that may stand in a script element: nothing in it ends one, or begins a comment.
+/// Escapes JSON for use inside a script element, so that it cannot end the element or begin a
+/// comment.
 std::string for_script(const std::string& json) {
   std::string result;
   for (const char c : json) {
@@ -58,7 +59,7 @@ std::string for_text(const std::string& text) {
 
 }  // namespace
 
-// What users chose goes in last, so that no place is looked for in it.
+// Text chosen by the user is inserted last, so that no placeholder is replaced inside it.
 std::string to_html(const passes::Report& report) {
   std::string page(frame());
   for (const EmbeddedText& text : page_texts()) {

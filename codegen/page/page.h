@@ -6,8 +6,8 @@
 
 namespace heddle::codegen {
 
-/// A report as one HTML page: the files of codegen/page/ around its JSON. It loads nothing, and
-/// forbids itself to.
+/// A report as one HTML page: the files of codegen/page/ around the report's JSON. It loads no
+/// other resource, and its policy forbids that.
 std::string to_html(const passes::Report& report);
 
 }  // namespace heddle::codegen
