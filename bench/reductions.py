@@ -1,11 +1,11 @@
-"""How exact and how fast reductions are.
+"""Measures the accuracy and the speed of reductions.
 
     PYTHONPATH=build/python python bench/reductions.py                    the accuracy table
     PYTHONPATH=build/python python bench/reductions.py --speed FOLDER     times beside another build
 
-FOLDER is the other build's python folder. Each program runs in turns in two processes, one a build;
-the least time of all turns counts. HEDDLE_DEVICE says where it runs. --length N (10**8) is the
-longest input of the accuracy table, --threads 1 keeps the CPU to one thread.
+FOLDER is the other build's python folder. Each program runs alternately in two processes, one for
+each build; the least time of all turns counts. HEDDLE_DEVICE selects the device. --length N (10**8)
+is the longest input of the accuracy table, --threads 1 keeps the CPU to one thread.
 """
 
 import argparse
@@ -25,7 +25,8 @@ OUTPUT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float6
 
 
 def exact_sum(values, power=1):
-    """Of float32 and narrower, to far more digits than theirs; of float64 correctly rounded."""
+    """The sum of powers of the values: for float32 and narrower far more exact than their
+    precision, for float64 correctly rounded."""
     if values.dtype == np.float64 and power == 1:
         return math.fsum(values)
     chunks = np.array_split(values, max(1, values.size // 2**20))
@@ -59,7 +60,7 @@ def accuracy_cases(length):
         total = float(host(hd.sum(hd.full(count, 0.1, dtype="float32"))))
         yield (f"sum(full({count:.0e}, 0.1))", total, count * tenth,
                sum_bound(count, "float32", count * tenth, count * tenth))
-    for count in (length // 100, length // 10, length // 5, length):  # the line's extent is a symbol
+    for count in (length // 100, length // 10, length // 5, length):  # calls with several extents at one source line: the extent becomes a symbol
         total = float(host(hd.sum(hd.full(count, 0.1, dtype="float32") * 1.0)))
         exact = count * tenth
     yield (f"the same at a line's 4th extent", total, exact,
@@ -77,7 +78,7 @@ def accuracy_cases(length):
     variance = squares / length - mean**2
     yield ("var of them", float(host(hd.var(x))), variance,
            spread_bound(length, "float32", variance))
-    # A line that has met several extents runs one kernel for all.
+    # A source line that has seen several extents uses one kernel for all.
     for count in (length // 4, length // 3, length // 2, length):
         total = float(host(hd.sum(x[:count] * x[:count])))
     yield ("sum of squares at a line's 4th extent", total, squares,
@@ -100,7 +101,7 @@ def accuracy_cases(length):
     for dtype in ("float16", "bfloat16", "float64"):
         narrow = hd.astype(hd.asarray(uniform[:count]), dtype)
         values = host(narrow)
-        # The sum itself is beyond float16; in float32 it shows the accumulator's error.
+        # The sum overflows float16. Scaling the mean in float32 shows the accumulator's error.
         name, result, exact, allowed = of_sum(f"mean of {count:.0e} {dtype}",
                                               host(hd.mean(narrow)) * count, values, dtype)
         yield name, result / count, exact / count, allowed / count
@@ -184,7 +185,7 @@ def speed_cases(only):
 
 
 def serve():
-    """Runs what each line asks for and answers with microseconds a call."""
+    """Runs the program named in each input line and prints its microseconds per call."""
     import heddle as hd
     compiled = {}
     for line in sys.stdin:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The table of functions: what frontend/functions.toml and ir/include/heddle/ops.def say, what the
-public headers declare, and the README's table, which is generated from both and the Python module.
+"""The table of functions, collected from frontend/functions.toml, ir/include/heddle/ops.def and the
+public headers; and the README's table, generated from these and the Python module.
 
     tools/function_table.py [--check]   writes the README's table, or fails when it is stale
 """
@@ -16,17 +16,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "frontend/include/heddle"
-# Headers of classes, settings and tools rather than of functions of arrays.
+# Headers of classes, settings and tools, which declare no array functions.
 NOT_VOCABULARY = {"array", "bulk_random", "fields", "half", "heddle", "indexing", "jit", "memory",
                   "profile", "program", "random", "settings", "source_location"}
-SETTINGS = {"set_linalg_errors"}  # declared beside functions
+SETTINGS = {"set_linalg_errors"}  # settings declared in headers of functions
 README = ROOT / "README.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"
 
 
 @dataclass
 class Row:
-    """One function, "roll" or "linalg.cholesky". The fields: frontend/functions.toml."""
+    """One function, such as "roll" or "linalg.cholesky". frontend/functions.toml documents the
+    fields."""
 
     name: str
     calls: list = field(default_factory=list)
@@ -44,7 +45,7 @@ class Row:
     python: object = True
     cpp: object = True
     tested: str = None
-    op: bool = False  # of ops.def
+    op: bool = False  # listed in ops.def
 
     @property
     def python_name(self):
@@ -79,8 +80,8 @@ def rows():
 
 
 def declarations():
-    """What the public headers declare: {name: [(parameters, header)]}, in a namespace of heddle's with
-    its name: "linalg::cholesky"."""
+    """The declarations in public headers: {name: [(parameters, header)]}. A name in a nested
+    namespace is qualified relative to heddle: "linalg::cholesky"."""
     result = {}
     for path in sorted(HEADERS.glob("*.h")):
         if path.stem in NOT_VOCABULARY:
@@ -99,7 +100,7 @@ def declarations():
 
 
 def namespaces(text):
-    """The namespaces that are open where the text ends."""
+    """The namespaces that are open at the end of the text."""
     scopes = []
     for match in re.finditer(r"namespace ([\w:]+) {|[{}]", text):
         if match[0] == "}":
@@ -110,7 +111,7 @@ def namespaces(text):
 
 
 def until_closed(text):
-    """The text before the parenthesis that closes one before it."""
+    """The text up to the parenthesis that closes one opened before the text."""
     depth = 1
     for i, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
@@ -120,7 +121,7 @@ def until_closed(text):
 
 
 def split_parameters(text):
-    """The text between commas that no bracket holds."""
+    """Splits the text at commas that are outside of brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += (c in "([{<") - (c in ")]}>")
@@ -132,7 +133,8 @@ def split_parameters(text):
 
 
 def short_parameters(text):
-    """Names and defaults only, without the place that every function takes."""
+    """Parameter names and defaults, without the source location parameter that every function
+    has."""
     result = []
     for part in split_parameters(" ".join(text.split())):
         declared, _, default = part.partition("=")
@@ -169,7 +171,7 @@ def table(module):
 
 
 def readme_with(text):
-    """The README with that table in its place."""
+    """The README with its table replaced by the text."""
     readme = README.read_text()
     begin, end = readme.index(BEGIN) + len(BEGIN), readme.index(END)
     return readme[:begin] + text + readme[end:]

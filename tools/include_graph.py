@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Draws which folder includes which, of the five stages.
+"""Draws which folder includes which, across the five stages.
 
     tools/include_graph.py [--root FOLDER] OUTPUT.svg   the graph
     tools/include_graph.py [--root FOLDER] --table      folders and long files, as Markdown
 
-A node is a subfolder of a stage, or the stage itself for files that lie in no subfolder. Each row
-in a node is an edge: the folder that it includes, and how often. Stages stand left to right, each
-to the right of what it may include. Inside a stage a folder stands below those that it includes. An
-edge in red goes against this order. Where folders of a stage include each other in a circle, the
-order is one that few includes go against. Reads the tree at FOLDER, which may be an old checkout.
+A node is a subfolder of a stage, or the stage itself for files directly in it. Each row in a node is
+an edge: the included folder, and the number of includes. Stages are drawn from left to right; a
+stage may include only stages to its left. Within a stage, a folder is below the folders that it
+includes. A red edge violates this order. If folders of a stage include each other in a cycle, the
+order is chosen so that few includes violate it. Reads the tree at FOLDER, which may be an old
+checkout.
 """
 
 import argparse
@@ -22,7 +23,7 @@ STAGES = ["ir", "passes", "codegen", "runtime", "frontend"]
 COLORS = {"ir": "#4c78a8", "passes": "#2a9d8f", "codegen": "#8a6fb0", "runtime": "#b8860b",
           "frontend": "#7a7a7a"}
 WRONG = "#d62728"
-PUBLIC = ["ir/include", "frontend/include"]  # where an include of "heddle/x.h" is found
+PUBLIC = ["ir/include", "frontend/include"]  # folders in which an include of "heddle/x.h" is searched
 SOURCES = {".h", ".cpp", ".def", ".py", ".js", ".css", ".html"}
 LONG = 400  # lines
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
@@ -35,7 +36,7 @@ TOP, HEAD, ROW = 92, 36, 13
 class Folder:
     name: str
     files: dict = field(default_factory=dict)  # path -> lines
-    includes: Counter = field(default_factory=Counter)  # other folder -> how often
+    includes: Counter = field(default_factory=Counter)  # other folder -> number of includes
 
     @property
     def stage(self):
@@ -52,7 +53,7 @@ def folder_of(path):
 
 
 def resolve(root, include):
-    """The path of an included file of the stages; None for others."""
+    """The path of an included file of the stages; None for other files."""
     for folder in ["."] + PUBLIC:
         path = (Path(folder) / include).as_posix()
         if path.split("/")[0] in STAGES and (root / path).is_file():
@@ -81,7 +82,8 @@ def read_tree(root):
 
 
 def ordered(folders):
-    """The folders of one stage, each behind those that it includes as far as that is possible."""
+    """Sorts the folders of one stage so that each comes after those that it includes, as far as
+    possible."""
     left = {folder.name: folder for folder in folders}
     used = Counter()
     for folder in folders:
@@ -97,10 +99,10 @@ def ordered(folders):
 @dataclass
 class Box:
     folder: Folder
-    position: int  # in the order of all folders
+    position: int  # index in the order of all folders
     x: float
     y: float
-    rows: list  # (name of the included folder, how often), in their order
+    rows: list  # (name of the included folder, number of includes), in the order of the folders
 
     @property
     def height(self):
@@ -111,7 +113,7 @@ class Box:
 
 
 def place(folders):
-    """The boxes by folder, and the size of the drawing."""
+    """Lays out the boxes; returns them by folder, and the size of the drawing."""
     stages = defaultdict(list)
     for folder in folders.values():
         stages[folder.stage].append(folder)
@@ -147,7 +149,8 @@ def draw_edge(source, index, target, count):
         end_x, bend = target.x + WIDTH, max(60, (source.x - target.x - WIDTH) / 2)
         points = (x - bend, y, end_x + bend, end_y, end_x, end_y)
     else:
-        # To the same column, or to one further right: out of the left side and into a left side.
+        # For a target in the same column or further right: from the left side to the target's left
+        # side.
         end_x, bend = target.x, 22 + min(40, abs(end_y - y) / 12)
         points = (x - bend, y, end_x - bend, end_y, end_x, end_y)
     curve = "M{} {}C{} {} {} {} {} {}".format(*map(number, (x, y) + points))
@@ -160,7 +163,7 @@ def draw_edge(source, index, target, count):
 
 
 def shown(name, stage):
-    """A folder's name as nodes of `stage` show it."""
+    """The displayed name of a folder in the column of `stage`."""
     return name.removeprefix(stage + "/") if "/" in name else name + " (flat)"
 
 
@@ -192,7 +195,7 @@ def draw(folders, title):
             edges.append((target.position > box.position, draw_edge(box, i, target, count)))
             includes += count
             wrong += count if target.position > box.position else 0
-    edges.sort(key=lambda edge: edge[0])  # red ones above the others
+    edges.sort(key=lambda edge: edge[0])  # draw red edges last, above the others
     out = [
         (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
          f'width="{number(width)}" height="{number(height)}" font-family="sans-serif" '

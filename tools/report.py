@@ -1,6 +1,6 @@
 """Prints a GPU run's report as JSON: report.py suite TEST.xml | bench FILE.json ... | sanitize LOG ...
 
-Every report names the commit, the driver and the GPU that it is about.
+Every report contains the commit, the driver and the GPU.
 """
 
 import datetime

@@ -16,10 +16,10 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/device/device.h"
 
-// Times what a call costs that has next to nothing to compute: on a GPU from its start to the next
-// one's, with the device kept busy, and the part of it that the host spends. With the tests' driver
-// (HEDDLE_CUDA_DRIVER=.../libheddle_fake_driver.so), whose launches do nothing, it is what Heddle
-// itself needs.
+// Measures the cost of a call that computes almost nothing. On a GPU this is the time from the
+// start of a call to the start of the next, with the device kept busy, and the part of it spent on
+// the host. With the tests' fake driver (HEDDLE_CUDA_DRIVER=.../libheddle_fake_driver.so), whose
+// launches do nothing, it is Heddle's own overhead.
 
 namespace heddle::bench {
 namespace {
@@ -34,8 +34,8 @@ double nanoseconds_since(Clock::time_point start) {
 }
 
 struct Times {
-  double submit = 0;  ///< until the calls have returned
-  double end = 0;     ///< until the device has done them
+  double submit = 0;  ///< until the calls have returned, per call
+  double end = 0;     ///< until the device has finished them, per call
 };
 
 double median(std::vector<double> values) {
@@ -43,7 +43,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Nanoseconds a call, the medians of batches short enough for the device's queue.
+/// Nanoseconds per call: medians over batches short enough for the device's queue.
 Times time_calls(const std::function<void()>& call, int count) {
   for (int i = 0; i < 50; ++i) call();
   synchronize();
@@ -58,7 +58,8 @@ Times time_calls(const std::function<void()>& call, int count) {
   return {median(submits), median(ends)};
 }
 
-/// The same calls on several threads at once, each on its stream; nanoseconds a call of one thread.
+/// The same calls on several threads at once, each on its own stream; nanoseconds per call of one
+/// thread.
 Times time_threads(const std::function<void()>& call, int threads, int count) {
   std::vector<Times> times(static_cast<std::size_t>(threads));
   std::vector<std::thread> workers;
@@ -90,7 +91,7 @@ std::vector<Case> all_cases() {
   const auto axpy = jit([](const Array& a, const Array& c, const Array& d) { return a * c + d; });
   const auto scaled = jit([](const Array& a, const Array& factor) { return a * factor; });
   const auto chain = jit(ten_ops);
-  // Results of five sizes are of five kernels.
+  // Results of five different sizes need five kernels.
   const auto five = jit([](const Array& a, const Array& c) {
     std::vector<Array> results;
     for (const std::int64_t n : {1000, 900, 800, 700, 600})

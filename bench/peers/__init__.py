@@ -1,8 +1,8 @@
-"""Heddle beside other array libraries: the same programs in one run, checked and timed.
+"""Compares Heddle with other array libraries: the same programs in one run, checked and timed.
 
-`python -m peers` with this package's parent and the module heddle on PYTHONPATH; ./dev peers and
-./dev gpu peers do that. programs.py says what is measured, systems.py by whom, measure.py how,
-startup.py how long a first call takes, report.py what is printed and kept, chart.py draws it.
-With --functions it is every function of the op table (functions.py) beside NumPy instead
-(function_table.py).
+Run `python -m peers` with this package's parent and the module heddle on PYTHONPATH; ./dev peers and
+./dev gpu peers do that. programs.py defines what is measured, systems.py the libraries, measure.py
+the method, startup.py the time of a first call; report.py prints and stores the results, chart.py
+draws them. With --functions, every function of the op table (functions.py) is compared with NumPy
+instead (function_table.py).
 """

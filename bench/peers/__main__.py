@@ -10,7 +10,7 @@ import time
 from peers import function_table, functions, measure, programs, report, startup, systems
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# A process's peers load in this order, which is also that of their turns.
+# Systems in a process are loaded in this order and take turns in this order.
 ORDER = ("heddle", "numpy", "cupy", "torch", "inductor", "jax")
 
 
@@ -93,7 +93,7 @@ class Run:
         if self.cpp:
             rates.append(self.cpp.machine["copy_gigabytes_per_second"] * 1e9)
         self.ceiling = max(rates)
-        # Inputs of one kind are the same in every program.
+        # Programs with equal inputs share the arrays.
         self.make_input = functools.lru_cache(maxsize=8)(programs.Input.make)
         versions = {}
         for system in self.running:
@@ -115,7 +115,7 @@ class Run:
             report.write(self.options.out / "peers.json", self.report)
 
     def measure(self, chosen):
-        """Those that time is left for."""
+        """Measures the programs for which there is time left."""
         options = self.options
         for i, program in enumerate(chosen):
             if time.monotonic() - self.began > options.seconds:
@@ -154,7 +154,7 @@ class Run:
 
 
 def failures_of_heddle(run):
-    """Systems and programs of Heddle's own that were asked for and did not do what they are to."""
+    """Heddle systems and programs that were requested and failed."""
     failed = [name for name in report.HEDDLE if name in run.absent]
     absences = {program.name: program.absent for program in chosen_programs(run.options)}
     for row in run.report["programs"]:
@@ -167,7 +167,7 @@ def failures_of_heddle(run):
 
 
 def measure_functions(options, chosen):
-    """The table of functions; the exit status."""
+    """Measures and prints the table of functions; returns the exit status."""
     began = time.monotonic()
     running, absent = systems.start(("heddle", "numpy"), options.kind)
     if absent:

@@ -1,9 +1,9 @@
-"""Two builds of Heddle on the same programs, in turns on one device:
+"""Compares two builds of Heddle on the same programs, in turns on one device:
 
     python -m peers.builds BEFORE AFTER [--device cuda:0] [--rounds 3] [--only TEXT] [--out FILE]
 
-BEFORE and AFTER are bench_programs of two builds. BEFORE runs twice in each round, so that its ratio
-to itself shows what the machine's noise is worth. Ends with 1 where a result is wrong.
+BEFORE and AFTER are the bench_programs of two builds. BEFORE runs twice in each round; its ratio to
+itself shows the machine's noise. The exit status is 1 if a result is wrong.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def arguments(words):
 
 
 def measure(name, benches, rounds):
-    """{bench: its microseconds, a round each}, or why there are none."""
+    """{bench: its microseconds, one for each round}, or the reason why there are none."""
     times = {key: [] for key in benches}
     for _ in range(rounds):
         for key, bench in benches.items():

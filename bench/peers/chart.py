@@ -11,7 +11,8 @@ TITLES = {"heddle-c++": "Heddle, C++", "heddle": "Heddle, Python", "numpy": "Num
 
 
 def points(rows, name):
-    """(times the best peer, row) of the programs that a system has a right result for."""
+    """Yields (time relative to the best peer, row) for programs where the system's result is
+    correct."""
     for place, row in enumerate(rows):
         entry, best = row["systems"].get(name, {}), row["best_peer"]
         if entry.get("correct") and best:
@@ -19,7 +20,8 @@ def points(rows, name):
 
 
 def draw(source, target):
-    """Every system's time over the best peer's, a program a line; returns what it did, in words."""
+    """Draws every system's time relative to the best peer's, one program per line. Returns a
+    message that says what was done."""
     try:
         import matplotlib
 

@@ -1,4 +1,4 @@
-"""The table of functions: Heddle and one peer take turns, a function at a time."""
+"""The table of functions: Heddle and one peer, in turns, one function at a time."""
 
 import math
 import statistics
@@ -24,8 +24,8 @@ def calls_a_batch(call, wait, seconds):
 
 
 def take_turns(entries, systems, rounds, seconds):
-    """A round's figure of a system is its least disturbed batch of three; those of calls that take
-    long are of one call, and fewer where that is very long."""
+    """Measures every system once a round: the fastest of three batches. Long calls are measured in
+    batches of one call, and very long ones with one batch only."""
     counts = {system.name: calls_a_batch(entries[system.name].call, system.wait, seconds)
               for system in systems}
     for turn in range(rounds):
@@ -54,7 +54,7 @@ def measure_function(function, systems, rounds, seconds):
 
 
 def row_of(function, entries, peer):
-    """What the JSON has of a function; `times` is how many times as fast as the peer Heddle is."""
+    """The JSON entry of a function. `times` is the peer's time divided by Heddle's."""
     row = {"name": function.name, "op": function.op, "dtype": function.dtype,
            "size": function.size, "tolerance": function.tolerance, "systems": entries,
            "times": None}

@@ -1,7 +1,7 @@
-"""Every function of the op table, every reduction, scan and sort, as programs of one function.
+"""Every function of the op table, and every reduction, scan and sort, as single-function programs.
 
-They are read from the tables that the library is built from, in the dtypes that matter and that
-NumPy has, at the sizes of the performance page.
+The functions are read from the tables that the library is built from. Dtypes are common ones that
+NumPy has; sizes are those of the performance page.
 """
 
 import dataclasses
@@ -17,20 +17,20 @@ TABLES = pathlib.Path(__file__).resolve().parents[2] / "ir" / "include" / "heddl
 SIZES = (10**5, 10**7)
 DTYPES = ("bool", "int32", "float16", "float32", "float64")
 FLOATING = {"all_dtypes", "numbers", "reals", "inexact", "floats"}
-# The sets of the table (ir/types/op.h) that have a dtype.
+# For each dtype, the sets of the table (ir/types/op.h) that contain it.
 SETS = {"bool": {"all_dtypes", "booleans"},
         "int32": {"all_dtypes", "numbers", "reals", "integers"},
         "float16": FLOATING, "float32": FLOATING | {"parts_of_complexes"},
         "float64": FLOATING | {"parts_of_complexes"}}
-# Of the error over the largest of 1 and the value; NumPy's own is part of it.
+# Allowed error, relative to the larger of 1 and the value. It includes NumPy's own error.
 TOLERANCES = {"bool": 0, "int32": 0, "float16": 2**-7, "float32": 1e-5, "float64": 1e-13}
-# Even over [low, high), so that no result is infinite or NaN.
+# Inputs are uniform over [low, high), chosen so that no result is infinite or NaN.
 DOMAINS = {"any": (-10, 10), "exponent": (-5, 5), "positive": (0.1, 100),
            "above_minus_one": (-0.9, 100), "at_least_one": (1, 100), "unit": (-1, 1),
            "inside_unit": (-0.99, 0.99), "angle": (-100, 100), "power": (0.1, 4),
            "small_exponent": (-10, 10)}
-HALF_BOUNDED = {"sqrt": "positive"}  # of any number, but NaN of what is below 0
-# Of so many elements: a shape, and the axis that is reduced.
+HALF_BOUNDED = {"sqrt": "positive"}  # accepts any number, but is NaN below 0
+# From a number of elements: a shape, and the axis to reduce.
 LAYOUTS = {"all": lambda size: ((size,), None),
            "rows": lambda size: ((size // 1000, 1000), -1),
            "columns": lambda size: ((size // 1000, 1000), 0)}
@@ -41,7 +41,7 @@ class Function(Program):
     op: str = ""
     dtype: str = ""
     size: int = 0
-    widened: bool = False  # the reference is NumPy's result in long double, else in its own dtype
+    widened: bool = False  # reference: NumPy's result in long double; if false, in the function's dtype
 
     def reference(self, inputs):
         exact = [x.astype(np.longdouble) if self.widened and x.dtype.kind == "f" else x
@@ -58,7 +58,7 @@ def lines_of(file, macro):
 
 
 def takes(dtypes, dtype):
-    """Whether a set of the table, such as "booleans | integers", has the dtype."""
+    """Whether a set expression of the table, such as "booleans | integers", contains the dtype."""
     return not SETS[dtype].isdisjoint(dtypes.split(" | "))
 
 
@@ -71,8 +71,8 @@ def is_heddle(namespace):
 
 
 def expression(name, text):
-    """The function of a namespace and arrays that the table's text stands for: of NumPy's names,
-    but where that is no single one, and Heddle has the op's own."""
+    """The function of (namespace, arrays) for a NumPy expression of the table. If the expression is
+    not a single NumPy function, Heddle uses its own function for the op."""
     if re.fullmatch(r"numpy\.\w+", text):
         return lambda xp, *arrays: getattr(xp, text.split(".")[1])(*arrays)
     code = compile(text, text, "eval")
@@ -102,7 +102,7 @@ def operand(k, rule, domain, dtype, shape):
 def elementwise(size, dtype):
     for name, arity, rule, dtypes, _, text, domain, _, _ in lines_of("ops.def", "HD_OP"):
         if "numpy." not in text or not takes(dtypes, dtype):
-            continue  # what NumPy does not have
+            continue  # functions that NumPy does not have
         domain = HALF_BOUNDED.get(name, domain)
         inputs = tuple(operand(k, rule, domain, dtype, (size,)) for k in range(int(arity)))
         yield Function(named(name, dtype, size), expression(name, text), inputs, op=name,
@@ -110,7 +110,8 @@ def elementwise(size, dtype):
 
 
 def numbers_for(op, dtype, shape):
-    """Such that products stay near 1, and that no function may end before the last element."""
+    """Inputs for which products stay near 1, and which allow no early exit before the last
+    element."""
     if op == "any" or op in ("max", "argmax") and dtype == "bool":
         return Input(shape, 0, 1 if dtype in ("bool", "int32") else 0, dtype)
     if op == "all" or op in ("min", "argmin") and dtype == "bool":
@@ -125,14 +126,14 @@ def numbers_for(op, dtype, shape):
 
 
 def tolerance_of(op, dtype, count):
-    """Rounding errors of sums of either sign grow with the root of their count."""
+    """Rounding errors of sums of mixed signs grow with the square root of the count."""
     if dtype in ("bool", "int32") or op not in ("sum", "prod", "cumsum", "cumprod", "logcumsumexp"):
         return 0
     return {"float16": 2**-7, "float32": 2**-19, "float64": 2**-48}[dtype] * count**0.5
 
 
 def along_axes(op, dtype, size, function):
-    """The function of (namespace, array, axis) in every layout."""
+    """Yields the function of (namespace, array, axis) for every layout."""
     for layout, of_size in LAYOUTS.items():
         shape, axis = of_size(size)
 
@@ -164,13 +165,13 @@ def scans(size, dtype):
 
 
 def order_error(result, inputs):
-    """0 where the result is the only input in order, and infinite elsewhere: NumPy 2.4's default
-    sort of float16 is not always."""
+    """0 if the result is the sorted input, else infinite. The reference is a stable sort, because
+    NumPy 2.4's default sort of float16 is not always correct."""
     return 0.0 if np.array_equal(result, np.sort(inputs[0], kind="stable")) else np.inf
 
 
 def places_error(places, inputs):
-    """The same of places, of which ties have several."""
+    """The same for the result of argsort, which is not unique if there are ties."""
     (x,) = inputs
     once = np.array_equal(np.bincount(places, minlength=x.size), np.ones(x.size, np.int64))
     return order_error(x[places], inputs) if once else np.inf

@@ -12,12 +12,12 @@ import numpy as np
 
 from peers.systems import reason
 
-CPP = "heddle-c++"  # bench_programs, a process of its own
+CPP = "heddle-c++"  # bench_programs, which runs in a process of its own
 
 
 def microseconds_a_call(call, wait, batches=7, seconds=0.01):
-    """The median of batches, each timed to one synchronisation, so that it is the larger of the
-    device's time and of what the host needs to start a call."""
+    """Median time of batches. Each batch ends with one synchronisation, so the result is the larger
+    of the device's time and the host's time to start a call."""
     call()
     call()
     wait()
@@ -37,7 +37,7 @@ def microseconds_a_call(call, wait, batches=7, seconds=0.01):
 
 
 def copy_ceiling(systems, elements):
-    """Bytes a second, read plus written, of the fastest system's large copy."""
+    """The rate of the fastest system's large copy, in bytes per second, read plus written."""
     best = 0.0
     for system in systems:
         copy = system.copying(elements)
@@ -50,7 +50,7 @@ def copy_ceiling(systems, elements):
 
 
 def in_pieces(count, pieces, function):
-    """function(begin, end) over [0, count) on threads; NumPy computes without Python's lock."""
+    """Calls function(begin, end) for pieces of [0, count) on threads. NumPy releases the GIL."""
     step = max(1, -(-count // pieces))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         begins = range(0, count, step)
@@ -58,8 +58,8 @@ def in_pieces(count, pieces, function):
 
 
 def reference_of(program, inputs):
-    """The same expression in NumPy, in float64; along the rows that do not depend on each other
-    in pieces."""
+    """The same expression in NumPy, in float64. Computed in parallel pieces along rows that are
+    independent."""
 
     def exact(array):
         return array.astype(np.float64) if array.dtype.kind == "f" else array
@@ -75,7 +75,7 @@ def reference_of(program, inputs):
 
 
 def worst_error(result, reference, floor):
-    """Of all elements; not a number where one is and should not be, or the other way round."""
+    """The largest error of all elements; NaN if only one of result and reference is NaN."""
     if result.shape != reference.shape:
         raise ValueError(f"a result of shape {result.shape} instead of {reference.shape}")
     flat, wanted = result.reshape(-1), reference.reshape(-1)
@@ -92,14 +92,14 @@ def worst_error(result, reference, floor):
 
 
 class Entry:
-    """One system's part in a program."""
+    """The results of one system for a program."""
 
     def __init__(self):
         self.call = None
-        self.reason = None  # why there is no figure
+        self.reason = None  # why there is no measurement
         self.error = None
         self.correct = None
-        self.rounds = []  # microseconds a call
+        self.rounds = []  # microseconds per call
         self.facts = {}
 
     def json(self):
@@ -111,7 +111,7 @@ class Entry:
 
 
 def call_of(system, program, inputs):
-    """A function without arguments that starts one call; nothing has been called yet."""
+    """A function without arguments that starts one call. Nothing has been called yet."""
     if program.draws:
         return system.drawing(program.draws)
     function, arrays = system.compile(program), [system.put(x) for x in inputs]
@@ -134,7 +134,7 @@ def prepare(system, program, inputs, reference):
         else:
             entry.error = worst_error(result, reference, program.floor)
         entry.correct = bool(entry.error <= program.tolerance)
-    except Exception as error:  # a peer's failure is its line in the report, not the run's
+    except Exception as error:  # a peer's failure becomes its entry in the report and does not stop the run
         entry.reason, entry.call = reason(error), None
     return entry
 
@@ -149,7 +149,7 @@ def take_turn(entry, system, seconds):
 
 
 class CppBench:
-    """bench_programs --serve: it measures a program when told its name."""
+    """bench_programs --serve, which measures a program when it receives its name."""
 
     def __init__(self, path, device, scale):
         self.errors = tempfile.TemporaryFile("w+")
@@ -195,7 +195,7 @@ def take_turn_in_cpp(entry, bench, program):
 
 
 def fewest_bytes(program, inputs, reference):
-    """Every input read once and the result written once; 0 where arithmetic is the limit."""
+    """Bytes to read every input and write the result once; 0 if arithmetic is the limit."""
     if program.draws:
         return 4 * program.draws
     if not program.memory:
@@ -207,7 +207,8 @@ def fewest_bytes(program, inputs, reference):
 
 
 def measure_program(program, systems, cpp, rounds, make_input, seconds):
-    """Entries by system, and the fewest bytes. A batch of calls takes so many seconds."""
+    """Measures a program. Returns the entries by system, and the fewest bytes. `seconds` is the
+    time of a batch of calls."""
     inputs = [make_input(each, seed) for seed, each in enumerate(program.inputs)]
     reference = None if program.draws else reference_of(program, inputs)
     bytes_moved = fewest_bytes(program, inputs, reference)

@@ -1,5 +1,5 @@
 """Times programs in NumPy for bench_programs: numpy_times.py SCALE NAME ... prints a JSON object
-of microseconds a call by name. Fails on a name that programs.py lacks."""
+of microseconds per call by name. Fails for a name that programs.py does not contain."""
 
 import json
 import sys
@@ -13,7 +13,8 @@ def main():
     by_name = {program.name: program for program in programs.all_programs(scale, "cpu")}
     times = {}
     for name in names:
-        # A processor divides as IEEE says, and so does NumPy.
+        # On the CPU both Heddle and NumPy divide as IEEE says, so the exact program is the
+        # reference.
         program = by_name[name.removesuffix(", approximate")]
         inputs = [each.make(seed) for seed, each in enumerate(program.inputs)]
         call = measure.call_of(numpy, program, inputs)

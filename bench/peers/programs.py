@@ -1,8 +1,8 @@
 """The programs: each has a name, its inputs, and one expression over an array namespace.
 
-Names and sizes are those of bench/programs/cases.cpp, where the same program is written in C++.
-`scale` is for machines that are slower than a GPU: it divides the extents of matrices, and its
-square divides the number of elements of what has one long axis.
+Names and sizes are those of bench/programs/cases.cpp, which contains the same programs in C++.
+`scale` reduces the work for machines slower than a GPU: it divides the extents of matrices, and its
+square divides the number of elements of arrays with one long axis.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """Numbers even over [low, high)."""
+    """Uniform numbers over [low, high)."""
 
     shape: Sequence[int]
     low: float = 0.1
@@ -33,10 +33,11 @@ class Input:
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """Heddle's microseconds a call are to be at most `factor` times those of `basis`.
+    """The goal: Heddle's microseconds per call are at most `factor` times those of `basis`.
 
-    bytes: the fewest bytes over the bandwidth of a copy; reach: a hand-written kernel, measured
-    where a copy moved 4.26 TB/s; us: microseconds; peers: the fastest correct peer of the run.
+    The basis is one of: bytes, the fewest bytes over the bandwidth of a copy; reach, a hand-written
+    kernel, measured where a copy moved 4.26 TB/s; us, microseconds; peers, the fastest correct peer
+    of the run.
     """
 
     factor: float
@@ -50,18 +51,18 @@ BEST = Goal(1.0, "peers")
 @dataclasses.dataclass(frozen=True)
 class Program:
     name: str
-    function: Optional[Callable]  # of a namespace and the arrays; None where numbers are drawn
+    function: Optional[Callable]  # of a namespace and the arrays; None for random numbers
     inputs: Sequence[Input]
     goal: Goal = BEST
     listed: bool = False  # in the table of the performance page
-    tolerance: float = 1e-5  # of the error over the largest of `floor` and the value
+    tolerance: float = 1e-5  # relative to the larger of `floor` and the value
     floor: float = 1.0
-    rows: Sequence[int] = ()  # inputs along whose first axis the program is independent
+    rows: Sequence[int] = ()  # indices of inputs along whose first axis the program is independent
     memory: bool = True  # limited by memory, not by arithmetic
     approximate: bool = False
     tf32: bool = False
-    draws: int = 0  # normal numbers in float32
-    check: Optional[Callable] = None  # error of (result, inputs), where no reference can say it
+    draws: int = 0  # number of normal float32 numbers to generate
+    check: Optional[Callable] = None  # computes the error from (result, inputs) if there is no reference
     absent: Mapping[str, str] = dataclasses.field(default_factory=dict)  # system -> why
 
     def bind(self, namespace):
@@ -126,8 +127,8 @@ def standardize_all(xp, x):
 
 
 def in_c_order(xp, x):
-    """NumPy, CuPy and torch keep the order of what they read, and so transpose nothing. Arrays of
-    libraries without that function have one order."""
+    """Makes the copy in C order. NumPy, CuPy and torch would otherwise keep the input's memory
+    order and transpose nothing. Libraries without this function have only one order."""
     return xp.ascontiguousarray(x) if hasattr(xp, "ascontiguousarray") else x
 
 
@@ -172,7 +173,7 @@ def chain_of_ten(xp, x, y):
 
 
 def order_error(order, inputs):
-    """0 where `order` sorts the input, with ties either way, and infinite where it does not."""
+    """0 if `order` sorts the input, with ties in any order; else infinite."""
     (x,) = inputs
     order = order.astype(np.int64)
     every = np.sort(order) if order.size < 2**20 else np.flatnonzero(np.bincount(order) == 1)
@@ -183,20 +184,21 @@ def order_error(order, inputs):
 
 
 def normal_error(numbers, inputs):
-    """How many standard errors the moments are off, over six, which chance does not reach."""
+    """The deviation of the moments in standard errors, divided by six. Above 1 is not due to
+    chance."""
     exact = numbers.astype(np.float64)
     square = exact * exact
     moments = exact.mean(), (square.mean() - 1) / 2**0.5, (square * exact).mean() / 15**0.5
     return max(map(abs, moments)) * numbers.size**0.5 / 6
 
 
-# On a GPU. The approximate row is theirs.
+# Reasons for missing entries on a GPU: these peers are listed in the approximate row only.
 DIVIDES = "divides within 2 ulp; compare with the approximate row"
 EXACT = "divides as IEEE says; compare with the exact row"
 
 
 def sums(n, side):
-    """Reductions and scans of the listed shapes."""
+    """Reductions and scans with the listed shapes."""
     square = (Input((side, side)),)
 
     def reach(factor):
@@ -207,7 +209,8 @@ def sums(n, side):
         Program("sum of rows", lambda xp, x: xp.sum(x, axis=-1), square, reach(1.03),
                 rows=(0,)),
         Program("sum of columns", lambda xp, x: xp.sum(x, axis=0), square, reach(1.06)),
-        # The bound of a sum tile after tile, as some peers', is far over a tree's.
+        # A sum accumulated tile after tile, as by some peers, has a far larger error bound than a
+        # tree.
         Program("cumsum of all", lambda xp, x: xp.cumsum(x, axis=0), (Input((n,)),),
                 Goal(1.25, "bytes"), tolerance=1e-4),
     ]
@@ -225,7 +228,7 @@ def listed(scale):
               Input((hidden, width), -0.1, 0.1), Input((width,)))
     programs = [
         Program("x*w+b", scaled_sum, (line,) * 3, Goal(1.01, "reach", 243), rows=(0, 1, 2)),
-        # Differences of prices near 100.
+        # Tolerance: the results are differences of prices near 100.
         Program("Black-Scholes", black_scholes, prices, Goal(1.0, "us", 340), tolerance=1e-4,
                 rows=(0, 1, 2), absent={"jax": DIVIDES, "inductor": DIVIDES}),
         Program("Black-Scholes, approximate", black_scholes, prices, Goal(1.0, "us", 285),
@@ -244,8 +247,8 @@ def listed(scale):
         Program(f"sort 1 x {n // 4}", lambda xp, x: xp.sort(x, axis=-1), (Input((1, n // 4)),),
                 Goal(1.03, "reach", 429), memory=False),
         Program("MLP", perceptron, layers, Goal(0.98, "peers"), tolerance=1e-4, memory=False),
-        # Operands of 11 bits: sums of `hidden` products of about 0.06 are off by 2^-11.5 of that
-        # times sqrt(hidden), and the worst of all elements by some 5 times that.
+        # Operands have 11 bits. A sum of `hidden` products of about 0.06 has an error of 2^-11.5 of
+        # that times sqrt(hidden); the largest error of all elements is some 5 times that.
         Program("MLP, tf32", perceptron, layers, Goal(0.98, "peers"), tolerance=1e-2,
                 memory=False, tf32=True),
         Program("sqrt(sum(a*a, -1))", norms_of_rows, (Input((256, 1024)),), Goal(1.0, "us", 3.5),
@@ -280,7 +283,7 @@ def normalizations(scale):
         Program("softmax {} x {}".format(*narrow.shape), softmax, (narrow,), floor=1e-3,
                 rows=(0,)),
         Program("softmax of columns", softmax_of_columns, (Input((side, side)),), floor=1 / side),
-        # Up to four roundings to 11 bits, that of the exponent's argument among them.
+        # Up to four roundings to 11 bits, including the rounding of the exponent's argument.
         Program("softmax, float16", softmax, (half,), tolerance=2**-8, floor=1 / 5120, rows=(0,)),
         Program("RMS norm, float16", rms_norm, (half, Input((5120,), dtype="float16")),
                 tolerance=2**-8, rows=(0,)),
@@ -296,7 +299,7 @@ def reductions(scale):
     return [
         Program("sum of all, float64", lambda xp, x: xp.sum(x),
                 (Input((n // 2,), dtype="float64"),), tolerance=1e-13),
-        # The result has 11 bits; its sum is to have more.
+        # The result has 11 bits; the sum must be accumulated with more.
         Program("sum of rows, float16", lambda xp, x: xp.sum(x, axis=-1),
                 (Input((side, side), dtype="float16"),), tolerance=2**-10, rows=(0,)),
         Program("max of rows", lambda xp, x: xp.max(x, axis=-1), (uneven,), tolerance=0,
@@ -342,9 +345,9 @@ def products(scale):
               Input((width, hidden), -0.1, 0.1, "float16"), Input((hidden,), dtype="float16"),
               Input((hidden, width), -0.1, 0.1, "float16"), Input((width,), dtype="float16"))
     return [
-        # Ten roundings to 11 bits an element of the hidden layer, over whose sums they add up.
+        # Ten roundings to 11 bits per element of the hidden layer; the errors add up over its sums.
         Program("MLP, float16", perceptron, layers, memory=False, tolerance=2**-5),
-        # Results of up to 16, once rounded to 11 bits before the bias and once after it.
+        # Results are up to 16, rounded to 11 bits once before the bias and once after it.
         Program("relu(x@w+b), float16", dense, half, memory=False, tolerance=2**-9, floor=16),
         Program("relu(x@w+b), uneven", dense, uneven, memory=False, tolerance=1e-4),
         Program("batched x@w", lambda xp, x, w: xp.matmul(x, w), batch, memory=False,
@@ -353,10 +356,11 @@ def products(scale):
 
 
 def all_programs(scale=1, device="cuda"):
-    """The listed ones, then others of the same kinds, so that general plans are what counts."""
+    """The listed programs, and further ones of the same kinds, so that special cases for the listed
+    ones do not help."""
     further = [pointwise, normalizations, reductions, movements, products]
     programs = listed(scale) + [program for kind in further for program in kind(scale)]
-    if device == "cpu":  # where there is no tf32 and everyone divides as IEEE says
+    if device == "cpu":  # without tf32, and with IEEE division in every system
         return [dataclasses.replace(program, absent={}) for program in programs
                 if not program.tf32 and not program.approximate]
     return programs

@@ -1,4 +1,4 @@
-"""What is printed, and what is kept as JSON."""
+"""Prints the results, and stores them as JSON."""
 
 import datetime
 import json
@@ -14,7 +14,7 @@ from peers.measure import CPP
 TITLES = {CPP: "C++", "heddle": "Python", "numpy": "NumPy", "cupy": "CuPy", "jax": "JAX",
           "torch": "torch", "inductor": "Inductor"}
 HEDDLE = (CPP, "heddle")
-# The ceiling where the hand-written kernels of the goals were measured, in bytes a second.
+# The copy bandwidth, in bytes per second, when the hand-written kernels of the goals were measured.
 CEILING_OF_REACH = 4.26e12
 # On the CPU the goals are ratios to NumPy and to JAX.
 BLACK_SCHOLES_OVER_NUMPY = 8
@@ -48,7 +48,7 @@ def figure(entries, name):
 
 
 def ratios(entries):
-    """Each Heddle's time over each peer's: the median over the rounds of the run."""
+    """The ratio of each Heddle's time to each peer's: the median over the rounds of the run."""
     found = {}
     for ours in HEDDLE:
         for name, entry in entries.items():
@@ -66,7 +66,7 @@ def best_peer(entries):
 
 
 def wanted_on_cpu(program, entries):
-    """(text, name of a peer, factor)"""
+    """(text, name of the peer, factor) of the goal on the CPU."""
     if program.name == "Black-Scholes" and figure(entries, "numpy"):
         return f"1/{BLACK_SCHOLES_OVER_NUMPY} NumPy", "numpy", 1 / BLACK_SCHOLES_OVER_NUMPY
     best = best_peer(entries)
@@ -74,9 +74,10 @@ def wanted_on_cpu(program, entries):
 
 
 def verdict(program, entries, bytes_time, ceiling, device, scale):
-    """The goal, Heddle's ratio to what it is about, and whether it is met; None without one.
+    """The goal, Heddle's time relative to the goal's basis, and whether it is met; None if there is
+    no goal.
 
-    Heddle's figure is that of C++ where there is one, else Python's."""
+    Heddle's time is that of C++ if there is one, else Python's."""
     ours = next((name for name in HEDDLE if figure(entries, name) is not None), None)
     if ours is None:
         return None
@@ -107,7 +108,7 @@ def verdict(program, entries, bytes_time, ceiling, device, scale):
 
 
 def row_of(program, entries, bytes_moved, ceiling, device, scale):
-    """What the JSON has of a program."""
+    """The JSON entry of a program."""
     kept = {name: entry.json() for name, entry in entries.items()}
     bytes_time = bytes_moved / ceiling * 1e6 if ceiling else 0.0
     best = best_peer(kept)
@@ -148,7 +149,7 @@ def print_row(row, names):
 
 
 def notes_of(rows):
-    """Lines for figures that are not there and results that are wrong; the same ones together."""
+    """Notes on missing measurements and wrong results; equal notes are merged."""
     lines = {}
     for row in rows:
         for name, entry in row["systems"].items():
@@ -169,7 +170,8 @@ def print_notes(rows, absent):
 
 
 def host_overhead(rows):
-    """What a call costs where the kernel does not: C++'s figure, and Python's beyond it."""
+    """Time per call of programs with negligible kernels: C++'s time, and Python's additional
+    time."""
     found = {}
     for row in rows:
         if row["name"] in ("x*w+b, 1024 elements", "ten-op chain", "sqrt(sum(a*a, -1))"):
@@ -205,7 +207,7 @@ def print_summary(rows):
 
 
 def write(path, report):
-    """By a rename, so that a run that is stopped leaves a whole file."""
+    """Writes a new file and renames it, so that an interrupted run leaves a complete file."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps(report, indent=1) + "\n")
     new.replace(path)

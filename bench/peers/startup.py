@@ -1,6 +1,6 @@
-"""First calls, each in a fresh process: with empty caches on disk, then with the caches it left.
+"""Times first calls, each in a new process: with empty disk caches, then with the caches filled.
 
-As a program, startup.py SYSTEM DEVICE SCALE times one system's, with its inputs on the device.
+As a program, startup.py SYSTEM DEVICE SCALE times one system, with its inputs on the device.
 """
 
 import json
@@ -12,12 +12,12 @@ import sys
 import tempfile
 import time
 
-SCALE = 8  # 2^20 elements: to compile is what takes time
+SCALE = 8  # 2^20 elements, so that compiling dominates
 SYSTEMS = ("heddle-c++", "heddle", "jax", "inductor")
 
 
 def program_for(device):
-    """What all systems run there: on a GPU some divide approximately only."""
+    """The program that all systems can run: on a GPU some only divide approximately."""
     return "Black-Scholes, approximate" if device.startswith("cuda") else "Black-Scholes"
 
 
@@ -38,7 +38,7 @@ def first_call(name, device, scale):
 
 
 def caches_in(folder):
-    """The environment that keeps every system's caches in a folder."""
+    """An environment in which every system's caches are in the folder."""
     variables = ("HEDDLE_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR",
                  "TRITON_CACHE_DIR", "CUDA_CACHE_PATH", "CUPY_CACHE_DIR")
     return {**os.environ, **{name: os.path.join(folder, name.lower()) for name in variables},
@@ -60,7 +60,7 @@ def in_process(name, device, scale, bench, environment):
 
 def measure(names, device, bench, rounds, scale=SCALE):
     """For each system the medians of `rounds` cold starts and of as many warm ones, in
-    milliseconds, or the reason why there are none."""
+    milliseconds; or the reason why there are none."""
     calls, results = {name: {"cold": [], "warm": []} for name in names}, {}
     for _ in range(rounds):
         for name in names:

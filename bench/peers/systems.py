@@ -1,8 +1,8 @@
-"""The systems that run the programs: how data gets to the device and back, how a function is
-compiled and called, and how one waits for it.
+"""The systems that run the programs. A system moves data to and from the device, compiles and calls
+functions, and waits for their results.
 
-A system that is not there, or that has no way to run a program, raises; the message is what the
-report says in the place of a figure.
+A system that is not installed, or that cannot run a program, raises an exception. The report shows
+its message in place of a measurement.
 """
 
 import importlib
@@ -12,29 +12,30 @@ import numpy as np
 
 
 class System:
-    """One that runs eagerly over a namespace with NumPy's names."""
+    """A system that runs eagerly, through a namespace with NumPy's names."""
 
     name = title = ""
     devices = ("cpu", "cuda")
-    packages = ()  # whose versions are reported
+    packages = ()  # packages whose versions are reported
 
     def __init__(self, device):
-        """`device` is "cpu" or "cuda"; raises what a library does where it cannot work."""
+        """`device` is "cpu" or "cuda". Raises what the library raises if it does not work."""
 
     def versions(self):
         modules = {name: importlib.import_module(name) for name in self.packages}
         return {name: getattr(module, "__version__", "?") for name, module in modules.items()}
 
     def put(self, array):
-        """A NumPy array, on the device."""
+        """Copies a NumPy array to the device."""
         raise NotImplementedError
 
     def get(self, result):
-        """A NumPy array of a result."""
+        """Copies a result to a NumPy array."""
         return np.asarray(result)
 
     def compile(self, program):
-        """A function of arrays on the device that returns a result, perhaps not yet computed."""
+        """A function of device arrays that returns a result, which may not have been computed
+        yet."""
         return program.bind(self.namespace)
 
     def drawing(self, count):
@@ -42,17 +43,18 @@ class System:
         raise NotImplementedError
 
     def choose_precision(self, tf32):
-        """For the matrix products in float32 from here on: IEEE's, or tf32."""
+        """Sets the precision of later float32 matrix products: IEEE, or tf32."""
 
     def wait(self):
-        """Until all that was called is computed."""
+        """Waits until all calls have been computed."""
 
     def copying(self, count):
-        """A function that copies `count` float32 numbers within the device; None: has no such."""
+        """A function that copies `count` float32 numbers within the device; None if there is
+        none."""
         return None
 
     def release(self):
-        """Gives memory that no array uses back to the device."""
+        """Returns unused memory to the device."""
 
 
 class NumPy(System):
@@ -147,7 +149,7 @@ class Jax(System):
 
         jax.config.update("jax_platforms", device)
         jax.config.update("jax_enable_x64", True)
-        if device == "cpu":  # where the last call in flight need not be the last to end
+        if device == "cpu":  # on the CPU, calls may end in another order than they began
             jax.config.update("jax_cpu_enable_async_dispatch", False)
         jax.devices()
         self.jax, self.namespace, self.last = jax, jax.numpy, None
@@ -166,7 +168,7 @@ class Jax(System):
         return self.keeping_last(self.jax.jit(program.bind(self.namespace)))
 
     def drawing(self, count):
-        """From one key at each call."""
+        """Uses the same key in each call."""
         jax, key = self.jax, self.jax.random.key(0)
         draw = jax.jit(lambda key: jax.random.normal(key, (count,), jax.numpy.float32))
         return self.keeping_last(lambda: draw(key))
@@ -176,7 +178,7 @@ class Jax(System):
         self.jax.config.update("jax_default_matmul_precision", wanted)
 
     def wait(self):
-        """A device's calls end in their order."""
+        """Waits for the last call; the calls on a device end in order."""
         self.jax.block_until_ready(self.last)
 
     def release(self):
@@ -222,13 +224,14 @@ class Torch(System):
 
 
 class Inductor(Torch):
-    """torch.compile with its default backend; its steps and dynamic shapes are left as they are
-    but for one signature a program."""
+    """torch.compile with its default backend. Settings are the defaults, except that each program
+    is compiled for one static signature."""
 
     name, title, packages = "inductor", "Inductor", ("torch", "triton")
 
     def compiled(self, function):
-        # Programs share the code of one closure, whose compiled versions dynamo limits.
+        # Programs share the code object of one closure, and dynamo limits its number of compiled
+        # versions.
         self.torch._dynamo.reset()
         return self.torch.compile(function, dynamic=False)
 
@@ -249,13 +252,13 @@ ALL = {system.name: system for system in (Heddle, NumPy, CuPy, Torch, Inductor, 
 
 
 def reason(error):
-    """One line of an exception."""
+    """An exception in one line."""
     lines = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {lines[0]}"[:160]
 
 
 def start(names, device):
-    """Those of `names` that work on the device, in the order in which they are to take turns, and
+    """The systems of `names` that work on the device, in the order of their turns, and the reasons
     why the others do not."""
     running, absent = [], {}
     for name in names:
@@ -264,6 +267,6 @@ def start(names, device):
             continue
         try:
             running.append(ALL[name](device))
-        except Exception as error:  # whatever a library raises where it cannot work
+        except Exception as error:  # libraries raise various exceptions if they do not work
             absent[name] = reason(error)
     return running, absent

@@ -1,4 +1,5 @@
-"""PyTorch's functions under NumPy's names; a module, which torch.compile guards the least."""
+"""PyTorch's functions under NumPy's names. A module, because torch.compile needs the fewest guards
+for one."""
 
 import torch
 from torch import abs, exp, log, matmul, sqrt, tanh, where  # noqa: F401

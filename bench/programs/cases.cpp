@@ -96,7 +96,7 @@ Case black_scholes(std::int64_t n, bool approximate) {
         const double d2 = d1 - volatility * std::sqrt(t);
         return s * normal_distribution(d1) - k * std::exp(-rate * t) * normal_distribution(d2);
       });
-  made.tolerance = 1e-4;  // differences of prices near 100, in float32
+  made.tolerance = 1e-4;  // results are differences of prices near 100, in float32
   return made;
 }
 
@@ -231,7 +231,7 @@ Case perceptron(std::string name, std::int64_t batch, std::int64_t width, std::i
         return matmul(g, w2) + b2;
       },
       {.matmul_precision = precision});
-  // Weights around 0, as they are, so that sums stay of the size of their terms.
+  // Weights are around 0, as in practice, so that sums stay of the size of their terms.
   Case made = make_case(
       std::move(name),
       {{{batch, width}, -1, 1, dtype},
@@ -257,8 +257,8 @@ Case perceptron(std::string name, std::int64_t batch, std::int64_t width, std::i
   return made;
 }
 
-/// The MLP of the page, and with products and elements of fewer digits, whose errors add up over
-/// the sums.
+/// The MLP of the page, and variants with products and elements of lower precision, whose errors
+/// add up over the sums.
 std::vector<Case> perceptrons(std::int64_t scale) {
   const auto sized = [&](std::string name, DType dtype, Precision precision, double tolerance) {
     return perceptron(std::move(name), 8192 / (scale * scale), 1024 / scale, 4096 / scale, dtype,
@@ -306,7 +306,7 @@ Case sorted_rows(std::int64_t rows, std::int64_t columns) {
   Case made = make_case(
       sized("sort ", rows, columns), {{{rows, columns}}}, {rows, columns},
       [f](const std::vector<Array>& x) { return f(x[0]); },
-      // Elements are even over [low, high), so that their order says what they are.
+      // Elements are uniform over [low, high), so that an element's rank approximates its value.
       [columns](const Inputs& in, std::int64_t flat) {
         const double share =
             (static_cast<double>(flat % columns) + 0.5) / static_cast<double>(columns);
@@ -317,7 +317,7 @@ Case sorted_rows(std::int64_t rows, std::int64_t columns) {
   return made;
 }
 
-/// 0 where the places are all there are and sort the input, else infinite.
+/// 0 if the indices are a permutation that sorts the input, else infinite.
 double error_of_order(const Inputs& in, const std::vector<double>& order) {
   std::vector<bool> met(order.size());
   double last = -INFINITY;

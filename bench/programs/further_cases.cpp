@@ -4,8 +4,8 @@
 
 #include "bench/programs/cases.h"
 
-// Programs of the same kinds as the performance page's in other sizes, dtypes and axes: general
-// plans are to be fast, not special cases.
+// Programs of the same kinds as on the performance page, with other sizes, dtypes and axes. They
+// test that plans are fast in general, not only in special cases.
 
 namespace heddle::bench {
 
@@ -34,7 +34,7 @@ Case tanh_of_outer_sum(int64_t rows, int64_t columns) {
       });
 }
 
-/// How many standard errors the moments are off, over six, which chance does not reach.
+/// The deviation of the moments in standard errors, divided by six. Above 1 is not due to chance.
 double error_of_normal(const Inputs&, const std::vector<double>& numbers) {
   double mean = 0, square = 0, cube = 0;
   for (const double x : numbers) {
@@ -102,7 +102,7 @@ Case root_mean_square_norm(int64_t rows, int64_t columns) {
   return made;
 }
 
-/// The element `flat` of an input standardized with those that lie at begin + k * step.
+/// Element `flat` of an input, standardized over the elements at begin + k * step.
 double standardized(const Input& x, int64_t flat, int64_t begin, int64_t step, int64_t count) {
   double mean = 0, variance = 0;
   for (int64_t k = 0; k < count; ++k) mean += x[begin + k * step];
@@ -142,8 +142,8 @@ Case standardize_all(int64_t rows, int64_t columns) {
   return made;
 }
 
-/// A reduction of lines of `count` elements that lie `step` apart: the result's element i is
-/// `reduce` of the line of the i-th.
+/// A reduction of lines of `count` elements with stride `step`. Element i of the result is `reduce`
+/// of line i.
 template <class F, class Reduce>
 Case reduction(std::string name, Input input, Shape result, F function, int64_t count, int64_t step,
                Reduce reduce) {
@@ -278,7 +278,7 @@ Case dense(std::string name, int64_t batch, int64_t width, int64_t outputs, DTyp
       });
   const bool half = dtype == DType::f16;
   made.tolerance = half ? 0x1p-9 : 1e-4;
-  made.scale = half ? 16 : 1;  // of the largest results, which are rounded once more
+  made.scale = half ? 16 : 1;  // magnitude of the largest results, which are rounded once more
   made.fewest_bytes = 0;
   return made;
 }

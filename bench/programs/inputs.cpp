@@ -8,8 +8,8 @@ namespace {
 
 constexpr float step = 0x1p-24f;
 
-/// 24 bits that depend on all of the index's: what sorts them finds no pattern. T is an Array of
-/// u32 or a number.
+/// A hash of 24 bits that depends on all bits of the index, so that sorts find no pattern. T is an
+/// Array of u32 or a number.
 template <class T>
 T mixed(T bits) {
   bits = bits * 2654435761u;
@@ -20,7 +20,7 @@ T mixed(T bits) {
 }  // namespace
 
 Array Input::make() const {
-  // Strict, so that the product and the sum round as they do on the host.
+  // Strict mode, so that product and sum are rounded as on the host.
   static const auto fill = jit(
       [](const Array& index, const Array& seed, const Array& low, const Array& span) {
         return low + span * (mixed<Array>(index + seed).astype<float>() * step);

@@ -6,8 +6,8 @@
 
 namespace heddle::bench {
 
-/// An array of values in [low, high) that the device makes, and that the host can say one element
-/// of, bit for bit: float32 numbers, or what they are in another dtype.
+/// An array of values in [low, high) made on the device. The host can compute any single element
+/// with the same bits: a float32 number, or its conversion to another dtype.
 struct Input {
   Shape shape;
   float low = 0.1f, high = 1.0f;

@@ -17,16 +17,16 @@
 #include "runtime/device/device.h"
 #include "runtime/device/memory.h"
 
-// Times the programs of the performance page on one device, checks them, and holds them against
-// what the memory of that device gives in the same run; on the CPU also against NumPy. With --serve
-// it is bench/peers that says what to time, and when.
+// Times the programs of the performance page on one device, checks them, and compares them with the
+// memory bandwidth measured in the same run; on the CPU also with NumPy. With --serve, bench/peers
+// decides what to time, and when.
 
 namespace heddle::bench {
 namespace {
 
 struct Options {
   std::string device, only, json, first_call;
-  std::int64_t scale = 0;  ///< 0: as the device is
+  std::int64_t scale = 0;  ///< 0: choose by the device
   bool no_numpy = false, serve = false;
 };
 
@@ -51,7 +51,7 @@ nlohmann::json machine(const Ceilings& ceilings) {
 struct Row {
   const Case& program;
   Measurement measured;
-  double over_copy = 0, over_read = 0;  ///< 0: not limited by memory
+  double over_copy = 0, over_read = 0;  ///< 0 if not limited by memory
   double numpy = 0;                     ///< microseconds; 0: not measured
 };
 
@@ -125,9 +125,9 @@ const Case& case_named(const std::vector<Case>& cases, const std::string& name) 
   throw std::invalid_argument("bench_programs has no program of that name");
 }
 
-/// Answers each line of standard input, a program's name, with a line of JSON: its figures, or the
-/// reason why there are none. The first line is about the machine. A program that is named again is
-/// only timed again.
+/// Answers each line of standard input, a program's name, with a line of JSON: its measurements, or
+/// the reason why there are none. The first output line describes the machine. If a program is
+/// named again, it is only timed again.
 int serve(const std::vector<Case>& cases, bool on_cpu) {
   const Ceilings ceilings = measure_ceilings(on_cpu);
   std::cout << machine(ceilings).dump() << std::endl;

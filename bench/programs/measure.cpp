@@ -25,7 +25,7 @@ std::vector<double> elements_of(const Array& result) {
   return {elements.begin(), elements.end()};
 }
 
-/// The worst error of some elements, spread over the result; infinite where one is NaN.
+/// The largest error of sampled elements, spread over the result; infinite if one is NaN.
 double worst_error(const Case& program, const Array& result) {
   const std::vector<double> actual = elements_of(result);
   if (program.error_of_all) return program.error_of_all(program.inputs, actual);
@@ -116,7 +116,7 @@ Measurement Prepared::measure() const {
 FirstCall time_first_call(const Case& program) {
   std::vector<Array> inputs;
   for (const Input& input : program.inputs) {
-    // From the host: making them on the device would compile.
+    // Made on the host: making them on the device would compile a kernel.
     std::vector<float> elements(static_cast<std::size_t>(input.size()));
     for (std::size_t i = 0; i < elements.size(); ++i)
       elements[i] = static_cast<float>(input[static_cast<std::int64_t>(i)]);

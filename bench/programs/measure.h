@@ -8,31 +8,32 @@
 
 namespace heddle::bench {
 
-/// Microseconds a call: the median of seven batches, each timed to one synchronisation, so it is
-/// the larger of the device's time and of what the host needs to start a call.
+/// Microseconds per call: the median of seven batches. Each batch ends with one synchronisation, so
+/// the result is the larger of the device's time and the host's time to start a call.
 double microseconds_a_call(const std::function<void()>& call);
 
-/// What memory gives in this run, in bytes a second.
+/// Memory bandwidth measured in this run, in bytes per second.
 struct Ceilings {
-  double copy = 0;         ///< read plus written by a large copy of the device's own
-  double kernel_copy = 0;  ///< the same by a kernel of Heddle's that negates
-  double read = 0;         ///< by a kernel of Heddle's that sums
+  double copy = 0;         ///< read plus written by a large copy with the device's own copy
+                           ///< function
+  double kernel_copy = 0;  ///< the same by a kernel of Heddle that negates
+  double read = 0;         ///< read by a kernel of Heddle that sums
 };
 Ceilings measure_ceilings(bool small);
 
 struct Measurement {
   double microseconds = 0;
-  double error = 0;  ///< the worst of the sampled elements
+  double error = 0;  ///< largest error of the sampled elements
   bool correct = false;
-  int kernels = 0;  ///< launched by a call
+  int kernels = 0;  ///< kernels launched per call
   std::size_t peak_bytes = 0;
 };
 
-/// A program with its inputs made, and a result checked.
+/// A program with inputs made and one result checked.
 class Prepared {
  public:
   explicit Prepared(const Case& program);
-  /// What was found, and the time a call, taken anew.
+  /// The stored results of the check, with a new measurement of the time per call.
   Measurement measure() const;
 
  private:
@@ -44,7 +45,7 @@ class Prepared {
 /// A program's first call, with the inputs on the device.
 struct FirstCall {
   double milliseconds = 0;
-  bool nvrtc_loaded = false;  ///< into this process, by the end of the call
+  bool nvrtc_loaded = false;  ///< whether NVRTC was loaded into this process by the end of the call
 };
 FirstCall time_first_call(const Case& program);
 
