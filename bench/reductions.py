@@ -60,7 +60,7 @@ def accuracy_cases(length):
         total = float(host(hd.sum(hd.full(count, 0.1, dtype="float32"))))
         yield (f"sum(full({count:.0e}, 0.1))", total, count * tenth,
                sum_bound(count, "float32", count * tenth, count * tenth))
-    for count in (length // 100, length // 10, length // 5, length):  # calls with several extents at one source line: the extent becomes a symbol
+    for count in (length // 100, length // 10, length // 5, length):  # the extent becomes a symbol
         total = float(host(hd.sum(hd.full(count, 0.1, dtype="float32") * 1.0)))
         exact = count * tenth
     yield (f"the same at a line's 4th extent", total, exact,

@@ -4,8 +4,8 @@
     tools/include_graph.py [--root FOLDER] OUTPUT.svg   the graph
     tools/include_graph.py [--root FOLDER] --table      folders and long files, as Markdown
 
-A node is a subfolder of a stage, or the stage itself for files directly in it. Each row in a node is
-an edge: the included folder, and the number of includes. Stages are drawn from left to right; a
+A node is a subfolder of a stage, or the stage itself for files directly in it. Each row in a node
+is an edge: the included folder, and the number of includes. Stages are drawn from left to right; a
 stage may include only stages to its left. Within a stage, a folder is below the folders that it
 includes. A red edge violates this order. If folders of a stage include each other in a cycle, the
 order is chosen so that few includes violate it. Reads the tree at FOLDER, which may be an old
@@ -23,7 +23,7 @@ STAGES = ["ir", "passes", "codegen", "runtime", "frontend"]
 COLORS = {"ir": "#4c78a8", "passes": "#2a9d8f", "codegen": "#8a6fb0", "runtime": "#b8860b",
           "frontend": "#7a7a7a"}
 WRONG = "#d62728"
-PUBLIC = ["ir/include", "frontend/include"]  # folders in which an include of "heddle/x.h" is searched
+PUBLIC = ["ir/include", "frontend/include"]  # search path for includes of "heddle/x.h"
 SOURCES = {".h", ".cpp", ".def", ".py", ".js", ".css", ".html"}
 LONG = 400  # lines
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)

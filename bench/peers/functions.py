@@ -41,7 +41,7 @@ class Function(Program):
     op: str = ""
     dtype: str = ""
     size: int = 0
-    widened: bool = False  # reference: NumPy's result in long double; if false, in the function's dtype
+    widened: bool = False  # whether NumPy computes the reference in long double
 
     def reference(self, inputs):
         exact = [x.astype(np.longdouble) if self.widened and x.dtype.kind == "f" else x

@@ -134,7 +134,7 @@ def prepare(system, program, inputs, reference):
         else:
             entry.error = worst_error(result, reference, program.floor)
         entry.correct = bool(entry.error <= program.tolerance)
-    except Exception as error:  # a peer's failure becomes its entry in the report and does not stop the run
+    except Exception as error:  # a peer's failure does not stop the run
         entry.reason, entry.call = reason(error), None
     return entry
 

@@ -62,7 +62,7 @@ class Program:
     approximate: bool = False
     tf32: bool = False
     draws: int = 0  # number of normal float32 numbers to generate
-    check: Optional[Callable] = None  # computes the error from (result, inputs) if there is no reference
+    check: Optional[Callable] = None  # error of (result, inputs), if there is no reference
     absent: Mapping[str, str] = dataclasses.field(default_factory=dict)  # system -> why
 
     def bind(self, namespace):

@@ -332,7 +332,7 @@ void CudaPrinter::fold_states(int stage) {
 }
 
 // Opens the loop over r, starting at `first`. If sums are folded, opens an outer loop over runs of
-// `fold` steps too.
+// `folding.steps` steps too.
 void CudaPrinter::open_walk(int stage, const std::string& first, int stride) {
   const std::string directive = fmt::format("#pragma unroll {}", plan_.walk_unroll);
   if (!folds(stage)) {

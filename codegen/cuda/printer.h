@@ -103,7 +103,7 @@ class CudaPrinter {
   /// ones.
   void quickly_or_again(const std::function<void()>& print);
   void walk_quickly(int stage, const char* name, const std::function<void()>& walk);
-  /// Whether the reduction is a sum that is folded (KernelPlan::folding), or the stage contains one.
+  /// Whether the reduction is a folded sum (KernelPlan::folding), or the stage contains one.
   bool folds(const passes::Reduction& reduction) const;
   bool folds(int stage) const;
   void fold_states(int stage);

@@ -40,7 +40,7 @@ struct LibraryAttempt {
 /// The result of a request, for error texts and `heddle doctor`.
 struct LibraryReport {
   std::string title;
-  std::string path;  ///< the file that was opened, empty where none was
+  std::string path;  ///< the file that was opened; empty if none
   std::vector<LibraryAttempt> attempts;
   /// Several lines: the file that was opened, or every location tried and what to do.
   std::string text() const;
