@@ -34,8 +34,8 @@ void CudaPrinter::scan_block(const std::string& rows_a_tile) {
   out_.line("const Index tile = ticket / {0}, block = ticket % {0};", rows_a_tile);
 }
 
-// `slot` is the index of the tree of flags, `row` the index of the tree of states. There are
-// `slots` trees of flags.
+// The TilePlace of a tile. `row` is the offset of the tree of states; `slot` is the index of the
+// tree of flags, of which there are `slots` per scan.
 std::string CudaPrinter::tile_place(std::size_t scan, const std::string& row,
                                     const std::string& slot, const std::string& slots) const {
   const std::string first = scan == 0 ? "1" : fmt::format("1 + {}ll * {} * tiles", 2 * scan, slots);

@@ -155,8 +155,8 @@ void HostPrinter::lanes_of_run(const HostPass& pass, const char* first, const ch
     out_.close();
   }
   // With 16 lanes, GCC 12 unrolls the loop before it vectorises, and then vectorises less; so
-  // unrolling is disabled. With another number, GCC 12 keeps the states in memory if it knows that
-  // the number of steps is odd; so the end of the loop is hidden.
+  // unrolling is disabled. With more lanes, GCC 12 keeps the states in memory if it knows that the
+  // number of steps is odd; so the end of the loop is hidden.
   constexpr int unrolled = 16;
   out_.line("Index lanes_stop = {};", stop);
   if (pass.states != unrolled) out_.line("asm(\"\" : \"+r\"(lanes_stop));");

@@ -21,8 +21,8 @@ struct FieldDifference {
 std::vector<FieldDifference> differences(std::string_view wanted, std::string_view found);
 
 /// Distance between two keys, from their differences. Every field counts. A multi-line value counts
-/// more the less similar the two texts are; lines that differ only in numbers, such as extents,
-/// count least.
+/// more the less similar the two texts are, and least if they differ only in numbers, such as
+/// extents.
 double distance(std::span<const FieldDifference> differences);
 
 }  // namespace heddle::runtime::cache

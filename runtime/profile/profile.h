@@ -49,7 +49,7 @@ class Profiler {
   void stop();
   /// All events so far. Waits for the devices. Throws DeviceError.
   std::vector<ProfileEvent> events() const;
-  /// One row per phase; or, within one phase, one row per name. The longest come first. Throws
+  /// One row per phase; or, within one phase, one row per name, the longest first. Throws
   /// DeviceError.
   std::vector<ProfileRow> rows() const;
   std::vector<ProfileRow> rows(ir::Phase phase) const;

@@ -18,7 +18,7 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-/// The duration of a run, from its launch until the device has finished.
+/// The median duration of a run in microseconds, from its launch until the device has finished.
 double time_runs(const Executable& executable, std::span<const ArgumentView> arguments,
                  Stream& stream, const ir::Graph& graph, int runs) {
   std::vector<double> times;
