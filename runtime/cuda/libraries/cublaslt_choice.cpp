@@ -176,9 +176,7 @@ class Choices {
   }
 
   ir::Mutex mutex_;
-  std::unordered_map<Problem, std::optional<Choice>, ProblemHasher> choices_[2];  ///< index 1:
-                                                                                  ///< chosen by
-                                                                                  ///< timing
+  std::unordered_map<Problem, std::optional<Choice>, ProblemHasher> choices_[2];  ///< [1]: timed
 };
 
 }  // namespace
