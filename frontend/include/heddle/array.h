@@ -30,8 +30,8 @@ struct Cell;
 /// Extents, outermost first; {} is a scalar.
 using Shape = std::vector<std::int64_t>;
 
-/// NumPy's `axis`: the axes that a function runs over. Axes{} is None, which is all of them; a list
-/// without entries, as NumPy's (), is none of them. Negative ones count from the end.
+/// NumPy's `axis` argument: the axes that a function runs over. Axes{} is NumPy's None and means
+/// all axes. An empty list is NumPy's () and means no axis. Negative axes count from the end.
 class Axes {
  public:
   Axes() = default;
@@ -48,10 +48,11 @@ class Axes {
   bool all_ = true;
 };
 
-/// An N-dimensional array: a handle to a value that is recorded, and computed when somebody looks
-/// at it (item, to_vector, eval, printing, saving). Copies are values: writing to one never changes
-/// another. A default-constructed or moved-from Array holds nothing, and using it throws
-/// ValueError. Distinct Arrays may be used from distinct threads, whatever they share underneath.
+/// An N-dimensional array. It is a handle to a recorded value, which is computed when it is read
+/// (item, to_vector, eval, printing, saving). A copy is an independent value: writing to one array
+/// never changes another. A default-constructed or moved-from Array holds no value, and using it
+/// throws ValueError. Different threads may use different Arrays, even if those share memory
+/// internally.
 class Array {
  public:
   Array() = default;
@@ -64,7 +65,8 @@ class Array {
   /// False when default-constructed or moved from.
   bool has_value() const;
   DType dtype() const;
-  /// Throws TraceError inside a trace with symbolic extents; shape(axis) asks for one axis only.
+  /// Throws TraceError inside a trace with symbolic extents. shape(axis) reads the extent of one
+  /// axis.
   Shape shape() const;
   std::int64_t shape(int axis, SourceLocation where = SourceLocation::current()) const;
   int ndim() const;
@@ -95,9 +97,9 @@ class Array {
       return values;
     }
   }
-  /// All elements in C order where they lie, on the CPU: nothing is copied. Evaluates and waits.
-  /// Valid until the array is written, moved from or gone. DTypeError unless T is the dtype,
-  /// DeviceError on a GPU, TraceError inside a trace.
+  /// All elements in C order, without a copy; CPU only. Evaluates and waits. The span is valid
+  /// until the array is written to, moved from or destroyed. DTypeError unless T is the array's
+  /// dtype, DeviceError on a GPU, TraceError inside a trace.
   template <Element T>
   std::span<const T> span(SourceLocation where = SourceLocation::current()) const& {
     return {static_cast<const T*>(read_memory(dtype_of<T>, where)),
@@ -105,27 +107,28 @@ class Array {
   }
   template <Element T>
   std::span<const T> span(SourceLocation where = SourceLocation::current()) const&& = delete;
-  /// As item<T>().
+  /// Same as item<T>().
   template <Element T>
   explicit operator T() const {
     return item<T>();
   }
 
-  /// Reads x[a, b, ...] as a new array. Integers out of range throw IndexError; indices in arrays
-  /// and masks are as IndexItem says. TraceError for a mask inside a trace.
+  /// Reads x[a, b, ...] as a new array. IndexError for an integer out of range. IndexItem describes
+  /// index arrays and masks. TraceError for a mask inside a trace.
   Array operator()(const IndexItem& a, const IndexItem& b = {}, const IndexItem& c = {},
                    const IndexItem& d = {}, const IndexItem& e = {}, const IndexItem& f = {},
                    const IndexItem& g = {}, const IndexItem& h = {}) const;
   /// The same with any number of subscripts.
   Array index(const std::vector<IndexItem>& items,
               SourceLocation where = SourceLocation::current()) const;
-  /// A place to write: x.at(0) = y, x.at(hd::_, hd::slice(1, 4)) += 1.
+  /// A writable selection: x.at(0) = y, x.at(hd::_, hd::slice(1, 4)) += 1.
   IndexedArray at(const IndexItem& a, const IndexItem& b = {}, const IndexItem& c = {},
                   const IndexItem& d = {}, const IndexItem& e = {}, const IndexItem& f = {},
                   const IndexItem& g = {}, const IndexItem& h = {});
   IndexedArray at(std::vector<IndexItem> items, SourceLocation where = SourceLocation::current());
 
-  /// In place, keeping dtype and shape; DTypeError where the result does not fit the dtype's kind.
+  /// In-place operators. They keep dtype and shape; DTypeError if the result's kind does not fit
+  /// the dtype's kind.
   Array& operator+=(const Operand& other);
   Array& operator-=(const Operand& other);
   Array& operator*=(const Operand& other);
@@ -137,7 +140,7 @@ class Array {
   Array& operator<<=(const Operand& other);
   Array& operator>>=(const Operand& other);
 
-  // The methods of numpy.ndarray: see the function of the same name.
+  // The methods of numpy.ndarray. Each is documented at the free function of the same name.
   Array T(SourceLocation where = SourceLocation::current()) const;
   Array astype(DType dtype, SourceLocation where = SourceLocation::current()) const;
   template <Element E>
@@ -192,9 +195,9 @@ class Array {
   frontend::Cell* cell_ = nullptr;
 };
 
-/// A C++ scalar among operands. It is weak: it takes the dtype of the arrays it meets, within its
-/// kind (NEP 50), so float32 * 2.0 stays float32, and float32 * std::complex(0.0, 1.0) is
-/// complex64.
+/// A C++ scalar as an operand. It is weak: within its kind it takes the dtype of the arrays that it
+/// is combined with (NEP 50). So float32 * 2.0 stays float32, and float32 * std::complex(0.0, 1.0)
+/// is complex64.
 struct Scalar {
   enum class Kind : std::uint8_t {
     boolean,
@@ -202,20 +205,20 @@ struct Scalar {
     unsigned_integer,
     floating,
     complex,
-    large_integer  ///< beyond 64 bits; see the function
+    large_integer  ///< beyond 64 bits; see large_integer()
   };
   Kind kind = Kind::floating;
   DType dtype = DType::f64;  ///< of the C++ type
   union {
     std::int64_t integer;
     std::uint64_t unsigned_integer;
-    double floating;  ///< of a complex number the real part; of a large integer the nearest
+    double floating;  ///< complex: the real part; large_integer: the nearest double
   };
   double imaginary = 0;
 
-  /// An integer beyond 64 bits by the nearest float64, which is infinite beyond that dtype's range.
-  /// It has a value in inexact dtypes, and in others an order only: DTypeError unless it is
-  /// compared or a bound that changes nothing.
+  /// An integer beyond 64 bits, stored as the nearest double, which may be infinite. Inexact dtypes
+  /// use that value. With other dtypes such an integer can only be compared, or be a bound that
+  /// changes nothing; any other use throws DTypeError.
   static constexpr Scalar large_integer(double nearest) {
     Scalar result(nearest);
     result.kind = Kind::large_integer;
@@ -253,8 +256,8 @@ struct Scalar {
   }
 };
 
-/// What operators and functions take: an Array or a C++ scalar, with the place where it was
-/// written. It refers to the Array, so it only lives as an argument.
+/// An argument of an operator or function: an Array or a C++ scalar, with the source location where
+/// it was written. It holds a reference to the Array, so use it only as a function argument.
 class Operand {
  public:
   // NOLINTBEGIN: operands convert
@@ -282,20 +285,21 @@ class Operand {
   SourceLocation where_;
 };
 
-/// x.at(...): assigning writes into x, which must outlive it; converting reads.
+/// The result of x.at(...). Assigning to it writes into x, which must outlive it. Converting it to
+/// Array reads.
 class IndexedArray {
  public:
-  /// The value is cast to the array's dtype, as NumPy's assignment does, and broadcast to the
-  /// place's shape. Of several that go to one element the last stays. A mask alone, with a value
-  /// that does not vary along the elements that it picks, does not evaluate. Throws IndexError,
-  /// ShapeError; DTypeError for an integer that does not fit.
+  /// Writes the value, cast to the array's dtype as NumPy's assignment does, and broadcast to the
+  /// shape of the selection. If an element is selected several times, the last value is kept. A
+  /// single mask, with a value that is the same for all selected elements, is not evaluated. Throws
+  /// IndexError, ShapeError, or DTypeError for an integer that does not fit.
   IndexedArray& operator=(const Operand& value);
   IndexedArray& operator=(const IndexedArray& value);
   IndexedArray& operator+=(const Operand& value);
   IndexedArray& operator-=(const Operand& value);
   IndexedArray& operator*=(const Operand& value);
   IndexedArray& operator/=(const Operand& value);
-  /// Reads the place as x(...) does.
+  /// Reads the selection, as x(...) does.
   operator Array() const;  // NOLINT: reads as x(...)
 
   IndexedArray(const IndexedArray&) = default;
@@ -312,8 +316,8 @@ class IndexedArray {
   SourceLocation where_;
 };
 
-/// What functions of several arrays take: stack({a, b}), stack(vector). It refers to the arrays, so
-/// it only lives as an argument.
+/// The argument of functions that take several arrays: stack({a, b}), stack(vector). It holds
+/// references to the arrays, so use it only as a function argument.
 class Arrays : public std::span<const Array> {
  public:
   using std::span<const Array>::span;

@@ -4,7 +4,7 @@
 
 namespace heddle {
 
-/// An axis out of range: numpy.exceptions.AxisError. In Python it is an IndexError and a
+/// numpy.exceptions.AxisError: an axis is out of range. In Python it is both an IndexError and a
 /// ValueError.
 class AxisError : public IndexError {
  public:

@@ -12,16 +12,16 @@
 
 namespace heddle {
 
-/// An array of a shape from elements in C order, copied. ValueError when their number does not
-/// fit the shape.
+/// An array of the given shape, with elements copied from `data` in C order. ValueError if `count`
+/// does not fit the shape.
 Array from_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
                   SourceLocation where = SourceLocation::current());
 
-/// Memory of the host as an array, in C order. On the CPU nothing is copied: the array reads the
-/// memory, which must not change or go while the array, or what is recorded of it and not computed,
-/// is there. `owner` is released when nothing reads it any more. Writing to the array never writes
-/// to the memory. On a GPU it is copied at once. ValueError when the number of elements does not
-/// fit the shape. numpy.frombuffer, read-only.
+/// Host memory as an array, in C order; numpy.frombuffer, read-only. On the CPU nothing is copied:
+/// the array reads the memory. The memory must stay unchanged and alive as long as the array, or
+/// any recorded but uncomputed value that uses it. `owner` is released when nothing reads the
+/// memory any more. Writing to the array never writes to the memory. On a GPU the data is copied
+/// immediately. ValueError if `count` does not fit the shape.
 Array view_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
                   std::shared_ptr<const void> owner = {},
                   SourceLocation where = SourceLocation::current());
@@ -40,7 +40,7 @@ Array view(const std::vector<T>& memory, const Shape& shape,
            SourceLocation where = SourceLocation::current()) {
   return view(std::span<const T>(memory), shape, {}, where);
 }
-/// Not of a vector that is gone when the array is read.
+/// Deleted: the vector would be destroyed before the array is read.
 template <Element T>
 Array view(std::vector<T>&& memory, const Shape& shape,
            SourceLocation where = SourceLocation::current()) = delete;
@@ -89,13 +89,13 @@ Array array(std::initializer_list<std::initializer_list<T>> rows,
                Shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns)},
                where);
 }
-/// A 0-d array of the C++ type.
+/// A 0-d array; the dtype is that of the C++ type.
 template <Element T>
 Array array(T value, SourceLocation where = SourceLocation::current()) {
   return from_memory(&value, 1, dtype_of<T>, {}, where);
 }
 
-/// numpy.full. The dtype is the value's C++ type when none is given.
+/// numpy.full. Without `dtype`, the dtype is that of the value's C++ type.
 Array full(const Shape& shape, const Operand& value);
 Array full(const Shape& shape, const Operand& value, DType dtype);
 /// numpy.zeros, numpy.ones.
@@ -103,7 +103,7 @@ Array zeros(const Shape& shape, DType dtype = DType::f64,
             SourceLocation where = SourceLocation::current());
 Array ones(const Shape& shape, DType dtype = DType::f64,
            SourceLocation where = SourceLocation::current());
-/// numpy.empty, but the elements are 0.
+/// numpy.empty, except that the elements are 0.
 Array empty(const Shape& shape, DType dtype = DType::f64,
             SourceLocation where = SourceLocation::current());
 template <Element T>
@@ -122,7 +122,7 @@ template <Element T>
 Array full(const Shape& shape, const Operand& value) {
   return full(shape, value, dtype_of<T>);
 }
-/// numpy.zeros_like and its kin: shape and dtype of x, but for those that are given.
+/// numpy.zeros_like, ones_like, empty_like and full_like: shape and dtype of x, unless given.
 Array zeros_like(const Operand& x, std::optional<DType> dtype = {},
                  const std::optional<Shape>& shape = {});
 Array ones_like(const Operand& x, std::optional<DType> dtype = {},
@@ -132,18 +132,18 @@ Array empty_like(const Operand& x, std::optional<DType> dtype = {},
 Array full_like(const Operand& x, const Operand& value, std::optional<DType> dtype = {},
                 const std::optional<Shape>& shape = {});
 
-/// numpy.arange: start, start + step ... before stop. ValueError for a step of 0, DTypeError when
-/// the first two elements do not fit an integer dtype. Complex numbers count, as in NumPy, until
-/// the real or the imaginary part of (stop - start) / step is reached; DTypeError for a dtype that
-/// is not complex.
+/// numpy.arange: start, start + step ... up to but excluding stop. ValueError for a step of 0,
+/// DTypeError if the first two elements do not fit an integer dtype. Complex values stop, as in
+/// NumPy, when the real or the imaginary part of (stop - start) / step is reached; DTypeError if
+/// the dtype is then not complex.
 Array arange(Scalar start, Scalar stop, Scalar step, DType dtype,
              SourceLocation where = SourceLocation::current());
-/// The dtype is int64 where all are integers, float32 where one is a float and none a double,
-/// complex128 where one is complex, else float64.
+/// The dtype is int64 if all arguments are integers, complex128 if one is complex, float32 if one
+/// is a float and none a double, else float64.
 Array arange(Scalar start, Scalar stop, Scalar step = 1,
              SourceLocation where = SourceLocation::current());
 Array arange(Scalar stop, SourceLocation where = SourceLocation::current());
-/// Of the dtype of T: hd::arange<float>(10).
+/// With the dtype of T: hd::arange<float>(10).
 template <Element T>
 Array arange(std::type_identity_t<T> stop, SourceLocation where = SourceLocation::current()) {
   return arange(Scalar(T{0}), Scalar(stop), Scalar(T{1}), dtype_of<T>, where);
@@ -154,14 +154,14 @@ Array arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
              SourceLocation where = SourceLocation::current()) {
   return arange(Scalar(start), Scalar(stop), Scalar(step), dtype_of<T>, where);
 }
-/// numpy.linspace: `count` evenly spaced values from start to stop. float32 where both are floats
-/// of 32 bits, else float64.
+/// numpy.linspace: `count` evenly spaced values from start to stop. The dtype is float32 if both
+/// are of type float, else float64.
 Array linspace(Scalar start, Scalar stop, std::int64_t count = 50, bool endpoint = true,
                SourceLocation where = SourceLocation::current());
-/// numpy.eye: ones on the k-th diagonal. columns -1: as many as rows.
+/// numpy.eye: ones on the k-th diagonal. If `columns` is -1, the matrix is square.
 Array eye(std::int64_t rows, std::int64_t columns = -1, std::int64_t k = 0,
           DType dtype = DType::f64, SourceLocation where = SourceLocation::current());
-/// numpy.asarray for an operand: a scalar becomes 0-d, of its C++ type.
+/// numpy.asarray of an operand. A scalar becomes a 0-d array with the dtype of its C++ type.
 Array asarray(const Operand& x);
 
 }  // namespace heddle

@@ -9,19 +9,19 @@
 
 namespace heddle {
 
-/// numpy.diff: differences of neighbours along an axis, n times, of bool whether they differ.
-/// `prepend` and `append` are put before and behind first, where they hold a value; a 0-d one has
-/// extent 1 along the axis. ValueError for a negative n, ShapeError for a 0-d array.
+/// numpy.diff: differences of neighbours along an axis, n times; for bool, whether they differ.
+/// `prepend` and `append`, if they hold a value, are first joined to x; a 0-d one gets extent 1
+/// along the axis. ValueError for a negative n, ShapeError for a 0-d array.
 Array diff(const Operand& x, std::int64_t n = 1, std::int64_t axis = -1, const Array& prepend = {},
            const Array& append = {});
-/// numpy.ediff1d: of the flattened array, with values before and behind the differences. DTypeError
-/// where these are not of a kind that the dtype holds.
+/// numpy.ediff1d: differences of the flattened array, with `to_begin` before and `to_end` after
+/// them. DTypeError if their kind does not fit the dtype of x.
 Array ediff1d(const Operand& x, const Array& to_end = {}, const Array& to_begin = {});
 
-/// Distances along one axis: a number, also as a 0-d array, or the coordinates of the elements.
+/// Spacing of the samples along one axis: a number (possibly a 0-d array), or the coordinates.
 struct Spacing {
   Scalar distance = 1.0;
-  Array coordinates;  ///< count where they hold a value; a 0-d one is the distance
+  Array coordinates;  ///< used if it holds a value; a 0-d array is the distance
   Spacing() = default;
   // NOLINTBEGIN: gradient(x, {2.0}), trapezoid(y, x)
   template <class T>
@@ -30,10 +30,10 @@ struct Spacing {
   Spacing(Array places) : coordinates(std::move(places)) {}
   // NOLINTEND
 };
-/// numpy.gradient, an array for each axis (all by default): central differences of second order,
-/// at the ends one-sided of order `edge_order`, 1 or 2. No spacing is 1, one is for all axes.
-/// Integers in float64. ValueError for too few elements, another order, or spacings that do not
-/// fit.
+/// numpy.gradient, one array for each axis (by default all). Second-order central differences; at
+/// both ends one-sided differences of order `edge_order`, 1 or 2. Without spacings the distance is
+/// 1; a single spacing applies to all axes. Integers are computed in float64. ValueError for too
+/// few elements, another order, or a wrong number or length of spacings.
 std::vector<Array> gradient(const Operand& x, const std::vector<Spacing>& spacings = {},
                             const Axes& axes = {}, int edge_order = 1);
 /// numpy.trapezoid: the integral along an axis by the composite trapezoidal rule.

@@ -9,25 +9,25 @@
 
 namespace heddle {
 
-/// numpy.result_type: the dtype that arrays and numbers have together; numbers are weak. ValueError
-/// for none of them.
+/// numpy.result_type: the common dtype of arrays and numbers; numbers are weak. ValueError if there
+/// are no operands.
 DType result_type(std::initializer_list<Operand> operands);
 DType result_type(std::span<const Operand> operands);
 
-/// How much a cast may lose: nothing, only equal dtypes; what NumPy calls safe, same_kind, unsafe.
+/// What a cast may change. equiv: nothing, the dtypes are equal. The others have NumPy's meaning.
 enum class Casting : std::uint8_t { equiv, safe, same_kind, unsafe };
 /// numpy.can_cast.
 bool can_cast(DType from, DType to, Casting casting = Casting::safe);
 
-/// numpy.isdtype: whether a dtype is "bool", "signed integer", "unsigned integer", "integral",
-/// "real floating", "complex floating" or "numeric". ValueError for another kind.
+/// numpy.isdtype: true if a dtype is of the kind "bool", "signed integer", "unsigned integer",
+/// "integral", "real floating", "complex floating" or "numeric". ValueError for another kind.
 bool isdtype(DType dtype, std::string_view kind);
 
-/// numpy.finfo, of a complex dtype that of its parts.
+/// numpy.finfo. For a complex dtype: the properties of its real part.
 struct FloatInfo {
   DType dtype;
   int bits;
-  double eps;  ///< from 1 to the next number
+  double eps;  ///< distance from 1 to the next number
   double max, min, smallest_normal, smallest_subnormal;
 };
 /// ValueError for a dtype that is neither floating nor complex.
@@ -40,7 +40,7 @@ struct IntegerInfo {
   std::uint64_t max;
   std::int64_t min;
 };
-/// ValueError for a dtype that is no integer.
+/// ValueError unless the dtype is an integer dtype.
 IntegerInfo iinfo(DType dtype);
 
 }  // namespace heddle

@@ -24,9 +24,9 @@
 #define HEDDLE_FIELDS_STEP(field, ...) \
   heddle_value.field __VA_OPT__(, HEDDLE_FIELDS_AGAIN HEDDLE_PARENS(__VA_ARGS__))
 
-/// Lets a struct pass through jit, in and out: HEDDLE_STRUCT(State, position, velocity) in the
-/// struct's namespace, behind it. The fields are arrays, structs of arrays, containers of them, or
-/// plain values, which are static.
+/// Lets a struct be an argument or result of a jitted function: HEDDLE_STRUCT(State, position,
+/// velocity), after the struct and in its namespace. The fields are arrays, structs of arrays,
+/// containers of arrays, or plain values. Plain values are static: they are part of the signature.
 #define HEDDLE_STRUCT(Type, ...)                                     \
   inline auto heddle_fields(Type& heddle_value) {                    \
     return std::tie(HEDDLE_EXPAND(HEDDLE_FIELDS_STEP(__VA_ARGS__))); \
@@ -60,8 +60,8 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 template <class T>
 inline constexpr bool unsupported = false;
 
-/// Calls visitor.array(Array) for each array inside `value`, and visitor.plain(bytes) for what else
-/// decides its structure: plain values, lengths.
+/// Calls visitor.array(Array) for each array inside `value`, and visitor.plain(bytes) for
+/// everything else that determines the structure: plain values and lengths.
 template <class T, class Visitor>
 void visit_fields(T& value, Visitor& visitor) {
   using Plain = std::remove_const_t<T>;
@@ -76,7 +76,7 @@ void visit_fields(T& value, Visitor& visitor) {
   } else if constexpr (TupleLike<Plain>) {
     std::apply([&](auto&... fields) { (visit_fields(fields, visitor), ...); }, value);
   } else if constexpr (std::is_same_v<Plain, long double>) {
-    const auto narrow = static_cast<double>(value);  // its own bytes have padding
+    const auto narrow = static_cast<double>(value);  // long double has padding bytes
     visitor.plain(&narrow, sizeof(narrow));
   } else if constexpr (IsNumber<Plain> || std::is_enum_v<Plain>) {
     visitor.plain(&value, sizeof(value));
@@ -106,7 +106,7 @@ void visit_fields(T& value, Visitor& visitor) {
   }
 }
 
-/// True when the type holds arrays, whatever their number.
+/// True if the type can hold arrays, even if it holds none at run time.
 template <class T>
 struct HoldsArrays : std::bool_constant<std::is_same_v<T, Array> || HasFields<T>> {};
 template <class... T>

@@ -7,14 +7,15 @@
 
 namespace heddle {
 
-/// numpy.apply_along_axis: what the function makes of each line of x along an axis, in the place of
-/// that axis. The function gets a 1-d array, and is called once: what it records is then recorded
-/// of all lines together, so that it fuses with what is around it: what else it does, such as
-/// asking another library for a number, happens once. Where that cannot be, because it
-/// asks for values, assigns to arrays from outside, draws random numbers or searches in its
-/// argument, it is called for each line too, as NumPy does; its results then need one shape,
-/// and take the first one's dtype. IndexError for an axis out of range, ValueError where there are
-/// no lines.
+/// numpy.apply_along_axis: applies the function to each 1-d slice of x along an axis. The axes of
+/// the function's result replace that axis.
+///
+/// The function is called once, with a 1-d array. Its recorded ops are then vectorised over all
+/// slices, so that they fuse with the surrounding ops. Its other side effects happen once. If the
+/// ops cannot be vectorised, because the function reads values, assigns to captured arrays, draws
+/// random numbers or searches in its argument, it is also called once for each slice, as in NumPy.
+/// The results must then have one shape, and take the dtype of the first. IndexError for an axis
+/// out of range, ValueError if there are no slices.
 Array apply_along_axis(const std::function<Array(const Array&)>& function, std::int64_t axis,
                        const Operand& x);
 

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// IEEE binary16, as storage: it moves data in and out of arrays of dtype float16.
+/// IEEE binary16. A storage type, to move data into and out of arrays of dtype float16.
 struct float16_t {
   std::uint16_t bits = 0;
 
@@ -24,7 +24,7 @@ struct float16_t {
   constexpr operator float() const;  // NOLINT: widening is exact
 };
 
-/// bfloat16, the upper half of a float, as storage for arrays of dtype bfloat16.
+/// bfloat16, the upper half of a float. A storage type for arrays of dtype bfloat16.
 struct bfloat16_t {
   std::uint16_t bits = 0;
 
@@ -123,7 +123,7 @@ template <Element T>
 inline constexpr DType dtype_of = static_cast<DType>(frontend::dtype_index<T>());
 
 namespace frontend {
-/// The C++ types of scalars.
+/// The C++ types that a Scalar can have.
 template <class T>
 inline constexpr bool IsNumber = std::is_arithmetic_v<T>;
 template <>

@@ -12,11 +12,11 @@ namespace heddle {
 
 class Array;
 
-/// An absent bound, as Python's None in a slice: hd::slice(hd::none, hd::none, -1) reverses.
+/// An absent bound, like None in a Python slice: hd::slice(hd::none, hd::none, -1) reverses.
 inline constexpr std::nullopt_t none = std::nullopt;
 
-/// start:stop:step. Bounds follow Python: negative ones count from the end, those out of range are
-/// clipped, absent ones depend on the step's sign.
+/// start:stop:step. Bounds follow Python: negative bounds count from the end, bounds out of range
+/// are clipped, and the defaults of absent bounds depend on the sign of the step.
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
 };
@@ -38,16 +38,19 @@ struct Ellipsis {};
 inline constexpr Slice _{};
 /// A new axis of extent 1.
 inline constexpr NewAxis newaxis{};
-/// As many whole axes as are left.
+/// As many whole axes as the other subscripts leave.
 inline constexpr Ellipsis ellipsis{};
 
-/// One subscript of x(...): an integer, a slice, hd::newaxis, hd::ellipsis, or an array. Arrays of
-/// integers pick elements, several together after broadcasting, as in NumPy; where a slice or a new
-/// axis stands between them, or before them and an integer, their axes come first. An index that
-/// lies outside reads the nearest element and writes nothing, unless it is known when recording, as
-/// those of hd::index_list: IndexError. Arrays of bool pick where they hold: as nonzero() of them,
-/// which evaluates and waits; along an axis of extent 0 they hold nowhere, and fit any. It
-/// remembers where it was written, for error messages.
+/// One subscript of x(...): an integer, a slice, hd::newaxis, hd::ellipsis, or an array. It keeps
+/// its source location for error messages.
+///
+/// Integer arrays select elements; several of them broadcast together, as in NumPy. If a slice or a
+/// new axis separates them from each other or from an integer, their axes come first in the result.
+/// An index out of range reads the nearest element and writes nothing. If the indices are known
+/// when recording, as in hd::index_list, it is an IndexError.
+///
+/// Bool arrays select the elements where they are true, as nonzero() does, which evaluates and
+/// waits. Along an axis of extent 0 a mask of any extent is accepted and selects nothing.
 class IndexItem {
  public:
   enum class Kind : std::uint8_t { absent, integer, slice, new_axis, other_axes, array };
@@ -69,12 +72,12 @@ class IndexItem {
   std::int64_t integer = 0;
   Slice slice;
   std::shared_ptr<const Array> array;
-  std::optional<std::pair<std::int64_t, std::int64_t>> bounds;  ///< least and greatest, where known
+  std::optional<std::pair<std::int64_t, std::int64_t>> bounds;  ///< min and max, if known
   SourceLocation where;
 };
 
-/// A subscript of integers that are known when recording, x(hd::index_list({2, 0, -1})): one that
-/// lies outside its axis is an IndexError at once.
+/// A subscript of integers that are known when recording, x(hd::index_list({2, 0, -1})). An index
+/// out of range throws IndexError immediately.
 IndexItem index_list(const std::vector<std::int64_t>& places,
                      SourceLocation where = SourceLocation::current());
 

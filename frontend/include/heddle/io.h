@@ -11,21 +11,21 @@
 
 namespace heddle {
 
-/// Reads a .npy file (format 1, 2 and 3; any byte order; Fortran order too). bfloat16 is written
-/// and read as the 2-byte void that ml_dtypes uses ('<V2'). FileError for anything else.
+/// numpy.load of a .npy file (format 1, 2 and 3; any byte order; C or Fortran order). bfloat16 is
+/// stored as the 2-byte void that ml_dtypes uses ('<V2'). FileError for anything else.
 Array load(const std::string& path, SourceLocation where = SourceLocation::current());
-/// Writes a .npy file that numpy.load reads; evaluates and waits. The file appears whole or not
-/// at all. FileError.
+/// numpy.save: writes a .npy file. Evaluates and waits. The file is replaced atomically: it appears
+/// complete or not at all. FileError.
 void save(const std::string& path, const Array& array,
           SourceLocation where = SourceLocation::current());
 
 /// Arrays by their names.
 using NamedArrays = std::map<std::string, Array>;
-/// Reads a .npz file, an archive of .npy files as numpy.savez and numpy.savez_compressed write
-/// them. FileError for anything else, and where Heddle was built without libzip.
+/// Reads a .npz file, an archive of .npy files as written by numpy.savez and
+/// numpy.savez_compressed. FileError for anything else, and if Heddle was built without libzip.
 NamedArrays load_npz(const std::string& path, SourceLocation where = SourceLocation::current());
-/// numpy.savez: writes arrays into a .npz file, uncompressed; evaluates and waits. The file appears
-/// whole or not at all. ValueError for no arrays; FileError, also where Heddle was built without
+/// numpy.savez: writes arrays into a .npz file, uncompressed. Evaluates and waits. The file appears
+/// complete or not at all. ValueError for no arrays; FileError, also if Heddle was built without
 /// libzip.
 void savez(const std::string& path, const NamedArrays& arrays,
            SourceLocation where = SourceLocation::current());
@@ -33,63 +33,64 @@ void savez(const std::string& path, const NamedArrays& arrays,
 void savez_compressed(const std::string& path, const NamedArrays& arrays,
                       SourceLocation where = SourceLocation::current());
 
-/// How loadtxt reads.
+/// Options of loadtxt, with NumPy's names.
 struct LoadTextOptions {
   DType dtype = DType::f64;
-  std::vector<std::string> comments = {"#"};  ///< what begins a comment, which ends with its line
-  std::optional<char> delimiter = {};         ///< between fields; when absent any blanks
-  std::optional<char> quote = {};             ///< around fields that hold delimiters
-  std::int64_t skiprows = 0;                  ///< lines that are not read, comments among them
-  std::optional<std::vector<std::int64_t>> usecols = {};  ///< which fields; negative from the end
-  bool unpack = false;                                    ///< the result is transposed
-  int ndmin = 0;  ///< at least so many axes are left: 0, 1 or 2. Others of extent 1 are dropped
-  std::optional<std::int64_t> max_rows = {};  ///< that are not empty
+  std::vector<std::string> comments = {"#"};  ///< start a comment, up to the end of the line
+  std::optional<char> delimiter = {};         ///< between fields; if absent, any whitespace
+  std::optional<char> quote = {};             ///< around fields that contain delimiters
+  std::int64_t skiprows = 0;                  ///< number of lines to skip, comments included
+  std::optional<std::vector<std::int64_t>> usecols = {};  ///< fields to read; negative from the end
+  bool unpack = false;                                    ///< transpose the result
+  int ndmin = 0;  ///< minimum number of axes: 0, 1 or 2; further axes of extent 1 are dropped
+  std::optional<std::int64_t> max_rows = {};  ///< maximum number of rows, empty lines not counted
 };
-/// numpy.loadtxt: rows of numbers, as text. Empty lines are left out, and fields are stripped of
-/// blanks; integers are whole numbers, bools whole numbers other than 0, complex ones as "1+2j"
-/// with or without parentheses. FileError where the file cannot be read; ValueError, with line and
-/// field, for a field that is no number of the dtype, rows of different length, a field that is not
-/// there, and options out of range.
+/// numpy.loadtxt: reads rows of numbers from text. Empty lines are skipped, and whitespace around
+/// fields is removed. Integers are whole numbers; a bool is a whole number, true unless 0; complex
+/// numbers are written "1+2j", with or without parentheses. FileError if the file cannot be read.
+/// ValueError, with line and field, for a field that is not a number of the dtype, rows of
+/// different lengths, a missing field, and options out of range.
 Array loadtxt(const std::string& path, const LoadTextOptions& options = {},
               SourceLocation where = SourceLocation::current());
 /// The same from a stream.
 Array loadtxt(std::istream& stream, const LoadTextOptions& options = {},
               SourceLocation where = SourceLocation::current());
 
-/// How savetxt writes.
+/// Options of savetxt, with NumPy's names.
 struct SaveTextOptions {
-  /// As printf's: one for all elements, one for each column, or a single one with a conversion for
-  /// each column. %d %i %u %x %X %o %e %E %f %F %g %G, and %s for the fewest digits that read back.
-  /// Complex numbers take one for both parts, " (re+imj)", or two conversions each.
+  /// printf formats: one for all elements, one for each column, or a single string with one
+  /// conversion for each column. Conversions: %d %i %u %x %X %o %e %E %f %F %g %G, and %s for the
+  /// shortest digits that read back exactly. A complex number takes one conversion for both parts,
+  /// " (re+imj)", or two conversions.
   std::vector<std::string> formats = {"%.18e"};
   std::string delimiter = " ";
   std::string newline = "\n";
-  std::string header = {};  ///< in front, with `comments` before each of its lines
-  std::string footer = {};  ///< behind
+  std::string header = {};  ///< before the data, with `comments` at the start of each line
+  std::string footer = {};  ///< after the data, in the same way
   std::string comments = "# ";
 };
-/// numpy.savetxt: a vector, an element a line, or a matrix, as text; evaluates and waits. The file
-/// appears whole or not at all. ShapeError for other arrays, ValueError for formats that do not fit
-/// the columns and for NaN and infinities as whole numbers, DTypeError for floats in bases other
-/// than ten; FileError.
+/// numpy.savetxt: writes a vector (one element a line) or a matrix as text. Evaluates and waits.
+/// The file appears complete or not at all. ShapeError for other arrays; ValueError for formats
+/// that do not fit the columns, and for NaN or infinity with an integer conversion; DTypeError for
+/// floats in a base other than ten; FileError.
 void savetxt(const std::string& path, const Array& x, const SaveTextOptions& options = {},
              SourceLocation where = SourceLocation::current());
 /// The same to a stream.
 void savetxt(std::ostream& stream, const Array& x, const SaveTextOptions& options = {},
              SourceLocation where = SourceLocation::current());
 
-/// What print() shows in NumPy 2: str(x).
+/// numpy's str(x), as print() shows it in NumPy 2. Evaluates and waits.
 std::string to_string(const Array& array, SourceLocation where = SourceLocation::current());
-/// repr(x): "array([1., 2.], dtype=float32)".
+/// numpy's repr(x): "array([1., 2.], dtype=float32)". Evaluates and waits.
 std::string repr(const Array& array, SourceLocation where = SourceLocation::current());
 
-/// As numpy.set_printoptions.
+/// Options of numpy.set_printoptions.
 struct PrintOptions {
   int precision = 8;
-  std::int64_t threshold = 1000;  ///< more elements than this are summarised
-  int edgeitems = 3;              ///< shown at each end of an axis when summarised
+  std::int64_t threshold = 1000;  ///< arrays with more elements are summarised
+  int edgeitems = 3;              ///< elements shown at each end of an axis when summarised
   int linewidth = 75;
-  bool suppress = false;  ///< no scientific notation for small values
+  bool suppress = false;  ///< no scientific notation for small numbers
 };
 void set_print_options(const PrintOptions& options);
 PrintOptions print_options();

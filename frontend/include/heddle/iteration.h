@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-/// Goes over an array along its first axis: *it is x(i), recorded and not computed, and writing to
-/// it does not write to x.
+/// Iterates over the first axis of an array. *it is x(i), recorded but not computed. Writing to it
+/// does not change x.
 class ArrayIterator {
  public:
   using iterator_concept = std::input_iterator_tag;
@@ -41,8 +41,8 @@ class ArrayIterator {
   std::int64_t index_ = 0;
 };
 
-/// for (const Array& row : x), as NumPy iterates. IndexError for a 0-d array; TraceError where the
-/// extent of the first axis is a symbol of a trace.
+/// for (const Array& row : x), as NumPy iterates. IndexError for a 0-d array; TraceError if the
+/// extent of the first axis is symbolic.
 inline ArrayIterator begin(const Array& array) { return {array, 0}; }
 inline ArrayIterator end(const Array& array) { return {array, array.shape(0)}; }
 

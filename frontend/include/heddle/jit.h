@@ -19,10 +19,10 @@
 namespace heddle {
 
 struct Fixed {};
-/// In JitOptions::dynamic: this extent is a constant, as met at the call.
+/// In JitOptions::dynamic: the extent is a constant, taken from the call's argument.
 inline constexpr Fixed fixed{};
 
-/// An extent of a spec: a number, or the name of one that is not known until launch.
+/// An extent of a Spec: a number, or the name of an extent that is known only at launch.
 class SpecDim {
  public:
   // NOLINTBEGIN: extents convert
@@ -37,8 +37,8 @@ class SpecDim {
 };
 using SpecShape = std::vector<SpecDim>;
 
-/// An array without data: hd::spec<float>({"n", 64}). Equal symbols are equal extents. A saved
-/// program keeps the name for ProgramInput::name.
+/// Describes an array without data: hd::spec<float>({"n", 64}). Equal symbols mean equal extents. A
+/// saved program keeps the name: ProgramInput::name.
 struct Spec {
   DType dtype = DType::f32;
   SpecShape shape;
@@ -53,23 +53,24 @@ Spec spec(SpecShape shape, std::string name = {}) {
 }
 
 struct JitOptions {
-  /// What the program is called in dumps and reports.
+  /// The program's name in dumps and reports.
   std::string name = "main";
-  /// Arguments, by position, whose memory the call may take over: they hold nothing afterwards.
-  /// The same as passing them by std::move. One that cannot be used is reported once. ValueError,
-  /// by jit() or the first call, for a position that is none of an argument.
+  /// Positions of arguments whose memory the call may reuse. These arrays hold no value after the
+  /// call, as if passed by std::move. A donated array that cannot be reused is reported once.
+  /// ValueError, from jit() or the first call, for a position without an argument.
   std::vector<int> donate = {};
-  /// Per array among the arguments, in order: which extents may change without compiling again.
-  /// {{"n", hd::fixed}} makes the first array's leading extent a symbol. Absent: none. What an op
-  /// needs of it is checked at each call: x(hd::slice(-5, {})) of 3 elements is an IndexError.
+  /// For each array among the arguments, in order: the extents that may change without
+  /// recompilation. {{"n", hd::fixed}} makes the leading extent of the first array a symbol. An
+  /// absent entry makes no extent symbolic. Conditions that an op puts on a symbolic extent are
+  /// checked at each call: x(hd::slice(-5, {})) of 3 elements is an IndexError.
   std::vector<SpecShape> dynamic = {};
   bool strict = false;       ///< no contraction of a*b+c
   bool approximate = false;  ///< 2 ulp division and square root, fast exp and log
-  /// Of the matrix products inside that do not choose themselves; absent: matmul_precision() at the
-  /// call, which is part of the signature.
+  /// Precision of the matrix products that do not set their own. If absent, matmul_precision() at
+  /// the time of the call, which is then part of the signature.
   std::optional<Precision> matmul_precision = {};
-  /// Passes, families and methods switched off, by name. ValueError, by jit(), for another name,
-  /// which lists those that there are.
+  /// Names of passes, families and methods to switch off. For an unknown name jit() throws a
+  /// ValueError that lists the known names.
   std::vector<std::string> disable = {};
 };
 
@@ -84,7 +85,8 @@ struct Types {};
 template <class T>
 using Argument =
     std::conditional_t<std::is_same_v<T, const char*> || std::is_same_v<T, char*>, std::string, T>;
-/// What the function gets for an argument: first choice, and second.
+/// The parameter type that the function is tried with for an argument: first choice and second
+/// choice.
 template <class T>
 using FirstChoice =
     std::conditional_t<std::is_same_v<T, Spec> || (IsNumber<T> && !std::is_integral_v<T>), Array,
@@ -117,12 +119,13 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call();
-  /// From here on arrays belong to argument `position`; true when JitOptions donates it.
+  /// The arrays that follow belong to argument `position`. Returns true if JitOptions donates it.
   bool begin_argument(const JitState& state, int position);
   void array(const Array& array);
-  /// An array that is no argument, which the function may reach by itself: an input where it does.
+  /// An array that is not an argument but that the function may capture. It becomes an input if it
+  /// is used.
   void hidden(const Array& array);
-  /// Takes the array's value; it comes back when the call fails.
+  /// Takes the array's value. The array gets it back if the call fails.
   void take(Array& array);
   void scalar(Scalar value);
   void spec(const Spec& spec);
@@ -144,14 +147,14 @@ struct Taking {
   void array(Array& array) { call.take(array); }
   void plain(const void* bytes, std::size_t count) { call.plain(bytes, count); }
 };
-/// Puts the trace's arrays in the place of the arguments'.
+/// Replaces the arrays inside the arguments by the trace's input arrays.
 struct Replacing {
   const std::vector<Array>& inputs;
   std::size_t& position;
   void array(Array& array) { array = inputs.at(position++); }
   void plain(const void*, std::size_t) {}
 };
-/// Moves a traced result's arrays out, so that only its structure stays.
+/// Moves the arrays out of a traced result, so that only the structure remains.
 struct Extracting {
   std::vector<Array>& outputs;
   void array(Array& array) {
@@ -166,19 +169,19 @@ struct Filling {
   void plain(const void*, std::size_t) {}
 };
 
-/// Runs the user's function on a trace's inputs; keeps its result's structure.
+/// Runs the user's function on the inputs of a trace. Returns the structure of the result.
 using TraceBody = std::function<std::shared_ptr<const void>(const std::vector<Array>& inputs,
                                                             std::vector<Array>& outputs)>;
 
 /// True while a function is traced on this thread.
 bool tracing();
-/// A scalar argument of a jitted function that another one calls: a weak 0-d array.
+/// The scalar argument of a jitted function that is called inside a trace, as a weak 0-d array.
 Array weak_array(Scalar value);
 
 std::shared_ptr<JitState> make_jit_state(JitOptions options);
 /// JitOptions::matmul_precision.
 std::optional<Precision> precision_of(const JitState& state);
-/// Launches the program for the call, tracing and compiling it first when it is new. Returns the
+/// Launches the program for the call. A new signature is traced and compiled first. Returns the
 /// structure of the result.
 const void* launch(JitState& state, Call& call, const TraceBody& body);
 std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const TraceBody& body);
@@ -188,39 +191,39 @@ inline constexpr char types_tag = 0;
 
 }  // namespace frontend
 
-/// How Lowered::explain shows a program.
+/// Output formats of Lowered::explain.
 enum class ExplainForm : std::uint8_t {
-  text,  ///< words, for a terminal
-  json,  ///< one object, for tools; also what a compiler made of the kernels
-  html,  ///< the same as a page of its own, which needs no network
+  text,  ///< plain text, for a terminal
+  json,  ///< one object, for tools; also has the compiler's figures for the kernels
+  html,  ///< the same as a self-contained page that needs no network
   dot    ///< the graph after the passes, for Graphviz
 };
 
-/// A traced function as a program: its texts and facts. Nothing has to be compiled or run.
+/// The program of a traced function: its texts and properties. Nothing needs to be compiled or run.
 class Lowered {
  public:
   /// The traced graph in text form.
   std::string ir() const;
-  /// The generated CUDA C++, for `target` ("sm_90", "sm_90:h200" ...); by default the GPU at hand,
-  /// else sm_90. ValueError for a name that is no target.
+  /// The generated CUDA C++ for `target` ("sm_90", "sm_90:h200" ...). By default the current GPU,
+  /// or sm_90 if there is none. ValueError for an unknown target.
   std::string cuda(const std::string& target = "") const;
   /// The generated C++ for the host.
   std::string host() const;
-  /// What became of the program: passes, groups, their families, the cuts and why, memory, and
-  /// bytes moved; for the current device by default. JSON and HTML also have registers and memory
-  /// of each kernel, for which the kernels are compiled, or taken from the cache; where there is no
-  /// compiler they say so. ValueError for a name that is no target.
+  /// Describes the program: passes, groups and their families, fusion barriers with their reasons,
+  /// memory, and bytes moved. For the current device by default. JSON and HTML also give the
+  /// registers and memory of each kernel. For this the kernels are compiled, or taken from the
+  /// cache; without a compiler the output says so. ValueError for an unknown target.
   std::string explain(const std::string& target = "", ExplainForm form = ExplainForm::text) const;
-  /// Kernels of the program on the current device; compiles it.
+  /// Number of kernels of the program on the current device. Compiles the program.
   int kernel_count() const;
-  /// Compiles for a target that need not be here into the disk cache. Returns how many kernels
-  /// were compiled.
+  /// Compiles for a target into the disk cache. The target's device need not be present. Returns
+  /// the number of kernels compiled.
   int warm(const std::string& target) const;
   /// Writes the program into one file for hd::load_program, compiled for the targets ("sm_90",
-  /// "x86-64-v3" ...), by default the current device's. Throws ValueError for a function that reads
-  /// more than its arguments: arrays from outside, random numbers; CompileError; FileError. The
-  /// file is for all to read, or of another mode, whatever the umask; HEDDLE_CACHE_KEY signs it
-  /// where that is set.
+  /// "x86-64-v3" ...), by default for the current device. Throws ValueError if the function reads
+  /// anything besides its arguments (captured arrays, random numbers); CompileError; FileError.
+  /// `mode` is the file's permission bits, whatever the umask; by default everyone may read it. If
+  /// HEDDLE_CACHE_KEY is set, it signs the file.
   void save(const std::string& path, const std::vector<std::string>& targets = {},
             unsigned mode = 0644) const;
   std::size_t input_count() const;
@@ -233,7 +236,7 @@ class Lowered {
   std::shared_ptr<const frontend::LoweredState> state_;
 };
 
-/// A function that is traced once for each signature, then only launched. See jit().
+/// A function that is traced once for each signature and then only launched. See jit().
 template <class F>
 class JitFunction {
  public:
@@ -255,7 +258,7 @@ class JitFunction {
     return result;
   }
 
-  /// The program for these arguments: arrays, or specs in their place.
+  /// The program for these arguments. A Spec may stand for an array.
   template <class... Args>
   Lowered lower(const Args&... args) const {
     using Chosen = ChosenFor<const Args&...>;
@@ -264,7 +267,7 @@ class JitFunction {
     const auto body = body_for(Chosen{}, args...);
     return Lowered(frontend::lower(*state_, call, std::cref(body)));
   }
-  /// The same for a function of arrays only: f.lower({hd::spec<float>({"n", 64}), ...}).
+  /// The same for a function that takes only arrays: f.lower({hd::spec<float>({"n", 64}), ...}).
   Lowered lower(std::initializer_list<Spec> specs) const {
     return lower_specs<0>(specs.begin(), specs.size());
   }
@@ -351,7 +354,7 @@ class JitFunction {
     }
   }
 
-  /// Copies the arguments with the trace's arrays in them, and calls the function.
+  /// Copies the arguments, replaces their arrays by the trace's, and calls the function.
   template <class... C, class... Args>
   auto body_for(frontend::Types<C...>, const Args&... args) const {
     return [this, arguments = std::tie(args...)](const std::vector<Array>& inputs,
@@ -361,7 +364,7 @@ class JitFunction {
             using Result = ResultOf<frontend::Types<C...>>;
             static_assert(!std::is_void_v<Result>, "jit: the function must return its results");
             [[maybe_unused]] std::size_t position = 0;
-            // Braces: evaluated in order.
+            // Braced initialisation evaluates in order.
             std::tuple<C...> values{traced<C>(each, inputs, position)...};
             auto result = std::make_shared<Result>(
                 std::apply([&](C&... value) { return (*function_)(std::move(value)...); }, values));
@@ -406,17 +409,20 @@ class JitFunction {
   std::shared_ptr<frontend::JitState> state_;
 };
 
-/// Makes a function of arrays that is traced and compiled once for each signature and then only
-/// launched, at once. The signature is the arrays' dtypes, shapes and alignment, which of them are
-/// donated (those passed by std::move, temporaries included), and all plain values among the
-/// arguments (integers, bool, strings ...). A scalar given for a parameter that takes an Array,
-/// which is a floating one where both would do, is a scalar argument: a new value compiles nothing,
-/// save an integer that is the first beyond int64, or beyond the dtype of an array that it is
-/// compared with. Arrays that the function captures are hidden inputs: what the variables hold is
-/// read anew at each call.
-/// Structs declared with HEDDLE_STRUCT, tuples and containers of arrays pass in and out. Inside,
-/// asking for a value (item, bool, printing) throws TraceError; literals become constants; another
-/// jitted function is inlined. May be called from any thread.
+/// Turns a function of arrays into one that is traced and compiled once for each signature; later
+/// calls launch immediately. The signature consists of the arrays' dtypes, shapes and alignment,
+/// the set of donated arrays (passed by std::move or as temporaries), and all plain values among
+/// the arguments (integers, bool, strings ...).
+///
+/// A scalar passed to a parameter of type Array is a scalar argument: a new value does not
+/// recompile. A floating-point scalar is one if both an Array and the number would be accepted.
+/// Exception: the first integer that does not fit int64, or the dtype of an array that it is
+/// compared with, recompiles.
+///
+/// Captured arrays are hidden inputs: each call reads what the variables hold at that time. Structs
+/// declared with HEDDLE_STRUCT, tuples, and containers of arrays may be arguments and results.
+/// Inside the function, reading a value (item, bool, printing) throws TraceError, literals become
+/// constants, and calls of other jitted functions are inlined. May be called from any thread.
 template <class F>
 JitFunction<std::decay_t<F>> jit(F&& function, JitOptions options = {}) {
   return {std::forward<F>(function), std::move(options)};

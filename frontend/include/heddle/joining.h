@@ -12,9 +12,9 @@
 
 namespace heddle {
 
-// Joining, cutting, and putting in and out. dtypes promote where arrays are joined.
+// Joining, splitting, inserting and deleting. Dtypes promote when arrays are joined.
 
-/// One number, or several: a list of one is not the number, as in NumPy.
+/// One integer or a list of integers. As in NumPy, a list of one integer differs from the integer.
 class Places {
  public:
   // NOLINTBEGIN: split(x, 2), split(x, {2, 5})
@@ -30,18 +30,18 @@ class Places {
   bool single_ = false;
 };
 
-/// numpy.hstack: along the second axis, vectors along their only one.
+/// numpy.hstack: joins along the second axis; 1-d arrays along their only axis.
 Array hstack(Arrays arrays, SourceLocation where = SourceLocation::current());
-/// numpy.vstack: vectors are rows.
+/// numpy.vstack: joins along the first axis; 1-d arrays are rows.
 Array vstack(Arrays arrays, SourceLocation where = SourceLocation::current());
-/// numpy.dstack: along the third axis, see atleast_3d.
+/// numpy.dstack: joins along the third axis, after atleast_3d.
 Array dstack(Arrays arrays, SourceLocation where = SourceLocation::current());
-/// numpy.column_stack: vectors are columns.
+/// numpy.column_stack: 1-d arrays are columns.
 Array column_stack(Arrays arrays, SourceLocation where = SourceLocation::current());
-/// numpy.append: both flattened where there is no axis.
+/// numpy.append. Without an axis both arrays are flattened.
 Array append(const Operand& x, const Operand& values, std::optional<std::int64_t> axis = {});
 
-/// What block() joins: an array, or a list of such.
+/// The argument of block(): an array, or a list of blocks.
 class Block {
  public:
   // NOLINTBEGIN: block({{a, b}, {c, d}})
@@ -58,39 +58,39 @@ class Block {
   std::vector<Block> blocks_;
   bool is_list_ = false;
 };
-/// numpy.block: arrays in nested lists, the innermost lists joined along the last axis, those that
-/// hold them along the one before, and so on; arrays of fewer axes get leading ones of extent 1.
-/// ValueError for an empty list, and where arrays lie at different depths; ShapeError when other
-/// extents differ.
+/// numpy.block: joins arrays in nested lists. The innermost lists are joined along the last axis,
+/// the next level along the axis before it, and so on. Arrays of fewer axes get leading axes of
+/// extent 1. ValueError for an empty list, and if arrays are at different depths; ShapeError if
+/// other extents differ.
 Array block(const Block& blocks, SourceLocation where = SourceLocation::current());
 
-/// numpy.split into a number of equal sections, or before each index of a list. Views. ValueError
-/// where the extent does not divide; indices are bounds as in slices, so they may be negative or
-/// beyond the end.
+/// numpy.split into a number of equal sections, or before each index of a list. The results are
+/// views. ValueError if the extent is not divisible. Indices are slice bounds: they may be negative
+/// or beyond the end.
 std::vector<Array> split(const Operand& x, const Places& places, std::int64_t axis = 0);
-/// numpy.array_split: the first sections are one longer where the extent does not divide.
+/// numpy.array_split: if the extent is not divisible, the first sections are one longer.
 std::vector<Array> array_split(const Operand& x, const Places& places, std::int64_t axis = 0);
-/// numpy.hsplit (of the second axis, of a vector's only one), numpy.vsplit (of the first) and
-/// numpy.dsplit (of the third). ValueError for arrays of fewer than 1, 2, 3 axes.
+/// numpy.hsplit (second axis; the only axis of a 1-d array), numpy.vsplit (first axis) and
+/// numpy.dsplit (third axis). ValueError for fewer than 1, 2 and 3 axes.
 std::vector<Array> hsplit(const Operand& x, const Places& places);
 std::vector<Array> vsplit(const Operand& x, const Places& places);
 std::vector<Array> dsplit(const Operand& x, const Places& places);
-/// numpy.unstack: one array for each index of an axis, without it.
+/// numpy.unstack: one array for each index of an axis; the axis is removed.
 std::vector<Array> unstack(const Operand& x, std::int64_t axis = 0);
 
-/// numpy.delete: without the indices along an axis, of the flattened array where there is none.
-/// IndexError for an index out of range.
+/// numpy.delete: x without the given indices along an axis; without an axis, of the flattened
+/// array. IndexError for an index out of range.
 Array delete_(const Operand& x, const Places& indices, std::optional<std::int64_t> axis = {});
-/// The same with the integers of an array, or the places where a mask of the axis' extent holds
-/// (ShapeError for another). Evaluates `indices` and waits; TraceError inside a trace.
+/// The same with an array of integers, or a mask of the axis's extent (ShapeError for another
+/// extent). Evaluates `indices` and waits; TraceError inside a trace.
 Array delete_(const Operand& x, const Array& indices, std::optional<std::int64_t> axis = {});
-/// numpy.insert, before the indices, which count in x. Before a single one all of the values that
-/// there are along the axis, before each of a list one. They are cast to the dtype of x. IndexError
-/// for an index out of range.
+/// numpy.insert: inserts values before the given indices of x. All values along the axis go before
+/// a single index; with a list, one value goes before each index. The values are cast to the dtype
+/// of x. IndexError for an index out of range.
 Array insert(const Operand& x, const Places& indices, const Operand& values,
              std::optional<std::int64_t> axis = {});
-/// The same with the integers of an array, or the places where a mask, 1-d, holds. Evaluates
-/// `indices` and waits; TraceError inside a trace.
+/// The same with an array of integers, or a 1-d mask. Evaluates `indices` and waits; TraceError
+/// inside a trace.
 Array insert(const Operand& x, const Array& indices, const Operand& values,
              std::optional<std::int64_t> axis = {});
 

@@ -6,39 +6,39 @@
 
 #include "heddle/settings.h"
 
-// What a device's memory pool holds, in bytes, as CuPy's MemoryPool tells it. Every function throws
-// ValueError for a text that names no device, and DeviceError for a device that is not there.
+// The memory pool of a device, in bytes, like CuPy's MemoryPool. Every function throws ValueError
+// for a text that is not a device name, and DeviceError for a device that is not present.
 
 namespace heddle {
 
-/// The blocks of arrays, of programs that keep their temporaries, and of work that is not done.
+/// Counts the blocks of arrays, of programs that keep their temporaries, and of unfinished work.
 struct MemoryStatistics {
-  std::size_t in_use = 0;          ///< of blocks that are held, in units of 512 bytes
-  std::size_t reserved = 0;        ///< taken from the device
-  std::size_t peak_in_use = 0;     ///< since the start, or the last reset_memory_peak
-  std::size_t peak_reserved = 0;   ///< the same
-  std::size_t largest_free = 0;    ///< block that could be had without asking the device
-  std::size_t limit = 0;           ///< most that may be reserved; 0: as much as there is
-  std::uint64_t blocks = 0;        ///< held now
-  std::uint64_t allocations = 0;   ///< of blocks, since the start
-  std::uint64_t reservations = 0;  ///< asked of the device, since the start
+  std::size_t in_use = 0;          ///< bytes of held blocks, in units of 512 bytes
+  std::size_t reserved = 0;        ///< bytes taken from the device
+  std::size_t peak_in_use = 0;     ///< since the start or the last reset_memory_peak
+  std::size_t peak_reserved = 0;   ///< since the start or the last reset_memory_peak
+  std::size_t largest_free = 0;    ///< largest block that is available without asking the device
+  std::size_t limit = 0;           ///< maximum of `reserved`; 0: no limit
+  std::uint64_t blocks = 0;        ///< number held now
+  std::uint64_t allocations = 0;   ///< number of blocks allocated since the start
+  std::uint64_t reservations = 0;  ///< number of requests to the device since the start
 };
 MemoryStatistics memory_statistics(const std::string& of = device());
 
-/// From now on the peaks are of what is held from here on.
+/// Restarts the peaks from what is held now.
 void reset_memory_peak(const std::string& of = device());
 
-/// The largest blocks that are held, a line each: bytes, dtype, shape, what computed them, and the
-/// user's line where it is known. "" where nothing is held.
+/// The largest held blocks, one per line: bytes, dtype, shape, the op that computed it, and the
+/// user's line if known. "" if nothing is held.
 std::string describe_memory(std::size_t most_blocks = 10, const std::string& of = device());
 
-/// Most bytes that the pool may reserve from now on, for all threads; 0 for as much as there is.
-/// What is held already stays. HEDDLE_MEMORY_LIMIT sets it from the start. Returns what was set
-/// before.
+/// Sets the maximum number of bytes that the pool may reserve, for all threads; 0 means no limit.
+/// Memory that is already reserved stays. HEDDLE_MEMORY_LIMIT sets the initial limit. Returns the
+/// previous limit.
 std::size_t set_memory_limit(std::size_t bytes, const std::string& of = device());
 
-/// Gives the device back what the pool has free in whole segments; waits for work of other streams
-/// that still uses freed blocks. Returns how many bytes. CuPy's free_all_blocks.
+/// Returns the pool's free segments to the device, as CuPy's free_all_blocks. Waits for work of
+/// other streams that still uses freed blocks. Returns the number of bytes.
 std::size_t trim_memory(const std::string& of = device());
 
 }  // namespace heddle

@@ -13,13 +13,13 @@ namespace runtime {
 class Profiler;
 }
 
-/// Collects what the library does while it lives, on all threads: tracing, passes, printing,
-/// compiling, loading, allocating, launching, and how long each kernel takes on its device. Kernels
-/// are launched one by one while a profile lives, not as CUDA graphs; results are the same bits. On
-/// a GPU a kernel that follows an idle device counts the microseconds in which it is launched.
+/// Records the library's work while the object exists, on all threads: tracing, passes, printing,
+/// compiling, loading, allocating, launching, and the device time of each kernel. During this time
+/// kernels are launched one by one, not as CUDA graphs; the results are bitwise the same. On a GPU,
+/// the time of a kernel that follows an idle device includes its launch latency of microseconds.
 /// Launches that the user captures into a CUDA graph are listed without times. Profiles nest: each
-/// has all. Any thread may destroy it, whatever others do. What is asked of it waits for the
-/// devices, and throws DeviceError where these have failed.
+/// one records everything. Any thread may destroy one, at any time. Reading a profile waits for the
+/// devices, and throws DeviceError if they have failed.
 class Profile {
  public:
   Profile();
@@ -27,14 +27,14 @@ class Profile {
   Profile(Profile&&) noexcept;
   Profile& operator=(Profile&&) noexcept;
 
-  /// Collects no more. What was collected stays.
+  /// Stops recording. Recorded events are kept.
   void stop();
-  /// In the order of their beginnings; at most the last 1,048,576.
+  /// Events in the order of their start; at most the last 1,048,576.
   std::vector<ProfileEvent> events() const;
-  /// A row for each phase that anything happened in.
+  /// One row for each phase that has events.
   std::vector<ProfileRow> rows() const;
-  /// Of one phase ("kernel", "pass" ...) a row for each name, the longest time first. ValueError
-  /// for a phase that there is none of.
+  /// One row for each name in a phase ("kernel", "pass" ...), the longest time first. ValueError
+  /// for an unknown phase.
   std::vector<ProfileRow> rows(const std::string& phase) const;
   /// The rows as text.
   std::string table() const;
@@ -47,11 +47,11 @@ class Profile {
   std::unique_ptr<runtime::Profiler> profiler_;
 };
 
-/// Keeps the last `count` launches of this process from now on, and forgets those before; 0 keeps
-/// none (default). While it keeps any, kernels are launched one by one, as for a Profile.
-/// HEDDLE_KERNEL_HISTORY=count does it from the start. For all threads.
+/// Keeps the last `count` launches of this process from now on, and discards earlier ones; 0
+/// (default) keeps none. While count > 0, kernels are launched one by one, as with a Profile.
+/// HEDDLE_KERNEL_HISTORY=count sets it at the start. For all threads.
 void set_kernel_history(std::size_t count);
-/// Those launches, the oldest first, with their times on the device, which is waited for. Throws
+/// The kept launches, oldest first, with their device times. Waits for the device. Throws
 /// DeviceError.
 std::vector<KernelLaunch> kernel_history();
 

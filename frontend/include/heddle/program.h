@@ -14,7 +14,7 @@ namespace frontend {
 struct ProgramState;
 }
 
-/// What a saved program takes as an argument.
+/// Describes an argument of a saved program.
 struct ProgramInput {
   /// The parameter's name in Python, e.g. "x" or "params['w']"; in C++ that of hd::spec; else "".
   std::string name;
@@ -23,19 +23,20 @@ struct ProgramInput {
   std::vector<std::string> shape;  ///< extents: "64", or symbols: "n"
 };
 
-/// A program that Lowered::save or JitFunction::save wrote: run without tracing, and on the targets
-/// that it was saved for without a compiler. Copies share it; any number of threads may run it.
+/// A program that was written by Lowered::save or JitFunction::save. It runs without tracing, and
+/// without a compiler on the targets that it was saved for. Copies share it. Any number of threads
+/// may run it.
 class Program {
  public:
-  /// The results, as many as the function had arrays among its own, for as many arguments as it had
-  /// arrays and floating numbers, in their order. Arrays have the dtypes and shapes that the
-  /// program was saved with; equal symbols are equal extents. Throws ValueError for another number
-  /// of arguments, or an array in the place of a number or the reverse; DTypeError; ShapeError;
-  /// what the program's ops throw; TraceError inside a jitted function.
+  /// Runs the program. The arguments are the arrays and floating-point numbers of the saved
+  /// function, in order; the results are the arrays of its result. Arrays have the dtypes and
+  /// shapes that the program was saved with; equal symbols mean equal extents. Throws ValueError
+  /// for another number of arguments, or an array where a number is expected or the reverse;
+  /// DTypeError; ShapeError; errors of the program's ops; TraceError inside a jitted function.
   std::vector<Array> operator()(const std::vector<Operand>& arguments) const;
 
   std::size_t input_count() const;
-  /// The arguments that it takes, in order.
+  /// The arguments that the program takes, in order.
   std::vector<ProgramInput> inputs() const;
   std::size_t output_count() const;
   /// The program's graph in text form.
@@ -48,13 +49,14 @@ class Program {
   std::shared_ptr<const frontend::ProgramState> state_;
 };
 
-/// The program of a file, e.g. "step.hdp". Another Heddle's is compiled anew when it runs first.
+/// Loads a saved program, e.g. "step.hdp". A program that another version of Heddle wrote is
+/// recompiled at its first run.
 ///
-/// The file holds native code, which runs with this process's rights: load what you would run.
-/// Throws TrustError, which names owner and mode, where users besides this one and root may have
-/// written it or may write to its folder, unless `trust` is Trust::anyone; where HEDDLE_CACHE_KEY
-/// is set, and then only, where that key has not signed it. Throws FileError where it cannot be
-/// read or is none.
+/// The file holds native code, which runs with the rights of this process: load only files that you
+/// would execute. Throws TrustError, which names owner and mode, if users other than this one and
+/// root may have written the file or may write to its folder, unless `trust` is Trust::anyone. If
+/// HEDDLE_CACHE_KEY is set, the signature decides instead: TrustError if that key has not signed
+/// the file. FileError if the file cannot be read or is not a program.
 Program load_program(const std::string& path, Trust trust = Trust::own);
 
 }  // namespace heddle

@@ -10,39 +10,40 @@
 
 namespace heddle {
 
-/// numpy.roll: element i goes to i + shift, around the end; of the flattened array where no axis is
-/// given. Several shifts and axes go together, a single one of either with all of the others; an
-/// axis that is named twice is rolled twice. ValueError where their numbers do not fit.
+/// numpy.roll: moves element i to i + shift, wrapping around; without axes, of the flattened array.
+/// Shifts and axes pair up; a single shift or axis is paired with all of the others. A repeated
+/// axis is rolled repeatedly. ValueError if their numbers do not match.
 Array roll(const Operand& x, const std::vector<std::int64_t>& shifts, const Axes& axes = {});
 Array roll(const Operand& x, std::int64_t shift, const Axes& axes = {});
-/// numpy.fliplr and numpy.flipud: the second axis reversed, the first. ShapeError where there is
-/// none.
+/// numpy.fliplr and numpy.flipud: reverse the second (first) axis. ShapeError if there is no such
+/// axis.
 Array fliplr(const Operand& x);
 Array flipud(const Operand& x);
-/// numpy.rot90: `turns` quarters from the first of the two axes to the second. ValueError unless
-/// there are two, and different.
+/// numpy.rot90: rotates by `turns` * 90 degrees, from the first axis towards the second. ValueError
+/// unless there are two different axes.
 Array rot90(const Operand& x, std::int64_t turns = 1, const Axes& axes = {0, 1});
-/// numpy.repeat: each element `count` times, of the flattened array where no axis is given.
-/// ValueError for a negative count.
+/// numpy.repeat: repeats each element `count` times along an axis; without an axis, of the
+/// flattened array. ValueError for a negative count.
 Array repeat(const Operand& x, std::int64_t count, std::optional<std::int64_t> axis = {});
-/// numpy.tile: the array side by side, that often along each axis. ValueError for a negative one.
+/// numpy.tile: repeats the whole array, counts[i] times along axis i. ValueError for a negative
+/// count.
 Array tile(const Operand& x, const std::vector<std::int64_t>& counts);
-/// numpy.resize: the elements over and over, in a new shape; zeros where there are none.
+/// numpy.resize: repeats the elements to fill a new shape; zeros if x is empty.
 Array resize(const Operand& x, const Shape& shape);
 
-/// Before and behind an axis.
+/// Number of elements added before and after an axis.
 using PadWidth = std::array<std::int64_t, 2>;
-/// What only some modes of pad take. Lists have one entry for each axis, or one for all of them.
+/// Options of single modes of pad. Lists have one entry for each axis, or one for all axes.
 struct PadOptions {
-  std::vector<std::array<Scalar, 2>> constant_values = {};  ///< of "constant"; 0 when absent
-  std::vector<std::array<Scalar, 2>> end_values = {};       ///< of "linear_ramp"; 0 when absent
-  std::vector<PadWidth> stat_length = {};  ///< of "maximum", "mean" and "minimum"; all when absent
-  bool odd = false;  ///< of "reflect" and "symmetric": mirrored at the edge's value too
+  std::vector<std::array<Scalar, 2>> constant_values = {};  ///< for "constant"; 0 by default
+  std::vector<std::array<Scalar, 2>> end_values = {};       ///< for "linear_ramp"; 0 by default
+  std::vector<PadWidth> stat_length = {};  ///< for "maximum", "mean", "minimum"; by default all
+  bool odd = false;  ///< for "reflect" and "symmetric": NumPy's reflect_type "odd"
 };
-/// numpy.pad by `widths`, one for each axis or one for all of them, with mode "constant", "edge",
+/// numpy.pad by `widths`, one for each axis or one for all of them. `mode` is "constant", "edge",
 /// "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap" or "empty" (zeros).
 /// ValueError for a negative width, another mode, an option of another mode, and for an empty axis
-/// where the mode reads it.
+/// if the mode reads it.
 Array pad(const Operand& x, const std::vector<PadWidth>& widths, std::string_view mode = "constant",
           const PadOptions& options = {});
 

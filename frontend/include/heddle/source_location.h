@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-/// Where in the user's program something was called. A type of its own because clang 14 and 15 lack
-/// std::source_location, and a library and a program built by different compilers must agree on it.
+/// A source location in the user's program. This class replaces std::source_location, which clang
+/// 14 and 15 lack; a library and a program built by different compilers must agree on the type.
 class SourceLocation {
  public:
 #ifdef __cpp_lib_source_location
@@ -22,7 +22,7 @@ class SourceLocation {
   }
 #endif
   constexpr SourceLocation() noexcept = default;
-  /// A place of a program in another language. What is recorded there copies `file`.
+  /// A source location in another language. Recording an op there copies `file`.
   static constexpr SourceLocation at(const char* file, std::uint_least32_t line,
                                      std::uint_least32_t column) noexcept {
     return {file, line, column};

@@ -4,12 +4,12 @@
 
 namespace heddle {
 
-/// From whom a file with native code is taken: a saved program or a bundle. Loading one is running
-/// a program of whoever wrote it. With HEDDLE_CACHE_KEY set only what that key has signed is taken,
-/// whatever this says.
+/// Who may have written a file with native code (a saved program or a bundle) for it to be loaded.
+/// Loading it means running its author's code. If HEDDLE_CACHE_KEY is set, only files signed with
+/// that key are loaded, and this setting has no effect.
 enum class Trust : std::uint8_t {
   own,    ///< only this user and root may have written the file and may write to its folder
-  anyone  ///< from anyone who may have written it
+  anyone  ///< anyone may have written it
 };
 
 }  // namespace heddle
