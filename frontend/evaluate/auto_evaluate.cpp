@@ -15,24 +15,25 @@
 namespace heddle::frontend {
 namespace {
 
-/// Pending operations at which the thread's work is evaluated, and how many to wait for an anchor
-/// to come round again before evaluating somewhere else.
+/// Number of pending operations that triggers an evaluation, and the number to wait for the loop to
+/// come back to an anchor before evaluating elsewhere.
 struct Bounds {
   std::size_t pending, patience;
 };
 constexpr Bounds at_assignments{64, 512}, anywhere{1024, 1536};
-/// Pending work of fewer bytes is not looked at; of fewer than these memory asks for nothing.
+/// Pending work below least_look bytes is not examined. Below usual_floor bytes, freeing memory is
+/// no reason to evaluate.
 constexpr std::int64_t least_look = std::int64_t{1} << 20, usual_floor = std::int64_t{64} << 20;
-/// Operations before a place that tell it from others.
+/// Number of preceding operations that identify a position.
 constexpr std::size_t context_length = 64;
 constexpr std::size_t anchor_capacity = 16;
 
 std::atomic<bool> enabled{true};
 
-/// A place in the thread's sequence of operations, known by those recorded before it.
+/// A position in the thread's sequence of operations, identified by the operations before it.
 struct Anchor {
   std::uint64_t number = 0;            ///< operations recorded until then
-  std::vector<std::uint64_t> context;  ///< the last of them, latest first
+  std::vector<std::uint64_t> context;  ///< the last of them, most recent first
 };
 
 Anchor anchor_here(const Recorder& recorder) {
@@ -44,7 +45,7 @@ Anchor anchor_here(const Recorder& recorder) {
   return anchor;
 }
 
-/// How many of the operations before the anchor stand before this place too.
+/// Number of operations that precede both the anchor and the current position.
 std::size_t common_context(const Anchor& anchor, const Recorder& recorder) {
   const std::uint64_t here = recorder.recorded();
   std::size_t count = 0;
@@ -55,8 +56,8 @@ std::size_t common_context(const Anchor& anchor, const Recorder& recorder) {
   return count;
 }
 
-/// Whether the loop that the thread is in, if it is in one, has come round to the anchor: all that
-/// stands before the anchor and was recorded again since stands before this place. What was not
+/// True if the thread's loop has come back to the anchor: every operation before the anchor that
+/// was recorded again since then also precedes the current position. Operations that were not
 /// recorded again came before the loop.
 bool comes_round(const Anchor& anchor, const Recorder& recorder) {
   const std::size_t common = common_context(anchor, recorder);
@@ -71,16 +72,16 @@ bool comes_round(const Anchor& anchor, const Recorder& recorder) {
   return !again.contains(anchor.context[common]);
 }
 
-/// Where this thread has evaluated on its own since it was asked for a value, so that the same work
-/// after the same request is evaluated at the same places. In a loop the operations between two
-/// turns past one anchor are the same each time, whatever the body's length, so evaluating at
-/// anchors only makes one program of all turns.
+/// The positions at which this thread has evaluated automatically since it was last asked for a
+/// value. The same work after the same request is then evaluated at the same positions. In a loop,
+/// the operations between two passes of one anchor are the same in each iteration, whatever the
+/// length of the body. Evaluating only at anchors therefore gives one program for all iterations.
 struct Policy {
   Anchor last;
   std::vector<Anchor> anchors;
   bool window_from_anchor = false;  ///< the last evaluation was at `last`
-  std::size_t kept = 0;             ///< views that stayed pending then
-  /// Counted bytes at which to look again at what pending work does to memory.
+  std::size_t kept = 0;             ///< number of views that stayed pending then
+  /// Number of counted bytes at which to examine the memory use of pending work again.
   std::int64_t look_at_assignment = least_look, look_anywhere = least_look;
 };
 
@@ -91,11 +92,12 @@ void start_window(Recorder& recorder, Policy& policy) {
   policy.look_at_assignment = policy.look_anywhere = least_look;
 }
 
-/// What memory asks for: an evaluation of what only keeps it from others, in a while or at once.
+/// Memory pressure: none, evaluate soon (memory is held only by pending work), or evaluate now.
 enum class Memory : std::uint8_t { suffices, wasted, is_short };
 
-/// Of work that takes memory beyond what it frees, an evaluation is best made while that is there.
-/// A part of an expression is not yet to be stored, so that within one only what is freed counts.
+/// Work that makes more bytes than it frees should be evaluated while there is memory for it.
+/// Inside an expression (`!assigned`) only freed bytes count, because intermediate values are not
+/// stored yet.
 Memory judge(const PendingMemory& memory, std::int64_t floor, bool assigned) {
   const std::size_t half = runtime::pool_of(runtime::current_device()).available() / 2;
   const auto exceeds_half = [&](std::int64_t bytes) {
@@ -109,8 +111,8 @@ Memory judge(const PendingMemory& memory, std::int64_t floor, bool assigned) {
   return wasted ? Memory::wasted : Memory::suffices;
 }
 
-/// `value` is what was recorded last. Looking costs a walk over the graph, so that after one in
-/// vain the bytes have to grow by half.
+/// `value` is the node recorded last. Examining pending work walks the graph; if nothing is found,
+/// the next examination waits until the counted bytes have grown by half.
 Memory look(Recorder& recorder, std::int64_t& look_at, const Node* value, bool assigned) {
   const std::int64_t counted = recorder.counted_bytes();
   if (counted < look_at) return Memory::suffices;
@@ -174,7 +176,7 @@ bool evaluation_due(Recorder& recorder, Policy& policy, const Node* value, bool 
   return !policy.window_from_anchor || pending >= bounds.patience || at_anchor(policy, recorder);
 }
 
-/// Work that finds no memory stays pending: who asks for its values is told.
+/// If memory runs out, the work stays pending, and the error is thrown when its values are read.
 void evaluate_all(Recorder& recorder, bool wait) {
   try {
     if (evaluate_pending(recorder, wait)) ++counters().auto_evaluations;
@@ -209,7 +211,7 @@ void recording_point(const NodeRef& value) {
     return;
   }
   if (value->evaluated() || Trace::current() != nullptr) return;
-  // Whoever records here may hold a lock that another thread, which computes, waits for.
+  // The recording thread may hold a lock that the computing thread waits for, so do not wait.
   if (evaluation_due(recorder, policy, value.get(), false)) evaluate_now(recorder, policy, false);
 }
 

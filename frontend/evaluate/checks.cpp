@@ -23,12 +23,12 @@ namespace {
 
 struct Waiting {
   Check check;
-  std::optional<std::string> failure = {};  ///< of a status that was read already
+  std::optional<std::string> failure = {};  ///< result of a status that was already read
   std::vector<const Node*> results = {};
-  const void* thread = nullptr;  ///< null: it has ended
+  const void* thread = nullptr;  ///< null: the thread has ended
 };
 
-/// Of all threads, in the order of the calls.
+/// Unread statuses of all threads, in the order of the calls.
 struct Checks {
   ir::Mutex mutex;
   std::deque<Waiting> waiting;
@@ -40,7 +40,7 @@ Checks& all() {
   return *checks;
 }
 
-/// Its address stands for the thread.
+/// The address of this object identifies the thread.
 struct Thread {
   std::size_t unread = 0;  ///< checks since statuses were last read ahead
   ~Thread() {
@@ -53,10 +53,10 @@ struct Thread {
 
 Thread& this_thread() { return runtime::per_thread<Thread>(); }
 
-/// A thread that has more unread statuses reads the older half of them.
+/// A thread with more unread statuses than this reads the older half of them.
 constexpr std::size_t most_unread = 1024;
 
-/// Removes and returns the first for which `wanted` holds.
+/// Removes and returns the first element that satisfies `wanted`.
 template <class Wanted>
 std::optional<Waiting> take(const Wanted& wanted) {
   const std::lock_guard lock(all().mutex);
@@ -87,7 +87,7 @@ std::optional<std::string> failure_of(const Check& check) {
   throw LinAlgError(message);
 }
 
-/// The oldest status of a thread that was not read yet.
+/// The oldest unread status of a thread.
 std::optional<Check> oldest_unread(const Thread* thread) {
   const std::lock_guard lock(all().mutex);
   const auto found = std::ranges::find_if(all().waiting, [&](const Waiting& each) {
@@ -96,7 +96,8 @@ std::optional<Check> oldest_unread(const Thread* thread) {
   return found == all().waiting.end() ? std::nullopt : std::optional(found->check);
 }
 
-/// Reads the older half of a thread's statuses. Failures keep their position; the others go.
+/// Reads the older half of a thread's statuses. Failures keep their position; successes are
+/// removed.
 void read_ahead(const Thread* thread) {
   for (std::size_t i = 0; i < most_unread / 2; ++i) {
     const std::optional<Check> oldest = oldest_unread(thread);
@@ -136,7 +137,7 @@ void check_later(Check check, std::vector<const Node*> results) {
 
 namespace {
 
-/// Whether a wait of this thread, or for `read`, looks at a status.
+/// True if a wait of this thread, or reading `read`, must check this status.
 bool is_awaited(const Waiting& waiting, const NodeRef& read) {
   return waiting.thread == &this_thread() || waiting.thread == nullptr ||
          (read && std::ranges::find(waiting.results, read.get()) != waiting.results.end());

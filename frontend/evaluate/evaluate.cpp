@@ -26,17 +26,17 @@ namespace heddle::frontend {
 
 namespace {
 
-/// A compiled program, and which of its outputs is each of the walk's.
+/// A compiled program, with the mapping from the walk's outputs to the program's outputs.
 struct Prepared {
   std::shared_ptr<const runtime::Executable> executable;
   std::vector<std::uint32_t> result;
-  std::vector<std::uint32_t> open;           ///< GraphWalk::open of the walk that it was made for
-  std::vector<runtime::Argument> extras;     ///< behind the walk's own arguments
+  std::vector<std::uint32_t> open;           ///< GraphWalk::open of the original walk
+  std::vector<runtime::Argument> extras;     ///< follow the walk's own arguments
   std::shared_ptr<const ir::Graph> general;  ///< runtime::SiteProgram::general
 };
 
-/// Lazy programs of this process by what they compute. Never destroyed: arrays may be evaluated
-/// while the process ends.
+/// Cache of lazy programs of this process, keyed by what they compute. Never destroyed, because
+/// arrays may be evaluated during process exit.
 class PreparedCache {
  public:
   static PreparedCache& instance() {
@@ -46,8 +46,9 @@ class PreparedCache {
 
   using Value = std::shared_ptr<const Prepared>;
 
-  /// The program that ran a walk with these very starts before; else the one of walks that open
-  /// the same starts. So a walk that is repeated finds its program, although more may be open now.
+  /// Finds the program that ran a walk with exactly these starts before; otherwise the program of
+  /// walks that open the same starts. A repeated walk thus finds its program even if more starts
+  /// are open now.
   Value find(const ir::Hash128& exact, const ir::Hash128& key) {
     const std::lock_guard lock(mutex_);
     if (exact != key) {
@@ -74,7 +75,7 @@ class PreparedCache {
   Map by_starts_{16384};
 };
 
-/// Counts the evaluations that have ended or failed. Guarded by graph_mutex().
+/// Number of evaluations that have finished or failed. Guarded by graph_mutex().
 std::uint64_t evaluations_ended = 0;
 
 ir::Condition& evaluation_ended() {
@@ -82,8 +83,9 @@ ir::Condition& evaluation_ended() {
   return condition;
 }
 
-/// Throws DeviceError that names the op where arrays of several devices meet. Ops are recorded of
-/// arrays on one device, but one that was on none then may have been computed on another since.
+/// Throws a DeviceError that names the op at which arrays of several devices meet. Recording checks
+/// that operands are on one device, but an operand without a device may since have been computed on
+/// another one.
 [[noreturn]] void refuse_devices(const GraphWalk& walk) {
   std::vector<std::optional<runtime::Device>> devices;
   const std::uint32_t* operand = walk.positions.data();
@@ -99,7 +101,7 @@ ir::Condition& evaluation_ended() {
   throw InternalError("values of several devices were to be computed by one program");
 }
 
-/// The device that the leaves are on; where there are none, the thread's.
+/// The device of the leaves, or the thread's current device if there are no leaves with a device.
 runtime::Device device_of(const GraphWalk& walk) {
   std::optional<runtime::Device> device;
   for (const std::uint32_t leaf : walk.leaves) {
@@ -111,8 +113,8 @@ runtime::Device device_of(const GraphWalk& walk) {
   return device ? *device : runtime::current_device();
 }
 
-/// The devices of pending nodes. What was on none when it was recorded is on that of an operand
-/// that was computed since. graph_mutex() is held.
+/// Finds the devices of pending nodes. A node that had no device when it was recorded takes that of
+/// an operand that has been computed since. graph_mutex() must be held.
 class Placement {
  public:
   runtime::Device device_of_root(const Node& root) {
@@ -136,8 +138,9 @@ class Placement {
   std::unordered_set<const Node*> on_none_;
 };
 
-/// Takes from `nodes` those that one program may compute: of one device, and at last those of the
-/// thread's own with those on none. graph_mutex() is held.
+/// Removes from `nodes` and returns a set that one program can compute, all on one device. The last
+/// set consists of the nodes on the thread's own device and those without a device. graph_mutex()
+/// must be held.
 std::vector<NodeRef> take_of_one_device(std::vector<NodeRef>& nodes) {
   if (runtime::device_count() == 1) return std::exchange(nodes, {});
   Placement placement;
@@ -154,14 +157,14 @@ std::vector<NodeRef> take_of_one_device(std::vector<NodeRef>& nodes) {
   return taken;
 }
 
-/// One run of a walk's program, from claiming its nodes to giving them values.
+/// One run of a walk's program: claims the nodes, runs the program, sets the nodes' values.
 class Run {
  public:
   explicit Run(GraphWalk walk) : walk_(std::move(walk)) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// graph_mutex() is held.
+  /// graph_mutex() must be held.
   void claim() {
     for (const GraphWalk::Entry& entry : walk_.order) {
       if (entry.kind == Node::Kind::operation) entry.node->claim = &evaluation_;
@@ -184,7 +187,7 @@ class Run {
       }
       std::vector<NodeRef> released;
       {
-        // A child of a fork finds the values, or memory that nothing was written to yet.
+        // A forked child finds either the values, or memory to which nothing has been written.
         const ir::ForkSection section;
         prepared->executable->run(arguments_, stream, values_, lines);
         ++counters().evaluations;
@@ -228,7 +231,7 @@ class Run {
     return prepared;
   }
 
-  /// The lines that the graph was recorded at.
+  /// Hash of the source lines at which the graph was recorded.
   ir::Hash128 place() const {
     std::set<std::pair<const char*, std::uint64_t>> lines;
     for (const auto& [node, kind, operand_count] : walk_.order) {
@@ -242,7 +245,8 @@ class Run {
     return mix.finish();
   }
 
-  /// First the open starts. The memory of a leaf that only this walk refers to is the leaf's alone.
+  /// The open starts come first. The memory of a leaf to which only this walk refers may be
+  /// donated.
   void collect_arguments(const Prepared& prepared) {
     for (const std::int64_t start : walk_.starts())
       starts_.push_back({ir::extent_argument(start), {}, 0});
@@ -267,7 +271,7 @@ class Run {
     }
   }
 
-  /// Returns what the nodes no longer refer to, for its last holder to let go.
+  /// Returns the operands that the nodes drop, so that the caller releases them without the lock.
   std::vector<NodeRef> finish(const Prepared& prepared) {
     std::vector<NodeRef> released;
     const std::lock_guard lock(graph_mutex());
@@ -303,7 +307,7 @@ class Run {
   std::vector<runtime::DeviceArray> values_;
 };
 
-/// Of a value that this thread computes just now.
+/// For a value that this thread is currently computing.
 [[noreturn]] void refuse_own(const Node& node) {
   throw ValueError(
       at("a value is asked for while this thread computes it, by a signal handler for example: ask "
@@ -311,9 +315,10 @@ class Run {
          node.site));
 }
 
-/// Walks from what `roots` answers, asked anew each time, and claims; while another thread computes
-/// a part it waits, or answers nothing. Throws ValueError where this thread computes a part of
-/// `roots` that are wanted, and not only_escaping.
+/// Walks the graph from the nodes that `roots` returns, and claims the walk's operations. `roots`
+/// is called again for each attempt. If another thread computes a part of the graph, waits for it,
+/// or returns null if `wait` is false. Throws ValueError if this thread itself computes a part of
+/// the graph and only_escaping is false.
 template <class Roots>
 std::unique_ptr<Run> claim_graph(const Roots& roots, bool only_escaping, bool wait) {
   std::optional<runtime::InterruptibleWait> waiting;
@@ -345,7 +350,7 @@ void evaluate(std::span<const NodeRef> nodes) {
     if (node->kind == Node::Kind::operation) {
       roots.push_back(node);
     } else {
-      // A 0-d scalar that somebody wants as an array.
+      // A 0-d scalar that is wanted as an array.
       const NodeRef array = upload(&node->bits, {node->dtype, {}});
       const std::lock_guard lock(graph_mutex());
       if (!node->evaluated()) node->set_value(array->value);
@@ -365,8 +370,8 @@ void evaluate(std::span<const NodeRef> nodes) {
 void evaluate(const NodeRef& node) { evaluate(std::span(&node, 1)); }
 
 bool evaluate_pending(Recorder& recorder, bool wait) {
-  // What another run computes is not referred to: that would keep alive what it leaves without
-  // operands.
+  // Nodes that another run computes are not held: a reference would keep them alive after that run
+  // has dropped their operands.
   std::vector<NodeRef> nodes, others;
   const auto pending = [&]() -> std::span<const NodeRef> {
     nodes.clear();

@@ -9,38 +9,39 @@
 
 namespace heddle::frontend {
 
-/// Computes the nodes, and with them every pending value inside their graph that somebody outside
-/// of it still needs, in one program. Values that another thread computes just now are waited for.
-/// When it throws, the graph is as before.
+/// Computes the nodes in one program, together with every pending value in their graph that is
+/// referenced from outside the graph. Waits for values that another thread is computing. If it
+/// throws, the graph is unchanged.
 void evaluate(std::span<const NodeRef> nodes);
 void evaluate(const NodeRef& node);
-/// Computes all that somebody still refers to of what the recorder's thread has recorded, except
-/// what another thread computes just now. False when there was nothing, or when part of it is being
+/// Computes all referenced values that the recorder's thread has recorded, except those that
+/// another thread is computing. Returns false if there were none, or if part of them is being
 /// computed and `wait` is false.
 bool evaluate_pending(Recorder& recorder, bool wait = true);
 
-/// Whether HEDDLE_NO_SYNC=1 finds places where a program waits for the device without meaning to.
+/// True if HEDDLE_NO_SYNC=1 is set, which turns implicit waits for the device into errors.
 bool waiting_forbidden();
-/// Throws ValueError where `what` may not wait.
+/// Throws ValueError if `what` is not allowed to wait.
 void require_waiting(const char* what, const Site& where);
 
-/// The array's node, evaluated because `what` asks for its elements. TraceError inside a trace,
-/// ValueError where HEDDLE_NO_SYNC=1 forbids to wait.
+/// Returns the array's node, evaluated because `what` reads its elements. TraceError inside a
+/// trace, ValueError if HEDDLE_NO_SYNC=1 forbids the wait.
 const NodeRef& evaluated_node(const Array& array, const char* what, const Site& where);
 
-/// Called when `value` has been assigned to an array: where pending work of the thread is usually
-/// evaluated on its own. In a loop it evaluates at one place of the body, so that the programs of
-/// all turns but the first and the last are one. README.md has the rule.
+/// Called after `value` was assigned to an array. This is the usual point at which the thread's
+/// pending work is evaluated automatically. In a loop the evaluation happens at one position of the
+/// body, so that all iterations but the first and the last share one program. The rule is in
+/// README.md.
 void assignment_point(const NodeRef& value);
-/// Called when an array of a pending `value` was made, which may be a part of an expression:
-/// pending work is evaluated only where there is very much of it, or memory is short.
+/// Called after an array with a pending `value` was made. It may be part of an expression, so
+/// pending work is evaluated only if there is very much of it or memory is short.
 void recording_point(const NodeRef& value);
-/// The same in two steps, for a language whose assignments the library does not see, at the places
-/// where they are made: whether pending work is to be evaluated here, and doing so. The value is
-/// the statement's, if it is known.
+/// The same in two steps, for languages whose assignments the library does not see; both are called
+/// after an assignment. evaluation_due() says whether pending work should be evaluated now,
+/// evaluate_here() evaluates it. `value` is the value of the statement, if known.
 bool evaluation_due(const Node* value = nullptr);
 void evaluate_here();
-/// The thread has evaluated because a value was asked for.
+/// Notes that the thread has evaluated because a value was read.
 void note_explicit_evaluation();
 bool set_auto_eval(bool enabled);
 bool auto_eval_enabled();

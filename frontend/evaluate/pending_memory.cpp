@@ -14,7 +14,7 @@
 namespace heddle::frontend {
 namespace {
 
-/// Whether what takes the value in has it element by element: nothing has to be stored for it.
+/// True if users of the value can compute it element by element, so that it need not be stored.
 bool fuses(ir::Op op) {
   const ir::OpKind kind = ir::kind_of(op);
   return kind == ir::OpKind::source || kind == ir::OpKind::elementwise || kind == ir::OpKind::view;
@@ -40,7 +40,7 @@ void free_pending(runtime::Device device, std::size_t wanted) {
     runtime::log().info("evaluated pending work for its {} bytes, as there were none of {} left",
                         memory.frees - memory.makes, wanted);
   } catch (const Error& failure) {
-    // The request that found no memory says so itself; the work stays pending.
+    // The allocation that found no memory reports the error itself; the work stays pending.
     runtime::log().info("pending work could not be evaluated for its memory: {}", failure.what());
   }
   busy = false;
@@ -50,7 +50,7 @@ void free_pending(runtime::Device device, std::size_t wanted) {
 
 PendingMemory memory_of_pending(Recorder& recorder, const Node* value) {
   PendingMemory memory;
-  std::vector<NodeRef> nodes;  // let go without the lock
+  std::vector<NodeRef> nodes;  // released after the lock
   const std::lock_guard lock(graph_mutex());
   nodes = recorder.unclaimed();
   const GraphWalk walk = walk_graph(nodes, true);
@@ -75,7 +75,7 @@ PendingMemory memory_of_pending(Recorder& recorder, const Node* value) {
 
 namespace {
 
-/// A thread's recorder. What it records is evaluated when memory is short.
+/// Holds a thread's recorder, and registers evaluation of its pending work as a way to free memory.
 struct RecorderHolder {
   RecorderHolder() {
     static const int once = runtime::add_reclaimer(

@@ -6,16 +6,16 @@
 
 namespace heddle::frontend {
 
-/// What evaluating the pending work of a thread would do to memory, in bytes.
+/// Effect on memory of evaluating a thread's pending work, in bytes.
 struct PendingMemory {
-  std::int64_t frees = 0;    ///< of arrays that nothing else holds
-  std::int64_t makes = 0;    ///< of values that somebody refers to
-  std::int64_t between = 0;  ///< of values that are not kept, and that no kernel has on chip
+  std::int64_t frees = 0;    ///< arrays that nothing else holds
+  std::int64_t makes = 0;    ///< values with outside references
+  std::int64_t between = 0;  ///< values that are not kept but must be stored between kernels
 };
 
-/// Of what the recorder's thread has recorded; nothing while another thread computes part of it.
-/// What else was recorded on the line of `value` is taken for a part of its expression, which is
-/// about to be let go, and not for something that is made.
+/// Covers what the recorder's thread has recorded; zero while another thread computes part of it.
+/// Other values recorded on the source line of `value` are taken for temporaries of the same
+/// expression, which are about to be released, so they do not count as made.
 PendingMemory memory_of_pending(Recorder& recorder, const Node* value = nullptr);
 
 }  // namespace heddle::frontend

@@ -18,17 +18,18 @@ inline ir::Dim extent_of(const NodeRef& node, std::int64_t axis) {
 /// 0, 1 ... rank - 1.
 std::vector<std::int64_t> all_axes(int rank);
 
-/// The axis in [0, rank). AxisError, which names the op and the array.
+/// Returns the axis in [0, rank). AxisError names the op and the array.
 std::int64_t axis_of(std::string_view op, std::int64_t axis, int rank, const Site& site);
-/// The axes in [0, rank), in the order given and each once; for Axes that name none, all of them.
-/// AxisError; ValueError for an axis given twice.
+/// Returns the axes in [0, rank), in the given order; all axes if Axes names none. AxisError for an
+/// axis out of range, ValueError for a repeated axis.
 std::vector<std::int64_t> axes_of(std::string_view op, const Axes& axes, int rank,
                                   const Site& site);
 
-/// An extent that the result's shape hangs on. ShapeError, naming the op, where it is a symbol.
+/// Returns an extent on which the shape of the result depends. ShapeError, naming the op, if it is
+/// symbolic.
 std::int64_t constant_extent(std::string_view op, const NodeRef& node, std::int64_t axis,
                              const Site& site);
-/// All of them.
+/// The same for all extents.
 Shape constant_shape(std::string_view op, const NodeRef& node, const Site& site);
 /// ShapeError unless the array has at least that many axes.
 void require_rank(std::string_view op, const NodeRef& node, int least, const Site& site);

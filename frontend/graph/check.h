@@ -9,14 +9,14 @@
 
 namespace heddle::frontend {
 
-/// What the exception says of an item that failed, with the user's line.
+/// The exception's text for the failed item of a batch, with the user's line.
 using FailureMessage = std::shared_ptr<const std::function<std::string(std::int64_t item)>>;
 
-/// Which exception a failure is.
+/// The exception type of a failure.
 enum class FailureKind : std::uint8_t { linalg, index };
 
-/// A call that may fail on the device: `status`, i64 and 0-d, is computed with its results, and is
-/// -1 or which item of a batch failed first.
+/// A call that may fail on the device. `status` (i64, 0-d) is computed with the call's results. It
+/// is -1, or the index of the first item of a batch that failed.
 struct Check {
   NodeRef status;
   FailureMessage message;

@@ -7,9 +7,9 @@
 
 namespace heddle::frontend {
 
-/// Walks what stands under `root`, operands before users, without recursion. `enter(node)` is asked
-/// once for each user of a node, and for the root, and says whether to go on to its operands;
-/// `leave(node)` follows once these are done.
+/// Depth-first traversal of the graph under `root`, operands before users, without recursion. Calls
+/// enter(node) once for the root and once for each use of a node; it returns true if the operands
+/// are to be visited. Calls leave(node) after the operands.
 template <class Enter, class Leave>
 void depth_first(Node& root, const Enter& enter, const Leave& leave) {
   struct Frame {

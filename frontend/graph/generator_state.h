@@ -7,8 +7,8 @@
 
 namespace heddle::frontend {
 
-/// A random generator: draw n is made of numbers with the key philox(key, n), and its k-th child
-/// has the key philox(key, first_child + k).
+/// State of a random generator. The n-th sample uses the key philox(key, n), and the k-th child
+/// generator has the key philox(key, first_child + k).
 struct GeneratorState {
   static constexpr std::uint64_t first_child = std::uint64_t{1} << 63;
   explicit GeneratorState(std::uint64_t key) : key(key) {}

@@ -8,7 +8,7 @@
 
 namespace heddle::frontend {
 
-/// Makes the program of recorded nodes, lazy or traced: parameters, then each node after its
+/// Builds the program of recorded nodes, lazy or traced: parameters, then each node after its
 /// operands, then outputs.
 class GraphBuilder {
  public:
@@ -19,7 +19,8 @@ class GraphBuilder {
   void add_constant(const Node& node);
   void add_operation(const Node& node) { add_operation(node, attributes_of(node)); }
   void add_operation(const Node& node, ir::Attributes attributes);
-  /// The number of the output that is the node's value, which is there once.
+  /// Returns the index of the output that holds the node's value. Each value is an output only
+  /// once.
   std::uint32_t add_output(const Node& node);
 
  private:

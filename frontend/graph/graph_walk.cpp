@@ -18,7 +18,7 @@ namespace heddle::frontend {
 namespace {
 
 constexpr std::uint32_t unvisited = std::numeric_limits<std::uint32_t>::max();
-/// Views that others hold are recomputed rather than stored, up to this many on top of each other.
+/// Views with outside references are recomputed instead of stored, up to this nesting depth.
 constexpr std::uint32_t kept_view_depth = 8;
 
 bool is_pending(const Node& node) {
@@ -43,8 +43,8 @@ class Walker {
   }
 
  private:
-  /// Counts a reference: the caller's to a root, or one more user's. Says whether the node is a
-  /// pending operation that was not met before.
+  /// Counts one reference (the caller's to a root, or a user's). Returns true if the node is a
+  /// pending operation that is visited for the first time.
   bool enter(Node& node) {
     if (node.walk != id_) begin(node);
     ++node.internal_references;
@@ -72,7 +72,7 @@ class Walker {
     depth_first(root, [&](Node& node) { return enter(node); }, [&](Node& node) { close(node); });
   }
 
-  /// A call that is computed has no operands afterwards, so its other results are computed with it.
+  /// A computed call drops its operands, so its other pending results are computed in the same run.
   void visit_results() {
     for (std::size_t i = 0; i < walk_.order.size(); ++i) {
       const auto& [node, kind, operand_count] = walk_.order[i];
@@ -102,7 +102,7 @@ class Walker {
     walk_.order.push_back(entry);
   }
 
-  /// By position, how many views and sources stand on top of each other; 0 for other ops.
+  /// For each position, the number of nested views and sources; 0 for other ops.
   std::vector<std::uint32_t> view_depths() const {
     std::vector<std::uint32_t> depths(walk_.order.size(), 0);
     const std::uint32_t* operand = walk_.positions.data();
@@ -125,7 +125,7 @@ class Walker {
     if (!only_escaping_) {
       for (const NodeRef& root : roots_) wanted.insert(root.get());
     }
-    // Users come before operands here, so a node knows what its users need of it.
+    // Visits users before operands, so that a node knows which uses need its value.
     for (std::size_t i = walk_.order.size(); i-- > 0;) {
       Node& node = *walk_.order[i].node;
       if (walk_.order[i].kind != Node::Kind::operation) continue;
@@ -196,7 +196,7 @@ class Walker {
   std::span<const NodeRef> roots_;
   bool only_escaping_;
   std::uint64_t id_ = 0;
-  std::unordered_set<const Node*> results_;  ///< that are there beside the roots
+  std::unordered_set<const Node*> results_;  ///< results of calls, in addition to the roots
   GraphWalk walk_;
 };
 
@@ -215,7 +215,7 @@ namespace {
 
 ir::Dim start_symbol(std::size_t number) { return ir::Dim::symbol(fmt::format("start{}", number)); }
 
-/// Calls function(region, axis) for each open start.
+/// Calls function(position of the slice, axis) for each open start.
 template <class Function>
 void for_each_open_start(const GraphWalk& walk, const Function& function) {
   for (std::size_t i = 0; i < walk.regions.size(); ++i) {

@@ -4,8 +4,8 @@
 
 namespace heddle::frontend {
 
-/// Makes operands that carry the user's place, for functions that are composed of others:
-/// `add(here(a), here(b))` fails and is told apart as if the user had written it.
+/// Builds operands that carry the caller's source location, for functions composed of others:
+/// `add(here(a), here(b))` reports errors, and is identified, as if the user had written it.
 struct Here {
   SourceLocation where;
   explicit Here(const Operand& x) : where(x.where()) {}

@@ -6,8 +6,8 @@
 
 namespace heddle::frontend {
 
-/// A 128-bit hash of a sequence of numbers, cheap enough to be taken while recording. In-process
-/// keys only: what goes to disk is hashed by ir::Hasher.
+/// A 128-bit hash of a sequence of numbers, fast enough to compute while recording. For in-process
+/// keys only; keys on disk use ir::Hasher.
 class Mix {
  public:
   Mix& number(std::uint64_t value) {

@@ -9,8 +9,8 @@
 namespace heddle::frontend {
 namespace {
 
-/// Nodes that wait for their destruction while this thread destroys one, so that a long chain needs
-/// no stack. Null when none is being destroyed.
+/// Queue of nodes to destroy while this thread destroys a node, so that destroying a long chain
+/// does not recurse. Null when no destruction is in progress.
 thread_local std::vector<Node*>* graveyard = nullptr;
 
 std::atomic<std::int64_t> total_pending_count{0};

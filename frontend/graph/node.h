@@ -24,12 +24,12 @@ class Node;
 class Recorder;
 class Trace;
 
-/// Nodes point at the evaluation that computes them.
+/// A running evaluation. The nodes that it computes point to it.
 struct Evaluation {
   std::uint64_t generation = ir::fork_generation();
   pthread_t thread = pthread_self();
   bool is_own() const { return pthread_equal(thread, pthread_self()) != 0; }
-  /// False in a forked child for what a thread of its parent computed.
+  /// False in a forked child for evaluations of the parent's threads.
   bool alive() const { return generation == ir::fork_generation(); }
 };
 
@@ -58,13 +58,13 @@ class NodeRef {
   Node* node_ = nullptr;
 };
 
-/// Where an op was recorded. Two ops of one expression differ in column or op.
+/// Source location at which an op was recorded. Ops of one expression differ in column or op kind.
 struct Site {
   ir::Location location;
   std::uint32_t column = 0;
 
   Site() = default;
-  /// Keeps a copy of the file's name: what the location points at goes with the library it lies in.
+  /// Copies the file name, because the original string disappears if its library is unloaded.
   Site(const SourceLocation& where)  // NOLINT: locations are sites
       : location{where.file_name()[0] == '\0' ? nullptr : ir::kept_file_name(where.file_name()),
                  where.line()},
@@ -75,62 +75,63 @@ struct Site {
   }
 };
 
-/// One recorded op, or a value: immutable to those who hold it, save that a pending op becomes a
-/// value once, when it is evaluated. Counted; destruction never recurses.
+/// One recorded op, or a value. Immutable for its holders, except that evaluation turns a pending
+/// op into a value once. Reference-counted; destruction does not recurse.
 class Node {
  public:
   enum class Kind : std::uint8_t {
     operation,  ///< op(operands)
     array,      ///< an evaluated array
-    scalar,     ///< a C++ scalar that programs take as an argument: `bits`
-    constant,   ///< a scalar that programs contain: `bits`
+    scalar,     ///< a C++ scalar that is a program argument: `bits`
+    constant,   ///< a scalar that is a constant of programs: `bits`
     parameter   ///< an input of the trace `trace_id`: `index`
   };
 
   Kind kind = Kind::operation;
   ir::Op op = ir::Op::parameter;
   DType dtype = DType::f32;
-  bool weak = false;  ///< a traced scalar, which takes the dtype of the arrays that it meets
+  bool weak = false;  ///< a traced scalar, which takes the dtype of the arrays it is combined with
   bool scalar_parameter = false;
   std::uint32_t index = 0;
   std::uint64_t trace_id = 0;  ///< 0: not of a trace
-  ir::ElementBits bits;        ///< scalar parameters: which scalar argument
-  ir::Hash128 hash;            ///< of op, dtype and attributes, but for starts, not of the operands
+  ir::ElementBits bits;        ///< of scalar parameters: the index of the scalar argument
+  ir::Hash128 hash;            ///< of op, dtype and attributes except starts; excludes the operands
   ir::Shape shape;
   std::unique_ptr<ir::Attributes> attributes;  ///< null where all are default
   Site site;
-  /// slice and slice_update: axes, as bits, whose start is an argument of programs rather than a
-  /// part of them, because the place in the program where it stands has met several.
+  /// For slice and slice_update, a bit for each axis whose start is a program argument instead of a
+  /// constant, because the same call site has used several starts.
   std::uint32_t open_starts = 0;
 
-  /// True once the value is there; then `value` is immutable.
+  /// True once `value` is set; it is then immutable.
   bool evaluated() const { return evaluated_.load(std::memory_order_acquire); }
-  /// Operations that are not evaluated. Guarded by graph_mutex() once others can see the node.
+  /// Operands of an unevaluated operation. Guarded by graph_mutex() once other threads can see the
+  /// node.
   std::span<const NodeRef> operands() const;
   void set_operands(std::span<const NodeRef> operands);
   std::vector<NodeRef> take_operands();
 
-  /// Of a call: its further results that are alive and pending. They are computed when it is.
+  /// For a call: its other results that are alive and pending. They are computed with the call.
   std::vector<NodeRef> pending_results() const;
 
-  /// Of pending operations the device of the arrays that they are computed from. See placement.h.
+  /// For a pending operation: the device of the arrays that it is computed from. See placement.h.
   const std::optional<runtime::Device>& planned_device() const { return planned_device_; }
   void plan_for(std::optional<runtime::Device> device) { planned_device_ = device; }
 
   runtime::DeviceArray value;
   void set_value(runtime::DeviceArray array);
-  /// Of an evaluated array nobody else refers to.
+  /// True for an evaluated array with a single reference.
   bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
   std::uint32_t references() const { return references_.load(std::memory_order_acquire); }
   /// Takes a reference unless the node is already being destroyed.
   bool try_acquire();
 
-  // Marks of a walk over the graph; guarded by graph_mutex().
+  // Scratch fields of a graph walk; guarded by graph_mutex().
   std::uint64_t walk = 0;
   std::uint32_t position = 0;
   std::uint32_t internal_references = 0;
   bool escapes = false;
-  Evaluation* claim = nullptr;  ///< who computes it, or did when the process was forked
+  Evaluation* claim = nullptr;  ///< the evaluation that computes it, or did before a fork
   bool claimed() const { return claim != nullptr && claim->alive(); }
 
  private:
@@ -145,23 +146,23 @@ class Node {
   std::atomic<bool> evaluated_{false};
   std::uint32_t operand_count_ = 0;
   std::array<NodeRef, 3> operands_;
-  std::vector<NodeRef> more_operands_;           ///< all of them when there are more than three
-  std::unique_ptr<std::vector<Node*>> results_;  ///< of a call; guarded by a mutex of all calls
+  std::vector<NodeRef> more_operands_;           ///< all operands if there are more than three
+  std::unique_ptr<std::vector<Node*>> results_;  ///< of a call; guarded by one mutex for all calls
 
   Recorder* recorder_ = nullptr;  ///< of pending operations outside of traces
   Node* previous_ = nullptr;
   Node* next_ = nullptr;
-  std::atomic<std::uint64_t> pinned_in_{0};  ///< the window in which a recorder counted its bytes
+  std::atomic<std::uint64_t> pinned_in_{0};  ///< the window in which the recorder counted its bytes
   std::optional<runtime::Device> planned_device_;
 };
 
-/// What an Array holds: the current value. Copies of an Array have cells of their own. A trace that
-/// meets the Array shares its cell, which then stays with the variable when the value is moved.
+/// The current value of an Array. A copy of an Array has its own cell. A trace that uses an Array
+/// shares its cell; the cell then stays with the variable when the value is moved.
 struct Cell {
   NodeRef node;
-  std::uint64_t trace_id = 0;  ///< the trace that it was made in; 0: none
+  std::uint64_t trace_id = 0;  ///< the trace in which it was made; 0: none
   std::atomic<std::uint32_t> references{1};
-  std::atomic<bool> abandoned{false};  ///< shared, and the Array is gone
+  std::atomic<bool> abandoned{false};  ///< shared, and its Array was destroyed
 
   bool shared() const { return references.load(std::memory_order_relaxed) > 1; }
 };
@@ -197,39 +198,39 @@ class CellRef {
   Cell* cell_ = nullptr;
 };
 
-/// Guards the edges, walk marks and claims of all nodes; who has claimed an operation may read its
-/// operands without. Held for walks, never while compiling,
+/// Guards the edges, walk fields and claims of all nodes. The evaluation that has claimed an
+/// operation may read its operands without the lock. Held during walks, but never while compiling,
 /// running, or destroying nodes.
 ir::Mutex& graph_mutex();
 
-/// The pending operations that one thread has recorded, in order of recording. Lives until the
-/// thread has ended and the last of them is gone.
+/// The pending operations recorded by one thread, in order. Exists until the thread has ended and
+/// the last of these operations is gone.
 class Recorder {
  public:
-  /// The calling thread's.
+  /// The recorder of the calling thread.
   static Recorder& current();
 
-  /// Starts to count a new pending operation.
+  /// Adds a new pending operation.
   void add(Node& node);
-  /// Stops: it has a value, or is being destroyed.
+  /// Removes an operation that got a value or is being destroyed.
   static void remove(Node& node);
-  /// References to all that are alive and that no run computes just now, oldest first.
-  /// graph_mutex() is held.
+  /// References to all live operations that no run is computing, oldest first. graph_mutex() must
+  /// be held.
   std::vector<NodeRef> unclaimed();
   std::size_t pending_count() const { return count_.load(std::memory_order_relaxed); }
-  /// Bytes of the arrays that operations recorded in this window read, each counted once, and of
-  /// what they make, views left out: no fewer than evaluating them takes.
+  /// Bytes of the distinct arrays read by operations recorded in this window, plus bytes of their
+  /// results except views. An upper bound of the memory that their evaluation uses.
   std::int64_t counted_bytes() const { return counted_bytes_; }
-  /// A new window starts when the thread has evaluated.
+  /// Starts a new window, after the thread has evaluated.
   void start_window();
 
-  /// How many operations the thread has recorded, and what the last ones were: equal numbers mean
-  /// the same op at the same place of the program.
+  /// The number of operations that the thread has recorded, and identifiers of the last ones. Equal
+  /// identifiers mean the same op at the same call site.
   std::uint64_t recorded() const { return recorded_; }
   std::uint64_t operation(std::uint64_t number) const { return history_[number % history_.size()]; }
   static constexpr std::size_t history_length = 4096;
 
-  /// Of all threads.
+  /// Number of pending operations of all threads.
   static std::int64_t total_pending();
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -243,14 +244,14 @@ class Recorder {
   ir::Mutex mutex_;  ///< guards the list
   Node* first_ = nullptr;
   Node* last_ = nullptr;
-  std::uint64_t window_ = new_window();  ///< no other thread's
+  std::uint64_t window_ = new_window();  ///< unique among all threads
   std::uint64_t recorded_ = 0;
   std::vector<std::uint64_t> history_ = std::vector<std::uint64_t>(history_length);
   std::int64_t counted_bytes_ = 0;
 };
 
 std::int64_t bytes_of(const Node& node);
-/// What the node does: "add", or of a call the name of its op.
+/// The op's name, e.g. "add"; for a call, the name of its call op.
 std::string_view op_name(const Node& node);
 
 }  // namespace heddle::frontend

@@ -10,13 +10,13 @@
 namespace heddle::frontend {
 namespace {
 
-/// What a place of the program has sliced at.
+/// The starts that one call site has used.
 struct Seen {
   std::vector<ir::Dim> starts;
   std::uint32_t changed = 0;
 };
 
-/// Places that one thread has met. Forgotten when they are many: they only save compiling.
+/// Call sites of one thread. Cleared when there are too many; the table only saves compilations.
 constexpr std::size_t capacity = 4096;
 using Places = std::unordered_map<ir::Hash128, Seen, ir::Hash128Hasher>;
 

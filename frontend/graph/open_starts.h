@@ -6,9 +6,9 @@
 
 namespace heddle::frontend {
 
-/// Which starts of a slice or slice_update are arguments of programs: those that have changed at
-/// this place of the program before, as x(i) does in a loop over i. A bit for each of the
-/// first 32 axes; the others are never open.
+/// Returns the starts of a slice or slice_update that are program arguments, one bit for each of
+/// the first 32 axes. These are the starts that have changed before at this call site, as x(i) does
+/// in a loop over i. Later axes are never open.
 std::uint32_t open_starts(ir::Op op, const Site& site, const ir::Attributes& region);
 
 }  // namespace heddle::frontend

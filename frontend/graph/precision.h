@@ -6,8 +6,8 @@
 
 namespace heddle::frontend {
 
-/// What MatmulPrecision does in two steps, for a language whose scopes are not C++'s: sets this
-/// thread's own choice, nullopt for none, and returns what it was.
+/// The two steps of MatmulPrecision, for languages whose scopes differ from C++'s: sets this
+/// thread's own precision (nullopt for none) and returns the previous one.
 std::optional<Precision> exchange_thread_precision(std::optional<Precision> precision);
 
 }  // namespace heddle::frontend

@@ -17,7 +17,7 @@
 namespace heddle::frontend {
 namespace {
 
-/// Starts are left out: the keys of an evaluation say them, or which of them are arguments.
+/// Excludes starts: an evaluation's keys contain their values, or which of them are arguments.
 ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attributes) {
   Mix mix;
   mix.number(static_cast<std::uint64_t>(op)).number(static_cast<std::uint64_t>(dtype));
@@ -146,7 +146,7 @@ std::string at(std::string_view message, const Site& site) {
 
 namespace {
 
-/// Of a pending call.
+/// The type of a result of a pending call.
 ir::Type type_of_result(const Node& call, std::uint32_t index) {
   std::vector<ir::Type> types;
   for (const NodeRef& operand : call.operands()) types.push_back({operand->dtype, operand->shape});

@@ -12,8 +12,8 @@
 
 namespace heddle::frontend {
 
-/// Records op(operands), whose dtypes are already as the op wants them. Throws what ir::infer
-/// throws, with the user's line.
+/// Records op(operands). The operands must already have the dtypes that the op requires. Throws the
+/// errors of ir::infer, with the user's line.
 NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site);
 inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, ir::Attributes attributes,
                       Site site) {
@@ -23,22 +23,22 @@ inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site s
   return record(op, std::span(operands.begin(), operands.size()), {}, site);
 }
 
-/// Records a call; its results.
+/// Records a call and returns its results.
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
                                  std::initializer_list<ir::NamedAttribute> attributes, Site site);
 
-/// A 0-d node for a host scalar: an argument of programs, or a constant of theirs when it is
-/// `constant`, or when this thread traces.
+/// A 0-d node for a host scalar. It is a program argument; it is a program constant if `constant`
+/// is true or this thread is tracing.
 NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant);
 NodeRef record_constant(DType dtype, double value);
-/// A value that is there.
+/// A node with an existing value.
 NodeRef array_node(runtime::DeviceArray array);
 
-/// The indices along an axis of an array of that shape.
+/// Indices along an axis of an array of the given shape.
 NodeRef record_iota(ir::Shape shape, std::int64_t axis, DType dtype, Site site);
 
-/// The node cast to a dtype; itself when it has it. A weak scalar is taken in the dtype instead, as
-/// a C++ scalar would be: DTypeError, naming `op`, for an integer that does not fit.
+/// Casts the node to a dtype; returns the node itself if it already has it. A weak scalar is
+/// instead converted like a C++ scalar: DTypeError, naming `op`, for an integer that does not fit.
 NodeRef cast_to(const NodeRef& node, DType dtype, Site site, std::string_view op = "cast");
 NodeRef reshape_to(const NodeRef& node, ir::Shape shape, Site site);
 NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
@@ -46,22 +46,21 @@ NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site);
 /// The bits of a scalar in a dtype. DTypeError, naming `op`, for a number that does not fit an
 /// integer dtype.
 ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dtype, Site site);
-/// The bits of a number that certainly has a value in the dtype.
+/// The bits of a number that is known to be representable in the dtype.
 ir::ElementBits bits_of(DType dtype, double value);
-/// Where a number lies that an integer dtype does not hold, its fraction dropped: -1 below, 1 above
-/// and for NaN. 0 for all others.
+/// Compares a number, after truncation, with the range of an integer dtype: -1 if below, 1 if above
+/// or NaN, 0 if it fits.
 int side_of(const Scalar& scalar, DType dtype);
-/// The scalar as float64, rounded where it is an integer beyond 2^53; of a complex one the real
-/// part.
+/// The scalar as float64; integers beyond 2^53 are rounded. For a complex scalar, its real part.
 double value_of(const Scalar& scalar);
-/// What NumPy gives a Python scalar: bool, int64 (uint64 where that is too small), float64 or
+/// The dtype that NumPy gives a Python scalar: bool, int64 (uint64 if it does not fit), float64 or
 /// complex128.
 DType default_dtype(const Scalar& scalar);
 std::string text_of(const Scalar& scalar);
 
 /// "message (file.cpp:12)"
 std::string at(std::string_view message, const Site& site);
-/// Calls function and adds the place to the Heddle exceptions that it throws.
+/// Calls the function and appends the source location to Heddle exceptions that it throws.
 template <class Function>
 auto located(const Site& site, Function&& function) {
   try {

@@ -39,7 +39,7 @@ NodeRef borrow(const void* data, ir::Type type, std::shared_ptr<const void> owne
   const runtime::Device device = runtime::current_device();
   if (!runtime::capabilities_of(device).host_memory) return upload(data, std::move(type), site);
   const std::size_t bytes = bytes_of(type);
-  // Borrowed memory is never written: an update in place copies it first.
+  // Borrowed memory is never written: an in-place update copies it first.
   runtime::BufferRef buffer =
       runtime::borrow(const_cast<void*>(data), bytes, runtime::Stream::current(device),
                       [owner = std::move(owner)]() mutable { owner.reset(); });

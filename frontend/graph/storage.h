@@ -8,18 +8,18 @@
 
 namespace heddle::frontend {
 
-/// A value copied from host memory to the thread's device; errors name the place.
+/// Copies a value from host memory to the thread's device. Errors contain the site.
 NodeRef upload(const void* data, ir::Type type, const Site& site = {});
-/// A value that reads host memory where it lies, and holds `owner` meanwhile; where the thread's
-/// device does not reach host memory, one copied from it.
+/// A value that reads host memory in place and keeps `owner` alive. If the thread's device cannot
+/// access host memory, the value is copied.
 NodeRef borrow(const void* data, ir::Type type, std::shared_ptr<const void> owner,
                const Site& site = {});
-/// The bytes of an evaluated array in host memory, in C order; waits for them.
+/// Copies the bytes of an evaluated array to host memory, in C order; waits for them.
 std::vector<std::byte> download(const Node& node);
-/// The same into memory of the caller.
+/// The same into the caller's memory.
 void download_to(const Node& node, void* out);
 
-/// The elements of an array that is computed and lies in host memory; null for others.
+/// The elements of a computed array in host memory; null for other arrays.
 const std::byte* elements_on_host(const Node& node);
 
 /// Converts `count` elements as astype does.

@@ -30,8 +30,8 @@ Scalar constant_value(const Node& node) {
   return node.dtype == DType::u64 ? Scalar(low) : static_cast<std::int64_t>(low);
 }
 
-/// Computes 0-d int64 nodes of a trace on the host: nothing beyond 64 bits, of other ops, or of
-/// more than so many nodes.
+/// Computes 0-d int64 nodes of a trace on the host. Gives up on overflow of 64 bits, on unsupported
+/// ops, and beyond a limit of nodes.
 class HostIntegers {
  public:
   explicit HostIntegers(std::span<const Scalar> arguments) : arguments_(arguments) {}
@@ -146,7 +146,7 @@ int Trace::assume_side(const NodeRef& node, DType dtype) {
 NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op) {
   if (node->kind == Node::Kind::operation && node->dtype == dtype) return {};
   const std::optional<Scalar> value = value_of(*node);
-  // Throws for a value on another side.
+  // Throws if the value is out of range of the dtype.
   const ir::ElementBits bits = value ? scalar_bits(op, *value, dtype, site) : ir::ElementBits();
   assume_side(node, dtype);
   if (node->kind == Node::Kind::operation) return {};

@@ -17,48 +17,49 @@
 
 namespace heddle::frontend {
 
-/// What a weak node of a trace is for a call with these scalar arguments: one of them, a constant,
-/// or an integer that is computed from few of them.
+/// The value of a weak trace node in a call with these scalar arguments. It may be an argument, a
+/// constant, or an integer computed from few of them.
 std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> arguments);
 
-/// The recording of one function: its inputs, and the arrays from outside that it met.
+/// The recording of one function: its inputs and the captured arrays.
 class Trace {
  public:
-  /// Values of the enclosing traces are as values from outside.
+  /// Values of enclosing traces are treated as captured values.
   explicit Trace(const Trace* enclosing = nullptr);
 
   std::uint64_t id() const { return id_; }
-  /// Whether a value can only be had as a hidden input. Not a traced scalar of an enclosing trace,
-  /// which would no longer be weak.
+  /// True if a value can only be used as a hidden input. False for a traced scalar of an enclosing
+  /// trace, which would lose its weak type.
   bool is_outside(const Node& node) const;
   /// The next array input.
   NodeRef add_input(ir::Type type);
   /// The next scalar argument, as a weak value of float64, int64 or bool.
   NodeRef add_scalar(const Scalar& value);
-  /// The weak scalar that `node` is, in a dtype; null for one that is computed from others. Throws
+  /// Converts the weak scalar `node` to a dtype; null if it is computed from others. Throws
   /// DTypeError, naming `op`, if it does not fit.
   NodeRef scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op);
-  /// weak_value() at this call. Nothing may be traced by it that is not assumed.
+  /// weak_value() for the current call. Recorded ops may depend on it only through an Assumption.
   std::optional<Scalar> value_of(const Node& node) const;
-  /// side_of() the value of a weak node, if there is one. What is traced is then only for calls
-  /// with values on that side.
+  /// Returns side_of() the value of a weak node, if it has one. The trace is then valid only for
+  /// calls whose value is on that side.
   int assume_side(const NodeRef& node, DType dtype);
-  /// From here on the cell's value is that input.
+  /// From here on, the cell's value is the given input.
   void know(Cell* cell, NodeRef input) { captured_[cell] = std::move(input); }
-  /// A hidden scalar input: each call draws its value from the generator.
+  /// A hidden scalar input: each call takes a new key from the generator.
   NodeRef add_draw(std::shared_ptr<GeneratorState> generator);
-  /// The hidden input for a value from outside that a cell holds.
+  /// The hidden input for a captured value that is held by a cell.
   NodeRef capture(Cell* cell);
 
   struct Input {
     enum class Kind : std::uint8_t { array, scalar, capture, draw };
     Kind kind;
-    /// array: which; scalar: which scalar argument; capture: which cell; draw: which generator
+    /// array: its index; scalar: index of the scalar argument; capture: of the cell; draw: of the
+    /// generator
     std::uint32_t argument;
     NodeRef node;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
-  /// That a weak value lies on one side of an integer dtype, or has no value here.
+  /// The condition that a weak value is on one side of an integer dtype's range, or has no value.
   struct Assumption {
     NodeRef node;
     DType dtype;
@@ -69,7 +70,7 @@ class Trace {
   const std::vector<Assumption>& assumptions() const { return assumptions_; }
   const std::vector<CellRef>& captures() const { return captures_; }
   const std::vector<std::shared_ptr<GeneratorState>>& draws() const { return draws_; }
-  /// Each run looks at the status afterwards.
+  /// The status is checked after each run.
   void add_check(Check check) { checks_.push_back(std::move(check)); }
   const std::vector<Check>& checks() const { return checks_; }
 
@@ -104,10 +105,10 @@ class TraceScope {
   Trace* before_;
 };
 
-/// The nodes under some nodes of a trace, operands first.
+/// The trace's nodes on which `roots` depend, operands first.
 std::vector<Node*> reachable(const std::vector<NodeRef>& roots);
 
-/// Throws TraceError: `what` asks for a value, which is not there while tracing.
+/// Throws TraceError: `what` reads a value, which does not exist while tracing.
 [[noreturn]] void value_in_trace(const char* what, const Site& site);
 
 }  // namespace heddle::frontend
