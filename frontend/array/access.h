@@ -9,26 +9,25 @@
 
 namespace heddle::frontend {
 
-/// The library's way into an Array.
+/// Internal access to an Array's cell.
 struct Access {
   static Array make(NodeRef node);
-  /// The node of the array's value as this thread may use it: inside a trace, arrays from outside
-  /// become hidden inputs. ValueError for an array that holds nothing, TraceError for a value of
-  /// another trace.
+  /// The node of the array's value, usable by this thread: inside a trace, captured arrays become
+  /// hidden inputs. ValueError if the array holds no value, TraceError for a value of another
+  /// trace.
   static NodeRef node(const Array& array, const SourceLocation& where);
-  /// The node as it stands; null for an array that holds nothing.
+  /// The stored node; null if the array holds no value.
   static const NodeRef& raw(const Array& array);
   static Cell* cell(const Array& array) { return array.cell_; }
-  /// Takes the value out; the array holds nothing afterwards.
+  /// Moves the value out; the array then holds no value.
   static NodeRef take(Array& array);
   static void put(Array& array, NodeRef node);
-  /// TraceError for a variable that the traced function only captured.
+  /// TraceError if the traced function captured the variable.
   static void check_assignable(const Array& array);
-  /// Makes a value that of the variable, as assignment does, without evaluating. TraceError as
-  /// above.
+  /// Sets the variable's value, as assignment does, without evaluating. TraceError as above.
   static void assign(Array& array, NodeRef node);
-  /// A cell with the value, which leaves the array: its own unless a trace shares that. Inside a
-  /// trace arrays from outside are only read, and keep their value.
+  /// Moves the value out of the array and returns a cell with it. This is the array's own cell,
+  /// unless a trace shares it. Inside a trace, a captured array is only read and keeps its value.
   static Cell* move_cell(Array& from);
 };
 

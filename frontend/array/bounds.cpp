@@ -20,10 +20,12 @@ bool is_checking() {
   return checking;
 }
 
-/// Indices beyond it are reported as this one, so that a status holds twice as much.
+/// Indices beyond this limit are reported as the limit, because the encoding in a status doubles
+/// them.
 constexpr std::int64_t farthest = std::int64_t{1} << 61;
 
-/// 0, -1, 1, -2 ... as 0, 1, 2, 3 ..., because a status of -1 is success.
+/// Decodes 0, 1, 2, 3 ... to 0, -1, 1, -2 ... Codes are not negative, because a status of -1 means
+/// success.
 constexpr std::int64_t decoded(std::int64_t code) {
   return code % 2 == 0 ? code / 2 : -(code / 2) - 1;
 }
@@ -34,7 +36,7 @@ NodeRef encoded(const NodeRef& index, const Composer& on) {
   return on(Op::select, on(Op::less, index, zero), on(Op::invert, twice), twice);
 }
 
-/// The indices in i64, those beyond `farthest` as near to it as they come.
+/// The indices as i64, clamped to [-farthest, farthest].
 NodeRef bounded(const NodeRef& index, const Composer& on) {
   const auto limit = static_cast<double>(farthest);
   if (index->dtype == DType::u64)

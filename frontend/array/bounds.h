@@ -10,9 +10,9 @@ namespace heddle::frontend {
 std::string out_of_bounds(std::int64_t index, std::size_t axis, const std::string& array,
                           ir::Dim extent);
 
-/// Checks the integers of `index` against the extent of an axis of `node`, if HEDDLE_CHECK_BOUNDS
-/// is 1. Throws IndexError for one out of range. Outside of a trace it evaluates, waits and throws
-/// here; in a trace the next wait after a call throws. `what` is the function's name.
+/// If HEDDLE_CHECK_BOUNDS is 1, checks the integers of `index` against the extent of an axis of
+/// `node` and throws IndexError for one out of range. Outside a trace it evaluates, waits and
+/// throws immediately; in a trace the next wait after a call throws. `what` is the function's name.
 void check_bounds(const char* what, const NodeRef& index, const NodeRef& node, std::size_t axis,
                   const SourceLocation& where);
 

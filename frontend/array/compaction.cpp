@@ -9,7 +9,7 @@ namespace heddle::frontend {
 NodeRef places_of(const char* what, const NodeRef& mask, std::vector<NodeRef> beside,
                   const Composer& on) {
   if (Trace::current() != nullptr) value_in_trace(what, on.site);
-  // In one program, so that what the mask is made of is not made again for its places.
+  // One program for all, so that the mask's operands are not computed twice.
   beside.push_back(mask);
   std::vector<Array> arrays;
   for (const NodeRef& node : beside) arrays.push_back(Access::make(node));

@@ -7,8 +7,8 @@
 
 namespace heddle::frontend {
 
-/// The places where a mask, 1-d, holds, in order, as i64. Evaluates the mask, and waits for how
-/// many there are; `beside` are computed by the same program.
+/// The indices at which a 1-d mask is true, in order, as i64. Evaluates the mask and waits for
+/// their number. The same program computes `beside`.
 NodeRef places_of(const char* what, const NodeRef& mask, std::vector<NodeRef> beside,
                   const Composer& on);
 

@@ -24,7 +24,7 @@ using ir::Op;
 
 namespace {
 
-/// sin(pi x) / (pi x), the angle within half a turn of 0, where it is exact.
+/// sin(pi x) / (pi x). The angle is reduced to within half a turn of 0, where the sine is exact.
 Array complex_sinc(const Operand& x) {
   const Here here(x);
   constexpr double pi = 3.14159265358979323846;
@@ -39,7 +39,7 @@ Array complex_sinc(const Operand& x) {
   return where(here(equal(x, here(Scalar(0)))), here(Scalar(1)), here(ratio));
 }
 
-/// An op of the table; sinc of complex numbers is composed of others.
+/// An op of the op table; complex sinc is composed of other ops.
 Array of_one(Op op, const Operand& x) {
   const Operand* operands[] = {&x};
   if (op == Op::sinc && is_complex(frontend::common_dtype(operands))) return complex_sinc(x);
@@ -127,7 +127,7 @@ Array conj(const Operand& x) { return conjugate(x); }
 
 Array angle(const Operand& x, bool degrees) {
   const SourceLocation where = x.where();
-  // NumPy's imaginary part of real numbers is the Python number 0, which makes bool int64.
+  // NumPy uses the Python integer 0 as imaginary part of real numbers, so bool becomes int64.
   const bool is_real = !is_complex(dtype_of_operand(x));
   const Array radians =
       is_real ? arctan2({0, where}, x) : arctan2({imag(x), where}, {real(x), where});
@@ -186,7 +186,8 @@ Array nan_to_num(const Operand& x, const Operand& nan, const std::optional<Opera
 
 Array isclose(const Operand& x, const Operand& y, const Operand& rtol, const Operand& atol,
               bool equal_nan) {
-  // As in NumPy only y is made inexact; numbers stay weak, and take the tolerance with them.
+  // As in NumPy, only y is converted to an inexact dtype. Scalars stay weak, and so does the
+  // tolerance.
   const Here here(x);
   if (y.array() == nullptr && !y.scalar().is_inexact())
     return isclose(x, here(Scalar(frontend::value_of(y.scalar()))), rtol, atol, equal_nan);
@@ -239,7 +240,7 @@ bool array_equiv(const Operand& x, const Operand& y) {
 
 namespace {
 
-/// Whether x is that infinity; false for dtypes that have none.
+/// True where x is that infinity; false for dtypes without infinities.
 Array is_infinity(const char* op, const Operand& x, double infinity) {
   const NodeRef node = frontend::node_of(op, x);
   const Here here(x);

@@ -14,13 +14,14 @@
 namespace heddle::frontend {
 namespace {
 
-/// 0.d1d2d3... * 10^point of a value's magnitude, in the fewest digits that read back to it.
+/// The magnitude 0.d1d2d3... * 10^point, with the fewest digits that read back to the same value.
 struct Digits {
   std::string digits;  ///< no leading or trailing zeros; "" for 0
   int point = 0;
 };
 
-/// Shortest in scientific notation; in fixed notation large numbers have all their digits.
+/// Uses scientific notation, which gives the shortest digits; fixed notation prints all digits of
+/// large numbers.
 template <class Float, class Bits>
 std::string scientific_text(Bits bits) {
   char text[40];
@@ -63,7 +64,7 @@ struct Positional {
   std::string integer, fraction;
 };
 struct Scientific {
-  std::string integer, fraction, exponent;  ///< exponent with its sign, two digits at least
+  std::string integer, fraction, exponent;  ///< exponent with its sign and at least two digits
 };
 
 std::string sign_of(double value, Plus plus = Plus::hidden) {
@@ -72,7 +73,7 @@ std::string sign_of(double value, Plus plus = Plus::hidden) {
 
 void trim_zeros(std::string& digits) { digits.erase(digits.find_last_not_of('0') + 1); }
 
-/// At most `precision` digits behind the point, fewer where fewer identify the value.
+/// At most `precision` digits after the decimal point; fewer if they identify the value.
 Positional positional(DType dtype, const FloatElement& element, int precision,
                       Plus plus = Plus::hidden) {
   const Digits shortest = shortest_digits(dtype, element.bits);
@@ -98,7 +99,7 @@ Positional positional(DType dtype, const FloatElement& element, int precision,
   return result;
 }
 
-/// Between `least` and `most` digits behind the point.
+/// Between `least` and `most` digits after the decimal point.
 Scientific scientific(DType dtype, const FloatElement& element, int least, int most,
                       Plus plus = Plus::hidden) {
   const Digits shortest = shortest_digits(dtype, element.bits);
@@ -127,7 +128,7 @@ std::string pad(std::size_t width, const std::string& text) {
   return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
 }
 
-/// Decimal digits that the dtype always keeps: numpy.finfo(dtype).precision.
+/// Number of decimal digits that the dtype always preserves: numpy.finfo(dtype).precision.
 int decimal_precision(DType dtype) {
   if (dtype == DType::f64) return 15;
   return dtype == DType::f16 ? 3 : 6;
@@ -154,7 +155,7 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<FloatElement>& elements,
   }
   if (largest > 0) {
     const double cutoff = std::pow(10.0, std::min(8, decimal_precision(dtype)));
-    // NumPy compares in the array's dtype. A quotient that overflows is more than 1000 too.
+    // NumPy compares in the array's dtype. A quotient that overflows also exceeds 1000.
     scientific_ =
         largest >= cutoff || (!options.suppress && (smallest < rounded(dtype, 0.0001) ||
                                                     rounded(dtype, largest / smallest) > 1000.0));

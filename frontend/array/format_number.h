@@ -9,19 +9,19 @@
 
 namespace heddle::frontend {
 
-/// A finite or other float of some dtype: its value, which a double holds exactly, and its bits.
+/// A float of any dtype, possibly not finite: its value, exact as a double, and its bits.
 struct FloatElement {
   double value;
   std::uint64_t bits;
 };
 
-/// Whether positive numbers have a sign too.
+/// Whether positive numbers get a plus sign.
 enum class Plus : bool { hidden, shown };
 
-/// Formats the floats of one array alike, as numpy's FloatingFormat with floatmode "maxprec".
+/// Formats all floats of one array alike, as numpy's FloatingFormat with floatmode "maxprec".
 class FloatFormat {
  public:
-  /// `elements` are those that will be shown.
+  /// `elements` are the elements that will be printed.
   FloatFormat(DType dtype, const std::vector<FloatElement>& elements, const PrintOptions& options,
               Plus plus = Plus::hidden);
   std::string operator()(const FloatElement& element) const;
@@ -38,9 +38,9 @@ class FloatFormat {
   std::size_t exponent_digits_ = 0;
 };
 
-/// str() of a NumPy scalar: the fewest digits that read back to the value.
+/// str() of a NumPy scalar: the fewest digits that read back to the same value.
 std::string scalar_text(DType dtype, const FloatElement& element);
-/// str() of a NumPy complex scalar whose parts are of `part`: "(1-2.5j)", "2j".
+/// str() of a NumPy complex scalar with parts of dtype `part`: "(1-2.5j)", "2j".
 std::string complex_scalar_text(DType part, const FloatElement& real,
                                 const FloatElement& imaginary);
 

@@ -29,7 +29,7 @@ ir::Attributes along(std::size_t first, std::size_t count, ir::Shape shape = {})
   return attributes;
 }
 
-/// Which axes of a node are indexed, and what they are indexed by.
+/// The indexed axes of a node, and their index arrays.
 class Indexing {
  public:
   Indexing(const NodeRef& node, std::span<const AxisIndex> indexed, bool together, const Site& site)
@@ -60,7 +60,7 @@ class Indexing {
   }
 
   NodeRef take() const {
-    // gather pairs each indexed axis with one of the result, so the shorter of the two is padded.
+    // gather pairs each indexed axis with an axis of the result, so the shorter list is padded.
     const std::size_t rank = std::max(common_.size(), count());
     const ir::Shape padded = joined(ones(rank - common_.size()), common_);
     std::vector<NodeRef> operands = {
@@ -102,7 +102,7 @@ class Indexing {
  private:
   std::size_t count() const { return indexed_.size(); }
   std::ptrdiff_t before() const { return static_cast<std::ptrdiff_t>(before_); }
-  /// The indexed axes first.
+  /// The node with the indexed axes moved to the front.
   NodeRef front() const { return permute(node_, order_, site_); }
 
   void add_common(const ir::Shape& shape) {
@@ -116,8 +116,8 @@ class Indexing {
     }
   }
 
-  /// For each place along the indexed axes, 1 more than the number of the last element that goes
-  /// there; 0 where none does.
+  /// For each position along the indexed axes: 1 + the number of the last element written there, or
+  /// 0 if none is.
   NodeRef last_writer(ir::Dim picked) const {
     constexpr std::int64_t most_narrow = std::numeric_limits<std::uint32_t>::max();
     const bool narrow = picked.is_constant() && picked.constant() < most_narrow;
@@ -132,7 +132,7 @@ class Indexing {
     return record(Op::scatter_max, operands, along(0, count(), extents_), site_);
   }
 
-  /// From the common axes in front to where they belong, and back.
+  /// Moves the common axes from the front to their final position; common_in_front is the inverse.
   NodeRef common_in_place(const NodeRef& node) const {
     std::vector<std::int64_t> axes;
     const auto common = static_cast<std::int64_t>(common_.size());
@@ -157,9 +157,9 @@ class Indexing {
   std::span<const AxisIndex> indexed_;
   Site site_;
   std::vector<std::int64_t> order_;  ///< indexed axes, then the rest
-  ir::Shape extents_, rest_;         ///< of the indexed axes, and of the rest
-  ir::Shape common_;                 ///< what the indices broadcast to
-  std::size_t before_ = 0;           ///< how many of the rest come before the common axes
+  ir::Shape extents_, rest_;         ///< of the indexed axes, and of the other axes
+  ir::Shape common_;                 ///< broadcast shape of the indices
+  std::size_t before_ = 0;           ///< number of other axes before the common axes
 };
 
 }  // namespace

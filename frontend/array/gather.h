@@ -7,24 +7,24 @@
 
 namespace heddle::frontend {
 
-/// The elements of a node that indices along some of its axes pick, together after broadcasting.
-/// The axes that the indices have in common come in the place of the first indexed axis where these
-/// stand `together`, else in front. IndexError when the indices do not broadcast.
+/// Selects elements of a node by index arrays along some axes; the index arrays broadcast together.
+/// Their common axes replace the first indexed axis if `together`, else they come first. IndexError
+/// if the index arrays do not broadcast.
 NodeRef take_at(const NodeRef& node, std::span<const AxisIndex> indexed, bool together,
                 const Site& site);
 
-/// The shape that take_at gives.
+/// The shape of take_at's result.
 ir::Shape taken_shape(const NodeRef& node, std::span<const AxisIndex> indexed, bool together,
                       const Site& site);
 
-/// The node with a value written where take_at would read; the value broadcasts to taken_shape. Of
-/// several elements that go to one place the last stays, in C order.
+/// The node with a value written to the elements that take_at would read. The value broadcasts to
+/// taken_shape. If an element is written several times, the last value in C order is kept.
 NodeRef put_at(const NodeRef& node, std::span<const AxisIndex> indexed, bool together,
                const NodeRef& value, const Site& site);
 
-/// numpy.take_along_axis for an axis in range. Extents of other axes are equal or 1.
+/// numpy.take_along_axis for an axis in range. Along the other axes, extents are equal or 1.
 NodeRef take_along(const NodeRef& node, const NodeRef& index, std::size_t axis, const Site& site);
-/// The node with a value written where take_along would read.
+/// The node with a value written to the elements that take_along would read.
 NodeRef put_along(const NodeRef& node, const NodeRef& index, std::size_t axis, const NodeRef& value,
                   const Site& site);
 

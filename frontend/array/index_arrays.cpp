@@ -38,13 +38,14 @@ NodeRef number(std::int64_t value) {
   return frontend::record_scalar(DType::i64, static_cast<std::uint64_t>(value), true);
 }
 
-/// Whether the last axis runs fastest.
+/// True if the last axis varies fastest.
 bool is_c_order(std::string_view op, std::string_view order, const Site& site) {
   if (order == "C" || order == "F") return order == "C";
   throw ValueError(at(fmt::format("{}: order is \"C\" or \"F\", not \"{}\"", op, order), site));
 }
 
-/// Its number of elements; ShapeError for a negative extent, and for more than 64 bits count.
+/// Number of elements of the shape. ShapeError for a negative extent, or if the number exceeds 64
+/// bits.
 std::int64_t size_of(std::string_view op, const Shape& shape, const Site& site) {
   for (std::int64_t extent : shape) {
     if (extent >= 0) continue;
@@ -54,7 +55,7 @@ std::int64_t size_of(std::string_view op, const Shape& shape, const Site& site) 
                            [&] { return ir::element_count(frontend::to_ir(shape)).constant(); });
 }
 
-/// Integers or bools, as int64. A number has to lie in [0, bound) if it is to be `checked`.
+/// Integers or bools, as int64. With `checked`, a scalar must lie in [0, bound).
 NodeRef whole_numbers(std::string_view op, const Operand& given, std::int64_t bound, bool checked,
                       const Composer& on) {
   const NodeRef node = frontend::node_of(op, given);
@@ -114,7 +115,7 @@ std::vector<Array> unravel_index(const Operand& indices, const Shape& shape,
 
 namespace {
 
-/// A coordinate brought into its axis.
+/// A coordinate, brought into the range of its axis.
 NodeRef coordinate(const Operand& given, std::int64_t extent, std::string_view mode,
                    const Composer& on) {
   if (mode != "raise" && mode != "wrap" && mode != "clip") {
@@ -169,11 +170,11 @@ Array ravel_multi_index(Arrays coordinates, const Shape& shape,
 
 namespace {
 
-/// Of a triangle, so that its places are counted in 64 bits.
+/// Maximum number of columns of a triangle, so that the number of elements fits in 64 bits.
 constexpr std::int64_t most_columns = std::int64_t{1} << 31;
 
-/// Rows and columns of a triangle: which row a place lies in is searched for in how many places
-/// there are up to each row's end.
+/// Row and column indices of a triangle. The row of an element is found by a search in the
+/// cumulative element counts of the rows.
 class Triangle {
  public:
   Triangle(std::int64_t rows, std::int64_t columns, std::int64_t k, bool upper, const Composer& on)
@@ -196,7 +197,7 @@ class Triangle {
   NodeRef bounded(const NodeRef& value) const {
     return on_(Op::maximum, on_(Op::minimum, value, number(columns_)), number(0));
   }
-  /// 0 + 1 ... + value, of which no term is beyond the number of columns.
+  /// 0 + 1 ... + value, with each term limited to the number of columns.
   NodeRef sum_to(const NodeRef& value) const {
     const NodeRef low = bounded(value);
     const NodeRef triangle =
@@ -208,7 +209,7 @@ class Triangle {
     const std::int64_t low = std::clamp<std::int64_t>(value, 0, columns_);
     return low * (low + 1) / 2 + std::max<std::int64_t>(value - columns_, 0) * columns_;
   }
-  /// How many places there are in front of a row.
+  /// Number of elements before a row.
   NodeRef up_to(const NodeRef& row) const {
     const NodeRef lower =
         on_(Op::subtract, sum_to(on_(Op::add, row, number(k_))), number(sum_to(k_)));
@@ -220,7 +221,7 @@ class Triangle {
   }
 
   std::int64_t rows_, columns_;
-  std::int64_t k_;  ///< of the last diagonal that is in the triangle, or below the upper one
+  std::int64_t k_;  ///< the last diagonal of the lower triangle, or below the upper one
   bool upper_;
   const Composer& on_;
 };
@@ -271,7 +272,7 @@ std::vector<Array> diag_indices(std::int64_t n, std::int64_t ndim, SourceLocatio
 
 namespace {
 
-/// The extents, of which a diagonal needs at least two that are equal, if there are more than two.
+/// The shape. If there are more than two axes (or `always_equal`), all extents must be equal.
 Shape diagonal_shape(std::string_view op, const NodeRef& node, bool always_equal,
                      const SourceLocation& where) {
   frontend::require_rank(op, node, 2, where);
@@ -312,7 +313,7 @@ void fill_diagonal(Array& x, const Operand& values, bool wrap) {
   const NodeRef node = Access::node(x, values.where());
   const Shape shape = diagonal_shape("fill_diagonal", node, false, on.site);
   const NodeRef value = on.flat(frontend::element_node("fill_diagonal", values, node->dtype));
-  // Of the flattened array every step-th element, the last of which is in front of the end.
+  // A slice of the flattened array with this step; the last element is before the end.
   std::int64_t step = 1, size = 1;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     if (axis > 0) step = step * shape[axis] + 1;

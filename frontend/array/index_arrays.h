@@ -6,7 +6,7 @@
 
 namespace heddle::frontend {
 
-/// The coordinates, in C order, of the elements that indices count, which lie inside the shape.
+/// Converts flat indices, which must be inside the shape, to coordinates in C order.
 std::vector<NodeRef> unraveled(NodeRef flat, const ir::Shape& shape, const Composer& on);
 
 }  // namespace heddle::frontend

@@ -37,7 +37,7 @@ std::vector<IndexItem> present(std::initializer_list<IndexItem> items) {
   return result;
 }
 
-/// A value in the dtype of the array that it is written to.
+/// The value, converted to the dtype of the array that it is written to.
 NodeRef value_for(const NodeRef& base, const Operand& value) {
   return frontend::node_of("at", value, base->dtype);
 }
@@ -62,17 +62,17 @@ NodeRef fit(NodeRef value, const ir::Shape& place, const NodeRef& base, const Si
   return value;
 }
 
-/// A part of the base that the region slices, in the shape of its result, written back.
+/// Writes `part`, of the shape of the region's result, to the region's slice of the base.
 NodeRef written_back(const NodeRef& base, const Region& region, const NodeRef& part,
                      const Site& site) {
   frontend::require_same_device("at", *base, *part, site);
   if (region.whole) {
-    // Every element is written. A 0-d base, which has no axis to slice, always comes here.
+    // Every element is written. This is always so for a 0-d base, which has no axis to slice.
     const NodeRef all = frontend::broadcast_to_shape(part, region.result, site);
     return frontend::reshape_to(all, base->shape, site);
   }
   NodeRef element = part;
-  // In the slice's rank: with extents 1 for integers, without new axes.
+  // Reshape to the slice's rank: extent 1 for integer subscripts, no new axes.
   if (region.result != region.slice.shape && !element->shape.empty()) {
     element = frontend::broadcast_to_shape(element, region.result, site);
     element = frontend::reshape_to(element, region.slice.shape, site);
@@ -95,13 +95,13 @@ Array write_region(const NodeRef& base, const std::vector<IndexItem>& items, con
   return Access::make(written_back(base, region, element, site));
 }
 
-/// The only subscript, a mask of the leading axes; null for all others.
+/// The mask, if it is the only subscript; otherwise null.
 const Array* only_mask(const std::vector<IndexItem>& items) {
   if (items.size() != 1 || items[0].kind != IndexItem::Kind::array) return nullptr;
   return is_boolean(items[0].array->dtype()) ? items[0].array.get() : nullptr;
 }
 
-/// Whether a value is the same for all elements that a mask of `masked` axes picks of the base.
+/// True if the value is the same for all elements of the base that a mask of `masked` axes selects.
 bool is_same_for_all(const Operand& value, const NodeRef& base, std::size_t masked) {
   if (value.array() == nullptr) return true;
   const ir::Shape& shape = Access::node(*value.array(), value.where())->shape;
@@ -117,7 +117,7 @@ bool matches_leading_axes(const Array& mask, const NodeRef& base, const SourceLo
          std::equal(shape.begin(), shape.end(), base->shape.begin());
 }
 
-/// The value where a mask of the leading axes holds, the base elsewhere.
+/// The value where a mask of the leading axes is true, the base elsewhere.
 NodeRef choose_by(const NodeRef& mask, const NodeRef& value, const NodeRef& base,
                   const Site& site) {
   ir::Shape expanded = mask->shape;
@@ -186,8 +186,8 @@ IndexedArray& IndexedArray::operator=(const IndexedArray& value) {
   return *this = Operand(read, where_);
 }
 
-/// With a mask and a value that is the same for all that it picks, the whole array is combined and
-/// the mask chooses, which needs no evaluation.
+/// If a mask is the only subscript and the value is the same for all selected elements, the whole
+/// array is combined and the mask selects the result. This needs no evaluation.
 template <class Combine>
 IndexedArray& IndexedArray::update(const Operand& value, Combine combine) {
   const NodeRef base = Access::node(base_, where_);

@@ -48,7 +48,7 @@ NodeRef Composer::extent(ir::Dim extent) const {
   if (extent.is_constant()) {
     return record_scalar(DType::i64, static_cast<std::uint64_t>(extent.constant()), true);
   }
-  // The last of as many places and one more, so that an extent of 0 has one too.
+  // The last of `extent + 1` indices, so that an extent of 0 also has one.
   return reshape(part(places(extent + 1), 0, extent, 1), {});
 }
 

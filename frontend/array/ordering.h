@@ -9,7 +9,7 @@
 
 namespace heddle::frontend {
 
-/// Records what functions are composed of, all with the place of the user's line.
+/// Records the ops that functions are composed of, all with the caller's source location.
 struct Composer {
   SourceLocation site;
 
@@ -31,11 +31,11 @@ struct Composer {
   /// Elements [first, first + count) along an axis.
   NodeRef part(const NodeRef& node, std::int64_t axis, ir::Dim first, ir::Dim count) const;
   NodeRef flip(const NodeRef& node, std::int64_t axis) const;
-  /// The elements that indices, of as many axes, name along one axis; elsewhere they broadcast.
+  /// Gathers along one axis by `indices`, which has the node's rank; the other axes broadcast.
   NodeRef gather(const NodeRef& node, const NodeRef& indices, std::int64_t axis) const;
-  /// Of `length` zeros, the sums of the values, 1-d, that name each of them by its index.
+  /// A 1-d result of `length` zeros, to which each of the 1-d values is added at its index.
   NodeRef scatter_add(const NodeRef& values, const NodeRef& indices, ir::Dim length) const;
-  /// An extent as an i64 value, that of a symbol too.
+  /// An extent, possibly symbolic, as an i64 value.
   NodeRef extent(ir::Dim extent) const;
   /// 0, 1 ... length - 1, in i64.
   NodeRef places(ir::Dim length) const { return record_iota({length}, 0, DType::i64, site); }
@@ -47,8 +47,8 @@ struct Along {
   std::int64_t axis = 0;
   ir::Dim length() const { return node->shape[static_cast<std::size_t>(axis)]; }
 };
-/// The array, or for axes that name none the flattened array, with the one axis given. IndexError;
-/// ValueError for several, or for an empty list of them.
+/// The array with the one given axis; without an axis, the flattened array. IndexError for an axis
+/// out of range, ValueError for several axes or an empty list.
 Along along_axis(std::string_view op, const Operand& x, const Axes& axis);
 
 }  // namespace heddle::frontend

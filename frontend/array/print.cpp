@@ -23,7 +23,7 @@ namespace {
 constinit ir::Mutex options_mutex;
 PrintOptions current_options;
 
-/// An array's elements on the host, as text one by one.
+/// The elements of an array, copied to the host, for formatting.
 class Elements {
  public:
   Elements(const Array& array, const PrintOptions& options, const SourceLocation& where)
@@ -39,13 +39,13 @@ class Elements {
   }
   const PrintOptions& options() const { return options_; }
 
-  /// Of bool and integers.
+  /// For bool and integers.
   std::uint64_t bits(std::size_t index) const {
     std::uint64_t bits = 0;
     std::memcpy(&bits, bytes_.data() + index * size_of(dtype_), size_of(dtype_));
     return bits;
   }
-  /// A float, or a part of a complex number.
+  /// A float, or one part of a complex number.
   frontend::FloatElement floating(std::size_t index, bool imaginary = false) const {
     const DType part = real_dtype(dtype_);
     const std::byte* const element =
@@ -61,7 +61,7 @@ class Elements {
     return shown;
   }
 
-  /// The indices along an axis that are shown.
+  /// The indices along an axis that are printed.
   std::vector<std::int64_t> shown(std::size_t axis) const {
     const std::int64_t extent = shape_[axis], edge = options_.edgeitems;
     std::vector<std::int64_t> result;
@@ -72,7 +72,7 @@ class Elements {
     return result;
   }
 
-  /// Calls visit(index) for all that are shown.
+  /// Calls visit(index) for all elements that are printed.
   void visit_shown(const std::function<void(std::size_t)>& visit, std::size_t axis = 0,
                    std::size_t base = 0) const {
     if (axis == shape_.size()) return visit(base);
@@ -145,7 +145,7 @@ Format format_for(const Elements& elements) {
   return [text, width](std::size_t i) { return fmt::format("{:>{}}", text(i), width); };
 }
 
-/// Lays elements out in nested brackets, as numpy's _formatArray.
+/// Arranges elements in nested brackets, as numpy's _formatArray.
 class Layout {
  public:
   Layout(const Elements& elements, const Format& format, std::string_view separator)
@@ -171,7 +171,7 @@ class Layout {
     return separator_.substr(0, separator_.find_last_not_of(' ') + 1);
   }
 
-  /// The last axis: words that wrap at the line's end.
+  /// The last axis: words that wrap at the end of the line.
   std::string row(std::size_t axis, std::size_t base, const std::string& indent, int width) const {
     const int room = width - std::max(static_cast<int>(bare_separator().size()), 1);
     std::string done, line = indent;

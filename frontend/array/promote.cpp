@@ -19,14 +19,14 @@ namespace {
 using ir::Op;
 using ir::TypeRule;
 
-/// What an operand brings to promotion.
+/// Properties of an operand for type promotion.
 struct Part {
   DType dtype;
-  bool weak;    ///< takes the others' dtype within its kind
+  bool weak;    ///< takes the other operands' dtype within its kind
   bool scalar;  ///< a C++ scalar
 };
 
-/// The dtype of a weak value that meets no array: NumPy's for a Python scalar.
+/// The dtype of a weak value that is combined with no array: NumPy's for a Python scalar.
 DType default_dtype(DType dtype) {
   if (is_complex(dtype)) return DType::c128;
   if (is_floating(dtype)) return DType::f64;
@@ -41,13 +41,14 @@ Part part_of(const Operand& operand) {
   return {dtype, node->weak, false};
 }
 
-/// A weak integer that int64 does not hold.
+/// True for a weak integer that does not fit int64.
 bool is_beyond_default(const Operand& operand, const Part& part) {
   if (!part.weak || part.dtype != DType::u64) return false;
   return operand.array() != nullptr || side_of(operand.scalar(), DType::i64) != 0;
 }
 
-/// NEP 50: a weak scalar of a higher kind takes the array to that kind's default.
+/// NEP 50: if a weak scalar has a higher kind than the array, the result is that kind's default
+/// dtype.
 DType join_weak(DType strong, DType weak) {
   if (is_complex(weak)) return is_inexact(strong) ? complex_dtype(strong) : DType::c128;
   if (is_floating(weak) && !is_inexact(strong)) return DType::f64;
@@ -55,8 +56,8 @@ DType join_weak(DType strong, DType weak) {
   return strong;
 }
 
-/// The floating dtype that holds each of the operands, whose common dtype is given: int8 and uint8
-/// are float16 each, though their common dtype int16 is float32.
+/// The floating dtype for all operands, whose common dtype is given. int8 and uint8 each map to
+/// float16, although their common dtype int16 maps to float32.
 DType floating_of(std::span<const Operand* const> operands, DType common) {
   std::optional<DType> result;
   for (const Operand* operand : operands) {
@@ -68,7 +69,7 @@ DType floating_of(std::span<const Operand* const> operands, DType common) {
   return *result;
 }
 
-/// Powers that have kernels of their own.
+/// Exponents that have kernels of their own.
 bool is_special_exponent(const Scalar& scalar) {
   const double value = value_of(scalar);
   return scalar.imaginary == 0 &&
@@ -91,11 +92,11 @@ NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool e
   return record_scalar(dtype, bits, constant || is_boolean(dtype));
 }
 
-/// The dtype that several have together. As in NumPy each integer dtype meets the inexact ones, and
-/// not what other integers made: uint16, int16 and float32 are float32, not float64.
+/// The common dtype. As in NumPy, each integer dtype is promoted with the inexact dtypes, and not
+/// with the promotion of other integers: uint16, int16 and float32 give float32, not float64.
 DType common_of(ir::DTypeSet dtypes) {
   std::optional<DType> result;
-  for (int i = dtype_count; i-- > 0;) {  // inexact dtypes are the last
+  for (int i = dtype_count; i-- > 0;) {  // inexact dtypes come last
     const auto dtype = static_cast<DType>(i);
     if ((dtypes & ir::set_of(dtype)) == 0) continue;
     result = result ? promote_types(*result, dtype) : dtype;
@@ -133,8 +134,8 @@ Array record_in(Op op, Operands operands, DType dtype) {
   return finish(record(op, nodes, {}, operands[0]->where()), operands);
 }
 
-/// Where an operand lies that is an integer scalar and not in an integer dtype's range: see
-/// side_of(). What is traced for a scalar argument is then for such values only.
+/// side_of() an integer scalar operand, 0 for other operands. For a traced scalar argument, the
+/// trace is then valid only for values on that side.
 int side_of_operand(const Operand& operand, DType dtype) {
   if (operand.array() == nullptr) {
     const Scalar& scalar = operand.scalar();
@@ -150,7 +151,7 @@ Scalar scalar_of(const Operand& operand) {
   return Trace::current()->value_of(*Access::node(*operand.array(), operand.where())).value();
 }
 
-/// The first negative one of integers that are computed and lie in host memory.
+/// The first negative element of a computed integer array in host memory.
 std::optional<std::int64_t> negative_on_host(const NodeRef& node) {
   const std::byte* const elements = elements_on_host(*node);
   if (elements == nullptr || !is_signed_integer(node->dtype)) return std::nullopt;
@@ -166,10 +167,11 @@ std::optional<std::int64_t> negative_on_host(const NodeRef& node) {
   });
 }
 
-/// NumPy's error, for exponents that are known here: numbers, and arrays computed on the host.
+/// Throws NumPy's error for negative exponents that are known now: scalars, and arrays computed on
+/// the host.
 void check_integer_power(Operands operands, DType dtype) {
   const Operand& exponent = *operands[1];
-  // No power is taken of or by no elements.
+  // Without elements, no power is computed.
   const auto is_empty = [](const Operand* operand) {
     if (operand->array() == nullptr) return false;
     const ir::Shape& shape = Access::node(*operand->array(), operand->where())->shape;
@@ -201,8 +203,8 @@ DType arithmetic_dtype(Op op, DType dtype, const SourceLocation& where) {
       at(fmt::format("{} is not defined for bool; use {}", info.name, instead), where));
 }
 
-/// compare(array, scalar) for an integer beyond the array's dtype, where the order is the same for
-/// all elements.
+/// compare(array, scalar) for an integer outside the range of the array's dtype: the result is the
+/// same for all elements.
 Array constant_comparison(Op op, int side, const Operand& array) {
   const bool result =
       op == Op::not_equal || (side > 0 ? op == Op::less || op == Op::less_equal
@@ -212,7 +214,7 @@ Array constant_comparison(Op op, int side, const Operand& array) {
                                          node->shape, array.where()));
 }
 
-/// The comparison with its operands exchanged.
+/// The comparison for exchanged operands.
 Op mirrored(Op op) {
   switch (op) {
     case Op::less:
@@ -228,7 +230,7 @@ Op mirrored(Op op) {
   }
 }
 
-/// Signed against uint64, exactly: no dtype holds both.
+/// Compares a signed integer with uint64 exactly, since no dtype holds both.
 Array compare_mixed(Op op, const Operand& x, const Operand& y) {
   const DType dtype = part_of(x).dtype;
   if (!is_signed_integer(dtype)) return compare_mixed(mirrored(op), y, x);
@@ -260,7 +262,7 @@ Array compare(Op op, Operands operands) {
   return record_in(op, operands, common_dtype(operands));
 }
 
-/// Real operands are cast; infer refuses others.
+/// Casts real operands; ir::infer rejects others.
 Array draw(Op op, Operands operands) {
   const std::string_view name = ir::info(op).name;
   std::vector<NodeRef> nodes;
@@ -290,7 +292,7 @@ Array load_exponent(Op op, Operands operands) {
   NodeRef node = node_of(name, y, exponent.scalar ? DType::i64 : exponent.dtype, false);
   const Site site = x->where();
   if (node->dtype == DType::u32 || node->dtype == DType::u64 || node->dtype == DType::i64) {
-    // Beyond this the result is 0 or infinite anyway, and it survives the cast.
+    // Beyond this limit the result is 0 or infinite anyway, and the limit fits the cast.
     constexpr double limit = 1 << 20;
     node = record(Op::minimum, {node, record_constant(node->dtype, limit)}, site);
     if (node->dtype == DType::i64) {
@@ -318,7 +320,7 @@ DType common_dtype(Operands operands) {
     }
     const bool integers = weak && is_integer(*weak) && is_integer(dtype);
     weak = weak ? promote_types(*weak, dtype) : dtype;
-    // Integers without a common dtype are one kind all the same, as Python's are.
+    // Weak integers without a common dtype still count as integers, as in Python.
     if (integers && is_inexact(*weak)) weak = DType::i64;
   }
   if (weak && is_integer(*weak) && beyond_default) weak = DType::u64;
@@ -405,7 +407,7 @@ Array select(const Operand& condition, const Operand& x, const Operand& y, std::
 
 Array clip(const Operand& x, const Operand* low, const Operand* high) {
   const NodeRef node = node_of("clip", x);
-  // Integers beyond the array's dtype are no bounds.
+  // Integers outside the array's dtype do not bound anything.
   const bool has_low = low != nullptr && side_of_operand(*low, node->dtype) >= 0;
   const bool has_high = high != nullptr && side_of_operand(*high, node->dtype) <= 0;
   std::vector<const Operand*> operands{&x};
@@ -427,7 +429,7 @@ DType accumulator_dtype(DType dtype) {
 
 namespace {
 
-/// Kinds of dtypes, in NumPy's order.
+/// The kind of a dtype, as a number in NumPy's order.
 int kind_of(DType dtype) {
   if (is_boolean(dtype)) return 0;
   if (is_unsigned_integer(dtype)) return 1;

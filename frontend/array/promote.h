@@ -11,42 +11,43 @@
 
 namespace heddle::frontend {
 
-/// The dtype that NumPy gives operands together: arrays promote first, then scalars join within
-/// their kind (NEP 50).
+/// The common dtype as in NumPy: arrays promote first, then scalars join within their kind (NEP
+/// 50).
 DType common_dtype(std::span<const Operand* const> operands);
-/// The operand as a node of a dtype. A scalar that is one of `constants` is one of the program's.
+/// The operand as a node of a dtype. A scalar becomes a constant of the program if it is one of
+/// `constants`.
 NodeRef node_of(std::string_view op, const Operand& operand, DType dtype);
-/// The operand as it is; a scalar takes its C++ type.
+/// The operand without a cast; a scalar takes the dtype of its C++ type.
 NodeRef node_of(std::string_view op, const Operand& operand);
 
-/// As numpy.asarray of the operand: a number is of its default dtype, whatever it meets. An integer
-/// beyond 64 bits, which no integer dtype holds, is the nearest float64.
+/// numpy.asarray of the operand: a scalar takes its default dtype, whatever it is combined with. An
+/// integer beyond 64 bits, which no integer dtype holds, becomes the nearest float64.
 NodeRef asarray_node(std::string_view op, const Operand& operand);
 
-/// What is written into an array, or what a reduction starts from: arrays are cast, numbers have to
-/// fit once their fraction is dropped (DTypeError; ValueError for NaN in an integer dtype).
+/// Converts a value that is written into an array, or a reduction's start value. Arrays are cast.
+/// Scalars must fit after truncation: DTypeError otherwise, ValueError for NaN in an integer dtype.
 NodeRef element_node(std::string_view op, const Operand& value, DType dtype);
-/// What a new array is filled with: as element_node, but floats are cast.
+/// Converts the fill value of a new array: as element_node, except that floats are cast.
 NodeRef fill_node(std::string_view op, const Operand& value, DType dtype);
 
-/// Records an elementwise op with NumPy's promotion. The result is weak when all operands are.
+/// Records an elementwise op with NumPy's promotion. The result is weak if all operands are.
 Array elementwise(ir::Op op, std::initializer_list<const Operand*> operands);
 Array unary(ir::Op op, const Operand& x);
 Array binary(ir::Op op, const Operand& x, const Operand& y);
 Array select(const Operand& condition, const Operand& x, const Operand& y, std::string_view name);
-/// numpy.clip of an array, a null bound being none: an integer scalar beyond its integer dtype that
-/// changes nothing is no bound either.
+/// numpy.clip of an array. A null bound means no bound, and so does an integer scalar beyond the
+/// integer dtype that changes nothing.
 Array clip(const Operand& x, const Operand* low, const Operand* high);
 
-/// The result of an in-place operator: cast back to the array's dtype, if it is of the same kind,
-/// and of the same shape.
+/// The result of an in-place operator, cast back to the array's dtype. It must have the same kind
+/// and shape.
 Array in_place(std::string_view op, const Array& before, const Array& after, const Site& site);
-/// What NumPy accumulates sums and products of a dtype in.
+/// The dtype in which NumPy accumulates sums and products.
 DType accumulator_dtype(DType dtype);
-/// Whether numpy.can_cast(from, to, "same_kind").
+/// numpy.can_cast(from, to, "same_kind").
 bool can_cast_same_kind(DType from, DType to);
-/// can_cast_same_kind of an operand. A number is of a kind, whatever its C++ type is; whether it
-/// fits is another question.
+/// can_cast_same_kind of an operand. A scalar counts by its kind, whatever its C++ type; its value
+/// is not checked.
 bool holds_kind_of(const Operand& operand, DType dtype);
 
 }  // namespace heddle::frontend

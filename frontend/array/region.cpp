@@ -36,7 +36,7 @@ class RegionBuilder {
     for (const IndexItem& item : items_) {
       const std::size_t before = region_.indexed.size();
       add(item, rank - taken);
-      // One that is no index ends the run that stand together.
+      // A subscript that is not an index array ends the run of adjacent ones.
       if (region_.indexed.size() > before) {
         region_.together &= !run_ended_;
       } else if (before > 0) {
@@ -98,14 +98,14 @@ class RegionBuilder {
     const ir::Dim extent = node_->shape[axis_];
     check_index(node_, axis_, index, site_);
     if (by_array_) {
-      // Beside arrays an integer is an index like them.
+      // Combined with index arrays, an integer is an index array, too.
       return add_index(
           frontend::record_scalar(DType::i64, static_cast<std::uint64_t>(index), false));
     }
     add_axis(index < 0 ? extent + index : ir::Dim(index), 1, 1);
   }
 
-  /// The next axis, whole, indexed by integers.
+  /// Adds the next axis, whole, indexed by integers.
   void add_index(NodeRef index) {
     region_.indexed.push_back({region_.result.size(), std::move(index)});
     add_slice({});
@@ -121,7 +121,7 @@ class RegionBuilder {
           at(fmt::format("arrays that index must be of integers or bool, not {}", describe(*index)),
              site_));
     }
-    // As in NumPy an axis of extent 0, along which nothing is picked, fits any.
+    // As in NumPy, a mask extent of 0 matches any extent, as nothing is selected.
     if (!std::equal(
             index->shape.begin(), index->shape.end(),
             node_->shape.begin() + static_cast<std::ptrdiff_t>(axis_),
@@ -132,7 +132,7 @@ class RegionBuilder {
     }
     const std::vector<NodeRef> places = nonzero_places("indexing by a mask", index, site_);
     if (index->shape.empty()) {
-      // A mask of one element picks all of the rest, once or not at all.
+      // A 0-d mask selects the whole rest once or not at all.
       region_.indexed.push_back({region_.result.size(), places.front()});
       region_.result.emplace_back(1);
     }
@@ -156,7 +156,7 @@ class RegionBuilder {
       const std::int64_t start = bound(slice.start, step > 0 ? 0 : n - 1);
       const std::int64_t stop = bound(slice.stop, step > 0 ? n : -1);
       const std::int64_t distance = step > 0 ? stop - start : start - stop;
-      // Steps beyond the extent take one element; kept small so that nothing overflows.
+      // A step beyond the extent selects one element. It is clamped to avoid overflow.
       const std::int64_t stride = std::clamp<std::int64_t>(step, -n - 1, n + 1);
       const std::int64_t magnitude = std::abs(stride);
       const std::int64_t count = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
@@ -165,7 +165,8 @@ class RegionBuilder {
     region_.result.push_back(region_.slice.shape.back());
   }
 
-  /// Bounds of an axis whose extent is known at launch only: not clipped, and checked then.
+  /// Slice of an axis whose extent is known only at launch. Bounds are not clipped; they are
+  /// checked at launch.
   void add_symbolic_slice(const Slice& slice, std::int64_t step, ir::Dim extent) {
     if (step != 1 && step != -1) {
       throw ShapeError(at(fmt::format("axis {} of {} has a symbolic extent, which takes slices of "

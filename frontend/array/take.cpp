@@ -36,12 +36,13 @@ std::size_t place_of(std::string_view op, const NodeRef& node, std::int64_t axis
   return static_cast<std::size_t>(frontend::axis_of(op, axis, frontend::rank_of(node), site));
 }
 
-/// Integers for an axis of a node, by the mode. IndexError for one that is known to be outside.
+/// Indices for an axis of a node, treated by the mode. IndexError if one is known to be out of
+/// range.
 NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& node,
                    std::size_t axis, std::string_view mode) {
   NodeRef index = frontend::node_of(op, indices);
   const SourceLocation site = indices.where();
-  // As in NumPy bools are 0 and 1 here, and no mask.
+  // As in NumPy, bools are the integers 0 and 1 here, not a mask.
   if (is_boolean(index->dtype)) index = frontend::cast_to(index, DType::i64, site);
   if ((ir::integers & ir::set_of(index->dtype)) == 0) {
     throw DTypeError(
@@ -61,7 +62,7 @@ NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& n
   const Composer on{site};
   const NodeRef wide = on.cast(index, DType::i64);
   if (mode == "wrap") return on(Op::remainder, wide, on.extent(node->shape[axis]));
-  // Indices that count from the end are below 0, and clipped.
+  // Indices that count from the end are negative, so they are clipped to 0.
   const NodeRef last = on.extent(node->shape[axis] - 1);
   return on(Op::maximum, on(Op::minimum, wide, last), frontend::record_constant(DType::i64, 0));
 }
@@ -81,7 +82,7 @@ void refuse_in_trace(std::string_view op, const Site& site) {
                       site));
 }
 
-/// The running sums of integers, 1-d and at least one, computed; and the last of them.
+/// The computed cumulative sums of integers (1-d, at least one), and the last of them.
 std::pair<NodeRef, std::int64_t> running_sums(const NodeRef& node, const Composer& on) {
   const NodeRef sums = on.reduce(Op::cumsum, on.cast(node, DType::i64), {0});
   const Array computed = Access::make(sums);
@@ -124,7 +125,7 @@ std::vector<NodeRef> frontend::nonzero_places(std::string_view op, const NodeRef
   NodeRef positions = on.places(0);
   if (!(flat->shape[0] == ir::Dim(0))) {
     const auto [ranks, count] = running_sums(flat, on);
-    // Each place goes where its rank says; those where the mask does not hold go nowhere.
+    // Each selected index goes to the position given by its rank; the others go nowhere.
     const NodeRef rank = on(Op::subtract, ranks, record_constant(DType::i64, 1));
     const NodeRef target = on(Op::select, flat, rank, on.extent(count));
     positions = on.scatter_add(on.places(flat->shape[0]), target, count);
@@ -143,7 +144,7 @@ Array take(const Operand& x, const Operand& indices, std::optional<std::int64_t>
 
 namespace {
 
-/// An index of the array's rank.
+/// An index array with the array's rank.
 NodeRef index_beside(const char* op, const NodeRef& node, const Operand& indices, std::size_t axis,
                      const SourceLocation& site) {
   const NodeRef index = index_node(op, indices, node, axis, "raise");
@@ -239,7 +240,7 @@ Array extract(const Operand& condition, const Operand& x) {
 
 namespace {
 
-/// Whether any element is not 0, then for each axis the first and the last place where one is.
+/// Whether any element is nonzero, then for each axis the first and the last index with a nonzero.
 std::vector<std::int64_t> bounds_of_nonzero(const NodeRef& node, const Composer& on) {
   const int rank = frontend::rank_of(node);
   const NodeRef flags = on.cast(node, DType::boolean);
@@ -300,7 +301,7 @@ Array repeat(const Operand& x, const Array& counts, std::optional<std::int64_t> 
   if (min({Access::make(each), site}).item<std::int64_t>(site) < 0)
     throw ValueError(at("repeat: counts must not be negative", site));
   const auto [ends, total] = running_sums(each, on);
-  // A mark where each slice begins; their running sum is the slice's number, and 1 more.
+  // Put a 1 where each slice begins; the cumulative sum is then the slice's number + 1.
   const NodeRef one = frontend::record_constant(DType::i64, 1);
   const NodeRef marks = on.scatter_add(one, on(Op::subtract, ends, each), total);
   const NodeRef number = on(Op::subtract, on.reduce(Op::cumsum, marks, {0}), one);

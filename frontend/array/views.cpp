@@ -74,7 +74,7 @@ NodeRef tile_along(const NodeRef& node, std::int64_t axis, std::int64_t count, b
                    const Site& site) {
   if (count == 1) return node;
   if (node->shape.size() == ir::max_rank) {
-    // There is no room for one more axis: the axes before and behind are one each meanwhile.
+    // The rank is at its maximum, so merge the axes before and after this one to make room.
     const auto before = node->shape.begin() + axis, behind = before + 1;
     const NodeRef merged = located(site, [&] {
       const ir::Shape shape = {ir::element_count({node->shape.begin(), before}), *before,
@@ -112,7 +112,7 @@ NodeRef diagonal_of(std::string_view op, const NodeRef& node, std::int64_t k, co
   const std::int64_t above = std::clamp<std::int64_t>(k, 0, columns);
   const std::int64_t below = std::clamp<std::int64_t>(-k, 0, rows);
   const std::int64_t length = std::min(rows - below, columns - above);
-  // In C order neighbours on a diagonal are a row and an element apart.
+  // In C order, neighbours on a diagonal are one row and one element apart.
   ir::Shape flat(node->shape.begin(), node->shape.end() - 2);
   flat.emplace_back(rows * columns);
   return slice_along(reshape_to(node, std::move(flat), site), rank - 2, below * columns + above,

@@ -12,7 +12,7 @@
 namespace heddle::frontend {
 namespace {
 
-/// The state of a call that has ended, for the thread's next. A call within a call makes its own.
+/// The state of a finished call, reused by the thread's next call. Nested calls allocate their own.
 std::unique_ptr<CallState>& spare_state() {
   return runtime::per_thread<std::unique_ptr<CallState>>();
 }
@@ -41,7 +41,7 @@ void clear(CallState& state) {
 
 Call::Call(const void* types) : state(take_state()) { state->types = types; }
 Call::~Call() {
-  // Of a call that failed; launch() leaves none.
+  // The call failed; launch() leaves no inputs.
   for (const CallState::Input& input : state->inputs) {
     if (input.taken != nullptr) Access::put(*input.taken, input.node);
   }

@@ -27,7 +27,7 @@ namespace {
 using Source = TracedFunction::Source;
 using Input = CallState::Input;
 
-/// Whether the call may have the array's memory: it has the only reference to it.
+/// True if the call may reuse the array's memory, because it holds the only reference.
 bool can_donate(const Input& input) {
   return input.taken != nullptr && input.node->unique() && input.node->value.buffer.unique() &&
          input.node->value.buffer->pooled();
@@ -35,13 +35,13 @@ bool can_donate(const Input& input) {
 
 runtime::Device device_of(const runtime::DeviceArray& array) { return array.buffer->device(); }
 
-/// No other device's.
+/// A number that is unique to the device.
 std::int32_t number_of(runtime::Device device) {
   constexpr int ordinal_bits = 16;
   return static_cast<std::int32_t>(device.kind) << ordinal_bits | device.ordinal;
 }
 
-/// Of everything that decides what is traced and compiled, but for captures.
+/// Hash of everything that determines what is traced and compiled, except captures.
 ir::Hash128 signature(const JitOptions& options, CallState& call, runtime::Device device) {
   struct Call {
     const void* types;
@@ -78,13 +78,13 @@ ir::Hash128 signature(const JitOptions& options, CallState& call, runtime::Devic
   return ir::hash_of(call.key);
 }
 
-/// What the function's captured arrays hold now.
+/// Collects the current values of the function's captured arrays.
 void take_captures(CallState& call, const TracedFunction& function) {
   call.captured.clear();
   for (const CellRef& cell : function.captures) call.captured.push_back(cell->node);
 }
 
-/// A captured array may have got another dtype, shape or device since the trace.
+/// False if a captured array's dtype, shape, alignment or device has changed since the trace.
 bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeRef& node = nodes[i];
@@ -98,7 +98,7 @@ bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& no
   return true;
 }
 
-/// A number may lie on another side of a dtype than when it was traced.
+/// False if a number is on another side of a dtype's range than when it was traced.
 bool assumptions_hold(const TracedFunction& function, const CallState& call) {
   if (function.assumptions.empty()) return true;
   std::vector<Scalar> scalars;
@@ -114,7 +114,7 @@ bool all_hold_something(const std::vector<NodeRef>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](const NodeRef& node) { return bool(node); });
 }
 
-/// No call can fit it again: a captured array is gone.
+/// True if no call can match it again, because a captured array was destroyed.
 bool is_dead(const std::shared_ptr<const TracedFunction>& function) {
   return std::any_of(function->captures.begin(), function->captures.end(), [](const CellRef& cell) {
     return cell->abandoned.load(std::memory_order_relaxed);
@@ -157,7 +157,7 @@ class Launch {
     note_explicit_evaluation();
   }
 
-  /// Of the first argument. An array that is no argument may be one that the function does not use.
+  /// The device of the first argument. A captured array is ignored, as the function may not use it.
   runtime::Device choose_device() const {
     for (const Input& input : call_.inputs) {
       if (input.kind == Input::Kind::array && input.hidden == nullptr)
@@ -166,7 +166,7 @@ class Launch {
     return runtime::current_device();
   }
 
-  /// Of the first array that it uses.
+  /// The device of the first array that the function uses.
   runtime::Device device_for(const TracedFunction& function, runtime::Device otherwise) const {
     for (const Source& source : function.parameters) {
       if (!source.by_value()) return device_of(node_of(source)->value);
@@ -181,7 +181,8 @@ class Launch {
     return false;
   }
 
-  /// Once a function; loudly for JitOptions::donate, as a temporary may be meant for nothing.
+  /// Reported once per function. It is a warning only for JitOptions::donate, since a temporary may
+  /// be passed without the wish to donate.
   void report(const Input& input, std::string_view why) {
     const std::vector<int>& asked = state_.options.donate;
     const bool option = std::find(asked.begin(), asked.end(), input.argument) != asked.end();
@@ -202,7 +203,7 @@ class Launch {
     for (auto& candidate : call_.candidates) {
       if (!assumptions_hold(*candidate, call_)) continue;
       take_captures(call_, *candidate);
-      // Tracing again finds the array where it is now, or throws at the line that reads it.
+      // Tracing again either finds the array's new value, or throws at the line that reads it.
       if (!all_hold_something(call_.captured)) continue;
       evaluate_captures();
       if (captures_fit(*candidate, call_.captured)) return std::move(candidate);
@@ -311,7 +312,7 @@ class Launch {
     return {source.dtype, scalar_bits("scalar argument", scalar, source.dtype, Site())};
   }
 
-  /// A donated array is the call's alone, and so is its memory, until the inputs are let go.
+  /// A donated array and its memory belong only to the call until the inputs are released.
   void launch(const TracedFunction& function, runtime::Stream stream) {
     for (const Source& source : function.parameters) {
       runtime::ArgumentView& argument = call_.arguments.emplace_back();
@@ -355,7 +356,8 @@ std::optional<Precision> precision_of(const JitState& state) {
 
 const void* launch(JitState& state, Call& call, const TraceBody& body) {
   call.state->function = Launch(state, *call.state).run(body);
-  // Whatever was read: a result that took over a donated array's memory is alone with it.
+  // Release everything that was read, so that a result that reuses a donated array's memory is its
+  // only owner.
   call.state->arguments.clear();
   call.state->inputs.clear();
   call.state->captured.clear();

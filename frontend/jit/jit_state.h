@@ -20,31 +20,31 @@ namespace heddle::frontend {
 
 struct TracedFunction;
 
-/// One call's arguments, flattened in order.
+/// The flattened arguments of one call, in order.
 struct CallState {
   struct Input {
     enum class Kind : std::uint8_t { array, scalar, spec };
     Kind kind = Kind::array;
-    bool donate = false;     ///< asked for
-    bool donated = false;    ///< and the call may have its memory
-    Array* taken = nullptr;  ///< where the value came from, when it was taken
-    Cell* hidden = nullptr;  ///< the variable of an array that is no argument
+    bool donate = false;     ///< donation was requested
+    bool donated = false;    ///< the call may reuse the memory
+    Array* taken = nullptr;  ///< the Array from which the value was taken
+    Cell* hidden = nullptr;  ///< the variable of an array that is not an argument
     int argument = 0;        ///< position, for messages
     NodeRef node;            ///< array
     Scalar scalar = 0;       ///< scalar
-    ir::Type type;           ///< of specs, and once resolve_types() was called of arrays
+    ir::Type type;           ///< for specs; for arrays after resolve_types()
   };
   std::vector<Input> inputs;
-  std::string key;  ///< bytes of everything static; launch() makes a signature of it
+  std::string key;  ///< all static data as bytes; launch() hashes it into a signature
   const void* types = nullptr;
   int argument = 0;
-  int positions = 0;  ///< arguments that have one; INT_MAX where there may be more
+  int positions = 0;  ///< number of positional arguments; INT_MAX if unknown
   bool donate = false;
   std::vector<NodeRef> results;
   std::size_t next_result = 0;
-  std::shared_ptr<const TracedFunction> function;  ///< that was launched
+  std::shared_ptr<const TracedFunction> function;  ///< the launched function
 
-  // What a launch needs room for; it stays from call to call.
+  // Buffers of a launch, kept to avoid allocation in the next call.
   std::vector<std::shared_ptr<const TracedFunction>> candidates;
   std::vector<NodeRef> captured;
   std::vector<runtime::ArgumentView> arguments;
@@ -55,15 +55,15 @@ struct CallState {
 
 /// A function traced for one signature.
 struct TracedFunction {
-  /// Where a parameter of the program, or a result of the function, comes from.
+  /// Origin of a program parameter, or of a result of the function.
   struct Source {
     enum class Kind : std::uint8_t { input, scalar, capture, draw, output };
     Kind kind;
-    std::uint32_t index;  ///< of the call's inputs; of captures; of draws; of the program's outputs
+    std::uint32_t index;  ///< into the call's inputs, captures, draws, or the program's outputs
     DType dtype;
     bool by_value() const { return kind == Kind::scalar || kind == Kind::draw; }
   };
-  /// The status of a call that may fail, as Check::status.
+  /// The status of a call that may fail; see Check::status.
   struct Status {
     std::uint32_t output;  ///< of the program
     FailureMessage message;
@@ -80,10 +80,10 @@ struct TracedFunction {
   std::vector<ir::Type> capture_types;
   std::vector<bool> capture_aligned;
   std::vector<runtime::Device> capture_devices;
-  runtime::Device device;  ///< that it runs on
+  runtime::Device device;  ///< on which it runs
   std::shared_ptr<const void> structure;
-  std::shared_ptr<const runtime::Executable> executable;  ///< null when nothing has to be computed
-  std::vector<runtime::Argument> extras;                  ///< behind the parameters' arguments
+  std::shared_ptr<const runtime::Executable> executable;  ///< null if nothing has to be computed
+  std::vector<runtime::Argument> extras;                  ///< follow the parameters' arguments
   std::shared_ptr<const ir::Graph> general;               ///< runtime::SiteProgram::general
 };
 
@@ -98,24 +98,25 @@ struct JitState {
   runtime::BoundedMap<ir::Hash128, std::vector<std::shared_ptr<const TracedFunction>>,
                       ir::Hash128Hasher>
       functions{4096};    ///< by signature
-  ir::Hash128 place;      ///< tells this function from others
-  ir::LongMutex tracing;  ///< held while tracing and compiling: one of many threads does it
+  ir::Hash128 place;      ///< identifies this function
+  ir::LongMutex tracing;  ///< held while tracing and compiling, so that only one thread does it
   std::once_flag donation_reported, move_reported;
 };
 
 struct LoweredState {
   ir::Graph graph;
   runtime::CompileOptions options;
-  std::size_t arguments = 0;             ///< arrays and numbers of a call
-  std::vector<std::uint32_t> sources{};  ///< per parameter: which of them it is
-  std::vector<std::string> names{};      ///< of the arguments; "" where none is known
-  /// Why the program is not its graph's alone: captures, hidden arrays, draws, assumptions.
+  std::size_t arguments = 0;             ///< number of arrays and numbers of a call
+  std::vector<std::uint32_t> sources{};  ///< for each parameter: its argument
+  std::vector<std::string> names{};      ///< of the arguments; "" if unknown
+  /// Data other than arguments that the program depends on: captures, hidden arrays, draws,
+  /// assumptions.
   std::string rests_on{};
 };
 
-/// Gives arrays their types, with the symbols that JitOptions::dynamic asks for.
+/// Sets the types of arrays, with the symbols requested by JitOptions::dynamic.
 void resolve_types(const JitOptions& options, CallState& call);
-/// Runs the body on new inputs and makes the graph of what it returns.
+/// Runs the body on new inputs and builds the graph of its results.
 TracedFunction trace_function(const JitOptions& options, const CallState& call,
                               const TraceBody& body);
 

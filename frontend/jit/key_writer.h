@@ -7,7 +7,7 @@
 
 namespace heddle::frontend {
 
-/// Adds to a key what is not longer than it was told first.
+/// Appends values to a key whose length is reserved in advance. Do not write more than that.
 class KeyWriter {
  public:
   KeyWriter(std::string& key, std::size_t bytes) {

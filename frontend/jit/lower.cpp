@@ -9,7 +9,7 @@ namespace {
 
 using Source = TracedFunction::Source;
 
-/// What a call needs beside its arguments; "" for nothing.
+/// Describes what the program depends on besides its arguments; "" for nothing.
 std::string rests_on(const TracedFunction& function, const CallState& call) {
   for (const Source& source : function.parameters) {
     const bool hidden =
@@ -29,7 +29,7 @@ std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const Tra
     function.options.donated.push_back(source.kind == Source::Kind::input &&
                                        call.state->inputs[source.index].donate);
   }
-  // Arguments that are returned as they are count as outputs here.
+  // Arguments that are returned unchanged count as outputs here.
   std::vector<ir::ValueId> outputs;
   for (const Source& source : function.results) {
     if (source.kind == Source::Kind::output) {

@@ -12,7 +12,7 @@
 namespace heddle {
 namespace {
 
-/// The GPU at hand, else the one that CUDA text is shown for where there is none.
+/// The current GPU's target; without a GPU, the default target for CUDA text.
 ir::Target cuda_target(const std::string& name) {
   return name.empty() ? runtime::shown_target("cuda") : ir::parse_target(name);
 }
@@ -69,7 +69,7 @@ void Lowered::save(const std::string& path, const std::vector<std::string>& targ
   std::vector<ir::Target> wanted;
   for (const std::string& name : targets) wanted.push_back(ir::parse_target(name));
   if (targets.empty()) wanted.push_back(runtime::target_of(runtime::current_device()));
-  // Who calls a saved program keeps his arrays.
+  // The caller of a saved program keeps the arrays, so nothing is donated.
   runtime::SavedProgram saved{{state_->graph, state_->options}, state_->names, state_->sources};
   saved.program.options.donated.clear();
   runtime::save_program(path, saved, wanted, mode);

@@ -22,7 +22,7 @@ struct ProgramState {
 
 namespace {
 
-/// Arrays whose values are only recorded are computed, in one program.
+/// Evaluates pending operands in one program.
 void evaluate_pending_of(const std::vector<Operand>& operands) {
   std::vector<NodeRef> pending;
   for (const Operand& operand : operands) {
@@ -35,7 +35,7 @@ void evaluate_pending_of(const std::vector<Operand>& operands) {
   note_explicit_evaluation();
 }
 
-/// The array, or a copy at a multiple of 16 bytes, on which kernels rely.
+/// The array, or a copy of it at a multiple of 16 bytes, as the kernels require.
 runtime::DeviceArray aligned(const runtime::DeviceArray& array) {
   if (is_aligned(array)) return array;
   const runtime::Device device = array.buffer->device();
@@ -49,7 +49,7 @@ runtime::DeviceArray aligned(const runtime::DeviceArray& array) {
   return copied;
 }
 
-/// What the program's parameter `i` gets of a call.
+/// The value of the program's parameter `i` in a call.
 runtime::Argument argument_of(const ProgramState& state, std::size_t i,
                               const std::vector<Operand>& operands) {
   const ir::Graph& graph = state.graph();

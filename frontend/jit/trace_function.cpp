@@ -27,7 +27,7 @@ ir::Dim dim_of(const SpecDim& dim, ir::Dim actual, const CallState::Input& input
   return actual;
 }
 
-/// The call's input that is the trace's k-th array, or k-th scalar.
+/// Maps the trace's k-th array (or k-th scalar) to the index of the call's input.
 std::vector<std::uint32_t> inputs_of_kind(const CallState& call, bool scalars) {
   std::vector<std::uint32_t> result;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> inputs_of_kind(const CallState& call, bool scalars) {
   return result;
 }
 
-/// Makes the program of a trace.
+/// Builds the program of a trace.
 class TraceProgram {
  public:
   TraceProgram(const CallState& call, const Trace& trace, const std::vector<NodeRef>& results)
@@ -98,7 +98,7 @@ class TraceProgram {
     }
   }
 
-  /// Arguments that are returned as they are need no program.
+  /// Arguments that are returned unchanged need no program.
   Source source_of(const Node& node, const TracedFunction& function) {
     if (node.kind == Node::Kind::parameter) return function.parameters[places_.at(&node)];
     return {Source::Kind::output, builder_.add_output(node), node.dtype};
@@ -110,7 +110,7 @@ class TraceProgram {
   std::vector<Node*> order_;
   std::unordered_set<const Node*> used_;
   GraphBuilder builder_;
-  std::unordered_map<const Node*, std::uint32_t> places_;  ///< among the parameters
+  std::unordered_map<const Node*, std::uint32_t> places_;  ///< indices of parameters
 };
 
 }  // namespace

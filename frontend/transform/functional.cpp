@@ -24,7 +24,7 @@ namespace {
 
 using LineFunction = std::function<Array(const Array&)>;
 
-/// What is recorded of one line, of all of them; none where that is not possible.
+/// Records the function on one slice and vectorises it over all slices; none if that is impossible.
 std::optional<NodeRef> traced(const LineFunction& function, const NodeRef& lines,
                               const Composer& on) {
   Trace trace(Trace::current());
@@ -36,12 +36,12 @@ std::optional<NodeRef> traced(const LineFunction& function, const NodeRef& lines
   } catch (const TraceError&) {
     return std::nullopt;
   }
-  // Each line has numbers of its own, and fails by itself.
+  // Random numbers and failures must be separate for each slice.
   if (!trace.draws().empty() || !trace.checks().empty()) return std::nullopt;
   return frontend::over_lines(trace, result, lines);
 }
 
-/// What the function gives of each line in turn.
+/// Calls the function on each slice in turn.
 NodeRef one_by_one(const LineFunction& function, const NodeRef& lines, const Composer& on) {
   const std::int64_t count = frontend::constant_extent("apply_along_axis", lines, 0, on.site);
   std::vector<Array> results;
@@ -61,7 +61,7 @@ Array apply_along_axis(const LineFunction& function, std::int64_t axis, const Op
   const NodeRef node = frontend::node_of("apply_along_axis", x);
   const int rank = frontend::rank_of(node);
   axis = frontend::axis_of("apply_along_axis", axis, rank, on.site);
-  // The axis last, and all others as one: the lines.
+  // Move the axis to the end and merge all others, so that each row is a slice.
   std::vector<std::int64_t> order = frontend::all_axes(rank);
   std::rotate(order.begin() + axis, order.begin() + axis + 1, order.end());
   const NodeRef front = on.transpose(node, std::move(order));
@@ -78,7 +78,7 @@ Array apply_along_axis(const LineFunction& function, std::int64_t axis, const Op
   ir::Shape shape = others;
   shape.insert(shape.end(), results->shape.begin() + 1, results->shape.end());
   const NodeRef unfolded = on.reshape(results, std::move(shape));
-  // The axes of one result go where the axis was.
+  // Move the axes of one result to where the axis was.
   std::vector<std::int64_t> places = frontend::all_axes(frontend::rank_of(unfolded));
   std::rotate(places.begin() + axis, places.begin() + rank - 1, places.end());
   return Access::make(on.transpose(unfolded, std::move(places)));

@@ -14,13 +14,13 @@ using ir::OpKind;
 
 namespace {
 
-/// What a node of the trace is for all lines: the same for each, or with an axis of lines in front.
+/// The vectorised value of a trace node: the same for all slices, or with a leading axis of slices.
 struct Value {
   NodeRef node;
   bool varies = false;
 };
 
-/// Records the ops of a trace once more, with the axis of lines where they depend on the input.
+/// Records the ops of a trace again, with the axis of slices where they depend on the input.
 class LineRecorder {
  public:
   LineRecorder(const Trace& trace, const NodeRef& lines)
@@ -77,7 +77,8 @@ class LineRecorder {
     return broadcast_to_shape(value.node, lined(value.node->shape), site);
   }
 
-  /// With axes of extent 1 behind that of the lines, so that it broadcasts with others of a rank.
+  /// Inserts axes of extent 1 after the axis of slices, so that the value broadcasts with others of
+  /// the given rank.
   static void align(Value& value, std::size_t rank, const Site& site) {
     if (!value.varies || value.node->shape.size() == rank + 1) return;
     ir::Shape shape = value.node->shape;
@@ -85,7 +86,7 @@ class LineRecorder {
     value.node = reshape_to(value.node, std::move(shape), site);
   }
 
-  /// Changes operands and attributes of an op to those of all lines. False where it has none.
+  /// Vectorises operands and attributes of an op. Returns false if the op cannot be vectorised.
   bool add_lines(const Node& node, std::vector<Value>& operands, ir::Attributes& attributes) const {
     const OpKind kind = ir::kind_of(node.op);
     const auto all_with_lines = [&] {
@@ -102,7 +103,7 @@ class LineRecorder {
         return true;
       case OpKind::piecewise:
         if (node.op == Op::slice_update) {
-          // A scalar is written everywhere.
+          // A scalar is written to every element.
           operands[1].node = broadcast_inside(operands[1], attributes.shape, node.site);
           operands[1].varies = true;
           add_region(attributes);
@@ -131,8 +132,8 @@ class LineRecorder {
     return false;
   }
 
-  /// Operands get the axis of lines as one more of the batch: those with one in common broadcast,
-  /// and where the op names axes they move behind it.
+  /// The axis of slices becomes a further batch axis of each operand. If the op has core axes,
+  /// batch axes broadcast; axes named by attributes are shifted by one.
   void add_lines_to_call(const Node& node, std::vector<Value>& operands,
                          ir::Attributes& attributes) const {
     const ir::CallOp& op = *attributes.call->op;
@@ -179,7 +180,7 @@ class LineRecorder {
     return shape;
   }
 
-  /// The value, for all lines, of the shape that it is broadcast to.
+  /// The vectorised value, broadcast to the given shape.
   NodeRef broadcast_inside(Value value, const ir::Shape& shape, const Site& site) const {
     align(value, shape.size(), site);
     return broadcast_to_shape(value.node, lined(shape), site);

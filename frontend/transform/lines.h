@@ -6,8 +6,9 @@
 
 namespace heddle::frontend {
 
-/// What a trace of one array computes, of many: `lines` has them along its first axis, and so has
-/// the result. None where the trace draws random numbers, or searches in what depends on its input.
+/// Vectorises a trace of one array (vmap): `lines` holds the inputs along its first axis, and the
+/// result has the outputs along its first axis. None if the trace draws random numbers, or searches
+/// in a value that depends on its input.
 std::optional<NodeRef> over_lines(const Trace& trace, const NodeRef& result, const NodeRef& lines);
 
 }  // namespace heddle::frontend
