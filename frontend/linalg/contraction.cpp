@@ -87,7 +87,7 @@ class Contraction {
       order.push_back(static_cast<std::int64_t>(second));
       NodeRef planes = permute(operand.node, std::move(order), site_);
       ir::Shape shape = planes->shape;
-      if (shape[shape.size() - 2] != shape.back()) {  // one of them is 1, which broadcasts
+      if (shape[shape.size() - 2] != shape.back()) {  // one of the two is 1, which broadcasts
         shape[shape.size() - 2] = shape.back() = extents_.at(label);
         planes = broadcast_to_shape(planes, std::move(shape), site_);
       }
@@ -97,7 +97,7 @@ class Contraction {
     }
   }
 
-  /// An axis of extent 1 where others have more is as good as none.
+  /// Drops an axis of extent 1 whose label has a larger extent elsewhere.
   void drop_ones(Labelled& operand) {
     ir::Shape shape;
     std::vector<Label> labels;
@@ -110,7 +110,7 @@ class Contraction {
     operand = {reshape_to(operand.node, std::move(shape), site_), std::move(labels)};
   }
 
-  /// Whether the result or another operand needs the label.
+  /// True if the result or another operand uses the label.
   bool is_needed(Label label, const Labelled* but, const Labelled* and_but = nullptr) const {
     if (has(result_, label)) return true;
     return std::any_of(operands_.begin(), operands_.end(), [&](const Labelled& operand) {
@@ -139,7 +139,7 @@ class Contraction {
     operand = {sum_over(operand.node, std::move(gone)), std::move(kept)};
   }
 
-  /// Elements of what a pair becomes; symbols count as many.
+  /// Number of elements of a pair's product. Symbolic extents count as large.
   double size_of_pair(const Labelled& a, const Labelled& b) const {
     double size = 1;
     std::vector<Label> seen;
@@ -203,7 +203,7 @@ class Contraction {
             std::move(labels)};
   }
 
-  /// The operand with its axes in the order of `labels`, and extent 1 for those that it lacks.
+  /// The operand with its axes in the order of `labels`, and extent 1 for missing labels.
   NodeRef spread(const Labelled& operand, const std::vector<Label>& labels) const {
     std::vector<std::int64_t> order;
     ir::Shape shape;
@@ -216,7 +216,7 @@ class Contraction {
     return reshape_to(permute(operand.node, std::move(order), site_), std::move(shape), site_);
   }
 
-  /// The operand as a stack of matrices: the axes of each group as one.
+  /// The operand as a stack of matrices: merges the axes of each group.
   NodeRef merged(const Labelled& operand, const std::vector<std::vector<Label>>& groups) const {
     std::vector<Label> all;
     ir::Shape shape;
@@ -226,7 +226,7 @@ class Contraction {
       shape.push_back(extent);
       all.insert(all.end(), group.begin(), group.end());
     }
-    // A stack of one matrix is a matrix.
+    // Drop the stack axis if the stack has only one matrix.
     if (groups[0].empty()) shape.erase(shape.begin());
     return reshape_to(spread(operand, all), std::move(shape), site_);
   }

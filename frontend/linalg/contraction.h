@@ -7,7 +7,7 @@
 
 namespace heddle::frontend {
 
-/// A name of an axis in sums over products of arrays. Axes of equal labels run together.
+/// Label of an axis, as in einsum. Axes with equal labels share one index.
 using Label = int;
 
 /// An array with a label for each axis.
@@ -16,15 +16,15 @@ struct Labelled {
   std::vector<Label> labels;
 };
 
-/// The sum of the products of the operands over all labels that the result does not have, with the
-/// result's axes in its labels' order. All operands are of one dtype, which the result has; a label
-/// that one operand has twice takes its diagonal. Pairs are contracted one after another, smallest
-/// results first, by matrix products where there is something to sum, else by multiplication.
-/// ShapeError, naming `op`, when extents of a label differ, but for 1, which broadcasts.
+/// Sums the products of the operands over all labels that the result does not have; the result's
+/// axes are in the order of its labels. All operands and the result have one dtype. A label that
+/// occurs twice in an operand takes its diagonal. Contracts one pair after another, the smallest
+/// results first: by matrix products if there is an axis to sum over, otherwise by multiplication.
+/// ShapeError, naming `op`, if a label has different extents other than 1, which broadcasts.
 NodeRef contract(std::string_view op, std::vector<Labelled> operands,
                  const std::vector<Label>& result, const Site& site);
 
-/// The product of matrices; that of bool is computed as "any of both" is.
+/// The matrix product; for bool, true if any product is.
 NodeRef multiply_matrices(const NodeRef& a, const NodeRef& b, const Site& site);
 
 }  // namespace heddle::frontend

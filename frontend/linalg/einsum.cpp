@@ -20,10 +20,10 @@ using frontend::Site;
 
 namespace {
 
-/// What an ellipsis stands for: labels below all letters, counted from the last axis.
+/// Labels of the axes of an ellipsis: below all letters, counted from the last axis.
 constexpr Label last_of_ellipsis = -1;
 
-/// The subscripts of one einsum, as labels of its operands' axes.
+/// The subscripts of one einsum, as labels of the operands' axes.
 class Subscripts {
  public:
   Subscripts(std::string_view text, std::span<const NodeRef> operands, const Site& site)
@@ -62,7 +62,8 @@ class Subscripts {
     throw ValueError(at(fmt::format("einsum(\"{}\"): {}", text_, why), site_));
   }
 
-  /// For an operand the ellipsis takes the axes that no letter has; in the output all that any has.
+  /// In an operand, the ellipsis stands for the axes without a letter; in the output, for all axes
+  /// of the operands' ellipses.
   std::vector<Label> labels_of(const std::string& term, const NodeRef* operand) {
     std::vector<Label> labels;
     bool ellipsis = false;
@@ -90,7 +91,7 @@ class Subscripts {
     return labels;
   }
 
-  /// The axes of ellipses, then the letters that occur once, sorted.
+  /// The axes of the ellipses, then the letters that occur once, sorted.
   void infer_output() {
     for (int k = ellipsis_axes_; k > 0; --k) output.push_back(last_of_ellipsis - (k - 1));
     std::string letters;

@@ -18,7 +18,7 @@ namespace {
 
 thread_local LinAlgErrors thread_errors = LinAlgErrors::raise;
 
-/// The index of the first item that is not 0, or -1, in i64. There may be no items.
+/// The index of the first nonzero item, or -1, as i64. There may be no items.
 frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLocation& where) {
   using ir::Op;
   const frontend::Composer on{where};

@@ -72,7 +72,7 @@ NodeRef matmul_nodes(std::string_view op, const Pair& pair, const Site& site) {
   return reshape_to(product, std::move(shape), site);
 }
 
-/// dot of arrays of any rank: the last axis of a with the last but one of b, all others kept.
+/// dot of arrays of any rank: sums over the last axis of a and the second to last of b.
 NodeRef dot_general(const Pair& pair, const Site& site) {
   const auto [a, b] = pair;
   const std::size_t place = b->shape.size() - 2;
@@ -142,7 +142,7 @@ Array vecmat(const Operand& a, const Operand& b) {
 Array vdot(const Operand& a, const Operand& b) {
   const Here here(a);
   const Array first = ravel(a);
-  // NumPy's conjugate of bool is int8, and the product is not.
+  // NumPy's conjugate of bool is int8, but the product here stays bool.
   return dot(here(is_complex(first.dtype()) ? conj(here(first)) : first), here(ravel(b)));
 }
 
@@ -236,7 +236,7 @@ Array kron(const Operand& a, const Operand& b) {
 
 namespace {
 
-/// The elements of the vectors along the last axis, as arrays without it.
+/// The elements of the vectors along the axis, as arrays without the axis.
 std::vector<Array> components(const Operand& x, std::int64_t axis, const Pair& pair) {
   const NodeRef node = frontend::node_of("cross", x);
   const std::int64_t place = frontend::axis_of("cross", axis, rank_of(node), x.where());
@@ -258,7 +258,7 @@ Array cross(const Operand& a, const Operand& b, std::int64_t axis_a, std::int64_
     return multiply(here(x[i]), here(y[j]));
   };
   const auto minor = [&](std::size_t i, std::size_t j) {
-    // What is not there counts as 0.
+    // A missing element counts as 0.
     const bool first = i < x.size() && j < y.size(), second = j < x.size() && i < y.size();
     if (first && second) return subtract(here(product(i, j)), here(product(j, i)));
     return first ? product(i, j) : negative(here(product(j, i)));

@@ -28,7 +28,7 @@ using ir::Op;
 
 namespace {
 
-/// `op` of each place's column and its row + k, for the last two axes of the shape.
+/// Compares each element's column with its row + k by `op`, for a matrix.
 NodeRef compare_places(Op op, const ir::Dim& rows, const ir::Dim& columns, std::int64_t k,
                        const Site& site) {
   NodeRef row = frontend::record_iota({rows, columns}, 0, DType::i64, site);
@@ -43,7 +43,7 @@ std::int64_t checked_extent(const char* op, std::int64_t extent, const Site& sit
   throw ShapeError(at(fmt::format("{}: the extent {} is negative", op, extent), site));
 }
 
-/// The elements of x where `op` holds between column and row + k, else 0.
+/// The elements of x where `op` is true for column and row + k, else 0.
 Array triangle(const char* name, Op op, const Operand& x, std::int64_t k) {
   const NodeRef node = frontend::node_of(name, x);
   const Site site = x.where();
@@ -54,7 +54,7 @@ Array triangle(const char* name, Op op, const Operand& x, std::int64_t k) {
   return Access::make(record(Op::select, {inside, node, record_constant(node->dtype, 0)}, site));
 }
 
-/// The vector on the k-th diagonal.
+/// A matrix with the vector on its k-th diagonal.
 NodeRef matrix_with(const NodeRef& vector, std::int64_t k, const Site& site) {
   const std::int64_t length = frontend::constant_extent("diag", vector, 0, site);
   const std::int64_t size = length + std::abs(k);
@@ -62,7 +62,7 @@ NodeRef matrix_with(const NodeRef& vector, std::int64_t k, const Site& site) {
   const NodeRef rest = frontend::broadcast_to_shape(zero, {size - length}, site);
   const NodeRef parts[] = {vector, rest};
   const NodeRef padded = size == length ? vector : frontend::join_along(parts, 0, site);
-  // Element i is in row i, for a diagonal below the main one in column i.
+  // Element i is in row i, or in column i if the diagonal is below the main one.
   const NodeRef line = k < 0 ? padded : frontend::insert_axis(padded, 1, site);
   return record(Op::select, {compare_places(Op::equal, size, size, k, site), line, zero}, site);
 }

@@ -17,7 +17,7 @@ using frontend::Site;
 
 namespace {
 
-/// The arrays in order. ValueError unless all lie at the depth of the first.
+/// The arrays in order. ValueError unless all have the nesting depth of the first.
 class Leaves {
  public:
   Leaves(const Block& blocks, const Site& site) : site_(site) { collect(blocks, 0); }
@@ -46,7 +46,7 @@ class Leaves {
   std::optional<std::size_t> depth_;
 };
 
-/// Lists joined along the axes that belong to their depth, of arrays that are taken in order.
+/// Joins each list along the axis of its depth, taking the arrays in order.
 class Joiner {
  public:
   Joiner(std::vector<NodeRef> nodes, std::int64_t first_axis, const Site& site)

@@ -42,7 +42,7 @@ Array filled_with(const char* op, const Shape& shape, double value, DType dtype,
                                                    checked_shape(op, shape, where), where));
 }
 
-/// The type of an array of the shape, which the elements fill.
+/// The type of an array of the given shape. Throws unless `count` is its number of elements.
 ir::Type filled_type(const char* op, std::size_t count, DType dtype, const Shape& shape,
                      const SourceLocation& where) {
   ir::Shape extents = checked_shape(op, shape, where);

@@ -34,7 +34,7 @@ Array part(const Operand& x, std::int64_t axis, std::int64_t from, std::int64_t 
   return Access::make(frontend::slice_along(node, axis, from, count, 1, x.where()));
 }
 
-/// What is joined to an array along an axis: a 0-d one becomes a slab of extent 1.
+/// An array to join along an axis. A 0-d array is broadcast to extent 1 along the axis.
 Array slab(const Array& value, const NodeRef& node, std::int64_t axis, const Here& here) {
   const NodeRef slab = Access::node(value, here.where);
   if (rank_of(slab) > 0) return value;
@@ -92,7 +92,7 @@ Array ediff1d(const Operand& x, const Array& to_end, const Array& to_begin) {
 
 namespace {
 
-/// Whether a 0-d array says how far neighbours are from each other.
+/// True if the spacing is a 0-d array that holds the distance.
 bool is_array_distance(const Spacing& spacing) {
   return spacing.coordinates.has_value() && spacing.coordinates.ndim() == 0;
 }
@@ -176,7 +176,7 @@ class Gradient {
       if (!distances_) return over_even(step, 1.0);
       return over(step, last ? distance(end - 1, 0) : distance(0, end - 1));
     }
-    // Three elements from the end inwards; the signs turn with the direction.
+    // Three elements from the end inwards. The sign depends on the direction.
     const double sign = last ? -1 : 1;
     const Array first = element(last ? end : 0), second = element(last ? end - 1 : 1),
                 third = element(last ? end - 2 : 2);

@@ -44,7 +44,7 @@ bool isdtype(DType dtype, std::string_view kind) {
 FloatInfo finfo(DType dtype) {
   struct Format {
     DType real;
-    int bits, fraction, exponent;  ///< bits of the fraction, and the greatest exponent
+    int bits, fraction, exponent;  ///< bits of the fraction; the greatest exponent
   };
   const auto format = [&]() -> Format {
     switch (dtype) {

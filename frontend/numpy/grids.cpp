@@ -27,7 +27,7 @@ namespace {
 
 double wide(const Scalar& scalar) { return value_of(scalar); }
 
-/// The value at one end, where the computed one is off.
+/// Sets one end exactly, where the computed value is inexact.
 Array with_element(const Array& x, std::int64_t place, Scalar value, const Here& here) {
   Array result = x;
   result.at({IndexItem(place, here.where)}, here.where) = here(value);
@@ -52,7 +52,7 @@ Array logspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, dou
 
 namespace {
 
-/// geomspace on a spiral around 0.
+/// geomspace of complex numbers, on a spiral around 0.
 Array complex_geomspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype,
                         SourceLocation where) {
   using Complex = std::complex<double>;

@@ -48,7 +48,7 @@ Array evenly_spaced(double first, double last, std::int64_t bins, DType dtype,
       frontend::cast_to(Access::node(linspace(from, to, bins + 1, true, site), site), dtype, site));
 }
 
-/// The edges from elements that are not known yet.
+/// The edges, computed from elements that are not known yet.
 NodeRef traced_edges(const NodeRef& flat, std::int64_t bins, const Composer& on) {
   const DType dtype = edge_dtype(flat->dtype);
   const auto constant = [&](double value) { return record_constant(dtype, value); };
@@ -80,8 +80,7 @@ void refuse_complex(std::string_view op, const NodeRef& node, const Composer& on
 
 using Ends = std::pair<double, double>;
 
-/// The least and the greatest element of vectors that have elements, computed and waited for
-/// together.
+/// The least and the greatest element of nonempty vectors, computed in one program; waits.
 std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const Composer& on) {
   if (vectors.empty()) return {};
   std::vector<Array> found;
@@ -113,8 +112,8 @@ NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, 
   return Access::node(evenly_spaced(ends.first, ends.second, bins, dtype, on.site), on.site);
 }
 
-/// ValueError unless the edges between two ends rise. They are computed and looked at only where
-/// the width of a bin is that of few floats.
+/// ValueError unless the edges between two ends increase. They are computed and checked only if a
+/// bin is as narrow as a few floats.
 void check_widths(std::string_view op, const Ends& ends, std::int64_t bins, const NodeRef& edges,
                   const Composer& on) {
   const double largest = std::max({std::abs(ends.first), std::abs(ends.second), 0.5});
@@ -135,19 +134,20 @@ NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
   if (from_data && frontend::Trace::current() != nullptr) return traced_edges(flat, bins, on);
   const Ends ends = from_data ? ends_of({&flat, 1}, on)[0] : range.value_or(Ends{0, 1});
   NodeRef edges = edges_between(op, ends, bins, edge_dtype(flat->dtype), on);
-  // A trace has no values to look at.
+  // A trace has no values to check.
   if (frontend::Trace::current() == nullptr) check_widths(op, ends, bins, edges, on);
   return edges;
 }
 
-/// How often each of 0 .. length - 1 is among indices; others count nowhere, but negative ones.
+/// Number of times that each of 0 .. length - 1 occurs in `indices`. Larger indices are ignored;
+/// there must be no negative ones.
 NodeRef occurrences(const NodeRef& indices, ir::Dim length, const Composer& on) {
   const NodeRef one = frontend::record_scalar(DType::i64, 1, true);
   const NodeRef ones = frontend::broadcast_to_shape(one, indices->shape, on.site);
   return on.scatter_add(ones, indices, length);
 }
 
-/// The weights, flattened, or null where they hold no value.
+/// The flattened weights; null if `weights` holds no value.
 NodeRef weights_for(std::string_view op, const NodeRef& x, const Array& weights,
                     const Composer& on) {
   if (!weights.has_value()) return {};
@@ -158,19 +158,19 @@ NodeRef weights_for(std::string_view op, const NodeRef& x, const Array& weights,
                       on.site));
 }
 
-/// What is summed in before it takes the weights' dtype.
+/// The dtype of the sums, before the cast to the weights' dtype.
 DType sum_dtype(const NodeRef& weights) {
   return is_complex(weights->dtype) ? DType::c128 : DType::f64;
 }
 
-/// The sums of what is in each of 0 .. length - 1, or without weights how often each is there.
+/// The sums of the weights of each of 0 .. length - 1; without weights, the number of occurrences.
 NodeRef total_by_key(const NodeRef& keys, const NodeRef& weights, ir::Dim length,
                      const Composer& on) {
   if (!weights) return occurrences(keys, length, on);
   return frontend::sums_by_key(on.cast(weights, sum_dtype(weights)), keys, length, on);
 }
 
-/// In which bin each element is; in none of them, the one behind the last.
+/// The bin of each element; the number of bins if it is in none.
 NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const Composer& on) {
   const frontend::Searched what = frontend::promoted_search(
       "histogram", {Access::make(edges), on.site}, {Access::make(flat), on.site});
@@ -184,8 +184,7 @@ NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const Composer& on) {
   return on(Op::select, is_below, none, bin);
 }
 
-/// ValueError for edges that fall somewhere, NaN aside. Waits for them; a trace has no values to
-/// look at.
+/// ValueError if edges decrease, ignoring NaN. Waits for the edges; a trace has no values to check.
 void check_rising(std::string_view op, const NodeRef& edges, const Composer& on) {
   if (frontend::Trace::current() != nullptr) return;
   const auto values = Access::make(edges).to_vector<double>(on.site);
@@ -197,8 +196,8 @@ void check_rising(std::string_view op, const NodeRef& edges, const Composer& on)
   }
 }
 
-/// As in NumPy, weights of integers add up exactly between edges that are given, and in float64
-/// between even ones.
+/// As in NumPy, integer weights add up exactly between given edges, and in float64 between even
+/// edges.
 Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool even, bool density,
                        const NodeRef& weights, const Composer& on) {
   const ir::Dim bins = edges->shape[0] - 1;
@@ -257,8 +256,8 @@ namespace {
 /// One coordinate of points, and the bins along it.
 struct BinnedAxis {
   NodeRef values;
-  NodeRef edges;          ///< null where they are to be even
-  std::int64_t bins = 0;  ///< how many, then
+  NodeRef edges;          ///< null for bins of equal width
+  std::int64_t bins = 0;  ///< number of bins of equal width
   BinRange range;
 
   bool needs_data() const { return !edges && !range && !(values->shape[0] == ir::Dim(0)); }
@@ -308,7 +307,7 @@ std::vector<BinnedAxis> binned_axes(std::string_view op, const std::vector<NodeR
   return result;
 }
 
-/// Makes the edges that are not given. Waits once, where the ends come from the data.
+/// Computes the edges that are not given. Waits once if a range comes from the data.
 void find_edges(std::string_view op, std::span<BinnedAxis> axes, const Composer& on) {
   std::vector<NodeRef> open;
   const bool tracing = frontend::Trace::current() != nullptr;
@@ -330,7 +329,7 @@ void find_edges(std::string_view op, std::span<BinnedAxis> axes, const Composer&
   }
 }
 
-/// For each point the number of its bin in C order; of points in none, the number of all bins.
+/// For each point the index of its bin in C order; for points in no bin, the number of all bins.
 NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const Composer& on) {
   NodeRef key, inside;
   for (const BinnedAxis& axis : axes) {
@@ -343,7 +342,7 @@ NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const 
   return on(Op::select, inside, key, none);
 }
 
-/// Counts by the widths of their bins and their sum.
+/// Divides counts by their sum and the widths of their bins.
 NodeRef density_of(NodeRef counts, std::span<const BinnedAxis> axes, const Composer& on) {
   const NodeRef sum = on.reduce(Op::sum, on.flat(counts), {0});
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -443,7 +442,7 @@ Array bincount(const Operand& x, std::int64_t minlength, const Array& weights) {
   const NodeRef indices = on.cast(node, DType::i64);
   std::int64_t length = minlength;
   if (none) {
-    weight = {};  // in NumPy what has no elements has counts
+    weight = {};  // as in NumPy, without elements the result is counts
   } else {
     const Array least = Access::make(on.reduce(Op::min, indices, {0}));
     const Array greatest = Access::make(on.reduce(Op::max, indices, {0}));

@@ -27,7 +27,7 @@ using frontend::slice_along;
 
 namespace {
 
-/// Each array as `change` makes it.
+/// Applies `change` to each array.
 template <class Change>
 std::vector<Array> each(Arrays arrays, const SourceLocation& where, Change change) {
   const Here here(where);
@@ -36,7 +36,7 @@ std::vector<Array> each(Arrays arrays, const SourceLocation& where, Change chang
   return result;
 }
 
-/// An array and the axis that functions with NumPy's axis=None work along: flattened there.
+/// An array and the axis that a function works along. For NumPy's axis=None it is flattened.
 struct Along {
   NodeRef node;
   std::int64_t axis = 0;
@@ -47,7 +47,7 @@ Along along(std::string_view op, const Operand& x, std::optional<std::int64_t> a
   return {node, axis_of(op, *axis, rank_of(node), x.where())};
 }
 
-/// Pieces between bounds that follow Python's slices.
+/// The slices between consecutive indices, which are bounds as in Python's slices.
 std::vector<Array> cut(std::string_view op, const Operand& x,
                        const std::vector<std::int64_t>& indices, std::int64_t axis) {
   const NodeRef node = frontend::node_of(op, x);
@@ -92,7 +92,7 @@ std::vector<Array> cut_at(std::string_view op, const Operand& x, const Places& p
   return cut_evenly(op, x, places.values()[0], axis, exactly);
 }
 
-/// The axis of hsplit and its kin.
+/// The axis of hsplit, vsplit or dsplit, given their minimum rank.
 std::int64_t split_axis(std::string_view op, const Operand& x, int least) {
   const NodeRef node = frontend::node_of(op, x);
   if (rank_of(node) < least) {
@@ -104,7 +104,7 @@ std::int64_t split_axis(std::string_view op, const Operand& x, int least) {
   return least == 2 ? 0 : 2;
 }
 
-/// An index in [0, bound), counted from the end where it is negative.
+/// Converts an index to [0, bound); a negative one counts from the end.
 std::int64_t place_of(std::string_view op, std::int64_t index, std::int64_t extent,
                       std::int64_t bound, const Site& site) {
   if (index < -extent || index >= bound) {
@@ -114,7 +114,7 @@ std::int64_t place_of(std::string_view op, std::int64_t index, std::int64_t exte
   return index < 0 ? index + extent : index;
 }
 
-/// What an array of indices names along an axis: its integers, or where a mask holds.
+/// The indices that an array denotes: its integers, or where its mask is true.
 Places places_of(const char* op, const Array& indices, const SourceLocation& where) {
   const NodeRef node = Access::node(indices, where);
   if (is_boolean(node->dtype)) {
@@ -135,14 +135,14 @@ Places places_of(const char* op, const Array& indices, const SourceLocation& whe
   return node->shape.empty() ? Places(values[0]) : Places(values);
 }
 
-/// The values with leading axes of extent 1, so that they have as many as the array at least.
+/// Adds leading axes of extent 1 until the values have at least the array's rank.
 NodeRef in_rank_of(const NodeRef& node, NodeRef values, const Site& site) {
   while (rank_of(values) < rank_of(node)) values = frontend::insert_axis(values, 0, site);
   return values;
 }
 
-/// The values that are put in, with `count` along the axis (any number where it is absent) and
-/// the array's extents along the others.
+/// The values to insert, broadcast to `count` along the axis (unchanged if absent), and to the
+/// array's extents along the other axes.
 NodeRef inserted_values(const NodeRef& node, std::int64_t axis, const NodeRef& given,
                         std::optional<std::int64_t> count, const Site& site) {
   const NodeRef values = in_rank_of(node, given, site);
@@ -247,7 +247,8 @@ Array delete_(const Operand& x, const Array& indices, std::optional<std::int64_t
 
 namespace {
 
-/// The values before one index: NumPy puts them in along their first axis, in the rank of x.
+/// Inserts the values before one index. As in NumPy, their first axis runs along the insertion
+/// axis.
 Array insert_before(const Along& into, std::int64_t before, NodeRef value, const Site& site) {
   const auto& [node, place] = into;
   const std::int64_t extent = frontend::extent_of(node, place).constant();

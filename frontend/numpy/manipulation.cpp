@@ -26,7 +26,7 @@ using ir::Op;
 
 namespace {
 
-/// Puts the extent in the place of the one that is negative: -1, or any other, as in NumPy.
+/// Computes the extent that is negative in `shape`: -1, or any other, as in NumPy.
 ir::Shape resolve_shape(const NodeRef& node, const Shape& shape, const Site& site) {
   const auto fail = [&](std::string_view why) {
     throw ShapeError(at(fmt::format("reshape({}): cannot reshape to [{}]: {}",
@@ -161,7 +161,7 @@ Array matrix_transpose(const Operand& x) {
 
 namespace {
 
-/// With axes of extent 1 before and behind.
+/// Adds axes of extent 1 before and after.
 Array surrounded(const NodeRef& node, std::size_t before, std::size_t behind, const Site& site) {
   ir::Shape shape(before, ir::Dim(1));
   shape.insert(shape.end(), node->shape.begin(), node->shape.end());
@@ -194,7 +194,7 @@ Array atleast_3d(const Operand& x) {
 Array squeeze(const Operand& x, const Axes& axes) {
   const NodeRef node = frontend::node_of("squeeze", x);
   const bool is_0d = node->shape.empty() && !axes.all() && axes.values().size() == 1;
-  // As in NumPy a 0-d array has an axis 0 to take away.
+  // As in NumPy, axis 0 of a 0-d array may be squeezed.
   if (is_0d && (axes.values()[0] == 0 || axes.values()[0] == -1)) return Access::make(node);
   const auto places = axes_of("squeeze", axes, rank_of(node), x.where());
   ir::Shape shape;
@@ -276,10 +276,10 @@ Array stack(Arrays arrays, std::int64_t axis, SourceLocation where) {
 
 Array astype(const Operand& x, DType dtype) {
   const bool large = x.array() == nullptr && x.scalar().kind == Scalar::Kind::large_integer;
-  if (large) return Access::make(frontend::node_of("astype", x, dtype));  // has no dtype of its own
+  if (large) return Access::make(frontend::node_of("astype", x, dtype));  // has no dtype
   const NodeRef node = frontend::node_of("astype", x);
   if (!node->weak) return Access::make(frontend::cast_to(node, dtype, x.where()));
-  // Always an op: the result is not weak, and wraps where a weak scalar would have to fit.
+  // Always record a cast: the result is not weak, and wraps where a weak scalar would have to fit.
   ir::Attributes attributes;
   attributes.dtype = dtype;
   return Access::make(record(Op::cast, {node}, std::move(attributes), x.where()));

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Which elements count: those of the mask that are not NaN. Without value where all do.
+/// The elements that count: not NaN, and true in the mask. Holds no value if all elements count.
 Array numbers(const Operand& x, const Array& mask) {
   if (!is_inexact(frontend::node_of("isnan", x)->dtype)) return mask;
   const Here here(x);
@@ -35,7 +35,7 @@ bool is_nan(const Scalar& scalar) {
 
 using Extremum = Array (*)(const Operand&, const Axes&, bool, std::optional<Scalar>, const Array&);
 
-/// `neutral` is what loses against every number.
+/// `neutral` is the value that never wins against a number.
 Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Axes& axes,
                    bool keepdims, std::optional<Scalar> initial, const Array& mask) {
   if (!is_inexact(frontend::node_of("nanmin", x)->dtype) || (mask.has_value() && !initial)) {
@@ -46,7 +46,7 @@ Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Ax
   const bool complex = is_complex(frontend::node_of("nanmin", x)->dtype);
   const Scalar loser = complex ? Scalar(std::complex(neutral, neutral)) : Scalar(neutral);
   const Array filled = where(here(valid), x, here(loser));
-  // An initial NaN loses as well, and then is what an extremum of nothing is.
+  // An initial NaN is replaced, too; it is then the result if no element counts.
   const bool starts = initial && !is_nan(*initial);
   if (initial && !starts) initial = loser;
   Array result = extremum(here(filled), axes, keepdims, initial, {});
@@ -64,7 +64,7 @@ Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& 
   const Here here(x);
   const std::size_t rank = node->shape.size();
   if (axis.all() && rank != 1) {
-    // Flat, so that both reductions walk the elements in the same way.
+    // Flatten, so that both reductions visit the elements in the same order.
     const Array index = nan_index(index_of, neutral, here(ravel(x)), 0, false);
     return keepdims ? reshape(here(index), Shape(rank, 1)) : index;
   }
@@ -73,7 +73,7 @@ Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& 
   return where(here(any(here(valid), axis, keepdims)), here(index), here(Scalar(-1)));
 }
 
-/// NumPy's rule for means and variances, whose NaNs a result of integers could not hold.
+/// NumPy's rule for means and variances: an integer result could not hold their NaNs.
 void check_mean_dtype(std::string_view op, const Operand& x, std::optional<DType> dtype) {
   if (!dtype || is_inexact(*dtype) || !is_inexact(frontend::node_of(op, x)->dtype)) return;
   throw DTypeError(frontend::at(

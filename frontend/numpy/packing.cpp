@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t byte_bits = 8;
 
-/// The array and its axis; flattened without one, and where there are no axes.
+/// The array and its axis. Without an axis or for a 0-d array, the flattened array.
 Along along(std::string_view op, const Operand& x, std::optional<std::int64_t> axis,
             const Composer& on) {
   NodeRef node = frontend::node_of(op, x);
@@ -39,7 +39,7 @@ bool is_big(std::string_view op, std::string_view bitorder, const Composer& on) 
          on.site));
 }
 
-/// With zeros behind the axis.
+/// Appends zeros along the axis.
 NodeRef with_zeros(const Along& x, std::int64_t count, const Composer& on) {
   if (count == 0) return x.node;
   ir::Shape shape = x.node->shape;

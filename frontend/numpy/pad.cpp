@@ -30,20 +30,20 @@ using ir::Op;
 
 namespace {
 
-/// One axis to pad, and where the user asked for it.
+/// One axis to pad, and the caller's source location.
 struct Side {
   std::int64_t axis;
   PadWidth width;
   Here here;
   Site site() const { return here.where; }
 
-  /// The element, or the slab of extent 1 along the axis, `count` times.
+  /// Repeats a 0-d value, or a slice of extent 1 along the axis, `count` times.
   NodeRef filled(const NodeRef& node, const NodeRef& value, std::int64_t count) const {
     ir::Shape shape = node->shape;
     shape[static_cast<std::size_t>(axis)] = count;
     return broadcast_to_shape(value, std::move(shape), site());
   }
-  /// With something before and behind; what is empty is left out.
+  /// Joins the padding before and after the node; empty padding is omitted.
   NodeRef between(const NodeRef& before, const NodeRef& node, const NodeRef& behind) const {
     std::vector<NodeRef> parts;
     if (width[0] > 0) parts.push_back(before);
@@ -70,8 +70,8 @@ NodeRef pad_edge(const NodeRef& node, const Side& side) {
                       side.filled(node, side.last(node), side.width[1]));
 }
 
-/// From the end value towards the edge, in float64 or complex128 as NumPy's linspace; integers
-/// round down.
+/// Values from the end value towards the edge, in float64 or complex128 as NumPy's linspace;
+/// integers round down.
 NodeRef ramp(const NodeRef& edge, const Side& side, const Scalar& end, std::int64_t count,
              bool reversed) {
   if (count == 0) return edge;
@@ -87,7 +87,8 @@ NodeRef ramp(const NodeRef& edge, const Side& side, const Scalar& end, std::int6
   const Array place = astype(here(Access::make(places)), wide);
   Array distance = multiply(here(place), here(step));
   if (is_integer(edge->dtype)) {
-    // Two exact products, so that a compiler that fuses one with the sum rounds as NumPy does.
+    // Two exact products: a compiler that contracts one with the addition then still rounds as
+    // NumPy does.
     const Array high = astype(here(astype(here(step), DType::f32)), DType::f64);
     const Array low = subtract(here(step), here(high));
     distance = add(here(multiply(here(place), here(high))), here(multiply(here(place), here(low))));
@@ -106,7 +107,7 @@ NodeRef pad_ramp(const NodeRef& node, const Side& side, const std::array<Scalar,
 
 using Statistic = Array (*)(const Operand&, std::int64_t);
 
-/// The middle of integers is rounded.
+/// Casts a statistic to x's dtype; integers are rounded.
 Array in_dtype_of(const Operand& x, const Array& middle) {
   const DType dtype = frontend::node_of("pad", x)->dtype;
   const Here here(x);
@@ -135,15 +136,16 @@ NodeRef pad_statistic(const NodeRef& node, const Side& side, Statistic statistic
   return side.between(of(0), node, of(1));
 }
 
-/// How values go on beyond an edge: mirrored at it, or at the border before it when the edge is
-/// repeated; with `odd` turned over at the edge's value as well.
+/// How values continue beyond an edge: mirrored at the edge element, or at the border if the edge
+/// is repeated. With `odd`, they are also mirrored at the edge's value.
 struct Mirror {
   bool repeats_edge;
   bool odd;
 };
 
-/// `count` more elements on one side. Each turn mirrors all that is there, in whole periods as long
-/// as some are left, so that what is there always ends in a mirror.
+/// Adds `count` elements on one side. Each step mirrors all existing elements. While several
+/// periods are missing it adds whole periods, so that the existing elements always end in a mirror
+/// point.
 NodeRef extend(NodeRef node, const Side& side, std::size_t which, std::int64_t period,
                const Mirror& mirror) {
   const std::int64_t skipped = mirror.repeats_edge ? 0 : 1;
@@ -180,7 +182,7 @@ NodeRef pad_wrapped(const NodeRef& node, const Side& side) {
                             side.site());
 }
 
-/// The entry of a list that has one for each axis, or one for all.
+/// The entry for an axis in a list that has one for each axis, or one for all.
 template <class T>
 T entry(const std::vector<T>& list, std::int64_t axis, T absent) {
   if (list.empty()) return absent;

@@ -47,8 +47,9 @@ Array polyval(const Array& coefficients, const Operand& x) {
 
 namespace {
 
-/// The windows of a last axis, stacked before a new one. Row after row the array repeats itself,
-/// and rows that are one longer start one later each; it is all indices, nothing is copied.
+/// The windows along the last axis, stacked before a new axis. The array is repeated periodically
+/// and split into rows that are one element longer than the axis, so each row starts one element
+/// later. Only index maps, nothing is copied.
 NodeRef windows_of(const NodeRef& node, std::int64_t window, const Site& site) {
   const std::int64_t axis = rank_of(node) - 1;
   const std::int64_t extent = frontend::extent_of(node, axis).constant();
@@ -61,7 +62,7 @@ NodeRef windows_of(const NodeRef& node, std::int64_t window, const Site& site) {
                      site);
 }
 
-/// a with `left` and `right` zeros around.
+/// Pads with `left` and `right` zeros.
 NodeRef with_zeros(const NodeRef& a, std::int64_t left, std::int64_t right, const Site& site) {
   const auto zeros = [&](std::int64_t count) {
     return frontend::broadcast_to_shape(frontend::record_constant(a->dtype, 0), {count}, site);
@@ -96,7 +97,7 @@ Vectors vectors_of(std::string_view op, const Operand& a, const Operand& v) {
   return result;
 }
 
-/// sum over n of a[n + k] * v[n] for all k of the mode; v is not the longer one.
+/// sum over n of a[n + k] * v[n] for all k of the mode. v must not be longer than a.
 Array slide(std::string_view op, const Vectors& vectors, std::string_view mode, const Here& here) {
   const Site site = here.where;
   const std::int64_t length = vectors.length_v;
@@ -154,7 +155,7 @@ Array sliding_window_view(const Operand& x, std::int64_t window, std::int64_t ax
                         x.where()));
   }
   const NodeRef last = Access::node(moveaxis(x, place, -1), x.where());
-  if (window == 0) {  // there are extent + 1 of them, without elements
+  if (window == 0) {  // there are extent + 1 windows, without elements
     ir::Shape shape = last->shape;
     shape.back() = extent + 1;
     shape.emplace_back(0);

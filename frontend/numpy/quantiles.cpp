@@ -28,12 +28,12 @@ using ir::Op;
 
 namespace {
 
-/// x sorted along the axes, which are one axis now, the first; and the shapes of results.
+/// x sorted along the axes, which are merged into the first axis; and the shapes of results.
 struct Rows {
   NodeRef sorted;     ///< [n, kept ...]
-  NodeRef count;      ///< i64: n, or of each row the elements that are not NaN
+  NodeRef count;      ///< i64: n, or for each row the number of elements that are not NaN
   ir::Shape kept;     ///< of x without the axes
-  ir::Shape reduced;  ///< of x, with 1 along the axes when they are to be kept
+  ir::Shape reduced;  ///< of x, with 1 along the axes if they are kept
 };
 
 std::vector<bool> reduced_axes(std::string_view op, const NodeRef& node, const Axes& axes,
@@ -44,7 +44,7 @@ std::vector<bool> reduced_axes(std::string_view op, const NodeRef& node, const A
   return reduced;
 }
 
-/// The last axis first, the others behind it.
+/// Moves the last axis to the front.
 std::vector<std::int64_t> last_first(std::size_t rank) {
   std::vector<std::int64_t> order(rank);
   std::iota(order.begin(), order.end(), -1);
@@ -84,8 +84,8 @@ Rows rows_of(std::string_view op, const NodeRef& node, const Axes& axes, bool ke
   return rows;
 }
 
-/// The element of every row that indices, of the shape [m, kept ...] or what broadcasts to it,
-/// name: [m, kept ...].
+/// The elements of each row at `indices`, whose shape broadcasts to [m, kept ...]. The result has
+/// the shape [m, kept ...].
 NodeRef elements_at(const Rows& rows, const NodeRef& indices, const Composer& on) {
   return on.gather(rows.sorted, indices, 0);
 }
@@ -94,7 +94,7 @@ NodeRef whole(std::int64_t value) {
   return frontend::record_scalar(DType::i64, static_cast<std::uint64_t>(value), true);
 }
 
-/// NaN for rows that end in one.
+/// Replaces the result of rows that end in NaN by NaN.
 NodeRef with_nans(const Rows& rows, const NodeRef& result, const Composer& on) {
   const NodeRef& sorted = rows.sorted;
   if (is_integer(sorted->dtype) || is_boolean(sorted->dtype)) return result;
@@ -122,7 +122,7 @@ Array median_of(std::string_view op, const Operand& x, const Axes& axes, bool ke
   const bool small = result == DType::f16 || result == DType::bf16;
   const DType inside = small ? DType::f32 : result;
   const NodeRef half = on(Op::floor_divide, rows.count, whole(2));
-  // Of no elements both are the first place, where a NaN is.
+  // Without elements, both indices are 0, where a NaN is.
   const NodeRef before =
       on(Op::maximum, on(Op::floor_divide, on(Op::subtract, rows.count, whole(1)), whole(2)),
          whole(0));
@@ -140,7 +140,7 @@ Array median_of(std::string_view op, const Operand& x, const Axes& axes, bool ke
   return Access::make(on.cast(on.reshape(middle, rows.reduced), result));
 }
 
-/// NumPy's methods: where between the sorted elements a quantile lies.
+/// NumPy's methods: the position of a quantile between the sorted elements.
 enum class Method : std::uint8_t {
   inverted_cdf,
   averaged_inverted_cdf,
@@ -178,7 +178,7 @@ Method method_named(std::string_view op, std::string_view name, const Site& site
          site));
 }
 
-/// The (alpha, beta) of Hyndman and Fan's continuous methods.
+/// The (alpha, beta) parameters of the continuous methods of Hyndman and Fan.
 std::optional<std::array<double, 2>> plotting_positions(Method method) {
   switch (method) {
     case Method::interpolated_inverted_cdf:
@@ -201,20 +201,20 @@ bool chooses_element(Method method) {
          method == Method::lower || method == Method::higher || method == Method::nearest;
 }
 
-/// The product of numbers that are not negative, rounded: a maximum keeps it from being contracted
-/// into the addition behind, where a rounding decides between elements.
+/// The rounded product of nonnegative numbers. The maximum prevents contraction with the addition
+/// that follows, where a rounding decides between elements.
 NodeRef rounded(const NodeRef& a, const NodeRef& b, const Composer& on) {
   const NodeRef product = on(Op::multiply, a, b);
   return on(Op::maximum, product, record_constant(product->dtype, 0));
 }
 
-/// Where quantiles lie, for a method: all in q's dtype.
+/// The positions of quantiles for a method, in q's dtype.
 class Places {
  public:
   Places(Method method, const NodeRef& q, const NodeRef& count, const Composer& on)
       : method_(method), q_(q), count_(on.cast(count, q->dtype)), on_(on) {}
 
-  /// A place among 0 .. count - 1, fractions between elements.
+  /// The position in 0 .. count - 1; fractions are between elements.
   NodeRef virtual_place() const {
     if (const auto positions = plotting_positions(method_)) {
       const auto [alpha, beta] = *positions;
@@ -235,7 +235,7 @@ class Places {
     }
   }
 
-  /// For methods that choose an element: which.
+  /// For methods that choose an element: the element.
   NodeRef element() const {
     const NodeRef place = virtual_place();
     switch (method_) {
@@ -257,7 +257,7 @@ class Places {
     return on_(Op::select, stays, below, add(below, constant(1)));
   }
 
-  /// How much the element above counts, for a place and the whole number below it.
+  /// The weight of the element above, for a position and the integer below it.
   NodeRef weight(const NodeRef& place, const NodeRef& below) const {
     NodeRef fraction = subtract(place, below);
     const NodeRef is_zero = on_(Op::equal, fraction, constant(0));
@@ -270,14 +270,14 @@ class Places {
     return fraction;
   }
 
-  /// As an index: from the first to the last element.
+  /// The position as an index, clipped to the first and last element.
   NodeRef index(const NodeRef& place) const {
     const NodeRef last = on_(Op::maximum, subtract(count_, constant(1)), constant(0));
     const NodeRef inside = on_(Op::minimum, on_(Op::maximum, place, constant(0)), last);
     return on_.cast(inside, DType::i64);
   }
   NodeRef index_above(const NodeRef& place, const NodeRef& below) const {
-    // Below the first element both neighbours are the first.
+    // Below the first element, both neighbours are the first element.
     const NodeRef next =
         on_(Op::select, on_(Op::less, place, constant(0)), below, add(below, constant(1)));
     return index(next);
@@ -294,10 +294,10 @@ class Places {
   Composer on_;
 };
 
-/// a + (b - a) * t, from the nearer end, as NumPy's _lerp.
+/// a + (b - a) * t, computed from the nearer end, as NumPy's _lerp.
 NodeRef interpolate(const NodeRef& a, const NodeRef& b, const NodeRef& weight, DType dtype,
                     const Composer& on) {
-  // Integers are subtracted as such, where that cannot overflow.
+  // Integers are subtracted as integers, in a dtype in which this cannot overflow.
   const bool whole = !is_floating(a->dtype);
   const DType wide = is_unsigned_integer(a->dtype) ? DType::u64 : DType::i64;
   const NodeRef difference = on.cast(
@@ -310,7 +310,7 @@ NodeRef interpolate(const NodeRef& a, const NodeRef& b, const NodeRef& weight, D
   return on(Op::select, above, from_b, from_a);
 }
 
-/// q as a node of a floating dtype; scalars are weak, and checked.
+/// q as a node of a floating dtype. A scalar is weak, and its range is checked.
 struct Shares {
   NodeRef node;
   bool weak = false, whole = false;
@@ -342,7 +342,7 @@ Shares shares_of(std::string_view op, const Operand& q, double most, const Compo
 
 struct Request {
   std::string_view op;
-  double most;  ///< of q: 1, or 100 for percentiles
+  double most;  ///< maximum of q: 1, or 100 for percentiles
   bool skips_nan;
 };
 
@@ -378,7 +378,7 @@ Array quantile_of(const Request& request, const Operand& x, const Operand& q, co
   if (request.skips_nan && rows.sorted->shape[0] == ir::Dim(0))
     return Access::make(nan_results(shape, own, on));
 
-  // q runs along the first axis, rows along those behind it.
+  // q runs along the first axis, rows along the axes after it.
   ir::Shape first(rows.sorted->shape.size(), 1);
   first[0] = ir::element_count(shares.node->shape);
   const Places places(method, on.reshape(shares.node, first), rows.count, on);

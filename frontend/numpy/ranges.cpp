@@ -30,7 +30,7 @@ using ir::Op;
 
 namespace {
 
-/// Holds all differences of 64-bit integers.
+/// Holds the difference of any two 64-bit integers.
 __extension__ using Wide = __int128;
 
 Wide whole_number(const Scalar& scalar) {
@@ -43,17 +43,18 @@ bool is_whole(const Scalar& scalar) {
   return !scalar.is_inexact() && scalar.kind != Scalar::Kind::large_integer;
 }
 
-/// Of the numbers that a range is made from: NumPy counts in float32 where they are float32.
+/// True if a number of a range allows float32: NumPy computes a range of float32 numbers in
+/// float32.
 bool is_single(const Scalar& scalar) { return is_whole(scalar) || scalar.dtype == DType::f32; }
 
-/// What numpy.arange is given.
+/// The arguments of numpy.arange.
 struct Range {
   Scalar start, stop, step;
   Site site;
 
   bool whole() const { return is_whole(start) && is_whole(stop) && is_whole(step); }
   bool single() const { return is_single(start) && is_single(stop) && is_single(step); }
-  /// The element after the first.
+  /// The second element.
   double second() const {
     return whole() ? static_cast<double>(whole_number(start) + whole_number(step))
                    : value_of(start) + value_of(step);
@@ -71,14 +72,14 @@ std::int64_t whole_length(const Range& range) {
   return static_cast<std::int64_t>(length);
 }
 
-/// How many steps from start reach stop, not included.
+/// Number of steps from start to stop, excluding stop.
 std::int64_t arange_length(const Range& range) {
   if (value_of(range.step) == 0) throw ValueError(at("arange: the step is 0", range.site));
   if (range.whole()) return whole_length(range);
   const DType dtype = range.single() ? DType::f32 : DType::f64;
   const double distance = rounded(dtype, value_of(range.stop) - value_of(range.start));
   const double steps = rounded(dtype, distance / value_of(range.step));
-  // A quotient that is too small for the dtype is still the first element's.
+  // If the quotient underflows, the range still has the first element.
   if (steps == 0 && distance != 0) return std::signbit(steps) ? 0 : 1;
   if (!(std::ceil(steps) < 0x1p62)) {
     throw ValueError(at("arange: the length is not finite", range.site));
@@ -91,7 +92,7 @@ NodeRef float_scalar(DType dtype, double value) {
                        value == 0 || value == 1 || value == -1);
 }
 
-/// Whether factor times each index below `length` has no more than `bits` significant bits.
+/// True if factor times each index below `length` has at most `bits` significant bits.
 bool products_are_exact(std::int64_t length, double factor, int bits) {
   int exponent = 0;
   double odd = std::abs(std::frexp(factor, &exponent));
@@ -99,8 +100,8 @@ bool products_are_exact(std::int64_t length, double factor, int bits) {
   return odd * static_cast<double>(length) <= std::ldexp(1.0, bits);
 }
 
-/// factor * index in float32 or float64, rounded before anything is added to it, as NumPy does; a
-/// compiler may fuse a plain product with the sum that follows. For float64 that holds up to 2**26
+/// factor * index in float32 or float64, rounded before any addition, as in NumPy. A compiler could
+/// contract a plain product with the addition that follows. For float64 this holds up to 2**26
 /// elements.
 NodeRef multiples(std::int64_t length, double factor, DType dtype, const Site& site) {
   NodeRef index = record_iota({length}, 0, dtype, site);
@@ -113,7 +114,7 @@ NodeRef multiples(std::int64_t length, double factor, DType dtype, const Site& s
   }
   if (dtype == DType::f32)
     return cast_to(times(cast_to(index, DType::f64, site), factor), dtype, site);
-  // Both parts have exact products, so that only their sum rounds.
+  // Both products are exact, so only their sum is rounded.
   const double high = std::bit_cast<double>(std::bit_cast<std::uint64_t>(factor) >> 27 << 27);
   return record(Op::add, {times(index, high), times(index, factor - high)}, site);
 }
@@ -128,15 +129,15 @@ NodeRef shares(std::int64_t length, std::int64_t intervals, double distance, DTy
   return record(Op::multiply, {share, float_scalar(dtype, distance)}, site);
 }
 
-/// first + i * (second - first) in the dtype, half precision in float32; exactly `second` for i
-/// = 1.
+/// first + i * (second - first) in the dtype (half precision in float32); exactly `second` for i =
+/// 1.
 NodeRef float_arange(const Range& range, std::int64_t length, DType dtype) {
   const DType inside = dtype == DType::f64 ? DType::f64 : DType::f32;
   const double first = rounded(dtype, value_of(range.start)),
                second = rounded(dtype, range.second());
   const double delta = length > 1 ? rounded(inside, second - first) : 1;
   NodeRef node = multiples(length, delta, inside, range.site);
-  // 0 * delta may be -0, which is 0 with the first added.
+  // 0 * delta may be -0; adding `first` makes it 0.
   if (first != 0 || delta < 0) {
     node = record(Op::add, {node, float_scalar(inside, first)}, range.site);
   }
@@ -158,7 +159,7 @@ NodeRef float_arange(const Range& range, std::int64_t length, DType dtype) {
   return cast_to(node, dtype, range.site);
 }
 
-/// A number as an element of an integer dtype, whose fraction goes.
+/// Truncates a number to an element of an integer dtype. DTypeError if it does not fit.
 std::int64_t integer_element(Wide value, DType dtype, const Site& site) {
   const bool fits = value >= std::numeric_limits<std::int64_t>::min() &&
                     value <= std::numeric_limits<std::uint64_t>::max();
@@ -171,7 +172,7 @@ std::int64_t integer_element(Wide value, DType dtype, const Site& site) {
   return static_cast<std::int64_t>(value);
 }
 
-/// As NumPy: the first two elements have to fit the dtype, and those after them wrap.
+/// As in NumPy, the first two elements must fit the dtype; later elements wrap.
 NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
   if (is_boolean(dtype) && length > 2) {
     throw DTypeError(
@@ -205,7 +206,7 @@ NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
 
 namespace {
 
-/// The real part of a scalar, or the imaginary one, in the parts' C++ type.
+/// The real or imaginary part of a scalar, in the C++ type of the parts.
 Scalar part_of(const Scalar& scalar, bool imaginary) {
   const bool is_complex = scalar.kind == Scalar::Kind::complex;
   if (!is_complex) return imaginary ? Scalar(0.0f) : scalar;
@@ -215,7 +216,7 @@ Scalar part_of(const Scalar& scalar, bool imaginary) {
 
 bool is_complex_number(const Scalar& scalar) { return scalar.kind == Scalar::Kind::complex; }
 
-/// As NumPy: how many steps reach the nearer of stop's real and imaginary part.
+/// As in NumPy: the number of steps to the nearer of stop's real and imaginary part.
 std::int64_t complex_length(Scalar start, Scalar stop, Scalar step, const Site& site) {
   using Complex = std::complex<double>;
   const auto number = [](const Scalar& s) { return Complex(value_of(s), s.imaginary); };
@@ -284,7 +285,7 @@ Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, Sou
   const double distance = rounded(dtype, last - first);
   const double step =
       intervals > 0 ? rounded(dtype, distance / static_cast<double>(intervals)) : distance;
-  // A step too small for the dtype: as NumPy, shares of the distance.
+  // If the step underflows, use fractions of the distance, as in NumPy.
   const bool vanishes = step == 0 && distance != 0;
   NodeRef node = vanishes ? shares(count, intervals, distance, dtype, where)
                           : multiples(count, step, dtype, where);

@@ -42,7 +42,7 @@ Array roll(const Operand& x, const std::vector<std::int64_t>& shifts, const Axes
   const NodeRef node = frontend::node_of("roll", x);
   const Site site = x.where();
   const std::size_t axis_count = axes.all() ? 1 : axes.values().size();
-  // One of either goes with any number of the other, none included.
+  // A single shift or axis pairs with any number of the other, including none.
   const std::size_t count = shifts.size() == 1 ? axis_count : shifts.size();
   if (axis_count != count && axis_count != 1) {
     throw ValueError(at(fmt::format("roll({}): {} shifts but {} axes", frontend::describe(*node),
@@ -105,7 +105,7 @@ Array repeat(const Operand& x, std::int64_t count, std::optional<std::int64_t> a
   NodeRef node = frontend::node_of("repeat", x);
   const Site site = x.where();
   require_count("repeat", count, site);
-  // NumPy takes a 0-d array as a vector of one element.
+  // As in NumPy, a 0-d array is treated as 1-d.
   if (!axis || node->shape.empty()) node = frontend::flatten(node, site);
   const std::int64_t place = axis ? axis_of("repeat", *axis, rank_of(node), site) : 0;
   return Access::make(frontend::tile_along(node, place, count, true, site));

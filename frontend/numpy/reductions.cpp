@@ -24,7 +24,7 @@ using ir::Op;
 
 namespace {
 
-/// NumPy's ufuncs, unlike its means, take axis 0 and -1 of a 0-d array.
+/// NumPy's ufunc reductions (but not its means) accept axis 0 and -1 of a 0-d array.
 bool is_only_element(const NodeRef& node, const Axes& axes) {
   return node->shape.empty() && axes.values().size() == 1 &&
          (axes.values()[0] == 0 || axes.values()[0] == -1);
@@ -44,7 +44,7 @@ NodeRef reduce(Op op, const NodeRef& node, const Axes& axes, bool keepdims, cons
   }
   attributes.keepdims = keepdims;
   if (attributes.axes.empty()) {
-    // Each element is a result, in the dtype that the op gives.
+    // Without axes, each element is a result, in the dtype that the op returns.
     if (op == Op::any || op == Op::all) {
       return record(Op::not_equal, {node, frontend::record_constant(node->dtype, 0)}, site);
     }
@@ -54,7 +54,7 @@ NodeRef reduce(Op op, const NodeRef& node, const Axes& axes, bool keepdims, cons
   return record(op, {node}, std::move(attributes), site);
 }
 
-/// The bool array that says which elements of `node` count.
+/// The bool array that selects the elements of `node` that count.
 NodeRef mask_of(std::string_view op, const NodeRef& node, const Array& mask, const Site& site,
                 const SourceLocation& where) {
   NodeRef chosen = Access::node(mask, where);
@@ -72,18 +72,18 @@ NodeRef mask_of(std::string_view op, const NodeRef& node, const Array& mask, con
   return chosen;
 }
 
-/// What a reduction is besides its operand.
+/// A reduction, except for its operand.
 struct Reduction {
   Op op;
-  Op combine;      ///< of two results
-  double neutral;  ///< for elements that do not count
+  Op combine;      ///< combines two results
+  double neutral;  ///< replaces elements that do not count
   const Axes& axes;
   bool keepdims;
   const std::optional<Scalar>& initial;
   const Array& mask;
 };
 
-/// What NumPy's reductions do before and after: leave elements out, start from a value.
+/// Applies NumPy's mask and initial value around a reduction.
 NodeRef reduce_from(const Reduction& reduction, NodeRef node, const Operand& x) {
   const Site site = x.where();
   const std::string_view name = ir::info(reduction.op).name;
@@ -110,7 +110,7 @@ Array accumulate(Reduction reduction, const Operand& x, std::optional<DType> dty
   return Access::make(reduce_from(reduction, cast_to(node, inside, x.where()), x));
 }
 
-/// Whether a reduction over the axes is over no elements at all.
+/// True if the reduction over the axes has no elements.
 bool is_over_nothing(const NodeRef& node, const Axes& axes, const Site& site) {
   if (is_only_element(node, axes)) return false;
   for (std::int64_t axis : sorted_axes("min", node, axes, site)) {
@@ -119,7 +119,7 @@ bool is_over_nothing(const NodeRef& node, const Axes& axes, const Site& site) {
   return false;
 }
 
-/// min and max, which have no neutral element: what does not count is the initial value instead.
+/// min and max, which have no neutral element: masked elements are replaced by the initial value.
 Array extremum(Op op, Op combine, const Operand& x, const Axes& axes, bool keepdims,
                const std::optional<Scalar>& initial, const Array& mask) {
   const Site site = x.where();
@@ -138,7 +138,7 @@ Array extremum(Op op, Op combine, const Operand& x, const Axes& axes, bool keepd
     node = record(Op::select, {mask_of(name, node, mask, site, x.where()), node, start}, site);
   }
   if (is_over_nothing(node, axes, site)) {
-    // The shape that any reduction gives.
+    // A dummy reduction that gives the shape of the result.
     const NodeRef shape =
         reduce(Op::sum, cast_to(node, frontend::accumulator_dtype(node->dtype), site), axes,
                keepdims, site);
@@ -147,7 +147,7 @@ Array extremum(Op op, Op combine, const Operand& x, const Axes& axes, bool keepd
   return Access::make(record(combine, {reduce(op, node, axes, keepdims, site), start}, site));
 }
 
-/// How many elements each result of a reduction stands for, in a floating dtype.
+/// Number of elements per result of a reduction, in a floating dtype.
 NodeRef count_over(std::string_view op, const NodeRef& node, const Axes& axes, DType dtype,
                    const Site& site) {
   ir::Dim count = 1;
@@ -159,17 +159,17 @@ NodeRef count_over(std::string_view op, const NodeRef& node, const Axes& axes, D
   if (count.is_constant()) {
     return frontend::record_constant(dtype, static_cast<double>(count.constant()));
   }
-  // The extent is known at launch only: as many ones are summed.
+  // The extent is known only at launch, so sum as many ones.
   const NodeRef ones =
       frontend::broadcast_to_shape(frontend::record_constant(DType::i64, 1), extents, site);
   return cast_to(reduce(Op::sum, ones, {}, false, site), dtype, site);
 }
 
-/// The elements that means and variances are of.
+/// The elements of a mean or variance.
 struct Sample {
   std::string_view op;
-  NodeRef node;  ///< in the dtype that is computed in
-  NodeRef mask;  ///< null where all count
+  NodeRef node;  ///< in the dtype of the computation
+  NodeRef mask;  ///< null if all elements count
   const Axes& axes;
   Site site;
 
@@ -192,15 +192,15 @@ struct Sample {
   }
 };
 
-/// What means and variances are computed in, and come out in; variances in the real dtype of each,
-/// unless a dtype is asked for.
+/// The dtypes in which means and variances are computed and returned. For variances, the real dtype
+/// of each, unless a dtype is requested.
 struct MeanDTypes {
   DType inside, result;
 };
 MeanDTypes mean_dtypes(DType dtype, std::optional<DType> wanted) {
   const DType result = wanted.value_or(is_inexact(dtype) ? dtype : DType::f64);
   const bool small = result == DType::f16 || result == DType::bf16;
-  // Sums of integers, where they are asked for, are exact in float64 up to 2^53.
+  // If an integer dtype is requested, sums are exact in float64 up to 2^53.
   return {small ? DType::f32 : is_inexact(result) ? result : DType::f64, result};
 }
 
@@ -225,8 +225,8 @@ NodeRef squared_magnitude(const NodeRef& node, const Site& site) {
                 site);
 }
 
-/// The sum of |x - centre|^2. The rounding error of a mean that is made here shows in it as
-/// |the sum of x - centre|^2 / count, which is taken off again.
+/// The sum of |x - centre|^2. If the mean is computed here, its rounding error adds |sum of (x -
+/// centre)|^2 / count, which is subtracted again.
 NodeRef squared_deviations(const Sample& sample, bool keepdims, const Array& mean) {
   const Site& site = sample.site;
   const DType inside = sample.node->dtype, real = real_dtype(inside);
@@ -238,7 +238,7 @@ NodeRef squared_deviations(const Sample& sample, bool keepdims, const Array& mea
   if (mean.has_value()) return squares;
   const NodeRef drift = squared_magnitude(sample.total(centred, keepdims), site);
   const NodeRef count = cast_to(sample.count(keepdims), real, site);
-  // Infinite squares stay infinite, and rounding makes nothing less than 0.
+  // Infinite squares stay infinite, and rounding makes no result negative.
   const NodeRef largest = frontend::record_constant(real, finfo(real).max);
   const NodeRef excess =
       record(Op::minimum, {record(Op::divide, {drift, count}, site), largest}, site);
@@ -319,7 +319,7 @@ Array mean(const Operand& x, const Axes& axes, bool keepdims, std::optional<DTyp
            const Array& mask) {
   const auto [inside, result] = mean_dtypes(frontend::node_of("mean", x)->dtype, dtype);
   if (is_integer(result)) {
-    // As in NumPy the sum wraps in that dtype.
+    // As in NumPy, the sum wraps in that dtype.
     const Sample sample = sample_of("mean", x, axes, result, dtype, mask);
     const NodeRef total = cast_to(sample.total(sample.node, keepdims), inside, x.where());
     const NodeRef mean = record(Op::divide, {total, sample.count_of(inside, keepdims)}, x.where());

@@ -13,7 +13,7 @@ NodeRef zeros(ir::Shape shape, const Composer& on) {
   return broadcast_to_shape(record_constant(DType::i64, 0), std::move(shape), on.site);
 }
 
-/// Of each column by itself: which place each element has among the distinct ones.
+/// For each column: the rank of each element among the column's distinct elements.
 NodeRef ranks_in_columns(const NodeRef& keys, const Composer& on) {
   const NodeRef order = on.sort(ir::calls::argsort(), keys, 0);
   const NodeRef step = on.cast(steps(on.gather(keys, order, 0), true, on), DType::i64);
@@ -45,8 +45,8 @@ NodeRef rows_along(const NodeRef& node, std::int64_t axis, const Composer& on) {
   return on.reshape(front, {front->shape[0], ir::element_count(rest)});
 }
 
-// Columns are ranked, and of two neighbouring ones the pair of ranks is one number, which orders as
-// the pair does: as many rounds as the number of columns has bits.
+// Ranks each column, then repeatedly combines the ranks of two neighbouring columns into one number
+// with the same order. This takes as many rounds as the number of columns has bits.
 NodeRef ranks_of_rows(const NodeRef& rows, const Composer& on) {
   const std::int64_t count = rows->shape[0].constant();
   std::int64_t columns = rows->shape[1].constant();

@@ -4,14 +4,15 @@
 
 namespace heddle::frontend {
 
-/// The slices along an axis as the rows of a matrix.
+/// The slices along an axis, as the rows of a matrix.
 NodeRef rows_along(const NodeRef& node, std::int64_t axis, const Composer& on);
 
-/// i64: which place each row, of a matrix of known extents, has among the distinct rows in
-/// lexicographic order. NaNs stand last and are equal, as are zeros of either sign.
+/// The rank, i64, of each row of a matrix of constant extents among the distinct rows in
+/// lexicographic order. NaNs come last and are equal, and so are zeros of either sign.
 NodeRef ranks_of_rows(const NodeRef& rows, const Composer& on);
 
-/// Where neighbours along axis 0, sorted, differ: n - 1 of them. With `equal_nan`, NaNs do not.
+/// For sorted elements: true where neighbours along axis 0 differ, n - 1 values. With `equal_nan`,
+/// NaNs are equal.
 NodeRef steps(const NodeRef& sorted, bool equal_nan, const Composer& on);
 
 }  // namespace heddle::frontend

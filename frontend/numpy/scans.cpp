@@ -38,7 +38,7 @@ void require_one_axis(std::string_view op, const NodeRef& node, const Axes& axis
                       site));
 }
 
-/// numpy.cumsum's rule: without an axis the flattened array; a 0-d one has an axis 0.
+/// The rule of numpy.cumsum: without an axis, the flattened array; a 0-d array has axis 0.
 Scanned along_axis_or_flat(std::string_view op, const Operand& x, const Axes& axis) {
   NodeRef node = frontend::node_of(op, x);
   require_one_axis(op, node, axis, x.where());
@@ -48,7 +48,7 @@ Scanned along_axis_or_flat(std::string_view op, const Operand& x, const Axes& ax
                     frontend::axis_of(op, axis.values()[0], frontend::rank_of(node), x.where()))};
 }
 
-/// numpy.cumulative_sum's: the only axis may be left out.
+/// The rule of numpy.cumulative_sum: the axis may be absent if there is only one.
 Scanned along_only_axis(std::string_view op, const Operand& x, const Axes& axis) {
   const NodeRef node = frontend::node_of(op, x);
   if (axis.all() && node->shape.size() > 1) {
@@ -91,7 +91,7 @@ Array accumulate_without_nan(Op op, std::string_view name, const Operand& x, con
   return Access::make(scan(op, in_accumulator(std::move(scanned), dtype, site), site));
 }
 
-/// The operand with one value in front of its axis.
+/// Prepends one value along the axis.
 Scanned with_first(const Scanned& scanned, double value, const Site& site) {
   ir::Shape front = scanned.node->shape;
   front[scanned.axis] = 1;
@@ -108,8 +108,8 @@ Array cumulative(Op op, std::string_view name, const Operand& x, const Axes& axi
   const Site site = x.where();
   const Scanned scanned = in_accumulator(along_only_axis(name, x, axis), dtype, site);
   if (!include_initial) return Access::make(scan(op, scanned, site));
-  // Joined before the scan, so that all is one kernel. Behind a -0 sums keep their sign of zero;
-  // the first result is +0 all the same.
+  // Join before the scan, so that everything is one kernel. Starting from -0 keeps the sign of zero
+  // sums; the first result must still be +0.
   const bool is_sum = op == Op::cumsum;
   const bool signed_zero = is_sum && is_floating(scanned.node->dtype);
   const double first = signed_zero ? -0.0 : is_sum ? 0 : 1;
@@ -122,7 +122,7 @@ Array cumulative(Op op, std::string_view name, const Operand& x, const Axes& axi
       record(Op::select, {is_first, record_constant(result->dtype, 0), result}, site));
 }
 
-/// An op that keeps its dtype, along an axis that is there.
+/// Scans along an existing axis, in the op's own dtype.
 Array plain(Op op, const NodeRef& node, std::int64_t axis, const Site& site) {
   const auto along = static_cast<std::size_t>(
       frontend::axis_of(ir::info(op).name, axis, frontend::rank_of(node), site));
@@ -140,14 +140,14 @@ Array part(const Scanned& scanned, Dim start, Dim extent, const Site& site) {
   return Access::make(record(Op::slice, {scanned.node}, std::move(attributes), site));
 }
 
-/// What has to be added to each step of an angle, as numpy.unwrap has it.
+/// The correction of each step of an angle, as in numpy.unwrap.
 Array step_corrections(const Array& steps, std::optional<double> discont, const Array& period,
                        const frontend::Here& here) {
   const bool whole = !is_floating(period.dtype());
   const Array half = whole ? floor_divide(here(period), here(2)) : here(period) / here(2);
   const Array raised = here(steps) + here(half);
   const Array wrapped = remainder(here(raised), here(period)) - half;
-  // At just half a period both directions are as far, and the step keeps its own.
+  // At exactly half a period, both directions are equally far, and the step keeps its sign.
   Array turned = (wrapped == -half) & (steps > 0);
   if (whole) turned = turned & (remainder(period, 2) == 0);
   const Array corrections = where(turned, half, wrapped) - steps;
@@ -206,11 +206,12 @@ Array unwrap(const Operand& x, std::optional<double> discont, std::int64_t axis,
   if (extent == Dim(0)) return Access::make(start);
   const Scanned angles{node, along};
   const Array before = part(angles, 0, extent - 1, site), after = part(angles, 1, extent - 1, site);
-  // numpy.diff of bool says where they differ.
+  // numpy.diff of bool tests for inequality.
   const Array steps = is_boolean(node->dtype) ? not_equal(after, before) : after - before;
   const Array width = Access::make(frontend::node_of("unwrap", period, dtype));
   const Array corrections = step_corrections(steps, discont, width, frontend::Here(x));
-  // Joined before the scan, so that all is one kernel; adding -0 leaves the first angle its bits.
+  // Join before the scan, so that everything is one kernel. Adding -0 keeps the bits of the first
+  // angle.
   const NodeRef each = cast_to(Access::node(corrections, x.where()), dtype, site);
   const Scanned all = with_first({each, along}, is_floating(dtype) ? -0.0 : 0.0, site);
   return Access::make(record(Op::add, {start, scan(Op::cumsum, all, site)}, site));

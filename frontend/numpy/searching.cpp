@@ -77,7 +77,7 @@ Array searchsorted(const Operand& sorted, const Operand& values, std::string_vie
 
 namespace {
 
-/// ValueError for bins that both rise and fall, where they are computed and in host memory.
+/// ValueError for bins that both increase and decrease, if they are computed and in host memory.
 void check_monotonic(const NodeRef& bins, const SourceLocation& site) {
   const std::byte* const elements = frontend::elements_on_host(*bins);
   if (elements == nullptr || is_complex(bins->dtype)) return;
@@ -106,7 +106,7 @@ Array digitize(const Operand& x, const Operand& bins, bool right) {
   const ir::Dim length = what.sorted->shape[0];
   const Op op = right ? Op::searchsorted_left : Op::searchsorted_right;
   if (length == ir::Dim(0)) return Access::make(on(op, what.sorted, what.values));
-  // Which way the bins go is only known with their values.
+  // Whether bins increase or decrease is known only with their values.
   const NodeRef first = on.reshape(on.part(what.sorted, 0, 0, 1), {});
   const NodeRef last = on.reshape(on.part(what.sorted, 0, length - 1, 1), {});
   const NodeRef falls = on(Op::greater, first, last);
@@ -117,7 +117,7 @@ Array digitize(const Operand& x, const Operand& bins, bool right) {
 
 namespace {
 
-/// What numpy.interp is given, real values, in float64.
+/// The sample points of numpy.interp: float64 places, real values.
 struct Samples {
   NodeRef places, values;
 };
@@ -139,8 +139,8 @@ Samples samples_of(const Operand& x, const Operand& places, const Operand& value
   return {on.cast(at_places, DType::f64), on.cast(at_values, DType::f64)};
 }
 
-/// On the line through the samples beside x, from the first of them, or, where that is NaN, from
-/// the second, as NumPy: values may be infinite.
+/// Linear interpolation between the two neighbouring samples. It starts from the first one, or from
+/// the second if the result is NaN, as in NumPy, because values may be infinite.
 NodeRef on_line(const NodeRef& x, const NodeRef& low, const NodeRef& high, const Samples& samples,
                 const Composer& on) {
   const DType dtype = samples.values->dtype;
@@ -159,7 +159,7 @@ NodeRef on_line(const NodeRef& x, const NodeRef& low, const NodeRef& high, const
   return on(Op::select, on(Op::equal, x, x0), y0, line);
 }
 
-/// Samples within one period in the order of their places, with one before and one behind.
+/// Samples within one period, sorted by place, with one more before and after.
 Samples within_period(const Samples& samples, const NodeRef& period, const Composer& on) {
   const NodeRef places = on(Op::remainder, samples.places, period);
   const NodeRef order = on.sort(ir::calls::argsort(), places, 0);
@@ -182,7 +182,7 @@ Array interp(const Operand& x, const Operand& places, const Operand& values,
              std::optional<double> period) {
   const Composer on{x.where()};
   if (is_complex(frontend::node_of("interp", values)->dtype)) {
-    // The parts by themselves: an infinite one leaves the other alone.
+    // Each part separately, so that an infinite part does not affect the other.
     const auto of_part = [&](bool imaginary) {
       const auto end = [&](const std::optional<Scalar>& value) -> std::optional<Scalar> {
         if (!value || !imaginary) return value ? std::optional(frontend::value_of(*value)) : value;

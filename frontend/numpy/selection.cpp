@@ -84,7 +84,7 @@ Array choose(const Operand& index, Arrays choices, std::string_view mode) {
 
 namespace {
 
-/// What an array becomes where values are written through a mask.
+/// The array after values are written through a mask.
 Array overwritten(const char* op, const Array& before, NodeRef values, const Array& mask,
                   const Site& site) {
   const NodeRef node = Access::node(before, SourceLocation());
@@ -139,7 +139,7 @@ void putmask(Array& x, const Array& mask, const Operand& values) {
 
 namespace {
 
-/// For each element of a flattened mask the value of its rank among those that hold.
+/// For each element of a flattened mask, the value at its rank among the true elements.
 NodeRef values_in_turn(const NodeRef& chosen, const NodeRef& values, const Composer& on) {
   if (values->shape[0] == ir::Dim(1)) return values;
   const NodeRef counts = on.reduce(Op::cumsum, on.cast(chosen, DType::i64), {0});

@@ -21,7 +21,7 @@ using ir::Op;
 
 namespace {
 
-/// The elements of x in order, and where in it they are.
+/// The sorted elements of x, and their indices in x.
 struct Ordered {
   NodeRef sorted, order;
 };
@@ -40,19 +40,19 @@ NodeRef some(bool value, ir::Dim count, const Composer& on) {
                                       {count}, on.site);
 }
 
-/// Distinct elements: where in `of` the first of each is.
+/// Distinct elements: `firsts` are indices into `of` of the first of each.
 struct Distinct {
   Ordered of;
   NodeRef firsts;
 };
 
-/// Of elements in order the first ones: those that a step leads to.
+/// The first elements of runs of equal elements: those after a step.
 Distinct at_steps(const char* what, const Ordered& of, const NodeRef& steps, const Composer& on) {
   const NodeRef is_first = steps ? joined({some(true, 1, on), steps}, on) : some(false, 0, on);
   return {of, frontend::places_of(what, is_first, {of.sorted, of.order}, on)};
 }
 
-/// Between the elements in order; null where there are none.
+/// Steps between sorted elements; null if there are no elements.
 NodeRef steps_of(const Ordered& of, bool equal_nan, const Composer& on) {
   return of.sorted->shape[0] == ir::Dim(0) ? NodeRef() : frontend::steps(of.sorted, equal_nan, on);
 }
@@ -77,21 +77,21 @@ NodeRef counts_of(const Distinct& found, const Composer& on) {
 NodeRef inverse_of(const Distinct& found, const ir::Shape& shape, const Composer& on) {
   const ir::Dim length = found.of.sorted->shape[0];
   if (length == ir::Dim(0)) return on.reshape(found.firsts, shape);
-  // Which of the distinct ones each place of the order belongs to; every place of x is named once.
+  // The rank of each sorted element among the distinct ones, scattered back to the order of x.
   const NodeRef one = frontend::record_constant(DType::i64, 1);
   const NodeRef which =
       on(Op::subtract, on(Op::searchsorted_right, found.firsts, on.places(length)), one);
   return on.reshape(on.scatter_add(which, found.of.order, length), shape);
 }
 
-/// What unique and its kin answer from.
+/// The common part of unique and related functions.
 struct Uniques {
   Distinct found;
   NodeRef values;
   ir::Shape inverse_shape;
 };
 
-/// Slices along an axis, by their ranks. Those with a NaN are all different, as in NumPy.
+/// Distinct slices along an axis, by their ranks. Slices with a NaN are all different, as in NumPy.
 Uniques unique_slices(const char* what, const NodeRef& node, std::int64_t axis,
                       const Composer& on) {
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace(what, on.site);
@@ -132,7 +132,7 @@ Pair flattened(std::string_view op, const Operand& a, const Operand& b, const Co
   return {on.flat(frontend::node_of(op, a, dtype)), on.flat(frontend::node_of(op, b, dtype))};
 }
 
-/// Whether each of x, 1-d, is among elements in order.
+/// True for each element of the 1-d x that is among sorted elements.
 NodeRef is_among(const NodeRef& x, const NodeRef& sorted, const Composer& on) {
   const bool boolean = is_boolean(x->dtype);
   const NodeRef among = boolean ? on.cast(sorted, DType::u8) : sorted;
@@ -142,8 +142,8 @@ NodeRef is_among(const NodeRef& x, const NodeRef& sorted, const Composer& on) {
   return on(Op::equal, on.gather(among, found, 0), value);
 }
 
-/// The same for elements in any order and for any two dtypes. Of integers without a common dtype
-/// those that the other dtype lacks are in none of the other's arrays.
+/// The same for elements in any order, and for any two dtypes. If two integer dtypes have no common
+/// dtype, values that the other dtype does not have are in none of its arrays.
 NodeRef is_in(const NodeRef& x, const NodeRef& elements, const Composer& on) {
   const bool integers = is_integer(x->dtype) && is_integer(elements->dtype);
   const DType common = promote_types(x->dtype, elements->dtype);
@@ -158,7 +158,7 @@ NodeRef is_in(const NodeRef& x, const NodeRef& elements, const Composer& on) {
   return on(Op::logical_and, found, fits);
 }
 
-/// Whether a number is an integer that no integer dtype holds.
+/// True for an integer scalar that no integer dtype holds.
 bool is_beyond_integers(const Operand& x) {
   return x.array() == nullptr && x.scalar().kind == Scalar::Kind::large_integer;
 }
@@ -167,7 +167,7 @@ NodeRef distinct_values(const char* what, const NodeRef& flat, bool equal_nan, c
   return values_of(distinct(what, flat, equal_nan, on), on);
 }
 
-/// The elements of x, 1-d, where the mask holds.
+/// The elements of the 1-d x where the mask is true.
 NodeRef chosen(const char* what, const NodeRef& x, const NodeRef& mask, const Composer& on) {
   return on.gather(x, frontend::places_of(what, mask, {x}, on), 0);
 }
@@ -227,7 +227,7 @@ Intersection intersect1d_indices(const Operand& a, const Operand& b) {
       frontend::places_of("intersect1d", is_in(values, others, on), {values, others}, on);
   const NodeRef common = on.gather(values, places, 0);
   const NodeRef first_a = on.gather(on.gather(in_a.of.order, in_a.firsts, 0), places, 0);
-  // What is in both has a value in b's dtype, in whatever dtype they were compared.
+  // Common elements are representable in b's dtype, whatever dtype they were compared in.
   const DType searched = is_boolean(own_b->dtype) ? DType::u8 : own_b->dtype;
   const NodeRef in_others =
       on(Op::searchsorted_left, on.cast(others, searched), on.cast(common, searched));
@@ -256,7 +256,7 @@ Array union1d(const Operand& a, const Operand& b) {
 Array setdiff1d(const Operand& a, const Operand& b, bool assume_unique) {
   const Composer on{a.where()};
   const NodeRef others = on.flat(frontend::asarray_node("setdiff1d", b));
-  // NumPy gives the first operand's dtype.
+  // The result has the first operand's dtype, as in NumPy.
   const NodeRef own = on.flat(frontend::node_of("setdiff1d", a));
   const NodeRef values = assume_unique ? own : distinct_values("setdiff1d", own, true, on);
   const NodeRef is_common = is_in(values, others, on);
@@ -270,7 +270,7 @@ Array setxor1d(const Operand& a, const Operand& b) {
   const NodeRef values_b = distinct_values("setxor1d", pair.b, true, on);
   const NodeRef both = on.sort(ir::calls::sort(), joined({values_a, values_b}, on), 0);
   if (both->shape[0] == ir::Dim(0)) return Access::make(both);
-  // What differs from both of its neighbours is in one of them only.
+  // An element that differs from both neighbours is in only one of the arrays.
   const NodeRef differ = frontend::steps(both, false, on), end = some(true, 1, on);
   const NodeRef alone = on(Op::logical_and, joined({end, differ}, on), joined({differ, end}, on));
   return Access::make(chosen("setxor1d", both, alone, on));

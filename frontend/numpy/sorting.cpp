@@ -21,10 +21,10 @@ using ir::Op;
 
 namespace {
 
-// Equal elements keep their order when they are turned around before and after.
+// Reversing before and after a stable sort keeps equal elements in order.
 NodeRef sort_node(const Along& what, bool descending, const Composer& on) {
   if (!descending) return on.sort(ir::calls::sort(), what.node, what.axis);
-  // Equal integers are the same, zeros may differ in their signs.
+  // Equal integers are identical, but zeros of floats may differ in sign.
   const bool distinct = is_integer(what.node->dtype) || is_boolean(what.node->dtype);
   const NodeRef turned = distinct ? what.node : on.flip(what.node, what.axis);
   return on.flip(on.sort(ir::calls::sort(), turned, what.axis), what.axis);
@@ -81,7 +81,7 @@ Array lexsort(Arrays keys, const Axes& axis, SourceLocation where) {
                                       ir::to_string(shape), ir::to_string(what.node->shape)),
                           where));
     }
-    // Stable, so what is equal by this key stays in the order by those before.
+    // The sort is stable: elements equal by this key keep the order of the previous keys.
     const NodeRef sorted_so_far = on.gather(what.node, order, what.axis);
     order = on.gather(order, on.sort(ir::calls::argsort(), sorted_so_far, what.axis), what.axis);
   }

@@ -18,7 +18,7 @@ using frontend::Here;
 
 namespace {
 
-/// What NumPy computes the values between two ends in.
+/// The dtype in which NumPy computes values between two ends.
 DType inexact_dtype(const Operand& start, const Operand& stop) {
   const DType common = result_type({start, stop});
   return is_floating(common) || is_complex(common) ? common : DType::f64;
@@ -45,7 +45,7 @@ class Line {
     const std::int64_t intervals = endpoint_ ? count_ - 1 : count_;
     Array values = times(index, distance_);
     if (intervals > 0) {
-      // A step that is too small for the dtype is multiplied in last.
+      // If the step underflows, multiply by the distance last.
       const Array divisor = full({}, here_(Scalar(intervals)), dtype_);
       const Array step = divide(here_(distance_), here_(divisor));
       const Array share = divide(here_(index), here_(divisor));
@@ -77,7 +77,7 @@ class Line {
   Array first_, last_, distance_, index_;
 };
 
-/// The first axis moved to `axis`, and the values in a dtype.
+/// Moves the first axis to `axis` and casts the values.
 Array finished(const char* op, const Array& values, DType dtype, std::int64_t axis,
                const Here& here) {
   const std::int64_t place = frontend::axis_of(op, axis, values.ndim(), here.where);
@@ -90,13 +90,13 @@ Array finished(const char* op, const Array& values, DType dtype, std::int64_t ax
   return astype(here(place == 0 ? whole : moveaxis(here(whole), {0}, {place})), dtype);
 }
 
-/// base ** values along the first axis, which the base does not have.
+/// base ** values, where values have an additional first axis.
 Array powers(const Operand& base, const Array& values, const Here& here) {
   if (base.array() == nullptr || base.array()->ndim() == 0) return power(base, here(values));
   return power(here(expand_dims(base, {0})), here(values));
 }
 
-/// With leading axes of extent 1, so that there are as many as the base has.
+/// Adds leading axes of extent 1 until the operand has the base's rank.
 Array in_rank_of(const Operand& base, const Operand& x, const Here& here) {
   Array result = asarray(x);
   const int rank = base.array() == nullptr ? 0 : base.array()->ndim();
@@ -137,7 +137,7 @@ Array geomspace(const Operand& start, const Operand& stop, std::int64_t count, b
   }
   const DType inside = promote_types(inexact_dtype(start, stop), dtype.value_or(DType::f64));
   const Array first = astype(start, inside), last = astype(stop, inside);
-  // The sign, of complex numbers the direction, of the first value is that of all.
+  // All values have the sign (for complex numbers, the direction) of the first value.
   const Array direction =
       is_complex(inside) ? divide(here(first), here(absolute(here(first)))) : sign(here(first));
   const Array near = divide(here(first), here(direction)),

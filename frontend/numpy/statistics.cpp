@@ -27,7 +27,7 @@ using frontend::rank_of;
 
 namespace {
 
-/// Weights in the shape of x, or with extent 1 along the axes that they do not have.
+/// Weights in the shape of x, or with extent 1 along axes that they do not have.
 Array aligned_weights(const NodeRef& node, const Axes& axes, const Array& weights,
                       const Here& here) {
   const NodeRef weight = Access::node(weights, here.where);
@@ -44,7 +44,7 @@ Array aligned_weights(const NodeRef& node, const Axes& axes, const Array& weight
                                     frontend::describe(*node), frontend::describe(*weight)),
                         here.where));
   }
-  // Axes of x in ascending order, as the weights' axes that belong to them.
+  // The order of the weights' axes that sorts the corresponding axes of x.
   std::vector<std::int64_t> order = frontend::all_axes(static_cast<int>(places.size()));
   std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
     return places[static_cast<std::size_t>(a)] < places[static_cast<std::size_t>(b)];
@@ -99,7 +99,7 @@ Array observations(const Operand& x, bool rowvar, DType dtype) {
   return rowvar || rank_of(node) < 2 ? rows : transpose(here(rows));
 }
 
-/// ValueError for weights that are computed, in host memory, and negative.
+/// ValueError for negative weights, if they are computed and in host memory.
 void check_not_negative(const frontend::Node& node, const char* what, const SourceLocation& where) {
   const std::byte* const elements = frontend::elements_on_host(node);
   if (elements == nullptr || is_complex(node.dtype)) return;
@@ -109,7 +109,7 @@ void check_not_negative(const frontend::Node& node, const char* what, const Sour
     throw ValueError(at(fmt::format("cov: {} must not be negative", what), where));
 }
 
-/// A weight for each observation, in the dtype; without value where there are none.
+/// A weight for each observation, in the dtype; holds no value if there are no weights.
 Array observation_weights(const CovarianceOptions& options, const NodeRef& rows, DType dtype,
                           const Here& here) {
   Array result;
@@ -133,7 +133,7 @@ Array observation_weights(const CovarianceOptions& options, const NodeRef& rows,
   return result;
 }
 
-/// What the sum of products is divided by, 0 where there are too few observations.
+/// The divisor of the sum of products; 0 if there are too few observations.
 Array degrees_of_freedom(const CovarianceOptions& options, const Array& weights,
                          const NodeRef& rows, DType dtype, const Here& here) {
   const double ddof = static_cast<double>(options.ddof.value_or(options.bias ? 0 : 1));

@@ -11,7 +11,8 @@ using ir::Op;
 
 namespace {
 
-/// A narrow dtype that holds 0 .. greatest: sorting takes a pass over memory a byte of its keys.
+/// The narrowest dtype that holds 0 .. greatest. A sort makes one pass over memory for each key
+/// byte.
 DType key_dtype(ir::Dim greatest) {
   if (!greatest.is_constant()) return DType::i64;
   const std::int64_t value = greatest.constant();
@@ -46,7 +47,7 @@ NodeRef sums_by_key(const NodeRef& values, const NodeRef& keys, ir::Dim length,
   const NodeRef end = on(Op::searchsorted_right, sorted, names);
   const NodeRef last = on(Op::maximum, on(Op::subtract, end, one), none);
   const NodeRef zero = record_constant(dtype, 0);
-  // From 0, which a sum of -0 alone shows.
+  // Add 0, which turns a sum of only -0 into +0.
   const NodeRef total = on(Op::add, on.gather(sums, last, 0), zero);
   return on(Op::select, on(Op::less, begin, end), total, zero);
 }

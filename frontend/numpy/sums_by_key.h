@@ -4,11 +4,11 @@
 
 namespace heddle::frontend {
 
-/// Of `length` sums, from 0, those of the values that name each of them by its key; keys are i64 in
-/// [0, length], and `length` counts nowhere. All are 1-d, the values floats or complex numbers.
+/// Sums the values by key: `length` sums, starting from 0. Keys are i64 in [0, length]; the key
+/// `length` is ignored. All are 1-d; values are floats or complex numbers.
 ///
-/// Values are brought into the order of their keys and scanned in segments, not added atomically,
-/// so that sums are bitwise equal from run to run, and each as accurate as if it stood alone.
+/// Values are sorted by key and scanned in segments, not added atomically. So the sums are bitwise
+/// the same in every run, and each is as accurate as a separate sum.
 NodeRef sums_by_key(const NodeRef& values, const NodeRef& keys, ir::Dim length, const Composer& on);
 
 }  // namespace heddle::frontend

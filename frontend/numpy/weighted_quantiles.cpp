@@ -18,7 +18,7 @@ namespace {
 
 using ir::Op;
 
-/// The axes that stay, then those that are reduced, in order.
+/// The kept axes, then the reduced axes, each in order.
 struct Order {
   std::vector<std::int64_t> kept, reduced;
 };
@@ -38,7 +38,7 @@ ir::Shape extents(const NodeRef& node, const std::vector<std::int64_t>& axes) {
   return shape;
 }
 
-/// The weights in the shape of x.
+/// The weights, expanded to the shape of x.
 NodeRef weights_like_x(const WeightedQuantile& asked, const std::vector<std::int64_t>& axes,
                        const Composer& on) {
   const NodeRef weights = Access::node(asked.weights, on.site);
@@ -60,7 +60,7 @@ NodeRef weights_like_x(const WeightedQuantile& asked, const std::vector<std::int
                             on.site);
 }
 
-/// [kept ..., n], where n runs along the reduced axes.
+/// Reshapes to [kept ..., n], where n runs along the reduced axes.
 NodeRef in_rows(const NodeRef& node, const Order& order, const Composer& on) {
   std::vector<std::int64_t> axes = order.kept;
   axes.insert(axes.end(), order.reduced.begin(), order.reduced.end());
@@ -69,7 +69,8 @@ NodeRef in_rows(const NodeRef& node, const Order& order, const Composer& on) {
   return on.reshape(on.transpose(node, axes), shape);
 }
 
-/// What share of a row's weights lies at each element and before. None at all is less than any q.
+/// The cumulative share of a row's weights up to and including each element. A share of 0 becomes
+/// -1, so that it is less than any q.
 NodeRef shares_of(const NodeRef& weights, std::int64_t last, DType dtype, const Composer& on) {
   const Array sums = cumsum({Access::make(weights), on.site}, last);
   const NodeRef rising = Access::node(sums, on.site);
@@ -98,7 +99,8 @@ Array weighted_quantile(const WeightedQuantile& asked, const Axes& axes,
   }
   const NodeRef shares = shares_of(weights, last, asked.q->dtype, on);
 
-  // q runs along the first axis, the rows' axes are behind it, and their elements along the last.
+  // q runs along the first axis, the rows along the axes after it, and their elements along the
+  // last.
   const ir::Dim length = extent_of(rows, last);
   ir::Shape first(rows->shape.size() + 1, 1);
   first[0] = ir::element_count(asked.q->shape);

@@ -38,8 +38,8 @@ NodeRef series(const NodeRef& x, int terms, const Ratio& ratio, const Composer& 
   return sum;
 }
 
-/// The sum of (x^2/4)^k / k!^2 up to 20, of which all terms are positive, and from there on the
-/// asymptotic series, whose least term is about exp(-2 x) of the whole.
+/// Up to 20, the sum of (x^2/4)^k / k!^2, whose terms are all positive. Beyond, the asymptotic
+/// series, whose least term is about exp(-2 x) of the sum.
 NodeRef bessel(const NodeRef& x, const Composer& on) {
   const auto constant = [&](double value) { return record_constant(x->dtype, value); };
   const NodeRef size = on(Op::absolute, x);
@@ -56,7 +56,7 @@ NodeRef bessel(const NodeRef& x, const Composer& on) {
   return on(Op::select, on(Op::less_equal, size, constant(20)), small, large);
 }
 
-/// Half a turn to either side, in `count` steps: -pi .. pi. Of one point it is 0.
+/// `count` angles from -pi to pi; for one point, 0.
 Array angles(std::int64_t count, const Here& here) {
   if (count < 1) return zeros({0}, DType::f64, here.where);
   if (count == 1) return zeros({1}, DType::f64, here.where);

@@ -36,7 +36,7 @@ void require_width(DType dtype, SourceLocation where) {
       at(fmt::format("bulk: the dtype is float32 or float64, not {}", numpy_name_of(dtype)), where));
 }
 
-/// An array of that size that `write` fills on the generator's device.
+/// An array of the given size, filled by `write` on the generator's device.
 template <class Write>
 Array filled(BulkState& state, const Shape& size, DType dtype, SourceLocation where,
              const Write& write) {
@@ -57,7 +57,7 @@ Array filled(BulkState& state, const Shape& size, DType dtype, SourceLocation wh
                         frontend::Site(where).location);
   write(buffer->pointer(), count, stream);
   const auto elements = static_cast<std::int64_t>(count);
-  // cuRAND writes all of a dimension before the next.
+  // cuRAND writes all numbers of one dimension before the next.
   const Shape lying = {dimensions, elements / dimensions};
   const Array numbers =
       Access::make(frontend::array_node({{dtype, frontend::to_ir(lying)}, std::move(buffer), 0}));

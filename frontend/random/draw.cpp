@@ -48,7 +48,7 @@ NodeRef Draw::key() const {
                           : record_scalar(DType::u64, state_->next_draw(), false);
 }
 
-/// Of the elements, in order.
+/// The index of each element, in order.
 NodeRef Draw::numbers() const {
   const ir::Shape flat = {ir::element_count(shape_)};
   return reshape_to(record_iota(flat, 0, DType::u64, where_), shape_, where_);
@@ -72,7 +72,7 @@ Array Draw::in_double(const Operand& parameter) const {
 
 Array Draw::unit() const {
   if (wide() == DType::f64) return (bits() >> 11).astype(DType::f64) * 0x1p-53;
-  // Two elements share a word.
+  // Two elements share a 64-bit word.
   const NodeRef drawn = key();
   const Array number = Access::make(numbers());
   const Array word =
@@ -88,14 +88,14 @@ Array Draw::open_unit_of(const Array& bits, DType kind) {
   return ((bits >> (is_wide ? 12 : 41)).astype(kind) + 0.5) * (is_wide ? 0x1p-52 : 0x1p-23);
 }
 
-/// Box and Muller's transform of two numbers.
+/// The Box-Muller transform of two uniform numbers.
 Array Draw::normal() const {
   if (wide() == DType::f64)
     return sqrt(log(open_unit()) * -2.0) * cos(unit() * (2 * std::numbers::pi));
   return sample(Op::philox_normal, {});
 }
 
-/// That of shape + 1 times u^(1 / shape) is that of shape.
+/// If g has shape + 1 and u is uniform, then g * u^(1 / shape) has the wanted shape.
 Array Draw::log_gamma(const Operand& shape) const {
   const Array in_doubles = in_double(shape);
   const Array above = gamma(in_doubles + 1.0), unit = open_double();
@@ -106,7 +106,7 @@ Array Draw::chisquare(const Operand& degrees) const {
   return gamma(in_double(degrees) * 0.5) * 2.0;
 }
 
-/// Central, of twice a Poisson number of degrees more.
+/// A central chi-square whose degrees of freedom are increased by twice a Poisson number.
 Array Draw::noncentral_chisquare(const Operand& degrees, const Operand& noncentrality) const {
   const Array half = in_double(noncentrality) * 0.5;
   const Operand mean(half, where_);

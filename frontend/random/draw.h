@@ -11,20 +11,20 @@
 
 namespace heddle::frontend {
 
-/// One call of a method of a random generator: how it draws, in which shape and dtype. The shape is
-/// the size, or without one that of the parameters together.
+/// One call of a sampling method: its key, shape and dtype. The shape is `size`, or the common
+/// shape of the parameters if no size is given.
 class Draw {
  public:
-  /// DTypeError for a dtype that is not floating, ShapeError for parameters that do not broadcast
-  /// to the size.
+  /// DTypeError for a dtype that is not floating, ShapeError if a parameter does not broadcast to
+  /// the size.
   Draw(const std::shared_ptr<GeneratorState>& state, std::string_view op, const Shape& size,
        DType dtype, std::initializer_list<const Operand*> parameters, SourceLocation where);
 
   const SourceLocation& where() const { return where_; }
-  /// The dtype that is computed in.
+  /// The dtype of the computation.
   DType wide() const { return dtype_ == DType::f64 ? DType::f64 : DType::f32; }
 
-  /// Throws ValueError for a number outside of what `valid` says; arrays go unchecked.
+  /// Throws ValueError for a scalar that is not `valid`; arrays are not checked.
   template <class Valid>
   void require(const Operand& parameter, const Valid& valid, std::string_view what) const {
     if (parameter.array() == nullptr && !valid(value_of(parameter.scalar())))
@@ -41,31 +41,31 @@ class Draw {
   }
   [[noreturn]] void refuse(const Operand& parameter, std::string_view what) const;
 
-  // Each of these draws numbers of its own, one an element.
+  // Each of these functions samples new numbers, one for each element.
 
   Array bits() const { return sample(ir::Op::philox, {}); }
-  /// Of an op of the table: of a key, a counter, and parameters, which are taken in f64. DTypeError
-  /// for complex ones.
+  /// Records a sampling op of the op table. Its operands are a key, a counter, and parameters,
+  /// which are converted to f64. DTypeError for complex parameters.
   Array sample(ir::Op op, std::initializer_list<const Operand*> parameters) const;
-  /// In [0, 1), of as many bits as the significand has.
+  /// Uniform in [0, 1), with as many bits as the significand of wide().
   Array unit() const;
-  /// In (0, 1): the middles of equal intervals, in wide() or in f64.
+  /// Uniform in (0, 1): the midpoints of equal intervals, in wide() or in f64.
   Array open_unit() const { return open_unit_of(bits(), wide()); }
   Array open_double() const { return open_unit_of(bits(), DType::f64); }
   Array normal() const;
-  /// The gamma distribution of scale 1, in f64.
+  /// Gamma distribution with scale 1, in f64.
   Array gamma(const Operand& shape) const { return sample(ir::Op::philox_gamma, {&shape}); }
-  /// Its logarithm, which has no least number where the shape is near 0.
+  /// Logarithm of a gamma variable. It does not underflow for shapes near 0.
   Array log_gamma(const Operand& shape) const;
   Array chisquare(const Operand& degrees) const;
   Array noncentral_chisquare(const Operand& degrees, const Operand& noncentrality) const;
 
   /// A parameter in f64.
   Array in_double(const Operand& parameter) const;
-  /// Broadcast to the shape.
+  /// The array, broadcast to the shape of the call.
   Array sized(const Array& array) const;
   Array result(const Array& wide) const { return wide.astype(dtype_, where_); }
-  /// Whole numbers in i64, -1 for NaN.
+  /// Integral floats converted to i64; NaN becomes -1.
   Array whole(const Array& numbers) const;
 
  private:

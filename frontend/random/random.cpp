@@ -34,12 +34,12 @@ std::optional<std::int64_t> known_integer(const Operand& operand) {
   if (operand.array() != nullptr || frontend::side_of(operand.scalar(), DType::i64) != 0)
     return std::nullopt;
   const Scalar& scalar = operand.scalar();
-  // Beside C++ integers only doubles are left, of which all on this side of the range fit.
+  // The only other kind is floating, and all floats on this side of the range fit.
   return scalar.kind == Scalar::Kind::floating ? static_cast<std::int64_t>(scalar.floating)
                                                : scalar.integer;
 }
 
-/// As 64 bits, of which those of a negative number wrap.
+/// Converts to 64 bits; negative numbers wrap.
 NodeRef bound(const Operand& operand) {
   const bool is_large = operand.array() == nullptr && !known_integer(operand);
   NodeRef wide = frontend::node_of("integers", operand, is_large ? DType::u64 : DType::i64);
@@ -90,7 +90,7 @@ Array Generator::integers(const Operand& low, const Operand& high, const Shape& 
   const Draw draw(state_, "integers", size, DType::f64, {&low, &high}, where);
   const NodeRef start = bound(low), stop = bound(high);
   const NodeRef one = frontend::record_constant(DType::u64, endpoint ? 1 : 0);
-  // All 64 bits are wanted where the count wraps to 0.
+  // If the count wraps to 0, all 64 bits are used.
   const NodeRef count = record(Op::add, {record(Op::subtract, {stop, start}, where), one}, where);
   const NodeRef bits = Access::node(draw.bits(), where);
   const NodeRef wraps = record(Op::equal, {count, frontend::record_constant(DType::u64, 0)}, where);
@@ -214,7 +214,7 @@ Array Generator::geometric(const Operand& p, const Shape& size) {
   draw.require(
       p, [](double value) { return value > 0 && value <= 1; },
       "the probability must be above 0 and at most 1");
-  // log1p(-1) is -inf, and the first trial succeeds.
+  // For p = 1, log1p(-1) is -inf, and the first trial succeeds.
   const Array trials = maximum(ceil(log(draw.open_unit()) / log1p(-p)), 1.0);
   return trials.astype(DType::i64, p.where());
 }

@@ -1,4 +1,4 @@
-// Distributions that the samplers of the op table give, and what is composed of them.
+// Distributions with sampling ops in the op table, and distributions composed of them.
 #include <cmath>
 #include <numbers>
 
@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view probability = "the probability must be from 0 to 1";
 bool is_probability(double value) { return value >= 0 && value <= 1; }
 
-/// Of the last axis, whose elements are one draw's.
+/// Extent of the last axis, which holds the parameters of one sample.
 std::int64_t last_extent(std::string_view op, const Array& array, SourceLocation where) {
   const NodeRef node = Access::node(array, where);
   frontend::require_rank(op, node, 1, where);
@@ -44,7 +44,7 @@ Array column(const Array& array, std::int64_t i, SourceLocation where) {
   return array.index({ellipsis, i}, where);
 }
 
-/// A list along one axis, of which each draw takes all.
+/// Extent of a 1-d list that each sample uses as a whole.
 std::int64_t list_extent(std::string_view op, const Array& array, SourceLocation where) {
   const NodeRef node = Access::node(array, where);
   if (rank_of(node) != 1) {
@@ -116,8 +116,8 @@ Array Generator::standard_t(const Operand& df, const Shape& size, DType dtype) {
 }
 
 /// J. R. Michael, W. R. Schucany and R. W. Haas, Generating random variates using transformations
-/// with multiple roots, 1976: of the two numbers that have a chi-square in common, whose product is
-/// the mean's square, the lesser without cancellation.
+/// with multiple roots, 1976. The transformation has two roots, whose product is the square of the
+/// mean. The smaller root is computed without cancellation, and one of the two is chosen.
 Array Generator::wald(const Operand& mean, const Operand& scale, const Shape& size, DType dtype) {
   const Draw draw(state_, "wald", size, dtype, {&mean, &scale}, mean.where());
   draw.require_positive(mean, "the mean must be positive");
@@ -143,7 +143,7 @@ Array Generator::dirichlet(const Array& alpha, const Shape& size, DType dtype,
   whole.push_back(list_extent("dirichlet", alpha, where));
   const Operand shapes(alpha, where);
   const Draw draw(state_, "dirichlet", whole, dtype, {&shapes}, where);
-  // Of logarithms, so that small numbers of alpha do not leave 0 / 0.
+  // In logarithms, so that small values of alpha do not give 0 / 0.
   const Array logarithms = draw.log_gamma(shapes);
   const Array weights = exp(logarithms - max(logarithms, -1, true));
   return draw.result(weights / sum(weights, -1, true));
@@ -164,7 +164,7 @@ Array Generator::binomial(const Operand& n, const Operand& p, const Shape& size)
   return draw.whole(draw.sample(Op::philox_binomial, {&n, &p}));
 }
 
-/// Poisson's of a gamma distribution's mean.
+/// A Poisson number whose mean is gamma-distributed.
 Array Generator::negative_binomial(const Operand& n, const Operand& p, const Shape& size) {
   const Draw draw(state_, "negative_binomial", size, DType::f64, {&n, &p}, n.where());
   draw.require_positive(n, "the number of successes must be positive");
@@ -212,7 +212,7 @@ Array Generator::logseries(const Operand& p, const Shape& size) {
   return draw.whole(where(valid, found, -1.0));
 }
 
-/// Each category is binomial among what those before it left.
+/// Each category is a binomial sample of the trials that the previous categories left.
 Array Generator::multinomial(const Operand& n, const Array& pvals, const Shape& size) {
   const SourceLocation where = n.where();
   const std::int64_t count = last_extent("multinomial", pvals, where);
@@ -235,7 +235,7 @@ Array Generator::multinomial(const Operand& n, const Array& pvals, const Shape& 
   return draw.whole(stack(found, -1, where));
 }
 
-/// Each colour is hypergeometric among what those before it left.
+/// Each colour is a hypergeometric sample of the items that the previous colours left.
 Array Generator::multivariate_hypergeometric(const Array& colors, const Operand& nsample,
                                              const Shape& size) {
   const SourceLocation where = nsample.where();

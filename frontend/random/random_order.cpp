@@ -1,4 +1,4 @@
-// Orders and choices, by sorting random keys.
+// Permutations and choices, made by sorting random keys.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ using frontend::NodeRef;
 
 namespace {
 
-/// The extent of an axis whose elements are put in another order.
+/// The extent of an axis to be permuted; it must be constant.
 std::int64_t extent_along(std::string_view op, const Array& x, std::int64_t axis,
                           SourceLocation where) {
   const NodeRef node = Access::node(x, where);
@@ -83,14 +83,15 @@ Array Generator::choice(std::int64_t n, const Shape& size, const Choice& how,
   if (how.replace && !how.p.has_value()) return integers({n, where}, size);
   if (how.replace) {
     const Array sums = cumsum({how.p.astype(DType::f64, where), where}, 0);
-    // In the end all of the sum, whatever the roundings before it.
+    // The last share is exactly 1, regardless of earlier rounding.
     const Array shares = sums / sums(slice(n - 1, n));
     return searchsorted({shares, where}, {random(size, DType::f64, where), where}, "right");
   }
   if (!how.p.has_value()) {
     return permutation(n, where)(slice(0, count.constant())).reshape(size, where);
   }
-  // The first events of processes with these rates (P. Efraimidis and P. Spirakis, 2006).
+  // Choose the elements with the earliest events of Poisson processes with these rates (P.
+  // Efraimidis and P. Spirakis, 2006).
   const Array times =
       standard_exponential({n}, DType::f64, where) / how.p.astype(DType::f64, where);
   const Array first = topk({times, where}, count.constant(), 0, false).indices;
