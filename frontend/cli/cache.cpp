@@ -37,7 +37,7 @@ struct CacheOptions {
   bool json = false, delete_bad = false, trust = false;
 };
 
-/// Of the directory that the command line names, or that programs use.
+/// The store of the directory that the command line names, or of the one that programs use.
 cache::Store& open_store(const CacheOptions& wanted) {
   if (!wanted.directory.empty()) setenv("HEDDLE_CACHE_DIR", wanted.directory.c_str(), 1);
   auto& store = cache::Store::global();
@@ -73,7 +73,7 @@ std::string field_of(const cache::ListedEntry& entry, std::string_view name) {
   return {};
 }
 
-/// That of a program; none where another Heddle wrote it otherwise.
+/// A program's target; none if another version of Heddle wrote it in a different form.
 std::optional<ir::Target> target_of(const cache::ListedEntry& entry) {
   try {
     return ir::parse_target(field_of(entry, "target"));
@@ -82,14 +82,14 @@ std::optional<ir::Target> target_of(const cache::ListedEntry& entry) {
   }
 }
 
-/// "sm_90" of a program's target or a module's architecture.
+/// The architecture of a program's target or of a module, such as "sm_90".
 std::string architecture_of(const cache::ListedEntry& entry) {
   if (entry.kind != cache::PayloadKind::program) return field_of(entry, "architecture");
   const std::optional<ir::Target> target = target_of(entry);
   return target ? target->architecture : "?";
 }
 
-/// Used last comes first, and of those used in one second the one whose name does.
+/// Sorted by last use, most recent first; entries used in the same second are sorted by name.
 std::vector<cache::ListedEntry> entries_of(const cache::Store& store) {
   std::vector<cache::ListedEntry> entries = store.list();
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
@@ -102,7 +102,7 @@ Json facts_of(const cache::ListedEntry& entry) {
   return Json::parse(entry.facts, nullptr, /*allow_exceptions=*/false);
 }
 
-/// The names of the kernels that it holds, as they are in sources, dumps and profiles.
+/// Names of the kernels in the entry, as they appear in sources, dumps and profiles.
 std::vector<std::string> kernels_of(const cache::ListedEntry& entry) {
   const Json facts = facts_of(entry);
   std::vector<std::string> names;
@@ -113,7 +113,7 @@ std::vector<std::string> kernels_of(const cache::ListedEntry& entry) {
   return names;
 }
 
-/// Text of an entry as JSON takes it.
+/// JSON text; replaces invalid UTF-8.
 std::string shown(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
@@ -215,7 +215,7 @@ int stats(const CacheOptions& wanted) {
   return 0;
 }
 
-/// How what the compiler of now builds begins to be called; empty where none is here.
+/// Prefix of the identity of the current compiler for the entry; empty if there is none here.
 std::string compiler_now(const cache::ListedEntry& entry) {
   if (entry.kind == cache::PayloadKind::program) {
     const std::optional<ir::Target> target = target_of(entry);
@@ -228,8 +228,8 @@ std::string compiler_now(const cache::ListedEntry& entry) {
   return {};
 }
 
-/// "intact", "damaged", why it is ignored, or by which compiler it was built that is not the one of
-/// now.
+/// "intact", "damaged", "ignored" with the reason, or the compiler that built the entry if it is
+/// not the current one.
 std::string state_of(const cache::ListedEntry& entry) {
   if (!entry.ignored.empty()) return "ignored: " + entry.ignored;
   if (!entry.intact) return "damaged";
@@ -295,7 +295,7 @@ int prune(const CacheOptions& wanted) {
     const auto limit = std::chrono::system_clock::now() -
                        std::chrono::seconds(static_cast<std::int64_t>(wanted.days * 86400));
     gone += static_cast<std::uint64_t>(remove_entries(store.list(), [&](const auto& entry) {
-      // A time that lies ahead says nothing of use.
+      // A time in the future says nothing about use.
       const auto soon = std::chrono::system_clock::now() + std::chrono::hours(1);
       return entry.used < limit || entry.used > soon;
     }));
@@ -316,7 +316,7 @@ int clear(const CacheOptions& wanted) {
   return 0;
 }
 
-/// Programs hold the code of their kernels, so that entries of modules need not go with them.
+/// Programs contain the code of their kernels, so module entries need not be exported.
 int export_programs(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
   std::vector<std::string> entries;

@@ -23,7 +23,7 @@ namespace {
 using runtime::Finding;
 using runtime::missing;
 
-/// The nearest folder above that is there decides whether the directory can be made.
+/// The directory can be created if the nearest existing parent folder is writable.
 bool can_be_written(std::filesystem::path path) {
   while (!std::filesystem::exists(path) && path.has_parent_path() && path != path.parent_path()) {
     path = path.parent_path();
@@ -83,7 +83,7 @@ Finding default_device_finding() {
 
 std::vector<Finding> examine() {
   std::vector<Finding> findings;
-  // The one that is always there comes first, and what Heddle was built with behind it.
+  // The backend that always exists comes first, followed by what Heddle was built with.
   for (const runtime::DeviceKind kind : runtime::preferred_kinds | std::views::reverse) {
     const bool first = findings.empty();
     for (Finding& finding : runtime::backend_of(kind).examine())

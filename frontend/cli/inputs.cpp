@@ -108,7 +108,7 @@ class Arguments {
       throw ShapeError(fmt::format("{} would be {}: give --size other values",
                                    parameter_text(graph_, index), to_string(type)));
     }
-    static_cast<void>(byte_count(type));  // throws where they do not fit
+    static_cast<void>(byte_count(type));  // throws if the bytes do not fit 64 bits
     return element_count(type.shape).constant();
   }
 

@@ -10,18 +10,18 @@
 
 namespace heddle::cli {
 
-/// What the command line says of a program's inputs.
+/// Command-line options for a program's inputs.
 struct InputOptions {
   std::vector<std::string> given;     ///< .npy files; numbers for scalar parameters
-  std::vector<std::string> sizes;     ///< "n=1000", for symbols that no file gives
-  std::optional<std::uint64_t> seed;  ///< inputs that are not given are random
+  std::vector<std::string> sizes;     ///< "n=1000", for symbols that no file determines
+  std::optional<std::uint64_t> seed;  ///< missing inputs are random
 };
 
-/// What "n=1000" says. Throws ValueError.
+/// Parses "n=1000". Throws ValueError.
 ir::SymbolBinding parse_size(const std::string& text);
 
-/// The arguments of a program, on the calling thread's device. Throws ValueError for what does not
-/// fit the command line, FileError, ShapeError, DTypeError.
+/// The arguments of a program, on the calling thread's device. Throws ValueError if the program
+/// does not match the command line, FileError, ShapeError, DTypeError.
 std::vector<runtime::Argument> make_arguments(const ir::Graph& graph, const InputOptions& options);
 
 }  // namespace heddle::cli

@@ -20,7 +20,7 @@ constexpr int user_error = 1, usage_error = 2, interrupted = 128 + SIGINT;
 std::atomic<bool> asked_to_end{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-/// Who waits for compilers kills them and removes their files; nothing else has to be cleaned up.
+/// Code that waits for a compiler kills it and removes its files. Nothing else needs cleanup.
 void end(int) {
   if (!heddle::runtime::InterruptibleWait::any() || asked_to_end.exchange(true)) _exit(interrupted);
 }
@@ -28,7 +28,7 @@ void end(int) {
 void end_on_interrupt() {
   struct sigaction before{};
   sigaction(SIGINT, nullptr, &before);
-  if (before.sa_handler == SIG_IGN) return;  // a shell's background job
+  if (before.sa_handler == SIG_IGN) return;  // background job of a shell
   struct sigaction action{};
   action.sa_handler = end;
   sigaction(SIGINT, &action, nullptr);

@@ -27,7 +27,7 @@ struct RunOptions {
   int repeat = 0;
   bool json = false;
   bool profile = false;
-  std::string trace;  ///< a file
+  std::string trace;  ///< output file
   Modes modes;
 };
 
@@ -35,7 +35,7 @@ struct Timing {
   double median = 0, best = 0;  ///< microseconds
 };
 
-/// Each run from its launch until the device is done.
+/// Measures each run, from its launch until the device is done.
 Timing time_runs(const runtime::Executable& executable,
                  const std::vector<runtime::Argument>& arguments, runtime::Stream& stream,
                  int count) {
@@ -88,7 +88,7 @@ nlohmann::json json_of(const std::vector<ProfileRow>& rows) {
   return list;
 }
 
-/// What was collected, to standard error or into `json`, and the trace into its file.
+/// Writes the profile to standard error or into `json`, and the trace to its file.
 void report(Profile& profile, const RunOptions& wanted, nlohmann::json& json) {
   profile.stop();
   if (wanted.json) {

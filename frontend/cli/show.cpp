@@ -19,7 +19,7 @@ struct ShowOptions {
   Modes modes;
 };
 
-/// The same for CUDA text, which a machine without a GPU shows for sm_90.
+/// The same for CUDA text; a machine without a GPU shows it for sm_90.
 ir::Target chosen_cuda_target(const std::string& name) {
   return name.empty() ? runtime::shown_target("cuda") : chosen_target(name);
 }

@@ -28,13 +28,13 @@ struct WarmOptions {
   std::vector<std::string> programs, architectures;
   std::string cache;
   int jobs = 0;
-  unsigned mode = 0;  ///< 0: not said
+  unsigned mode = 0;  ///< 0: not given
   bool json = false, dry_run = false;
   Modes modes;
 };
 
-/// A program for one name of --arch: its targets differ little, so what is compiled for the first
-/// is mostly found by the others.
+/// One program for one name of --arch. The targets of a name differ little, so most of what is
+/// compiled for the first target is reused by the others.
 struct Task {
   std::string program, architecture;
   std::shared_ptr<const runtime::RecordedProgram> wanted;
@@ -49,7 +49,7 @@ bool is_kept(const Task& task, const ir::Target& target) {
   return std::filesystem::exists(cache::Store::global().path_of(key));
 }
 
-/// Counts programs in the line that tells of compiling.
+/// Shows the number of finished programs in the progress line.
 class Progress {
  public:
   explicit Progress(std::size_t total) : total_(total) { show(); }
@@ -63,7 +63,7 @@ class Progress {
     runtime::CompileProgress::set_note(fmt::format("{} of {} programs done", done_.load(), total_));
   }
 
-  runtime::CompileProgress open_{0};  ///< until all programs are done
+  runtime::CompileProgress open_{0};  ///< shown until all programs are done
   std::size_t total_;
   std::atomic<std::size_t> done_{0};
 };
@@ -80,7 +80,7 @@ void compile(Task& task) {
   }
 }
 
-/// One program that cannot be compiled keeps no other from it.
+/// If a program cannot be compiled, the others still are.
 void run_task(Task& task, Progress& progress) {
   try {
     compile(task);
@@ -90,7 +90,7 @@ void run_task(Task& task, Progress& progress) {
   progress.done();
 }
 
-/// What a file holds: a graph in text form, in the modes of the command line, or a recording.
+/// The contents of a file: a graph in text form, with the command line's modes, or a recording.
 std::vector<std::pair<std::string, runtime::RecordedProgram>> programs_in(const std::string& path,
                                                                           const Modes& modes) {
   const std::string text = read_text(path);
@@ -122,7 +122,7 @@ std::vector<Task> tasks_of(const WarmOptions& wanted) {
 
 void run_tasks(std::vector<Task>& tasks) {
   Progress progress(tasks.size());
-  // Kernels of one program compile in parallel by themselves, unless whole programs do.
+  // Kernels of one program are compiled in parallel, unless whole programs are.
   if (static_cast<int>(tasks.size()) < runtime::thread_count()) {
     for (Task& task : tasks) run_task(task, progress);
     return;
@@ -134,7 +134,7 @@ void run_tasks(std::vector<Task>& tasks) {
                         });
 }
 
-/// The exit status: 1 where something failed.
+/// Prints the results. Returns the exit status: 1 if anything failed.
 int report(const std::vector<Task>& tasks, bool as_json) {
   nlohmann::json json = nlohmann::json::array();
   int compiled = 0;
@@ -165,7 +165,7 @@ int report(const std::vector<Task>& tasks, bool as_json) {
   return failed ? 1 : 0;
 }
 
-/// What is there and what would be compiled.
+/// Lists what is in the cache and what would be compiled.
 void report_plan(const std::vector<Task>& tasks, bool as_json) {
   nlohmann::json json = nlohmann::json::array();
   for (const Task& task : tasks) {
@@ -182,7 +182,7 @@ void report_plan(const std::vector<Task>& tasks, bool as_json) {
 }
 
 int warm(const WarmOptions& wanted) {
-  // The process's cache and threads read these when they are first used.
+  // The process's cache and threads read these variables at their first use.
   if (!wanted.cache.empty()) setenv("HEDDLE_CACHE_DIR", wanted.cache.c_str(), 1);
   if (wanted.jobs > 0) {
     for (const char* variable : {"HEDDLE_NUM_THREADS", "HEDDLE_COMPILE_JOBS"})
@@ -192,7 +192,7 @@ int warm(const WarmOptions& wanted) {
   if (!store.options().enabled || store.options().directory.empty()) {
     throw ValueError("there is no cache to fill: give --cache DIR, and unset HEDDLE_CACHE=0");
   }
-  // A folder of its own is to be shipped; the one that programs use stays private.
+  // A separate folder is meant to be shipped; the cache that programs use stays private.
   const unsigned usual = wanted.cache.empty() ? 0600 : cache::shipped_mode;
   store.set_file_mode(wanted.mode != 0 ? wanted.mode : usual);
   std::vector<Task> tasks = tasks_of(wanted);

@@ -21,14 +21,14 @@ using frontend::is_blank;
 
 namespace {
 
-/// The rows of a text, cut into fields.
+/// Splits a text into rows of fields.
 class Rows {
  public:
   Rows(std::string_view text, const LoadTextOptions& options) : text_(text), options_(options) {
     for (std::int64_t i = 0; i < options.skiprows && !is_end(); ++i) end_line();
   }
 
-  /// False at the end. Rows without anything in them are left out.
+  /// Reads the next row; skips empty ones. Returns false at the end.
   bool next() {
     while (!is_end()) {
       count_ = 0;
@@ -49,7 +49,7 @@ class Rows {
   }
 
   std::span<const std::string> fields() const { return {fields_.data(), count_}; }
-  /// That the row began in, from 1.
+  /// Line in which the row begins, counted from 1.
   std::int64_t line() const { return first_line_; }
 
  private:
@@ -79,7 +79,7 @@ class Rows {
     const bool has_feed = take('\n');
     if (has_return || has_feed) ++line_;
   }
-  /// Whether it is quoted; a quote that is doubled inside of quotes is one.
+  /// Reads a field; returns true if it is quoted. Within quotes, a doubled quote is one quote.
   bool read_field() {
     if (count_ == fields_.size()) fields_.emplace_back();
     std::string& field = fields_[count_++];
@@ -105,7 +105,7 @@ class Rows {
   std::size_t count_ = 0;
 };
 
-/// Reads what a text, by its name, holds.
+/// Reads the array in a text; errors contain the text's name.
 class TextLoader {
  public:
   TextLoader(std::string_view text, std::string name, const LoadTextOptions& options,
@@ -172,7 +172,7 @@ class TextLoader {
     }
   }
 
-  /// With at least ndmin axes, and no more of extent 1.
+  /// Adjusts the rank: drops axes of extent 1, but keeps at least ndmin axes.
   Array fitted(Array x) const {
     if (x.ndim() > options_.ndmin) x = x.squeeze({}, where_);
     if (x.ndim() < options_.ndmin && options_.ndmin == 1) x = atleast_1d({x, where_});
@@ -187,7 +187,7 @@ class TextLoader {
   std::optional<std::size_t> columns_;
 };
 
-/// All that is left. `what` could not be read: FileError.
+/// Reads the rest of the stream. FileError, with `what`, if it cannot be read.
 std::string content_of(std::istream& stream, const std::string& what, const SourceLocation& where) {
   std::string text;
   std::array<char, 1 << 16> part{};

@@ -30,7 +30,7 @@ constexpr std::size_t prefix_bytes = 8;  // magic and version
 
 struct Header {
   DType dtype = DType::f32;
-  bool swapped = false;  ///< the other byte order
+  bool swapped = false;  ///< opposite byte order
   bool fortran = false;
   Shape shape;
 };
@@ -83,8 +83,8 @@ class Reader {
     return result;
   }
 
-  /// The next `count` bytes. They are read in pieces, so that bytes which a header only claims are
-  /// not allocated.
+  /// Reads the next `count` bytes. Reads in pieces, so that a false size in the header does not
+  /// cause a large allocation.
   std::string data(std::size_t count) {
     frontend::require_memory("load", path_, count, where_);
     constexpr std::size_t piece = std::size_t{64} << 20;
@@ -106,7 +106,7 @@ class Reader {
   }
 
  private:
-  /// The text behind 'key':
+  /// The text after 'key':
   std::string_view value_of(std::string_view key) const {
     for (const char quote : {'\'', '"'}) {
       const std::string quoted = quote + std::string(key) + quote;
@@ -189,7 +189,7 @@ namespace {
 Array read(Reader& reader, const SourceLocation& where) {
   const Header header = reader.header();
   const std::size_t unit = size_of(header.dtype);
-  // Those of extent 0 count as well: no part of an array has more elements than 64 bits say.
+  // Extents of 0 are checked, too: the number of elements of every slice must fit in 64 bits.
   std::size_t most = (std::size_t{1} << 62) / unit, count = 1;
   for (std::int64_t extent : header.shape) {
     const auto factor = static_cast<std::size_t>(extent);

@@ -9,7 +9,7 @@
 
 namespace heddle::frontend {
 
-/// A .npy file: its header and, behind it, the elements in C order.
+/// The contents of a .npy file: the header, then the elements in C order.
 struct Npy {
   std::string header;
   std::vector<std::byte> data;
@@ -17,7 +17,7 @@ struct Npy {
 /// Evaluates and waits.
 Npy npy_of(const Array& array, const SourceLocation& where);
 
-/// Reads a .npy file from a stream, no further than its array goes. Throws FileError, and
+/// Reads a .npy file from a stream, only up to the end of its array. Throws FileError and
 /// OutOfMemory, naming the file.
 Array read_npy(std::istream& stream, const std::string& name, const SourceLocation& where);
 

@@ -36,7 +36,7 @@ std::string text_of(zip_error_t* error) {
   return text;
 }
 
-/// Not closed, an archive is left as it was on disk.
+/// An archive that is not closed stays as it was on disk.
 struct Discard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
   void operator()(zip_file_t* file) const { zip_fclose(file); }
@@ -53,7 +53,7 @@ Archive open_archive(std::string_view op, const std::string& path, int flags,
   fail(op, path, "cannot be opened as a zip archive: " + text_of(&error), where);
 }
 
-/// One of an archive's files, inflated as far as it is read.
+/// Stream buffer of one file of an archive; inflates as needed.
 class EntryBuffer final : public std::streambuf {
  public:
   EntryBuffer(zip_t* archive, zip_uint64_t entry, const std::string& path,
@@ -63,11 +63,11 @@ class EntryBuffer final : public std::streambuf {
       fail("load_npz", path, "cannot be read: " + std::string(zip_strerror(archive)), where);
   }
 
-  /// FileError where the archive is damaged, which a stream only knows as an end.
+  /// Throws FileError if the archive is damaged, which a stream reports only as its end.
   void check() const {
     if (!error_.empty()) fail("load_npz", path_, "cannot be read: " + error_, where_);
   }
-  /// Reads what is left, at most a little, so that its checksum is looked at.
+  /// Reads the rest, at most a little, so that the checksum is verified.
   void finish() {
     for (int i = 0; i < 16 && underflow() != traits_type::eof(); ++i) continue;
     check();
@@ -106,7 +106,7 @@ Array read_entry(zip_t* archive, zip_uint64_t entry, const std::string& name,
 
 void add_entry(zip_t* archive, const std::string& name, const frontend::Npy& npy, bool deflated,
                const std::string& path, const SourceLocation& where) {
-  // Freed by libzip, once it has been written.
+  // Freed by libzip after it is written.
   const std::size_t size = npy.header.size() + npy.data.size();
   auto* bytes = static_cast<char*>(std::malloc(size));
   if (bytes == nullptr) throw std::bad_alloc();
@@ -119,7 +119,8 @@ void add_entry(zip_t* archive, const std::string& name, const frontend::Npy& npy
                         : zip_file_add(archive, (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
   if (entry < 0 && source != nullptr) zip_source_free(source);
   const auto place = static_cast<zip_uint64_t>(entry);
-  // As NumPy, which writes no times, so that equal arrays are equal files: the first of 1980.
+  // As in NumPy, no time is written (only the first of 1980), so that equal arrays give equal
+  // files.
   const bool added =
       entry >= 0 &&
       zip_set_file_compression(archive, place, deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0) == 0 &&
@@ -138,7 +139,7 @@ void write_archive(const std::string& path, const NamedArrays& arrays, bool defl
   for (const auto& [name, array] : arrays) {
     add_entry(archive.get(), name, frontend::npy_of(array, where), deflated, path, where);
   }
-  // Written to a temporary file, which takes the name when it is whole.
+  // Written to a temporary file, which is renamed when it is complete.
   if (zip_close(archive.get()) != 0)
     fail("savez", path, std::string("cannot be written: ") + zip_strerror(archive.get()), where);
   static_cast<void>(archive.release());

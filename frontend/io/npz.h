@@ -2,7 +2,7 @@
 
 namespace heddle::frontend {
 
-/// Whether Heddle was built with libzip.
+/// True if Heddle was built with libzip.
 bool reads_npz();
 
 }  // namespace heddle::frontend

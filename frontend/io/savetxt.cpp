@@ -27,7 +27,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-/// The elements of an array as numbers that are printed; a complex one is two.
+/// The elements of an array as numbers to print; a complex number is two.
 class PrintedArray {
  public:
   PrintedArray(DType dtype, std::vector<std::byte> bytes)
@@ -57,7 +57,7 @@ class PrintedArray {
   std::vector<std::byte> bytes_;
 };
 
-/// The format of a row of so many columns.
+/// The format of a row with the given number of columns.
 TextFormat row_format(const SaveTextOptions& options, std::size_t columns, bool complexes) {
   const auto& formats = options.formats;
   const auto joined = [&](const auto& format_of) {
@@ -115,7 +115,8 @@ class TextWriter {
   const SaveTextOptions& options_;
 };
 
-/// Calls `write` with what writes the text to a stream, when all that may fail for the array has.
+/// Calls `write` with a function that writes the text to a stream, after everything that can fail
+/// for the array has succeeded.
 template <class Write>
 void write_text(const Array& x, const SaveTextOptions& options, const SourceLocation& where,
                 const Write& write) {

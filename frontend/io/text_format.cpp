@@ -13,9 +13,9 @@ namespace heddle::frontend {
 
 namespace {
 
-constexpr std::size_t widest = 10'000;  // of fields, so that a mistyped format is an error
+constexpr std::size_t widest = 10'000;  // maximum width, so that a mistyped format is an error
 
-/// A count at the front of the format.
+/// Removes a count from the front of the format and returns it.
 std::size_t take_count(std::string_view& format) {
   std::size_t count = 0;
   const auto [end, error] = std::from_chars(format.data(), format.data() + format.size(), count);
@@ -49,7 +49,7 @@ std::string with_digits(std::string digits, int least) {
   return digits;
 }
 
-/// The magnitude of a number's whole part.
+/// The digits of a number's integer part, without sign.
 std::string whole_digits(const PrintedNumber& number) {
   if (!is_floating(number.dtype)) return fmt::format("{}", number.magnitude);
   const double value = number.element.value;

@@ -9,7 +9,7 @@
 
 namespace heddle::frontend {
 
-/// A number as printf's conversions take it.
+/// A number, in the form that printf conversions need.
 struct PrintedNumber {
   DType dtype = DType::f64;
   bool is_negative = false;
@@ -17,23 +17,23 @@ struct PrintedNumber {
   FloatElement element{};       ///< of floats
 };
 
-/// The conversions of a format as printf's, with the text around them.
+/// A printf format, parsed into conversions and the text around them.
 class TextFormat {
  public:
-  /// ValueError, without a place, for what is no conversion.
+  /// ValueError, without a source location, for an invalid conversion.
   explicit TextFormat(std::string_view format);
 
   std::size_t conversions() const { return conversions_.size(); }
-  /// Appends the text before conversion i, and the number by it. DTypeError, ValueError.
+  /// Appends the text before conversion i, then the number. DTypeError, ValueError.
   void append(std::size_t i, const PrintedNumber& number, std::string& text) const;
-  /// Appends the text behind the last conversion.
+  /// Appends the text after the last conversion.
   void append_rest(std::string& text) const { text += rest_; }
 
  private:
   struct Conversion {
     std::string before;
     bool left = false, zero = false, alternate = false;
-    std::string plus;  ///< what positive numbers begin with
+    std::string plus;  ///< prefix of positive numbers
     std::size_t width = 0;
     int precision = -1;
     char type = 'd';

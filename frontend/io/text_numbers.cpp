@@ -21,13 +21,13 @@ std::string_view stripped(std::string_view text) {
   return text;
 }
 
-/// Without a leading plus.
+/// The text without a leading plus.
 std::string_view without_plus(std::string_view text) {
   const bool has_plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
   return has_plus ? text.substr(1) : text;
 }
 
-/// What a decimal number that no double holds is: 0, or infinite.
+/// The value of a decimal number out of double's range: 0 or infinity.
 double beyond_double(std::string_view text) {
   const double sign = text.front() == '-' ? -1 : 1;
   const std::size_t mark = text.find_first_of("eE");
@@ -45,7 +45,7 @@ double beyond_double(std::string_view text) {
   return sign * (power > 0 ? std::numeric_limits<double>::infinity() : 0.0);
 }
 
-/// A float at the front of the text, which it is taken from; none where there is no number.
+/// Removes a float from the front of the text and returns it; none if there is no number.
 std::optional<double> take_double(std::string_view& text) {
   const std::string_view number = without_plus(text);
   double value = 0;
@@ -64,7 +64,7 @@ std::optional<double> to_double(std::string_view text) {
   return text.empty() ? value : std::nullopt;
 }
 
-/// "1", "2j" or "1-2j", perhaps in parentheses.
+/// "1", "2j" or "1-2j", optionally in parentheses.
 std::optional<std::complex<double>> to_complex(std::string_view text) {
   if (text.starts_with('(')) {
     if (!text.ends_with(')')) return std::nullopt;

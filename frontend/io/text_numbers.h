@@ -8,15 +8,15 @@
 
 namespace heddle::frontend {
 
-/// Numbers of one dtype that are read from text, one by one.
+/// Parses numbers of one dtype from text, one by one.
 class TextNumbers {
  public:
   explicit TextNumbers(DType dtype);
 
-  /// False for text that is no number of the dtype. Blanks around it do not count.
+  /// Returns false if the text is not a number of the dtype. Ignores surrounding whitespace.
   bool append(std::string_view text);
   std::size_t count() const { return count_; }
-  /// The elements in the dtype.
+  /// The elements, converted to the dtype.
   std::vector<std::byte> finish() const;
 
  private:

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Removes the file unless it got its name.
+/// Removes the file unless it was renamed.
 class Temporary {
  public:
   explicit Temporary(fs::path path) : path_(std::move(path)) {}
@@ -48,7 +48,7 @@ fs::path folder_of(const fs::path& path) {
 void sync(const fs::path& path, int flags) {
   const int file = open(path.c_str(), flags | O_CLOEXEC);
   if (file < 0) return;
-  fsync(file);  // not every file system can
+  fsync(file);  // not supported by every file system
   close(file);
 }
 
@@ -73,15 +73,15 @@ void write_whole(std::string_view op, const std::string& path, const SourceLocat
   };
   std::error_code ignored, error;
   const fs::file_status status = fs::status(path, ignored);
-  // Pipes and devices are written to, and what a link names takes the file.
+  // Pipes and devices are written in place. For a link, the file that it points to is replaced.
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_to(path);
   const fs::path real = fs::weakly_canonical(path, error);
   const fs::path target = error ? fs::path(path) : real;
   error.clear();
-  // The address tells it from what other threads write.
+  // The address makes the name different from those of other threads.
   Temporary temporary(target.parent_path() /
                       fmt::format(".heddle-{}-{}.tmp", getpid(), static_cast<const void*>(&write)));
-  // Made anew, so that a link of that name leads nowhere.
+  // Created as a new file, so that an existing link of that name is not followed.
   if (const int failed = ir::write_new_file(temporary.path().string(), "", ir::Folder::is_there))
     fail(fmt::format("cannot be written: {}", std::strerror(failed)));
   write_to(temporary.path());

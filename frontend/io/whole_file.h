@@ -9,12 +9,12 @@
 
 namespace heddle::frontend {
 
-/// Writes a file, which appears whole or not at all: under a temporary name, which then becomes the
-/// path. It is on the disk when this returns. FileError, naming `op`.
+/// Writes a file atomically: it appears complete or not at all. Writes a temporary file and renames
+/// it. The file is on disk when this returns. FileError, naming `op`.
 void write_whole(std::string_view op, const std::string& path, const SourceLocation& where,
                  const std::function<void(std::ostream&)>& write);
 
-/// Waits until a file, and its name, are on the disk, where the file system can say so.
+/// Flushes a file and its directory entry to disk, if the file system supports it.
 void make_lasting(const std::string& path);
 
 }  // namespace heddle::frontend
