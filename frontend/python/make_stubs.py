@@ -1,6 +1,7 @@
 """Writes the typed stub of the package: make_stubs.py FILE. Run by the build on the built module.
 
-Functions and methods say their own declarations; what nanobind has made says its signatures."""
+Functions and methods have a declaration attribute; nanobind's functions have a signature
+attribute."""
 
 import inspect
 import pathlib
@@ -105,12 +106,12 @@ PROPERTIES = {"dtype": "DType", "device": "Device", "shape": "tuple[int, ...]",
 
 
 def typed(text):
-    """The module has names of its own that hide Python's: bool above all."""
+    """Qualifies Python's bool, which the module's own name hides, and omits default objects."""
     return re.sub(r"(?<![.\w])bool(?!\w)", "builtins.bool", re.sub("=( ?)<[^>]*>", r"=\1...", text))
 
 
 def indented(documentation, indent):
-    # A class whose instances have a __doc__ of their own has none.
+    # A class whose instances define __doc__ has no documentation text.
     text = documentation if isinstance(documentation, str) else ""
     return textwrap.indent(inspect.cleandoc(text), indent).strip().replace("\\", "\\\\")
 
@@ -193,7 +194,7 @@ def main():
 
 
 def write_module(module, path):
-    """The stub of a module of the extension: its classes and what nanobind made of functions."""
+    """Writes the stub of a module of the extension: its classes and functions."""
     parts = [f'"""{module.__doc__}"""\n\nimport builtins\n\n'
              "from typing import Any\n\nfrom heddle import Array, DTypeLike, Operand\n"]
     for name, value in sorted(vars(module).items()):

@@ -1,7 +1,7 @@
 """Heddle: a JIT tracing array compiler with NumPy's vocabulary.
 
-Operations are recorded, not run; what is asked for is compiled into as few kernels as its memory
-traffic allows, for a GPU or the host, and kept in a cache.
+Operations are recorded, not run. When a value is read, its operations are compiled, for a GPU or
+the host, into few kernels that minimise memory traffic. The kernels are kept in a cache.
 
 >>> import heddle as hd
 >>> x = hd.linspace(0.0, 1.0, 5)

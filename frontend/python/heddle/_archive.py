@@ -1,9 +1,9 @@
-"""The class of what load() returns for a .npz file."""
+"""The class of load()'s result for a .npz file."""
 
 
 class NpzFile(dict):
-    """The arrays by their names. They are read at once, so that closing it changes nothing:
-    numpy.lib.npyio.NpzFile.
+    """The arrays of a .npz file by name: numpy.lib.npyio.NpzFile. All arrays are read immediately,
+    so closing the file has no effect.
 
     >>> with hd.load("weights.npz") as arrays:
     ...     w = arrays["w"]
@@ -11,12 +11,12 @@ class NpzFile(dict):
 
     @property
     def files(self):
-        """The names."""
+        """The names of the arrays."""
         return list(self)
 
     @property
     def f(self):
-        """Itself."""
+        """This object, as in NumPy."""
         return self
 
     def close(self):

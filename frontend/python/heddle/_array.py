@@ -6,7 +6,8 @@ from heddle import _heddle
 
 
 class flatiter:
-    """numpy.flatiter: the elements of an array one after another in C order, read and written."""
+    """numpy.flatiter: iterates over the elements of an array in C order, for reading and
+    writing."""
 
     __hash__ = None
 
@@ -15,17 +16,17 @@ class flatiter:
 
     @property
     def base(self):
-        """The array."""
+        """The array that is iterated over."""
         return self._base
 
     @property
     def index(self):
-        """How many elements next() has given."""
+        """Number of elements that next() has returned."""
         return self._index
 
     @property
     def coords(self):
-        """The index along each axis of the element that next() gives."""
+        """The index along each axis of the element that next() will return."""
         return self._coords(self._index)
 
     def _coords(self, place):
@@ -52,7 +53,7 @@ class flatiter:
         return self._base.flatten()[_flat_key(key)]
 
     def __setitem__(self, key, value):
-        """Values repeat, as in numpy.put."""
+        """Writes the values, repeated as needed, as in numpy.put."""
         key, size = _flat_key(key), self._base.size
         places = _heddle.arange(size)[key]
         values = _heddle.asarray(value)
@@ -68,7 +69,7 @@ class flatiter:
         self._base[...] = flat.reshape(self._base.shape)
 
     def copy(self):
-        """The elements in an array of one axis."""
+        """The elements as a 1-d array."""
         return self._base.flatten()
 
     def __array__(self, dtype=None, copy=None):
@@ -94,7 +95,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 class flagsobj:
-    """numpy.ndarray.flags: facts about the memory of an array, and whether it may be written."""
+    """numpy.ndarray.flags: properties of an array's memory, and whether it may be written."""
 
     _NAMES = {"C_CONTIGUOUS": "c_contiguous", "C": "c_contiguous", "CONTIGUOUS": "c_contiguous",
               "F_CONTIGUOUS": "f_contiguous", "F": "f_contiguous", "FORTRAN": "f_contiguous",

@@ -1,4 +1,4 @@
-"""How many bins of equal width suit data: NumPy's rules for histogram's `bins`."""
+"""NumPy's rules for the number of equal-width bins: the strings for histogram's `bins`."""
 
 import math
 
@@ -6,7 +6,7 @@ from heddle import _heddle
 
 
 def _spread(x):
-    """From the least to the greatest element, and how many there are."""
+    """The difference of the greatest and the least element, and the number of elements."""
     return _heddle.max(x).item() - _heddle.min(x).item(), x.size
 
 
@@ -69,8 +69,8 @@ _WIDTHS = {"auto": _auto, "doane": _doane, "fd": _fd, "rice": _rice, "scott": _s
 
 
 def number(rule, a, range, has_weights):
-    """How many bins a rule asks for. Evaluates and waits. Raises ValueError for another rule, and
-    TypeError for data with weights."""
+    """The number of bins that a rule gives. Evaluates and waits. Raises ValueError for an unknown
+    rule, and TypeError for data with weights."""
     if rule not in _WIDTHS:
         raise ValueError(f"histogram: '{rule}' is no rule for bins; one of {', '.join(sorted(_WIDTHS))} "
                          "is")

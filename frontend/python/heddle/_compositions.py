@@ -1,11 +1,11 @@
-"""Functions composed of others, as numpy's of these names."""
+"""Functions composed of others, with NumPy's names and meanings."""
 
 from heddle import _heddle
 
 
 def apply_over_axes(func, a, axes):
-    """Calls func(a, axis) for each axis, each time on the last result: numpy.apply_over_axes. Axes that
-    it removes stay, with extent 1. Raises ValueError for a result of another rank.
+    """Calls func(a, axis) for each axis, each time on the previous result: numpy.apply_over_axes.
+    Axes that func removes are kept with extent 1. Raises ValueError for a result of another rank.
 
     Example: hd.apply_over_axes(hd.sum, x, (0, 2))
     """
@@ -23,8 +23,8 @@ def apply_over_axes(func, a, axes):
 
 
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
-    """In which order NumPy would multiply the operands of an einsum, and a text that explains it:
-    numpy.einsum_path. Only shapes count. hd.einsum chooses an order of its own."""
+    """The order in which NumPy would multiply the operands of an einsum, and a text that explains
+    it: numpy.einsum_path. Only shapes are used. hd.einsum chooses its own order."""
     import numpy
 
     def outline(value):
@@ -37,7 +37,8 @@ def einsum_path(*operands, optimize="greedy", einsum_call=False):
 
 
 def mask_indices(n, mask_func, k=0):
-    """Rows and columns where mask_func(ones, k) of an n times n matrix is not 0: numpy.mask_indices.
+    """Row and column indices where mask_func(ones, k) is not 0, for an n x n matrix of ones:
+    numpy.mask_indices.
 
     Example: x[hd.mask_indices(3, hd.triu, 1)]
     """
@@ -45,8 +46,8 @@ def mask_indices(n, mask_func, k=0):
 
 
 def real_if_close(a, tol=100):
-    """The real parts where all imaginary parts are near 0, within tol units of the dtype's eps, or
-    within tol itself where that is at most 1: numpy.real_if_close. Evaluates and waits."""
+    """The real part of a if all imaginary parts are near 0, else a: numpy.real_if_close. The limit
+    is tol times the dtype's eps, or tol itself if tol <= 1. Evaluates and waits."""
     x = _heddle.asarray(a)
     if x.dtype.kind != "c":
         return x
@@ -55,7 +56,7 @@ def real_if_close(a, tol=100):
 
 
 def sort_complex(a):
-    """Sorted by the real parts, then by the imaginary ones, as complex numbers: numpy.sort_complex."""
+    """Sorts by real part, then by imaginary part; the result is complex: numpy.sort_complex."""
     x = _heddle.sort(_heddle.asarray(a))
     if x.dtype.kind == "c":
         return x

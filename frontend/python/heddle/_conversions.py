@@ -1,16 +1,16 @@
-"""Functions that convert objects to Arrays, and Arrays to text. Each follows NumPy's of the same name."""
+"""Functions that convert objects to Arrays, and Arrays to text, with NumPy's names and meanings."""
 
 from heddle import _heddle
 
 
 def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    """As asarray, for there are no subclasses of Array: numpy.asanyarray."""
+    """The same as asarray, as Array has no subclasses: numpy.asanyarray."""
     return _heddle.asarray(a, dtype, order, device=device, copy=copy, like=like)
 
 
 def asarray_chkfinite(a, dtype=None, order=None):
-    """As asarray, but raises ValueError for infinities and NaN: numpy.asarray_chkfinite. Evaluates
-    and waits."""
+    """Like asarray, but raises ValueError for infinities and NaN: numpy.asarray_chkfinite.
+    Evaluates and waits."""
     result = _heddle.asarray(a, dtype, order)
     if result.dtype.kind in "fc" and not _heddle.all(_heddle.isfinite(result)):
         raise ValueError("asarray_chkfinite: there are infinities or NaN")
@@ -18,8 +18,8 @@ def asarray_chkfinite(a, dtype=None, order=None):
 
 
 def ascontiguousarray(a, dtype=None, *, like=None):
-    """An Array of at least one axis, whose strides are C's: numpy.ascontiguousarray. It is `a` where
-    that is so, else a copy, which no longer follows `a`."""
+    """An Array of at least one axis with C-ordered strides: numpy.ascontiguousarray. Returns `a`
+    itself if it is one, else a copy, which does not share later writes to `a`."""
     result = _heddle.asarray(a, dtype, like=like)
     if result.ndim == 0:
         return _heddle.reshape(result, 1)
@@ -27,8 +27,8 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 
 
 def asfortranarray(a, dtype=None, *, like=None):
-    """An Array of at least one axis, whose strides are Fortran's: numpy.asfortranarray. It is `a` where
-    that is so, else the transpose of a copy of a's transpose."""
+    """An Array of at least one axis with Fortran-ordered strides: numpy.asfortranarray. Returns `a`
+    itself if it is one, else the transpose of a copy of a's transpose."""
     result = _heddle.asarray(a, dtype, like=like)
     if result.ndim == 0:
         return _heddle.reshape(result, 1)
@@ -38,7 +38,7 @@ def asfortranarray(a, dtype=None, *, like=None):
 
 
 def _has_strides(x, axes):
-    """Whether elements lie side by side in memory, first along the first of the axes."""
+    """True if the array is contiguous, with the first of `axes` varying fastest."""
     step = x.itemsize
     for axis in axes:
         if x.shape[axis] != 1 and x.strides[axis] != step and x.size > 0:
@@ -48,15 +48,15 @@ def _has_strides(x, axes):
 
 
 def isfortran(a):
-    """Whether the strides are Fortran's and not C's: numpy.isfortran."""
+    """True if the strides are Fortran-ordered and not C-ordered: numpy.isfortran."""
     axes = range(a.ndim)
     return _has_strides(a, axes) and not _has_strides(a, reversed(axes))
 
 
 def require(a, dtype=None, requirements=None, *, like=None):
-    """An Array that has what is required, by name or letter: C_CONTIGUOUS, F_CONTIGUOUS, WRITEABLE,
-    OWNDATA, ALIGNED, ENSUREARRAY: numpy.require. Raises ValueError for C and Fortran together,
-    KeyError for other names."""
+    """An Array with the required properties, given by name or letter: C_CONTIGUOUS, F_CONTIGUOUS,
+    WRITEABLE, OWNDATA, ALIGNED, ENSUREARRAY: numpy.require. Raises ValueError for C and Fortran
+    together, KeyError for other names."""
     known = {"C": "C", "CONTIGUOUS": "C", "C_CONTIGUOUS": "C", "F": "F", "FORTRAN": "F",
              "F_CONTIGUOUS": "F", "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "A": "A",
              "ALIGNED": "A", "E": "E", "ENSUREARRAY": "E"}
@@ -75,36 +75,40 @@ def require(a, dtype=None, requirements=None, *, like=None):
 
 
 def frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
-    """A vector of a buffer's bytes, taken as numbers of a dtype, float64 by default, copied:
-    numpy.frombuffer. Raises ValueError for a size that does not fit."""
+    """A 1-d Array with a copy of a buffer's bytes, interpreted as elements of a dtype, by default
+    float64: numpy.frombuffer. Raises ValueError for a size that does not fit."""
     import numpy
 
     return _heddle.asarray(numpy.frombuffer(buffer, _dtype(dtype), count, offset), like=like)
 
 
 def fromfile(file, dtype=None, count=-1, sep="", offset=0, *, like=None):
-    """A vector of the numbers in a binary file, or with `sep` in a text: numpy.fromfile."""
+    """A 1-d Array of the numbers in a binary file, or in a text file if `sep` is given:
+    numpy.fromfile."""
     import numpy
 
     return _heddle.asarray(numpy.fromfile(file, _dtype(dtype), count, sep, offset), like=like)
 
 
 def fromiter(iter, dtype, count=-1, *, like=None):
-    """A vector of an iterable's numbers: numpy.fromiter. Raises ValueError for fewer than count."""
+    """A 1-d Array of an iterable's numbers: numpy.fromiter. Raises ValueError if there are fewer
+    than count."""
     import numpy
 
     return _heddle.asarray(numpy.fromiter(iter, _dtype(dtype), count), like=like)
 
 
 def fromstring(string, dtype=None, count=-1, *, sep, like=None):
-    """A vector of the numbers in a text: numpy.fromstring. Raises ValueError for other text."""
+    """A 1-d Array of the numbers in a text: numpy.fromstring. Raises ValueError for any other
+    text."""
     import numpy
 
     return _heddle.asarray(numpy.fromstring(string, _dtype(dtype), count, sep=sep), like=like)
 
 
 def genfromtxt(fname, dtype=None, **options):
-    """Numbers from a text with missing values: numpy.genfromtxt, which takes the options."""
+    """Reads numbers from a text with missing values: numpy.genfromtxt, to which options are
+    passed."""
     import numpy
 
     return _heddle.asarray(numpy.genfromtxt(fname, _dtype(dtype), **options))
@@ -121,7 +125,8 @@ def _dtype(dtype):
 
 def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ",
                  prefix="", **options):
-    """The elements as text: numpy.array2string, which takes the options. Evaluates and waits."""
+    """The elements as text: numpy.array2string, to which options are
+    passed. Evaluates and waits."""
     import numpy
 
     return numpy.array2string(_heddle.asnumpy(_heddle.asarray(a)), max_line_width, precision,
@@ -129,14 +134,14 @@ def array2string(a, max_line_width=None, precision=None, suppress_small=None, se
 
 
 def array_str(a, max_line_width=None, precision=None, suppress_small=None):
-    """str(a), or with other numbers of digits than set_printoptions says: numpy.array_str."""
+    """str(a), with options that override set_printoptions: numpy.array_str."""
     if max_line_width is precision is suppress_small is None:
         return str(_heddle.asarray(a))
     return array2string(a, max_line_width, precision, suppress_small)
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
-    """repr(arr), or with other numbers of digits than set_printoptions says: numpy.array_repr."""
+    """repr(arr), with options that override set_printoptions: numpy.array_repr."""
     x = _heddle.asarray(arr)
     if max_line_width is precision is suppress_small is None:
         return repr(x)

@@ -1,4 +1,4 @@
-"""What happens where linear algebra or floating-point arithmetic fails."""
+"""Settings for errors of linear algebra and floating-point arithmetic."""
 
 import contextlib
 
@@ -8,8 +8,8 @@ _CATEGORIES = ("divide", "over", "under", "invalid")
 
 
 def _check(values):
-    """Floating-point errors are never looked at: 'warn' and 'ignore' are taken, what else NumPy has
-    would ask for that."""
+    """Checks error modes. Floating-point errors are never detected, so only 'warn' and 'ignore' are
+    accepted; NumPy's other modes require detection."""
     for name, value in values.items():
         if value in (None, "ignore", "warn"):
             continue
@@ -20,25 +20,25 @@ def _check(values):
 
 
 def geterr():
-    """What floating-point errors do: numpy.geterr. They are always ignored."""
+    """The modes of floating-point errors: numpy.geterr. They are always ignored."""
     return dict.fromkeys(_CATEGORIES, "ignore")
 
 
 def seterr(all=None, divide=None, over=None, under=None, invalid=None):
-    """Takes 'ignore' and 'warn', which change nothing: numpy.seterr. Gives what geterr() does. Raises
+    """Accepts 'ignore' and 'warn', which have no effect: numpy.seterr. Returns geterr(). Raises
     ValueError for other values."""
     _check({"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
     return geterr()
 
 
 class errstate(contextlib.ContextDecorator):
-    """numpy.errstate, for a with statement or as a decorator. `linalg` is what this thread does inside
-    where a matrix cannot be factorised: 'raise': it is evaluated where it stands and raises LinAlgError
-    there, as NumPy does; 'defer': it stays lazy and fuses, and the next wait for the device raises; or
-    'ignore': the results are NaN. In a traced function 'raise' is 'defer'.
+    """numpy.errstate, for a with statement or as a decorator. `linalg` is this thread's mode for
+    matrices that cannot be factorised. 'raise': the call is evaluated immediately and raises
+    LinAlgError, as in NumPy. 'defer': the call stays lazy and fuses, and the next wait for the
+    device raises. 'ignore': the results are NaN. In a traced function 'raise' acts as 'defer'.
 
-    all, divide, over, under and invalid may be 'ignore' or 'warn'. Both are the same here: arithmetic
-    gives inf and NaN, and never warns. ValueError for NumPy's other values, which would need it to.
+    all, divide, over, under and invalid may be 'ignore' or 'warn'. Both act the same: arithmetic
+    gives inf and NaN, and never warns. ValueError for NumPy's other values.
 
     >>> with hd.errstate(linalg="ignore", divide="ignore"):
     ...     factors = hd.linalg.cholesky(matrices)

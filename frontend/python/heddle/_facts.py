@@ -1,4 +1,4 @@
-"""Facts about Arrays, numbers and dtypes, as numpy's functions of these names."""
+"""Properties of Arrays, numbers and dtypes, with NumPy's names and meanings."""
 
 import contextlib
 import numbers
@@ -21,7 +21,8 @@ def shape(a):
 
 
 def size(a, axis=None):
-    """Number of elements, or of those along an axis, or several: numpy.size. Raises AxisError."""
+    """Number of elements, or the product of the extents of one or more axes: numpy.size. Raises
+    AxisError."""
     x = _array(a)
     if axis is None:
         return x.size
@@ -35,7 +36,7 @@ def size(a, axis=None):
 
 
 def iscomplexobj(x):
-    """Whether the dtype is complex, of anything that has one: numpy.iscomplexobj."""
+    """True if the dtype is complex, for any object with a dtype: numpy.iscomplexobj."""
     dtype = getattr(x, "dtype", None)
     kind = getattr(dtype, "kind", None)
     if kind is not None:
@@ -47,12 +48,12 @@ def iscomplexobj(x):
 
 
 def isrealobj(x):
-    """Whether the dtype is not complex: numpy.isrealobj."""
+    """True if the dtype is not complex: numpy.isrealobj."""
     return not iscomplexobj(x)
 
 
 def isscalar(element):
-    """Whether it is a number, a string or bytes, and no Array: numpy.isscalar."""
+    """True for a number, a string or bytes, but not for an Array: numpy.isscalar."""
     if isinstance(element, (numbers.Number, str, bytes)):
         return True
     return type(element).__module__ == "numpy" and hasattr(element, "dtype") and not hasattr(
@@ -60,7 +61,7 @@ def isscalar(element):
 
 
 def iterable(y):
-    """Whether iter(y) works: numpy.iterable."""
+    """True if iter(y) works: numpy.iterable."""
     try:
         iter(y)
     except TypeError:
@@ -69,7 +70,7 @@ def iterable(y):
 
 
 def issubdtype(arg1, arg2):
-    """Whether a dtype is another, or of one of NumPy's kinds: numpy.issubdtype.
+    """True if a dtype equals another, or belongs to one of NumPy's kinds: numpy.issubdtype.
 
     Example: hd.issubdtype(x.dtype, hd.floating)
     """
@@ -82,7 +83,7 @@ def issubdtype(arg1, arg2):
 
 
 def common_type(*arrays):
-    """The floating or complex dtype that all of the arrays fit, float64 for integers:
+    """The common floating or complex dtype of the arrays; an integer array counts as float64:
     numpy.common_type. Raises TypeError for bools."""
     result = _heddle.float16
     for array in arrays:
@@ -94,7 +95,8 @@ def common_type(*arrays):
 
 
 def min_scalar_type(a, /):
-    """The smallest dtype of its kind that holds a number; an array's own: numpy.min_scalar_type."""
+    """The smallest dtype of a number's kind that holds it; for an array, its dtype:
+    numpy.min_scalar_type."""
     import numpy
 
     if isinstance(a, _heddle.Array):

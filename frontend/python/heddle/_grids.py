@@ -1,4 +1,4 @@
-"""numpy.mgrid and numpy.ogrid: coordinates by subscripts."""
+"""numpy.mgrid and numpy.ogrid: coordinate grids made from slices."""
 
 import builtins
 import math
@@ -7,7 +7,7 @@ from heddle import _heddle
 
 
 def _along(key):
-    """The places that one slice names, 1-d, and whether they are floats."""
+    """The coordinates that one slice denotes, as a 1-d Array."""
     start, stop = (0, key.start) if key.stop is None else (key.start or 0, key.stop)
     step = 1 if key.step is None else key.step
     if isinstance(step, complex):
@@ -21,7 +21,7 @@ def _along(key):
 
 
 class _Grid:
-    """Subscripted by slices, a dimension each; a step of n * 1j asks for n places, stop included."""
+    """Takes one slice for each dimension. A step of n * 1j means n points, including stop."""
 
     def __init__(self, name, sparse):
         self._name, self._sparse = name, sparse

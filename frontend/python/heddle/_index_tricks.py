@@ -5,7 +5,7 @@ from heddle._grids import mgrid
 
 
 class _IndexExpression:
-    """Gives the subscript that it is given; index_exp always as a tuple."""
+    """Returns its subscript unchanged; index_exp always returns a tuple."""
 
     def __init__(self, name, as_tuple):
         self._name, self._as_tuple = name, as_tuple
@@ -18,9 +18,9 @@ class _IndexExpression:
 
 
 class _Joined:
-    """Joins what the subscripts say along an axis: slices as in mgrid, numbers, sequences and Arrays.
-    A string in front says how, as in NumPy: "axis,ndmin,place" of the ones that are put around
-    operands of fewer dimensions."""
+    """Joins its subscripts along an axis: slices as in mgrid, numbers, sequences and Arrays. A
+    leading string "axis,ndmin,place" gives the axis, the minimum rank, and where added axes of
+    extent 1 go, as in NumPy."""
 
     def __init__(self, name, axis, ndmin, place):
         self._name, self._rule = name, (axis, ndmin, place)
@@ -45,7 +45,7 @@ class _Joined:
 
 
 def _rule_of(text, otherwise):
-    """The numbers that the string has, and those that it leaves out."""
+    """The numbers in the string; missing ones are taken from `otherwise`."""
     try:
         numbers = [int(each) for each in text.split(",")]
         if not 1 <= len(numbers) <= 3:
@@ -57,7 +57,7 @@ def _rule_of(text, otherwise):
 
 
 def _values(entry):
-    """The Array of one subscript, and whether it is a slice or a number, of one axis."""
+    """The Array of one subscript, and whether it comes from a slice or a number, which is 1-d."""
     if isinstance(entry, slice):
         return mgrid[entry], True
     values = _heddle.asarray(entry)
@@ -65,13 +65,13 @@ def _values(entry):
 
 
 def _typed(entry):
-    """What the entry brings to the common dtype: numbers are weak."""
+    """The operand for the common dtype; numbers are weak."""
     return entry if isinstance(entry, (bool, int, float, complex)) else _values(entry)[0]
 
 
 def _raised(entry, ndmin, place):
-    """The entry with at least ndmin dimensions; its own begin at `place`, from the end if it is
-    negative, as in numpy.r_."""
+    """The entry with at least ndmin dimensions. Its own dimensions start at `place`, counted from
+    the end if negative, as in numpy.r_."""
     values, _ = _values(entry)
     missing = ndmin - values.ndim
     if missing <= 0:

@@ -1,5 +1,6 @@
-"""numpy.random's functions of one global generator, and its RandomState: for programs that do not make
-a Generator of their own. The numbers are not NumPy's own; equal seeds give equal numbers."""
+"""numpy.random's module-level functions, which use one global generator, and RandomState. For
+programs that do not create a Generator. The numbers differ from NumPy's; equal seeds give equal
+numbers."""
 
 import inspect
 import operator
@@ -7,7 +8,7 @@ import operator
 from heddle import _heddle
 
 _Generator, _default_rng = _heddle.random.Generator, _heddle.random.default_rng
-# Methods that are as those of a Generator.
+# Methods that are the same as in Generator.
 _SAME = ("beta binomial bytes chisquare dirichlet exponential f gamma geometric gumbel hypergeometric "
          "laplace logistic lognormal logseries multinomial negative_binomial noncentral_chisquare "
          "noncentral_f normal pareto permutation poisson power rayleigh shuffle standard_cauchy "
@@ -16,22 +17,23 @@ _SAME = ("beta binomial bytes chisquare dirichlet exponential f gamma geometric 
 
 
 class RandomState:
-    """numpy.random.RandomState: the methods of a Generator under their older names. Without a seed the
-    operating system makes one."""
+    """numpy.random.RandomState: the methods of a Generator under their older names. Without a seed,
+    the operating system provides one."""
 
     def __init__(self, seed=None):
         self.seed(seed)
 
     def seed(self, seed=None):
-        """Begins anew: numpy.random.seed. Raises TypeError for other than an integer or None."""
+        """Restarts the generator with a seed: numpy.random.seed. Raises TypeError unless it is an
+        integer or None."""
         self._generator = _default_rng(seed if seed is None else operator.index(seed))
 
     def rand(self, *args):
-        """Uniform in [0, 1), of the shape of the arguments: numpy.random.rand."""
+        """Uniform in [0, 1); the arguments are the shape: numpy.random.rand."""
         return self._generator.random(args or None)
 
     def randn(self, *args):
-        """Normal, of the shape of the arguments: numpy.random.randn."""
+        """Standard normal; the arguments are the shape: numpy.random.randn."""
         return self._generator.standard_normal(args or None)
 
     def randint(self, low, high=None, size=None, dtype=None):
@@ -45,7 +47,7 @@ class RandomState:
     random = ranf = sample = random_sample
 
     def choice(self, a, size=None, replace=True, p=None):
-        """Elements of a, or numbers below it: numpy.random.choice."""
+        """Random elements of a, or of range(a): numpy.random.choice."""
         return self._generator.choice(a, size, replace, p)
 
     def __getattr__(self, name):
@@ -58,7 +60,7 @@ _state = RandomState()
 
 
 def _function(name):
-    """The function of the module that is a method of the global state."""
+    """The module-level function that calls a method of the global state."""
     def call(*args, **kwargs):
         return getattr(_state, name)(*args, **kwargs)
 

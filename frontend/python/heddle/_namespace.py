@@ -1,4 +1,4 @@
-"""What array-agnostic code asks about this module, in Python."""
+"""Introspection of this module for array-agnostic code."""
 
 import sys
 
@@ -11,10 +11,10 @@ _STANDARD = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint
 
 
 class _Info:
-    """What __array_namespace_info__ answers: the inspection API of the array standard."""
+    """The result of __array_namespace_info__: the inspection API of the array API standard."""
 
     def capabilities(self):
-        """What of the standard is here. Shapes that depend on data need a look at the data."""
+        """The supported optional parts of the standard. Data-dependent shapes evaluate and wait."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
 
     def default_device(self):
@@ -34,7 +34,7 @@ class _Info:
         return dtypes
 
     def dtypes(self, *, device=None, kind=None):
-        """The standard's dtypes by name; those of a kind, or of several kinds, if any is given."""
+        """The standard's dtypes by name; only those of the given kind or kinds, if any."""
         found = {name: getattr(_heddle, name) for name in _STANDARD if hasattr(_heddle, name)}
         if kind is None:
             return found
@@ -42,7 +42,7 @@ class _Info:
 
 
 def __array_namespace_info__():
-    """The inspection API of the array standard: capabilities, devices and dtypes.
+    """The inspection API of the array API standard: capabilities, devices and dtypes.
 
     Example: hd.__array_namespace_info__().default_device()
     """

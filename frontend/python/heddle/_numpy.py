@@ -1,7 +1,7 @@
 """NumPy's functions and operators called with Arrays: numpy.sin(x), numpy.add.reduce(x), n + x.
 
-They are computed by the function of the same name here. What there is none of, or what it does not
-take, goes to NumPy with copies of the elements, as any object does that has __array__.
+They are computed by Heddle's function of the same name. If there is none, or it does not accept the
+arguments, NumPy computes the result from copies of the elements, as for any object with __array__.
 """
 
 import functools
@@ -10,7 +10,7 @@ import sys
 
 from heddle import _heddle
 
-# What an Array knows without its elements.
+# Properties of an Array that do not need its elements.
 _FACTS = {"shape": lambda x: x.shape, "ndim": lambda x: x.ndim, "size": lambda x: x.size,
           "iscomplexobj": lambda x: x.dtype.kind == "c",
           "isrealobj": lambda x: x.dtype.kind != "c"}
@@ -42,7 +42,7 @@ def _on_host(value):
 
 
 def _stored(result, out):
-    """The result in `out`, an Array or NumPy's array, cast as NumPy's ufuncs cast."""
+    """Stores the result in `out`, an Array or a NumPy array, with the casting of NumPy's ufuncs."""
     import numpy
 
     if isinstance(out, _heddle.Array):
@@ -53,7 +53,8 @@ def _stored(result, out):
 
 
 def _written_on_host(function, args, kwargs):
-    """NumPy's function, which writes to its first argument, on a copy of that, which is stored."""
+    """Calls NumPy's function, which writes to its first argument, on a copy, and stores the copy
+    back."""
     target = args[0]
     copy = _on_host(target)
     result = function(copy, *_on_host(args[1:]), **_on_host(kwargs))
@@ -69,17 +70,17 @@ def _written(function, fallback, args, kwargs):
 
 
 def _computed(function, args, kwargs):
-    """function(*args, **kwargs); NotImplemented where it does not take them, or is None."""
+    """function(*args, **kwargs); NotImplemented if it is None or does not accept the arguments."""
     if function is None or not _takes(function, args, kwargs):
         return NotImplemented
     try:
         return function(*args, **kwargs)
-    except TypeError:  # an argument that only NumPy takes, or a mistake, which NumPy names
+    except TypeError:  # an argument that only NumPy accepts, or an error that NumPy reports
         return NotImplemented
 
 
 def _called(function, fallback, args, kwargs, out):
-    """function(*args, **kwargs), or NumPy's on copies, with what `out` asks for."""
+    """function(*args, **kwargs), or NumPy's function on copies; the results are stored in `out`."""
     given = {name: value for name, value in kwargs.items() if value is not None}
     result = _computed(function, args, given)
     if result is NotImplemented:
@@ -88,7 +89,7 @@ def _called(function, fallback, args, kwargs, out):
 
 
 def _in_outs(result, out):
-    """Each result in the array of `out` for it."""
+    """Stores each result in its array of `out`."""
     results = result if isinstance(result, tuple) else (result,)
     stored = tuple(each if into is None else _stored(each, into)
                    for each, into in zip(results, out, strict=True))
@@ -96,7 +97,7 @@ def _in_outs(result, out):
 
 
 def _ufunc_on_host(method, args, kwargs, out):
-    """NumPy's method of a ufunc on copies; what it writes to an Array's copy is stored."""
+    """Calls NumPy's ufunc method on copies, and stores written copies back to their Arrays."""
     if out is None:
         return method(*_on_host(args), **_on_host(kwargs))
     copies = _on_host(out)
@@ -119,7 +120,7 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     if out is None or any(isinstance(each, _heddle.Array) for each in out):
         into = {} if out is None else {"out": out}
         result = _computed(function, inputs, {**kwargs, **into})
-    elif "where" in kwargs:  # NumPy's array keeps elements
+    elif "where" in kwargs:  # the NumPy array keeps some elements
         result = NotImplemented
     else:
         result = _computed(function, inputs, kwargs)

@@ -1,4 +1,4 @@
-"""Polynomials as vectors of coefficients, the highest power's first, as numpy's of these names."""
+"""Polynomials as 1-d coefficients, highest power first, with NumPy's names and meanings."""
 
 from heddle import _heddle
 
@@ -8,7 +8,7 @@ def _coefficients(p):
 
 
 def _in_front(p, count):
-    """With zeros for `count` higher powers."""
+    """Prepends zeros for `count` higher powers."""
     return _heddle.concatenate([_heddle.zeros(count, p.dtype), p])
 
 
@@ -30,13 +30,13 @@ def polysub(a1, a2):
 
 
 def polymul(a1, a2):
-    """The product of polynomials: numpy.polymul, but leading zeros stay."""
+    """The product of polynomials: numpy.polymul, but leading zeros are kept."""
     return _heddle.convolve(_coefficients(a1), _coefficients(a2))
 
 
 def polydiv(u, v):
-    """Quotient and remainder of a division of polynomials: numpy.polydiv, but leading zeros of the
-    remainder stay, so that its length does not depend on data: as many as v has, less one.
+    """Quotient and remainder of a polynomial division: numpy.polydiv, but leading zeros of the
+    remainder are kept. Its length is len(v) - 1 and does not depend on the data.
 
     Example: quotient, remainder = hd.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])
     """
@@ -64,8 +64,8 @@ def polyder(p, m=1):
 
 
 def polyint(p, m=1, k=None):
-    """The m-th integral, with constants k, the first integration's first, or one for all:
-    numpy.polyint. Raises ValueError for a negative m and fewer constants than m."""
+    """The m-th integral: numpy.polyint. k holds the constants in the order of integration, or one
+    for all. Raises ValueError for a negative m and fewer constants than m."""
     if m < 0:
         raise ValueError("polyint: the order is not negative; polyder derives")
     p = _coefficients(p)
@@ -80,9 +80,9 @@ def polyint(p, m=1, k=None):
 
 
 def poly(seq_of_zeros):
-    """The polynomial with these zeros, whose leading coefficient is 1: numpy.poly of a vector. Its
-    coefficients are real where complex zeros are conjugate to each other, which waits for them. Raises
-    ValueError for a matrix, whose eigenvalues are not here."""
+    """The polynomial with these zeros, whose leading coefficient is 1: numpy.poly of a vector. For
+    complex zeros in conjugate pairs the coefficients are real; the check evaluates and waits.
+    Raises ValueError for a matrix, as eigenvalues are not supported."""
     zeros = _coefficients(seq_of_zeros)
     if zeros.ndim != 1:
         raise ValueError("poly: the zeros are a vector; eigenvalues of matrices are not here")

@@ -1,11 +1,11 @@
-"""The precision of matrix products, for a with statement."""
+"""The precision of matrix products, as a context manager."""
 
 from heddle import _heddle
 
 
 class matmul_precision:
-    """How exactly the matrix products of float32 and complex64 are multiplied that this thread
-    records inside: 'ieee', 'tf32' or 'bf16'. See heddle.set_matmul_precision.
+    """Sets the precision of float32 and complex64 matrix products that this thread records inside a
+    with statement: 'ieee', 'tf32' or 'bf16'. See heddle.set_matmul_precision.
 
     >>> with hd.matmul_precision("tf32"):
     ...     y = x @ w

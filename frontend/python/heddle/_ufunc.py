@@ -1,8 +1,8 @@
 """The methods of ufuncs: reduce, accumulate, reduceat, outer and at.
 
-Sums, products, extremes and the like have functions of their own. Any other associative ufunc runs in
-log2(n) elementwise steps, which combine what lies 1, 2, 4 ... places apart. What is not associative
-takes one element after another: NumPy does that on the host, with copies.
+Sums, products, minima, maxima and similar reductions have their own functions. Any other
+associative ufunc runs in log2(n) elementwise steps, which combine elements at distance 1, 2, 4 ...
+Other ufuncs take one element after another: NumPy runs them on the host, on copies.
 """
 
 import operator
@@ -37,7 +37,7 @@ def _check_binary(ufunc, method):
 
 
 def _axis(ufunc, x, axis):
-    """An axis, counted from the front; a 0-d array is taken for one element."""
+    """The axis in [0, ndim). A 0-d array is treated as one element."""
     axis = operator.index(axis)
     if x.ndim == 0 and axis in (0, -1):
         return 0
@@ -58,7 +58,7 @@ def _axes(ufunc, x, axis):
 
 
 def _operand(ufunc, x, dtype):
-    """The elements in the dtype that they are combined in."""
+    """The elements, cast to the dtype in which they are combined."""
     if ufunc.__name__ in _LOGICAL:
         if dtype is not None and _heddle.zeros(0, dtype=dtype).dtype != _heddle.bool:
             raise _heddle.DTypeError(f"{ufunc.__name__}: the result is bool, not {dtype}")
@@ -79,7 +79,7 @@ def _operand(ufunc, x, dtype):
 
 
 def _result(ufunc, value, out):
-    """The value, in `out` where there is one, which may be a tuple of one."""
+    """The value, stored in `out` if given, which may be a tuple of one Array."""
     if type(out) is tuple:
         if len(out) != 1:
             raise ValueError(f"{ufunc.__name__}: the tuple `out` has {len(out)} entries for 1 result")
@@ -96,7 +96,7 @@ def _result(ufunc, value, out):
 
 
 def _on_host(ufunc, method, *args, **kwargs):
-    """NumPy's method, on copies."""
+    """Calls NumPy's method on copies."""
     import numpy
 
     function = getattr(numpy, ufunc.__name__, None)
@@ -110,7 +110,7 @@ def _on_host(ufunc, method, *args, **kwargs):
 
 
 def _folded(ufunc, x):
-    """All elements along axis 0, of which there are some, of an associative ufunc."""
+    """Combines all elements along the nonempty axis 0 by an associative ufunc."""
     odd = []
     while x.shape[0] > 1:
         half = x.shape[0] // 2
@@ -124,7 +124,7 @@ def _folded(ufunc, x):
 
 
 def _fold(ufunc, x, axes, keepdims, initial, where):
-    """reduce() of an associative ufunc without a reduction of its own."""
+    """reduce() of an associative ufunc that has no reduction of its own."""
     name = ufunc.__name__
     if where is not True:
         start = initial if ufunc.identity is None else ufunc.identity
@@ -145,7 +145,8 @@ def _fold(ufunc, x, axes, keepdims, initial, where):
         value = _heddle.broadcast_to(_heddle.asarray(start).astype(x.dtype), shape).copy()
     else:
         value = _folded(ufunc, rows)
-        # As in NumPy the identity is combined, too: hypot and gcd of a single number are not negative.
+        # As in NumPy, the identity is combined, too, so that hypot and gcd of one number are
+        # not negative.
         start = ufunc.identity if initial is _NO_VALUE else initial
         if start is not None:
             value = ufunc(_heddle.asarray(start).astype(x.dtype), value)
@@ -163,11 +164,11 @@ def _product(extents):
 
 def reduce(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=_NO_VALUE,
            where=True):
-    """Combines all elements along axes, which vanish or, with keepdims, have extent 1:
-    numpy.ufunc.reduce. `initial` is what it starts from, `where` says which elements count.
+    """Combines all elements along axes: numpy.ufunc.reduce. The axes are removed or, with keepdims,
+    have extent 1. `initial` is the start value, `where` selects the elements that count.
 
-    Raises ValueError for ufuncs that have not two operands and one result, over no elements without
-    `initial` or an identity, and for several axes where the order matters; IndexError for an axis
+    Raises ValueError unless the ufunc has two operands and one result, over no elements without
+    `initial` or an identity, and for several axes if the order matters; IndexError for an axis
     out of range. A ufunc that is not associative runs on the host: TraceError in a traced function.
 
     >>> hd.bitwise_or.reduce(x, axis=1)
@@ -198,9 +199,9 @@ def reduce(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial
 
 
 def accumulate(self, array, axis=0, dtype=None, out=None):
-    """What the elements up to each along an axis combine to: numpy.ufunc.accumulate.
+    """Combines, for each element, all elements up to it along an axis: numpy.ufunc.accumulate.
 
-    Raises ValueError for ufuncs that have not two operands and one result, TypeError for 0
+    Raises ValueError unless the ufunc has two operands and one result, TypeError for 0
     dimensions, IndexError for an axis out of range. A ufunc that is not associative runs on the
     host: TraceError in a traced function.
 
@@ -227,9 +228,9 @@ def accumulate(self, array, axis=0, dtype=None, out=None):
 
 
 def _segments(ufunc, x, starts, counts, longest):
-    """x[start], ..., x[start + count - 1] along axis 0 combined, for each of `starts`; of no elements
-    something. At step k `spans` holds what 2**k neighbours combine to, and those that the count's
-    binary digits name are put together."""
+    """Combines x[start], ..., x[start + count - 1] along axis 0 for each of `starts`; the result
+    for count 0 is arbitrary. At step k, `spans` holds the combinations of 2**k neighbours. The
+    binary digits of a count select the spans to combine."""
     spans, extent = x, x.shape[0]
     column = (-1,) + (1,) * (x.ndim - 1)
     found = value = None
@@ -251,7 +252,7 @@ def _segments(ufunc, x, starts, counts, longest):
 
 
 def _checked_indices(ufunc, indices, extent):
-    """The indices of reduceat(); those that are known here are in range."""
+    """The indices of reduceat(). Indices with known values are checked to be in range."""
     if not isinstance(indices, _heddle.Array):
         import numpy
 
@@ -267,12 +268,12 @@ def _checked_indices(ufunc, indices, extent):
 
 
 def reduceat(self, array, indices, axis=0, dtype=None, out=None):
-    """For each of the indices the elements from there to before the next one combined, the last to the
-    end; where the next one is not larger, the element there: numpy.ufunc.reduceat.
+    """For each index, combines the elements from there up to the next index, or to the end for the
+    last: numpy.ufunc.reduceat. If the next index is not larger, the result is the element itself.
 
-    Raises ValueError for ufuncs that have not two operands and one result, IndexError for an axis or
-    an index out of range. Indices in an Array are taken as the nearest inside. A ufunc that is not
-    associative runs on the host: TraceError in a traced function.
+    Raises ValueError unless the ufunc has two operands and one result, IndexError for an axis or
+    an index out of range. Indices in an Array are clipped. A ufunc that is not associative
+    runs on the host: TraceError in a traced function.
 
     >>> hd.add.reduceat(x, [0, 3, 5])
     """
@@ -294,9 +295,10 @@ def reduceat(self, array, indices, axis=0, dtype=None, out=None):
 
 
 def outer(self, A, B, /, **kwargs):
-    """All pairs of an element of A and one of B: numpy.ufunc.outer. The shape is A's and then B's.
+    """Applies the ufunc to all pairs of an element of A and one of B: numpy.ufunc.outer. The shape
+    is A.shape + B.shape.
 
-    Raises ValueError for ufuncs that have not two operands.
+    Raises ValueError unless the ufunc has two operands.
 
     >>> hd.subtract.outer(x, y)
     """
@@ -307,15 +309,15 @@ def outer(self, A, B, /, **kwargs):
 
 
 def _sums_at(keys, values, length):
-    """The sums of floats or complex numbers that name each of `length` keys."""
+    """The sums of float or complex values for each of `length` keys."""
     if values.dtype.kind == "c":
         return _sums_at(keys, values.real, length) + 1j * _sums_at(keys, values.imag, length)
     return _heddle.bincount(keys, weights=values, minlength=length)
 
 
 def _combined_at(ufunc, flat, keys, values, dtype):
-    """flat[key] = ufunc(flat[key], value) for each pair, of a commutative and associative ufunc that
-    combines elements of `dtype`."""
+    """flat[key] = ufunc(flat[key], value) for each pair, for a commutative and associative ufunc
+    that combines elements of `dtype`."""
     order, every = _heddle.argsort(keys, stable=True), _heddle.arange(flat.shape[0])
     sorted_keys, values = keys[order], values.astype(dtype)
     starts = _heddle.searchsorted(sorted_keys, every)
@@ -324,7 +326,7 @@ def _combined_at(ufunc, flat, keys, values, dtype):
         combined = _segments(ufunc, values[order], starts, stops - starts, values.shape[0])
     elif dtype.kind in "fc":
         combined = _sums_at(keys, values, flat.shape[0])
-    else:  # differences of running sums are exact, modulo the integers' range
+    else:  # differences of cumulative sums are exact modulo the integer range
         sums = _heddle.cumsum(values[order], dtype=dtype)
         sums = _heddle.concatenate([_heddle.zeros(1, dtype=dtype), sums])
         combined = sums[stops] - sums[starts]
@@ -340,11 +342,11 @@ def _at_on_host(ufunc, a, indices, b):
 
 
 def at(self, a, indices, b=None, /):
-    """a[indices] = ufunc(a[indices], b), where an element that is named twice takes both:
-    numpy.ufunc.at. Writes to `a`, an Array.
+    """a[indices] = ufunc(a[indices], b), where repeated indices apply repeatedly: numpy.ufunc.at.
+    Writes to `a`, an Array.
 
-    Raises TypeError for an `a` that is no Array, IndexError for indices out of range that are known
-    here. Ufuncs that are not associative, but for subtract, and results of a higher kind than a's run
+    Raises TypeError if `a` is not an Array, IndexError for indices with known values out of range.
+    A ufunc that is not associative (except subtract), or a result of a higher kind than a's, runs
     on the host: TraceError in a traced function.
 
     >>> hd.add.at(histogram, bins, 1)

@@ -10,9 +10,9 @@ def _on_host(value):
 
 
 class vectorize:
-    """A function of Python numbers that is called with Arrays, which broadcast: numpy.vectorize, whose
-    parameters it takes. NumPy calls it for each element, on the host: as a convenience, not for speed,
-    for which see heddle.jit. Raises TraceError in a traced function.
+    """Wraps a function of Python numbers so that it takes Arrays, which broadcast: numpy.vectorize,
+    with the same parameters. NumPy calls the function for each element on the host, so this is a
+    convenience and not fast; for speed see heddle.jit. Raises TraceError in a traced function.
 
     >>> steps = hd.vectorize(lambda x, top: x if x < top else top)
     >>> steps(hd.arange(5), 3)

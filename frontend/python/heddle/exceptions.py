@@ -1,4 +1,4 @@
-"""What Heddle raises. AxisError is in the place of numpy.exceptions.AxisError."""
+"""Heddle's exceptions. AxisError corresponds to numpy.exceptions.AxisError."""
 
 from heddle._heddle import (AxisError, CompileError, DeviceError, DTypeError, Error, FileError,
                             IndexError, InternalError, LinAlgError, OutOfMemory, ParseError, ShapeError,

@@ -1,4 +1,5 @@
-"""numpy.lib: the functions of stride_tricks, all but as_strided also in heddle itself."""
+"""numpy.lib: the functions of stride_tricks. Except for as_strided they are also in heddle
+itself."""
 
 import sys
 import types
@@ -7,9 +8,10 @@ from heddle import _heddle
 
 
 def as_strided(x, shape=None, strides=None, subok=False, writeable=False):
-    """The elements of a C-ordered Array, taken in a shape by strides in bytes, read-only:
-    numpy.lib.stride_tricks.as_strided, which may write. Raises ValueError for strides that lead out
-    of x or between its elements, for an x in another order, and for writeable=True.
+    """A read-only Array of the elements of a C-ordered Array, with a new shape and strides in
+    bytes: numpy.lib.stride_tricks.as_strided, whose result may be writable. Raises ValueError for
+    strides that lead outside x or between its elements, for an x in another order, and for
+    writeable=True.
 
     Example: hd.lib.stride_tricks.as_strided(hd.arange(5), (3, 3), (8, 8))
     """
