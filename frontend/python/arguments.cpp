@@ -17,7 +17,7 @@
 namespace heddle::python {
 
 ArrayObject* as_array(nb::handle value) {
-  // Python cannot derive from it.
+  // ArrayObject's Python type cannot be subclassed, so an exact comparison is enough.
   static const nb::handle type = nb::type<ArrayObject>();
   return value.type().is(type) ? nb::inst_ptr<ArrayObject>(value) : nullptr;
 }
@@ -40,7 +40,7 @@ std::optional<Scalar> as_scalar(nb::handle value) {
   }
   const double nearest = PyLong_AsDouble(object);
   if (PyErr_Occurred() == nullptr) return Scalar::large_integer(nearest);
-  PyErr_Clear();  // beyond float64
+  PyErr_Clear();  // does not fit float64
   return Scalar::large_integer(overflow > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
@@ -66,7 +66,7 @@ std::int64_t to_integer(nb::handle value) {
 
 namespace {
 
-/// TypeError, beginning with the rule, for a bool or a sequence with one in it.
+/// Raises TypeError, beginning with `rule`, for a bool or a sequence that contains one.
 void check_no_bools(nb::handle value, const char* rule) {
   if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
     for (nb::handle each : nb::borrow(value)) check_no_bools(each, rule);

@@ -20,9 +20,8 @@ namespace {
 
 PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 
-/// An operand of an operator; nullopt for what Python should ask instead. An array of a library
-/// other than NumPy next to one of ours is a mistake, and says so. What is converted lives in
-/// `converted`.
+/// The operand of an operator; nullopt if Python should try the other operand. Mixing an array of a
+/// library other than NumPy with an Array raises TypeError. `converted` holds a converted value.
 std::optional<Operand> operand_of(PyObject* value, const SourceLocation& where,
                                   std::optional<Array>& converted) {
   if (const ArrayObject* array = as_array(value)) return Operand(array->read(where), where);
@@ -74,7 +73,7 @@ PyObject* in_place(PyObject* a, PyObject* b) {
   });
 }
 
-/// Whether NumPy would have a scalar, by which Python's sequences are repeated if it is an integer.
+/// True if NumPy would have a scalar here; if it is an integer, it repeats Python sequences.
 bool repeats(PyObject* value, PyObject* sequence) {
   const ArrayObject* const array = as_array(value);
   const bool is_sequence = PyList_Check(sequence) || PyTuple_Check(sequence) ||
@@ -104,7 +103,7 @@ PyObject* divided(PyObject* a, PyObject* b) {
   });
 }
 
-/// What equals no number: all elements differ from it, as in NumPy.
+/// Compares with a value that equals no number: every element differs from it, as in NumPy.
 PyObject* compare_unequal(PyObject* a, bool differs) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     const SourceLocation where = python_location();
@@ -142,7 +141,7 @@ int is_true(PyObject* self) {
   });
 }
 
-/// The element for int(), float() and complex(): NumPy converts arrays of one element.
+/// The only element, for int(), float() and complex(), as NumPy converts one-element arrays.
 nb::object element(PyObject* self) {
   const SourceLocation where = python_location();
   return item(as_array(self)->read(where), where);
@@ -166,7 +165,7 @@ PyObject* to_index(PyObject* self) {
   });
 }
 
-/// Of the only element, as of NumPy's scalars, which 0-d results are there.
+/// Hash of the only element of a 0-d Array, as of NumPy's scalars.
 Py_hash_t hashed(PyObject* self) {
   return guarded(Py_hash_t{-1}, [&] {
     const SourceLocation where = python_location();
@@ -195,7 +194,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   });
 }
 
-/// Of what walks over a sequence, iter() among it.
+/// Called by sequence iteration, such as iter().
 PyObject* sequence_item(PyObject* self, Py_ssize_t place) {
   const nb::object key = nb::steal(PyLong_FromSsize_t(place));
   return key.is_valid() ? subscript(self, key.ptr()) : nullptr;
@@ -292,7 +291,7 @@ constexpr const char* documentation =
     "Operators follow NumPy: dtypes promote, Python numbers are weak, shapes broadcast. Basic "
     "indexing and functions like reshape give views that write through.";
 
-/// heddle.ndarray(shape, dtype): zeros, or memory that is there.
+/// heddle.ndarray(shape, dtype): zeros, or a view of existing memory.
 ArrayObject made(nb::handle shape, nb::handle dtype, nb::handle buffer, nb::handle offset,
                  nb::handle strides, nb::handle order) {
   const SourceLocation where = python_location();

@@ -18,13 +18,13 @@ namespace {
 
 nb::object numpys(const char* function) { return nb::module_::import_("numpy").attr(function); }
 
-/// An open file, recognised by its method. TypeError for anything else.
+/// An open file, recognised by having `method`. TypeError for anything else.
 nb::object file_object(const Arguments& a, std::size_t i, const char* method) {
   if (!nb::hasattr(a[i], method)) a.mistyped(i, "a path or a file");
   return nb::borrow(a[i]);
 }
 
-/// The arrays of a .npz file, with what numpy.load gives beside them.
+/// The arrays of a .npz file, as an object with the interface of numpy.load's result.
 nb::object archive(const nb::dict& arrays) {
   return nb::module_::import_("heddle._archive").attr("NpzFile")(arrays);
 }
@@ -38,7 +38,7 @@ nb::object loaded_object(const nb::object& file, const SourceLocation& where) {
   return archive(arrays);
 }
 
-/// As numpy.load tells them apart: by how the file begins.
+/// Detects the format from the first bytes, as numpy.load does.
 nb::object loaded_file(const std::string& path, const SourceLocation& where) {
   char start[4] = {};
   frontend::open_input("load", path, where).read(start, 4);

@@ -18,8 +18,8 @@
 #include "frontend/python/foreign.h"
 #include "frontend/python/orders.h"
 
-// The methods of Array that numpy.ndarray has and that differ from the module's function: they
-// write to the array, take its order in memory, or other parameters.
+// Methods of Array that numpy.ndarray has and that differ from the module's functions: they write
+// to the array, use its memory order, or have other parameters.
 
 namespace heddle::python {
 namespace {
@@ -28,7 +28,8 @@ void no_fields(const Arguments& a, std::size_t i) {
   if (!a.is_none(i)) raise(PyExc_ValueError, "there are no fields here for `order` to name");
 }
 
-/// One kth, or several: as sorting puts all elements where they belong, the first stands for all.
+/// The kth argument, an integer or several. Sorting puts all elements in place, so the first
+/// represents all of them.
 std::int64_t kth_of(const Arguments& a, std::size_t i, std::int64_t extent) {
   const std::vector<std::int64_t> all = a.integers(i);
   for (const std::int64_t kth : all) {
@@ -197,7 +198,7 @@ nb::object cast_to(const Arguments& a) {
   return result;
 }
 
-/// x[index] for one index into the flattened array, or one for each axis.
+/// x[index] for one index into the flattened array, or for one index per axis.
 nb::object item_at(const Arguments& a) {
   const std::vector<std::int64_t> places = a.variadic_integers(1);
   const Array& x = a.array(0);
@@ -250,7 +251,7 @@ void bind_values(Functions& functions) {
       });
 }
 
-/// As NumPy writes them, which has the elements.
+/// Copies the elements to a NumPy array, whose methods write them.
 nb::object on_host(const Arguments& a) { return to_numpy(a.array(0), a.where()); }
 
 void check_set(const Arguments& a, const Array& value) {

@@ -25,7 +25,7 @@ std::uint64_t current_trace_id() {
   return trace == nullptr ? 0 : trace->id();
 }
 
-/// The extents, where all of them are numbers.
+/// The extents, if all of them are constant.
 std::optional<Shape> known_shape(const ir::Shape& shape) {
   Shape result;
   for (const ir::Dim& extent : shape) {
@@ -35,7 +35,7 @@ std::optional<Shape> known_shape(const ir::Shape& shape) {
   return result;
 }
 
-/// The layout behind a step; nullopt for a reshape that has to copy.
+/// The layout after a step; nullopt for a reshape that needs a copy.
 std::optional<Layout> layout_after(const ViewStep& step, const Layout& layout) {
   const Strides& strides = layout.strides;
   Layout result{layout.offset, {}};
@@ -94,7 +94,8 @@ bool all_known(const ir::Shape& base, const std::vector<ViewStep>& steps) {
          });
 }
 
-/// Two steps of one op as one, so that views of views do not grow; false where they are of two.
+/// Merges two steps of the same op, so that views of views do not grow. Returns false if
+/// impossible.
 bool merge(ViewStep& first, const ViewStep& second) {
   if (first.op != second.op || first.op == Op::broadcast_to || is_part(first.op)) return false;
   ir::Attributes& into = first.attributes;
@@ -115,7 +116,7 @@ bool merge(ViewStep& first, const ViewStep& second) {
   return true;
 }
 
-/// The views that lead from one node to another, first to last; nullopt where something else does.
+/// The view steps from one node to another, in order; nullopt if another op is in between.
 std::optional<std::vector<ViewStep>> steps_between(const NodeRef& from, NodeRef to) {
   std::vector<ViewStep> steps;
   while (!(to == from)) {
@@ -134,7 +135,7 @@ NodeRef replay(const ViewStep& step, const NodeRef& operand, const Site& site) {
   return frontend::record(step.op, {operand}, step.attributes, site);
 }
 
-/// Puts an element back through a step: what its operand becomes.
+/// Inverts a step: returns the step's operand with the element written into it.
 NodeRef put_back(const ViewStep& step, const NodeRef& operand, const NodeRef& element,
                  const Site& site) {
   if (step.op == Op::slice) {
@@ -178,12 +179,12 @@ View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writabl
 View::~View() { base_->views.erase(this); }
 
 void View::remember(const Array& value) {
-  cached_.emplace(value);  // no assignment, which a trace would refuse
+  cached_.emplace(value);  // avoids an assignment, which a trace would reject
   cached_in_ = current_trace_id();
 }
 
 const Array& View::read(const SourceLocation& where) {
-  // Of pinned memory a value that was computed is as old as that: others may have written since.
+  // If the memory is pinned, a computed value may be stale, since others may have written since.
   const bool stale = cached_ && base_->pinned && Access::raw(*cached_)->evaluated();
   if (cached_ && cached_in_ == current_trace_id() && !stale) return *cached_;
   NodeRef node = Access::node(base_->value, where);

@@ -17,7 +17,7 @@ namespace heddle::python {
 class ArrayObject;
 class View;
 
-/// A variable that arrays of Python share: what they all see when one of them writes.
+/// A variable that several Python arrays share: a write through one of them is visible to all.
 struct Base {
   Base() = default;
   Base(const Base&) = delete;
@@ -25,27 +25,28 @@ struct Base {
   ~Base();
 
   Array value;
-  /// Memory that others see too, because it was exported or imported: writes go into it, and what
-  /// reads it is computed at once, before it may change. Null for all other arrays.
+  /// Memory that is shared with other libraries, because it was exported or imported. Writes go
+  /// into it, and ops that read it are computed immediately, before it may change. Null for other
+  /// arrays.
   frontend::NodeRef pinned;
-  bool read_only = false;  ///< memory that others do not let us write
+  bool read_only = false;  ///< memory that its owner does not allow to be written
   /// A 0-d result where NumPy returns a scalar. Scalars are immutable: `x += 1` makes a new array,
   /// and other names for this one keep the old value.
   bool is_scalar = false;
-  const ArrayObject* owner = nullptr;  ///< whose views these are, while it lives
-  std::unordered_set<View*> views;     ///< those that are alive, to forget what they have cached
+  const ArrayObject* owner = nullptr;  ///< the array with these views, while it is alive
+  std::unordered_set<View*> views;     ///< live views, whose cached values a write invalidates
 };
 
-/// One op that only changes how its operand is addressed.
+/// One op that only changes the addressing of its operand (or takes a part of complex numbers).
 struct ViewStep {
   ir::Op op;  ///< slice, transpose, reshape or broadcast_to; real or imag of complex numbers
   ir::Attributes attributes;
-  ir::Shape operand;  ///< its operand's shape
+  ir::Shape operand;  ///< shape of the operand
 };
 
-/// How an array sees its base: as the ops that the C++ functions recorded for it. Reading replays
-/// them, writing goes through them backwards, so that aliasing is NumPy's while values stay
-/// immutable underneath and fuse.
+/// How an array views its base: the view ops that the C++ functions recorded. Reading replays them;
+/// writing inverts them in reverse order. So aliasing is as in NumPy, while values stay immutable
+/// and fuse.
 class View {
  public:
   View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable);
@@ -55,7 +56,7 @@ class View {
 
   const Array& read(const SourceLocation& where);
   void write(const Array& value, const SourceLocation& where);
-  /// What read() answers as long as nobody writes.
+  /// Sets the result of read() until the next write.
   void remember(const Array& value);
   void forget() { cached_.reset(); }
 
@@ -68,10 +69,10 @@ class View {
   std::vector<ViewStep> steps_;
   bool writable_;
   std::optional<Array> cached_;
-  std::uint64_t cached_in_ = 0;  ///< the trace that it is a value of
+  std::uint64_t cached_in_ = 0;  ///< the trace to which the cached value belongs
 };
 
-/// What stands behind heddle.Array: a variable of its own, or a view of one. A copy is a view.
+/// Implementation of heddle.Array: a variable, or a view of one. Copying the object gives a view.
 class ArrayObject {
  public:
   explicit ArrayObject(Array value);
@@ -83,33 +84,33 @@ class ArrayObject {
   ArrayObject& operator=(ArrayObject&& other) noexcept;
   ~ArrayObject();
 
-  /// The value as it is now. Valid until the array is written, or read in another trace.
+  /// The current value. Valid until the array is written, or read in another trace.
   const Array& read(const SourceLocation& where = SourceLocation()) const;
-  /// Replaces the elements, for everybody who sees them; `value` has the array's shape and dtype.
-  /// ValueError for a read-only array.
+  /// Replaces the elements, visibly for all arrays that share them. `value` has the array's shape
+  /// and dtype. ValueError for a read-only array.
   void write(const Array& value, const SourceLocation& where);
 
-  /// An array that sees through `result`, which a function of views made of read().
+  /// An array that views `result`, which a view function computed from read().
   ArrayObject view_of(const Array& result, const SourceLocation& where) const;
-  /// From now on this array sees its elements through `result`, as view_of() would; false where
-  /// that needs a copy. Others that share the elements see them as before.
+  /// Makes this array view `result` from now on, as view_of() would. Other arrays that share the
+  /// elements do not change. Returns false if a copy would be needed.
   bool look_through(const Array& result, const SourceLocation& where);
   /// A view of the same memory in another dtype; see reinterpret.cpp.
   ArrayObject reinterpreted(DType dtype, const SourceLocation& where);
-  /// Gives the array, which owns its elements, others in another shape. ValueError where somebody
-  /// shares them.
+  /// Replaces the elements by others of another shape. The array must own its elements; ValueError
+  /// if they are shared.
   void replace(Array value, const SourceLocation& where);
 
-  /// The real or the imaginary parts: a view of complex numbers. Real numbers are their own real
-  /// parts; their imaginary ones are zeros, which are read-only.
+  /// The real or imaginary parts: a view for complex numbers. Real numbers are their own real
+  /// parts, and have read-only zeros as imaginary parts.
   ArrayObject part(bool imaginary, const SourceLocation& where) const;
-  /// A view of all of the array that refuses to be written.
+  /// A read-only view of the whole array.
   ArrayObject as_read_only() const;
-  /// numpy.ndarray.setflags(write=). ValueError where the memory is read-only.
+  /// numpy.ndarray.setflags(write=). ValueError if the memory is read-only.
   void set_writable(bool writable, const SourceLocation& where);
 
-  /// Where the elements lie in the base's memory, counted in the array's own elements, as in
-  /// NumPy's array of the same history.
+  /// Layout of the elements in the base's memory, in units of the array's elements. Equal to that
+  /// of a NumPy array after the same operations.
   Layout layout() const;
   bool is_scalar() const { return base_->is_scalar && view_ == nullptr; }
   bool read_only() const {
@@ -117,16 +118,16 @@ class ArrayObject {
   }
   const std::vector<ViewStep>& steps() const;
   bool is_view() const { return view_ != nullptr; }
-  /// Whether the elements are its own, rather than seen in another array.
+  /// True if the array owns its elements, false if it views those of another array.
   bool owns() const { return owns_; }
   Base& base() const { return *base_; }
   const std::shared_ptr<Base>& shared_base() const { return base_; }
 
  private:
   std::shared_ptr<Base> base_;
-  std::shared_ptr<View> view_;  ///< null: all of the base
+  std::shared_ptr<View> view_;  ///< null: the whole base
   bool owns_ = false;
-  bool locked_ = false;  ///< by set_writable
+  bool locked_ = false;  ///< by set_writable()
 };
 
 }  // namespace heddle::python

@@ -12,7 +12,7 @@
 #include "frontend/python/errors.h"
 #include "frontend/python/orders.h"
 
-// What numpy.ndarray has as attributes. flags and flat are in heddle/_array.py.
+// Attributes of numpy.ndarray, except flags and flat, which are in heddle/_array.py.
 
 namespace heddle::python {
 namespace {
@@ -43,7 +43,7 @@ nb::object strides(const ArrayObject& x) {
   return tuple_of(bytes);
 }
 
-/// x.shape = value: the array sees its elements in another shape.
+/// x.shape = value: changes the array to a view of its elements in another shape.
 void set_shape(ArrayObject& x, nb::handle value) {
   const SourceLocation where = python_location();
   check_extents(value);
@@ -78,7 +78,7 @@ nb::object placement(const ArrayObject& x) {
   return nb::make_tuple(memory, offset, nb::tuple(steps));
 }
 
-/// The array whose elements are seen, as Python knows it while it lives.
+/// The array whose elements are viewed; the same Python object as long as it is alive.
 nb::object base_of(const ArrayObject& x) {
   if (x.owns()) return nb::none();
   if (x.base().owner != nullptr) {

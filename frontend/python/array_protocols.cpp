@@ -5,13 +5,13 @@
 #include "frontend/python/device.h"
 #include "frontend/python/errors.h"
 
-// What Python's protocols ask an Array for by methods: format, round, pickle, copy, notebooks.
+// Methods that Python protocols call: format, round, pickle, copy, notebook display.
 
 namespace heddle::python {
 
 namespace {
 
-/// Of a scalar it is one as well; another 0-d array is written in place.
+/// A copy. The copy of a scalar is a scalar; the copy of another 0-d array is writable in place.
 nb::object copied(const Arguments& a) {
   nb::object result = wrap(a.array(0));
   as_array(result)->base().is_scalar = a.object(0).is_scalar();

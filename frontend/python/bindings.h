@@ -4,7 +4,7 @@
 
 namespace heddle::python {
 
-// Each binds the functions of a header of the C++ library.
+// Each function binds one header of the C++ library.
 void bind_creation(Functions& functions);
 void bind_differences(Functions& functions);
 void bind_elementwise(Functions& functions);
@@ -34,22 +34,22 @@ void bind_sets(Functions& functions);
 void bind_sorting(Functions& functions);  ///< and searching
 void bind_windows(Functions& functions);
 
-/// The class heddle.Array, without the methods that functions of the module also are.
+/// The class heddle.Array, without methods that are also functions of the module.
 void bind_array(nb::module_& module);
 void bind_array_properties(nb::class_<ArrayObject>& type);
 void bind_array_methods(Functions& functions);
 /// Files of arrays, .npy and .npz.
 void bind_array_files(Functions& functions);
-/// Those of numpy.ndarray's methods that are not a function of the module too.
+/// Methods of numpy.ndarray that are not also functions of the module.
 void bind_numpy_methods(Functions& functions);
-/// jit, its functions and what they lower to.
+/// jit, jitted functions and their lowered programs.
 void bind_program_classes(nb::module_& module);
 void bind_programs(Functions& functions);
 void bind_jit_classes(nb::module_& module);
 void bind_jit(Functions& functions);
-/// What exchanges elements with Python objects and NumPy.
+/// Conversion of elements from and to Python objects and NumPy arrays.
 void bind_host(Functions& functions);
-/// What depends on dtypes only: result_type, can_cast, isdtype ...
+/// Functions of dtypes only: result_type, can_cast, isdtype ...
 void bind_promotion(Functions& functions);
 
 /// The only element as a Python bool. Evaluates and waits with the GIL released.
@@ -60,7 +60,7 @@ nb::object item(const Array& array, const SourceLocation& where);
 nb::object to_list(const Array& array, const SourceLocation& where);
 /// A NumPy array with a copy of the elements.
 nb::object to_numpy(const Array& array, const SourceLocation& where);
-/// numpy.asarray of anything that is not an Array; nullopt for the dtype that NumPy gives it.
+/// numpy.asarray of anything but an Array. Without `dtype`, the result has NumPy's dtype.
 Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLocation& where);
 
 /// Sharing memory with other libraries.
@@ -68,7 +68,7 @@ void bind_export(Functions& functions);
 void bind_import(Functions& functions);
 nb::object from_dlpack(nb::handle producer, nb::handle device, nb::handle copy,
                        const SourceLocation& where);
-/// A copy of what has __cuda_array_interface__ or __dlpack__; nullopt for anything else.
+/// A copy of an object with __cuda_array_interface__ or __dlpack__; nullopt for anything else.
 std::optional<nb::object> from_exchange(nb::handle value, const SourceLocation& where);
 
 // x[key] and x[key] = value.

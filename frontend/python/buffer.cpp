@@ -22,15 +22,16 @@
 namespace heddle::python {
 namespace {
 
-/// What a Py_buffer points to: a value, which never changes. Writing to the Array gives it another.
+/// The value that a Py_buffer exposes. It never changes: writing to the Array gives the Array a new
+/// value.
 struct Exported {
   frontend::NodeRef node;
   Strides shape, strides;  ///< strides in bytes
   std::string format;
 };
 
-/// The code of module `struct`, in NumPy's extension for complex numbers; empty where there is
-/// none.
+/// The format code of module `struct`, with NumPy's extension for complex numbers; empty if there
+/// is none.
 std::string format_of(DType dtype) {
   if (dtype == DType::bf16) return "";
   if (is_boolean(dtype)) return "?";
@@ -57,11 +58,12 @@ void check_exportable(const ArrayObject& array, int flags) {
     refuse("it is read-only; write to the Array, or to a copy by heddle.asnumpy");
 }
 
-/// The value of the array's base, computed. NumPy takes what is raised here for a refusal and asks
-/// again, by __array__: a failure stays for that.
+/// Computes the value of the array's base. NumPy takes an exception here for a refusal and then
+/// calls __array__, so a failure is kept and thrown there.
 frontend::NodeRef computed_base(const ArrayObject& array) {
   while (true) {
-    // Other threads may write while the GIL is released: what they replace is not ours any more.
+    // Other threads may write while the GIL is released; then the node is no longer this array's
+    // value.
     const frontend::NodeRef node = frontend::Access::raw(array.base().value);
     bool failed = false;
     {
@@ -102,7 +104,7 @@ void fill(ArrayObject& array, Py_buffer& view, int flags, PyObject* self) {
   auto exported = std::make_unique<Exported>(
       Exported{node, value.shape(), layout.strides, format_of(value.dtype())});
   for (std::int64_t& stride : exported->strides) stride *= size;
-  static std::byte nothing{};  // an address for no elements
+  static std::byte nothing{};  // address of an empty array
   auto* const start = static_cast<std::byte*>(node->value.buffer->pointer());
   view.buf = start == nullptr ? &nothing : start + node->value.offset + layout.offset * size;
   view.len = static_cast<Py_ssize_t>(value.nbytes());

@@ -9,7 +9,7 @@
 namespace heddle::python {
 namespace {
 
-/// Objects within objects further down than this are not looked at.
+/// Maximum nesting depth at which objects are searched.
 constexpr int deepest = 6;
 
 class Finder {
@@ -55,14 +55,14 @@ class Finder {
  private:
   void note(std::string_view text) { found_.key += text; }
 
-  /// False for an object that was met before. There are few.
+  /// False for an object that was already visited. There are few, so a linear search suffices.
   bool is_new(nb::handle value) {
     if (std::find(seen_.begin(), seen_.end(), value.ptr()) != seen_.end()) return false;
     seen_.push_back(value.ptr());
     return true;
   }
 
-  /// The globals that the code mentions, and the code inside of it.
+  /// Visits the globals that the code mentions, and nested code objects.
   void visit_names(nb::handle code, PyObject* globals, int depth) {
     const auto* const object = reinterpret_cast<const PyCodeObject*>(code.ptr());
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_names); ++i) {
@@ -84,7 +84,7 @@ class Finder {
     }
   }
 
-  /// What an instance of a class written in Python holds; modules and classes are left alone.
+  /// Visits the attributes of an instance of a Python class; ignores modules and classes.
   void visit_object(nb::handle value, int depth) {
     if (PyModule_Check(value.ptr()) || PyType_Check(value.ptr())) return;
     if ((Py_TYPE(value.ptr())->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return;

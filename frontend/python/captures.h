@@ -11,13 +11,13 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// The Arrays that a Python function can reach by its names: globals and closed-over variables that
-/// it mentions, what lists, dicts and objects among them hold, and the same for functions that it
-/// mentions. They are looked up anew at each call, so that a jitted function uses what the names
-/// stand for then. Arguments that are neither Arrays nor containers are looked through, too.
+/// The Arrays that a Python function can access through names. These are the globals and closure
+/// variables that it mentions, elements of lists, dicts and objects among these, and the same for
+/// functions that it mentions. They are looked up at each call, so a jitted function uses the
+/// current values. Arguments that are neither Arrays nor containers are searched, too.
 struct Captures {
   std::vector<const ArrayObject*> arrays;  ///< each variable once
-  std::string key;                         ///< how they were found; equal keys are equal places
+  std::string key;                         ///< the paths to them; equal keys mean equal paths
 };
 Captures find_captures(nb::handle function, const std::vector<nb::handle>& arguments);
 

@@ -7,7 +7,7 @@
 
 namespace heddle::python {
 
-/// The array in a dtype. DTypeError, naming the function, where the rule does not allow the cast.
+/// The array cast to a dtype. DTypeError, naming the function, if the rule does not allow the cast.
 Array cast_by_rule(const std::string& function, const Array& array, DType dtype, Casting rule,
                    const SourceLocation& where);
 

@@ -100,7 +100,7 @@ void bind_fills(Functions& functions) {
       });
 }
 
-/// arange(stop) or arange(start, stop), as Python's range.
+/// arange(stop) or arange(start, stop), as in Python's range.
 nb::object range(const Arguments& a) {
   a.check_like(5);
   if (a.is_none(0) && a.is_none(1)) raise(PyExc_TypeError, "arange needs a stop");
@@ -123,7 +123,7 @@ nb::object range(const Arguments& a) {
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
 }
 
-/// Which diagonal: one beyond the matrix, however far, is as good as the next to it.
+/// The index of a diagonal, clamped to the first one outside the matrix.
 std::int64_t diagonal(const Arguments& a, std::size_t i, std::int64_t rows, std::int64_t columns) {
   if (PyIndex_Check(a[i].ptr()) == 0) a.mistyped(i, "an integer");
   const nb::object index = nb::steal(PyNumber_Index(a[i].ptr()));
@@ -156,7 +156,7 @@ void bind_ranges(Functions& functions) {
       });
 }
 
-/// asarray(obj) for whatever obj is.
+/// asarray(obj) for any obj.
 nb::object converted(nb::handle value, std::optional<DType> dtype, nb::handle copy,
                      const SourceLocation& where) {
   const bool must = !copy.is_none() && PyObject_IsTrue(copy.ptr()) == 1;
@@ -178,7 +178,7 @@ nb::object converted(nb::handle value, std::optional<DType> dtype, nb::handle co
   return wrap(from_python(value, dtype, where));
 }
 
-/// The Array with as many axes as array's ndmin and ndmax ask for.
+/// The Array, adjusted to array()'s ndmin and checked against its ndmax.
 nb::object of_rank(const Arguments& a, const nb::object& made) {
   const std::int64_t least = a.integer(5), most = a.integer(6);
   const ArrayObject& object = *as_array(made);

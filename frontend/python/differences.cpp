@@ -14,7 +14,7 @@ Spacing to_spacing(nb::handle value, const Arguments& a) {
   return array != nullptr ? array->read(a.where()) : from_python(value, std::nullopt, a.where());
 }
 
-/// NumPy's TypeError for spacings that are neither one distance, nor one for each axis.
+/// Raises NumPy's TypeError unless there is one distance, or one spacing for each axis.
 void check_count(const Arguments& a) {
   const nb::tuple given = nb::borrow<nb::tuple>(a[1]);
   const Axes axes = a.axes(2);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// The data structures of DLPack 1.0, by which array libraries hand memory to each other.
+// The data structures of DLPack 1.0, through which array libraries exchange memory.
 
 namespace heddle::python::dlpack {
 
@@ -36,14 +36,14 @@ struct Tensor {
   std::uint64_t byte_offset;
 };
 
-/// What capsules called "dltensor" hold.
+/// Content of capsules named "dltensor".
 struct Managed {
   Tensor tensor;
   void* context;
   void (*deleter)(Managed*);
 };
 
-/// What capsules called "dltensor_versioned" hold.
+/// Content of capsules named "dltensor_versioned".
 struct VersionedManaged {
   std::uint32_t major, minor;
   void* context;

@@ -7,7 +7,7 @@ namespace heddle::python::dlpack {
 
 namespace {
 
-/// The first of a kind is what its devices are called.
+/// The first row of a kind is the DLPack type under which its devices are exported.
 struct Row {
   DeviceType type;
   runtime::DeviceKind kind;

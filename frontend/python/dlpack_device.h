@@ -8,9 +8,9 @@
 
 namespace heddle::python::dlpack {
 
-/// The device whose memory DLPack calls so; nullopt for types that there are none of here.
+/// The device for a DLPack device; nullopt for unsupported types.
 std::optional<runtime::Device> find_device(const DeviceOf& device);
-/// How DLPack calls a device.
+/// The DLPack name of a device.
 DeviceOf name_of(const runtime::Device& device);
 
 }  // namespace heddle::python::dlpack

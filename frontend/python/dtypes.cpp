@@ -25,7 +25,7 @@ std::optional<DType> from_numpy_name(std::string_view name) {
   return std::nullopt;
 }
 
-/// NumPy's codes in a text: '<f4', 'i8', '?', and its older names.
+/// Parses NumPy's dtype codes ('<f4', 'i8', '?') and its older names.
 std::optional<DType> from_code(std::string_view code) {
   static const std::unordered_map<std::string_view, DType> codes = {
       {"?", DType::boolean},   {"b1", DType::boolean},   {"b", DType::i8},
@@ -47,7 +47,7 @@ std::optional<DType> from_code(std::string_view code) {
       {"ubyte", DType::u8},    {"short", DType::i16},    {"ushort", DType::u16},
       {"intc", DType::i32},    {"uintc", DType::u32},    {"long", DType::i64},
       {"ulong", DType::u64},   {"longlong", DType::i64}, {"ulonglong", DType::u64}};
-  // Of this machine's byte order, or of no importance.
+  // Native byte order, or byte order not applicable.
   if (code.starts_with('<') || code.starts_with('=') || code.starts_with('|'))
     code.remove_prefix(1);
   const auto found = codes.find(code);
@@ -87,7 +87,7 @@ nb::object to_python(DType dtype) { return nb::borrow(objects[static_cast<std::s
 std::optional<DType> as_dtype(nb::handle value) {
   if (nb::isinstance<DTypeObject>(value)) return nb::inst_ptr<DTypeObject>(value)->dtype;
   if (const auto dtype = from_python_type(value)) return dtype;
-  // NumPy's dtypes and scalar types; ml_dtypes' bfloat16 is one of the latter.
+  // NumPy's dtypes and scalar types; ml_dtypes' bfloat16 is a scalar type.
   if (PyType_Check(value.ptr())) {
     const std::string module = text_of(value.attr("__module__"));
     if (module != "numpy" && module != "ml_dtypes") return std::nullopt;

@@ -12,7 +12,7 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// heddle.float32 and its like: one object a dtype.
+/// A dtype object, such as heddle.float32; one for each dtype.
 struct DTypeObject {
   DType dtype;
 };
@@ -20,21 +20,21 @@ struct DTypeObject {
 void bind_dtypes(nb::module_& module);
 
 nb::object to_python(DType dtype);
-/// What a dtype= argument names: a heddle dtype, one of Python's types, a NumPy dtype or scalar
-/// type, or a name. TypeError for anything else.
+/// The dtype of a dtype= argument: a heddle dtype, a Python type, a NumPy dtype or scalar type, or
+/// a name. TypeError for anything else.
 DType to_dtype(nb::handle value);
-/// The same for the objects that certainly are dtypes; nullopt for others, strings among them.
+/// The same for objects that can only be dtypes; nullopt for others, strings included.
 std::optional<DType> as_dtype(nb::handle value);
 
-/// What a casting= argument of a function says: 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'.
-/// TypeError, ValueError for anything else.
+/// A casting= argument of a function: 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'. TypeError or
+/// ValueError for anything else.
 Casting to_casting(std::string_view function, nb::handle value);
 
-/// TypeError for a dtype of NumPy's that there is none for here: what it is, and what to do.
-/// `function` names who asks.
+/// Raises TypeError for a NumPy dtype that is not supported, with a description and advice.
+/// `function` is the name of the caller.
 [[noreturn]] void refuse_numpy_dtype(std::string_view function, nb::handle dtype);
 
-/// NumPy's dtype; ml_dtypes has the one that NumPy lacks.
+/// NumPy's dtype; for bfloat16, that of ml_dtypes.
 nb::object numpy_dtype(DType dtype);
 
 }  // namespace heddle::python

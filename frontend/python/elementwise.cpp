@@ -54,7 +54,7 @@ const char* dtype_rule(const ir::OpInfo& info) {
   }
 }
 
-/// "x", or "x1, x2 ..." with what is to follow each.
+/// "x", or "x1, x2 ...", each with the annotation appended.
 std::string parameters(int arity, std::string_view annotation) {
   if (arity == 1) return fmt::format("x{}", annotation);
   std::string text;
@@ -81,7 +81,7 @@ std::string documentation(const ir::OpInfo& info) {
   return text;
 }
 
-/// numpy.floor and its like return integers as they are.
+/// numpy.floor and similar functions return integers unchanged.
 Ufunc ufunc_of(const ir::OpInfo& info) {
   const bool keeps_integers = info.has(ir::identity_on_integers);
   return {info.arity, 1, info.rule,
@@ -97,8 +97,8 @@ Ufunc ufunc_of(const ir::OpInfo& info) {
   heddle::name(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.operand(4))
 
 void bind_table(Functions& functions) {
-  // The op `select` is numpy.where; numpy.select is another function. Parts are views, and sinc is
-  // none of NumPy's ufuncs.
+  // The op `select` is numpy.where; numpy.select is another function. Real and imaginary parts are
+  // views, and sinc is not a ufunc in NumPy.
 #define HD_OP(name, arity, ...)                                                                 \
   if (Op::name != Op::select && Op::name != Op::real && Op::name != Op::imag &&                 \
       Op::name != Op::sinc) {                                                                   \
@@ -127,7 +127,7 @@ void bind_parts(Functions& functions) {
                 [](const Arguments& a) { return part_of(a, true); });
 }
 
-/// NumPy's ufuncs that are more than one op of the table.
+/// NumPy's ufuncs that are composed of several ops of the table.
 void bind_composed_ufuncs(Functions& functions) {
   const auto ufunc = [](int inputs, int outputs, TypeRule rule, ir::DTypeSet dtypes) {
     return Ufunc{inputs, outputs, rule, dtypes, Py_None};
@@ -158,7 +158,7 @@ nb::object chosen(const Arguments& a) {
   return wrap(where(a.operand(0), a.operand(1), a.operand(2)));
 }
 
-/// DTypeError for a complex number, which is no part of another one.
+/// DTypeError for a complex number, which cannot replace a part of another one.
 void check_real(const Arguments& a, std::size_t i) {
   if (a.is_none(i)) return;
   const Operand value = a.operand(i);
@@ -176,7 +176,7 @@ Bound bound(const Arguments& a, std::size_t i) {
   return a.is_none(i) ? std::nullopt : Bound(a.operand(i));
 }
 
-/// The standard's names for functions of the table.
+/// The array API standard's names for functions of the table.
 constexpr std::pair<const char*, const char*> aliases[] = {
     {"abs", "absolute"},
     {"acos", "arccos"},
@@ -222,7 +222,7 @@ void bind_elementwise(Functions& functions) {
       "among the bounds. Raises ShapeError.\n\nExample: hd.clip(x, 0, 1)",
       [](const Arguments& a) {
         const Bound low = bound(a, 1), high = bound(a, 2);
-        if (!low && !high) return positive(a.operand(0));  // which bools have none of
+        if (!low && !high) return positive(a.operand(0));  // bools have no such function
         return frontend::clip({asarray(a.operand(0)), a.where()}, low ? &*low : nullptr,
                               high ? &*high : nullptr);
       });

@@ -38,7 +38,7 @@ PyObject* make_class(nb::module_& module, const char* name, const char* document
 
 void set(PyObject* type, const std::exception& error) { PyErr_SetString(type, error.what()); }
 
-/// Makes what a signal handler has raised Python's current error.
+/// Sets the exception raised by a signal handler as Python's current error.
 void restore(const std::exception_ptr& cause) {
   try {
     std::rethrow_exception(cause);

@@ -25,7 +25,7 @@ using frontend::Access;
 
 namespace {
 
-/// The place of the op that was recorded last on this thread.
+/// The call site of the op recorded last on this thread.
 struct Place {
   const void* code = nullptr;
   std::uint_least32_t line = 0, instruction = 0;
@@ -34,19 +34,19 @@ thread_local Place last_place;
 thread_local bool statement_began = false;
 thread_local bool pinned_read = false;
 
-/// One entry for each base that is pinned there. Under the GIL.
+/// One entry for each base pinned in the buffer. Guarded by the GIL.
 std::unordered_multiset<const runtime::Buffer*>& pinned_buffers() {
   static auto& buffers = *new std::unordered_multiset<const runtime::Buffer*>;
   return buffers;
 }
 
-/// The folder of the package's own Python files, with a separator behind it.
+/// Folder of the package's own Python files, with a trailing separator.
 std::string& package_folder() {
   static auto& folder = *new std::string;
   return folder;
 }
 
-/// The innermost frame that is no function of the package's own.
+/// The innermost frame that is not in a function of the package.
 struct Caller {
   nb::object frame, code;
   const char* file = nullptr;
@@ -77,7 +77,7 @@ Caller find_caller() {
 void set_package_folder(std::string folder) { package_folder() = std::move(folder); }
 
 SourceLocation python_location() {
-  pinned_read = false;  // one whose op was never recorded
+  pinned_read = false;  // clears a read whose op was not recorded
   const Caller caller = find_caller();
   if (!caller.frame.is_valid()) return {};
   auto* const frame = reinterpret_cast<PyFrameObject*>(caller.frame.ptr());
@@ -90,7 +90,7 @@ SourceLocation python_location() {
   const Place here{caller.code.ptr(), static_cast<std::uint_least32_t>(std::max(line, 0)),
                    static_cast<std::uint_least32_t>(std::max(instruction, 0))};
   const bool same_line = here.code == last_place.code && here.line == last_place.line;
-  // A function of the package records several ops for one call.
+  // A package function records several ops per call, which belong to one statement.
   statement_began = !same_line || here.instruction < last_place.instruction ||
                     (here.instruction == last_place.instruction && !caller.through_package);
   last_place = here;
@@ -139,15 +139,15 @@ SharedOrder::~SharedOrder() {
   try {
     wait_for(default_stream(device_), runtime::Stream::current(device_));
   } catch (const Error& error) {
-    // The device has failed, which whoever uses it next is told.
+    // The device has failed; the next user of it gets the error.
     runtime::log().debug("{}", error.what());
   }
 }
 
 namespace {
 
-/// Computes all that this thread has recorded, views too: what reads memory is to see what is there
-/// before it is written.
+/// Computes everything that this thread has recorded, views included, so that recorded reads see
+/// the memory as it is before a write.
 void evaluate_recorded() {
   std::vector<frontend::NodeRef> recorded;
   {
@@ -204,8 +204,8 @@ void pin(ArrayObject& array) {
   while (!Access::raw(base.value)->evaluated()) compute(base.value);
   for (View* view : base.views) view->forget();
   frontend::NodeRef node = Access::raw(base.value);
-  // Others who hold the value, pending ops among them, keep what it is now: one reference is the
-  // variable's, one is ours.
+  // Other holders of the value, pending ops included, must keep the current contents. One reference
+  // is the variable's and one is ours.
   if (node->references() > 2 || !node->value.buffer.unique() || !node->value.buffer->pooled()) {
     node = copied(node);
     Access::assign(base.value, node);

@@ -14,23 +14,24 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// Where the Python code stands that called: file and line of the innermost frame outside of the
-/// package's own folder, and the instruction as its column, so that two ops of a line differ.
+/// Source location of the calling Python code: file and line of the innermost frame outside the
+/// package's folder. The column is the bytecode instruction, which distinguishes two ops on one
+/// line.
 SourceLocation python_location();
 void set_package_folder(std::string folder);
 
-/// To be called before an op is recorded. In Python a value is bound to a name without the library
-/// being told, so the assignment points of lazy evaluation are where a new statement begins: on
-/// another line, or earlier in the code than the op before. Releases the GIL while it evaluates.
+/// Call before recording an op. Python does not report assignments, so lazy evaluation uses the
+/// start of a new statement as its assignment point: the op is on another line, or earlier in the
+/// code, than the previous op. Releases the GIL while it evaluates.
 void statement_point();
 
-/// Computes the array with the GIL released; raises KeyboardInterrupt if it was asked for
+/// Computes the array with the GIL released. Raises KeyboardInterrupt if one was requested
 /// meanwhile.
 void compute(const Array& array);
 
-/// Puts this thread's work within the scope behind what the GPU's default stream holds, and the
-/// default stream's later work behind it: others use shared memory there, unless they ask for
-/// another stream. Nothing on the CPU.
+/// Orders this thread's work in the scope after work on the GPU's default stream, and later work on
+/// the default stream after it. Other libraries use shared memory on the default stream unless they
+/// request another one. No effect on the CPU.
 class SharedOrder {
  public:
   explicit SharedOrder(const runtime::Device& device);
@@ -42,24 +43,25 @@ class SharedOrder {
   runtime::Device device_;
 };
 
-/// Copies a value into memory that others see, in stream order.
+/// Copies a value into shared memory, in stream order.
 void copy_into(frontend::NodeRef pinned, frontend::NodeRef value);
-/// Pinned memory is known by its buffer, so that no other array ever shares it.
+/// Registers pinned memory by its buffer, so that no other array shares the buffer.
 void register_pinned(const frontend::NodeRef& node);
 void unregister_pinned(const frontend::NodeRef& node);
 /// A copy of an evaluated value in memory of its own.
 frontend::NodeRef copied(const frontend::NodeRef& node);
-/// Makes the memory of an array's base one that others may see, for as long as the base lives.
+/// Makes the memory of an array's base shareable, for the lifetime of the base.
 void pin(ArrayObject& array);
-/// A read of memory that others may write: what is recorded from it has to be computed at once.
+/// Notes a read of memory that others may write: an op recorded from it must be computed
+/// immediately.
 void note_pinned_read();
-/// Whether there was one on this thread since the last call.
+/// Returns whether this thread had such a read since the last call.
 bool take_pinned_read();
 
-/// An array whose elements never change: a copy where they lie in pinned memory, else the array.
+/// An array whose elements cannot change: a copy if they are in pinned memory, else the array.
 Array own_value(Array array);
 
-/// The array as Python gets it. Computed already if it was recorded from pinned memory.
+/// The array as a Python object. If it was recorded from pinned memory, it is computed here.
 nb::object wrap(Array array);
 
 }  // namespace heddle::python

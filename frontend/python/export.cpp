@@ -17,7 +17,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 
-// Arrays handed to other libraries, without copies: DLPack and the CUDA array interface.
+// Exports Arrays to other libraries without copies: DLPack and the CUDA array interface.
 
 namespace heddle::python {
 namespace {
@@ -34,7 +34,7 @@ dlpack::Type type_of(DType dtype) {
   return {is_complex(dtype) ? dlpack::complex : dlpack::floating, bits, 1};
 }
 
-/// What an exported array keeps alive. It may be dropped on any thread, without the GIL.
+/// Data that an exported array keeps alive. May be released on any thread, without the GIL.
 struct Exported {
   runtime::BufferRef buffer;
   Shape shape;
@@ -43,7 +43,7 @@ struct Exported {
   std::uint64_t flags = 0;
 };
 
-/// The memory that an array and its consumer will share, or a copy.
+/// Exports the array's memory, which the consumer then shares, or a copy.
 std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocation& where) {
   if (frontend::tracing()) frontend::value_in_trace("__dlpack__", where);
   auto exported = std::make_unique<Exported>();
@@ -70,7 +70,7 @@ std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocat
   exported->buffer = node->value.buffer;
   exported->shape = array.read(where).shape();
   dlpack::Tensor& tensor = exported->tensor;
-  // Some libraries ignore the offset, so the pointer has it.
+  // Some libraries ignore the byte offset, so it is added to the pointer.
   auto* start = static_cast<std::byte*>(exported->buffer->pointer());
   tensor.data = start == nullptr ? nullptr : start + node->value.offset + tensor.byte_offset;
   tensor.byte_offset = 0;
@@ -88,7 +88,7 @@ void drop(M* managed) {
   delete managed;
 }
 
-/// The destructor of a capsule that nobody has taken.
+/// Destructor of a capsule that was not consumed.
 template <class M>
 void drop_capsule(PyObject* capsule, const char* name) {
   if (PyCapsule_IsValid(capsule, name) == 0) return;
@@ -117,8 +117,8 @@ nb::object capsule(std::unique_ptr<Exported> exported, bool versioned) {
   return nb::steal(PyCapsule_New(managed, "dltensor_versioned", drop_versioned));
 }
 
-/// Makes the consumer's stream wait for what writes the buffer. None is the legacy default stream,
-/// -1 asks for nothing.
+/// Makes the consumer's stream wait for writes to the buffer. None means the legacy default stream,
+/// -1 no synchronisation.
 void order(const runtime::BufferRef& buffer, nb::handle stream) {
   const runtime::Device device = buffer->device();
   if (!runtime::capabilities_of(device).asynchronous) {
@@ -145,7 +145,7 @@ bool wants_versioned(nb::handle max_version) {
   return !max_version.is_none() && to_integer(nb::borrow(max_version)[0]) >= 1;
 }
 
-/// The array where the consumer wants it; the same array when it is there.
+/// The array on the consumer's device; the same array if it is already there.
 nb::object placed(const Arguments& a) {
   if (a.is_none(3)) return nb::borrow(a[0]);
   const nb::object pair = nb::borrow(a[3]);
@@ -197,7 +197,7 @@ nb::object cuda_interface(ArrayObject& array) {
   for (std::int64_t stride : exported->strides) {
     strides.append(stride * static_cast<std::int64_t>(size_of(dtype)));
   }
-  // Work of this thread's stream may still write it; consumers order themselves behind it.
+  // Work on this thread's stream may still write the memory; consumers order their work after it.
   const runtime::Stream stream = runtime::Stream::current(exported->buffer->device());
   nb::dict result;
   result["shape"] = nb::tuple(shape);

@@ -20,7 +20,7 @@ namespace heddle::python {
 
 namespace {
 
-/// numpy.ndarray and numpy.generic, once NumPy is imported. They live as long as the process.
+/// numpy.ndarray and numpy.generic, once NumPy is imported. Kept for the lifetime of the process.
 struct NumpyTypes {
   PyObject* array = nullptr;
   PyObject* scalar = nullptr;
@@ -35,7 +35,7 @@ const NumpyTypes* numpy_types() {
     PyErr_Clear();
     return nullptr;
   }
-  // While NumPy is being imported it has neither.
+  // While NumPy is being imported, it has neither attribute.
   if (!nb::hasattr(module, "ndarray") || !nb::hasattr(module, "generic")) return nullptr;
   types.scalar = nb::object(module.attr("generic")).release().ptr();
   types.array = nb::object(module.attr("ndarray")).release().ptr();
@@ -56,7 +56,7 @@ bool is_instance(nb::handle value, PyObject* NumpyTypes::* type) {
 
 enum class HostArrays : std::uint8_t { allow, warn, forbid };
 
-/// HEDDLE_HOST_ARRAYS, or what the thread's device suggests: transfers to a GPU are to be seen.
+/// HEDDLE_HOST_ARRAYS; by default `warn` on a GPU, so that transfers are noticed.
 HostArrays host_arrays() {
   const std::string text(ir::environment(ir::Variable::host_arrays));
   if (text == "allow") return HostArrays::allow;

@@ -10,22 +10,22 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// Whether it is an array of NumPy, which this asks only if somebody has imported NumPy.
+/// True for a NumPy array. Does not import NumPy.
 bool is_numpy_array(nb::handle value);
-/// Whether it is a scalar of NumPy: numpy.float32(2). numpy.float64 and complex128 are these too,
-/// though Python takes them for its own floats and complex numbers.
+/// True for a NumPy scalar such as numpy.float32(2). Includes numpy.float64 and complex128, which
+/// Python treats as its own float and complex.
 bool is_numpy_scalar(nb::handle value);
 
-/// A NumPy scalar as a 0-d value of its dtype, which is not weak; an array of NumPy, or nested
-/// lists and tuples, as heddle.asarray makes an Array of them. nullopt for anything else.
-/// HEDDLE_HOST_ARRAYS says what NumPy arrays do next to Arrays of a GPU. Raises TypeError for a
-/// dtype that is not here, and where HEDDLE_HOST_ARRAYS is "forbid".
+/// Converts a NumPy scalar to a 0-d value of its dtype, which is not weak; and a NumPy array or
+/// nested lists and tuples as heddle.asarray does. nullopt for anything else. HEDDLE_HOST_ARRAYS
+/// says how NumPy arrays are treated if Arrays are on a GPU. Raises TypeError for an unsupported
+/// dtype, and if HEDDLE_HOST_ARRAYS is "forbid".
 std::optional<Array> foreign_operand(nb::handle value, const SourceLocation& where);
 /// The same without lists and tuples.
 std::optional<Array> numpy_operand(nb::handle value, const SourceLocation& where);
-/// Whether a jitted function takes it as an argument of its program, by numpy_operand(): an array,
-/// or a scalar that is a float or complex. Integers and bools stay static, as Python's do: they may
-/// be an axis or a size.
+/// True if a jitted function takes the value as a program argument, through numpy_operand(): an
+/// array, or a float or complex scalar. Integers and bools stay static, like Python's, since they
+/// may be an axis or a size.
 bool is_numpy_argument(nb::handle value);
 
 }  // namespace heddle::python

@@ -26,7 +26,7 @@ PyTypeObject* function_type = nullptr;
   raise(PyExc_TypeError, fmt::format("{}{}: {}", signature.name, signature.text, what));
 }
 
-/// One call's values, by parameter.
+/// The values of one call, by parameter.
 struct Bound {
   std::array<PyObject*, most_parameters> values{};
   nb::object variadic;  ///< the tuple of a *parameter
@@ -53,7 +53,7 @@ void bind_positions(const Signature& signature, PyObject* const* args, std::size
   }
 }
 
-/// Whether a parameter's name, null where it has none, is a keyword.
+/// True if a parameter's name (may be null) equals a keyword.
 bool is_named(PyObject* name, PyObject* keyword) {
   return name != nullptr && (name == keyword || PyUnicode_Compare(name, keyword) == 0);
 }
@@ -156,7 +156,7 @@ PyObject* get_module(PyObject*, void*) { return PyUnicode_FromString("heddle"); 
 PyObject* represent(PyObject* self) {
   return text("<function heddle." + function_of(self).signature.name + ">");
 }
-/// By name, which is enough for pickle.
+/// Pickles the function by name.
 PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }
 
 PyGetSetDef properties[] = {

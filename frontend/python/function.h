@@ -12,7 +12,7 @@
 
 namespace heddle::python {
 
-// What a binding's function may return.
+// Result types of a binding's function.
 inline nb::object to_result(nb::object value) { return value; }
 inline nb::object to_result(Array array) { return wrap(std::move(array)); }
 inline nb::object to_result(bool value) { return nb::bool_(value); }
@@ -22,38 +22,38 @@ nb::object to_result(std::pair<Array, Array> arrays);
 
 struct Ufunc;
 
-/// A function or method that Python sees.
+/// A function or method that is visible to Python.
 struct Function {
   using Implementation = nb::object (*)(const Arguments&);
   Signature signature;
   std::string documentation;
   Implementation implementation;
-  const Ufunc* ufunc = nullptr;  ///< null: it is none of NumPy's ufuncs
-  bool gives_variables = false;  ///< 0-d results are arrays in NumPy as well, not scalars
+  const Ufunc* ufunc = nullptr;  ///< null: not a ufunc
+  bool gives_variables = false;  ///< 0-d results are arrays in NumPy, too, not scalars
 };
 
-/// Puts functions into the module and methods into the Array class. They match their arguments by
-/// their declaration, and have __text_signature__, so that inspect.signature shows it; a function
-/// with a parameter `out` gets its meaning here.
+/// Adds functions to the module and methods to the Array class. Their declarations define how
+/// arguments are matched, and give __text_signature__ for inspect.signature. A parameter `out` is
+/// handled here.
 class Functions {
  public:
   explicit Functions(nb::module_ module) : module_(std::move(module)) {}
 
   /// def("sum(x: Array, /, axis: int | None = None) -> Array", "What it does.",
   ///     [](const Arguments& a) { return sum(a.operand(0), a.axes(1)); });
-  /// `implement` captures nothing.
+  /// `implement` must not capture anything.
   template <class Implement>
   void def(std::string_view declaration, std::string documentation, Implement) {
     add(module_, declaration, std::move(documentation), erase<Implement>());
   }
-  /// The same, and as a method of Array, whose first parameter is self.
+  /// The same, and also a method of Array, whose first parameter is self.
   template <class Implement>
   void def_with_method(std::string_view declaration, std::string documentation, Implement) {
     add(module_, declaration, documentation, erase<Implement>());
     add(array_class(), as_method(declaration), std::move(documentation), erase<Implement>());
   }
-  /// An elementwise function with all that NumPy's ufuncs take and have. `implement` computes from
-  /// the operands, which are the first arguments.
+  /// An elementwise function with the parameters and attributes of NumPy's ufuncs. `implement`
+  /// computes the result from the operands, which are the first arguments.
   template <class Implement>
   void def_ufunc(std::string_view name, const Ufunc& ufunc, std::string documentation, Implement) {
     add_ufunc(name, ufunc, std::move(documentation), erase<Implement>());
@@ -69,8 +69,8 @@ class Functions {
               Implement) {
     add(owner, declaration, std::move(documentation), erase<Implement>());
   }
-  /// Whether what is bound from here on gives 0-d arrays that operators in place write, as NumPy's
-  /// creation functions do, rather than scalars.
+  /// Whether functions bound from here on return writable 0-d arrays, as NumPy's creation functions
+  /// do, instead of scalars.
   void give_variables(bool given) { gives_variables_ = given; }
   /// Another name for a function of the module.
   void alias(const char* name, const char* of) { module_.attr(name) = module_.attr(of); }
@@ -93,15 +93,15 @@ class Functions {
   bool gives_variables_ = false;
 };
 
-/// Python's type of such functions.
+/// The Python type of these functions.
 void bind_function_type(nb::module_& module);
-/// What an object of it, or of a subtype, stands for.
+/// The Function of an object of this type or a subtype.
 const Function& function_of(PyObject* object);
 
 /// The Array that out= names. TypeError for other objects and for scalars, which are immutable.
 ArrayObject& out_array(nb::handle out, const std::string& name);
-/// Stores a result in an array that is there, as NumPy's out= does: cast within its kind, equal
-/// shapes. ShapeError, DTypeError.
+/// Stores a result in an existing array, as NumPy's out= does: casts within the kind, requires
+/// equal shapes. ShapeError, DTypeError.
 void store(ArrayObject& target, const Array& result, const char* op, const SourceLocation& where);
 
 }  // namespace heddle::python

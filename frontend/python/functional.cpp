@@ -6,7 +6,7 @@
 namespace heddle::python {
 namespace {
 
-/// What the function makes of a line, with the further arguments; a TraceError as the library's.
+/// Calls the function on a 1-d slice with the further arguments; converts a Python TraceError.
 Array applied(const Arguments& a, const Array& line) {
   try {
     const nb::object result =

@@ -3,16 +3,16 @@
 #include <cxxabi.h>
 #include <nanobind/nanobind.h>
 
-/// Taking and releasing Python's lock, also while the interpreter ends: CPython 3.11 to 3.13 end a
-/// thread that wants the lock then by unwinding its stack, which terminates the process where it
-/// meets a noexcept function, such as nanobind's and all destructors. Such a thread stands still
-/// instead, as CPython 3.14 has it.
+/// Acquires and releases the GIL, also while the interpreter exits. CPython 3.11 to 3.13 then end a
+/// thread that requests the GIL by unwinding its stack. This terminates the process at the first
+/// noexcept function, such as nanobind's functions and all destructors. Here such a thread blocks
+/// instead, as in CPython 3.14.
 namespace heddle::python {
 
-/// Until the process ends.
+/// Blocks until the process ends.
 [[noreturn]] void stand_still() noexcept;
 
-/// Calls a function that may want the lock.
+/// Calls a function that may request the GIL.
 template <class F>
 decltype(auto) or_stand_still(const F& function) {
   try {
@@ -36,7 +36,8 @@ class ReleaseGil {
   PyThreadState* state_;
 };
 
-/// For a while, on the thread that has released it. Safe also when the interpreter has ended.
+/// Reacquires the GIL for a scope, on the thread that released it. Safe even after the interpreter
+/// has ended.
 class TakeGilBack {
  public:
   explicit TakeGilBack(ReleaseGil& released) : released_(released) {
@@ -50,7 +51,7 @@ class TakeGilBack {
   ReleaseGil& released_;
 };
 
-/// On any thread. The interpreter has not ended.
+/// Acquires the GIL on any thread. The interpreter must not have ended.
 class AcquireGil {
  public:
   AcquireGil() : state_(or_stand_still(PyGILState_Ensure)) {}

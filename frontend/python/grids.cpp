@@ -17,7 +17,8 @@ bool is_real_number(const Arguments& a, std::size_t i) {
   return scalar && scalar->kind != Scalar::Kind::complex && !is_numpy_scalar(a[i]);
 }
 
-/// Whether the first arguments are; the result has one axis then, and `axis` is checked.
+/// True if the first `count` arguments are real numbers; the result is then 1-d, and `axis` is
+/// checked.
 bool are_real_numbers(const Arguments& a, std::size_t count, std::size_t axis) {
   for (std::size_t i = 0; i < count; ++i) {
     if (!is_real_number(a, i)) return false;
@@ -26,7 +27,7 @@ bool are_real_numbers(const Arguments& a, std::size_t count, std::size_t axis) {
   return true;
 }
 
-/// linspace, and with `retstep` the distance between neighbours.
+/// linspace; with `retstep` also the distance between neighbours.
 nb::object lines(const Arguments& a) {
   const std::int64_t count = a.integer(2);
   const bool endpoint = a.flag(3), numbers = are_real_numbers(a, 2, 6);
@@ -94,7 +95,7 @@ void bind_spaces(Functions& functions) {
       });
 }
 
-/// function(*indices), for what the function makes of arrays.
+/// function(*indices), where the function takes index arrays.
 nb::object from_function(const Arguments& a) {
   a.check_like(3);
   const std::vector<std::int64_t> shape = a.integers(1);

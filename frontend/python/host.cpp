@@ -24,7 +24,7 @@
 namespace heddle::python {
 namespace {
 
-/// The elements in C order, computed and copied with the GIL released.
+/// Computes the elements and copies them in C order, with the GIL released.
 void read_bytes(const Array& array, const char* what, const SourceLocation& where, void* out) {
   // The variable may change while other threads run.
   const Array value = array;  // NOLINT(performance-unnecessary-copy-initialization)
@@ -77,12 +77,12 @@ nb::object nested(const std::byte*& bytes, DType dtype, const Shape& shape, std:
   return list;
 }
 
-/// Nested sequences of Python numbers, flattened.
+/// Flattens nested sequences of Python numbers.
 class Sequence {
  public:
   explicit Sequence(const SourceLocation& where) : where_(where) {}
 
-  /// False when there is something else in it than numbers.
+  /// Returns false if the value contains anything but numbers.
   bool read(nb::handle value) { return read(value, 0); }
 
   Array finish(std::optional<DType> wanted) const {
@@ -136,14 +136,14 @@ class Sequence {
       small |= leaf.kind == Scalar::Kind::integer;
     }
     if (complexes) return DType::c128;
-    // Those beyond int64 are uint64, the others int64, which have float64 in common.
+    // Integers beyond int64 are uint64 and others int64; their common dtype is float64.
     if (floats || leaves_.empty() || (large && small)) return DType::f64;
     if (!integers) return DType::boolean;
     return large ? DType::u64 : DType::i64;
   }
 
-  /// As NumPy stores each element of a sequence: numbers have to fit an integer dtype once their
-  /// fraction is dropped.
+  /// Stores one element of a sequence as NumPy does: a number must fit an integer dtype after
+  /// truncation.
   static void store(const Scalar& leaf, DType dtype, std::byte* out) {
     if (is_complex(dtype)) {
       const double parts[] = {finite_value(leaf), leaf.imaginary};
@@ -189,7 +189,7 @@ class Sequence {
   std::vector<Scalar> leaves_;
 };
 
-/// The elements of a NumPy array of any layout and byte order.
+/// Copies a NumPy array of any layout and byte order.
 Array from_numpy(nb::object array, const SourceLocation& where) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   const nb::object foreign = array.attr("dtype");
@@ -205,8 +205,8 @@ Array from_numpy(nb::object array, const SourceLocation& where) {
   return from_memory(reinterpret_cast<const void*>(address), count, *dtype, shape, where);
 }
 
-/// A sequence with Arrays somewhere in it: its entries, along an axis of their own. With a dtype
-/// each is cast before it meets the others.
+/// Stacks a sequence that contains Arrays. With a dtype, each entry is cast before it is combined
+/// with the others.
 Array from_arrays(nb::handle sequence, std::optional<DType> dtype, const SourceLocation& where) {
   std::vector<Array> parts;
   for (nb::handle each : nb::borrow(sequence)) {
@@ -239,7 +239,7 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
     return dtype && *dtype != array.dtype() ? astype({array, where}, *dtype) : array;
   };
   if (contains_array(value)) return from_arrays(value, dtype, where);
-  // NumPy's own arrays are read by NumPy, which knows more dtypes and byte orders.
+  // NumPy itself converts its arrays, since it knows more dtypes and byte orders.
   const std::string library = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
   if (!library.starts_with("numpy")) {
     if (const auto shared = from_exchange(value, where)) {
@@ -257,7 +257,7 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
     raise(PyExc_TypeError, "asarray: cannot make an Array of " + describe_foreign(value));
   }
   const nb::object as_array = nb::module_::import_("numpy").attr("asarray");
-  // Of a sequence with NumPy's scalars in it each element is stored as it is.
+  // In a sequence with NumPy scalars, NumPy stores each element separately.
   const bool sequence_of_scalars = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
   if (dtype && sequence_of_scalars) return from_numpy(as_array(value, numpy_dtype(*dtype)), where);
   return cast(from_numpy(as_array(value), where));

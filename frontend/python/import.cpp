@@ -21,15 +21,15 @@
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 
-// Memory of other libraries as Arrays, without copies where its layout allows: DLPack and the CUDA
-// array interface.
+// Imports memory of other libraries as Arrays, without a copy if the layout allows: DLPack and the
+// CUDA array interface.
 
 namespace heddle::python {
 namespace {
 
 using frontend::Access;
 
-/// Memory that somebody else owns until `release` is called.
+/// Memory that another library owns until `release` is called.
 struct Foreign {
   void* data = nullptr;
   runtime::Device device;
@@ -75,7 +75,7 @@ runtime::Device device_of(const dlpack::DeviceOf& device) {
         fmt::format("from_dlpack: there are no devices of type {} here", device.type));
 }
 
-/// Whether the CUDA array interface describes memory of the device.
+/// True if the CUDA array interface can describe memory of the device.
 bool has_cuda_interface(const runtime::Device& device) {
   return dlpack::name_of(device).type == dlpack::cuda;
 }
@@ -91,7 +91,7 @@ Foreign foreign(const dlpack::Tensor& tensor, std::function<void()> release) {
   }
   result.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   result.device = device_of(tensor.device);
-  // Some producers number devices in their own way.
+  // Some producers number devices differently, so the pointer decides.
   if (!runtime::capabilities_of(result.device).host_memory && result.data != nullptr)
     result.device = runtime::device_of_pointer(result.data).value_or(result.device);
   result.dtype = *dtype;
@@ -102,7 +102,7 @@ Foreign foreign(const dlpack::Tensor& tensor, std::function<void()> release) {
   return result;
 }
 
-/// Takes what a capsule holds; it is empty afterwards.
+/// Takes ownership of a capsule's content; the capsule is empty afterwards.
 template <class M>
 M* take(nb::handle capsule, const char* name, const char* used) {
   auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule.ptr(), name));
@@ -121,7 +121,7 @@ template <class M>
 std::function<void()> releaser(M* managed) {
   return [managed] {
     if (managed->deleter == nullptr || Py_IsInitialized() == 0) return;
-    const AcquireGil acquire;  // what others free may be Python's
+    const AcquireGil acquire;  // the memory to free may be Python's
     managed->deleter(managed);
   };
 }
@@ -138,13 +138,13 @@ Foreign unpack(nb::handle capsule) {
   return foreign(managed->tensor, releaser(managed));
 }
 
-/// Elements as C-ordered memory, and the views that lead from there to the array.
+/// Elements as C-ordered memory, with the view steps from there to the array.
 struct Dense {
   Shape shape;                     ///< of the memory
-  std::vector<std::int64_t> axes;  ///< transposition to the array's order of axes
+  std::vector<std::int64_t> axes;  ///< permutation to the array's axis order
 };
 
-/// nullopt where the elements do not fill their memory. Axes of stride 0 count as of extent 1.
+/// nullopt if the elements do not fill their memory. An axis of stride 0 counts as extent 1.
 std::optional<Dense> dense(const Foreign& memory) {
   const std::size_t rank = memory.shape.size();
   std::vector<std::int64_t> order(rank);
@@ -183,7 +183,7 @@ bool is_aligned(const Foreign& memory) {
   return reinterpret_cast<std::uintptr_t>(memory.data) % unit == 0;
 }
 
-/// The elements of host memory of any layout, in C order.
+/// Copies the elements of host memory of any layout, in C order.
 void gather(const Foreign& memory, std::size_t axis, const std::byte* from, std::byte*& to) {
   const std::size_t size = size_of(memory.dtype);
   if (axis == memory.shape.size()) {
@@ -206,7 +206,7 @@ Array copy_of_host(const Foreign& memory, const SourceLocation& where) {
                      memory.shape, where);
 }
 
-/// Whoever else has the memory may write it, so it is pinned from the beginning.
+/// The memory's owner may write to it, so it is pinned from the start.
 ArrayObject adopt(Foreign memory, const Dense& layout, const SourceLocation& where) {
   const auto bytes = static_cast<std::size_t>(count(layout.shape)) * size_of(memory.dtype);
   runtime::BufferRef buffer =
@@ -244,7 +244,7 @@ nb::object imported(Foreign memory, nb::handle copy, const SourceLocation& where
   return wrap(array);
 }
 
-/// The stream that the producer is to wait for; nothing on the CPU.
+/// The stream on which the producer must wait; None on the CPU.
 nb::object our_stream(const runtime::Device& device) {
   if (!runtime::capabilities_of(device).asynchronous) return nb::none();
   const auto handle = reinterpret_cast<std::uintptr_t>(runtime::Stream::current(device).handle());
@@ -268,7 +268,8 @@ nb::object ask(nb::handle producer, nb::handle copy) {
   return producer.attr("__dlpack__")(nb::arg("stream") = stream);  // older than DLPack 1
 }
 
-/// An array without elements has no memory, and goes to the thread's GPU, or the first.
+/// The device of a pointer. An array without elements has no memory; it goes to the thread's GPU,
+/// or to the first one.
 runtime::Device device_of_pointer(const void* data) {
   const runtime::Device own = runtime::current_device();
   if (data == nullptr) return has_cuda_interface(own) ? own : device_of({dlpack::cuda, 0});

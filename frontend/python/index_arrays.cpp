@@ -15,7 +15,7 @@ namespace {
 
 nb::object tuple_of(std::vector<Array> arrays) { return nb::tuple(to_result(std::move(arrays))); }
 
-/// A mode for all axes, or a sequence of one for each.
+/// One mode for all axes, or a sequence with one for each.
 std::vector<std::string> modes_of(const Arguments& a, std::size_t i, std::size_t axes) {
   if (nb::isinstance<nb::str>(a[i])) return {a.text(i)};
   if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr())) a.mistyped(i, "strings");
@@ -29,7 +29,8 @@ std::vector<std::string> modes_of(const Arguments& a, std::size_t i, std::size_t
         fmt::format("ravel_multi_index: {} modes for {} axes", modes.size(), axes));
 }
 
-/// Arrays, integers, and what becomes an Array, which `made` keeps.
+/// Converts a sequence of Arrays, integers and array-likes. `made` keeps the converted values
+/// alive.
 std::vector<Operand> operands_of(const Arguments& a, std::size_t i, std::list<Array>& made) {
   if (!PyTuple_Check(a[i].ptr()) && !PyList_Check(a[i].ptr()))
     a.mistyped(i, "an Array or a sequence of Arrays and integers");
@@ -134,7 +135,7 @@ void bind_triangles(Functions& functions) {
       });
 }
 
-/// A vector of indices, or a sequence that is one; without elements it is of integers.
+/// A 1-d index array, or a sequence converted to one; an empty sequence has integer dtype.
 Array vector_of(nb::handle value, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(value)) return array->read(where);
   const bool is_empty = PySequence_Check(value.ptr()) != 0 && PySequence_Size(value.ptr()) == 0;

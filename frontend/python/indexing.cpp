@@ -24,7 +24,7 @@ std::optional<std::int64_t> bound(nb::handle value) {
   if (!index.is_valid()) throw nb::python_error();
   int overflow = 0;
   const std::int64_t result = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  // Bounds are clipped to the axis, whatever their size.
+  // Bounds are clipped to the axis, so large values may be saturated.
   return overflow == 0 ? result : overflow > 0 ? INT64_MAX : INT64_MIN / 2;
 }
 
@@ -35,7 +35,7 @@ std::optional<std::int64_t> bound(nb::handle value) {
             describe_foreign(key));
 }
 
-/// Takes in the integers of a list, and of lists in it, which are known now.
+/// Extends the item's bounds by the integers in a list and its nested lists.
 void widen_bounds(IndexItem& item, nb::handle list) {
   for (nb::handle each : nb::borrow<nb::object>(list)) {
     if (PyLong_Check(each.ptr()) == 0) {
@@ -50,7 +50,7 @@ void widen_bounds(IndexItem& item, nb::handle list) {
   }
 }
 
-/// A subscript of NumPy's; the integers in it are known now, so that they are checked.
+/// A NumPy array as subscript. Its integers are known now, so their bounds are recorded for checks.
 IndexItem to_array_item(nb::handle key, const SourceLocation& where) {
   IndexItem item(*numpy_operand(key, where), where);
   if (is_integer(item.array->dtype()) && item.array->size() > 0) {
@@ -70,7 +70,7 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(key)) return {array->read(where), where};
   if (PyBool_Check(object)) return {heddle::array(object == Py_True, where), where};
   if (nb::isinstance<nb::list>(key)) {
-    const bool empty = nb::len(key) == 0;  // of integers, then
+    const bool empty = nb::len(key) == 0;  // an empty list has integer dtype
     IndexItem item(from_python(key, empty ? std::optional(DType::i64) : std::nullopt, where),
                    where);
     if (is_integer(item.array->dtype())) widen_bounds(item, key);
@@ -92,20 +92,20 @@ std::vector<IndexItem> to_items(nb::handle key, const SourceLocation& where) {
   return items;
 }
 
-/// Whether arrays are among the subscripts: what they pick is a new array, and no view.
+/// True if an array is among the subscripts; the result is then a copy, not a view.
 bool picks(const std::vector<IndexItem>& items) {
   return std::any_of(items.begin(), items.end(),
                      [](const IndexItem& item) { return item.kind == IndexItem::Kind::array; });
 }
 
-/// An element by its place, which NumPy gives as a value rather than as a view.
+/// True if the subscripts select one element, which NumPy returns as a value, not as a view.
 bool is_element(const std::vector<IndexItem>& items, const Array& array) {
   if (static_cast<int>(items.size()) != array.ndim()) return false;
   return std::all_of(items.begin(), items.end(),
                      [](const IndexItem& item) { return item.kind == IndexItem::Kind::integer; });
 }
 
-/// A value in the dtype and shape of the place that it is written to.
+/// The value, cast and broadcast to the selection that it is written to.
 Array fitted(const Operand& value, const Array& place, const SourceLocation& where) {
   const ir::Shape wanted = frontend::Access::node(place, where)->shape;
   const frontend::NodeRef element =
@@ -113,7 +113,7 @@ Array fitted(const Operand& value, const Array& place, const SourceLocation& whe
   return frontend::Access::make(frontend::broadcast_to_shape(element, wanted, where));
 }
 
-/// x[place] += y ends in x[place] = x[place], where there is nothing left to do.
+/// x[key] += y ends with x[key] = x[key], which needs no write.
 bool is_same_place(const ArrayObject& a, const ArrayObject& b) {
   if (&a.base() != &b.base() || a.steps().size() != b.steps().size()) return false;
   for (std::size_t i = 0; i < a.steps().size(); ++i) {
@@ -123,7 +123,8 @@ bool is_same_place(const ArrayObject& a, const ArrayObject& b) {
   return true;
 }
 
-/// What asarray makes elements of: lists, tuples, and arrays and scalars of NumPy.
+/// True for objects whose elements asarray converts: lists, tuples, ranges, NumPy arrays and
+/// scalars.
 bool is_sequence_of_values(nb::handle value) {
   return nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value) ||
          PyRange_Check(value.ptr()) || is_numpy_array(value) || is_numpy_scalar(value);

@@ -16,8 +16,8 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Python runs signal handlers on this thread only. Another may hold the GIL while it waits for a
-/// thread that asks here, so it is not to ask for the GIL.
+/// Python runs signal handlers only on this thread. A thread that holds the GIL may wait for
+/// another thread that calls this hook, so only the main thread may request the GIL here.
 std::atomic<pthread_t> main_thread{};
 
 std::exception_ptr take_signal() {
@@ -32,7 +32,7 @@ std::exception_ptr take_signal() {
 void raise_interrupts_in_waits() {
   const nb::object main = nb::module_::import_("threading").attr("main_thread")();
   main_thread = static_cast<pthread_t>(nb::cast<std::uintptr_t>(main.attr("ident")));
-  // The thread that forks is the child's main thread.
+  // The forking thread becomes the main thread of the child.
   ir::in_forked_child([] { main_thread = pthread_self(); });
   runtime::set_interrupt_hook(take_signal);
 }

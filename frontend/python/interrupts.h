@@ -2,9 +2,9 @@
 
 namespace heddle::python {
 
-/// From now on Python's signal handlers run while the main thread waits for compilers, and what
-/// they raise (KeyboardInterrupt) ends the wait. Called by Python's main thread or one that
-/// imports.
+/// From now on Python's signal handlers run while the main thread waits for compilers. An exception
+/// that they raise (KeyboardInterrupt) ends the wait. Call it from Python's main thread, or from a
+/// thread that imports the module.
 void raise_interrupts_in_waits();
 
 }  // namespace heddle::python

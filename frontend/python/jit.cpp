@@ -22,8 +22,9 @@
 namespace heddle::python {
 namespace {
 
-/// An object that C++ threads may drop: with the GIL, so outside of sections, as a thread that
-/// forks may hold the GIL; and not after the interpreter.
+/// A Python object that C++ threads may release. Releasing takes the GIL, so it must happen outside
+/// of fork sections, since a forking thread may hold the GIL. Nothing is released after the
+/// interpreter has ended.
 using Held = std::shared_ptr<const nb::object>;
 Held hold(nb::object object) {
   return {new nb::object(std::move(object)), [](const nb::object* held) {
@@ -40,7 +41,7 @@ struct JitObject {
   std::vector<int> donate;
   std::shared_ptr<frontend::JitState> state;
   nb::dict statics;             ///< (type, value) of a static argument -> its number in keys
-  bool checked_writes = false;  ///< whether a trace was looked at for writes that are lost
+  bool checked_writes = false;  ///< whether a trace was checked for lost writes
 };
 
 /// "normalize (program.py:12)"
@@ -59,7 +60,7 @@ struct SpecObject {
   Spec spec;
 };
 
-/// One call: its arguments flattened, and put together again for the trace.
+/// One call: flattens its arguments, and rebuilds them for the trace.
 class PythonCall {
  public:
   PythonCall(JitObject& jit, nb::handle args, nb::handle kwargs, bool lowering)
@@ -107,7 +108,7 @@ class PythonCall {
  private:
   static constexpr char tag = 0;
 
-  /// Stands for an Array in the structure of a result.
+  /// Replaces an Array in the structure of a result.
   static nb::handle placeholder() {
     static const nb::handle object =
         PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
@@ -155,7 +156,7 @@ class PythonCall {
     statics_.push_back(value);
   }
 
-  /// A number that equal static values of one type share.
+  /// A number that identifies equal static values of one type.
   std::size_t number_of(nb::handle value) {
     const nb::tuple key = nb::make_tuple(nb::handle(value.type()), value);
     if (PyObject_Hash(key.ptr()) == -1) {
@@ -241,7 +242,7 @@ class PythonCall {
   frontend::Call call_;
   std::vector<nb::handle> statics_;
   Captures captures_;
-  std::optional<runtime::Device> shared_;  ///< where memory that others see is among the inputs
+  std::optional<runtime::Device> shared_;  ///< device of inputs in shared memory
 };
 
 nb::object call(JitObject& jit, nb::handle args, nb::handle kwargs) {
@@ -249,7 +250,7 @@ nb::object call(JitObject& jit, nb::handle args, nb::handle kwargs) {
     const MatmulPrecision scope(frontend::precision_of(*jit.state));
     return jit.function(*nb::borrow<nb::args>(args), **nb::borrow<nb::kwargs>(kwargs));
   }
-  take_pinned_read();  // of an op that was never recorded
+  take_pinned_read();  // clears a read whose op was not recorded
   if (frontend::evaluation_due()) {
     static_cast<void>(python_location());
     statement_point();
@@ -257,7 +258,7 @@ nb::object call(JitObject& jit, nb::handle args, nb::handle kwargs) {
   return PythonCall(jit, args, kwargs, false).run();
 }
 
-/// What Python calls: without nanobind in between, which costs as much again.
+/// The call slot. Python calls it directly, because nanobind's dispatch would double the cost.
 PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     static PyObject* const none_given = PyDict_New();
@@ -283,8 +284,7 @@ SpecShape spec_shape(nb::handle extents) {
   return shape;
 }
 
-/// Raises ValueError for a position that is none of the function's, where Python knows its
-/// signature.
+/// Raises ValueError for a position without a parameter, if the function's signature is known.
 void check_donate(nb::handle function, const std::vector<int>& donate) {
   if (donate.empty()) return;
   const nb::module_ inspect = nb::module_::import_("inspect");

@@ -17,14 +17,14 @@
 namespace heddle::python {
 namespace {
 
-/// Parts of the first argument, as views that write through.
+/// Parts of the first argument, as writable views.
 nb::object views(const Arguments& a, const std::vector<Array>& parts) {
   nb::list result;
   for (const Array& part : parts) result.append(to_result(a.object(0).view_of(part, a.where())));
   return result;
 }
 
-/// Lists of what asarray takes, nested.
+/// Nested lists of array-likes.
 Block to_block(nb::handle value, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(value)) return array->read(where);
   if (PyTuple_Check(value.ptr())) {
@@ -36,7 +36,7 @@ Block to_block(nb::handle value, const SourceLocation& where) {
   return blocks;
 }
 
-/// The arrays of the first parameter, in a dtype where one is given.
+/// The arrays of the first parameter, cast to a dtype if one is given.
 std::vector<Array> cast_arrays(const Arguments& a, std::size_t dtype, std::size_t casting) {
   std::vector<Array> arrays = a.arrays(0);
   const Casting rule = to_casting(a.name(), a[casting]);
@@ -46,7 +46,7 @@ std::vector<Array> cast_arrays(const Arguments& a, std::size_t dtype, std::size_
   return arrays;
 }
 
-/// Their arrays joined by `join`, in the dtype of `out` where there is one.
+/// The arrays joined by `join`, in the dtype of `out` if given.
 template <class Join>
 Array joined(const Arguments& a, Join join) {
   if (a.is_none(2)) return join(cast_arrays(a, 3, 4));
@@ -58,7 +58,7 @@ Array joined(const Arguments& a, Join join) {
   return cast_by_rule(a.name(), result, a.array(2).dtype(), rule, a.where());
 }
 
-/// Along an axis, flattened where it is None.
+/// Joins along an axis; if it is None, the arrays are flattened.
 Array concatenated(const Arguments& a) {
   return joined(a, [&](std::vector<Array> arrays) {
     if (a.is_none(1)) {
@@ -155,7 +155,7 @@ void bind_splits(Functions& functions) {
                 });
 }
 
-/// Of a slice of an extent.
+/// The indices that a slice of an axis selects.
 Places indices_of_slice(nb::handle slice, std::int64_t extent) {
   Py_ssize_t start = 0, stop = 0, step = 0;
   if (PySlice_Unpack(slice.ptr(), &start, &stop, &step) < 0) throw nb::python_error();
@@ -173,8 +173,8 @@ bool is_mask(nb::handle value) {
          });
 }
 
-/// The indices that an int, a sequence of them, a mask, or a slice of an extent stands for. A mask
-/// that has to be `exact` is of that extent.
+/// The indices that an int, a sequence of ints, a mask, or a slice of an axis denotes. An `exact`
+/// mask must have the axis's extent.
 Places indices_of(const Arguments& a, std::size_t i, std::int64_t extent, bool exact) {
   if (PySlice_Check(a[i].ptr())) return indices_of_slice(a[i], extent);
   const auto refuse = [&] {
@@ -194,12 +194,12 @@ Places indices_of(const Arguments& a, std::size_t i, std::int64_t extent, bool e
   return result;
 }
 
-/// An Array, or NumPy's array, of indices.
+/// True for an Array or a NumPy array of indices.
 bool holds_array(const Arguments& a, std::size_t i) {
   return as_array(a[i]) != nullptr || is_numpy_array(a[i]);
 }
 
-/// Of the axis that indices count along.
+/// The extent of the axis along which the indices count.
 std::int64_t extent_along(const Arguments& a, std::optional<std::int64_t> axis) {
   const Array& x = a.array(0);
   if (!axis) return x.size();

@@ -40,7 +40,7 @@ void bind_vector_products(Functions& functions) {
       });
 }
 
-/// tensordot's axes: a number of them, or a pair of lists.
+/// tensordot's axes: a number of axes, or a pair of lists.
 Array contracted(const Arguments& a) {
   if (is_integer(a[2])) {
     return tensordot(a.operand(0), a.operand(1), a.integer(2));
@@ -56,7 +56,7 @@ Array contracted(const Arguments& a) {
   return tensordot(a.operand(0), a.operand(1), axes(both[0]), axes(both[1]));
 }
 
-/// One of einsum's lists as letters. NumPy sorts the capitals first.
+/// Converts one of einsum's label lists to letters. As in NumPy, capitals come first.
 std::string letters_of(nb::handle labels) {
   std::string result;
   for (nb::handle label : nb::borrow(labels)) {
@@ -73,7 +73,7 @@ std::string letters_of(nb::handle labels) {
   return result;
 }
 
-/// What einsum is given: subscripts, and values.
+/// The arguments of einsum: subscripts and operands.
 struct Products {
   std::string subscripts;
   std::vector<nb::object> operands;

@@ -12,7 +12,7 @@ namespace heddle::python {
 
 nb::object LostWrites::argument(const Array& value) {
   ArrayObject given(value);
-  // 0-d arguments are scalars inside, whatever they were: nobody outside sees writes to them.
+  // 0-d arguments are scalars inside the trace: nobody outside sees writes to them.
   given.base().is_scalar = value.ndim() == 0;
   nb::object array = nb::cast(std::move(given));
   arguments_.emplace_back(array, frontend::Access::raw(value));

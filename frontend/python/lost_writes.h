@@ -14,13 +14,13 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// The arguments of a function that is traced. They are values: what the function writes to them is
-/// lost unless it returns it, which NumPy's functions that work in place do not.
+/// The arguments of a traced function. They are values: a write to one is lost unless the function
+/// returns it, which NumPy-style in-place functions do not do.
 class LostWrites {
  public:
   /// An argument of the trace.
   nb::object argument(const Array& value);
-  /// Warns, with the function's name and line, if an argument was written and nothing is returned.
+  /// Warns, with the function's name and line, if an argument was written but no array is returned.
   void check(const std::string& function, bool returns_arrays) const;
 
  private:

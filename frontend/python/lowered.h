@@ -4,7 +4,7 @@
 
 namespace heddle::python {
 
-/// What stands behind heddle.Lowered.
+/// Implementation of heddle.Lowered.
 struct LoweredObject {
   Lowered lowered;
 };

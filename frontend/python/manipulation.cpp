@@ -9,13 +9,12 @@
 namespace heddle::python {
 namespace {
 
-/// The result of a function that only views its first argument, as an array that writes through.
+/// The result of a function that views its first argument, as a writable view.
 ArrayObject view(const Arguments& a, const Array& result) {
   return a.object(0).view_of(result, a.where());
 }
 
-/// Views that write through where an array has the common shape already, and are read-only
-/// elsewhere.
+/// Views that are writable if an array already has the common shape, and read-only otherwise.
 nb::object broadcast_views(const Arguments& a) {
   const std::vector<Array> arrays = a.arrays(0), results = broadcast_arrays(arrays, a.where());
   nb::list views;
@@ -68,7 +67,7 @@ void bind_shapes(Functions& functions) {
       [](const Arguments& a) { return broadcast_views(a); });
 }
 
-/// atleast_nd(*arrays): one array for one, a tuple for several.
+/// atleast_nd(*arrays): returns one array for one argument, a tuple for several.
 template <Array (*grow)(const Operand&)>
 nb::object grown(const Arguments& a) {
   nb::list result;

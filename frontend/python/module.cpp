@@ -8,7 +8,7 @@
 
 NB_MODULE(_heddle, module) {
   using namespace heddle::python;
-  // Arrays may outlive the interpreter: nothing of the library is torn down before them.
+  // Arrays may outlive the interpreter, so the library is not torn down and leak warnings are off.
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = HEDDLE_VERSION;
   bind_errors(module);

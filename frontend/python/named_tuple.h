@@ -4,7 +4,7 @@
 
 namespace heddle::python {
 
-/// A type of named tuples, for functions that return several things. Lives as long as the process.
+/// A named tuple type for functions with several results. Lives as long as the process.
 class NamedTuple {
  public:
   NamedTuple(const char* name, const char* fields)

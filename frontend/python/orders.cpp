@@ -15,13 +15,13 @@ namespace {
 
 using frontend::Access;
 
-/// Of a program with open extents nothing is known.
+/// Returns false if there are symbolic extents; the layout is then unknown.
 bool has_layout(const ArrayObject& x) {
   return ir::is_constant(Access::raw(x.base().value)->shape) &&
          ir::is_constant(Access::node(x.read(), SourceLocation())->shape);
 }
 
-/// Whether strides are those of memory without gaps in C order, axes in the order of `axes`.
+/// True if the memory is contiguous, with the last of `axes` varying fastest.
 bool is_dense(const ArrayObject& x, const std::vector<std::int64_t>& axes) {
   if (!has_layout(x)) return false;
   const Shape shape = x.read().shape();
@@ -73,13 +73,13 @@ std::vector<std::int64_t> axes_in_memory(const ArrayObject& x) {
   return axes;
 }
 
-/// "A" is "F" or "C".
+/// Resolves "A" to "F" or "C".
 char resolved(const ArrayObject& x, char order) {
   if (order != 'A') return order;
   return is_fortran_ordered(x) && !is_c_ordered(x) ? 'F' : 'C';
 }
 
-/// The axes reversed before and after.
+/// A Fortran-order reshape: reverses the axes before and after a C-order reshape.
 Array reshaped_fortran(const Operand& x, const Shape& shape) {
   const Array turned = transpose(x);
   const Array result = reshape({turned, x.where()}, Shape(shape.rbegin(), shape.rend()));

@@ -10,15 +10,15 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// numpy.ravel in NumPy's `order`: "C"; "F", the first axis runs fastest; "A", "F" for an array
-/// whose strides are in that order, else "C"; "K", as the elements lie in memory. A view where they
-/// lie so without gaps, else a copy.
+/// numpy.ravel with NumPy's `order`. "C": the last axis varies fastest. "F": the first axis varies
+/// fastest. "A": "F" if the strides are Fortran-ordered, else "C". "K": memory order. A view if the
+/// elements are contiguous in that order, else a copy.
 ArrayObject raveled(const ArrayObject& x, char order, const SourceLocation& where);
-/// numpy.reshape, which reads and writes in an `order` other than "K": a view where one is
-/// possible, with copy=True never. ValueError for "K", and with copy=False where it is none.
+/// numpy.reshape with an `order` other than "K": a view if possible and copy is not True.
+/// ValueError for "K", and if copy is False and a copy is needed.
 ArrayObject reshaped(const ArrayObject& x, const Shape& shape, char order, nb::handle copy,
                      const SourceLocation& where);
-/// Whether the elements lie in memory without gaps, the first axis running fastest, or the last.
+/// True if the memory is contiguous with the first (or the last) axis varying fastest.
 bool is_fortran_ordered(const ArrayObject& x);
 bool is_c_ordered(const ArrayObject& x);
 

@@ -11,7 +11,7 @@
 namespace heddle::python {
 namespace {
 
-/// Along one axis after the other, each adding one for its window's elements.
+/// Windows along one axis after the other; each adds an axis for the window's elements.
 Array windows_of(const Arguments& a) {
   const std::vector<std::int64_t> extents = a.integers(1);
   const int rank = a.array(0).ndim();

@@ -10,7 +10,7 @@ namespace heddle::python {
 
 namespace {
 
-/// A profile that begins where its with statement does.
+/// A profile that starts at the beginning of its with statement.
 struct ProfileScope {
   std::optional<Profile> profile;
 };
@@ -76,7 +76,7 @@ nb::object list_of(const std::vector<Item>& items) {
   return list;
 }
 
-/// What is asked waits for devices, so that it goes without the GIL.
+/// Reading a profile waits for devices, so it runs without the GIL.
 template <class Ask>
 auto ask(const Arguments& a, const Ask& what) {
   ProfileScope& scope = nb::cast<ProfileScope&>(a[0]);

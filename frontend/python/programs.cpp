@@ -15,7 +15,7 @@
 #include "frontend/python/gil.h"
 #include "frontend/python/lowered.h"
 
-// Programs by themselves: traced but not run, and saved ones.
+// Lowered programs, which are traced but not run, and saved programs.
 
 namespace heddle::python {
 namespace {
@@ -94,11 +94,11 @@ void bind_lowered(nb::module_& module) {
           "more than its arguments: arrays from outside, random numbers.");
 }
 
-/// The results, flat; one alone by itself.
+/// The results as a flat tuple; a single result is returned directly.
 nb::object run_program(const Program& program, const nb::args& args) {
   const SourceLocation where = python_location();
   statement_point();
-  // Copies: other threads may write to the arguments while the GIL is released.
+  // Copies, since other threads may write to the arguments while the GIL is released.
   std::vector<Array> arrays(args.size());
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < args.size(); ++i) {

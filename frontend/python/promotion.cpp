@@ -9,7 +9,7 @@
 namespace heddle::python {
 namespace {
 
-/// result_type(*arrays_and_dtypes): dtypes stand for arrays of them.
+/// result_type(*arrays_and_dtypes): a dtype stands for an array of that dtype.
 DType result(const Arguments& a) {
   std::vector<Array> arrays;
   std::vector<Operand> operands;
@@ -43,13 +43,13 @@ bool is_one_of(DType dtype, nb::handle kind) {
   return dtype == to_dtype(kind);
 }
 
-/// What a question about a dtype is asked about: an Array's, or a dtype.
+/// The dtype of an Array, or a dtype itself.
 DType subject(nb::handle value) {
   if (const ArrayObject* array = as_array(value)) return array->read().dtype();
   return to_dtype(value);
 }
 
-/// Facts with names, as NumPy gives them.
+/// A namespace object of named values, like NumPy's finfo and iinfo.
 template <class... Fact>
 nb::object facts(const Fact&... fact) {
   return nb::module_::import_("types").attr("SimpleNamespace")(fact...);

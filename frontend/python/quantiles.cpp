@@ -32,11 +32,12 @@ template <Median function>
 Array median_of(const Arguments& a) {
   return function(a.operand(0), a.axes(1), a.flag(4));
 }
-/// q in lists and NumPy's arrays, whose elements are at hand, is in [0, most], as NumPy has it.
+/// Checks, as NumPy does, that q is in [0, most]; only for lists and NumPy arrays, whose elements
+/// are known.
 void check_shares(const Arguments& a, double most) {
   if (as_array(a[1]) != nullptr || as_scalar(a[1])) return;
   const Operand q = a.operand(1);
-  if (is_complex(q.array()->dtype())) return;  // which is refused for another reason
+  if (is_complex(q.array()->dtype())) return;  // rejected elsewhere
   const Array low = greater_equal(q, {Scalar(0), a.where()});
   const Array high = less_equal(q, {Scalar(most), a.where()});
   const Array inside = logical_and({low, a.where()}, {high, a.where()});
@@ -92,7 +93,7 @@ BinRange range_of(const Arguments& a, std::size_t i) {
   return {{number(0), number(1)}};
 }
 
-/// NumPy's range: one for each coordinate, which may be None.
+/// NumPy's `range` argument: one pair or None for each coordinate.
 std::vector<BinRange> ranges_of(const Arguments& a, std::size_t i) {
   std::vector<BinRange> result;
   if (a.is_none(i)) return result;
@@ -110,7 +111,7 @@ std::vector<BinRange> ranges_of(const Arguments& a, std::size_t i) {
   return result;
 }
 
-/// A number of bins or their edges, an Array or a list.
+/// The number of bins, or their edges as an Array or a list.
 Bins to_bins(nb::handle value, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(value)) return array->read(where);
   if (is_integer(value)) return to_integer(value);
@@ -127,7 +128,7 @@ std::vector<Bins> bins_of(const Arguments& a, std::size_t i) {
   return result;
 }
 
-/// As bins_of; edges alone are those of both coordinates.
+/// Like bins_of. Edges alone apply to both coordinates.
 std::vector<Bins> bins_of_two(const Arguments& a, std::size_t i) {
   if (as_array(a[i]) != nullptr) return {a.array(i), a.array(i)};
   std::vector<Bins> bins = bins_of(a, i);
@@ -137,14 +138,14 @@ std::vector<Bins> bins_of_two(const Arguments& a, std::size_t i) {
 
 bool optional_flag(const Arguments& a, std::size_t i) { return !a.is_none(i) && a.flag(i); }
 
-/// By one of NumPy's rules, which look at the data.
+/// The number of bins by one of NumPy's rules, which evaluate the data.
 Bins bins_by_rule(const Arguments& a) {
   const nb::object number = nb::module_::import_("heddle._bins").attr("number");
   const std::size_t weights = a.name() == "histogram" ? 4 : 3;
   return to_integer(number(a[1], a[0], a[2], !a.is_none(weights)));
 }
 
-/// Of histogram's first three parameters.
+/// The histogram by the function's first three parameters.
 Histogram histogram_of(const Arguments& a, bool density, const Array& weights) {
   const Bins bins = nb::isinstance<nb::str>(a[1]) ? bins_by_rule(a) : to_bins(a[1], a.where());
   if (const Array* edges = std::get_if<Array>(&bins.value()))
@@ -192,8 +193,8 @@ void bind_point_histograms(Functions& functions) {
       });
 }
 
-/// What bincount counts: an empty list is of integers, uint64 is taken as int64, of which negative
-/// ones are refused.
+/// The argument of bincount. An empty list becomes integers, and uint64 becomes int64, whose
+/// negative values are rejected.
 Array counted(const Arguments& a) {
   const Array& x = a.array(0);
   const bool is_empty_list = as_array(a[0]) == nullptr && !is_numpy_array(a[0]) && x.size() == 0;

@@ -28,7 +28,7 @@ constexpr const char* size_dtype_and_out =
     "size: int | tuple[int, ...] | None = None, dtype: DTypeLike | None = None, out: Array | None "
     "= None) -> Array";
 
-/// The shape and the dtype of what is drawn: those of `out`, where there is one.
+/// Shape and dtype of the sample; those of `out`, if given.
 struct Drawn {
   Shape size;
   DType dtype;
@@ -47,14 +47,14 @@ Drawn drawn(const Arguments& a, std::size_t size, std::size_t dtype, std::size_t
   return result;
 }
 
-/// One of NumPy's ways to draw, which all give the same numbers here.
+/// Checks the name of one of NumPy's sampling methods, all of which give the same numbers here.
 void check_method(const Arguments& a, std::size_t i, const char* first, const char* second) {
   const std::string name = a.text(i);
   if (name == first || name == second) return;
   raise(PyExc_ValueError, fmt::format("method is '{}' or '{}', not '{}'", first, second, name));
 }
 
-/// A method of no parameters but size and dtype, and perhaps out.
+/// Binds a method whose parameters are only size and dtype, and perhaps out.
 template <class Implement>
 void def_standard(Functions& functions, nb::handle owner, const char* name, const char* what,
                   const char* parameters, Implement implement) {
@@ -63,7 +63,7 @@ void def_standard(Functions& functions, nb::handle owner, const char* name, cons
                    implement);
 }
 
-/// A method of parameters, size and dtype.
+/// Binds a method with distribution parameters, size and dtype.
 template <class Implement>
 void def_shaped(Functions& functions, nb::handle owner, const char* name, const char* parameters,
                 const char* what, Implement implement) {
@@ -147,7 +147,7 @@ Array of_two(const Arguments& a) {
   return (self(a).*method)(a.operand(1), a.operand(2), size_of(a, 3), a.dtype(4, DType::f64));
 }
 
-/// An Array, or what makes one: a list.
+/// An Array, or an array-like such as a list.
 Array values_of(const Arguments& a, std::size_t i) {
   return as_array(a[i]) != nullptr ? a.array(i) : from_python(a[i], std::nullopt, a.where());
 }
@@ -204,7 +204,7 @@ void def_gammas(Functions& functions, nb::handle owner) {
              });
 }
 
-/// A method of parameters and size that counts.
+/// Binds a method that returns counts, with distribution parameters and size.
 template <class Implement>
 void def_count(Functions& functions, nb::handle owner, const char* name, const char* parameters,
                const char* what, Implement implement) {

@@ -25,13 +25,13 @@ bool is_sequence(nb::handle value) {
   return PyTuple_Check(value.ptr()) || PyList_Check(value.ptr());
 }
 
-/// Arrays and NumPy's as nested lists; others as they are.
+/// Converts Arrays and NumPy arrays to nested lists; returns other values unchanged.
 nb::object listed(nb::handle value, const Arguments& a) {
   if (const ArrayObject* array = as_array(value)) return to_list(array->read(a.where()), a.where());
   return is_numpy_array(value) ? nb::object(value.attr("tolist")()) : nb::borrow(value);
 }
 
-/// NumPy's pairs: a number for all; (before, behind) for all axes; such pairs, one for each axis.
+/// Parses NumPy's pairs: a number for all; (before, after) for all axes; or one pair for each axis.
 template <class T, class Convert>
 std::vector<std::array<T, 2>> pairs(nb::handle value, const Arguments& a, Convert convert) {
   const auto pair = [&](nb::handle one) -> std::array<T, 2> {
@@ -99,7 +99,8 @@ nb::object padded(const Arguments& a) {
   return PyCallable_Check(a[2].ptr()) != 0 ? padded_on_host(a) : wrap(pad_elements(a));
 }
 
-/// The shifts; those beyond 64 bits by the number of elements, which is a multiple of any extent.
+/// The shifts. A shift beyond 64 bits is reduced modulo the number of elements, which is a multiple
+/// of every extent.
 std::vector<std::int64_t> shifts(const Arguments& a, std::size_t i) {
   const ArrayObject* array = as_array(a[i]);
   const nb::object given = is_integer(a[i])   ? nb::object(nb::make_tuple(a[i]))

@@ -8,7 +8,7 @@
 namespace heddle::python {
 namespace {
 
-// What the reductions take, in NumPy's order. The comments below name the places.
+// Parameters of the reductions, in NumPy's order. The comments below list the argument positions.
 constexpr const char* accumulated =  // a axis dtype out keepdims initial where
     "(a: Operand, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, "
     "keepdims: bool = False, initial: float | None = None, where: Array | bool = True) -> Array";

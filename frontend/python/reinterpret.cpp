@@ -13,7 +13,7 @@
 #include "frontend/python/array_object.h"
 #include "frontend/python/evaluation.h"
 
-// numpy.ndarray.view(dtype): the same bytes in another dtype.
+// numpy.ndarray.view(dtype): the same bytes with another dtype.
 
 namespace heddle::python {
 namespace {
@@ -24,7 +24,7 @@ using frontend::Access;
   throw ValueError(frontend::at("view: " + why, where));
 }
 
-/// The shape in elements of another size, which is that of C-ordered memory without gaps.
+/// The shape for another element size. The memory must be C-ordered and contiguous.
 Shape resized(Shape shape, const Layout& layout, std::size_t from, std::size_t to,
               const SourceLocation& where) {
   if (shape.empty()) refuse("a dtype of another size needs an axis; use reshape(1)", where);
@@ -39,7 +39,7 @@ Shape resized(Shape shape, const Layout& layout, std::size_t from, std::size_t t
   return shape;
 }
 
-/// A base of part of a pinned buffer, in another dtype.
+/// A base that is part of a pinned buffer, with another dtype.
 std::shared_ptr<Base> base_of(const frontend::NodeRef& pinned, std::int64_t offset, DType dtype,
                               ir::Shape shape, bool read_only) {
   const frontend::NodeRef node = frontend::array_node(

@@ -22,9 +22,9 @@ std::string describe_source(const Operand& source) {
                                    : std::string(numpy_name_of(source.array()->dtype()));
 }
 
-/// Whether numpy.copyto allows a cast by the rule of this name. "same_kind" is for copyto itself to
-/// decide. A Python number is of its default dtype by "equiv", and only of its kind otherwise; by
-/// "no" a bool is no integer.
+/// True if numpy.copyto allows the cast by the named rule; "same_kind" is checked by copyto itself.
+/// For a Python number, "equiv" requires its default dtype and the other rules only its kind; with
+/// "no", a bool is not an integer.
 bool allows(const std::string& casting, const Operand& source, DType dtype) {
   const bool strict = casting == "no" || casting == "equiv";
   if (const Array* array = source.array(); array != nullptr) {
@@ -36,7 +36,7 @@ bool allows(const std::string& casting, const Operand& source, DType dtype) {
   return casting != "no" || !is_bool || is_boolean(dtype);
 }
 
-/// A number or an array in a dtype, whatever it loses.
+/// A number or an array, cast to a dtype without checks.
 Array forced(const Operand& source, DType dtype) {
   if (source.array() != nullptr) return astype(source, dtype);
   const bool complex = source.scalar().kind == Scalar::Kind::complex;
@@ -72,8 +72,8 @@ void copy_to(const Arguments& a) {
   a.target(0).write(value, a.where());
 }
 
-/// A sequence of masks, stacked ones, or a single one: one of no axis, of one axis for an x that
-/// has any, or a list of bools for it.
+/// A sequence of masks, stacked masks, or a single mask. A single mask is 0-d, or 1-d or a list of
+/// bools for an x with axes.
 std::vector<Array> conditions_of(const Arguments& a) {
   const bool has_axes = asarray(a.operand(0)).ndim() > 0;
   if (as_array(a[1]) != nullptr || PyBool_Check(a[1].ptr())) {
@@ -118,7 +118,7 @@ Array piecewise_of(const Arguments& a) {
   return piecewise(a.operand(0), conditions_of(a), pieces);
 }
 
-/// What writes values into an array through a mask.
+/// Applies a function that writes values into an array through a mask.
 nb::object written(const Arguments& a, void (*write)(Array&, const Array&, const Operand&)) {
   Array value = a.target(0).read(a.where());
   write(value, a.array(1), a.operand(2));

@@ -10,7 +10,7 @@
 namespace heddle::python {
 namespace {
 
-/// Calls what waits for the device with the GIL released.
+/// Calls a function that waits for the device, with the GIL released.
 template <class Function>
 auto waiting(const Function& function) {
   const ReleaseGil release;
@@ -27,7 +27,8 @@ std::string text(const char* what, const char* example) {
 
 Operand at(const Array& x, const Arguments& a) { return {x, a.where()}; }
 
-/// x, and indices, inverse and counts as they are asked for; one array alone, else a tuple.
+/// The values, followed by indices, inverse and counts as requested; a single array is returned
+/// directly, else a tuple.
 nb::object unique_of(const Arguments& a) {
   const Array x = a.array(0);
   const std::optional<std::int64_t> axis = a.optional_integer(4);
@@ -105,7 +106,7 @@ Array of_two(const Arguments& a) {
   return waiting([&] { return function(at(x, a), at(y, a)); });
 }
 
-/// NumPy's ways to look for elements, which all find the same.
+/// Checks the name of NumPy's search method, which does not affect the result.
 void check_kind(const Arguments& a) {
   if (a.is_none(4)) return;
   const std::string kind = a.text(4);
@@ -140,7 +141,7 @@ void bind_sets_of_two(Functions& functions) {
            "hd.setdiff1d(x, y)"),
       [](const Arguments& a) {
         const Array x = a.array(0), y = a.array(1);
-        const bool assume_unique = a.flag(2);  // asks Python, which waiting() leaves
+        const bool assume_unique = a.flag(2);  // needs the GIL
         return waiting([&] { return setdiff1d(at(x, a), at(y, a), assume_unique); });
       });
   functions.def("setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array",

@@ -11,7 +11,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Where `wanted` stands outside of brackets and quotes; npos where it does not.
+/// Position of `wanted` outside of brackets and quotes; npos if there is none.
 std::size_t find_outside(std::string_view text, char wanted) {
   int depth = 0;
   bool quoted = false;
@@ -36,7 +36,7 @@ std::vector<std::string_view> split_parameters(std::string_view text) {
   return parts;
 }
 
-/// The value of a default, kept for as long as the process runs.
+/// The value of a default, kept for the lifetime of the process.
 PyObject* literal(std::string_view text) {
   const nb::object evaluate = nb::module_::import_("ast").attr("literal_eval");
   return evaluate(nb::str(text.data(), text.size())).release().ptr();
@@ -74,7 +74,7 @@ Parameter parse_parameter(std::string_view part, Parameter::Kind kind, std::stri
   return parameter;
 }
 
-/// A declaration without its parameters' second names.
+/// The declaration without the aliases of parameters.
 std::string without_aliases(std::string_view declaration,
                             const std::vector<Parameter>& parameters) {
   std::string result(declaration);
@@ -108,7 +108,7 @@ Signature parse_signature(std::string_view declaration) {
       result.text += part;
     } else {
       result.parameters.push_back(parse_parameter(part, kind, result.text));
-      // One of NumPy's arrays is the function's own business.
+      // A NumPy array as `out` is handled by the function itself.
       const bool is_out = result.parameters.back().name == "out" &&
                           part.find("numpy.ndarray") == std::string_view::npos;
       if (is_out) result.out = static_cast<int>(result.parameters.size()) - 1;

@@ -9,7 +9,7 @@
 namespace heddle::python {
 namespace {
 
-/// sort and argsort; they are stable whatever is asked for.
+/// Parameters of sort and argsort. Sorts are stable regardless of `kind` and `stable`.
 constexpr const char* sort_parameters =
     "(a: Array, axis: int | None = -1, kind: str | None = None, order: None = None, *, descending: "
     "bool = False, stable: bool | None = None) -> Array";
@@ -25,8 +25,8 @@ std::string text(const char* what, const char* example) {
 
 std::string named(const char* name, const char* rest) { return std::string(name) + rest; }
 
-/// NumPy's algorithms, which all give the same here, and the field of structures, which there are
-/// none of.
+/// Checks `kind` (NumPy's algorithms, which all give the same result here) and `order` (a field
+/// name, which must be None).
 void check_sort(const Arguments& a, std::size_t kind, std::size_t order) {
   if (!a.is_none(order)) a.mistyped(order, "None, as no dtype here has fields");
   if (a.is_none(kind)) return;
@@ -38,7 +38,8 @@ void check_sort(const Arguments& a, std::size_t kind, std::size_t order) {
                               "'; it is 'quicksort', 'mergesort', 'heapsort' or 'stable'");
 }
 
-/// By several kth, of which each is where sorting would put it: as by each of them.
+/// Partitions by one or several kth. Each call sorts completely, so the last result is valid for
+/// all kth.
 template <Array (*function)(const Operand&, std::int64_t, const Axes&)>
 Array partitioned(const Arguments& a) {
   check_sort(a, 3, 4);
@@ -49,7 +50,7 @@ Array partitioned(const Arguments& a) {
   return result;
 }
 
-/// Arrays in a sequence, or the rows of one.
+/// The Arrays of a sequence, or the rows of one Array.
 std::vector<Array> keys_of(const Arguments& a) {
   if (as_array(a[0]) == nullptr) return a.arrays(0);
   std::vector<Array> rows;

@@ -27,7 +27,7 @@ std::optional<Strides> reshaped_strides(const Shape& from, const Strides& stride
   }
   Strides result(to.size());
   std::size_t old_axis = 0, new_axis = 0;
-  // Runs of axes of equal size on both sides: the old ones must walk as one.
+  // Runs of axes of equal size in both shapes: the old axes must be mergeable into one.
   while (new_axis < to.size()) {
     std::size_t new_end = new_axis;
     std::int64_t new_size = to[new_end++];

@@ -13,7 +13,7 @@
 namespace heddle::python {
 namespace {
 
-/// The module of Python that reads and writes files of such a name; null for plain ones.
+/// The Python module that reads and writes files with this suffix; null for plain files.
 const char* compression_of(const std::string& path) {
   if (path.ends_with(".gz")) return "gzip";
   if (path.ends_with(".bz2")) return "bz2";
@@ -25,7 +25,7 @@ nb::object opened(const char* module, const std::string& path, const char* mode)
   return nb::module_::import_(module).attr("open")(path.c_str(), mode);
 }
 
-/// The lines of an object that is a file, or a sequence of lines.
+/// The text of a file object, or of a sequence of lines.
 std::string text_of(nb::handle source) {
   if (nb::hasattr(source, "read")) return bytes_of(source.attr("read")());
   std::string text;
@@ -109,7 +109,7 @@ SaveTextOptions saving_of(const Arguments& a, std::size_t columns) {
   return options;
 }
 
-/// The text, which is UTF-8, in the encoding that is asked for.
+/// Checks that the UTF-8 text can be written in the requested encoding.
 std::string encoded(const Arguments& a, std::size_t i, std::string text) {
   const bool others = std::any_of(text.begin(), text.end(), [](char c) { return c < 0; });
   if (!others || a.is_none(i) || a.text(i).starts_with("utf")) return text;
@@ -117,7 +117,7 @@ std::string encoded(const Arguments& a, std::size_t i, std::string text) {
         fmt::format("savetxt: text beyond ASCII is written as utf-8, not {}", a.text(i)));
 }
 
-/// Writes text to a file that takes str, or bytes.
+/// Writes text to a file object that accepts str, or else bytes.
 void write_to(const nb::object& file, const std::string& text) {
   try {
     file.attr("write")(nb::str(text.data(), text.size()));

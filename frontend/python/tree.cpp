@@ -7,7 +7,7 @@
 namespace heddle::python {
 namespace {
 
-/// Dataclasses are written in Python.
+/// Dataclasses are Python classes, so other types are excluded quickly.
 bool is_dataclass(nb::handle value) {
   return (Py_TYPE(value.ptr())->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 &&
          !PyType_Check(value.ptr()) &&

@@ -9,15 +9,15 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-/// Whether values of this type hold others: list, tuple (named ones too), dict, dataclass.
+/// True for containers: list, tuple (named ones too), dict, dataclass.
 bool is_container(nb::handle value);
 
-/// The values that a container holds, in a fixed order, and what else decides its structure.
-/// `rebuild` makes one like it of other children.
+/// The children of a container in a fixed order, and the rest of its structure. `rebuild` makes a
+/// container of the same structure with other children.
 class Container {
  public:
   explicit Container(nb::handle value);
-  /// Type, length and keys, as text that equal structures share.
+  /// Type, length and keys as text; equal structures have equal text.
   std::string structure() const;
   const nb::list& children() const { return children_; }
   /// How a child is reached: "[0]", "['w']" or ".field".
@@ -27,10 +27,10 @@ class Container {
  private:
   nb::handle value_;
   nb::list children_;
-  nb::list keys_;  ///< of a dict, or a dataclass's fields
+  nb::list keys_;  ///< keys of a dict, or fields of a dataclass
 };
 
-/// The tree with each leaf replaced by what leaf(value) returns, in order.
+/// The tree with each leaf replaced by leaf(value), in order.
 template <class Leaf>
 nb::object map_tree(nb::handle tree, Leaf& leaf) {
   if (!is_container(tree)) return leaf(tree);
@@ -40,8 +40,8 @@ nb::object map_tree(nb::handle tree, Leaf& leaf) {
   return container.rebuild(mapped);
 }
 
-/// Calls leaf(value) for each leaf, in the same order. sequence(type, length) gets the tuples and
-/// lists on the way, and note(text) the structure of the other containers.
+/// Calls leaf(value) for each leaf, in the same order. Calls sequence(type, length) for tuples and
+/// lists, and note(text) with the structure of other containers.
 template <class Leaf, class Sequence, class Note>
 void visit_tree(nb::handle tree, Leaf& leaf, Sequence& sequence, Note& note) {
   if (!is_container(tree)) return leaf(tree);

@@ -19,7 +19,7 @@ using ir::TypeRule;
 
 PyObject* made_type = nullptr;
 
-/// The codes of numpy.ufunc.types. bfloat16 has none.
+/// Type codes of numpy.ufunc.types. bfloat16 has none.
 constexpr std::pair<char, DType> codes[] = {
     {'?', DType::boolean}, {'b', DType::i8},  {'B', DType::u8},  {'h', DType::i16},
     {'H', DType::u16},     {'i', DType::i32}, {'I', DType::u32}, {'l', DType::i64},
@@ -33,7 +33,8 @@ char code_of(nb::handle array) {
       ->first;
 }
 
-/// "dd->d", for a dtype of the operands: the results' are those that the function records.
+/// The signature "dd->d" for a dtype of the operands. The result dtypes are those that the function
+/// records.
 std::string loop_of(const Function& function, char code, DType dtype) {
   const Ufunc& ufunc = *function.ufunc;
   std::string text;
@@ -68,7 +69,7 @@ PyObject* attribute(PyObject* self, void*) {
                  [&] { return nb::object(Get{}(function_of(self))).release().ptr(); });
 }
 
-/// numpy.ufunc's attribute of a name, by a function of the ufunc.
+/// An attribute of numpy.ufunc, computed from the function.
 template <class Get>
 PyGetSetDef property(const char* name, const char* documentation, Get) {
   return {name, attribute<Get>, nullptr, documentation, nullptr};
@@ -78,7 +79,7 @@ PyObject* represent(PyObject* self) {
   return PyUnicode_FromFormat("<ufunc '%s'>", function_of(self).signature.name.c_str());
 }
 
-/// A ufunc does not become a method of the class that it stands in.
+/// As a class attribute, a ufunc does not bind as a method.
 PyObject* itself(PyObject* self, PyObject*, PyObject*) { return Py_NewRef(self); }
 
 }  // namespace

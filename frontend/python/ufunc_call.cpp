@@ -26,12 +26,12 @@ namespace {
 
 using ir::TypeRule;
 
-/// The parameters behind the operands, in the declaration's order.
+/// The parameters after the operands, in the declaration's order.
 enum class Option : std::uint8_t { out, where, casting, order, dtype, subok, signature };
 
 constexpr std::size_t most_operands = 8;
 
-/// A call's arguments, told apart.
+/// The arguments of a call, by kind.
 class Call {
  public:
   Call(const Function& function, PyObject* const* values, const SourceLocation& where)
@@ -73,7 +73,7 @@ class Call {
     fail<DTypeError>("there is no loop of the dtypes that `dtype` or `signature` asks for");
   }
 
-  /// Positions fill `placed` of them, or the keyword all, as an Array or a tuple.
+  /// Reads `out`: the first `placed` by position, or all by keyword, as an Array or a tuple.
   void read_outs(PyObject* const* positions, std::size_t placed) {
     outs_.resize(outputs());
     bool any_placed = false;
@@ -156,8 +156,7 @@ class Call {
     }
   }
 
-  /// What the loop of an operand is, for one that is asked for; nullopt: what the function takes it
-  /// for itself.
+  /// The requested dtype of an operand; nullopt if the function should choose.
   std::optional<DType> wanted_input(std::size_t i, const Operand& operand) const {
     if (asked_[i]) return asked_[i];
     const std::optional<DType> result = asked_[inputs()];
@@ -190,7 +189,7 @@ class Call {
     values_[i] = held_.back().ptr();
   }
 
-  /// Python's numbers are of a kind, not of a dtype.
+  /// Python numbers have only a kind, not a dtype.
   Array cast(const Operand& operand, DType to, const std::string& what) const {
     if (operand.array() == nullptr && frontend::holds_kind_of(operand, to)) {
       return frontend::Access::make(frontend::node_of(name(), operand, to));
@@ -207,7 +206,7 @@ class Call {
                                  utf8_of(option(Option::casting))));
   }
 
-  /// Under "no" and "equiv" no operand may be promoted.
+  /// With casting "no" and "equiv", no operand may be promoted.
   void check_equivalent() const {
     const Arguments arguments(function_.signature, values_.data(), where_);
     std::vector<Operand> operands;
@@ -252,8 +251,8 @@ class Call {
     return own == shape ? value : broadcast_to({value, where_}, shape);
   }
 
-  /// The result where the mask holds, else what `out` has. Without `out` NumPy leaves such
-  /// elements uninitialised; here they are 0.
+  /// The result where the mask is true, else the elements of `out`. Without `out`, NumPy leaves
+  /// such elements uninitialised; here they are 0.
   Array selected(const Array& value, const ArrayObject* target) const {
     const nb::handle given = option(Option::where);
     Array mask;
@@ -277,12 +276,12 @@ class Call {
   std::array<PyObject*, most_operands> values_{};
   PyObject* const* options_;
   Casting casting_;
-  std::vector<nb::object> outs_;             ///< one for each result; invalid where there is none
-  std::vector<std::optional<DType>> asked_;  ///< the dtypes of operands and results
+  std::vector<nb::object> outs_;             ///< one per result; invalid if not given
+  std::vector<std::optional<DType>> asked_;  ///< requested dtypes of operands and results
   std::vector<nb::object> held_;             ///< operands that were cast
 };
 
-/// Whether nothing but operands was given.
+/// True if only operands were given.
 bool is_plain(const Function& function, PyObject* const* values) {
   const std::vector<Parameter>& parameters = function.signature.parameters;
   for (std::size_t i = static_cast<std::size_t>(function.ufunc->inputs); i < parameters.size();

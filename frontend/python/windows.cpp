@@ -7,7 +7,7 @@
 namespace heddle::python {
 namespace {
 
-/// How many points, also as a float, as NumPy takes it.
+/// The number of points; a float is accepted, too, as in NumPy.
 std::int64_t points_of(const Arguments& a) {
   if (is_integer(a[0])) return a.integer(0);
   const double points = a.number(0);
