@@ -12,8 +12,8 @@
 
 namespace heddle {
 
-/// An array of the given shape, with elements copied from `data` in C order. ValueError if `count`
-/// does not fit the shape.
+/// An array of the given shape, with elements copied from `data` in C order. ShapeError if `count`
+/// does not fit the shape, or an extent is negative.
 Array from_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
                   SourceLocation where = SourceLocation::current());
 
@@ -21,10 +21,11 @@ Array from_memory(const void* data, std::size_t count, DType dtype, const Shape&
 /// the array reads the memory. The memory must stay unchanged and alive as long as the array, or
 /// any recorded but uncomputed value that uses it. `owner` is released when nothing reads the
 /// memory any more. Writing to the array never writes to the memory. On a GPU the data is copied
-/// immediately. ValueError if `count` does not fit the shape.
+/// immediately. ShapeError if `count` does not fit the shape, or an extent is negative.
 Array view_memory(const void* data, std::size_t count, DType dtype, const Shape& shape,
                   std::shared_ptr<const void> owner = {},
                   SourceLocation where = SourceLocation::current());
+/// The same for typed memory; the dtype is that of the C++ type.
 template <Element T>
 Array view(std::span<const T> memory, const Shape& shape, std::shared_ptr<const void> owner = {},
            SourceLocation where = SourceLocation::current()) {
@@ -98,7 +99,7 @@ Array array(T value, SourceLocation where = SourceLocation::current()) {
 /// numpy.full. Without `dtype`, the dtype is that of the value's C++ type.
 Array full(const Shape& shape, const Operand& value);
 Array full(const Shape& shape, const Operand& value, DType dtype);
-/// numpy.zeros, numpy.ones.
+/// numpy.zeros, numpy.ones. ShapeError for a negative extent.
 Array zeros(const Shape& shape, DType dtype = DType::f64,
             SourceLocation where = SourceLocation::current());
 Array ones(const Shape& shape, DType dtype = DType::f64,

@@ -33,7 +33,9 @@ Array where(const Operand& condition, const Operand& x, const Operand& y);
 Array clip(const Operand& x, const Operand& low, const Operand& high);
 /// numpy.round to `decimals` decimal digits, half to even.
 Array round(const Operand& x, int decimals = 0);
+/// numpy.around: an alias of round.
 Array around(const Operand& x, int decimals = 0);
+/// numpy.positive: +x. DTypeError for bool.
 Array positive(const Operand& x);
 /// numpy.conjugate.
 Array conj(const Operand& x);
@@ -42,14 +44,16 @@ Array angle(const Operand& x, bool degrees = false);
 /// numpy.iscomplex and numpy.isreal: true where the imaginary part is not 0, and where it is 0.
 Array iscomplex(const Operand& x);
 Array isreal(const Operand& x);
+/// numpy.float_power: x to the power y, in float64 or complex128.
 Array float_power(const Operand& x, const Operand& y);
+/// numpy.true_divide and numpy.mod: aliases of divide and remainder.
 Array true_divide(const Operand& x, const Operand& y);
 Array mod(const Operand& x, const Operand& y);
-/// {floor_divide(x, y), remainder(x, y)}
+/// numpy.divmod: {floor_divide(x, y), remainder(x, y)}
 std::pair<Array, Array> divmod(const Operand& x, const Operand& y);
-/// {fractional part, integral part}, both with the sign of x.
+/// numpy.modf: {fractional part, integral part}, both with the sign of x.
 std::pair<Array, Array> modf(const Operand& x);
-/// {mantissa in [0.5, 1), int32 exponent}
+/// numpy.frexp: {mantissa in [0.5, 1), int32 exponent}
 std::pair<Array, Array> frexp(const Operand& x);
 /// numpy.nan_to_num; for complex x, of the real and the imaginary part separately.
 Array nan_to_num(const Operand& x, const Operand& nan = 0.0,

@@ -41,7 +41,7 @@ Array ravel_multi_index(std::initializer_list<Operand> coordinates, const Shape&
 
 /// numpy.tril_indices and triu_indices: row and column indices of the elements on and below (above)
 /// the k-th diagonal of a matrix, row by row. The matrix is square unless `columns` is given. A
-/// negative number of rows or columns counts as 0.
+/// negative number of rows or columns counts as 0. ShapeError for more than 2^31 columns.
 std::vector<Array> tril_indices(std::int64_t rows, std::int64_t k = 0,
                                 std::optional<std::int64_t> columns = {},
                                 SourceLocation where = SourceLocation::current());

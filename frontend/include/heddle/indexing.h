@@ -46,11 +46,12 @@ inline constexpr Ellipsis ellipsis{};
 ///
 /// Integer arrays select elements; several of them broadcast together, as in NumPy. If a slice or a
 /// new axis separates them from each other or from an integer, their axes come first in the result.
-/// An index out of range reads the nearest element and writes nothing. If the indices are known
-/// when recording, as in hd::index_list, it is an IndexError.
+/// An index out of range reads the nearest element and writes nothing; with HEDDLE_CHECK_BOUNDS=1
+/// it is an IndexError. If the indices are known when recording, as in hd::index_list, it is always
+/// an IndexError.
 ///
 /// Bool arrays select the elements where they are true, as nonzero() does, which evaluates and
-/// waits. Along an axis of extent 0 a mask of any extent is accepted and selects nothing.
+/// waits. A mask axis of extent 0 matches any extent and selects nothing.
 class IndexItem {
  public:
   enum class Kind : std::uint8_t { absent, integer, slice, new_axis, other_axes, array };

@@ -31,7 +31,7 @@ Array matmul(const Operand& a, const Operand& b, const MatmulOptions& options);
 /// matmul.
 Array matvec(const Operand& a, const Operand& b);
 Array vecmat(const Operand& a, const Operand& b);
-/// numpy.dot.
+/// numpy.dot. A product with a 0-d operand is elementwise. ShapeError if the inner extents differ.
 Array dot(const Operand& a, const Operand& b);
 /// numpy.vdot of the flattened operands. ShapeError if their sizes differ.
 Array vdot(const Operand& a, const Operand& b);

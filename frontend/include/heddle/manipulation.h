@@ -10,12 +10,16 @@ namespace heddle {
 
 /// numpy.reshape in C order; one extent may be -1. ShapeError if the sizes differ.
 Array reshape(const Operand& x, const Shape& shape);
+/// numpy.ravel: the elements in C order, as a 1-d array.
 Array ravel(const Operand& x);
 /// numpy.transpose: axis k of the result is axis axes[k] of x. Without axes, the order is reversed.
 Array transpose(const Operand& x, const std::vector<std::int64_t>& axes = {});
 /// numpy.permute_dims.
 Array permute_dims(const Operand& x, const std::vector<std::int64_t>& axes);
+/// numpy.swapaxes: exchanges two axes. AxisError for an axis out of range.
 Array swapaxes(const Operand& x, std::int64_t a, std::int64_t b);
+/// numpy.moveaxis: moves axes `source` to positions `destination`. AxisError for an axis out of
+/// range, ValueError if their numbers differ.
 Array moveaxis(const Operand& x, const std::vector<std::int64_t>& source,
                const std::vector<std::int64_t>& destination);
 Array moveaxis(const Operand& x, std::int64_t source, std::int64_t destination);
@@ -33,6 +37,7 @@ Array expand_dims(const Operand& x, const Axes& axes);
 Array squeeze(const Operand& x, const Axes& axes = {});
 /// numpy.flip: reverses the axes, by default all.
 Array flip(const Operand& x, const Axes& axes = {});
+/// numpy.broadcast_to. ShapeError if x does not broadcast to the shape.
 Array broadcast_to(const Operand& x, const Shape& shape);
 /// numpy.broadcast_arrays.
 std::vector<Array> broadcast_arrays(Arrays arrays,

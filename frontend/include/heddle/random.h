@@ -56,6 +56,7 @@ class Generator {
   /// 64 random bits for each element, as u64.
   Array bits(const Shape& size = {}, SourceLocation where = SourceLocation::current());
 
+  /// Normal distribution with mean 0 and standard deviation 1.
   Array standard_normal(const Shape& size = {}, DType dtype = DType::f64,
                         SourceLocation where = SourceLocation::current());
   /// Normal distribution with the given mean and standard deviation >= 0.
@@ -64,10 +65,12 @@ class Generator {
   /// exp of a normal variable.
   Array lognormal(const Operand& mean = 0.0, const Operand& deviation = 1.0, const Shape& size = {},
                   DType dtype = DType::f64);
+  /// Exponential distribution with mean 1.
   Array standard_exponential(const Shape& size = {}, DType dtype = DType::f64,
                              SourceLocation where = SourceLocation::current());
   /// scale >= 0 is the mean.
   Array exponential(const Operand& scale = 1.0, const Shape& size = {}, DType dtype = DType::f64);
+  /// Cauchy distribution with location 0 and scale 1.
   Array standard_cauchy(const Shape& size = {}, DType dtype = DType::f64,
                         SourceLocation where = SourceLocation::current());
   /// scale >= 0.
@@ -100,10 +103,12 @@ class Generator {
   Array chisquare(const Operand& df, const Shape& size = {}, DType dtype = DType::f64);
   Array noncentral_chisquare(const Operand& df, const Operand& nonc, const Shape& size = {},
                              DType dtype = DType::f64);
+  /// F distribution; degrees of freedom > 0, non-centrality >= 0.
   Array f(const Operand& dfnum, const Operand& dfden, const Shape& size = {},
           DType dtype = DType::f64);
   Array noncentral_f(const Operand& dfnum, const Operand& dfden, const Operand& nonc,
                      const Shape& size = {}, DType dtype = DType::f64);
+  /// Student's t distribution; degrees of freedom > 0.
   Array standard_t(const Operand& df, const Shape& size = {}, DType dtype = DType::f64);
   /// Inverse Gaussian distribution, mean > 0, scale > 0.
   Array wald(const Operand& mean, const Operand& scale, const Shape& size = {},

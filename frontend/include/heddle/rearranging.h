@@ -28,7 +28,8 @@ Array repeat(const Operand& x, std::int64_t count, std::optional<std::int64_t> a
 /// numpy.tile: repeats the whole array, counts[i] times along axis i. ValueError for a negative
 /// count.
 Array tile(const Operand& x, const std::vector<std::int64_t>& counts);
-/// numpy.resize: repeats the elements to fill a new shape; zeros if x is empty.
+/// numpy.resize: repeats the elements to fill a new shape; zeros if x is empty. ValueError for a
+/// negative extent.
 Array resize(const Operand& x, const Shape& shape);
 
 /// Number of elements added before and after an axis.

@@ -28,7 +28,7 @@ struct CovarianceOptions {
 };
 /// numpy.cov: the covariance matrix of variables in rows; 0-d for one variable. At least float64.
 /// ShapeError for more than two axes or weights of another shape, DTypeError for fweights that are
-/// not integers.
+/// not integers. ValueError for negative weights, if they are computed and in host memory.
 Array cov(const Operand& x, const CovarianceOptions& options = {});
 /// numpy.corrcoef: covariances divided by the standard deviations, in [-1, 1].
 Array corrcoef(const Operand& x, const Array& y = {}, bool rowvar = true,
