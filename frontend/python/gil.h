@@ -5,8 +5,8 @@
 
 /// Acquires and releases the GIL, also while the interpreter exits. CPython 3.11 to 3.13 then end a
 /// thread that requests the GIL by unwinding its stack. This terminates the process at the first
-/// noexcept function, such as nanobind's functions and all destructors. Here such a thread blocks
-/// instead, as in CPython 3.14.
+/// noexcept function, such as nanobind's functions and all destructors. These functions block such
+/// a thread instead, as CPython 3.14 does.
 namespace heddle::python {
 
 /// Blocks until the process ends.
