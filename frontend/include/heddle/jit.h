@@ -415,9 +415,9 @@ class JitFunction {
 /// the arguments (integers, bool, strings ...).
 ///
 /// A scalar passed to a parameter of type Array is a scalar argument: a new value does not
-/// recompile. A floating-point scalar is one if both an Array and the number would be accepted.
-/// Exception: the first integer that does not fit int64, or the dtype of an array that it is
-/// compared with, recompiles.
+/// recompile. If the function accepts both an Array and the number, a floating-point scalar is
+/// passed as an Array, an integer as a plain value. Exception: the first integer that does not fit
+/// int64, or the dtype of an array that it is compared with, recompiles.
 ///
 /// Captured arrays are hidden inputs: each call reads what the variables hold at that time. Structs
 /// declared with HEDDLE_STRUCT, tuples, and containers of arrays may be arguments and results.
