@@ -15,7 +15,7 @@ namespace heddle {
 using BinRange = std::optional<std::pair<double, double>>;
 
 struct Histogram {
-  Array counts;  ///< one per bin: int64, or float64 densities, or weights in their dtype
+  Array counts;  ///< one per bin: int64; or float64 densities; or sums of weights, in their dtype
   Array edges;   ///< one more than bins: bin i is [edges[i], edges[i + 1]), the last one closed
 };
 /// numpy.histogram of the flattened array, with bins of equal width over `range`, by default from
