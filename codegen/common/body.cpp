@@ -285,7 +285,7 @@ void Body::declare_reductions() {
     for (const std::string& section : sections_of(reduction.op, reduction.dtype)) need(section);
     // States stored outside the block hold 64-bit indices.
     const bool stays = reduction.partials < 0 && plan_.cluster == 1;
-    const bool own_places = ir::finds_place(reduction.op) && stays;
+    const bool own_places = ir::finds_index(reduction.op) && stays;
     std::string combines = fmt::format("op::{}::{}<{}{}>", reduction.scan ? "scan" : "reduce",
                                        ir::info(reduction.op).name, type(reduction.dtype),
                                        own_places ? ", Index" : "");

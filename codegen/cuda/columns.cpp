@@ -103,16 +103,16 @@ void CudaPrinter::column_stage(int stage) {
   const char* const first = "begin + Index(threadIdx.y)";
   define_states(stage, first);
   const int threads_y = plan_.threads / plan_.threads_per_row;
-  walk_quickly(stage, "c{}", [&] {
+  print_fast_pass(stage, "c{}", [&] {
     if (plan_.held > 0) {
       open_held_column();
       fold_held(stage);
     } else {
       out_.open("if (active)");
-      open_walk(stage, first, threads_y);
+      open_row_loop(stage, first, threads_y);
     }
     column_body(stage);
-    close_walk(stage);
+    close_row_loop(stage);
     if (plan_.held == 0) out_.close();
   });
   finish_states(stage, first);

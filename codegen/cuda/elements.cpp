@@ -68,7 +68,7 @@ void CudaPrinter::elements() {
   };
   if (has_quick_way(wanted, stores, last)) {
     out_.line("bool rare = false;");
-    quickly_or_again(lanes);
+    print_with_exact_fallback(lanes);
   } else {
     lanes();
   }

@@ -242,14 +242,14 @@ void CudaPrinter::vector_stores(const Stores& stores, const Loop& loop, const st
 }
 
 // Whether a thread's pass keeps an index of the kernel's index type instead of a state.
-bool CudaPrinter::walks_places(const passes::Reduction& reduction) {
-  return reduction.value >= 0 && ir::finds_place(reduction.op);
+bool CudaPrinter::tracks_index(const passes::Reduction& reduction) {
+  return reduction.value >= 0 && ir::finds_index(reduction.op);
 }
 
 // Prints a pass that divides elements by multiplying with inverses. If that may be inexact, the
 // pass, which only stores, is run again with divisions. `name` is the format of a divisor's
 // variable.
-void CudaPrinter::walk_quickly(int stage, const char* name, const std::function<void()>& walk) {
+void CudaPrinter::print_fast_pass(int stage, const char* name, const std::function<void()>& walk) {
   const bool reduces = std::ranges::any_of(
       plan_.reductions, [&](const passes::Reduction& one) { return one.stage == stage; });
   std::vector<int> roots;
@@ -273,10 +273,10 @@ void CudaPrinter::walk_quickly(int stage, const char* name, const std::function<
       out_.line("rare |= !{}.ordinary();", divisor);
     }
   }
-  quickly_or_again(walk);
+  print_with_exact_fallback(walk);
 }
 
-void CudaPrinter::quickly_or_again(const std::function<void()>& print) {
+void CudaPrinter::print_with_exact_fallback(const std::function<void()>& print) {
   body_.quick = true;
   print();
   body_.quick = false;
@@ -291,9 +291,9 @@ void CudaPrinter::define_states(int stage, const std::string& first) {
     const passes::Reduction& reduction = plan_.reductions[i];
     if (reduction.stage != stage) continue;
     std::string start = fmt::format("a{0}[k] = R{0}::identity()", i);
-    if (walks_places(reduction)) {
+    if (tracks_index(reduction)) {
       out_.line("op::reduce::Indexed<R{0}::Key, Index> w{0}[{1}];", i, plan_.vector);
-      start = fmt::format("w{0}[k] = R{0}::walk_from<Index>({1})", i, first);
+      start = fmt::format("w{0}[k] = R{0}::start_pass<Index>({1})", i, first);
     } else {
       out_.line("R{0}::State a{0}[{1}];", i, plan_.vector);
     }
@@ -333,8 +333,8 @@ void CudaPrinter::fold_states(int stage) {
 
 // Opens the loop over r, starting at `first`. If sums are folded, opens an outer loop over runs of
 // `folding.steps` steps too.
-void CudaPrinter::open_walk(int stage, const std::string& first, int stride) {
-  const std::string directive = fmt::format("#pragma unroll {}", plan_.walk_unroll);
+void CudaPrinter::open_row_loop(int stage, const std::string& first, int stride) {
+  const std::string directive = fmt::format("#pragma unroll {}", plan_.pass_unroll);
   if (!folds(stage)) {
     out_.directive(directive);
     out_.open("for (Index r = {}; r < end; r += {})", first, stride);
@@ -353,7 +353,7 @@ void CudaPrinter::fold_held(int stage) {
   out_.close();
 }
 
-void CudaPrinter::close_walk(int stage) {
+void CudaPrinter::close_row_loop(int stage) {
   out_.close();
   if (!folds(stage)) return;
   fold_states(stage);
@@ -368,7 +368,7 @@ void CudaPrinter::finish_states(int stage, const std::string& first) {
       out_.directive("#pragma unroll");
       out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = total{0}[k];", i, plan_.vector);
     }
-    if (!walks_places(reduction)) continue;
+    if (!tracks_index(reduction)) continue;
     out_.line("R{0}::State a{0}[{1}];", i, plan_.vector);
     out_.directive("#pragma unroll");
     out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = R{0}::walked(w{0}[k], {2} < end);", i,
@@ -380,7 +380,7 @@ void CudaPrinter::combine_states(int stage, const std::string& position) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
     if (reduction.stage != stage) continue;
-    if (walks_places(reduction)) {
+    if (tracks_index(reduction)) {
       out_.line("w{0}[{1}] = R{0}::next<Index>(w{0}[{1}], v{2}, {3});", i, lane(), reduction.value,
                 position);
     } else if (reduction.value >= 0) {

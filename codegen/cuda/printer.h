@@ -50,8 +50,8 @@ class CudaPrinter {
   void scan_block(const std::string& rows_a_tile);
   /// Prints both passes over a thread's elements: from elements to states, and from scanned states
   /// to stored results.
-  void scan_walks(const passes::Loop& along, const std::string& valid, const std::string& inside,
-                  const std::function<void()>& open, const std::function<void()>& combine);
+  void scan_passes(const passes::Loop& along, const std::string& valid, const std::string& inside,
+                   const std::function<void()>& open, const std::function<void()>& combine);
   void scan_states(const passes::Loop& along, const std::string& valid, const std::string& inside,
                    const std::function<void()>& open);
   void scan_results(const passes::Loop& along, const std::string& valid, const std::string& inside,
@@ -101,21 +101,21 @@ class CudaPrinter {
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
   /// Prints the code with fast quotients and, for the case that `rare` is set, again with exact
   /// ones.
-  void quickly_or_again(const std::function<void()>& print);
-  void walk_quickly(int stage, const char* name, const std::function<void()>& walk);
+  void print_with_exact_fallback(const std::function<void()>& print);
+  void print_fast_pass(int stage, const char* name, const std::function<void()>& walk);
   /// Whether the reduction is a folded sum (KernelPlan::folding), or the stage contains one.
   bool folds(const passes::Reduction& reduction) const;
   bool folds(int stage) const;
   void fold_states(int stage);
-  /// Opens the loop over r, from `first` in steps of `stride`. close_walk also closes the loop over
-  /// h of held elements, which begins with fold_held.
-  void open_walk(int stage, const std::string& first, int stride);
-  void close_walk(int stage);
+  /// Opens the loop over r, from `first` in steps of `stride`. close_row_loop also closes the loop
+  /// over h of held elements, which begins with fold_held.
+  void open_row_loop(int stage, const std::string& first, int stride);
+  void close_row_loop(int stage);
   void fold_held(int stage);
   /// `first` is the index of the first element of lane k.
   void define_states(int stage, const std::string& first);
   void finish_states(int stage, const std::string& first);
-  static bool walks_places(const passes::Reduction& reduction);
+  static bool tracks_index(const passes::Reduction& reduction);
   void combine_states(int stage, const std::string& position);
 
   const passes::KernelPlan& plan_;

@@ -98,15 +98,15 @@ void CudaPrinter::row_stage(int stage) {
   const std::string first =
       fmt::format("begin + lane * {}{}", plan_.vector, plan_.vector > 1 ? " + k" : "");
   define_states(stage, first);
-  walk_quickly(stage, "v{}", [&] {
+  print_fast_pass(stage, "v{}", [&] {
     if (plan_.held > 0) {
       open_held();
       fold_held(stage);
     } else {
-      open_walk(stage, fmt::format("begin + lane * {}", plan_.vector), stride);
+      open_row_loop(stage, fmt::format("begin + lane * {}", plan_.vector), stride);
     }
     row_body(stage);
-    close_walk(stage);
+    close_row_loop(stage);
   });
   finish_states(stage, first);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
@@ -119,7 +119,7 @@ void CudaPrinter::row_stage(int stage) {
                   plan_.vector);
       }
     }
-    out_.line("t{0} = reduce_lanes<R{0}, {1}>(t{0});", i, plan_.threads_per_row);
+    out_.line("t{0} = reduce_groups<R{0}, {1}>(t{0});", i, plan_.threads_per_row);
     if (plan_.cluster == 1) continue;
     out_.line("R{0}::State all{0}[] = {{t{0}}};", i);
     reduce_cluster(i, fmt::format("all{}", i));

@@ -34,12 +34,12 @@ void CudaPrinter::scan_block(const std::string& rows_a_tile) {
   out_.line("const Index tile = ticket / {0}, block = ticket % {0};", rows_a_tile);
 }
 
-// The TilePlace of a tile. `row` is the offset of the tree of states; `slot` is the index of the
+// The TileOffsets of a tile. `row` is the offset of the tree of states; `slot` is the index of the
 // tree of flags, of which there are `slots` per scan.
 std::string CudaPrinter::tile_place(std::size_t scan, const std::string& row,
                                     const std::string& slot, const std::string& slots) const {
   const std::string first = scan == 0 ? "1" : fmt::format("1 + {}ll * {} * tiles", 2 * scan, slots);
-  return fmt::format("TilePlace{{{}, {} + {} * 2ll * tiles, tiles, tile}}", row, first, slot);
+  return fmt::format("TileOffsets{{{}, {} + {} * 2ll * tiles, tiles, tile}}", row, first, slot);
 }
 
 void CudaPrinter::scan_rows() {
@@ -67,9 +67,9 @@ void CudaPrinter::scan_rows() {
     body_.decode(plan_.inner, "r");
   };
   const bool tail = has_tail(last);
-  scan_walks(last, tail ? "end - r" : "", tail ? "r + k < end" : "", open, [&] {
+  scan_passes(last, tail ? "end - r" : "", tail ? "r + k < end" : "", open, [&] {
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-      const std::string scan = fmt::format("scan_lanes<R{}, {}>(a{})", i, lanes, i);
+      const std::string scan = fmt::format("scan_groups<R{}, {}>(a{})", i, lanes, i);
       if (!plan_.look_back) {
         out_.line("{};", scan);
         continue;
@@ -114,7 +114,7 @@ void CudaPrinter::scan_columns() {
   };
   const bool tail = has_tail(last);
   const std::string valid = extent + " - column";
-  scan_walks(last, tail ? valid : "", tail ? "first + k < " + extent : "", open, [&] {
+  scan_passes(last, tail ? valid : "", tail ? "first + k < " + extent : "", open, [&] {
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
       out_.line("R{0}::State t{0}[{1}];", i, plan_.vector);
       out_.line("column_scan<R{0}, {1}>(a{0}, t{0});", i, threads_y);
@@ -157,9 +157,9 @@ void CudaPrinter::scan_row_values(const std::string& leads) {
   out_.close();
 }
 
-void CudaPrinter::scan_walks(const Loop& along, const std::string& valid, const std::string& inside,
-                             const std::function<void()>& open,
-                             const std::function<void()>& combine) {
+void CudaPrinter::scan_passes(const Loop& along, const std::string& valid,
+                              const std::string& inside, const std::function<void()>& open,
+                              const std::function<void()>& combine) {
   hold_loads(valid, open);
   scan_states(along, valid, inside, open);
   combine();
@@ -177,7 +177,7 @@ void CudaPrinter::scan_states(const Loop& along, const std::string& valid,
     out_.close();
   }
   open();
-  const std::vector<int> wanted = body_.needed_for(passes::walk_roots(plan_)[0], false);
+  const std::vector<int> wanted = body_.needed_for(passes::pass_roots(plan_)[0], false);
   vector_loads(wanted, along, valid);
   open_lanes(along, !inside.empty());
   declare_all(wanted);
@@ -197,7 +197,7 @@ void CudaPrinter::scan_results(const Loop& along, const std::string& valid,
   }
   const bool in_rows = plan_.mapping == passes::Mapping::scan_rows;
   open();
-  const std::vector<int> wanted = body_.needed_for(passes::walk_roots(plan_)[1], false);
+  const std::vector<int> wanted = body_.needed_for(passes::pass_roots(plan_)[1], false);
   for (const int i : wanted) {
     if (!plan_.body[i].held) lane_of_[i].clear();
   }

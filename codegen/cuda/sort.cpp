@@ -49,7 +49,7 @@ void CudaPrinter::sort() {
   body_.need(radix ? "radix_sort" : "sort");
   out_.line("using T = {};", body_.type_with_section(sort.dtype));
   out_.line("using I = {};",
-            !sort.indices ? "NoPlaces" : (sort.index_bits == 32 ? "int" : "long long"));
+            !sort.indices ? "KeysOnly" : (sort.index_bits == 32 ? "int" : "long long"));
   if (radix)
     out_.line("using W = {};", sort.word_bits == 32 ? "unsigned int" : "unsigned long long");
   const SortText text = text_of(sort, plan_.threads);

@@ -32,8 +32,8 @@ __device__ __forceinline__ typename R::State reduce_within_warp(typename R::Stat
 // threads, sizeof(State)) bytes of shared memory from `shared_offset`. It begins with a barrier, so
 // calls may follow one another directly; any other use of those bytes must come after a barrier.
 template <class R, int Threads>
-__device__ __forceinline__ typename R::State reduce_lanes(typename R::State s,
-                                                          int shared_offset = 0) {
+__device__ __forceinline__ typename R::State reduce_groups(typename R::State s,
+                                                           int shared_offset = 0) {
   using State = typename R::State;
   if constexpr (Threads <= 32) {
     return reduce_within_warp<R, Threads>(s);
@@ -68,7 +68,7 @@ struct alignas(sizeof(State) * W % 16 == 0 ? 16
 //! section column_reduce needs block_reduce parcel
 // Reduces over y, for every x and k, in a block of (X, Threads / X) threads; X is a power of two up
 // to 32. All threads get their column's results. Uses Threads / 32 * X parcels of min(W, 4) states
-// of shared memory from `shared_offset`, under the rules of reduce_lanes.
+// of shared memory from `shared_offset`, under the rules of reduce_groups.
 template <class R, int X, int Threads, int W>
 __device__ __forceinline__ void reduce_columns(typename R::State (&s)[W], int shared_offset = 0) {
   using State = typename R::State;

@@ -37,10 +37,10 @@ __device__ __forceinline__ void scan_shared(SharedArray<typename R::State> total
 // Inclusive scan of a[h][k] over a group of `Lanes` threads, a power of two up to 1024, in the
 // order h, lane, k. Every thread of the group gets the total. Every thread of the block must call
 // it. Beyond 32 lanes it uses (Held * block's threads / 32 + block's threads / Lanes) *
-// sizeof(State) bytes of shared memory from `shared_offset`, under the rules of reduce_lanes.
+// sizeof(State) bytes of shared memory from `shared_offset`, under the rules of reduce_groups.
 template <class R, int Lanes, int Held, int Width>
-__device__ __forceinline__ typename R::State scan_lanes(typename R::State (&a)[Held][Width],
-                                                        int shared_offset = 0) {
+__device__ __forceinline__ typename R::State scan_groups(typename R::State (&a)[Held][Width],
+                                                         int shared_offset = 0) {
   using State = typename R::State;
   constexpr int group = Lanes < 32 ? Lanes : 32, warps = Lanes / group;
   const int thread = linear_thread(), warp = thread % Lanes / group;
@@ -91,7 +91,7 @@ __device__ __forceinline__ typename R::State scan_lanes(typename R::State (&a)[H
 // Inclusive scan of a[h][k] over the threads with the same x in a block of (blockDim.x, ThreadsY)
 // threads, in the order y, h, separately for every k; total[k] gets the total. Uses blockDim.x *
 // ThreadsY * Width * sizeof(State) bytes of shared memory from `shared_offset`, under the rules of
-// reduce_lanes.
+// reduce_groups.
 template <class R, int ThreadsY, int Held, int Width>
 __device__ __forceinline__ void column_scan(typename R::State (&a)[Held][Width],
                                             typename R::State (&total)[Width],

@@ -19,7 +19,7 @@ __device__ __forceinline__ W take_ticket(W* counter) {
 
 // The offsets of the state and the flag of node 0 of a row's tree, the number of tiles, and this
 // tile.
-struct TilePlace {
+struct TileOffsets {
   long long state, flag, tiles, tile;
 };
 
@@ -28,7 +28,7 @@ struct TilePlace {
 template <int Children>
 struct TileLevel {
   long long base, count, node;
-  __device__ __forceinline__ explicit TileLevel(TilePlace place)
+  __device__ __forceinline__ explicit TileLevel(TileOffsets place)
       : base(0), count(place.tiles), node(place.tile) {}
   __device__ __forceinline__ int siblings() const { return static_cast<int>(node % Children); }
   __device__ __forceinline__ bool closes() const {
@@ -53,7 +53,7 @@ union FlagBits {
 };
 
 template <class State>
-__device__ __forceinline__ void publish(State* states, unsigned long long* flags, TilePlace place,
+__device__ __forceinline__ void publish(State* states, unsigned long long* flags, TileOffsets place,
                                         long long node, State state) {
   if constexpr (fits_flag<State>) {
     FlagBits<State> packed = {0};
@@ -68,7 +68,7 @@ __device__ __forceinline__ void publish(State* states, unsigned long long* flags
 
 template <class State>
 __device__ __forceinline__ State await_state(const State* states, const unsigned long long* flags,
-                                             TilePlace place, long long node) {
+                                             TileOffsets place, long long node) {
   const unsigned long long word = wait_until_set(flags, place.flag + node);
   if constexpr (fits_flag<State>) {
     const FlagBits<State> packed = {static_cast<unsigned int>(word)};
@@ -81,11 +81,12 @@ __device__ __forceinline__ State await_state(const State* states, const unsigned
 
 // Returns, to every thread of the block, the combination of all earlier tiles of the row; `own` is
 // this tile's state. Each warp handles one level. A block has 256 threads, enough for 32^8 tiles.
-// Uses 8 * sizeof(State) bytes of shared memory, under the rules of reduce_lanes.
+// Uses 8 * sizeof(State) bytes of shared memory, under the rules of reduce_groups.
 template <class R>
 __device__ __forceinline__ typename R::State look_back(typename R::State own,
                                                        typename R::State* states,
-                                                       unsigned long long* flags, TilePlace place) {
+                                                       unsigned long long* flags,
+                                                       TileOffsets place) {
   using State = typename R::State;
   const int thread = linear_thread(), lane = thread % 32, warp = thread / 32;
   if (thread == 0) publish(states, flags, place, place.tile, own);
@@ -126,10 +127,10 @@ __device__ __forceinline__ typename R::State look_back(typename R::State own,
 // `Width` columns. All threads of an x have own[k] and get before[k]. The states of consecutive
 // nodes are `stride` elements apart; one flag covers all columns of the block. A node has eight
 // siblings, each read by one thread. Uses 8 * blockDim.x * Width * sizeof(State) bytes of shared
-// memory, under the rules of reduce_lanes.
+// memory, under the rules of reduce_groups.
 template <class State, int Width>
 __device__ __forceinline__ void publish_columns(State* states, unsigned long long* flags,
-                                                TilePlace place, long long stride, int valid,
+                                                TileOffsets place, long long stride, int valid,
                                                 long long node, const State (&own)[Width]) {
   if (threadIdx.y == 0) {
 #pragma unroll
@@ -166,7 +167,7 @@ template <class R, int Width>
 __device__ __forceinline__ void look_back_columns(const typename R::State (&own)[Width],
                                                   typename R::State (&before)[Width],
                                                   typename R::State* states,
-                                                  unsigned long long* flags, TilePlace place,
+                                                  unsigned long long* flags, TileOffsets place,
                                                   long long stride, int valid) {
   using State = typename R::State;
   publish_columns(states, flags, place, stride, valid, place.tile, own);

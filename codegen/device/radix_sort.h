@@ -83,7 +83,8 @@ __device__ __forceinline__ void radix_count(long long length, const T* from, W* 
 // The elements of a tile in shared memory.
 template <class T, class I, int Tile>
 struct RadixStage {
-  static constexpr int bytes = Tile * static_cast<int>(sizeof(T) + (has_places<I> ? sizeof(I) : 0));
+  static constexpr int bytes =
+      Tile * static_cast<int>(sizeof(T) + (carries_indices<I> ? sizeof(I) : 0));
   SharedArray<RadixKey<T>> keys;
   SharedArray<I> places;
   __device__ __forceinline__ RadixStage()
@@ -98,7 +99,7 @@ struct RadixStage {
   __device__ __forceinline__ I place(int i) const { return shared_load(places, i); }
   __device__ __forceinline__ void set(int i, RadixKey<T> key, I place) const {
     shared_store(keys, i, key);
-    if constexpr (has_places<I>) shared_store(places, i, place);
+    if constexpr (carries_indices<I>) shared_store(places, i, place);
   }
 };
 
@@ -137,7 +138,7 @@ struct RadixItems {
   // Loads the elements' indices from `from`. In the first pass `from` is null, and the indices are
   // positions in the row.
   __device__ __forceinline__ void load_places(const I* from, long long first, int count) {
-    if constexpr (has_places<I>) {
+    if constexpr (carries_indices<I>) {
 #pragma unroll
       for (int round = 0; round < Items; ++round) {
         const int i = slot(round);

@@ -1,12 +1,12 @@
 //! section sort needs memory shared warp order
 // Stable merge sort of rows. Threads hold Items consecutive elements each; a block sorts or merges
-// a tile of Threads * Items elements in shared memory. With I = NoPlaces only the keys are moved;
+// a tile of Threads * Items elements in shared memory. With I = KeysOnly only the keys are moved;
 // otherwise each key carries its original index in the row.
-struct NoPlaces {};
+struct KeysOnly {};
 template <class I>
-inline constexpr bool has_places = true;
+inline constexpr bool carries_indices = true;
 template <>
-inline constexpr bool has_places<NoPlaces> = false;
+inline constexpr bool carries_indices<KeysOnly> = false;
 
 // Keys and indices of a tile in shared memory. One slot in 33 is unused, to avoid bank conflicts
 // when each lane reads its own consecutive elements.
@@ -22,14 +22,14 @@ struct SortTile {
   __device__ __forceinline__ T key(int i) const { return shared_load(keys, slot(i)); }
   __device__ __forceinline__ void set(int i, T key) const { shared_store(keys, slot(i), key); }
   __device__ __forceinline__ I place(int i) const {
-    if constexpr (has_places<I>) {
+    if constexpr (carries_indices<I>) {
       return shared_load(places, slot(i));
     } else {
       return {};
     }
   }
   __device__ __forceinline__ void set_place(int i, I place) const {
-    if constexpr (has_places<I>) shared_store(places, slot(i), place);
+    if constexpr (carries_indices<I>) shared_store(places, slot(i), place);
   }
 };
 
@@ -116,7 +116,7 @@ struct SortResults {
   __device__ __forceinline__ SortResults at(long long first) const {
     SortResults there = *this;
     there.keys += first;
-    if constexpr (has_places<I>) {
+    if constexpr (carries_indices<I>) {
       there.places += first;
       there.result += first;
     }
@@ -124,7 +124,7 @@ struct SortResults {
   }
   template <class Tile, class Index>
   __device__ __forceinline__ void store_from(const Tile& tile, int i, Index to) const {
-    if constexpr (has_places<I>) {
+    if constexpr (carries_indices<I>) {
       if (last) {
         store(result, to, static_cast<long long>(tile.place(i)));
         return;
@@ -159,7 +159,7 @@ __device__ __forceinline__ void sort_tiles(long long rows, long long length, lon
 #pragma unroll
   for (int k = 0; k < Items; ++k) {
     items.key[k] = tile.key(thread * Items + k);
-    if constexpr (has_places<I>) {
+    if constexpr (carries_indices<I>) {
       items.place[k] = static_cast<I>(first + ((thread * Items + k) & (width - 1)));
     }
   }
@@ -214,7 +214,7 @@ __device__ __forceinline__ void merge_tiles(long long length, long long run, con
   const int thread = static_cast<int>(threadIdx.x);
   const SortTile<T, I, tile_size> tile;
   constexpr int ends_offset = SortTile<T, I, tile_size>::slots *
-                              static_cast<int>(sizeof(T) + (has_places<I> ? sizeof(I) : 0));
+                              static_cast<int>(sizeof(T) + (carries_indices<I> ? sizeof(I) : 0));
   const SharedArray<long long> ends = shared_pointer<long long>(ends_offset);
 
   const long long tiles = (length + tile_size - 1) / tile_size;
@@ -241,7 +241,7 @@ __device__ __forceinline__ void merge_tiles(long long length, long long run, con
     if (i >= count) continue;
     const long long source = start + (i < from_a ? a_first + i : b_first + (i - from_a));
     tile.set(i, load(from, source));
-    if constexpr (has_places<I>) tile.set_place(i, load(from_places, source));
+    if constexpr (carries_indices<I>) tile.set_place(i, load(from_places, source));
   }
   block_barrier();
   SortItems<T, I, Items> items;

@@ -16,7 +16,7 @@ using passes::Store;
 /// Keys and indices are in separate arrays, so that the compiler can vectorise both.
 void HostPrinter::begin_columns(int i) {
   const std::int64_t width = passes::host_columns(plan_);
-  if (!passes::finds_place_by_key(plan_.reductions[i])) {
+  if (!passes::finds_index_by_key(plan_.reductions[i])) {
     out_.line("{}R{}::State a{}[{}];", aligned, i, i, width);
     out_.line("for (Index k = 0; k < count; ++k) a{0}[k] = R{0}::identity();", i);
     return;
@@ -38,7 +38,7 @@ std::string HostPrinter::column_states(const std::vector<int>& reductions,
   std::string text;
   for (const int i : reductions) {
     text +=
-        fmt::format(fmt::runtime(passes::finds_place_by_key(plan_.reductions[i]) ? format_of_key
+        fmt::format(fmt::runtime(passes::finds_index_by_key(plan_.reductions[i]) ? format_of_key
                                                                                  : format_of_state),
                     i);
   }
@@ -56,7 +56,7 @@ void HostPrinter::column_visit(const HostPass& pass) {
   declare_all(body_.needed_for(roots_of(pass), false));
   for (const int i : reductions) {
     const int value = plan_.reductions[i].value;
-    if (passes::finds_place_by_key(plan_.reductions[i])) {
+    if (passes::finds_index_by_key(plan_.reductions[i])) {
       out_.line("const R{0}::Key u{0} = R{0}::key(v{1});", i, value);
       out_.line("y{0} = R{0}::precedes(u{0}, b{0}) ? r : y{0};", i);
       out_.line("b{0} = R{0}::precedes(u{0}, b{0}) ? u{0} : b{0};", i);
@@ -216,7 +216,7 @@ void HostPrinter::columns() {
   out_.open("for (Index k = 0; k < count; ++k)");
   out_.line("const Index {} = column + k;", variable);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    const std::string state = passes::finds_place_by_key(plan_.reductions[i])
+    const std::string state = passes::finds_index_by_key(plan_.reductions[i])
                                   ? fmt::format("{{a{0}[k], x{0}[k]}}", i)
                                   : fmt::format("a{}[k]", i);
     out_.line("const R{0}::State t{0} = {1};", i, state);

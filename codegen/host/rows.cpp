@@ -76,7 +76,7 @@ void HostPrinter::row_stage(int stage) {
     return row_parts();
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const Reduction& reduction = plan_.reductions[i];
-    if (reduction.stage == stage && passes::finds_place_by_key(reduction))
+    if (reduction.stage == stage && passes::finds_index_by_key(reduction))
       row_extreme(static_cast<int>(i));
   }
   for (const HostPass& pass : plan_.host_passes) {
@@ -101,7 +101,7 @@ void HostPrinter::row_parts() {
 }
 
 void HostPrinter::row_extreme(int reduction) {
-  body_.need("first_extreme");
+  body_.need("first_extremum");
   const int value = plan_.reductions[reduction].value;
   out_.line("R{0}::State t{0} = R{0}::identity();", reduction);
   open_runs(plan_.inner, "walk_begin", "walk_end");
@@ -114,7 +114,7 @@ void HostPrinter::row_extreme(int reduction) {
   const passes::Instruction& instruction = plan_.body[value];
   const bool plain = instruction.kind == passes::Instruction::Kind::load &&
                      instruction.dtype != DType::f16 && instruction.dtype != DType::bf16;
-  out_.line("t{0} = op::reduce::first_extreme<R{0}, {1}>(t{0}, first, stop, run, value);",
+  out_.line("t{0} = op::reduce::first_extremum<R{0}, {1}>(t{0}, first, stop, run, value);",
             reduction, plain);
   out_.close();
 }

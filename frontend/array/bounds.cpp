@@ -30,14 +30,14 @@ constexpr std::int64_t decoded(std::int64_t code) {
   return code % 2 == 0 ? code / 2 : -(code / 2) - 1;
 }
 
-NodeRef encoded(const NodeRef& index, const Composer& on) {
+NodeRef encoded(const NodeRef& index, const OpRecorder& on) {
   const NodeRef zero = record_constant(DType::i64, 0);
   const NodeRef twice = on(Op::add, index, index);
   return on(Op::select, on(Op::less, index, zero), on(Op::invert, twice), twice);
 }
 
 /// The indices as i64, clamped to [-farthest, farthest].
-NodeRef bounded(const NodeRef& index, const Composer& on) {
+NodeRef bounded(const NodeRef& index, const OpRecorder& on) {
   const auto limit = static_cast<double>(farthest);
   if (index->dtype == DType::u64)
     return on.cast(on(Op::minimum, index, record_constant(DType::u64, limit)), DType::i64);
@@ -58,7 +58,7 @@ std::string out_of_bounds(std::int64_t index, std::size_t axis, const std::strin
 void check_bounds(const char* what, const NodeRef& index, const NodeRef& node, std::size_t axis,
                   const SourceLocation& where) {
   if (!is_checking() || ir::element_count(index->shape) == ir::Dim(0)) return;
-  const Composer on{where};
+  const OpRecorder on{where};
   const ir::Dim extent = node->shape[axis];
   const NodeRef place = bounded(index, on), end = on.extent(extent);
   const NodeRef outside = on(Op::logical_or, on(Op::greater_equal, place, end),

@@ -11,13 +11,13 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
+using frontend::AtLocation;
 using frontend::binary;
-using frontend::Here;
 using frontend::NodeRef;
 using frontend::unary;
 using ir::Op;
@@ -26,7 +26,7 @@ namespace {
 
 /// sin(pi x) / (pi x). The angle is reduced to within half a turn of 0, where the sine is exact.
 Array complex_sinc(const Operand& x) {
-  const Here here(x);
+  const AtLocation here(x);
   constexpr double pi = 3.14159265358979323846;
   const Array real_part = real(x), imaginary_part = imag(x);
   const Array turns = rint(here(multiply(here(real_part), here(Scalar(0.5)))));
@@ -188,7 +188,7 @@ Array isclose(const Operand& x, const Operand& y, const Operand& rtol, const Ope
               bool equal_nan) {
   // As in NumPy, only y is converted to an inexact dtype. Scalars stay weak, and so does the
   // tolerance.
-  const Here here(x);
+  const AtLocation here(x);
   if (y.array() == nullptr && !y.scalar().is_inexact())
     return isclose(x, here(Scalar(frontend::value_of(y.scalar()))), rtol, atol, equal_nan);
   if (!is_inexact(dtype_of_operand(y)))
@@ -219,7 +219,7 @@ bool allclose(const Operand& x, const Operand& y, const Operand& rtol, const Ope
 bool array_equal(const Operand& x, const Operand& y, bool equal_nan) {
   const NodeRef a = frontend::node_of("array_equal", x), b = frontend::node_of("array_equal", y);
   if (a->shape != b->shape) return false;
-  const Here here(x);
+  const AtLocation here(x);
   Array same = equal(x, y);
   if (equal_nan) {
     const Array both = logical_and(here(isnan(x)), here(isnan(y)));
@@ -243,7 +243,7 @@ namespace {
 /// True where x is that infinity; false for dtypes without infinities.
 Array is_infinity(const char* op, const Operand& x, double infinity) {
   const NodeRef node = frontend::node_of(op, x);
-  const Here here(x);
+  const AtLocation here(x);
   if (is_complex(node->dtype)) {
     throw DTypeError(
         frontend::at(fmt::format("{}({}): complex numbers have no sign; take the real part", op,

@@ -14,14 +14,15 @@ namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Composer;
 using frontend::describe;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::rank_of;
 using frontend::Site;
 using ir::Op;
 
-std::vector<NodeRef> frontend::unraveled(NodeRef flat, const ir::Shape& shape, const Composer& on) {
+std::vector<NodeRef> frontend::unraveled(NodeRef flat, const ir::Shape& shape,
+                                         const OpRecorder& on) {
   std::vector<NodeRef> result(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 1;) {
     const NodeRef extent = on.extent(shape[axis]);
@@ -57,7 +58,7 @@ std::int64_t size_of(std::string_view op, const Shape& shape, const Site& site) 
 
 /// Integers or bools, as int64. With `checked`, a scalar must lie in [0, bound).
 NodeRef whole_numbers(std::string_view op, const Operand& given, std::int64_t bound, bool checked,
-                      const Composer& on) {
+                      const OpRecorder& on) {
   const NodeRef node = frontend::node_of(op, given);
   if (is_inexact(node->dtype)) {
     throw DTypeError(
@@ -77,7 +78,7 @@ NodeRef whole_numbers(std::string_view op, const Operand& given, std::int64_t bo
   return on.cast(node, DType::i64);
 }
 
-NodeRef nearest_inside(const NodeRef& index, std::int64_t bound, const Composer& on) {
+NodeRef nearest_inside(const NodeRef& index, std::int64_t bound, const OpRecorder& on) {
   return on(Op::maximum, on(Op::minimum, index, number(bound - 1)), number(0));
 }
 
@@ -93,7 +94,7 @@ bool is_empty(const NodeRef& node) { return ir::element_count(node->shape) == ir
 
 std::vector<Array> unravel_index(const Operand& indices, const Shape& shape,
                                  std::string_view order) {
-  const Composer on{indices.where()};
+  const OpRecorder on{indices.where()};
   const bool c_order = is_c_order("unravel_index", order, on.site);
   const std::int64_t size = size_of("unravel_index", shape, on.site);
   const NodeRef given = whole_numbers("unravel_index", indices, size, true, on);
@@ -117,7 +118,7 @@ namespace {
 
 /// A coordinate, brought into the range of its axis.
 NodeRef coordinate(const Operand& given, std::int64_t extent, std::string_view mode,
-                   const Composer& on) {
+                   const OpRecorder& on) {
   if (mode != "raise" && mode != "wrap" && mode != "clip") {
     throw ValueError(
         at(fmt::format("ravel_multi_index: mode is raise, wrap or clip, not {}", mode), on.site));
@@ -132,7 +133,7 @@ NodeRef coordinate(const Operand& given, std::int64_t extent, std::string_view m
 Array ravel_multi_index(std::span<const Operand> coordinates, const Shape& shape,
                         const std::vector<std::string_view>& modes, std::string_view order,
                         SourceLocation where) {
-  const Composer on{where};
+  const OpRecorder on{where};
   const bool c_order = is_c_order("ravel_multi_index", order, where);
   const std::int64_t size = size_of("ravel_multi_index", shape, where);
   const auto check_count = [&](std::size_t count, const char* what) {
@@ -177,7 +178,8 @@ constexpr std::int64_t most_columns = std::int64_t{1} << 31;
 /// cumulative element counts of the rows.
 class Triangle {
  public:
-  Triangle(std::int64_t rows, std::int64_t columns, std::int64_t k, bool upper, const Composer& on)
+  Triangle(std::int64_t rows, std::int64_t columns, std::int64_t k, bool upper,
+           const OpRecorder& on)
       : rows_(std::max<std::int64_t>(rows, 0)),
         columns_(std::max<std::int64_t>(columns, 0)),
         k_(std::clamp(k, -rows_ - 1, columns_ + 1) - (upper ? 1 : 0)),
@@ -223,7 +225,7 @@ class Triangle {
   std::int64_t rows_, columns_;
   std::int64_t k_;  ///< the last diagonal of the lower triangle, or below the upper one
   bool upper_;
-  const Composer& on_;
+  const OpRecorder& on_;
 };
 
 std::vector<Array> triangle_of(std::string_view op, std::int64_t rows, std::int64_t columns,
@@ -233,7 +235,7 @@ std::vector<Array> triangle_of(std::string_view op, std::int64_t rows, std::int6
     throw ShapeError(
         at(fmt::format("{}: {} columns are more than {}", op, columns, most_columns), where));
   }
-  const Composer on{where};
+  const OpRecorder on{where};
   return Triangle(rows, columns, k, upper, on).indices();
 }
 
@@ -265,7 +267,7 @@ std::vector<Array> triu_indices_from(const Operand& x, std::int64_t k) {
 }
 
 std::vector<Array> diag_indices(std::int64_t n, std::int64_t ndim, SourceLocation where) {
-  const Composer on{where};
+  const OpRecorder on{where};
   const Array places = Access::make(on.places(std::max<std::int64_t>(n, 0)));
   return std::vector<Array>(static_cast<std::size_t>(std::max<std::int64_t>(ndim, 0)), places);
 }
@@ -293,14 +295,14 @@ std::vector<Array> diag_indices_from(const Operand& x) {
 }
 
 std::vector<Array> ix_(Arrays vectors, SourceLocation where) {
-  const Composer on{where};
+  const OpRecorder on{where};
   std::vector<Array> result;
   for (std::size_t axis = 0; axis < vectors.size(); ++axis) {
     NodeRef node = Access::node(vectors[axis], where);
     if (rank_of(node) != 1) {
       throw ShapeError(at(fmt::format("ix_: takes vectors, not {}", describe(*node)), where));
     }
-    if (is_boolean(node->dtype)) node = frontend::nonzero_places("ix_", node, where).front();
+    if (is_boolean(node->dtype)) node = frontend::nonzero_indices("ix_", node, where).front();
     ir::Shape shape(vectors.size(), 1);
     shape[axis] = node->shape[0];
     result.push_back(Access::make(on.reshape(node, std::move(shape))));
@@ -309,7 +311,7 @@ std::vector<Array> ix_(Arrays vectors, SourceLocation where) {
 }
 
 void fill_diagonal(Array& x, const Operand& values, bool wrap) {
-  const Composer on{values.where()};
+  const OpRecorder on{values.where()};
   const NodeRef node = Access::node(x, values.where());
   const Shape shape = diagonal_shape("fill_diagonal", node, false, on.site);
   const NodeRef value = on.flat(frontend::element_node("fill_diagonal", values, node->dtype));

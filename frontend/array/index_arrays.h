@@ -7,6 +7,6 @@
 namespace heddle::frontend {
 
 /// Converts flat indices, which must be inside the shape, to coordinates in C order.
-std::vector<NodeRef> unraveled(NodeRef flat, const ir::Shape& shape, const Composer& on);
+std::vector<NodeRef> unraveled(NodeRef flat, const ir::Shape& shape, const OpRecorder& on);
 
 }  // namespace heddle::frontend

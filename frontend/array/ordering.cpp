@@ -11,40 +11,42 @@ namespace heddle::frontend {
 
 using ir::Op;
 
-NodeRef Composer::transpose(const NodeRef& node, std::vector<std::int64_t> axes) const {
+NodeRef OpRecorder::transpose(const NodeRef& node, std::vector<std::int64_t> axes) const {
   return permute(node, std::move(axes), site);
 }
 
-NodeRef Composer::reduce(ir::Op op, const NodeRef& node, std::vector<std::int64_t> axes) const {
+NodeRef OpRecorder::reduce(ir::Op op, const NodeRef& node, std::vector<std::int64_t> axes) const {
   ir::Attributes attributes;
   attributes.axes = std::move(axes);
   return record(op, {node}, std::move(attributes), site);
 }
 
-NodeRef Composer::sort(const ir::CallOp& op, const NodeRef& node, std::int64_t axis) const {
+NodeRef OpRecorder::sort(const ir::CallOp& op, const NodeRef& node, std::int64_t axis) const {
   return record(ir::Op::call, {node}, ir::call_attributes(op, {{"axis", axis}}), site);
 }
 
-NodeRef Composer::part(const NodeRef& node, std::int64_t axis, ir::Dim first, ir::Dim count) const {
+NodeRef OpRecorder::part(const NodeRef& node, std::int64_t axis, ir::Dim first,
+                         ir::Dim count) const {
   return slice_along(node, axis, first, count, 1, site);
 }
 
-NodeRef Composer::flip(const NodeRef& node, std::int64_t axis) const {
+NodeRef OpRecorder::flip(const NodeRef& node, std::int64_t axis) const {
   return reverse_along(node, {&axis, 1}, site);
 }
 
-NodeRef Composer::gather(const NodeRef& node, const NodeRef& indices, std::int64_t axis) const {
+NodeRef OpRecorder::gather(const NodeRef& node, const NodeRef& indices, std::int64_t axis) const {
   return take_along(node, indices, static_cast<std::size_t>(axis), site);
 }
 
-NodeRef Composer::scatter_add(const NodeRef& values, const NodeRef& indices, ir::Dim length) const {
+NodeRef OpRecorder::scatter_add(const NodeRef& values, const NodeRef& indices,
+                                ir::Dim length) const {
   ir::Attributes attributes;
   attributes.axes = {0};
   attributes.shape = {length};
   return record(Op::scatter_add, {values, indices}, std::move(attributes), site);
 }
 
-NodeRef Composer::extent(ir::Dim extent) const {
+NodeRef OpRecorder::extent(ir::Dim extent) const {
   if (extent.is_constant()) {
     return record_scalar(DType::i64, static_cast<std::uint64_t>(extent.constant()), true);
   }
@@ -54,7 +56,7 @@ NodeRef Composer::extent(ir::Dim extent) const {
 
 Along along_axis(std::string_view op, const Operand& x, const Axes& axis) {
   const NodeRef node = node_of(op, x);
-  if (axis.all()) return {Composer{x.where()}.flat(node), 0};
+  if (axis.all()) return {OpRecorder{x.where()}.flat(node), 0};
   if (axis.values().size() != 1) {
     throw ValueError(at(
         fmt::format("{}({}): takes one axis, or none for the flattened array", op, describe(*node)),

@@ -10,7 +10,7 @@
 namespace heddle::frontend {
 
 /// Records the ops that functions are composed of, all with the caller's source location.
-struct Composer {
+struct OpRecorder {
   SourceLocation site;
 
   template <class... Nodes>

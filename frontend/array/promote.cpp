@@ -44,7 +44,7 @@ Part part_of(const Operand& operand) {
 /// True for a weak integer that does not fit int64.
 bool is_beyond_default(const Operand& operand, const Part& part) {
   if (!part.weak || part.dtype != DType::u64) return false;
-  return operand.array() != nullptr || side_of(operand.scalar(), DType::i64) != 0;
+  return operand.array() != nullptr || compare_with_range(operand.scalar(), DType::i64) != 0;
 }
 
 /// NEP 50: if a weak scalar has a higher kind than the array, the result is that kind's default
@@ -134,16 +134,16 @@ Array record_in(Op op, Operands operands, DType dtype) {
   return finish(record(op, nodes, {}, operands[0]->where()), operands);
 }
 
-/// side_of() an integer scalar operand, 0 for other operands. For a traced scalar argument, the
-/// trace is then valid only for values on that side.
+/// compare_with_range() an integer scalar operand, 0 for other operands. For a traced scalar
+/// argument, the trace is then valid only for values on that side.
 int side_of_operand(const Operand& operand, DType dtype) {
   if (operand.array() == nullptr) {
     const Scalar& scalar = operand.scalar();
-    return scalar.is_inexact() ? 0 : side_of(scalar, dtype);
+    return scalar.is_inexact() ? 0 : compare_with_range(scalar, dtype);
   }
   const NodeRef node = Access::node(*operand.array(), operand.where());
   if (!node->weak || is_inexact(node->dtype)) return 0;
-  return Trace::current()->assume_side(node, dtype);
+  return Trace::current()->assume_range_side(node, dtype);
 }
 
 Scalar scalar_of(const Operand& operand) {
@@ -285,9 +285,9 @@ Array load_exponent(Op op, Operands operands) {
   const DType dtype = floating_dtype(common_dtype({&x, 1}));
   const Part exponent = part_of(y);
   if (is_inexact(exponent.dtype)) {
-    throw DTypeError(at(
-        fmt::format("{}: the exponent must be an integer, not {}", name, numpy_name_of(exponent.dtype)),
-        y.where()));
+    throw DTypeError(at(fmt::format("{}: the exponent must be an integer, not {}", name,
+                                    numpy_name_of(exponent.dtype)),
+                        y.where()));
   }
   NodeRef node = node_of(name, y, exponent.scalar ? DType::i64 : exponent.dtype, false);
   const Site site = x->where();
@@ -360,7 +360,8 @@ Array elementwise(Op op, std::initializer_list<const Operand*> list) {
   const ir::OpInfo& info = ir::info(op);
   const SourceLocation where = operands[0]->where();
   if (info.rule == TypeRule::load_exponent) return load_exponent(op, operands);
-  if (info.rule == TypeRule::draw || info.rule == TypeRule::draw_single) return draw(op, operands);
+  if (info.rule == TypeRule::draw || info.rule == TypeRule::sample_single)
+    return draw(op, operands);
   if (info.rule == TypeRule::comparison) return compare(op, operands);
   if (info.rule == TypeRule::select) {
     return select(*operands[0], *operands[1], *operands[2], info.name);
@@ -456,10 +457,11 @@ Array in_place(std::string_view op, const Array& before, const Array& after, con
                         site));
   }
   if (!can_cast_same_kind(new_node->dtype, old_node->dtype)) {
-    throw DTypeError(at(fmt::format("{}: the result is {} and cannot be stored in an array of {}; "
-                                    "write x = x ... or cast",
-                                    op, numpy_name_of(new_node->dtype), numpy_name_of(old_node->dtype)),
-                        site));
+    throw DTypeError(
+        at(fmt::format("{}: the result is {} and cannot be stored in an array of {}; "
+                       "write x = x ... or cast",
+                       op, numpy_name_of(new_node->dtype), numpy_name_of(old_node->dtype)),
+           site));
   }
   return Access::make(cast_to(new_node, old_node->dtype, site));
 }

@@ -130,7 +130,7 @@ class RegionBuilder {
                                       describe(*index), describe(*node_), axis_),
                           site_));
     }
-    const std::vector<NodeRef> places = nonzero_places("indexing by a mask", index, site_);
+    const std::vector<NodeRef> places = nonzero_indices("indexing by a mask", index, site_);
     if (index->shape.empty()) {
       // A 0-d mask selects the whole rest once or not at all.
       region_.indexed.push_back({region_.result.size(), places.front()});

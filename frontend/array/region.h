@@ -37,7 +37,7 @@ NodeRef sliced(const NodeRef& node, const Region& region, const Site& site);
 
 /// The indices of the true or nonzero elements of a mask, in C order: one i64[count] for each axis,
 /// at least one. Evaluates and waits. TraceError, naming `op`, inside a trace.
-std::vector<NodeRef> nonzero_places(std::string_view op, const NodeRef& mask,
-                                    const SourceLocation& site);
+std::vector<NodeRef> nonzero_indices(std::string_view op, const NodeRef& mask,
+                                     const SourceLocation& site);
 
 }  // namespace heddle::frontend

@@ -23,9 +23,9 @@ namespace heddle {
 using frontend::Access;
 using frontend::at;
 using frontend::AxisIndex;
-using frontend::Composer;
 using frontend::describe;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::Site;
 using ir::Op;
 
@@ -59,7 +59,7 @@ NodeRef index_node(std::string_view op, const Operand& indices, const NodeRef& n
     }
     return index;
   }
-  const Composer on{site};
+  const OpRecorder on{site};
   const NodeRef wide = on.cast(index, DType::i64);
   if (mode == "wrap") return on(Op::remainder, wide, on.extent(node->shape[axis]));
   // Indices that count from the end are negative, so they are clipped to 0.
@@ -83,7 +83,7 @@ void refuse_in_trace(std::string_view op, const Site& site) {
 }
 
 /// The computed cumulative sums of integers (1-d, at least one), and the last of them.
-std::pair<NodeRef, std::int64_t> running_sums(const NodeRef& node, const Composer& on) {
+std::pair<NodeRef, std::int64_t> running_sums(const NodeRef& node, const OpRecorder& on) {
   const NodeRef sums = on.reduce(Op::cumsum, on.cast(node, DType::i64), {0});
   const Array computed = Access::make(sums);
   computed.eval();
@@ -111,16 +111,16 @@ Array slices_where(std::string_view op, const Operand& condition, const NodeRef&
     const Array within = all(slice(0, length));
     return slices_where(op, {within, site}, node, axis, site);
   }
-  const std::vector<NodeRef> places = frontend::nonzero_places(op, mask, site);
+  const std::vector<NodeRef> places = frontend::nonzero_indices(op, mask, site);
   return Access::make(frontend::take_at(node, {{AxisIndex{axis, places[0]}}}, true, site));
 }
 
 }  // namespace
 
-std::vector<NodeRef> frontend::nonzero_places(std::string_view op, const NodeRef& mask,
-                                              const SourceLocation& site) {
+std::vector<NodeRef> frontend::nonzero_indices(std::string_view op, const NodeRef& mask,
+                                               const SourceLocation& site) {
   refuse_in_trace(op, site);
-  const Composer on{site};
+  const OpRecorder on{site};
   const NodeRef flat = on.flat(on.cast(mask, DType::boolean));
   NodeRef positions = on.places(0);
   if (!(flat->shape[0] == ir::Dim(0))) {
@@ -145,8 +145,8 @@ Array take(const Operand& x, const Operand& indices, std::optional<std::int64_t>
 namespace {
 
 /// An index array with the array's rank.
-NodeRef index_beside(const char* op, const NodeRef& node, const Operand& indices, std::size_t axis,
-                     const SourceLocation& site) {
+NodeRef index_with_rank(const char* op, const NodeRef& node, const Operand& indices,
+                        std::size_t axis, const SourceLocation& site) {
   const NodeRef index = index_node(op, indices, node, axis, "raise");
   frontend::check_bounds(op, index, node, axis, site);
   if (index->shape.size() != node->shape.size()) {
@@ -162,7 +162,7 @@ NodeRef index_beside(const char* op, const NodeRef& node, const Operand& indices
 Array take_along_axis(const Operand& x, const Operand& indices, std::int64_t axis) {
   const NodeRef node = frontend::node_of("take_along_axis", x);
   const std::size_t place = place_of("take_along_axis", node, axis, x.where());
-  const NodeRef index = index_beside("take_along_axis", node, indices, place, x.where());
+  const NodeRef index = index_with_rank("take_along_axis", node, indices, place, x.where());
   return Access::make(frontend::take_along(node, index, place, x.where()));
 }
 
@@ -179,7 +179,7 @@ void put(Array& x, const Operand& indices, const Operand& values, std::string_vi
   if (value->shape[0] == ir::Dim(0)) return;
   NodeRef repeated = value;
   if (!(value->shape[0] == index->shape[0]) && !(value->shape[0] == ir::Dim(1))) {
-    const Composer on{site};
+    const OpRecorder on{site};
     const NodeRef number =
         on(Op::remainder, on.places(index->shape[0]), on.extent(value->shape[0]));
     repeated = frontend::take_along(value, number, 0, site);
@@ -192,7 +192,7 @@ void put_along_axis(Array& x, const Operand& indices, const Operand& values, std
   const SourceLocation site = indices.where();
   const NodeRef node = Access::node(x, site);
   const std::size_t place = place_of("put_along_axis", node, axis, site);
-  const NodeRef index = index_beside("put_along_axis", node, indices, place, site);
+  const NodeRef index = index_with_rank("put_along_axis", node, indices, place, site);
   const NodeRef value = frontend::node_of("put_along_axis", values, node->dtype);
   x = Access::make(frontend::put_along(node, index, place, value, site));
 }
@@ -203,21 +203,21 @@ std::vector<Array> nonzero(const Operand& x) {
     throw ShapeError(at("nonzero: a 0-d array has no axes; take nonzero of ravel()", x.where()));
   }
   std::vector<Array> result;
-  for (NodeRef& place : frontend::nonzero_places("nonzero", node, x.where()))
+  for (NodeRef& place : frontend::nonzero_indices("nonzero", node, x.where()))
     result.push_back(Access::make(std::move(place)));
   return result;
 }
 
 Array flatnonzero(const Operand& x) {
   const NodeRef flat = frontend::flatten(frontend::node_of("flatnonzero", x), x.where());
-  return Access::make(frontend::nonzero_places("flatnonzero", flat, x.where()).front());
+  return Access::make(frontend::nonzero_indices("flatnonzero", flat, x.where()).front());
 }
 
 Array argwhere(const Operand& x) {
   const NodeRef node = frontend::node_of("argwhere", x);
-  const auto places = frontend::nonzero_places("argwhere", node, x.where());
+  const auto places = frontend::nonzero_indices("argwhere", node, x.where());
   if (node->shape.empty()) {
-    const Composer on{x.where()};
+    const OpRecorder on{x.where()};
     return Access::make(on.part(on.reshape(places[0], {places[0]->shape[0], 1}), 1, 0, 0));
   }
   std::vector<Array> columns;
@@ -241,7 +241,7 @@ Array extract(const Operand& condition, const Operand& x) {
 namespace {
 
 /// Whether any element is nonzero, then for each axis the first and the last index with a nonzero.
-std::vector<std::int64_t> bounds_of_nonzero(const NodeRef& node, const Composer& on) {
+std::vector<std::int64_t> bounds_of_nonzero(const NodeRef& node, const OpRecorder& on) {
   const int rank = frontend::rank_of(node);
   const NodeRef flags = on.cast(node, DType::boolean);
   const auto as_vector = [&](const NodeRef& value) {
@@ -264,7 +264,7 @@ std::vector<std::int64_t> bounds_of_nonzero(const NodeRef& node, const Composer&
 }  // namespace
 
 Array trim_zeros(const Operand& x, std::string_view trim, const Axes& axes) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   NodeRef node = frontend::node_of("trim_zeros", x);
   const bool front = trim.find_first_of("fF") != std::string_view::npos;
   const bool back = trim.find_first_of("bB") != std::string_view::npos;
@@ -293,7 +293,7 @@ Array repeat(const Operand& x, const Array& counts, std::optional<std::int64_t> 
   const NodeRef node = axis ? given_node : frontend::flatten(given_node, site);
   const std::size_t place = place_of("repeat", node, axis.value_or(0), site);
   refuse_in_trace("repeat", site);
-  const Composer on{site};
+  const OpRecorder on{site};
   const NodeRef given = index_node("repeat", {counts, site}, node, place, "raise");
   const NodeRef each =
       on.cast(frontend::broadcast_to_shape(given, {node->shape[place]}, site), DType::i64);

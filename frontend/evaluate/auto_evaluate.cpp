@@ -59,7 +59,7 @@ std::size_t common_context(const Anchor& anchor, const Recorder& recorder) {
 /// True if the thread's loop has come back to the anchor: every operation before the anchor that
 /// was recorded again since then also precedes the current position. Operations that were not
 /// recorded again came before the loop.
-bool comes_round(const Anchor& anchor, const Recorder& recorder) {
+bool is_back_at_anchor(const Anchor& anchor, const Recorder& recorder) {
   const std::size_t common = common_context(anchor, recorder);
   if (common == 0) return false;
   if (common == anchor.context.size()) return true;
@@ -98,7 +98,7 @@ enum class Memory : std::uint8_t { suffices, wasted, is_short };
 /// Work that makes more bytes than it frees should be evaluated while there is memory for it.
 /// Inside an expression (`!assigned`) only freed bytes count, because intermediate values are not
 /// stored yet.
-Memory judge(const PendingMemory& memory, std::int64_t floor, bool assigned) {
+Memory judge(const MemoryEffect& memory, std::int64_t floor, bool assigned) {
   const std::size_t half = runtime::pool_of(runtime::current_device()).available() / 2;
   const auto exceeds_half = [&](std::int64_t bytes) {
     return bytes > 0 && static_cast<std::size_t>(bytes) > half;
@@ -130,7 +130,7 @@ Memory look(Recorder& recorder, std::int64_t& look_at, const Node* value, bool a
 }
 
 bool at_anchor(const Policy& policy, const Recorder& recorder) {
-  if (policy.window_from_anchor && comes_round(policy.last, recorder)) return true;
+  if (policy.window_from_anchor && is_back_at_anchor(policy.last, recorder)) return true;
   return std::any_of(policy.anchors.begin(), policy.anchors.end(), [&](const Anchor& anchor) {
     return anchor.context.size() == context_length &&
            common_context(anchor, recorder) == context_length;

@@ -11,7 +11,7 @@
 #include "heddle/error.h"
 
 #include "frontend/graph/graph_walk.h"
-#include "frontend/graph/mix.h"
+#include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/placement.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
@@ -30,7 +30,7 @@ namespace {
 struct Prepared {
   std::shared_ptr<const runtime::Executable> executable;
   std::vector<std::uint32_t> result;
-  std::vector<std::uint32_t> open;           ///< GraphWalk::open of the original walk
+  std::vector<std::uint32_t> open;           ///< EvaluationGraph::open of the original walk
   std::vector<runtime::Argument> extras;     ///< follow the walk's own arguments
   std::shared_ptr<const ir::Graph> general;  ///< runtime::SiteProgram::general
 };
@@ -86,10 +86,10 @@ ir::Condition& evaluation_ended() {
 /// Throws a DeviceError that names the op at which arrays of several devices meet. Recording checks
 /// that operands are on one device, but an operand without a device may since have been computed on
 /// another one.
-[[noreturn]] void refuse_devices(const GraphWalk& walk) {
+[[noreturn]] void refuse_devices(const EvaluationGraph& walk) {
   std::vector<std::optional<runtime::Device>> devices;
   const std::uint32_t* operand = walk.positions.data();
-  for (const GraphWalk::Entry& entry : walk.order) {
+  for (const EvaluationGraph::Entry& entry : walk.order) {
     std::optional<runtime::Device>& device = devices.emplace_back();
     if (entry.kind == Node::Kind::array) device = entry.node->value.buffer->device();
     std::vector<PlacedOperand> operands;
@@ -102,7 +102,7 @@ ir::Condition& evaluation_ended() {
 }
 
 /// The device of the leaves, or the thread's current device if there are no leaves with a device.
-runtime::Device device_of(const GraphWalk& walk) {
+runtime::Device device_of(const EvaluationGraph& walk) {
   std::optional<runtime::Device> device;
   for (const std::uint32_t leaf : walk.leaves) {
     if (walk.order[leaf].kind != Node::Kind::array) continue;
@@ -160,13 +160,13 @@ std::vector<NodeRef> take_of_one_device(std::vector<NodeRef>& nodes) {
 /// One run of a walk's program: claims the nodes, runs the program, sets the nodes' values.
 class Run {
  public:
-  explicit Run(GraphWalk walk) : walk_(std::move(walk)) {}
+  explicit Run(EvaluationGraph walk) : walk_(std::move(walk)) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
   /// graph_mutex() must be held.
   void claim() {
-    for (const GraphWalk::Entry& entry : walk_.order) {
+    for (const EvaluationGraph::Entry& entry : walk_.order) {
       if (entry.kind == Node::Kind::operation) entry.node->claim = &evaluation_;
     }
   }
@@ -178,7 +178,7 @@ class Run {
       const std::shared_ptr<const Prepared> prepared = prepare(device);
       collect_arguments(*prepared);
       collect_lines(*prepared);
-      runtime::CallerLines lines{std::span<const ir::Location>(lines_)};
+      runtime::CallerLocations lines{std::span<const ir::Location>(lines_)};
       std::optional<ir::Graph> graph;
       if (ir::kernels_watched()) [[unlikely]] {
         std::vector<std::uint32_t> result;
@@ -203,7 +203,7 @@ class Run {
  private:
   std::shared_ptr<const Prepared> prepare(runtime::Device device) {
     const auto on_device = [&](const ir::Hash128& key) {
-      return Mix()
+      return HashCombiner()
           .hash(key)
           .number(static_cast<std::uint64_t>(device.kind))
           .number(static_cast<std::uint64_t>(device.ordinal))
@@ -223,7 +223,7 @@ class Run {
     options.aligned.assign(starts, true);
     options.donated.insert(options.donated.end(), walk_.donated.begin(), walk_.donated.end());
     options.aligned.insert(options.aligned.end(), walk_.aligned.begin(), walk_.aligned.end());
-    runtime::SiteProgram program = runtime::program_at(place(), graph, options, device);
+    runtime::SiteProgram program = runtime::executable_for_site(place(), graph, options, device);
     prepared->executable = std::move(program.executable);
     prepared->extras = std::move(program.extras);
     prepared->general = std::move(program.general);
@@ -239,7 +239,7 @@ class Run {
       const Site& site = node->site;
       lines.emplace(site.location.file, (std::uint64_t{site.location.line} << 32) | site.column);
     }
-    Mix mix;
+    HashCombiner mix;
     for (const auto& [file, line] : lines)
       mix.number(reinterpret_cast<std::uintptr_t>(file)).number(line);
     return mix.finish();
@@ -294,12 +294,12 @@ class Run {
 
   void unclaim() {
     ++evaluations_ended;
-    for (const GraphWalk::Entry& entry : walk_.order) {
+    for (const EvaluationGraph::Entry& entry : walk_.order) {
       if (entry.kind == Node::Kind::operation) entry.node->claim = nullptr;
     }
   }
 
-  GraphWalk walk_;
+  EvaluationGraph walk_;
   Evaluation evaluation_;
   std::vector<runtime::DeviceArray> starts_;
   std::vector<runtime::ArgumentView> arguments_;
@@ -325,7 +325,7 @@ std::unique_ptr<Run> claim_graph(const Roots& roots, bool only_escaping, bool wa
   std::unique_lock lock(graph_mutex());
   for (;;) {
     const std::span<const NodeRef> nodes = roots();
-    GraphWalk walk = walk_graph(nodes, only_escaping);
+    EvaluationGraph walk = collect_evaluation_graph(nodes, only_escaping);
     if (walk.busy_here && !only_escaping) refuse_own(*nodes[0]);
     if (walk.busy && (walk.busy_here || !wait)) return nullptr;
     if (walk.busy) {

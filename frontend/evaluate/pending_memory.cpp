@@ -32,7 +32,7 @@ void free_pending(runtime::Device device, std::size_t wanted) {
       recorder.pending_count() == 0 || runtime::Stream::current(device).capturing()) {
     return;
   }
-  const PendingMemory memory = memory_of_pending(recorder);
+  const MemoryEffect memory = memory_of_pending(recorder);
   if (memory.frees <= memory.makes) return;
   busy = true;
   try {
@@ -48,12 +48,12 @@ void free_pending(runtime::Device device, std::size_t wanted) {
 
 }  // namespace
 
-PendingMemory memory_of_pending(Recorder& recorder, const Node* value) {
-  PendingMemory memory;
+MemoryEffect memory_of_pending(Recorder& recorder, const Node* value) {
+  MemoryEffect memory;
   std::vector<NodeRef> nodes;  // released after the lock
   const std::lock_guard lock(graph_mutex());
   nodes = recorder.unclaimed();
-  const GraphWalk walk = walk_graph(nodes, true);
+  const EvaluationGraph walk = collect_evaluation_graph(nodes, true);
   if (walk.busy) return memory;
   for (std::size_t i = 0; i < walk.leaves.size(); ++i) {
     if (walk.donated[i]) memory.frees += bytes_of(*walk.order[walk.leaves[i]].node);

@@ -42,7 +42,7 @@ void Profile::save_trace(const std::string& path) const {
 }
 
 void set_kernel_history(std::size_t count) {
-  runtime::watch_as_environment_says();
+  runtime::start_requested_observers();
   runtime::set_kernel_history(count);
 }
 

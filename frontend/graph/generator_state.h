@@ -13,7 +13,7 @@ struct GeneratorState {
   static constexpr std::uint64_t first_child = std::uint64_t{1} << 63;
   explicit GeneratorState(std::uint64_t key) : key(key) {}
 
-  std::uint64_t next_draw() {
+  std::uint64_t next_sample_key() {
     return heddle_scalar::philox(key, draws.fetch_add(1, std::memory_order_relaxed));
   }
   std::uint64_t next_child() {

@@ -10,7 +10,7 @@
 
 #include "frontend/graph/depth_first.h"
 #include "frontend/graph/graph_builder.h"
-#include "frontend/graph/mix.h"
+#include "frontend/graph/hash_combiner.h"
 #include "ir/graph/generalize.h"
 #include "ir/types/fields.h"
 
@@ -30,7 +30,7 @@ class Walker {
   Walker(std::span<const NodeRef> roots, bool only_escaping)
       : roots_(roots), only_escaping_(only_escaping) {}
 
-  GraphWalk run() {
+  EvaluationGraph run() {
     static std::uint64_t walks = 0;
     id_ = ++walks;
     for (const NodeRef& root : roots_) visit(*root);
@@ -88,13 +88,13 @@ class Walker {
 
   void close(Node& node) {
     node.position = static_cast<std::uint32_t>(walk_.order.size());
-    GraphWalk::Entry entry{&node, node.kind};
+    EvaluationGraph::Entry entry{&node, node.kind};
     if (is_pending(node)) {
       entry.operand_count = static_cast<std::uint32_t>(node.operands().size());
       for (const NodeRef& operand : node.operands()) walk_.positions.push_back(operand->position);
       if (ir::fields_of(node.op).region) {
         walk_.regions.push_back(node.position);
-        walk_.open.push_back(node.open_starts);
+        walk_.open.push_back(node.dynamic_starts);
       }
     } else if (node.evaluated() && node.kind != Node::Kind::constant) {
       entry.kind = Node::Kind::array;
@@ -107,7 +107,7 @@ class Walker {
     std::vector<std::uint32_t> depths(walk_.order.size(), 0);
     const std::uint32_t* operand = walk_.positions.data();
     for (std::size_t i = 0; i < walk_.order.size(); ++i) {
-      const GraphWalk::Entry& entry = walk_.order[i];
+      const EvaluationGraph::Entry& entry = walk_.order[i];
       std::uint32_t depth = 0;
       for (std::uint32_t k = 0; k < entry.operand_count; ++k) {
         depth = std::max(depth, depths[*operand++]);
@@ -154,7 +154,7 @@ class Walker {
   }
 
   void make_key() {
-    Mix mix;
+    HashCombiner mix;
     std::size_t leaf = 0;
     const std::uint32_t* operand = walk_.positions.data();
     for (const auto& [node, kind, operand_count] : walk_.order) {
@@ -181,7 +181,7 @@ class Walker {
   }
 
   ir::Hash128 with_starts(const ir::Hash128& key, const std::vector<std::uint32_t>& open) const {
-    Mix mix;
+    HashCombiner mix;
     mix.hash(key);
     for (std::size_t i = 0; i < walk_.regions.size(); ++i) {
       const std::vector<ir::Dim>& starts = walk_.order[walk_.regions[i]].node->attributes->starts;
@@ -197,7 +197,7 @@ class Walker {
   bool only_escaping_;
   std::uint64_t id_ = 0;
   std::unordered_set<const Node*> results_;  ///< results of calls, in addition to the roots
-  GraphWalk walk_;
+  EvaluationGraph walk_;
 };
 
 }  // namespace
@@ -207,7 +207,7 @@ bool is_aligned(const runtime::DeviceArray& array) {
   return (address + static_cast<std::uintptr_t>(array.offset)) % 16 == 0;
 }
 
-GraphWalk walk_graph(std::span<const NodeRef> roots, bool only_escaping) {
+EvaluationGraph collect_evaluation_graph(std::span<const NodeRef> roots, bool only_escaping) {
   return Walker(roots, only_escaping).run();
 }
 
@@ -217,7 +217,7 @@ ir::Dim start_symbol(std::size_t number) { return ir::Dim::symbol(fmt::format("s
 
 /// Calls function(position of the slice, axis) for each open start.
 template <class Function>
-void for_each_open_start(const GraphWalk& walk, const Function& function) {
+void for_each_open_start(const EvaluationGraph& walk, const Function& function) {
   for (std::size_t i = 0; i < walk.regions.size(); ++i) {
     for (std::uint32_t axes = walk.open[i]; axes != 0; axes &= axes - 1)
       function(walk.regions[i], static_cast<std::size_t>(std::countr_zero(axes)));
@@ -226,7 +226,7 @@ void for_each_open_start(const GraphWalk& walk, const Function& function) {
 
 }  // namespace
 
-std::vector<std::int64_t> GraphWalk::starts() const {
+std::vector<std::int64_t> EvaluationGraph::starts() const {
   std::vector<std::int64_t> starts;
   for_each_open_start(*this, [&](std::uint32_t region, std::size_t axis) {
     starts.push_back(order[region].node->attributes->starts[axis].constant());
@@ -234,7 +234,7 @@ std::vector<std::int64_t> GraphWalk::starts() const {
   return starts;
 }
 
-ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result) {
+ir::Graph build_graph(const EvaluationGraph& walk, std::vector<std::uint32_t>& result) {
   GraphBuilder builder;
   std::unordered_map<const Node*, ir::Attributes> opened;
   std::size_t starts = 0;
@@ -244,7 +244,7 @@ ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result)
     opened.try_emplace(node, *node->attributes).first->second.starts[axis] = start;
     builder.graph.parameter(DType::u8, ir::extent_argument(start).shape);
   });
-  for (const GraphWalk::Entry& entry : walk.order) {
+  for (const EvaluationGraph::Entry& entry : walk.order) {
     const Node& node = *entry.node;
     if (entry.kind == Node::Kind::operation) {
       const auto changed = opened.find(&node);

@@ -12,7 +12,7 @@ namespace heddle::frontend {
 
 /// The scope of one evaluation: the pending graph under some roots in topological order, its
 /// leaves, and the nodes that get a value.
-struct GraphWalk {
+struct EvaluationGraph {
   struct Entry {
     Node* node;
     Node::Kind kind;  ///< when visited; another thread may give a scalar a value later
@@ -23,7 +23,7 @@ struct GraphWalk {
   std::vector<std::uint32_t> outputs;    ///< indices into `order` of operations that get a value
   std::vector<std::uint32_t> leaves;     ///< of arrays and scalars: the program's parameters
   std::vector<std::uint32_t> regions;    ///< indices into `order` of slices and slice updates
-  std::vector<std::uint32_t> open;       ///< Node::open_starts, for each element of `regions`
+  std::vector<std::uint32_t> open;       ///< Node::dynamic_starts, for each element of `regions`
   std::vector<bool> donated;             ///< for each leaf: its memory may be overwritten
   std::vector<bool> aligned;             ///< for each leaf
   ir::Hash128 key;                       ///< equal keys mean equal programs; excludes open starts
@@ -39,10 +39,10 @@ struct GraphWalk {
 /// Walks the graph from `roots`. Each root becomes an output. With `only_escaping`, it becomes an
 /// output only if it is referenced from outside the graph; the caller must hold each root exactly
 /// once. graph_mutex() must be held.
-GraphWalk walk_graph(std::span<const NodeRef> roots, bool only_escaping);
+EvaluationGraph collect_evaluation_graph(std::span<const NodeRef> roots, bool only_escaping);
 
 /// The program's graph. result[i] is the program output that holds the walk's output i.
-ir::Graph build_graph(const GraphWalk& walk, std::vector<std::uint32_t>& result);
+ir::Graph build_graph(const EvaluationGraph& walk, std::vector<std::uint32_t>& result);
 
 /// True if the first element is at an address that is a multiple of 16 bytes.
 bool is_aligned(const runtime::DeviceArray& array);

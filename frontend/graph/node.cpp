@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "frontend/graph/mix.h"
+#include "frontend/graph/hash_combiner.h"
 #include "ir/base/fork_gate.h"
 
 namespace heddle::frontend {
@@ -132,7 +132,7 @@ std::string_view op_name(const Node& node) {
 
 void Recorder::add(Node& node) {
   history_[recorded_++ % history_.size()] =
-      Mix()
+      HashCombiner()
           .hash(node.hash)
           .number(reinterpret_cast<std::uintptr_t>(node.site.location.file))
           .number((std::uint64_t{node.site.location.line} << 32) | node.site.column)

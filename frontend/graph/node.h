@@ -66,7 +66,7 @@ struct Site {
   Site() = default;
   /// Copies the file name, because the original string disappears if its library is unloaded.
   Site(const SourceLocation& where)  // NOLINT: locations are sites
-      : location{where.file_name()[0] == '\0' ? nullptr : ir::kept_file_name(where.file_name()),
+      : location{where.file_name()[0] == '\0' ? nullptr : ir::interned_file_name(where.file_name()),
                  where.line()},
         column(where.column()) {}
   friend bool operator==(const Site& a, const Site& b) {
@@ -101,7 +101,7 @@ class Node {
   Site site;
   /// For slice and slice_update, a bit for each axis whose start is a program argument instead of a
   /// constant, because the same call site has used several starts.
-  std::uint32_t open_starts = 0;
+  std::uint32_t dynamic_starts = 0;
 
   /// True once `value` is set; it is then immutable.
   bool evaluated() const { return evaluated_.load(std::memory_order_acquire); }

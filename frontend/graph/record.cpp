@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "frontend/graph/mix.h"
-#include "frontend/graph/open_starts.h"
+#include "frontend/graph/dynamic_starts.h"
+#include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/placement.h"
 #include "frontend/graph/trace.h"
 #include "ir/calls/calls.h"
@@ -19,7 +19,7 @@ namespace {
 
 /// Excludes starts: an evaluation's keys contain their values, or which of them are arguments.
 ir::Hash128 structural_hash(ir::Op op, DType dtype, const ir::Attributes& attributes) {
-  Mix mix;
+  HashCombiner mix;
   mix.number(static_cast<std::uint64_t>(op)).number(static_cast<std::uint64_t>(dtype));
   const ir::AttributeFields fields = ir::fields_of(op);
   if (fields.axes) {
@@ -119,7 +119,7 @@ DType default_dtype(const Scalar& scalar) {
     case Scalar::Kind::complex:
       return DType::c128;
   }
-  return side_of(scalar, DType::i64) != 0 ? DType::u64 : DType::i64;
+  return compare_with_range(scalar, DType::i64) != 0 ? DType::u64 : DType::i64;
 }
 
 std::string text_of(const Scalar& scalar) {
@@ -173,7 +173,7 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   node->site = site;
   node->set_operands(operands);
   if (node->trace_id == 0 && (op == ir::Op::slice || op == ir::Op::slice_update)) {
-    node->open_starts = open_starts(op, site, attributes);
+    node->dynamic_starts = dynamic_starts(op, site, attributes);
   }
   node->hash = structural_hash(op, node->dtype, attributes);
   if (attributes != ir::Attributes{}) {
@@ -255,7 +255,7 @@ NodeRef broadcast_to_shape(const NodeRef& node, ir::Shape shape, Site site) {
   return record(ir::Op::broadcast_to, {node}, std::move(attributes), site);
 }
 
-int side_of(const Scalar& scalar, DType dtype) {
+int compare_with_range(const Scalar& scalar, DType dtype) {
   if (scalar.kind == Scalar::Kind::boolean || scalar.kind == Scalar::Kind::complex ||
       !is_integer(dtype))
     return 0;
@@ -279,8 +279,9 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
   const bool beyond_f64 =
       scalar.kind == Scalar::Kind::large_integer && !std::isfinite(scalar.floating);
   if (scalar.kind == Scalar::Kind::floating && is_integer(dtype) && std::isnan(scalar.floating))
-    throw ValueError(at(fmt::format("{}: {} has no value for NaN", op, numpy_name_of(dtype)), site));
-  if (side_of(scalar, dtype) != 0 || (beyond_f64 && is_inexact(dtype))) {
+    throw ValueError(
+        at(fmt::format("{}: {} has no value for NaN", op, numpy_name_of(dtype)), site));
+  if (compare_with_range(scalar, dtype) != 0 || (beyond_f64 && is_inexact(dtype))) {
     const char* kind = scalar.is_inexact() ? "number" : "integer";
     throw DTypeError(at(fmt::format("{}: the {} {} does not fit {}; cast the array to a wider "
                                     "dtype first",

@@ -50,7 +50,7 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
 ir::ElementBits bits_of(DType dtype, double value);
 /// Compares a number, after truncation, with the range of an integer dtype: -1 if below, 1 if above
 /// or NaN, 0 if it fits.
-int side_of(const Scalar& scalar, DType dtype);
+int compare_with_range(const Scalar& scalar, DType dtype);
 /// The scalar as float64; integers beyond 2^53 are rounded. For a complex scalar, its real part.
 double value_of(const Scalar& scalar);
 /// The dtype that NumPy gives a Python scalar: bool, int64 (uint64 if it does not fit), float64 or

@@ -42,7 +42,7 @@ class HostIntegers {
     if (node.kind == Node::Kind::operation) return computed(node);
     if (!node.scalar_parameter) return std::nullopt;
     const Scalar& scalar = arguments_[node.bits.low];
-    if (scalar.is_inexact() || frontend::side_of(scalar, DType::i64) != 0) {
+    if (scalar.is_inexact() || frontend::compare_with_range(scalar, DType::i64) != 0) {
       return std::nullopt;
     }
     return scalar.integer;
@@ -70,8 +70,8 @@ class HostIntegers {
   int left_ = 64;
 };
 
-std::optional<int> side_of(const std::optional<Scalar>& value, DType dtype) {
-  return value ? std::optional(frontend::side_of(*value, dtype)) : std::nullopt;
+std::optional<int> compare_with_range(const std::optional<Scalar>& value, DType dtype) {
+  return value ? std::optional(frontend::compare_with_range(*value, dtype)) : std::nullopt;
 }
 
 }  // namespace
@@ -122,19 +122,19 @@ NodeRef Trace::add_scalar(const Scalar& value) {
   inputs_.push_back({Input::Kind::scalar, static_cast<std::uint32_t>(scalars_.size()), node});
   scalars_.push_back(value);
   if (is_integer(dtype))
-    assumptions_.push_back({node, DType::i64, frontend::side_of(value, DType::i64)});
+    assumptions_.push_back({node, DType::i64, frontend::compare_with_range(value, DType::i64)});
   return node;
 }
 
 bool Trace::Assumption::holds(std::span<const Scalar> arguments) const {
-  return side_of(weak_value(*node, arguments), dtype) == side;
+  return compare_with_range(weak_value(*node, arguments), dtype) == side;
 }
 
 std::optional<Scalar> Trace::value_of(const Node& node) const { return weak_value(node, scalars_); }
 
-int Trace::assume_side(const NodeRef& node, DType dtype) {
+int Trace::assume_range_side(const NodeRef& node, DType dtype) {
   if (!is_integer(dtype)) return 0;
-  const Assumption assumption{node, dtype, side_of(value_of(*node), dtype)};
+  const Assumption assumption{node, dtype, compare_with_range(value_of(*node), dtype)};
   const bool varies = node->kind != Node::Kind::constant && !is_boolean(node->dtype);
   if (varies &&
       std::find(assumptions_.begin(), assumptions_.end(), assumption) == assumptions_.end()) {
@@ -148,7 +148,7 @@ NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::strin
   const std::optional<Scalar> value = value_of(*node);
   // Throws if the value is out of range of the dtype.
   const ir::ElementBits bits = value ? scalar_bits(op, *value, dtype, site) : ir::ElementBits();
-  assume_side(node, dtype);
+  assume_range_side(node, dtype);
   if (node->kind == Node::Kind::operation) return {};
   if (node->dtype == dtype) return node;
   if (node->kind == Node::Kind::constant) return record_scalar(dtype, bits, true);
@@ -165,7 +165,7 @@ NodeRef Trace::scalar_in(const NodeRef& node, DType dtype, Site site, std::strin
   return variant;
 }
 
-NodeRef Trace::add_draw(std::shared_ptr<GeneratorState> generator) {
+NodeRef Trace::add_sample_key(std::shared_ptr<GeneratorState> generator) {
   NodeRef node = parameter(DType::u64, {}, true);
   inputs_.push_back({Input::Kind::draw, static_cast<std::uint32_t>(draws_.size()), node});
   draws_.push_back(std::move(generator));

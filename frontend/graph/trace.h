@@ -40,13 +40,13 @@ class Trace {
   NodeRef scalar_in(const NodeRef& node, DType dtype, Site site, std::string_view op);
   /// weak_value() for the current call. Recorded ops may depend on it only through an Assumption.
   std::optional<Scalar> value_of(const Node& node) const;
-  /// Returns side_of() the value of a weak node, if it has one. The trace is then valid only for
-  /// calls whose value is on that side.
-  int assume_side(const NodeRef& node, DType dtype);
+  /// Returns compare_with_range() the value of a weak node, if it has one. The trace is then valid
+  /// only for calls whose value is on that side.
+  int assume_range_side(const NodeRef& node, DType dtype);
   /// From here on, the cell's value is the given input.
   void know(Cell* cell, NodeRef input) { captured_[cell] = std::move(input); }
   /// A hidden scalar input: each call takes a new key from the generator.
-  NodeRef add_draw(std::shared_ptr<GeneratorState> generator);
+  NodeRef add_sample_key(std::shared_ptr<GeneratorState> generator);
   /// The hidden input for a captured value that is held by a cell.
   NodeRef capture(Cell* cell);
 

@@ -19,8 +19,8 @@
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
 #include "frontend/graph/trace.h"
+#include "frontend/io/atomic_file.h"
 #include "frontend/io/input_file.h"
-#include "frontend/io/whole_file.h"
 
 namespace heddle {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "frontend/graph/record.h"
 #include "frontend/graph/trace.h"
+#include "frontend/io/atomic_file.h"
 #include "frontend/io/input_file.h"
 #include "frontend/io/npy.h"
-#include "frontend/io/whole_file.h"
 
 #ifdef HEDDLE_WITH_LIBZIP
 #include <array>
@@ -143,7 +143,7 @@ void write_archive(const std::string& path, const NamedArrays& arrays, bool defl
   if (zip_close(archive.get()) != 0)
     fail("savez", path, std::string("cannot be written: ") + zip_strerror(archive.get()), where);
   static_cast<void>(archive.release());
-  frontend::make_lasting(path);
+  frontend::sync_to_disk(path);
 }
 
 #else

@@ -10,8 +10,8 @@
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
 #include "frontend/graph/trace.h"
+#include "frontend/io/atomic_file.h"
 #include "frontend/io/text_format.h"
-#include "frontend/io/whole_file.h"
 
 namespace heddle {
 

@@ -9,7 +9,7 @@
 #include "frontend/evaluate/checks.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/graph_walk.h"
-#include "frontend/graph/mix.h"
+#include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
 #include "frontend/jit/jit_state.h"
@@ -240,8 +240,8 @@ class Launch {
       function->options.aligned.push_back(source.by_value() || is_aligned(node_of(source)->value));
     }
     if (!function->graph.outputs.empty()) {
-      runtime::SiteProgram program =
-          runtime::program_at(state_.place, function->graph, function->options, function->device);
+      runtime::SiteProgram program = runtime::executable_for_site(
+          state_.place, function->graph, function->options, function->device);
       function->executable = std::move(program.executable);
       function->extras = std::move(program.extras);
       function->general = std::move(program.general);
@@ -319,7 +319,7 @@ class Launch {
       if (source.kind == Source::Kind::scalar)
         argument.scalar = scalar_of(source);
       else if (source.kind == Source::Kind::draw)
-        argument.scalar = {source.dtype, function.draws[source.index]->next_draw()};
+        argument.scalar = {source.dtype, function.draws[source.index]->next_sample_key()};
       else
         argument.array = &node_of(source)->value;
     }
@@ -346,7 +346,7 @@ std::shared_ptr<JitState> make_jit_state(JitOptions options) {
   }
   auto state = std::make_shared<JitState>();
   state->options = std::move(options);
-  state->place = Mix().number(count.fetch_add(1, std::memory_order_relaxed)).finish();
+  state->place = HashCombiner().number(count.fetch_add(1, std::memory_order_relaxed)).finish();
   return state;
 }
 

@@ -91,7 +91,7 @@ struct JitState {
   JitState() = default;
   JitState(const JitState&) = delete;
   JitState& operator=(const JitState&) = delete;
-  ~JitState() { runtime::forget_place(place); }
+  ~JitState() { runtime::forget_call_site(place); }
 
   JitOptions options;
   ir::Mutex mutex;  ///< guards `functions`
@@ -111,7 +111,7 @@ struct LoweredState {
   std::vector<std::string> names{};      ///< of the arguments; "" if unknown
   /// Data other than arguments that the program depends on: captures, hidden arrays, draws,
   /// assumptions.
-  std::string rests_on{};
+  std::string extra_dependencies{};
 };
 
 /// Sets the types of arrays, with the symbols requested by JitOptions::dynamic.

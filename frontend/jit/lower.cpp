@@ -10,7 +10,7 @@ namespace {
 using Source = TracedFunction::Source;
 
 /// Describes what the program depends on besides its arguments; "" for nothing.
-std::string rests_on(const TracedFunction& function, const CallState& call) {
+std::string extra_dependencies(const TracedFunction& function, const CallState& call) {
   for (const Source& source : function.parameters) {
     const bool hidden =
         source.kind == Source::Kind::input && call.inputs[source.index].hidden != nullptr;
@@ -46,7 +46,7 @@ std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const Tra
   }
   function.graph.outputs = std::move(outputs);
   auto lowered = std::make_shared<LoweredState>();
-  lowered->rests_on = rests_on(function, *call.state);
+  lowered->extra_dependencies = extra_dependencies(function, *call.state);
   lowered->arguments = call.state->inputs.size();
   for (const Source& source : function.parameters) lowered->sources.push_back(source.index);
   lowered->names = call.state->names;

@@ -60,11 +60,11 @@ int Lowered::warm(const std::string& target) const {
 
 void Lowered::save(const std::string& path, const std::vector<std::string>& targets,
                    unsigned mode) const {
-  if (!state_->rests_on.empty()) {
+  if (!state_->extra_dependencies.empty()) {
     throw ValueError(
         fmt::format("{}: {} cannot be saved, as it rests on {}; make that an array "
                     "among its arguments",
-                    path, state_->graph.name, state_->rests_on));
+                    path, state_->graph.name, state_->extra_dependencies));
   }
   std::vector<ir::Target> wanted;
   for (const std::string& name : targets) wanted.push_back(ir::parse_target(name));

@@ -152,7 +152,7 @@ void check_donate(const JitOptions& options, const CallState& call) {
 
 TracedFunction trace_function(const JitOptions& options, const CallState& call,
                               const TraceBody& body) {
-  runtime::watch_as_environment_says();
+  runtime::start_requested_observers();
   check_donate(options, call);
   const ir::Span span(ir::Phase::trace, options.name);
   TracedFunction function;

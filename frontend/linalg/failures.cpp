@@ -21,7 +21,7 @@ thread_local LinAlgErrors thread_errors = LinAlgErrors::raise;
 /// The index of the first nonzero item, or -1, as i64. There may be no items.
 frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLocation& where) {
   using ir::Op;
-  const frontend::Composer on{where};
+  const frontend::OpRecorder on{where};
   const frontend::NodeRef flat = on.flat(infos);
   const frontend::NodeRef failed =
       on(Op::not_equal, flat, frontend::record_constant(DType::i32, 0));

@@ -13,15 +13,15 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 #include "frontend/linalg/contraction.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
+using frontend::AtLocation;
 using frontend::describe;
-using frontend::Here;
 using frontend::Label;
 using frontend::Labelled;
 using frontend::NodeRef;
@@ -123,7 +123,7 @@ Array matvec(const Operand& a, const Operand& b) {
   if (pair.a->shape.size() < 2 || pair.b->shape.empty()) {
     fail("matvec", pair, "takes matrices and vectors", a.where());
   }
-  const Here here(a);
+  const AtLocation here(a);
   const Array column = expand_dims(b, -1);
   return squeeze(here(matmul(a, here(column))), -1);
 }
@@ -133,14 +133,14 @@ Array vecmat(const Operand& a, const Operand& b) {
   if (pair.a->shape.empty() || pair.b->shape.size() < 2) {
     fail("vecmat", pair, "takes vectors and matrices", a.where());
   }
-  const Here here(a);
+  const AtLocation here(a);
   const Array row = expand_dims(a, -2);
   const bool conjugates = is_complex(row.dtype());
   return squeeze(here(matmul(here(conjugates ? conj(here(row)) : row), b)), -2);
 }
 
 Array vdot(const Operand& a, const Operand& b) {
-  const Here here(a);
+  const AtLocation here(a);
   const Array first = ravel(a);
   // NumPy's conjugate of bool is int8, but the product here stays bool.
   return dot(here(is_complex(first.dtype()) ? conj(here(first)) : first), here(ravel(b)));
@@ -151,7 +151,7 @@ Array vecdot(const Operand& a, const Operand& b, std::int64_t axis) {
   if (pair.a->shape.empty() || pair.b->shape.empty()) {
     fail("vecdot", pair, "operands need at least one axis", a.where());
   }
-  const Here here(a);
+  const AtLocation here(a);
   const Array x = moveaxis(a, axis, -1), y = moveaxis(b, axis, -1);
   if (Access::node(x, a.where())->shape.back() != Access::node(y, a.where())->shape.back()) {
     fail("vecdot", pair, "the extents that are summed over differ", a.where());
@@ -252,7 +252,7 @@ std::vector<Array> components(const Operand& x, std::int64_t axis, const Pair& p
 Array cross(const Operand& a, const Operand& b, std::int64_t axis_a, std::int64_t axis_b,
             std::int64_t axis_c) {
   const Pair pair = promoted("cross", a, b);
-  const Here here(a);
+  const AtLocation here(a);
   const std::vector<Array> x = components(a, axis_a, pair), y = components(b, axis_b, pair);
   const auto product = [&](std::size_t i, std::size_t j) -> Array {
     return multiply(here(x[i]), here(y[j]));

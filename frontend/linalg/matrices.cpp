@@ -12,13 +12,13 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Here;
+using frontend::AtLocation;
 using frontend::NodeRef;
 using frontend::rank_of;
 using frontend::record;
@@ -115,12 +115,12 @@ Array diagflat(const Operand& x, std::int64_t k) {
 
 Array trace(const Operand& x, std::int64_t offset, std::int64_t axis1, std::int64_t axis2,
             std::optional<DType> dtype) {
-  return sum(Here(x)(diagonal(x, offset, axis1, axis2)), -1, false, dtype);
+  return sum(AtLocation(x)(diagonal(x, offset, axis1, axis2)), -1, false, dtype);
 }
 
 Array vander(const Operand& x, std::int64_t columns, bool increasing) {
   const NodeRef node = frontend::node_of("vander", x);
-  const Here here(x);
+  const AtLocation here(x);
   if (rank_of(node) != 1) {
     throw ValueError(
         at(fmt::format("vander({}): takes a vector", frontend::describe(*node)), x.where()));

@@ -11,15 +11,15 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
+using frontend::AtLocation;
 using frontend::axis_of;
 using frontend::constant_extent;
-using frontend::Here;
 using frontend::NodeRef;
 using frontend::rank_of;
 using frontend::Site;
@@ -35,7 +35,7 @@ Array part(const Operand& x, std::int64_t axis, std::int64_t from, std::int64_t 
 }
 
 /// An array to join along an axis. A 0-d array is broadcast to extent 1 along the axis.
-Array slab(const Array& value, const NodeRef& node, std::int64_t axis, const Here& here) {
+Array slab(const Array& value, const NodeRef& node, std::int64_t axis, const AtLocation& here) {
   const NodeRef slab = Access::node(value, here.where);
   if (rank_of(slab) > 0) return value;
   ir::Shape shape = node->shape;
@@ -48,7 +48,7 @@ Array slab(const Array& value, const NodeRef& node, std::int64_t axis, const Her
 Array diff(const Operand& x, std::int64_t n, std::int64_t axis, const Array& prepend,
            const Array& append) {
   const NodeRef node = frontend::node_of("diff", x);
-  const Here here(x);
+  const AtLocation here(x);
   if (n < 0) throw ValueError(at(fmt::format("diff: the order {} is negative", n), x.where()));
   if (n == 0) return Access::make(node);
   frontend::require_rank("diff", node, 1, x.where());
@@ -68,7 +68,7 @@ Array diff(const Operand& x, std::int64_t n, std::int64_t axis, const Array& pre
 }
 
 Array ediff1d(const Operand& x, const Array& to_end, const Array& to_begin) {
-  const Here here(x);
+  const AtLocation here(x);
   const Array flat = ravel(x);
   const DType dtype = Access::node(flat, x.where())->dtype;
   const bool empty = Access::node(flat, x.where())->shape[0] == ir::Dim(0);
@@ -100,7 +100,7 @@ bool is_array_distance(const Spacing& spacing) {
 /// Differences along one axis of an array.
 class Gradient {
  public:
-  Gradient(const Operand& x, std::int64_t axis, const Spacing& spacing, const Here& here)
+  Gradient(const Operand& x, std::int64_t axis, const Spacing& spacing, const AtLocation& here)
       : x_(x), axis_(axis), spacing_(spacing), here_(here) {
     const NodeRef node = frontend::node_of("gradient", x);
     extent_ = constant_extent("gradient", node, axis, here.where);
@@ -198,7 +198,7 @@ class Gradient {
   const Operand& x_;
   std::int64_t axis_;
   const Spacing& spacing_;
-  Here here_;
+  AtLocation here_;
   std::int64_t extent_ = 0;
   std::optional<Array> distances_;  ///< between neighbours, along the axis
 };
@@ -208,7 +208,7 @@ class Gradient {
 std::vector<Array> gradient(const Operand& x, const std::vector<Spacing>& spacings,
                             const Axes& axes, int edge_order) {
   const NodeRef node = frontend::node_of("gradient", x);
-  const Here here(x);
+  const AtLocation here(x);
   const std::vector<std::int64_t> places =
       frontend::axes_of("gradient", axes, rank_of(node), x.where());
   const bool one_number = spacings.size() == 1 &&
@@ -243,7 +243,7 @@ std::vector<Array> gradient(const Operand& x, const std::vector<Spacing>& spacin
 
 Array trapezoid(const Operand& y, const Spacing& spacing, std::int64_t axis) {
   const NodeRef node = frontend::node_of("trapezoid", y);
-  const Here here(y);
+  const AtLocation here(y);
   const std::int64_t place = axis_of("trapezoid", axis, rank_of(node), y.where());
   const Array pairs = add(here(part(y, place, 1, 0)), here(part(y, place, 0, 1)));
   Array areas;

@@ -11,13 +11,13 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Here;
+using frontend::AtLocation;
 using frontend::NodeRef;
 using frontend::rank_of;
 using frontend::Site;
@@ -28,7 +28,7 @@ namespace {
 double wide(const Scalar& scalar) { return value_of(scalar); }
 
 /// Sets one end exactly, where the computed value is inexact.
-Array with_element(const Array& x, std::int64_t place, Scalar value, const Here& here) {
+Array with_element(const Array& x, std::int64_t place, Scalar value, const AtLocation& here) {
   Array result = x;
   result.at({IndexItem(place, here.where)}, here.where) = here(value);
   return result;
@@ -38,14 +38,14 @@ Array with_element(const Array& x, std::int64_t place, Scalar value, const Here&
 
 Array linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype,
                SourceLocation where) {
-  const Here here(where);
+  const AtLocation here(where);
   const Array values = linspace(wide(start), wide(stop), count, endpoint, where);
   return astype(here(is_integer(dtype) ? floor(here(values)) : values), dtype);
 }
 
 Array logspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, double base,
                DType dtype, SourceLocation where) {
-  const Here here(where);
+  const AtLocation here(where);
   const Array exponents = linspace(wide(start), wide(stop), count, endpoint, where);
   return astype(here(power(here(Scalar(base)), here(exponents))), dtype);
 }
@@ -56,7 +56,7 @@ namespace {
 Array complex_geomspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype,
                         SourceLocation where) {
   using Complex = std::complex<double>;
-  const Here here(where);
+  const AtLocation here(where);
   const Complex first(wide(start), start.imaginary), last(wide(stop), stop.imaginary);
   const Complex sign = first / std::abs(first);
   const Array radius = logspace(std::log10(std::abs(first)), std::log10(std::abs(last)), count,
@@ -74,15 +74,15 @@ Array complex_geomspace(Scalar start, Scalar stop, std::int64_t count, bool endp
 
 Array geomspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype,
                 SourceLocation where) {
-  const Here here(where);
+  const AtLocation here(where);
   const double first = wide(start), last = wide(stop);
   if ((first == 0 && start.imaginary == 0) || (last == 0 && stop.imaginary == 0)) {
     throw ValueError(at("geomspace: a geometric sequence cannot include 0", where));
   }
   if (is_complex(dtype)) return complex_geomspace(start, stop, count, endpoint, dtype, where);
   if (start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex) {
-    throw DTypeError(
-        at(fmt::format("geomspace: complex numbers have no {} values", numpy_name_of(dtype)), where));
+    throw DTypeError(at(
+        fmt::format("geomspace: complex numbers have no {} values", numpy_name_of(dtype)), where));
   }
   const double sign = first < 0 ? -1 : 1;
   Array values = logspace(std::log10(first * sign), std::log10(last * sign), count, endpoint, 10.0,
@@ -139,7 +139,7 @@ std::vector<Array> sparse_indices(const Shape& shape, DType dtype, SourceLocatio
 }
 
 Array indices(const Shape& shape, DType dtype, SourceLocation where) {
-  const Here here(where);
+  const AtLocation here(where);
   std::vector<Array> places;
   for (const Array& along : sparse_indices(shape, dtype, where)) {
     places.push_back(broadcast_to(here(along), shape));

@@ -11,7 +11,7 @@
 #include "heddle/reductions.h"
 
 #include "frontend/array/access.h"
-#include "frontend/array/compaction.h"
+#include "frontend/array/indices_where.h"
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
@@ -23,8 +23,8 @@ namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Composer;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::record_constant;
 using ir::Op;
 
@@ -49,7 +49,7 @@ Array evenly_spaced(double first, double last, std::int64_t bins, DType dtype,
 }
 
 /// The edges, computed from elements that are not known yet.
-NodeRef traced_edges(const NodeRef& flat, std::int64_t bins, const Composer& on) {
+NodeRef traced_edges(const NodeRef& flat, std::int64_t bins, const OpRecorder& on) {
   const DType dtype = edge_dtype(flat->dtype);
   const auto constant = [&](double value) { return record_constant(dtype, value); };
   const NodeRef least = on.cast(on.reduce(Op::min, flat, {0}), dtype);
@@ -64,7 +64,7 @@ NodeRef traced_edges(const NodeRef& flat, std::int64_t bins, const Composer& on)
   return on(Op::select, is_last, last, edges);
 }
 
-void check_bins(std::string_view op, std::int64_t bins, const Composer& on) {
+void check_bins(std::string_view op, std::int64_t bins, const OpRecorder& on) {
   constexpr std::int64_t most = std::int64_t{1} << 48;
   if (bins >= 1 && bins <= most) return;
   throw ValueError(at(
@@ -72,7 +72,7 @@ void check_bins(std::string_view op, std::int64_t bins, const Composer& on) {
       on.site));
 }
 
-void refuse_complex(std::string_view op, const NodeRef& node, const Composer& on) {
+void refuse_complex(std::string_view op, const NodeRef& node, const OpRecorder& on) {
   if (!is_complex(node->dtype)) return;
   throw DTypeError(
       at(fmt::format("{}({}): takes real numbers", op, frontend::describe(*node)), on.site));
@@ -81,7 +81,7 @@ void refuse_complex(std::string_view op, const NodeRef& node, const Composer& on
 using Ends = std::pair<double, double>;
 
 /// The least and the greatest element of nonempty vectors, computed in one program; waits.
-std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const Composer& on) {
+std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const OpRecorder& on) {
   if (vectors.empty()) return {};
   std::vector<Array> found;
   for (const NodeRef& each : vectors) {
@@ -95,7 +95,7 @@ std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const Composer& on) 
 }
 
 [[noreturn]] void too_many_bins(std::string_view op, const Ends& ends, std::int64_t bins,
-                                const Composer& on) {
+                                const OpRecorder& on) {
   throw ValueError(at(fmt::format("{}: too many bins for the range [{}, {}]: {} are not of finite "
                                   "width",
                                   op, ends.first, ends.second, bins),
@@ -103,7 +103,7 @@ std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const Composer& on) 
 }
 
 NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, DType dtype,
-                      const Composer& on) {
+                      const OpRecorder& on) {
   check_range(op, ends.first, ends.second, on.site);
   const double width = ends.second - ends.first;
   const bool narrow = dtype != DType::f64;
@@ -115,7 +115,7 @@ NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, 
 /// ValueError unless the edges between two ends increase. They are computed and checked only if a
 /// bin is as narrow as a few floats.
 void check_widths(std::string_view op, const Ends& ends, std::int64_t bins, const NodeRef& edges,
-                  const Composer& on) {
+                  const OpRecorder& on) {
   const double largest = std::max({std::abs(ends.first), std::abs(ends.second), 0.5});
   const double width = (ends.second - ends.first) / static_cast<double>(bins);
   if (ends.first != ends.second && width > 4 * finfo(edges->dtype).eps * largest) return;
@@ -127,7 +127,7 @@ void check_widths(std::string_view op, const Ends& ends, std::int64_t bins, cons
 }
 
 NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
-                   const BinRange& range, const Composer& on) {
+                   const BinRange& range, const OpRecorder& on) {
   check_bins(op, bins, on);
   refuse_complex(op, flat, on);
   const bool from_data = !range && !(flat->shape[0] == ir::Dim(0));
@@ -141,7 +141,7 @@ NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
 
 /// Number of times that each of 0 .. length - 1 occurs in `indices`. Larger indices are ignored;
 /// there must be no negative ones.
-NodeRef occurrences(const NodeRef& indices, ir::Dim length, const Composer& on) {
+NodeRef occurrences(const NodeRef& indices, ir::Dim length, const OpRecorder& on) {
   const NodeRef one = frontend::record_scalar(DType::i64, 1, true);
   const NodeRef ones = frontend::broadcast_to_shape(one, indices->shape, on.site);
   return on.scatter_add(ones, indices, length);
@@ -149,7 +149,7 @@ NodeRef occurrences(const NodeRef& indices, ir::Dim length, const Composer& on) 
 
 /// The flattened weights; null if `weights` holds no value.
 NodeRef weights_for(std::string_view op, const NodeRef& x, const Array& weights,
-                    const Composer& on) {
+                    const OpRecorder& on) {
   if (!weights.has_value()) return {};
   const NodeRef node = Access::node(weights, on.site);
   if (node->shape == x->shape) return on.flat(node);
@@ -165,13 +165,13 @@ DType sum_dtype(const NodeRef& weights) {
 
 /// The sums of the weights of each of 0 .. length - 1; without weights, the number of occurrences.
 NodeRef total_by_key(const NodeRef& keys, const NodeRef& weights, ir::Dim length,
-                     const Composer& on) {
+                     const OpRecorder& on) {
   if (!weights) return occurrences(keys, length, on);
   return frontend::sums_by_key(on.cast(weights, sum_dtype(weights)), keys, length, on);
 }
 
 /// The bin of each element; the number of bins if it is in none.
-NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const Composer& on) {
+NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const OpRecorder& on) {
   const frontend::Searched what = frontend::promoted_search(
       "histogram", {Access::make(edges), on.site}, {Access::make(flat), on.site});
   const ir::Dim bins = edges->shape[0] - 1;
@@ -185,7 +185,7 @@ NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const Composer& on) {
 }
 
 /// ValueError if edges decrease, ignoring NaN. Waits for the edges; a trace has no values to check.
-void check_rising(std::string_view op, const NodeRef& edges, const Composer& on) {
+void check_rising(std::string_view op, const NodeRef& edges, const OpRecorder& on) {
   if (frontend::Trace::current() != nullptr) return;
   const auto values = Access::make(edges).to_vector<double>(on.site);
   for (std::size_t i = 1; i < values.size(); ++i) {
@@ -199,7 +199,7 @@ void check_rising(std::string_view op, const NodeRef& edges, const Composer& on)
 /// As in NumPy, integer weights add up exactly between given edges, and in float64 between even
 /// edges.
 Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool even, bool density,
-                       const NodeRef& weights, const Composer& on) {
+                       const NodeRef& weights, const OpRecorder& on) {
   const ir::Dim bins = edges->shape[0] - 1;
   const bool exact = weights && !even && !is_inexact(weights->dtype);
   const NodeRef summed =
@@ -221,7 +221,7 @@ Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool even, boo
 
 Histogram histogram(const Operand& x, std::int64_t bins, BinRange range, bool density,
                     const Array& weights) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef whole = frontend::node_of("histogram", x), flat = on.flat(whole);
   const NodeRef weight = weights_for("histogram", whole, weights, on);
   const NodeRef edges = even_edges("histogram", flat, bins, range, on);
@@ -229,7 +229,7 @@ Histogram histogram(const Operand& x, std::int64_t bins, BinRange range, bool de
 }
 
 Histogram histogram(const Operand& x, const Array& edges, bool density, const Array& weights) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef node = frontend::node_of("histogram", {edges, x.where()});
   const bool fits =
       node->shape.size() == 1 && (!node->shape[0].is_constant() || node->shape[0].constant() >= 2);
@@ -246,7 +246,7 @@ Histogram histogram(const Operand& x, const Array& edges, bool density, const Ar
 }
 
 Array histogram_bin_edges(const Operand& x, std::int64_t bins, BinRange range) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef flat = on.flat(frontend::node_of("histogram_bin_edges", x));
   return Access::make(even_edges("histogram_bin_edges", flat, bins, range, on));
 }
@@ -263,7 +263,7 @@ struct BinnedAxis {
   bool needs_data() const { return !edges && !range && !(values->shape[0] == ir::Dim(0)); }
 };
 
-NodeRef given_edges(std::string_view op, const Array& edges, const Composer& on) {
+NodeRef given_edges(std::string_view op, const Array& edges, const OpRecorder& on) {
   const NodeRef node = Access::node(edges, on.site);
   refuse_complex(op, node, on);
   if (node->shape.size() == 1 && !(node->shape[0] == ir::Dim(0))) {
@@ -277,7 +277,7 @@ NodeRef given_edges(std::string_view op, const Array& edges, const Composer& on)
 
 std::vector<BinnedAxis> binned_axes(std::string_view op, const std::vector<NodeRef>& coordinates,
                                     const std::vector<Bins>& bins,
-                                    const std::vector<BinRange>& ranges, const Composer& on) {
+                                    const std::vector<BinRange>& ranges, const OpRecorder& on) {
   const std::size_t count = coordinates.size();
   if ((bins.size() != 1 && bins.size() != count) || (!ranges.empty() && ranges.size() != count)) {
     throw ValueError(at(fmt::format("{}: bins for {} and ranges for {} of {} coordinates", op,
@@ -308,7 +308,7 @@ std::vector<BinnedAxis> binned_axes(std::string_view op, const std::vector<NodeR
 }
 
 /// Computes the edges that are not given. Waits once if a range comes from the data.
-void find_edges(std::string_view op, std::span<BinnedAxis> axes, const Composer& on) {
+void find_edges(std::string_view op, std::span<BinnedAxis> axes, const OpRecorder& on) {
   std::vector<NodeRef> open;
   const bool tracing = frontend::Trace::current() != nullptr;
   for (const BinnedAxis& axis : axes) {
@@ -330,7 +330,7 @@ void find_edges(std::string_view op, std::span<BinnedAxis> axes, const Composer&
 }
 
 /// For each point the index of its bin in C order; for points in no bin, the number of all bins.
-NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const Composer& on) {
+NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const OpRecorder& on) {
   NodeRef key, inside;
   for (const BinnedAxis& axis : axes) {
     const NodeRef count = on.extent(axis.edges->shape[0] - 1);
@@ -343,7 +343,7 @@ NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const 
 }
 
 /// Divides counts by their sum and the widths of their bins.
-NodeRef density_of(NodeRef counts, std::span<const BinnedAxis> axes, const Composer& on) {
+NodeRef density_of(NodeRef counts, std::span<const BinnedAxis> axes, const OpRecorder& on) {
   const NodeRef sum = on.reduce(Op::sum, on.flat(counts), {0});
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const NodeRef& edges = axes[i].edges;
@@ -359,7 +359,7 @@ NodeRef density_of(NodeRef counts, std::span<const BinnedAxis> axes, const Compo
 PointHistogram histogram_of_points(std::string_view op, Arrays coordinates,
                                    const std::vector<Bins>& bins,
                                    const std::vector<BinRange>& ranges, bool density,
-                                   const Array& weights, const Composer& on) {
+                                   const Array& weights, const OpRecorder& on) {
   if (coordinates.empty()) throw ValueError(at(fmt::format("{}: no coordinates", op), on.site));
   std::vector<BinnedAxis> axes =
       binned_axes(op, frontend::promoted(op, coordinates, on.site), bins, ranges, on);
@@ -386,13 +386,13 @@ PointHistogram histogramdd(Arrays coordinates, const std::vector<Bins>& bins,
                            const std::vector<BinRange>& ranges, bool density, const Array& weights,
                            SourceLocation where) {
   return histogram_of_points("histogramdd", coordinates, bins, ranges, density, weights,
-                             Composer{where});
+                             OpRecorder{where});
 }
 
 PointHistogram histogramdd(const Operand& points, const std::vector<Bins>& bins,
                            const std::vector<BinRange>& ranges, bool density,
                            const Array& weights) {
-  const Composer on{points.where()};
+  const OpRecorder on{points.where()};
   const NodeRef node = frontend::node_of("histogramdd", points);
   if (node->shape.size() != 1 && node->shape.size() != 2) {
     throw ShapeError(
@@ -411,11 +411,11 @@ PointHistogram histogram2d(const Operand& x, const Operand& y, const std::vector
   const Array coordinates[] = {Access::make(frontend::node_of("histogram2d", x)),
                                Access::make(frontend::node_of("histogram2d", y))};
   return histogram_of_points("histogram2d", coordinates, bins, ranges, density, weights,
-                             Composer{x.where()});
+                             OpRecorder{x.where()});
 }
 
 Array bincount(const Operand& x, std::int64_t minlength, const Array& weights) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef node = frontend::node_of("bincount", x);
   const auto name = [&] { return frontend::describe(*node); };
   if (node->shape.size() != 1) {

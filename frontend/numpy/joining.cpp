@@ -10,16 +10,16 @@
 #include "frontend/array/promote.h"
 #include "frontend/array/region.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 #include "frontend/graph/trace.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
+using frontend::AtLocation;
 using frontend::axis_of;
 using frontend::constant_extent;
-using frontend::Here;
 using frontend::NodeRef;
 using frontend::rank_of;
 using frontend::Site;
@@ -30,7 +30,7 @@ namespace {
 /// Applies `change` to each array.
 template <class Change>
 std::vector<Array> each(Arrays arrays, const SourceLocation& where, Change change) {
-  const Here here(where);
+  const AtLocation here(where);
   std::vector<Array> result;
   for (const Array& array : arrays) result.push_back(change(here(array)));
   return result;
@@ -122,7 +122,7 @@ Places places_of(const char* op, const Array& indices, const SourceLocation& whe
       throw ShapeError(
           at(fmt::format("{}: a mask is 1-d, not {}", op, frontend::describe(*node)), where));
     }
-    const NodeRef places = frontend::nonzero_places(op, node, where).front();
+    const NodeRef places = frontend::nonzero_indices(op, node, where).front();
     return Access::make(places).to_vector<std::int64_t>(where);
   }
   if (!is_integer(node->dtype)) {

@@ -10,12 +10,12 @@
 #include "heddle/reductions.h"
 
 #include "frontend/array/promote.h"
+#include "frontend/graph/at_location.h"
 #include "frontend/graph/axes.h"
-#include "frontend/graph/here.h"
 
 namespace heddle {
 
-using frontend::Here;
+using frontend::AtLocation;
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The elements that count: not NaN, and true in the mask. Holds no value if all elements count.
 Array numbers(const Operand& x, const Array& mask) {
   if (!is_inexact(frontend::node_of("isnan", x)->dtype)) return mask;
-  const Here here(x);
+  const AtLocation here(x);
   const Array valid = logical_not(here(isnan(x)));
   return mask.has_value() ? logical_and(here(valid), here(mask)) : valid;
 }
@@ -41,7 +41,7 @@ Array nan_extremum(Extremum extremum, double neutral, const Operand& x, const Ax
   if (!is_inexact(frontend::node_of("nanmin", x)->dtype) || (mask.has_value() && !initial)) {
     return extremum(x, axes, keepdims, initial, mask);
   }
-  const Here here(x);
+  const AtLocation here(x);
   const Array valid = numbers(x, mask);
   const bool complex = is_complex(frontend::node_of("nanmin", x)->dtype);
   const Scalar loser = complex ? Scalar(std::complex(neutral, neutral)) : Scalar(neutral);
@@ -61,7 +61,7 @@ Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& 
                 bool keepdims) {
   const frontend::NodeRef node = frontend::node_of("nanargmin", x);
   if (!is_inexact(node->dtype)) return index_of(x, axis, keepdims);
-  const Here here(x);
+  const AtLocation here(x);
   const std::size_t rank = node->shape.size();
   if (axis.all() && rank != 1) {
     // Flatten, so that both reductions visit the elements in the same order.
@@ -93,7 +93,7 @@ Array nan_variance(std::string_view op, Variance variance, const Operand& x, con
   const Array valid = numbers(x, mask);
   Array result = variance(x, axes, correction, keepdims, dtype, valid, mean);
   if (!is_inexact(frontend::node_of(op, x)->dtype)) return result;
-  const Here here(x);
+  const AtLocation here(x);
   const Array count = sum(here(valid), axes, keepdims, DType::f64);
   return where(here(greater(here(count), here(Scalar(correction)))), here(result),
                here(Scalar(std::numeric_limits<double>::quiet_NaN())));
@@ -147,7 +147,7 @@ std::vector<std::int64_t> reduced_axes(const frontend::NodeRef& node, const Axes
 }  // namespace
 
 Array logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
-  const Here here(x);
+  const AtLocation here(x);
   const frontend::NodeRef node = frontend::node_of("logsumexp", x);
   const DType result = is_inexact(node->dtype) ? node->dtype : DType::f64;
   const bool small = result == DType::f16 || result == DType::bf16;

@@ -14,9 +14,9 @@ namespace heddle {
 using frontend::Access;
 using frontend::Along;
 using frontend::at;
-using frontend::Composer;
 using frontend::describe;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::record_constant;
 using ir::Op;
 
@@ -26,13 +26,13 @@ constexpr std::int64_t byte_bits = 8;
 
 /// The array and its axis. Without an axis or for a 0-d array, the flattened array.
 Along along(std::string_view op, const Operand& x, std::optional<std::int64_t> axis,
-            const Composer& on) {
+            const OpRecorder& on) {
   NodeRef node = frontend::node_of(op, x);
   if (!axis || node->shape.empty()) node = on.flat(node);
   return {node, frontend::axis_of(op, axis.value_or(0), frontend::rank_of(node), on.site)};
 }
 
-bool is_big(std::string_view op, std::string_view bitorder, const Composer& on) {
+bool is_big(std::string_view op, std::string_view bitorder, const OpRecorder& on) {
   if (bitorder == "big" || bitorder == "little") return bitorder == "big";
   throw ValueError(
       at(fmt::format("{}: the bit order is \"big\" or \"little\", not \"{}\"", op, bitorder),
@@ -40,7 +40,7 @@ bool is_big(std::string_view op, std::string_view bitorder, const Composer& on) 
 }
 
 /// Appends zeros along the axis.
-NodeRef with_zeros(const Along& x, std::int64_t count, const Composer& on) {
+NodeRef with_zeros(const Along& x, std::int64_t count, const OpRecorder& on) {
   if (count == 0) return x.node;
   ir::Shape shape = x.node->shape;
   shape[static_cast<std::size_t>(x.axis)] = count;
@@ -52,7 +52,7 @@ NodeRef with_zeros(const Along& x, std::int64_t count, const Composer& on) {
 }  // namespace
 
 Array packbits(const Operand& x, std::optional<std::int64_t> axis, std::string_view bitorder) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const bool big = is_big("packbits", bitorder, on);
   Along flags = along("packbits", x, axis, on);
   if (is_inexact(flags.node->dtype)) {
@@ -78,7 +78,7 @@ Array packbits(const Operand& x, std::optional<std::int64_t> axis, std::string_v
 
 Array unpackbits(const Operand& x, std::optional<std::int64_t> axis,
                  std::optional<std::int64_t> count, std::string_view bitorder) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const bool big = is_big("unpackbits", bitorder, on);
   const Along bytes = along("unpackbits", x, axis, on);
   if (bytes.node->dtype != DType::u8) {

@@ -11,15 +11,15 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
+using frontend::AtLocation;
 using frontend::broadcast_to_shape;
 using frontend::constant_extent;
-using frontend::Here;
 using frontend::join_along;
 using frontend::NodeRef;
 using frontend::record;
@@ -34,7 +34,7 @@ namespace {
 struct Side {
   std::int64_t axis;
   PadWidth width;
-  Here here;
+  AtLocation here;
   Site site() const { return here.where; }
 
   /// Repeats a 0-d value, or a slice of extent 1 along the axis, `count` times.
@@ -75,7 +75,7 @@ NodeRef pad_edge(const NodeRef& node, const Side& side) {
 NodeRef ramp(const NodeRef& edge, const Side& side, const Scalar& end, std::int64_t count,
              bool reversed) {
   if (count == 0) return edge;
-  const Here& here = side.here;
+  const AtLocation& here = side.here;
   const DType wide = is_complex(edge->dtype) ? DType::c128 : DType::f64;
   const Array start = Access::make(frontend::element_node("pad", here(end), wide));
   const Array stop = astype(here(Access::make(edge)), wide);
@@ -110,7 +110,7 @@ using Statistic = Array (*)(const Operand&, std::int64_t);
 /// Casts a statistic to x's dtype; integers are rounded.
 Array in_dtype_of(const Operand& x, const Array& middle) {
   const DType dtype = frontend::node_of("pad", x)->dtype;
-  const Here here(x);
+  const AtLocation here(x);
   if (is_inexact(dtype)) return middle;
   return astype(here(is_boolean(dtype) ? middle : rint(here(middle))), dtype);
 }
@@ -260,7 +260,7 @@ Array pad(const Operand& x, const std::vector<PadWidth>& widths, std::string_vie
                                       frontend::describe(*node), axis, mode),
                           site));
     }
-    node = pad_along(node, {axis, width, Here(x)}, mode, options);
+    node = pad_along(node, {axis, width, AtLocation(x)}, mode, options);
   }
   return Access::make(node);
 }

@@ -13,21 +13,21 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
+using frontend::AtLocation;
 using frontend::constant_extent;
-using frontend::Here;
 using frontend::NodeRef;
 using frontend::rank_of;
 using frontend::Site;
 using frontend::slice_along;
 
 Array polyval(const Array& coefficients, const Operand& x) {
-  const Here here(x);
+  const AtLocation here(x);
   const NodeRef factors = Access::node(coefficients, x.where());
   if (rank_of(factors) != 1) {
     throw ShapeError(
@@ -98,7 +98,8 @@ Vectors vectors_of(std::string_view op, const Operand& a, const Operand& v) {
 }
 
 /// sum over n of a[n + k] * v[n] for all k of the mode. v must not be longer than a.
-Array slide(std::string_view op, const Vectors& vectors, std::string_view mode, const Here& here) {
+Array slide(std::string_view op, const Vectors& vectors, std::string_view mode,
+            const AtLocation& here) {
   const Site site = here.where;
   const std::int64_t length = vectors.length_v;
   std::int64_t left = 0, right = 0;
@@ -130,22 +131,22 @@ Array convolve(const Operand& a, const Operand& v, std::string_view mode) {
     std::swap(vectors.length_a, vectors.length_v);
   }
   vectors.v = reversed(vectors.v, a.where());
-  return slide("convolve", vectors, mode, Here(a));
+  return slide("convolve", vectors, mode, AtLocation(a));
 }
 
 Array correlate(const Operand& a, const Operand& v, std::string_view mode) {
   Vectors vectors = vectors_of("correlate", a, v);
   if (is_complex(vectors.v->dtype))
     vectors.v = frontend::record(ir::Op::conjugate, {vectors.v}, a.where());
-  if (vectors.length_v <= vectors.length_a) return slide("correlate", vectors, mode, Here(a));
+  if (vectors.length_v <= vectors.length_a) return slide("correlate", vectors, mode, AtLocation(a));
   std::swap(vectors.a, vectors.v);
   std::swap(vectors.length_a, vectors.length_v);
-  return flip(Here(a)(slide("correlate", vectors, mode, Here(a))));
+  return flip(AtLocation(a)(slide("correlate", vectors, mode, AtLocation(a))));
 }
 
 Array sliding_window_view(const Operand& x, std::int64_t window, std::int64_t axis) {
   const NodeRef node = frontend::node_of("sliding_window_view", x);
-  const Here here(x);
+  const AtLocation here(x);
   const std::int64_t place =
       frontend::axis_of("sliding_window_view", axis, rank_of(node), x.where());
   const std::int64_t extent = constant_extent("sliding_window_view", node, place, x.where());

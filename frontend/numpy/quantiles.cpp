@@ -20,8 +20,8 @@ namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Composer;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::record_constant;
 using frontend::Site;
 using ir::Op;
@@ -53,7 +53,7 @@ std::vector<std::int64_t> last_first(std::size_t rank) {
 }
 
 Rows rows_of(std::string_view op, const NodeRef& node, const Axes& axes, bool keepdims,
-             bool skips_nan, const Composer& on) {
+             bool skips_nan, const OpRecorder& on) {
   const std::vector<bool> reduced = reduced_axes(op, node, axes, on.site);
   Rows rows;
   std::vector<std::int64_t> order, walked;
@@ -86,7 +86,7 @@ Rows rows_of(std::string_view op, const NodeRef& node, const Axes& axes, bool ke
 
 /// The elements of each row at `indices`, whose shape broadcasts to [m, kept ...]. The result has
 /// the shape [m, kept ...].
-NodeRef elements_at(const Rows& rows, const NodeRef& indices, const Composer& on) {
+NodeRef elements_at(const Rows& rows, const NodeRef& indices, const OpRecorder& on) {
   return on.gather(rows.sorted, indices, 0);
 }
 
@@ -95,14 +95,14 @@ NodeRef whole(std::int64_t value) {
 }
 
 /// Replaces the result of rows that end in NaN by NaN.
-NodeRef with_nans(const Rows& rows, const NodeRef& result, const Composer& on) {
+NodeRef with_nans(const Rows& rows, const NodeRef& result, const OpRecorder& on) {
   const NodeRef& sorted = rows.sorted;
   if (is_integer(sorted->dtype) || is_boolean(sorted->dtype)) return result;
   const NodeRef last = on.part(sorted, 0, sorted->shape[0] - 1, 1);
   return on(Op::select, on(Op::isnan, last), on.cast(last, result->dtype), result);
 }
 
-NodeRef nan_results(const ir::Shape& shape, DType dtype, const Composer& on) {
+NodeRef nan_results(const ir::Shape& shape, DType dtype, const OpRecorder& on) {
   const NodeRef nan = record_constant(dtype, std::numeric_limits<double>::quiet_NaN());
   return frontend::broadcast_to_shape(nan, shape, on.site);
 }
@@ -113,7 +113,7 @@ DType mean_dtype(DType dtype) {
 
 Array median_of(std::string_view op, const Operand& x, const Axes& axes, bool keepdims,
                 bool skips_nan) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef node = frontend::node_of(op, x);
   const Rows rows = rows_of(op, node, axes, keepdims, skips_nan, on);
   const DType result = mean_dtype(node->dtype);
@@ -203,7 +203,7 @@ bool chooses_element(Method method) {
 
 /// The rounded product of nonnegative numbers. The maximum prevents contraction with the addition
 /// that follows, where a rounding decides between elements.
-NodeRef rounded(const NodeRef& a, const NodeRef& b, const Composer& on) {
+NodeRef rounded(const NodeRef& a, const NodeRef& b, const OpRecorder& on) {
   const NodeRef product = on(Op::multiply, a, b);
   return on(Op::maximum, product, record_constant(product->dtype, 0));
 }
@@ -211,7 +211,7 @@ NodeRef rounded(const NodeRef& a, const NodeRef& b, const Composer& on) {
 /// The positions of quantiles for a method, in q's dtype.
 class Places {
  public:
-  Places(Method method, const NodeRef& q, const NodeRef& count, const Composer& on)
+  Places(Method method, const NodeRef& q, const NodeRef& count, const OpRecorder& on)
       : method_(method), q_(q), count_(on.cast(count, q->dtype)), on_(on) {}
 
   /// The position in 0 .. count - 1; fractions are between elements.
@@ -291,12 +291,12 @@ class Places {
 
   Method method_;
   NodeRef q_, count_;
-  Composer on_;
+  OpRecorder on_;
 };
 
 /// a + (b - a) * t, computed from the nearer end, as NumPy's _lerp.
 NodeRef interpolate(const NodeRef& a, const NodeRef& b, const NodeRef& weight, DType dtype,
-                    const Composer& on) {
+                    const OpRecorder& on) {
   // Integers are subtracted as integers, in a dtype in which this cannot overflow.
   const bool whole = !is_floating(a->dtype);
   const DType wide = is_unsigned_integer(a->dtype) ? DType::u64 : DType::i64;
@@ -316,7 +316,7 @@ struct Shares {
   bool weak = false, whole = false;
 };
 
-Shares shares_of(std::string_view op, const Operand& q, double most, const Composer& on) {
+Shares shares_of(std::string_view op, const Operand& q, double most, const OpRecorder& on) {
   Shares shares;
   if (q.array() == nullptr) {
     const double value = frontend::value_of(q.scalar());
@@ -348,7 +348,7 @@ struct Request {
 
 Array quantile_of(const Request& request, const Operand& x, const Operand& q, const Axes& axes,
                   std::string_view method_name, bool keepdims, const Array& weights) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const Method method = method_named(request.op, method_name, on.site);
   const NodeRef node = frontend::node_of(request.op, x);
   const NodeRef share = frontend::node_of(request.op, q);

@@ -164,7 +164,8 @@ std::int64_t integer_element(Wide value, DType dtype, const Site& site) {
   const bool fits = value >= std::numeric_limits<std::int64_t>::min() &&
                     value <= std::numeric_limits<std::uint64_t>::max();
   if (!fits) {
-    throw DTypeError(at(fmt::format("arange: an element does not fit {}", numpy_name_of(dtype)), site));
+    throw DTypeError(
+        at(fmt::format("arange: an element does not fit {}", numpy_name_of(dtype)), site));
   }
   const Scalar scalar = value < 0 ? Scalar(static_cast<std::int64_t>(value))
                                   : Scalar(static_cast<std::uint64_t>(value));

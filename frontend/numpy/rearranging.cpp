@@ -10,7 +10,7 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
@@ -85,7 +85,7 @@ Array rot90(const Operand& x, std::int64_t turns, const Axes& axes) {
   }
   const std::vector<std::int64_t> plane =
       frontend::axes_of("rot90", axes, rank_of(node), x.where());
-  const frontend::Here here(x);
+  const frontend::AtLocation here(x);
   const std::int64_t quarters = (turns % 4 + 4) % 4;
   if (quarters == 0) return asarray(x);
   if (quarters == 2) return flip(x, plane);

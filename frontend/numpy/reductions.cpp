@@ -9,8 +9,8 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
+#include "frontend/graph/at_location.h"
 #include "frontend/graph/axes.h"
-#include "frontend/graph/here.h"
 
 namespace heddle {
 
@@ -311,7 +311,7 @@ Array all(const Operand& x, const Axes& axes, bool keepdims, const Array& mask) 
 }
 
 Array ptp(const Operand& x, const Axes& axes, bool keepdims) {
-  const frontend::Here here(x);
+  const frontend::AtLocation here(x);
   return subtract(here(max(x, axes, keepdims)), here(min(x, axes, keepdims)));
 }
 

@@ -9,12 +9,12 @@ using ir::Op;
 
 namespace {
 
-NodeRef zeros(ir::Shape shape, const Composer& on) {
+NodeRef zeros(ir::Shape shape, const OpRecorder& on) {
   return broadcast_to_shape(record_constant(DType::i64, 0), std::move(shape), on.site);
 }
 
 /// For each column: the rank of each element among the column's distinct elements.
-NodeRef ranks_in_columns(const NodeRef& keys, const Composer& on) {
+NodeRef ranks_in_columns(const NodeRef& keys, const OpRecorder& on) {
   const NodeRef order = on.sort(ir::calls::argsort(), keys, 0);
   const NodeRef step = on.cast(steps(on.gather(keys, order, 0), true, on), DType::i64);
   const NodeRef from_first[] = {zeros({1, keys->shape[1]}, on), step};
@@ -27,7 +27,7 @@ NodeRef ranks_in_columns(const NodeRef& keys, const Composer& on) {
 
 }  // namespace
 
-NodeRef steps(const NodeRef& sorted, bool equal_nan, const Composer& on) {
+NodeRef steps(const NodeRef& sorted, bool equal_nan, const OpRecorder& on) {
   const ir::Dim rest = sorted->shape[0] - 1;
   const NodeRef before = on.part(sorted, 0, 0, rest), after = on.part(sorted, 0, 1, rest);
   const NodeRef differ = on(Op::not_equal, after, before);
@@ -35,7 +35,7 @@ NodeRef steps(const NodeRef& sorted, bool equal_nan, const Composer& on) {
   return on(Op::logical_and, differ, on(Op::logical_not, on(Op::isnan, before)));
 }
 
-NodeRef rows_along(const NodeRef& node, std::int64_t axis, const Composer& on) {
+NodeRef rows_along(const NodeRef& node, std::int64_t axis, const OpRecorder& on) {
   std::vector<std::int64_t> order = {axis};
   for (std::int64_t i = 0; i < rank_of(node); ++i) {
     if (i != axis) order.push_back(i);
@@ -47,7 +47,7 @@ NodeRef rows_along(const NodeRef& node, std::int64_t axis, const Composer& on) {
 
 // Ranks each column, then repeatedly combines the ranks of two neighbouring columns into one number
 // with the same order. This takes as many rounds as the number of columns has bits.
-NodeRef ranks_of_rows(const NodeRef& rows, const Composer& on) {
+NodeRef ranks_of_rows(const NodeRef& rows, const OpRecorder& on) {
   const std::int64_t count = rows->shape[0].constant();
   std::int64_t columns = rows->shape[1].constant();
   if (count == 0 || columns == 0) return zeros({count}, on);

@@ -7,8 +7,8 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
+#include "frontend/graph/at_location.h"
 #include "frontend/graph/axes.h"
-#include "frontend/graph/here.h"
 
 namespace heddle {
 
@@ -142,7 +142,7 @@ Array part(const Scanned& scanned, Dim start, Dim extent, const Site& site) {
 
 /// The correction of each step of an angle, as in numpy.unwrap.
 Array step_corrections(const Array& steps, std::optional<double> discont, const Array& period,
-                       const frontend::Here& here) {
+                       const frontend::AtLocation& here) {
   const bool whole = !is_floating(period.dtype());
   const Array half = whole ? floor_divide(here(period), here(2)) : here(period) / here(2);
   const Array raised = here(steps) + here(half);
@@ -209,7 +209,7 @@ Array unwrap(const Operand& x, std::optional<double> discont, std::int64_t axis,
   // numpy.diff of bool tests for inequality.
   const Array steps = is_boolean(node->dtype) ? not_equal(after, before) : after - before;
   const Array width = Access::make(frontend::node_of("unwrap", period, dtype));
-  const Array corrections = step_corrections(steps, discont, width, frontend::Here(x));
+  const Array corrections = step_corrections(steps, discont, width, frontend::AtLocation(x));
   // Join before the scan, so that everything is one kernel. Adding -0 keeps the bits of the first
   // angle.
   const NodeRef each = cast_to(Access::node(corrections, x.where()), dtype, site);

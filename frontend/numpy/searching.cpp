@@ -19,15 +19,15 @@ namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Composer;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::record_constant;
 using ir::Op;
 
 namespace frontend {
 
 Searched promoted_search(std::string_view op, const Operand& sorted, const Operand& values) {
-  const Composer on{sorted.where()};
+  const OpRecorder on{sorted.where()};
   Searched result{asarray_node(op, sorted), asarray_node(op, values)};
   const DType dtype = promote_types(result.sorted->dtype, result.values->dtype);
   result = {on.cast(result.sorted, dtype), on.cast(result.values, dtype)};
@@ -59,7 +59,7 @@ Op search_op(std::string_view side, const SourceLocation& site) {
 Array searchsorted(const Operand& sorted, const Operand& values, std::string_view side,
                    const Array& sorter) {
   const SourceLocation site = sorted.where();
-  const Composer on{site};
+  const OpRecorder on{site};
   const Op op = search_op(side, site);
   frontend::Searched what = frontend::promoted_search("searchsorted", sorted, values);
   if (sorter.has_value()) {
@@ -94,7 +94,7 @@ void check_monotonic(const NodeRef& bins, const SourceLocation& site) {
 }  // namespace
 
 Array digitize(const Operand& x, const Operand& bins, bool right) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const frontend::Searched what = frontend::promoted_search("digitize", bins, x);
   if (is_complex(what.values->dtype)) {
     throw DTypeError(at(fmt::format("digitize({}, {}): takes real numbers",
@@ -123,7 +123,7 @@ struct Samples {
 };
 
 Samples samples_of(const Operand& x, const Operand& places, const Operand& values,
-                   const Composer& on) {
+                   const OpRecorder& on) {
   const NodeRef at_places = frontend::node_of("interp", places),
                 at_values = frontend::node_of("interp", values);
   const auto fail = [&]<class Error>(std::type_identity<Error>, const char* why) {
@@ -142,7 +142,7 @@ Samples samples_of(const Operand& x, const Operand& places, const Operand& value
 /// Linear interpolation between the two neighbouring samples. It starts from the first one, or from
 /// the second if the result is NaN, as in NumPy, because values may be infinite.
 NodeRef on_line(const NodeRef& x, const NodeRef& low, const NodeRef& high, const Samples& samples,
-                const Composer& on) {
+                const OpRecorder& on) {
   const DType dtype = samples.values->dtype;
   const NodeRef x0 = on.gather(samples.places, low, 0), x1 = on.gather(samples.places, high, 0);
   const NodeRef y0 = on.gather(samples.values, low, 0), y1 = on.gather(samples.values, high, 0);
@@ -160,7 +160,7 @@ NodeRef on_line(const NodeRef& x, const NodeRef& low, const NodeRef& high, const
 }
 
 /// Samples within one period, sorted by place, with one more before and after.
-Samples within_period(const Samples& samples, const NodeRef& period, const Composer& on) {
+Samples within_period(const Samples& samples, const NodeRef& period, const OpRecorder& on) {
   const NodeRef places = on(Op::remainder, samples.places, period);
   const NodeRef order = on.sort(ir::calls::argsort(), places, 0);
   const ir::Dim last = samples.places->shape[0] - 1;
@@ -180,7 +180,7 @@ Samples within_period(const Samples& samples, const NodeRef& period, const Compo
 Array interp(const Operand& x, const Operand& places, const Operand& values,
              std::optional<Scalar> left, std::optional<Scalar> right,
              std::optional<double> period) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   if (is_complex(frontend::node_of("interp", values)->dtype)) {
     // Each part separately, so that an infinite part does not affect the other.
     const auto of_part = [&](bool imaginary) {
@@ -215,11 +215,11 @@ Array interp(const Operand& x, const Operand& places, const Operand& values,
     if (!instead) return on.gather(samples.values, places_there, 0);
     return frontend::element_node("interp", {*instead, on.site}, samples.values->dtype);
   };
-  const NodeRef first_place = on.gather(samples.places, on.reshape(zero, {1}), 0);
+  const NodeRef first_index = on.gather(samples.places, on.reshape(zero, {1}), 0);
   const NodeRef last_place = on.gather(samples.places, on.reshape(last, {1}), 0);
   NodeRef result = on_line(flat, low, high, samples, on);
   result = on(Op::select, on(Op::greater, flat, last_place), end(last, right), result);
-  result = on(Op::select, on(Op::less, flat, first_place), end(zero, left), result);
+  result = on(Op::select, on(Op::less, flat, first_index), end(zero, left), result);
   const NodeRef nan = on.cast(flat, samples.values->dtype);
   return Access::make(on.reshape(on(Op::select, on(Op::isnan, flat), nan, result), given->shape));
 }

@@ -13,15 +13,15 @@
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Composer;
-using frontend::Here;
+using frontend::AtLocation;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::record;
 using frontend::Site;
 using ir::Op;
@@ -54,7 +54,7 @@ Array select(Arrays conditions, Arrays choices, const Operand& fallback) {
 
 Array choose(const Operand& index, Arrays choices, std::string_view mode) {
   const SourceLocation place = index.where();
-  const Here here(index);
+  const AtLocation here(index);
   if (mode != "raise" && mode != "wrap" && mode != "clip") {
     throw ValueError(at(fmt::format("choose: there is no mode '{}'", mode), place));
   }
@@ -140,7 +140,7 @@ void putmask(Array& x, const Array& mask, const Operand& values) {
 namespace {
 
 /// For each element of a flattened mask, the value at its rank among the true elements.
-NodeRef values_in_turn(const NodeRef& chosen, const NodeRef& values, const Composer& on) {
+NodeRef values_in_turn(const NodeRef& chosen, const NodeRef& values, const OpRecorder& on) {
   if (values->shape[0] == ir::Dim(1)) return values;
   const NodeRef counts = on.reduce(Op::cumsum, on.cast(chosen, DType::i64), {0});
   const NodeRef rank = on(Op::subtract, counts, frontend::record_constant(DType::i64, 1));
@@ -150,7 +150,7 @@ NodeRef values_in_turn(const NodeRef& chosen, const NodeRef& values, const Compo
 }  // namespace
 
 void place(Array& x, const Array& mask, const Operand& values) {
-  const Composer on{values.where()};
+  const OpRecorder on{values.where()};
   const NodeRef node = Access::node(x, values.where());
   const NodeRef chosen = on.flat(on.cast(Access::node(mask, values.where()), DType::boolean));
   const NodeRef flat = on.flat(node);
@@ -161,10 +161,11 @@ void place(Array& x, const Array& mask, const Operand& values) {
   }
   const NodeRef given = on.flat(frontend::element_node("place", values, node->dtype));
   if (values.array() != nullptr && !can_cast(values.array()->dtype(), node->dtype)) {
-    throw DTypeError(at(fmt::format("place: values of {} cannot be written to an array of {}; cast "
-                                    "them first",
-                                    numpy_name_of(values.array()->dtype()), numpy_name_of(node->dtype)),
-                        on.site));
+    throw DTypeError(
+        at(fmt::format("place: values of {} cannot be written to an array of {}; cast "
+                       "them first",
+                       numpy_name_of(values.array()->dtype()), numpy_name_of(node->dtype)),
+           on.site));
   }
   if (flat->shape[0] == ir::Dim(0)) return;
   if (given->shape[0] == ir::Dim(0)) throw ValueError(at("place: there are no values", on.site));

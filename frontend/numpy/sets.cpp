@@ -3,7 +3,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
-#include "frontend/array/compaction.h"
+#include "frontend/array/indices_where.h"
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
@@ -15,8 +15,8 @@
 namespace heddle {
 
 using frontend::Access;
-using frontend::Composer;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using ir::Op;
 
 namespace {
@@ -26,16 +26,16 @@ struct Ordered {
   NodeRef sorted, order;
 };
 
-Ordered ordered(const NodeRef& flat, const Composer& on) {
+Ordered ordered(const NodeRef& flat, const OpRecorder& on) {
   const NodeRef order = on.sort(ir::calls::argsort(), flat, 0);
   return {on.gather(flat, order, 0), order};
 }
 
-NodeRef joined(const std::vector<NodeRef>& parts, const Composer& on) {
+NodeRef joined(const std::vector<NodeRef>& parts, const OpRecorder& on) {
   return frontend::join_along(parts, 0, on.site);
 }
 
-NodeRef some(bool value, ir::Dim count, const Composer& on) {
+NodeRef some(bool value, ir::Dim count, const OpRecorder& on) {
   return frontend::broadcast_to_shape(frontend::record_constant(DType::boolean, value ? 1 : 0),
                                       {count}, on.site);
 }
@@ -47,26 +47,26 @@ struct Distinct {
 };
 
 /// The first elements of runs of equal elements: those after a step.
-Distinct at_steps(const char* what, const Ordered& of, const NodeRef& steps, const Composer& on) {
+Distinct at_steps(const char* what, const Ordered& of, const NodeRef& steps, const OpRecorder& on) {
   const NodeRef is_first = steps ? joined({some(true, 1, on), steps}, on) : some(false, 0, on);
   return {of, frontend::places_of(what, is_first, {of.sorted, of.order}, on)};
 }
 
 /// Steps between sorted elements; null if there are no elements.
-NodeRef steps_of(const Ordered& of, bool equal_nan, const Composer& on) {
+NodeRef steps_of(const Ordered& of, bool equal_nan, const OpRecorder& on) {
   return of.sorted->shape[0] == ir::Dim(0) ? NodeRef() : frontend::steps(of.sorted, equal_nan, on);
 }
 
-Distinct distinct(const char* what, const NodeRef& flat, bool equal_nan, const Composer& on) {
+Distinct distinct(const char* what, const NodeRef& flat, bool equal_nan, const OpRecorder& on) {
   const Ordered of = ordered(flat, on);
   return at_steps(what, of, steps_of(of, equal_nan, on), on);
 }
 
-NodeRef values_of(const Distinct& found, const Composer& on) {
+NodeRef values_of(const Distinct& found, const OpRecorder& on) {
   return on.gather(found.of.sorted, found.firsts, 0);
 }
 
-NodeRef counts_of(const Distinct& found, const Composer& on) {
+NodeRef counts_of(const Distinct& found, const OpRecorder& on) {
   const ir::Dim count = found.firsts->shape[0];
   if (count == ir::Dim(0)) return found.firsts;
   const NodeRef total = on.reshape(on.extent(found.of.sorted->shape[0]), {1});
@@ -74,7 +74,7 @@ NodeRef counts_of(const Distinct& found, const Composer& on) {
             found.firsts);
 }
 
-NodeRef inverse_of(const Distinct& found, const ir::Shape& shape, const Composer& on) {
+NodeRef inverse_of(const Distinct& found, const ir::Shape& shape, const OpRecorder& on) {
   const ir::Dim length = found.of.sorted->shape[0];
   if (length == ir::Dim(0)) return on.reshape(found.firsts, shape);
   // The rank of each sorted element among the distinct ones, scattered back to the order of x.
@@ -93,7 +93,7 @@ struct Uniques {
 
 /// Distinct slices along an axis, by their ranks. Slices with a NaN are all different, as in NumPy.
 Uniques unique_slices(const char* what, const NodeRef& node, std::int64_t axis,
-                      const Composer& on) {
+                      const OpRecorder& on) {
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace(what, on.site);
   const NodeRef rows = frontend::rows_along(node, axis, on);
   const Ordered of = ordered(frontend::ranks_of_rows(rows, on), on);
@@ -111,7 +111,7 @@ Uniques unique_slices(const char* what, const NodeRef& node, std::int64_t axis,
 }
 
 Uniques uniques(const char* what, const Operand& x, bool equal_nan,
-                std::optional<std::int64_t> axis, const Composer& on) {
+                std::optional<std::int64_t> axis, const OpRecorder& on) {
   const NodeRef node = frontend::node_of(what, x);
   if (axis) {
     const std::int64_t along = frontend::axis_of(what, *axis, frontend::rank_of(node), on.site);
@@ -126,14 +126,14 @@ struct Pair {
 };
 
 /// Both operands, flattened, in their common dtype.
-Pair flattened(std::string_view op, const Operand& a, const Operand& b, const Composer& on) {
+Pair flattened(std::string_view op, const Operand& a, const Operand& b, const OpRecorder& on) {
   const Operand* operands[] = {&a, &b};
   const DType dtype = frontend::common_dtype(operands);
   return {on.flat(frontend::node_of(op, a, dtype)), on.flat(frontend::node_of(op, b, dtype))};
 }
 
 /// True for each element of the 1-d x that is among sorted elements.
-NodeRef is_among(const NodeRef& x, const NodeRef& sorted, const Composer& on) {
+NodeRef is_among(const NodeRef& x, const NodeRef& sorted, const OpRecorder& on) {
   const bool boolean = is_boolean(x->dtype);
   const NodeRef among = boolean ? on.cast(sorted, DType::u8) : sorted;
   const NodeRef value = boolean ? on.cast(x, DType::u8) : x;
@@ -144,7 +144,7 @@ NodeRef is_among(const NodeRef& x, const NodeRef& sorted, const Composer& on) {
 
 /// The same for elements in any order, and for any two dtypes. If two integer dtypes have no common
 /// dtype, values that the other dtype does not have are in none of its arrays.
-NodeRef is_in(const NodeRef& x, const NodeRef& elements, const Composer& on) {
+NodeRef is_in(const NodeRef& x, const NodeRef& elements, const OpRecorder& on) {
   const bool integers = is_integer(x->dtype) && is_integer(elements->dtype);
   const DType common = promote_types(x->dtype, elements->dtype);
   const DType dtype = integers && is_inexact(common) ? elements->dtype : common;
@@ -163,32 +163,33 @@ bool is_beyond_integers(const Operand& x) {
   return x.array() == nullptr && x.scalar().kind == Scalar::Kind::large_integer;
 }
 
-NodeRef distinct_values(const char* what, const NodeRef& flat, bool equal_nan, const Composer& on) {
+NodeRef distinct_values(const char* what, const NodeRef& flat, bool equal_nan,
+                        const OpRecorder& on) {
   return values_of(distinct(what, flat, equal_nan, on), on);
 }
 
 /// The elements of the 1-d x where the mask is true.
-NodeRef chosen(const char* what, const NodeRef& x, const NodeRef& mask, const Composer& on) {
+NodeRef chosen(const char* what, const NodeRef& x, const NodeRef& mask, const OpRecorder& on) {
   return on.gather(x, frontend::places_of(what, mask, {x}, on), 0);
 }
 
 }  // namespace
 
 UniqueAll unique_all(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const auto [found, values, shape] = uniques("unique_all", x, equal_nan, axis, on);
   return {Access::make(values), Access::make(on.gather(found.of.order, found.firsts, 0)),
           Access::make(inverse_of(found, shape, on)), Access::make(counts_of(found, on))};
 }
 
 UniqueCounts unique_counts(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const auto [found, values, shape] = uniques("unique_counts", x, equal_nan, axis, on);
   return {Access::make(values), Access::make(counts_of(found, on))};
 }
 
 UniqueInverse unique_inverse(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const auto [found, values, shape] = uniques("unique_inverse", x, equal_nan, axis, on);
   return {Access::make(values), Access::make(inverse_of(found, shape, on))};
 }
@@ -202,7 +203,7 @@ Array unique(const Operand& x, bool equal_nan, std::optional<std::int64_t> axis)
 }
 
 Array isin(const Operand& x, const Operand& test_elements, bool invert) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef node = frontend::asarray_node("isin", x);
   const NodeRef among = on.flat(frontend::asarray_node("isin", test_elements));
   const bool never = (is_beyond_integers(x) && !is_inexact(among->dtype)) ||
@@ -215,7 +216,7 @@ Array isin(const Operand& x, const Operand& test_elements, bool invert) {
 }
 
 Intersection intersect1d_indices(const Operand& a, const Operand& b) {
-  const Composer on{a.where()};
+  const OpRecorder on{a.where()};
   const Operand* operands[] = {&a, &b};
   const DType dtype = frontend::common_dtype(operands);
   const NodeRef own_a = on.flat(frontend::node_of("intersect1d", a));
@@ -238,7 +239,7 @@ Intersection intersect1d_indices(const Operand& a, const Operand& b) {
 }
 
 Array intersect1d(const Operand& a, const Operand& b) {
-  const Composer on{a.where()};
+  const OpRecorder on{a.where()};
   const Operand* operands[] = {&a, &b};
   const DType dtype = frontend::common_dtype(operands);
   const NodeRef own = on.flat(frontend::node_of("intersect1d", a));
@@ -248,13 +249,13 @@ Array intersect1d(const Operand& a, const Operand& b) {
 }
 
 Array union1d(const Operand& a, const Operand& b) {
-  const Composer on{a.where()};
+  const OpRecorder on{a.where()};
   const Pair pair = flattened("union1d", a, b, on);
   return Access::make(distinct_values("union1d", joined({pair.a, pair.b}, on), true, on));
 }
 
 Array setdiff1d(const Operand& a, const Operand& b, bool assume_unique) {
-  const Composer on{a.where()};
+  const OpRecorder on{a.where()};
   const NodeRef others = on.flat(frontend::asarray_node("setdiff1d", b));
   // The result has the first operand's dtype, as in NumPy.
   const NodeRef own = on.flat(frontend::node_of("setdiff1d", a));
@@ -264,7 +265,7 @@ Array setdiff1d(const Operand& a, const Operand& b, bool assume_unique) {
 }
 
 Array setxor1d(const Operand& a, const Operand& b) {
-  const Composer on{a.where()};
+  const OpRecorder on{a.where()};
   const Pair pair = flattened("setxor1d", a, b, on);
   const NodeRef values_a = distinct_values("setxor1d", pair.a, true, on);
   const NodeRef values_b = distinct_values("setxor1d", pair.b, true, on);

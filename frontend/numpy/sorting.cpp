@@ -14,15 +14,15 @@ namespace heddle {
 using frontend::Access;
 using frontend::Along;
 using frontend::at;
-using frontend::Composer;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::Site;
 using ir::Op;
 
 namespace {
 
 // Reversing before and after a stable sort keeps equal elements in order.
-NodeRef sort_node(const Along& what, bool descending, const Composer& on) {
+NodeRef sort_node(const Along& what, bool descending, const OpRecorder& on) {
   if (!descending) return on.sort(ir::calls::sort(), what.node, what.axis);
   // Equal integers are identical, but zeros of floats may differ in sign.
   const bool distinct = is_integer(what.node->dtype) || is_boolean(what.node->dtype);
@@ -30,7 +30,7 @@ NodeRef sort_node(const Along& what, bool descending, const Composer& on) {
   return on.flip(on.sort(ir::calls::sort(), turned, what.axis), what.axis);
 }
 
-NodeRef argsort_node(const Along& what, bool descending, const Composer& on) {
+NodeRef argsort_node(const Along& what, bool descending, const OpRecorder& on) {
   if (!descending) return on.sort(ir::calls::argsort(), what.node, what.axis);
   const NodeRef turned = on.flip(what.node, what.axis);
   const NodeRef places = on.flip(on.sort(ir::calls::argsort(), turned, what.axis), what.axis);
@@ -53,7 +53,7 @@ void check_place(std::string_view op, const Along& what, std::int64_t kth, const
 
 Array sort(const Operand& x, const Axes& axis, bool descending) {
   return Access::make(
-      sort_node(frontend::along_axis("sort", x, axis), descending, Composer{x.where()}));
+      sort_node(frontend::along_axis("sort", x, axis), descending, OpRecorder{x.where()}));
 }
 
 Array argsort(const Operand& x, const Axes& axis, bool descending) {
@@ -61,12 +61,12 @@ Array argsort(const Operand& x, const Axes& axis, bool descending) {
   if (values.ndim() == 0 && (axis.all() || axis.values() == std::vector<std::int64_t>{-1}))
     return argsort({values.reshape({1}, x.where()), x.where()}, 0, descending);  // as NumPy
   return Access::make(
-      argsort_node(frontend::along_axis("argsort", x, axis), descending, Composer{x.where()}));
+      argsort_node(frontend::along_axis("argsort", x, axis), descending, OpRecorder{x.where()}));
 }
 
 Array lexsort(Arrays keys, const Axes& axis, SourceLocation where) {
   if (keys.empty()) throw ValueError(at("lexsort: needs at least one key", where));
-  const Composer on{where};
+  const OpRecorder on{where};
   NodeRef order;
   ir::Shape shape;
   for (const Array& key : keys) {
@@ -91,18 +91,18 @@ Array lexsort(Arrays keys, const Axes& axis, SourceLocation where) {
 Array partition(const Operand& x, std::int64_t kth, const Axes& axis) {
   const Along what = frontend::along_axis("partition", x, axis);
   check_place("partition", what, kth, x.where());
-  return Access::make(sort_node(what, false, Composer{x.where()}));
+  return Access::make(sort_node(what, false, OpRecorder{x.where()}));
 }
 
 Array argpartition(const Operand& x, std::int64_t kth, const Axes& axis) {
   const Along what = frontend::along_axis("argpartition", x, axis);
   check_place("argpartition", what, kth, x.where());
-  return Access::make(argsort_node(what, false, Composer{x.where()}));
+  return Access::make(argsort_node(what, false, OpRecorder{x.where()}));
 }
 
 TopK topk(const Operand& x, std::int64_t k, const Axes& axis, bool largest) {
   const Along what = frontend::along_axis("topk", x, axis);
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const ir::Dim length = what.length();
   if (k < 0 || (length.is_constant() && k > length.constant())) {
     throw ValueError(

@@ -7,14 +7,14 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
+#include "frontend/graph/at_location.h"
 #include "frontend/graph/axes.h"
-#include "frontend/graph/here.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Here;
+using frontend::AtLocation;
 
 namespace {
 
@@ -62,7 +62,7 @@ class Line {
   Array with_last(const Array& values, const Array& last) const {
     return replaced(values, count_ - 1, last);
   }
-  const Here& here() const { return here_; }
+  const AtLocation& here() const { return here_; }
 
  private:
   Array times(const Array& a, const Array& b) const { return multiply(here_(a), here_(b)); }
@@ -70,7 +70,7 @@ class Line {
     return where(here_(equal(here_(index_), here_(Scalar(place)))), here_(by), here_(values));
   }
 
-  Here here_;
+  AtLocation here_;
   std::int64_t count_;
   bool endpoint_;
   DType dtype_;
@@ -79,7 +79,7 @@ class Line {
 
 /// Moves the first axis to `axis` and casts the values.
 Array finished(const char* op, const Array& values, DType dtype, std::int64_t axis,
-               const Here& here) {
+               const AtLocation& here) {
   const std::int64_t place = frontend::axis_of(op, axis, values.ndim(), here.where);
   if (is_integer(dtype) && is_complex(values.dtype())) {
     throw DTypeError(at(fmt::format("{}: complex values have no {} ones", op, numpy_name_of(dtype)),
@@ -91,13 +91,13 @@ Array finished(const char* op, const Array& values, DType dtype, std::int64_t ax
 }
 
 /// base ** values, where values have an additional first axis.
-Array powers(const Operand& base, const Array& values, const Here& here) {
+Array powers(const Operand& base, const Array& values, const AtLocation& here) {
   if (base.array() == nullptr || base.array()->ndim() == 0) return power(base, here(values));
   return power(here(expand_dims(base, {0})), here(values));
 }
 
 /// Adds leading axes of extent 1 until the operand has the base's rank.
-Array in_rank_of(const Operand& base, const Operand& x, const Here& here) {
+Array in_rank_of(const Operand& base, const Operand& x, const AtLocation& here) {
   Array result = asarray(x);
   const int rank = base.array() == nullptr ? 0 : base.array()->ndim();
   while (result.ndim() < rank) result = expand_dims(here(result), {0});
@@ -120,7 +120,7 @@ Array linspace(const Operand& start, const Operand& stop, std::int64_t count, bo
 
 Array logspace(const Operand& start, const Operand& stop, std::int64_t count, bool endpoint,
                const Operand& base, std::optional<DType> dtype, std::int64_t axis) {
-  const Here here(start);
+  const AtLocation here(start);
   const Array first = in_rank_of(base, start, here), last = in_rank_of(base, stop, here);
   const Line line(here(first), here(last), count, endpoint, inexact_dtype(start, stop));
   const Array values = powers(base, line.values(), here);
@@ -131,7 +131,7 @@ Array logspace(const Operand& start, const Operand& stop, std::int64_t count, bo
 
 Array geomspace(const Operand& start, const Operand& stop, std::int64_t count, bool endpoint,
                 std::optional<DType> dtype, std::int64_t axis) {
-  const Here here(start);
+  const AtLocation here(start);
   if (is_zero(start) || is_zero(stop)) {
     throw ValueError(at("geomspace: a geometric sequence cannot include 0", here.where));
   }

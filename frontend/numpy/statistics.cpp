@@ -14,14 +14,14 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 #include "frontend/graph/storage.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Here;
+using frontend::AtLocation;
 using frontend::NodeRef;
 using frontend::rank_of;
 
@@ -29,7 +29,7 @@ namespace {
 
 /// Weights in the shape of x, or with extent 1 along axes that they do not have.
 Array aligned_weights(const NodeRef& node, const Axes& axes, const Array& weights,
-                      const Here& here) {
+                      const AtLocation& here) {
   const NodeRef weight = Access::node(weights, here.where);
   if (weight->shape == node->shape) return weights;
   const std::vector<std::int64_t> places =
@@ -62,7 +62,7 @@ Array aligned_weights(const NodeRef& node, const Axes& axes, const Array& weight
 std::pair<Array, Array> average_returned(const Operand& x, const Axes& axes, const Array& weights,
                                          bool keepdims) {
   const NodeRef node = frontend::node_of("average", x);
-  const Here here(x);
+  const AtLocation here(x);
   static_cast<void>(frontend::axes_of("average", axes, rank_of(node), x.where()));
   if (!weights.has_value()) {
     const Array result = mean(x, axes, keepdims);
@@ -94,7 +94,7 @@ Array observations(const Operand& x, bool rowvar, DType dtype) {
     throw ShapeError(
         at(fmt::format("cov({}): takes at most two axes", frontend::describe(*node)), x.where()));
   }
-  const Here here(x);
+  const AtLocation here(x);
   const Array rows = astype(here(atleast_2d(x)), dtype);
   return rowvar || rank_of(node) < 2 ? rows : transpose(here(rows));
 }
@@ -111,7 +111,7 @@ void check_not_negative(const frontend::Node& node, const char* what, const Sour
 
 /// A weight for each observation, in the dtype; holds no value if there are no weights.
 Array observation_weights(const CovarianceOptions& options, const NodeRef& rows, DType dtype,
-                          const Here& here) {
+                          const AtLocation& here) {
   Array result;
   for (const Array* weights : {&options.fweights, &options.aweights}) {
     if (!weights->has_value()) continue;
@@ -135,7 +135,7 @@ Array observation_weights(const CovarianceOptions& options, const NodeRef& rows,
 
 /// The divisor of the sum of products; 0 if there are too few observations.
 Array degrees_of_freedom(const CovarianceOptions& options, const Array& weights,
-                         const NodeRef& rows, DType dtype, const Here& here) {
+                         const NodeRef& rows, DType dtype, const AtLocation& here) {
   const double ddof = static_cast<double>(options.ddof.value_or(options.bias ? 0 : 1));
   const NodeRef counted = frontend::broadcast_to_shape(frontend::record_constant(dtype, 1),
                                                        {rows->shape[1]}, here.where);
@@ -155,7 +155,7 @@ Array degrees_of_freedom(const CovarianceOptions& options, const Array& weights,
 }  // namespace
 
 Array cov(const Operand& x, const CovarianceOptions& options) {
-  const Here here(x);
+  const AtLocation here(x);
   DType dtype = promote_types(frontend::node_of("cov", x)->dtype, DType::f64);
   if (options.y.has_value()) dtype = promote_types(dtype, options.y.dtype());
   dtype = options.dtype.value_or(dtype);
@@ -175,7 +175,7 @@ Array cov(const Operand& x, const CovarianceOptions& options) {
 }
 
 Array corrcoef(const Operand& x, const Array& y, bool rowvar, std::optional<DType> dtype) {
-  const Here here(x);
+  const AtLocation here(x);
   CovarianceOptions options;
   options.y = y;
   options.rowvar = rowvar;

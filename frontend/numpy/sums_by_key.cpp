@@ -21,14 +21,14 @@ DType key_dtype(ir::Dim greatest) {
   return value <= std::numeric_limits<std::uint32_t>::max() ? DType::u32 : DType::i64;
 }
 
-NodeRef whole(double value, DType dtype, ir::Dim length, const Composer& on) {
+NodeRef whole(double value, DType dtype, ir::Dim length, const OpRecorder& on) {
   return broadcast_to_shape(record_constant(dtype, value), {length}, on.site);
 }
 
 }  // namespace
 
 NodeRef sums_by_key(const NodeRef& values, const NodeRef& keys, ir::Dim length,
-                    const Composer& on) {
+                    const OpRecorder& on) {
   const DType dtype = values->dtype;
   const ir::Dim count = keys->shape[0];
   if (count == ir::Dim(0) || length == ir::Dim(0)) return whole(0, dtype, length, on);

@@ -9,6 +9,7 @@ namespace heddle::frontend {
 ///
 /// Values are sorted by key and scanned in segments, not added atomically. So the sums are bitwise
 /// the same in every run, and each is as accurate as a separate sum.
-NodeRef sums_by_key(const NodeRef& values, const NodeRef& keys, ir::Dim length, const Composer& on);
+NodeRef sums_by_key(const NodeRef& values, const NodeRef& keys, ir::Dim length,
+                    const OpRecorder& on);
 
 }  // namespace heddle::frontend

@@ -40,7 +40,7 @@ ir::Shape extents(const NodeRef& node, const std::vector<std::int64_t>& axes) {
 
 /// The weights, expanded to the shape of x.
 NodeRef weights_like_x(const WeightedQuantile& asked, const std::vector<std::int64_t>& axes,
-                       const Composer& on) {
+                       const OpRecorder& on) {
   const NodeRef weights = Access::node(asked.weights, on.site);
   if (weights->shape == asked.x->shape) return weights;
   if (weights->shape != extents(asked.x, axes)) {
@@ -61,7 +61,7 @@ NodeRef weights_like_x(const WeightedQuantile& asked, const std::vector<std::int
 }
 
 /// Reshapes to [kept ..., n], where n runs along the reduced axes.
-NodeRef in_rows(const NodeRef& node, const Order& order, const Composer& on) {
+NodeRef in_rows(const NodeRef& node, const Order& order, const OpRecorder& on) {
   std::vector<std::int64_t> axes = order.kept;
   axes.insert(axes.end(), order.reduced.begin(), order.reduced.end());
   ir::Shape shape = extents(node, order.kept);
@@ -71,7 +71,7 @@ NodeRef in_rows(const NodeRef& node, const Order& order, const Composer& on) {
 
 /// The cumulative share of a row's weights up to and including each element. A share of 0 becomes
 /// -1, so that it is less than any q.
-NodeRef shares_of(const NodeRef& weights, std::int64_t last, DType dtype, const Composer& on) {
+NodeRef shares_of(const NodeRef& weights, std::int64_t last, DType dtype, const OpRecorder& on) {
   const Array sums = cumsum({Access::make(weights), on.site}, last);
   const NodeRef rising = Access::node(sums, on.site);
   const NodeRef total = on.part(rising, last, extent_of(rising, last) - 1, 1);
@@ -84,7 +84,7 @@ NodeRef shares_of(const NodeRef& weights, std::int64_t last, DType dtype, const 
 
 Array weighted_quantile(const WeightedQuantile& asked, const Axes& axes,
                         const SourceLocation& site) {
-  const Composer on{site};
+  const OpRecorder on{site};
   const std::vector<std::int64_t> given = axes_of(asked.op, axes, rank_of(asked.x), site);
   const Order order = order_of(rank_of(asked.x), given);
   const NodeRef rows = in_rows(asked.x, order, on);

@@ -12,14 +12,14 @@
 #include "frontend/array/access.h"
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
-#include "frontend/graph/here.h"
+#include "frontend/graph/at_location.h"
 
 namespace heddle {
 
 using frontend::Access;
-using frontend::Composer;
-using frontend::Here;
+using frontend::AtLocation;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::record_constant;
 using ir::Op;
 
@@ -27,7 +27,7 @@ namespace {
 
 /// c[0] + c[1] x + c[2] x^2 ..., where c[k] = c[k - 1] * ratio(k) and c[0] = 1.
 template <class Ratio>
-NodeRef series(const NodeRef& x, int terms, const Ratio& ratio, const Composer& on) {
+NodeRef series(const NodeRef& x, int terms, const Ratio& ratio, const OpRecorder& on) {
   std::vector<double> factors = {1};
   for (int k = 1; k < terms; ++k) factors.push_back(factors.back() * ratio(static_cast<double>(k)));
   NodeRef sum = record_constant(x->dtype, factors.back());
@@ -40,7 +40,7 @@ NodeRef series(const NodeRef& x, int terms, const Ratio& ratio, const Composer& 
 
 /// Up to 20, the sum of (x^2/4)^k / k!^2, whose terms are all positive. Beyond, the asymptotic
 /// series, whose least term is about exp(-2 x) of the sum.
-NodeRef bessel(const NodeRef& x, const Composer& on) {
+NodeRef bessel(const NodeRef& x, const OpRecorder& on) {
   const auto constant = [&](double value) { return record_constant(x->dtype, value); };
   const NodeRef size = on(Op::absolute, x);
   const NodeRef near = on(Op::minimum, size, constant(20)),
@@ -57,7 +57,7 @@ NodeRef bessel(const NodeRef& x, const Composer& on) {
 }
 
 /// `count` angles from -pi to pi; for one point, 0.
-Array angles(std::int64_t count, const Here& here) {
+Array angles(std::int64_t count, const AtLocation& here) {
   if (count < 1) return zeros({0}, DType::f64, here.where);
   if (count == 1) return zeros({1}, DType::f64, here.where);
   const Array place = arange(1 - count, count, 2, DType::f64, here.where);
@@ -66,12 +66,12 @@ Array angles(std::int64_t count, const Here& here) {
 }
 
 /// share * cos(times * angle)
-Array cosine(const Array& angle, double times, double share, const Here& here) {
+Array cosine(const Array& angle, double times, double share, const AtLocation& here) {
   const Array turned = times == 1 ? angle : multiply(here(angle), here(Scalar(times)));
   return multiply(here(cos(here(turned))), here(Scalar(share)));
 }
 
-Array raised_cosine(std::int64_t count, double share, const Here& here) {
+Array raised_cosine(std::int64_t count, double share, const AtLocation& here) {
   const Array wave = cosine(angles(count, here), 1, share, here);
   return add(here(wave), here(Scalar(1 - share)));
 }
@@ -79,7 +79,7 @@ Array raised_cosine(std::int64_t count, double share, const Here& here) {
 }  // namespace
 
 Array i0(const Operand& x) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef node = frontend::node_of("i0", x);
   if (is_complex(node->dtype)) {
     throw DTypeError(frontend::at(
@@ -91,7 +91,7 @@ Array i0(const Operand& x) {
 }
 
 Array bartlett(std::int64_t count, SourceLocation where) {
-  const Here here(where);
+  const AtLocation here(where);
   if (count <= 1) return ones({std::max<std::int64_t>(count, 0)}, DType::f64, where);
   const Array place = arange(1 - count, count, 2, DType::f64, where);
   const Array share =
@@ -100,7 +100,7 @@ Array bartlett(std::int64_t count, SourceLocation where) {
 }
 
 Array blackman(std::int64_t count, SourceLocation where) {
-  const Here here(where);
+  const AtLocation here(where);
   const Array angle = angles(count, here);
   if (count == 1) return ones({1}, DType::f64, where);
   const Array first = add(here(cosine(angle, 1, 0.5, here)), here(Scalar(0.42)));
@@ -108,16 +108,16 @@ Array blackman(std::int64_t count, SourceLocation where) {
 }
 
 Array hamming(std::int64_t count, SourceLocation where) {
-  return raised_cosine(count, 0.46, Here(where));
+  return raised_cosine(count, 0.46, AtLocation(where));
 }
 
 Array hanning(std::int64_t count, SourceLocation where) {
-  return raised_cosine(count, 0.5, Here(where));
+  return raised_cosine(count, 0.5, AtLocation(where));
 }
 
 Array kaiser(std::int64_t count, const Operand& beta) {
   const SourceLocation where = beta.where();
-  const Here here(where);
+  const AtLocation here(where);
   if (count <= 1) return ones({std::max<std::int64_t>(count, 0)}, DType::f64, where);
   const double middle = static_cast<double>(count - 1) / 2;
   const Array place = subtract(here(arange(0, count, 1, DType::f64, where)), here(Scalar(middle)));

@@ -45,7 +45,7 @@ const char* dtype_rule(const ir::OpInfo& info) {
     case TypeRule::draw:
       return "x1 and x2 are a key and a counter, integers; other operands and the result are "
              "float64, of NaN where they are outside of the distribution's range.";
-    case TypeRule::draw_single:
+    case TypeRule::sample_single:
       return "x1 and x2 are a key and a counter, integers; the result is float32.";
     case TypeRule::load_exponent:
       return "x1 is floating or computed in a floating dtype, x2 is an integer.";

@@ -94,7 +94,7 @@ SourceLocation python_location() {
   statement_began = !same_line || here.instruction < last_place.instruction ||
                     (here.instruction == last_place.instruction && !caller.through_package);
   last_place = here;
-  return SourceLocation::at(ir::kept_file_name(caller.file), here.line, here.instruction + 1);
+  return SourceLocation::at(ir::interned_file_name(caller.file), here.line, here.instruction + 1);
 }
 
 void statement_point() {

@@ -4,7 +4,7 @@
 
 namespace heddle::python {
 
-void stand_still() noexcept {
+void block_forever() noexcept {
   for (;;) pause();
 }
 

@@ -10,15 +10,15 @@
 namespace heddle::python {
 
 /// Blocks until the process ends.
-[[noreturn]] void stand_still() noexcept;
+[[noreturn]] void block_forever() noexcept;
 
 /// Calls a function that may request the GIL.
 template <class F>
-decltype(auto) or_stand_still(const F& function) {
+decltype(auto) block_on_unwind(const F& function) {
   try {
     return function();
   } catch (const abi::__forced_unwind&) {
-    stand_still();
+    block_forever();
   }
 }
 
@@ -26,7 +26,7 @@ class ReleaseGil {
  public:
   ReleaseGil() : state_(PyEval_SaveThread()) {}
   ~ReleaseGil() {
-    or_stand_still([&] { PyEval_RestoreThread(state_); });
+    block_on_unwind([&] { PyEval_RestoreThread(state_); });
   }
   ReleaseGil(const ReleaseGil&) = delete;
   ReleaseGil& operator=(const ReleaseGil&) = delete;
@@ -41,7 +41,7 @@ class ReleaseGil {
 class TakeGilBack {
  public:
   explicit TakeGilBack(ReleaseGil& released) : released_(released) {
-    or_stand_still([&] { PyEval_RestoreThread(released_.state_); });
+    block_on_unwind([&] { PyEval_RestoreThread(released_.state_); });
   }
   ~TakeGilBack() { released_.state_ = PyEval_SaveThread(); }
   TakeGilBack(const TakeGilBack&) = delete;
@@ -54,7 +54,7 @@ class TakeGilBack {
 /// Acquires the GIL on any thread. The interpreter must not have ended.
 class AcquireGil {
  public:
-  AcquireGil() : state_(or_stand_still(PyGILState_Ensure)) {}
+  AcquireGil() : state_(block_on_unwind(PyGILState_Ensure)) {}
   ~AcquireGil() { PyGILState_Release(state_); }
   AcquireGil(const AcquireGil&) = delete;
   AcquireGil& operator=(const AcquireGil&) = delete;

@@ -173,7 +173,7 @@ class Sequence {
   }
 
   static void check_fit(const Scalar& leaf, DType dtype) {
-    if (frontend::side_of(leaf, dtype) == 0) return;
+    if (frontend::compare_with_range(leaf, dtype) == 0) return;
     if (leaf.is_inexact() && std::isnan(leaf.floating)) {
       raise(PyExc_ValueError,
             fmt::format("asarray: {} has no value for NaN", numpy_name_of(dtype)));

@@ -218,7 +218,7 @@ class PythonCall {
       };
       const nb::object args = map_tree(args_, argument);
       const nb::object kwargs = map_tree(kwargs_, argument);
-      const nb::object result = or_stand_still([&] {
+      const nb::object result = block_on_unwind([&] {
         return jit_.function(*nb::borrow<nb::args>(args), **nb::borrow<nb::kwargs>(kwargs));
       });
       const auto extract = [&](nb::handle value) -> nb::object {

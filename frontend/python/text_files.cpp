@@ -5,7 +5,7 @@
 
 #include "heddle/io.h"
 
-#include "frontend/io/whole_file.h"
+#include "frontend/io/atomic_file.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/paths.h"

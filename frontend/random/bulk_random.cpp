@@ -32,8 +32,8 @@ constexpr int most_dimensions = 20'000;
 
 void require_width(DType dtype, SourceLocation where) {
   if (dtype == DType::f32 || dtype == DType::f64) return;
-  throw DTypeError(
-      at(fmt::format("bulk: the dtype is float32 or float64, not {}", numpy_name_of(dtype)), where));
+  throw DTypeError(at(
+      fmt::format("bulk: the dtype is float32 or float64, not {}", numpy_name_of(dtype)), where));
 }
 
 /// An array of the given size, filled by `write` on the generator's device.

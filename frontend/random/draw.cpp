@@ -44,8 +44,8 @@ void Draw::add_shape(const Operand& parameter, bool grows) {
 
 NodeRef Draw::key() const {
   Trace* const trace = Trace::current();
-  return trace != nullptr ? trace->add_draw(state_)
-                          : record_scalar(DType::u64, state_->next_draw(), false);
+  return trace != nullptr ? trace->add_sample_key(state_)
+                          : record_scalar(DType::u64, state_->next_sample_key(), false);
 }
 
 /// The index of each element, in order.
@@ -63,9 +63,9 @@ Array Draw::sample(Op op, std::initializer_list<const Operand*> parameters) cons
 
 Array Draw::in_double(const Operand& parameter) const {
   if (parameter.array() != nullptr && is_complex(parameter.array()->dtype())) {
-    throw DTypeError(
-        at(fmt::format("{}: a parameter is real, not {}", op_, numpy_name_of(parameter.array()->dtype())),
-           where_));
+    throw DTypeError(at(fmt::format("{}: a parameter is real, not {}", op_,
+                                    numpy_name_of(parameter.array()->dtype())),
+                        where_));
   }
   return Access::make(node_of(op_, parameter, DType::f64));
 }

@@ -31,7 +31,7 @@ std::uint64_t entropy() {
 }
 
 std::optional<std::int64_t> known_integer(const Operand& operand) {
-  if (operand.array() != nullptr || frontend::side_of(operand.scalar(), DType::i64) != 0)
+  if (operand.array() != nullptr || frontend::compare_with_range(operand.scalar(), DType::i64) != 0)
     return std::nullopt;
   const Scalar& scalar = operand.scalar();
   // The only other kind is floating, and all floats on this side of the range fit.
@@ -80,7 +80,8 @@ Array Generator::integers(const Operand& low, const Operand& high, const Shape& 
   const SourceLocation where = low.where();
   if (!is_integer(dtype)) {
     throw DTypeError(
-        at(fmt::format("integers: the dtype is one of integers, not {}", numpy_name_of(dtype)), where));
+        at(fmt::format("integers: the dtype is one of integers, not {}", numpy_name_of(dtype)),
+           where));
   }
   const auto first = known_integer(low), last = known_integer(high);
   if (first && last && (*first > *last || (*first == *last && !endpoint))) {

@@ -10,14 +10,14 @@
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
-#include "frontend/transform/lines.h"
+#include "frontend/transform/vmap.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
-using frontend::Composer;
 using frontend::NodeRef;
+using frontend::OpRecorder;
 using frontend::Trace;
 
 namespace {
@@ -26,7 +26,7 @@ using LineFunction = std::function<Array(const Array&)>;
 
 /// Records the function on one slice and vectorises it over all slices; none if that is impossible.
 std::optional<NodeRef> traced(const LineFunction& function, const NodeRef& lines,
-                              const Composer& on) {
+                              const OpRecorder& on) {
   Trace trace(Trace::current());
   NodeRef result;
   try {
@@ -38,11 +38,11 @@ std::optional<NodeRef> traced(const LineFunction& function, const NodeRef& lines
   }
   // Random numbers and failures must be separate for each slice.
   if (!trace.draws().empty() || !trace.checks().empty()) return std::nullopt;
-  return frontend::over_lines(trace, result, lines);
+  return frontend::vmap_trace(trace, result, lines);
 }
 
 /// Calls the function on each slice in turn.
-NodeRef one_by_one(const LineFunction& function, const NodeRef& lines, const Composer& on) {
+NodeRef one_by_one(const LineFunction& function, const NodeRef& lines, const OpRecorder& on) {
   const std::int64_t count = frontend::constant_extent("apply_along_axis", lines, 0, on.site);
   std::vector<Array> results;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -57,7 +57,7 @@ NodeRef one_by_one(const LineFunction& function, const NodeRef& lines, const Com
 }  // namespace
 
 Array apply_along_axis(const LineFunction& function, std::int64_t axis, const Operand& x) {
-  const Composer on{x.where()};
+  const OpRecorder on{x.where()};
   const NodeRef node = frontend::node_of("apply_along_axis", x);
   const int rank = frontend::rank_of(node);
   axis = frontend::axis_of("apply_along_axis", axis, rank, on.site);

@@ -23,7 +23,7 @@ constinit Gate gate;
 
 namespace {
 
-using detail::Gate, detail::gate, detail::Presence;
+using detail::Gate, detail::gate, detail::SectionState;
 
 constinit std::mutex forking;   ///< held by the forking thread from before_fork() until after the
                                 ///< fork
@@ -41,7 +41,7 @@ void fence_all_threads() {
   if ((gate.guard.load() & Gate::fences) == 0) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
-void wait_until_outside(const Presence& other) {
+void wait_until_outside(const SectionState& other) {
   constexpr int busy_turns = 100;
   for (int turn = 0; other.depth() != 0; ++turn) {
     if (turn < busy_turns) {
@@ -61,7 +61,7 @@ void before_fork() {
   forking.lock();
   gate.guard.fetch_or(Gate::closed);
   fence_all_threads();
-  for (const Presence* each = gate.all.load(); each != nullptr; each = each->next) {
+  for (const SectionState* each = gate.all.load(); each != nullptr; each = each->next) {
     if (each != detail::presence) wait_until_outside(*each);
   }
 }
@@ -81,7 +81,7 @@ void after_fork_in_child() {
   if (--closings > 0) return;
   gate.generation.fetch_add(1);
   if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.guard.fetch_or(Gate::fences);
-  for (Presence* each = gate.all.load(); each != nullptr; each = each->next) {
+  for (SectionState* each = gate.all.load(); each != nullptr; each = each->next) {
     if (each == detail::presence) continue;
     each->state.store(0);
     each->afterwards.clear();
@@ -96,9 +96,9 @@ void after_fork_in_child() {
 
 void register_handlers() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
 
-/// Releases a thread's Presence for reuse when the thread ends. A pthread key runs after the
+/// Releases a thread's SectionState for reuse when the thread ends. A pthread key runs after the
 /// destructors of thread_local objects, which may still enter sections. If no key can be created,
-/// or at process exit, the Presence is not released.
+/// or at process exit, the SectionState is not released.
 class PresenceKey {
  public:
   PresenceKey() : exists_(pthread_key_create(&key_, give_back) == 0) {}
@@ -108,22 +108,22 @@ class PresenceKey {
   PresenceKey(const PresenceKey&) = delete;
   PresenceKey& operator=(const PresenceKey&) = delete;
 
-  void give_back_at_end(Presence* own) const {
+  void give_back_at_end(SectionState* own) const {
     if (exists_) pthread_setspecific(key_, own);
   }
 
  private:
   static void give_back(void* own) {
     detail::presence = nullptr;
-    static_cast<Presence*>(own)->owned.store(false);
+    static_cast<SectionState*>(own)->owned.store(false);
   }
 
   pthread_key_t key_{};
   std::atomic<bool> exists_;
 };
 
-Presence* take_abandoned() {
-  for (Presence* each = gate.all.load(); each != nullptr; each = each->next) {
+SectionState* take_abandoned() {
+  for (SectionState* each = gate.all.load(); each != nullptr; each = each->next) {
     bool owned = false;
     if (each->owned.compare_exchange_strong(owned, true)) return each;
   }
@@ -132,7 +132,7 @@ Presence* take_abandoned() {
 
 }  // namespace
 
-Presence& detail::add_presence() {
+SectionState& detail::add_presence() {
   static std::once_flag once;
   std::call_once(once, [] {
     if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) gate.guard.fetch_or(Gate::fences);
@@ -141,7 +141,7 @@ Presence& detail::add_presence() {
   static const PresenceKey key;
   presence = take_abandoned();
   if (presence == nullptr) {
-    presence = new Presence;
+    presence = new SectionState;
     presence->next = gate.all.load();
     while (!gate.all.compare_exchange_weak(presence->next, presence)) {
     }
@@ -150,7 +150,7 @@ Presence& detail::add_presence() {
   return *presence;
 }
 
-void detail::pass_guard(Presence& own) {
+void detail::pass_guard(SectionState& own) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::uint32_t seen = gate.guard.load(); (seen & Gate::closed) != 0;
        seen = gate.guard.load()) {
@@ -161,7 +161,7 @@ void detail::pass_guard(Presence& own) {
   }
 }
 
-void detail::run_afterwards(Presence& own) {
+void detail::run_afterwards(SectionState& own) {
   const std::vector<std::function<void()>> functions = std::move(own.afterwards);
   own.afterwards.clear();
   own.state.store(0, std::memory_order_release);
@@ -200,7 +200,7 @@ bool Condition::wait_for(std::unique_lock<Mutex>& lock, std::chrono::millisecond
 bool in_fork_section() { return detail::presence != nullptr && detail::presence->depth() != 0; }
 
 SharedForkSection::SharedForkSection() {
-  Presence& own = detail::presence != nullptr ? *detail::presence : detail::add_presence();
+  SectionState& own = detail::presence != nullptr ? *detail::presence : detail::add_presence();
   own.state.fetch_add(1);
 }
 
@@ -219,7 +219,7 @@ ForkPause::~ForkPause() {
 void outside_fork_sections(std::function<void()> function) {
   if (!in_fork_section()) return function();
   detail::presence->afterwards.push_back(std::move(function));
-  detail::presence->state.fetch_or(Presence::has_afterwards);
+  detail::presence->state.fetch_or(SectionState::has_afterwards);
 }
 
 void in_forked_child(void (*function)()) { in_child.at(in_child_count++).store(function); }

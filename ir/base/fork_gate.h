@@ -30,20 +30,20 @@
 /// That fork does not wait, since another thread in a section may wait for a lock that the forking
 /// thread holds. Its child may find locks locked, so it may only call exec.
 ///
-/// Static variables that take long to initialise are Lasting. in_forked_child() registers functions
-/// that recreate what the child lacks, such as threads.
+/// Static variables that take long to initialise are LazyStatic. in_forked_child() registers
+/// functions that recreate what the child lacks, such as threads.
 namespace heddle::ir {
 
 namespace detail {
 
 /// The section depth of one thread. Never freed: when the thread ends, another thread reuses it.
-struct alignas(64) Presence {
+struct alignas(64) SectionState {
   /// The number of nested sections, and the flag has_afterwards: functions are to be called after
   /// the outermost section.
   std::atomic<std::uint32_t> state{0};
   static constexpr std::uint32_t has_afterwards = 1U << 31, depth_bits = has_afterwards - 1;
   std::atomic<bool> owned{true};
-  Presence* next = nullptr;
+  SectionState* next = nullptr;
   std::vector<std::function<void()>> afterwards;
 
   std::uint32_t depth() const { return state.load(std::memory_order_acquire) & depth_bits; }
@@ -55,17 +55,17 @@ struct Gate {
   static constexpr std::uint32_t closed = 1;
   static constexpr std::uint32_t fences = 2;  ///< no membarrier: entering needs a fence
   std::atomic<std::uint64_t> generation{0};
-  std::atomic<Presence*> all{nullptr};
+  std::atomic<SectionState*> all{nullptr};
 };
 extern constinit Gate gate;
-inline constinit thread_local Presence* presence = nullptr;
+inline constinit thread_local SectionState* presence = nullptr;
 
-Presence& add_presence();
-void pass_guard(Presence& own);
-void run_afterwards(Presence& own);
+SectionState& add_presence();
+void pass_guard(SectionState& own);
+void run_afterwards(SectionState& own);
 
 inline void enter_section() {
-  Presence& own = presence != nullptr ? *presence : add_presence();
+  SectionState& own = presence != nullptr ? *presence : add_presence();
   const std::uint32_t state = own.state.load(std::memory_order_relaxed);
   own.state.store(state + 1, std::memory_order_relaxed);
   if (state != 0) return;
@@ -76,10 +76,10 @@ inline void enter_section() {
 }
 
 inline void leave_section() {
-  Presence& own = *presence;
+  SectionState& own = *presence;
   const std::uint32_t state = own.state.load(std::memory_order_relaxed) - 1;
   own.state.store(state, std::memory_order_release);
-  if (state == Presence::has_afterwards) [[unlikely]]
+  if (state == SectionState::has_afterwards) [[unlikely]]
     run_afterwards(own);
 }
 
@@ -244,9 +244,9 @@ class LongMutex {
 };
 
 /// A value that one thread makes on first use, and that is never destroyed. No fork happens while
-/// it is being made. For static variables: `static constinit Lasting<T> value;`.
+/// it is being made. For static variables: `static constinit LazyStatic<T> value;`.
 template <class T>
-class Lasting {
+class LazyStatic {
  public:
   /// `make` returns a T. If it throws, get() throws the same, and the next call tries again.
   template <class Make>

@@ -33,7 +33,7 @@ const char* kept_text(std::string_view text) {
   return (found != texts->end() ? found : texts->emplace(text).first)->c_str();
 }
 
-const char* kept_file_name(const char* name) {
+const char* interned_file_name(const char* name) {
   const auto address = reinterpret_cast<std::uintptr_t>(name);
   RecentNames::Name& last = recent.names[(address ^ (address >> 6U)) % recent.names.size()];
   // The address may hold another name by now, because another library was loaded there.

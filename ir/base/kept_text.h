@@ -10,6 +10,6 @@ const char* kept_text(std::string_view text);
 
 /// kept_text() of a file name that is a string constant in a binary. Fast if the thread has asked
 /// for it before. The library that contains the constant may be unloaded afterwards.
-const char* kept_file_name(const char* name);
+const char* interned_file_name(const char* name);
 
 }  // namespace heddle::ir

@@ -170,14 +170,14 @@ class NewSymbols {
 
 class Generalizer {
  public:
-  Generalizer(const Graph& example, std::span<const Outline> outlines)
+  Generalizer(const Graph& example, std::span<const ErasedSignature> outlines)
       : example_(example),
         outlines_(outlines),
         nodes_(counted_nodes(example)),
         names_(example),
         values_(example.size()) {}
 
-  General make() {
+  SymbolicGraph make() {
     general_.graph.name = example_.name;
     general_.graph.facts = example_.facts;
     collect_rows();
@@ -212,7 +212,7 @@ class Generalizer {
   void collect_rows() {
     for (std::size_t number = 0; number < outlines_.front().numbers.size(); ++number) {
       Row& row = rows_.emplace_back();
-      for (const Outline& outline : outlines_) row.push_back(outline.numbers[number]);
+      for (const ErasedSignature& outline : outlines_) row.push_back(outline.numbers[number]);
       const auto is_same = [&](std::size_t other) { return rows_[other] == row; };
       if (!same_in_all(row) && std::ranges::none_of(changing_, is_same))
         changing_.push_back(number);
@@ -343,8 +343,9 @@ class Generalizer {
     general_.scalar_of.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
       const ElementBits& first = outlines_.front().constants[i];
-      if (std::ranges::all_of(
-              outlines_, [&](const Outline& outline) { return outline.constants[i] == first; })) {
+      if (std::ranges::all_of(outlines_, [&](const ErasedSignature& outline) {
+            return outline.constants[i] == first;
+          })) {
         general_.constants[i] = first;
       } else {
         if (general_.scalars.size() == most_scalars) throw Refused();
@@ -410,25 +411,25 @@ class Generalizer {
   }
 
   const Graph& example_;
-  std::span<const Outline> outlines_;
+  std::span<const ErasedSignature> outlines_;
   std::vector<ValueId> nodes_;
-  General general_;
+  SymbolicGraph general_;
   std::vector<Row> rows_;              ///< indexed by number
   std::vector<std::size_t> changing_;  ///< one number for each distinct row that changes
   std::vector<Product> products_;
   NewSymbols names_;
   Expressions expressions_;
-  std::vector<ValueId> values_;         ///< the general graph's nodes, by the example's
-  std::vector<ValueId> scalars_;        ///< scalar parameters, in the order of General::scalars
+  std::vector<ValueId> values_;   ///< the general graph's nodes, by the example's
+  std::vector<ValueId> scalars_;  ///< scalar parameters, in the order of SymbolicGraph::scalars
   std::vector<Attributes> attributes_;  ///< of nodes_, with expressions in place of numbers
   std::size_t next_constant_ = 0;
 };
 
 }  // namespace
 
-Outline outline_of(const Graph& graph) {
+ErasedSignature erased_signature_of(const Graph& graph) {
   const std::vector<ValueId> nodes = counted_nodes(graph);
-  Outline outline{structure_of(graph, nodes), {}, {}};
+  ErasedSignature outline{structure_of(graph, nodes), {}, {}};
   for (const ValueId node : nodes) {
     for_each_number(graph.attributes(node),
                     [&](Dim number) { outline.numbers.push_back(number.constant()); });
@@ -439,11 +440,13 @@ Outline outline_of(const Graph& graph) {
   return outline;
 }
 
-std::optional<General> generalize(const Graph& example, std::span<const Outline> outlines) {
+std::optional<SymbolicGraph> generalize(const Graph& example,
+                                        std::span<const ErasedSignature> outlines) {
   try {
-    General general = Generalizer(example, outlines).make();
-    const bool fits = std::ranges::all_of(
-        outlines, [&](const Outline& outline) { return stands_for(general, outline); });
+    SymbolicGraph general = Generalizer(example, outlines).make();
+    const bool fits = std::ranges::all_of(outlines, [&](const ErasedSignature& outline) {
+      return covers_signature(general, outline);
+    });
     if (fits) return general;
   } catch (const Refused&) {
   } catch (const ShapeError&) {  // inference cannot prove that the extents fit
@@ -453,7 +456,7 @@ std::optional<General> generalize(const Graph& example, std::span<const Outline>
   return std::nullopt;
 }
 
-bool stands_for(const General& general, const Outline& outline) {
+bool covers_signature(const SymbolicGraph& general, const ErasedSignature& outline) {
   for (std::size_t i = 0; i < outline.constants.size(); ++i) {
     if (general.constants[i] && !(*general.constants[i] == outline.constants[i])) return false;
   }

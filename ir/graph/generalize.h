@@ -15,28 +15,28 @@ inline Type extent_argument(Dim extent) { return {DType::u8, {extent, 0}}; }
 /// A graph, split into its structure and its numbers. Graphs of equal structure differ only in
 /// their numbers, which stand at the same positions. Constants that are operands of ops that are
 /// not exactly rounded belong to the structure.
-struct Outline {
+struct ErasedSignature {
   Hash128 structure;
   /// Constant extents of parameters and attributes, constant starts, and sizes of steps other than
   /// 1.
   std::vector<std::int64_t> numbers;
   std::vector<ElementBits> constants;  ///< the values of the other constants, one for each use
-  friend bool operator==(const Outline&, const Outline&) = default;
+  friend bool operator==(const ErasedSignature&, const ErasedSignature&) = default;
 };
 /// The outline of the nodes that outputs need, and of all parameters.
-Outline outline_of(const Graph& graph);
+ErasedSignature erased_signature_of(const Graph& graph);
 
 /// One graph that covers many graphs of one structure. Where those differ, it has symbols, and
 /// scalar parameters passed by value.
-struct General {
+struct SymbolicGraph {
   /// Its parameters are those of the example, then an extent_argument() for each of `extents`, then
   /// a scalar for each of `scalars`.
   Graph graph;
-  std::vector<std::size_t> extents;  ///< indices into Outline::numbers
-  std::vector<std::size_t> scalars;  ///< indices into Outline::constants
+  std::vector<std::size_t> extents;  ///< indices into ErasedSignature::numbers
+  std::vector<std::size_t> scalars;  ///< indices into ErasedSignature::constants
 
-  std::vector<Dim> numbers;  ///< Outline::numbers as expressions of symbols
-  /// Outline::constants that are equal in all graphs. nullopt: passed by value, as element
+  std::vector<Dim> numbers;  ///< ErasedSignature::numbers as expressions of symbols
+  /// ErasedSignature::constants that are equal in all graphs. nullopt: passed by value, as element
   /// scalar_of[i] of `scalars`.
   std::vector<std::optional<ElementBits>> constants;
   std::vector<std::size_t> scalar_of;
@@ -49,10 +49,11 @@ struct General {
 /// are equal in each outline share a symbol. Recognised relations are a * x + b, sums, differences
 /// and products of two numbers, and the products that a reshape splits or merges (even if their
 /// value never changes). Other relations are not recognised.
-std::optional<General> generalize(const Graph& example, std::span<const Outline> outlines);
+std::optional<SymbolicGraph> generalize(const Graph& example,
+                                        std::span<const ErasedSignature> outlines);
 
 /// Whether the general graph, with symbols and scalars bound to the outline's numbers, is the graph
 /// of the outline. Both must have the same structure.
-bool stands_for(const General& general, const Outline& outline);
+bool covers_signature(const SymbolicGraph& general, const ErasedSignature& outline);
 
 }  // namespace heddle::ir

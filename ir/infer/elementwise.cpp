@@ -15,7 +15,8 @@ Type infer_source(const Call& call) {
     if ((bits < 64 && low >> bits != 0) || (bits <= 64 && high != 0)) {
       const std::string text =
           high == 0 ? fmt::format("{:#x}", low) : fmt::format("{:#x}{:016x}", high, low);
-      fail<ValueError>(call, "bits {} are more than a {} holds", text, numpy_name_of(attributes.dtype));
+      fail<ValueError>(call, "bits {} are more than a {} holds", text,
+                       numpy_name_of(attributes.dtype));
     }
     return {attributes.dtype, {}};
   }
@@ -59,7 +60,7 @@ DType elementwise_dtype(const Call& call) {
       require_dtype(call, 0, DType::u64);
       require_dtype(call, 1, DType::u64);
       return common_dtype(call, 2, count);
-    case TypeRule::draw_single:
+    case TypeRule::sample_single:
       common_dtype(call, 0, count);
       return DType::f32;
   }

@@ -222,7 +222,7 @@ struct arg {
   }
   // The state of one thread that visits elements in order, starting with the one at `first`.
   template <class Index>
-  static HD_SCALAR Indexed<Key, Index> walk_from(Index first) {
+  static HD_SCALAR Indexed<Key, Index> start_pass(Index first) {
     return {last_key(), first};
   }
   template <class Index>
@@ -249,7 +249,7 @@ template <class T, class Place = long long>
 struct argmax : arg<T, true, Place> {};
 }  // namespace heddle_scalar::reduce
 
-//! section first_extreme needs reduce_argmin
+//! section first_extremum needs reduce_argmin
 namespace heddle_scalar::reduce {
 // The values that the loops below compare: floats themselves, with NaN tracked separately; for
 // other types, keys.
@@ -272,7 +272,7 @@ HD_SCALAR typename R::Key key_of(X x) {
 // The extreme key of at(0) ... at(count - 1). `count` is at least `lanes`; the last `lanes`
 // elements may overlap earlier ones.
 template <class R, int lanes, class At>
-HD_SCALAR typename R::Key extreme_key(int count, At at) {
+HD_SCALAR typename R::Key extremum_key(int count, At at) {
   using X = decltype(at(0));
   alignas(64) X best[lanes];
   alignas(64) typename R::Key nan[lanes];  // 0 in lanes that have seen no NaN
@@ -325,7 +325,7 @@ HD_SCALAR int first_match(int count, Matches matches) {
   return count - lanes + place_from(count - lanes);
 }
 template <class R, class At>
-HD_SCALAR int first_place(int count, typename R::Key extreme, At at) {
+HD_SCALAR int first_index(int count, typename R::Key extreme, At at) {
   using X = decltype(at(0));
   if constexpr (is_float<X>) {
     const X wanted = of_rank<X>(extreme);
@@ -346,8 +346,8 @@ HD_SCALAR int first_place(int count, typename R::Key extreme, At at) {
 // another loop the result may differ, because a vectorised exp is not always equal to the scalar
 // one.
 template <class R, bool plain, class ValueAt>
-HD_SCALAR typename R::State first_extreme(typename R::State found, long long first, long long stop,
-                                          long long begin, ValueAt value) {
+HD_SCALAR typename R::State first_extremum(typename R::State found, long long first, long long stop,
+                                           long long begin, ValueAt value) {
   using Key = typename R::Key;
   using X = decltype(compared<R>(value(first)));
   constexpr int lanes = sizeof(Key) == 1 ? 64 : 32;
@@ -367,9 +367,9 @@ HD_SCALAR typename R::State first_extreme(typename R::State found, long long fir
         return kept[i];
       }
     };
-    const Key extreme = extreme_key<R, lanes>(count, here);
+    const Key extreme = extremum_key<R, lanes>(count, here);
     if (found.index == greatest<long long>() || R::precedes(extreme, found.value))
-      found = {extreme, begin + at + first_place<R>(count, extreme, here)};
+      found = {extreme, begin + at + first_index<R>(count, extreme, here)};
     at += count;
   }
   for (; at < stop; ++at) {

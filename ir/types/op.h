@@ -70,7 +70,7 @@ enum class TypeRule : std::uint8_t {
   exponent,       ///< (T) -> i32, T floating; builders promote as for `floating`
   bit_count,      ///< (T) -> u8
   draw,           ///< (u64, u64, f64...) -> f64; builders cast real operands
-  draw_single     ///< (u64, u64) -> f32
+  sample_single   ///< (u64, u64) -> f32
 };
 
 /// A set of dtypes: bit 1 << DType for each.
@@ -189,7 +189,7 @@ inline bool is_view(Op op) { return kind_of(op) == OpKind::view; }
 inline bool is_scatter(Op op) { return kind_of(op) == OpKind::scatter; }
 inline bool is_reduction(Op op) { return kind_of(op) == OpKind::reduction; }
 /// Whether the op is a reduction that returns the index of an element.
-constexpr bool finds_place(Op op) { return op == Op::argmin || op == Op::argmax; }
+constexpr bool finds_index(Op op) { return op == Op::argmin || op == Op::argmax; }
 inline bool is_scan(Op op) { return kind_of(op) == OpKind::scan; }
 inline bool is_search(Op op) { return kind_of(op) == OpKind::search; }
 /// Whether the node is a call, or a further result of a call.

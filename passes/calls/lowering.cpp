@@ -117,7 +117,7 @@ std::vector<ValueId> arrays_read(const Graph& graph, ValueId call, const CallTar
   if (row.reads != nullptr) return row.reads(graph, call, target);
   std::vector<ValueId> arrays;
   for (const ValueId operand : graph.operands(call))
-    arrays.push_back(whole_operand(graph, operand));
+    arrays.push_back(strip_reshapes(graph, operand));
   return arrays;
 }
 
@@ -126,7 +126,7 @@ DescribedCall describe_call(CallBuilder& builder) {
   return row.describe != nullptr ? row.describe(builder) : library_call(builder, row);
 }
 
-ValueId whole_operand(const Graph& graph, ValueId operand) {
+ValueId strip_reshapes(const Graph& graph, ValueId operand) {
   while (graph.op(operand) == ir::Op::reshape) operand = graph.operands(operand)[0];
   return operand;
 }

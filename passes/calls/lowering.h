@@ -92,7 +92,7 @@ DescribedCall describe_call(CallBuilder& builder);
 
 /// The array in memory whose elements, in C order, are those of the operand: the value below
 /// reshapes.
-ValueId whole_operand(const Graph& graph, ValueId operand);
+ValueId strip_reshapes(const Graph& graph, ValueId operand);
 /// Whether each extent is 1.
 bool is_single(const ir::Shape& shape);
 

@@ -89,7 +89,7 @@ LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
     // A transpose below a reshape does not transpose the product's axes.
     if (swaps_last_axes(graph, found.value) && !reshaped && !found.transposed) {
       found = {below(), true};
-    } else if (op == Op::reshape && !ir::is_view(graph.op(whole_operand(graph, found.value)))) {
+    } else if (op == Op::reshape && !ir::is_view(graph.op(strip_reshapes(graph, found.value)))) {
       found.value = below();
       reshaped = true;
     } else if (widens && op == Op::cast && graph.dtype(found.value) == DType::f32 &&

@@ -119,7 +119,7 @@ class FrontierFinder::Growth {
   }
 
   double bytes(ValueId value) const {
-    return static_cast<double>(likely_count(graph_.shape(value))) *
+    return static_cast<double>(estimated_elements(graph_.shape(value))) *
            static_cast<double>(size_of(graph_.dtype(value)));
   }
 
@@ -134,7 +134,7 @@ class FrontierFinder::Growth {
   /// recomputed from what is read.
   double cost(ValueId value) const {
     if (is_cheap(value)) {
-      return static_cast<double>(likely_count(graph_.shape(value))) *
+      return static_cast<double>(estimated_elements(graph_.shape(value))) *
              finder_.recomputations_[index_of(value)].bytes;
     }
     return is_output_[index_of(value)] ? bytes(value) : 2 * bytes(value);

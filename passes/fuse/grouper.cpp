@@ -7,7 +7,7 @@
 #include "heddle/error.h"
 
 #include "passes/calls/lowering.h"
-#include "passes/fuse/fit.h"
+#include "passes/fuse/loop_nest_match.h"
 #include "passes/groups/index_maps.h"
 #include "passes/plan/families.h"
 
@@ -50,7 +50,7 @@ void Grouper::place(ValueId node) {
   if (ir::is_view(op) && !must_store) {
     for (const Access& access : accesses) {
       for (const IndexMap& map : access.maps)
-        read_operands(node, access.group, map, access.feeds_elements);
+        read_operands(node, access.group, map, access.used_in_inner_loops);
     }
     return;
   }
@@ -151,7 +151,7 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
     }
   }
   if (!recomputing_pays(graph_, *result_.space, group, *joined, options_.target) &&
-      !will_belong_to_rows(node, group, joined->maps[0])) {
+      !becomes_row_value(node, group, joined->maps[0])) {
     cut(node, id, "pointwise",
         "each element would be computed again " + std::to_string(joined->maps.size()) +
             " or more times, which costs more than storing it");
@@ -197,7 +197,7 @@ std::optional<Candidate> Grouper::candidate(ValueId node, std::uint32_t id, std:
   result.node = node;
   const Group& group = result_.groups[id];
   result.maps = access(node, id).maps;
-  result.feeds_elements = access(node, id).feeds_elements;
+  result.used_in_inner_loops = access(node, id).used_in_inner_loops;
   if (result.maps.size() > max_maps) {
     reason = "more different places of it are used than " + std::to_string(max_maps);
     return std::nullopt;
@@ -209,9 +209,9 @@ std::optional<Candidate> Grouper::fit(Candidate candidate, const Group& group,
                                       std::string& reason) {
   const ir::Op op = graph_.op(candidate.node);
   IndexSpace& space = *result_.space;
-  if (ir::is_scan(op)) return fit_scan(graph_, space, group, std::move(candidate), reason);
+  if (ir::is_scan(op)) return match_scan(graph_, space, group, std::move(candidate), reason);
   if (!ir::is_reduction(op)) return candidate;
-  return fit_reduction(graph_, space, group, std::move(candidate), reason);
+  return match_reduction(graph_, space, group, std::move(candidate), reason);
 }
 
 bool Grouper::ask_families(Group& group, const Candidate& candidate, std::string& family,
@@ -247,14 +247,15 @@ void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool begi
     group.outer = candidate.new_outer;
     group.inner = candidate.new_inner;
   }
-  for (const IndexMap& map : candidate.maps) read_operands(node, id, map, candidate.feeds_elements);
-  look_ahead(id, begins);
+  for (const IndexMap& map : candidate.maps)
+    read_operands(node, id, map, candidate.used_in_inner_loops);
+  analyse_uses(id, begins);
 }
 
 // If a group will exceed a kernel's limits, it gets a fusion barrier where few bytes cross. The
 // barrier must be known before the nodes join. It is computed again as the group grows, as long as
 // the total work is linear in the number of nodes.
-void Grouper::look_ahead(std::uint32_t id, bool begins) {
+void Grouper::analyse_uses(std::uint32_t id, bool begins) {
   const Group& group = result_.groups[id];
   if (group.library) return;
   if (ahead_.size() <= id) ahead_.resize(id + 1);
@@ -282,26 +283,27 @@ void Grouper::look_ahead(std::uint32_t id, bool begins) {
 }
 
 void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
-                            bool feeds_elements) {
+                            bool used_in_inner_loops) {
   const std::vector<AtomId> inner = result_.groups[id].inner;
   std::vector<AtomId> loops;
   for (const Index& index : map) result_.space->collect_loops(index, loops);
   const bool is_element = std::any_of(loops.begin(), loops.end(), [&](AtomId loop) {
     return std::find(inner.begin(), inner.end(), loop) != inner.end();
   });
-  feeds_elements |= is_element || ir::is_reduction(graph_.op(node));
+  used_in_inner_loops |= is_element || ir::is_reduction(graph_.op(node));
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
     if (!reads_operand(graph_, node, k)) continue;
     const ValueId operand = graph_.operands(node)[k];
     if (ir::is_search(graph_.op(node)) && k == 0) {
-      read_memory(whole_operand(graph_, operand), id);
+      read_memory(strip_reshapes(graph_, operand), id);
       continue;
     }
     if (result_.groups[id].in_place && node == result_.groups[id].root) {
       if (k == 1) read(operand, id, region_value_map(map, graph_.shape(operand)), false);
       continue;
     }
-    read(operand, id, operand_map(*result_.space, graph_, node, k, map, inner), feeds_elements);
+    read(operand, id, operand_map(*result_.space, graph_, node, k, map, inner),
+         used_in_inner_loops);
   }
 }
 
@@ -314,7 +316,7 @@ const Access& Grouper::access(ValueId node, std::uint32_t group) const {
   return *found;
 }
 
-void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool feeds_elements) {
+void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool used_in_inner_loops) {
   std::vector<Access>& accesses = accesses_[index_of(value)];
   // Values are visited from last to first, so the reading group is almost always the most recent
   // entry.
@@ -327,7 +329,7 @@ void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool feeds_ele
     if (graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar)
       ++result_.groups[id].loads;
   }
-  found->feeds_elements |= feeds_elements;
+  found->used_in_inner_loops |= used_in_inner_loops;
   if (found->maps.size() > max_maps) return;
   if (std::find(found->maps.begin(), found->maps.end(), map) == found->maps.end())
     found->maps.push_back(std::move(map));
@@ -344,10 +346,10 @@ void Grouper::read_memory(ValueId value, std::uint32_t id) {
 // Whether a value depends on a reduction over exactly the loops that the value does not vary along.
 // Once the reduction has joined, the value is computed once for each row, so it is accepted in
 // advance.
-bool Grouper::will_belong_to_rows(ValueId node, const Group& group, IndexMap map) {
-  if (!group.inner.empty() || toward_reduction_[index_of(node)] < 0) return false;
+bool Grouper::becomes_row_value(ValueId node, const Group& group, IndexMap map) {
+  if (!group.inner.empty() || reduction_paths_[index_of(node)] < 0) return false;
   while (!ir::is_reduction(graph_.op(node))) {
-    const int k = toward_reduction_[index_of(node)];
+    const int k = reduction_paths_[index_of(node)];
     map = operand_map(*result_.space, graph_, node, static_cast<std::size_t>(k), map);
     node = graph_.operands(node)[static_cast<std::size_t>(k)];
   }

@@ -12,7 +12,7 @@
 #include "passes/calls/epilogue_finder.h"
 #include "passes/fuse/frontier.h"
 #include "passes/fuse/grouping.h"
-#include "passes/fuse/look_ahead.h"
+#include "passes/fuse/use_analysis.h"
 #include "passes/groups/cost.h"
 #include "passes/groups/epilogue.h"
 #include "passes/groups/group.h"
@@ -26,9 +26,9 @@ inline constexpr std::size_t max_maps = 8;
 /// The index maps at which a group reads a value.
 struct Access {
   std::uint32_t group;
-  std::vector<IndexMap> maps;   ///< at most max_maps + 1 are kept
-  bool feeds_elements = false;  ///< some use, direct or indirect, is inside the inner loops
-  bool whole = false;           ///< some use reads arbitrary elements from memory
+  std::vector<IndexMap> maps;        ///< at most max_maps + 1 are kept
+  bool used_in_inner_loops = false;  ///< some use, direct or indirect, is inside the inner loops
+  bool whole = false;                ///< some use reads arbitrary elements from memory
 };
 
 /// Partitions a graph into groups, visiting users before operands. grouper.cpp implements how nodes
@@ -43,7 +43,7 @@ class Grouper {
         is_output_(graph.size()),
         updated_(graph.size()),
         updates_in_place_(find_updates_in_place(graph, options.donated)),
-        toward_reduction_(find_ways_to_reductions(graph)),
+        reduction_paths_(find_reduction_paths(graph)),
         recomputations_(find_recomputations(graph)),
         epilogues_(graph, options.target,
                    {!is_disabled("epilogue"), options.strict, options.approximate}),
@@ -66,9 +66,9 @@ class Grouper {
  private:
   static constexpr std::uint32_t none = ~0u;
 
-  /// Result of look_ahead() for a group: predictions about nodes not yet visited.
+  /// Result of analyse_uses() for a group: predictions about nodes not yet visited.
   struct Ahead {
-    int looked_at = 0;  ///< the group's operations when look_ahead() last ran
+    int looked_at = 0;  ///< the group's operations when analyse_uses() last ran
     std::unordered_set<std::uint32_t> kept_out;
     double bytes = 0;  ///< moved because of the fusion barriers, whose values are in kept_out
   };
@@ -89,18 +89,19 @@ class Grouper {
   bool reads_alike(ValueId node, const Candidate& candidate, std::uint32_t group);
   std::vector<std::uint32_t> groups_expecting_producers(ValueId node) const;
   bool joins_as_sibling(ValueId node, std::uint32_t group, bool alike);
-  void look_ahead(std::uint32_t group, bool begins);
+  void analyse_uses(std::uint32_t group, bool begins);
   std::optional<Candidate> candidate(ValueId node, std::uint32_t group, std::string& reason);
   std::optional<Candidate> fit(Candidate candidate, const Group& group, std::string& reason);
   bool ask_families(Group& group, const Candidate& candidate, std::string& family,
                     std::string& reason);
   /// `begins`: no member reads the node, so its operands may be new to the group.
   void add_member(std::uint32_t group, const Candidate& candidate, bool begins = false);
-  void read_operands(ValueId node, std::uint32_t group, const IndexMap& map, bool feeds_elements);
-  void read(ValueId value, std::uint32_t group, IndexMap map, bool feeds_elements);
+  void read_operands(ValueId node, std::uint32_t group, const IndexMap& map,
+                     bool used_in_inner_loops);
+  void read(ValueId value, std::uint32_t group, IndexMap map, bool used_in_inner_loops);
   void read_memory(ValueId value, std::uint32_t group);
   const Access& access(ValueId node, std::uint32_t group) const;
-  bool will_belong_to_rows(ValueId node, const Group& group, IndexMap map);
+  bool becomes_row_value(ValueId node, const Group& group, IndexMap map);
   bool is_disabled(std::string_view name) const {
     return std::ranges::find(options_.disabled, name) != options_.disabled.end();
   }
@@ -118,7 +119,7 @@ class Grouper {
   /// Needed further results, by call.
   std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;
   const std::vector<bool> updates_in_place_;
-  const std::vector<int> toward_reduction_;
+  const std::vector<int> reduction_paths_;
   const std::vector<Recomputation> recomputations_;
   const EpilogueFinder epilogues_;
   const ir::Rates rates_;

@@ -34,7 +34,7 @@ double evaluations(const IndexSpace& space, const Group& group, const Candidate&
 
 }  // namespace
 
-std::int64_t likely_count(const ir::Shape& shape) {
+std::int64_t estimated_elements(const ir::Shape& shape) {
   std::int64_t count = 1;
   for (const Dim extent : shape) count *= extent.is_constant() ? extent.constant() : likely_extent;
   return count;
@@ -76,7 +76,8 @@ std::vector<Recomputation> find_recomputations(const Graph& graph) {
     for (const ValueId operand : graph.operands(node)) {
       // An operand that is small compared with the node costs next to nothing, stored or
       // recomputed.
-      if (likely_count(graph.shape(operand)) * 16 <= likely_count(graph.shape(node))) continue;
+      if (estimated_elements(graph.shape(operand)) * 16 <= estimated_elements(graph.shape(node)))
+        continue;
       const Recomputation& part = results[index_of(operand)];
       result.possible &= part.possible;
       result.slots += part.slots;
@@ -101,7 +102,7 @@ bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& 
   for (const IndexMap& map : candidate.maps) {
     count += evaluations(space, group, candidate, map, ir::is_reduction(op));
   }
-  const auto size = static_cast<double>(likely_count(graph.shape(candidate.node)));
+  const auto size = static_cast<double>(estimated_elements(graph.shape(candidate.node)));
   const double bytes = 2 * size * static_cast<double>(size_of(graph.dtype(candidate.node)));
   const ir::Rates& rates = ir::capabilities_of(target).rates;
   return cost * std::max(0.0, count - size) / rates.slots_per_us <=

@@ -9,7 +9,7 @@
 namespace heddle::passes {
 
 /// Number of elements of a shape. A symbol counts as a typical extent.
-std::int64_t likely_count(const ir::Shape& shape);
+std::int64_t estimated_elements(const ir::Shape& shape);
 
 /// The number of kernel operations that a node counts as, at each index map where it is evaluated.
 /// Ops that take long to run also take long to compile. Reductions and scans occupy registers

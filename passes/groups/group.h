@@ -43,14 +43,14 @@ struct Candidate {
   std::vector<IndexMap> maps;     ///< into the node's shape; one for each distinct use
   std::vector<AtomId> new_inner;  ///< reductions, scans: the group's inner loops if it joins
   std::vector<AtomId> new_outer;
-  bool feeds_elements = false;  ///< the inner loops use its value, directly or indirectly
-  bool contiguous = true;       ///< reductions: the last inner loop is contiguous in memory
-  bool columnwise = false;      ///< reductions: the last outer loop is contiguous in memory
-  bool stored = false;          ///< the value is written to memory
+  bool used_in_inner_loops = false;  ///< the inner loops use its value, directly or indirectly
+  bool contiguous = true;            ///< reductions: the last inner loop is contiguous in memory
+  bool columnwise = false;           ///< reductions: the last outer loop is contiguous in memory
+  bool stored = false;               ///< the value is written to memory
 };
 
 /// Fusion barrier: why a node did not join the group that uses it.
-struct Cut {
+struct FusionBarrier {
   ValueId node{};
   std::uint32_t group = 0;
   std::string family;  ///< the family that was closest to accepting it
@@ -60,7 +60,7 @@ struct Cut {
 struct Grouping {
   std::shared_ptr<IndexSpace> space;
   std::vector<Group> groups;  ///< in order of creation; later groups run earlier
-  std::vector<Cut> cuts;
+  std::vector<FusionBarrier> cuts;
 };
 
 }  // namespace heddle::passes

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> heights_of(const Graph& graph) {
 }
 
 double bytes_of(const Graph& graph, ValueId value) {
-  return static_cast<double>(likely_count(graph.shape(value))) *
+  return static_cast<double>(estimated_elements(graph.shape(value))) *
          static_cast<double>(size_of(graph.dtype(value)));
 }
 

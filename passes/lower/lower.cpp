@@ -166,7 +166,7 @@ int Lowering::emit(const Place& place) {
   } else if (op == ir::Op::cast) {
     instruction.kind = Instruction::Kind::cast;
   } else if (ir::is_search(op)) {
-    const ValueId sorted = whole_operand(graph_, graph_.operands(node)[0]);
+    const ValueId sorted = strip_reshapes(graph_, graph_.operands(node)[0]);
     instruction.kind = Instruction::Kind::search;
     instruction.operand = operand_slot(sorted, false);
     instruction.end = ir::element_count(graph_.shape(sorted));

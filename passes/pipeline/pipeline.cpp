@@ -12,7 +12,7 @@
 #include "passes/calls/lowering.h"
 #include "passes/plan/family.h"
 #include "passes/rewrite/simplify.h"
-#include "passes/rewrite/wide_concatenate.h"
+#include "passes/rewrite/split_concatenate.h"
 
 namespace heddle::passes {
 
@@ -30,8 +30,8 @@ constexpr bool verify_each_pass = false;
 
 std::span<const GraphPass> graph_passes() {
   static const GraphPass passes[] = {
-      {"degenerate",
-       [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
+      {"trivial_ops",
+       [](const Graph& graph, const PlanOptions&) { return remove_trivial_ops(graph); },
        "first, so that nothing after it meets reductions and scans over no or one element, or "
        "empty parts",
        true},
@@ -42,13 +42,13 @@ std::span<const GraphPass> graph_passes() {
          return lower_calls(graph, options.target);
        },
        "needs to know the target's libraries; before views next to sorts are composed", true},
-      {"degenerate_again",
-       [](const Graph& graph, const PlanOptions&) { return remove_degenerate(graph); },
+      {"trivial_ops_again",
+       [](const Graph& graph, const PlanOptions&) { return remove_trivial_ops(graph); },
        "a lowered product of depth 1 is a sum over one element", true},
       {"simplify_again", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
        "lowering leaves reshapes of reshapes and casts of casts"},
-      {"wide_concatenate",
-       [](const Graph& graph, const PlanOptions&) { return narrow_concatenations(graph); },
+      {"split_concatenate",
+       [](const Graph& graph, const PlanOptions&) { return split_concatenations(graph); },
        "once empty parts are gone", true},
   };
   return passes;

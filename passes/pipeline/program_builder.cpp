@@ -207,7 +207,7 @@ void Builder::add_kernel(KernelPlan plan) {
   decide_details(plan, options_.target);
   plan.name = describe(plan);
   KernelStep step = launch_shape(plan, options_.target);
-  const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_a_block : 0;
+  const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_per_block : 0;
   step.kernel = static_cast<std::uint32_t>(planned_.kernels.size());
   for (KernelOperand& operand : plan.operands) {
     Parameter parameter;

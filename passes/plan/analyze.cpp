@@ -82,7 +82,7 @@ void order_loops(KernelPlan& plan) {
 namespace {
 
 bool shows_order(const Reduction& reduction, const ir::Target& target) {
-  return reduction.scan || ir::finds_place(reduction.op) ||
+  return reduction.scan || ir::finds_index(reduction.op) ||
          (ir::capabilities_of(target).ordered_rows && has_order(reduction));
 }
 

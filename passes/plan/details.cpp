@@ -43,7 +43,7 @@ void choose_divisors(KernelPlan& plan) {
 /// once.
 void choose_held_loads(KernelPlan& plan, const Loop& along) {
   std::vector<int> uses(plan.body.size());
-  for (const std::vector<int>& roots : walk_roots(plan)) {
+  for (const std::vector<int>& roots : pass_roots(plan)) {
     for (const int i : needed(plan, roots, !plan.inner.empty())) ++uses[i];
   }
   for (std::size_t i = 0; i < plan.body.size(); ++i) {
@@ -54,18 +54,18 @@ void choose_held_loads(KernelPlan& plan, const Loop& along) {
 }
 
 /// Unrolls further if elements are narrow and there is little work for each.
-int walk_unroll(const KernelPlan& plan) {
+int pass_unroll(const KernelPlan& plan) {
   constexpr int least = 4, elements = 16, light = 8;
   if (plan.mapping == Mapping::columns) return least;
   const auto varying = std::ranges::count_if(plan.body, &Instruction::element);
   const bool places = std::ranges::any_of(
-      plan.reductions, [](const Reduction& reduction) { return ir::finds_place(reduction.op); });
+      plan.reductions, [](const Reduction& reduction) { return ir::finds_index(reduction.op); });
   return varying > light ? least : std::max(elements / (places ? 2 : 1) / plan.vector, least);
 }
 
 }  // namespace
 
-std::vector<std::vector<int>> walk_roots(const KernelPlan& plan) {
+std::vector<std::vector<int>> pass_roots(const KernelPlan& plan) {
   const bool scans = plan.mapping == Mapping::scan_rows || plan.mapping == Mapping::scan_columns;
   if (plan.inner.empty()) {
     std::vector<int> roots;
@@ -98,7 +98,7 @@ void decide_details(KernelPlan& plan, const ir::Target& target) {
     const bool across = columns || plan.mapping == Mapping::scan_columns || plan.inner.empty();
     choose_held_loads(plan, across ? plan.outer.back() : plan.inner.back());
   } else if (rows || columns) {
-    plan.walk_unroll = walk_unroll(plan);
+    plan.pass_unroll = pass_unroll(plan);
   }
 }
 

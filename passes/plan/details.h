@@ -6,18 +6,18 @@
 namespace heddle::passes {
 
 /// Decides details of a plan whose loops are already mapped to threads: Instruction::held and
-/// divisor, KernelPlan::walk_unroll and host_passes.
+/// divisor, KernelPlan::pass_unroll and host_passes.
 void decide_details(KernelPlan& plan, const ir::Target& target);
 
 /// The passes over elements, stage by stage, for a CPU.
 std::vector<HostPass> host_passes(const KernelPlan& plan);
 
 /// Whether a CPU computes argmin or argmax by comparing integer keys (ir/scalar/reduce.h).
-bool finds_place_by_key(const Reduction& reduction);
+bool finds_index_by_key(const Reduction& reduction);
 
 /// For each pass of a GPU thread over elements, the instructions whose values it needs. Rows and
 /// columns: one pass for each stage. Scans: one pass for the scanned elements, one for the stored
 /// ones. Plans without inner loops: two equal entries, for any two iterations along `held_loop`.
-std::vector<std::vector<int>> walk_roots(const KernelPlan& plan);
+std::vector<std::vector<int>> pass_roots(const KernelPlan& plan);
 
 }  // namespace heddle::passes

@@ -31,7 +31,7 @@ bool moves_bits(const Instruction& instruction) {
 /// Whether the reduction compares elements by their bits, so that float16 needs no conversion.
 bool takes_bits(const Reduction& reduction) {
   return reduction.op == ir::Op::min || reduction.op == ir::Op::max ||
-         ir::finds_place(reduction.op);
+         ir::finds_index(reduction.op);
 }
 
 /// Whether neighbouring iterations along the loop access neighbouring elements, and the address
@@ -110,7 +110,7 @@ void choose_states(const KernelPlan& plan, HostPass& pass) {
     const auto bytes = static_cast<int>(state_bytes(reduction));
     if (has_order(reduction)) pass.state_bytes = bytes;
     if (bytes > 1) pass.states = std::min(pass.states, 32);
-    if (ir::finds_place(reduction.op)) pass.states = 4;
+    if (ir::finds_index(reduction.op)) pass.states = 4;
   }
   if (pass.state_bytes == 0) return;
   const Dim row = iterations(plan.inner);
@@ -121,7 +121,7 @@ void choose_states(const KernelPlan& plan, HostPass& pass) {
 /// GCC 12 does not vectorise over several rows if keys and indices differ in width.
 int rows_at_once(const KernelPlan& plan, const HostPass& pass) {
   const bool places = std::ranges::any_of(
-      pass.reductions, [&](int i) { return finds_place_by_key(plan.reductions[i]); });
+      pass.reductions, [&](int i) { return finds_index_by_key(plan.reductions[i]); });
   return places || plan.body.size() > 12 ? 1 : 4;
 }
 
@@ -135,14 +135,14 @@ std::vector<HostPass> shared_passes(const KernelPlan& plan, int stage) {
   std::vector<int> unordered;
   for (std::size_t k = 0; k < plan.reductions.size(); ++k) {
     const Reduction& reduction = plan.reductions[k];
-    if (reduction.stage != stage || (rows && finds_place_by_key(reduction))) continue;
+    if (reduction.stage != stage || (rows && finds_index_by_key(reduction))) continue;
     const int i = static_cast<int>(k);
     const std::size_t large = state_bytes(reduction) <= 4 ? 0 : 1;
     const CombineOrder order = order_of(reduction);
     if (!rows) {
       passes[order == CombineOrder::rows ? 1 + large : 0].reductions.push_back(i);
     } else if (order == CombineOrder::any) {
-      (ir::finds_place(reduction.op) ? passes[3].reductions : unordered).push_back(i);
+      (ir::finds_index(reduction.op) ? passes[3].reductions : unordered).push_back(i);
     } else {
       passes[order == CombineOrder::rows ? large : 2].reductions.push_back(i);
     }
@@ -177,8 +177,8 @@ std::vector<HostPass> stage_passes(const KernelPlan& plan, int stage) {
 
 }  // namespace
 
-bool finds_place_by_key(const Reduction& reduction) {
-  return reduction.value >= 0 && !is_complex(reduction.dtype) && ir::finds_place(reduction.op);
+bool finds_index_by_key(const Reduction& reduction) {
+  return reduction.value >= 0 && !is_complex(reduction.dtype) && ir::finds_index(reduction.op);
 }
 
 std::vector<HostPass> host_passes(const KernelPlan& plan) {

@@ -179,7 +179,7 @@ struct KernelPlan {
 
   int vector = 1;           ///< elements in one memory access
   int unroll = 1;           ///< elements mapping: accesses by each thread
-  int walk_unroll = 1;      ///< GPU rows and columns without held loads: steps loaded at once
+  int pass_unroll = 1;      ///< GPU rows and columns without held loads: steps loaded at once
   int threads = 256;        ///< in a block
   int least_blocks = 1;     ///< blocks that must fit the registers of a multiprocessor
   int threads_per_row = 1;  ///< rows mapping; columns mapping: threads on neighbouring columns

@@ -269,8 +269,8 @@ LookBackBytes look_back_bytes(const KernelPlan& plan) {
   LookBackBytes result;
   std::vector<GridExtent> grid = scan_grid(plan);
   constexpr std::int64_t word = 8;
-  result.flags_a_block = word * (1 + 2 * static_cast<std::int64_t>(plan.reductions.size()));
-  result.flags = bytes_of_blocks(grid, result.flags_a_block);
+  result.flags_per_block = word * (1 + 2 * static_cast<std::int64_t>(plan.reductions.size()));
+  result.flags = bytes_of_blocks(grid, result.flags_per_block);
   grid = {{iterations(plan.outer), 1}, grid.back()};
   for (const Reduction& reduction : plan.reductions) {
     const auto state = static_cast<std::int64_t>(state_bytes(reduction));

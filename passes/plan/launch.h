@@ -61,9 +61,9 @@ ClusterMemory cluster_memory(const KernelPlan& plan);
 /// Sizes of the memory through which tiles of a look-back scan communicate. Tiles are the leaves of
 /// a tree; its nodes are numbered below twice the number of tiles.
 struct LookBackBytes {
-  std::vector<Dim> states;       ///< for each reduction
-  Dim flags;                     ///< at least `flags_a_block` for each block
-  std::int64_t flags_a_block{};  ///< a ticket, and a flag for each tree node and reduction
+  std::vector<Dim> states;         ///< for each reduction
+  Dim flags;                       ///< at least `flags_per_block` for each block
+  std::int64_t flags_per_block{};  ///< a ticket, and a flag for each tree node and reduction
 };
 LookBackBytes look_back_bytes(const KernelPlan& plan);
 /// Blocks, threads and shared memory of a launch; parameters stay empty.

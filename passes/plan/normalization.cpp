@@ -148,7 +148,7 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
                               const ir::Target& target) const {
   if (ir::is_scan(graph.op(candidate.node)))
     return Verdict::no("a kernel that reduces does not scan");
-  if (!ir::is_reduction(graph.op(candidate.node)) || !candidate.feeds_elements)
+  if (!ir::is_reduction(graph.op(candidate.node)) || !candidate.used_in_inner_loops)
     return within_limits(graph, group, candidate, target);
   const bool blocks = ir::capabilities_of(target).blocks;
   if (!candidate.contiguous && (!blocks || !candidate.columnwise))

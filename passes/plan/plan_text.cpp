@@ -81,7 +81,7 @@ class PlanText {
       if (plan_.body[i].held) holds += fmt::format(" p{}", plan_.body[i].operand);
       if (plan_.body[i].divisor) inverts += fmt::format(" v{}", i);
     }
-    if (plan_.walk_unroll > 1) text += fmt::format(", unroll={}", plan_.walk_unroll);
+    if (plan_.pass_unroll > 1) text += fmt::format(", unroll={}", plan_.pass_unroll);
     if (!holds.empty()) text += ", holds" + holds;
     if (!inverts.empty()) text += ", inverts" + inverts;
     for (const HostPass& pass : plan_.host_passes) text += host_pass(pass);

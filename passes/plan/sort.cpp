@@ -311,12 +311,12 @@ SortPlans plan_sort(const SortCall& step, const ir::Target& target,
   return plans;
 }
 
-std::int64_t host_place_bytes(DType dtype) { return size_of(dtype) <= 4 ? 2 * 8 : 2 * 16; }
+std::int64_t host_index_bytes(DType dtype) { return size_of(dtype) <= 4 ? 2 * 8 : 2 * 16; }
 
 std::vector<Dim> scratch_bytes(const SortCall& step) {
   const Dim count = step.rows * step.length;
   const Dim keys = count * Dim(key_bytes(step)), places = count * Dim(index_bytes(step));
-  if (!step.kernels) return {step.indices ? count * Dim(host_place_bytes(step.dtype)) : keys};
+  if (!step.kernels) return {step.indices ? count * Dim(host_index_bytes(step.dtype)) : keys};
   if (step.kernels->kernels.size() == 1) return {};
   std::vector<Dim> bytes = {keys};
   if (step.indices) bytes = {keys, keys, places, places};

@@ -23,7 +23,7 @@ SortPlans plan_sort(const SortCall& step, const ir::Target& target,
 std::vector<Dim> scratch_bytes(const SortCall& step);
 
 /// argsort on the host: scratch bytes for each element, for two pairs of a key and a 4-byte index.
-std::int64_t host_place_bytes(DType dtype);
+std::int64_t host_index_bytes(DType dtype);
 
 /// The launches for given sizes, with the call's buffers and all sizes constant.
 std::vector<KernelStep> launches(const SortCall& step, std::int64_t rows, std::int64_t length);

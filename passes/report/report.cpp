@@ -99,7 +99,7 @@ class PlanReport {
     report_.inputs = program_.inputs;
     report_.outputs = program_.outputs;
     groups();
-    for (const Cut& cut : planned_.grouping.cuts)
+    for (const FusionBarrier& cut : planned_.grouping.cuts)
       report_.cuts.push_back({numbers_.of(cut.node), cut.group, cut.family, cut.reason});
     kernels();
     for (const Temporary& one : program_.temporaries)

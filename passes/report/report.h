@@ -46,7 +46,7 @@ struct ReportGroup {
   std::vector<std::uint32_t> kernels, steps;
 };
 
-struct ReportCut {
+struct ReportBarrier {
   std::uint32_t node = 0, group = 0;
   std::string family, reason;
 };
@@ -130,7 +130,7 @@ struct Report {
   std::vector<ReportGraph> graphs;  ///< as recorded, and after each pass that changed it
   std::vector<ReportPass> passes;
   std::vector<ReportGroup> groups;  ///< in order of execution
-  std::vector<ReportCut> cuts;
+  std::vector<ReportBarrier> cuts;
   std::vector<ReportKernel> kernels;
   std::vector<ReportStep> steps;
   std::vector<ProgramInput> inputs;

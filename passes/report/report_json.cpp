@@ -106,7 +106,7 @@ class Object {
         {"steps", group.steps}};
   }
 
-  Json cut(const ReportCut& cut) const {
+  Json cut(const ReportBarrier& cut) const {
     return {
         {"node", cut.node}, {"group", cut.group}, {"family", cut.family}, {"reason", cut.reason}};
   }

@@ -30,7 +30,7 @@ class Text {
     add("kernels\n");
     for (const ReportKernel& kernel : report_.kernels) this->kernel(kernel);
     if (!report_.cuts.empty()) add("cuts\n");
-    for (const ReportCut& cut : report_.cuts) {
+    for (const ReportBarrier& cut : report_.cuts) {
       add("  {} does not join group {}: nearest family {}: {}\n", node(cut.node), cut.group,
           cut.family, cut.reason);
     }

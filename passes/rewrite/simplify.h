@@ -12,6 +12,6 @@ ir::Graph simplify(const ir::Graph& graph);
 
 /// Replaces reductions over zero elements or one, concatenations with empty parts, and empty slice
 /// updates. Later stages then see no extent of 0 inside a kernel.
-ir::Graph remove_degenerate(const ir::Graph& graph);
+ir::Graph remove_trivial_ops(const ir::Graph& graph);
 
 }  // namespace heddle::passes

@@ -64,7 +64,7 @@ class Library {
   }
 
   Definition definition_;
-  ir::Lasting<Loaded> loaded_;
+  ir::LazyStatic<Loaded> loaded_;
 };
 
 /// Idle handles of a library, for each GPU. A handle serves one call at a time. Handles are never

@@ -43,7 +43,7 @@ class StandardError final : public spdlog::sinks::sink {
 }  // namespace
 
 spdlog::logger& log() {
-  static constinit ir::Lasting<spdlog::logger> logger;
+  static constinit ir::LazyStatic<spdlog::logger> logger;
   return logger.get([] {
     spdlog::logger made("heddle", std::make_shared<StandardError>());
     const std::string level = ir::environment(ir::Variable::log);

@@ -202,7 +202,7 @@ int read_thread_count() {
 }  // namespace
 
 int thread_count() {
-  static constinit ir::Lasting<int> count;
+  static constinit ir::LazyStatic<int> count;
   return count.get(read_thread_count);
 }
 

@@ -83,7 +83,7 @@ Signer::Signer(std::string key, Library<CryptoApi>& library) : api_(nullptr), ke
 }
 
 const Signer* Signer::global() {
-  static constinit ir::Lasting<std::unique_ptr<const Signer>> signer;
+  static constinit ir::LazyStatic<std::unique_ptr<const Signer>> signer;
   return signer
       .get([]() -> std::unique_ptr<const Signer> {
         if (!ir::is_set(ir::Variable::cache_key)) return nullptr;

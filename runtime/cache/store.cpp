@@ -37,7 +37,7 @@ std::int64_t now_seconds() { return std::time(nullptr); }
 Store::Store(StoreOptions options) : options_(std::move(options)) {}
 
 Store& Store::global() {
-  static constinit ir::Lasting<Store> store;
+  static constinit ir::LazyStatic<Store> store;
   return store.get([] { return Store(options_from_environment()); });
 }
 

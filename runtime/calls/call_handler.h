@@ -21,13 +21,13 @@ struct CallContext {
 };
 
 /// The buffers and scalars of one run of a library call.
-class CallFrame {
+class CallBuffers {
  public:
   /// Keeps a reference to the stream.
-  explicit CallFrame(const Stream& stream) : stream_(stream) {}
-  CallFrame(const CallFrame&) = delete;
-  CallFrame& operator=(const CallFrame&) = delete;
-  virtual ~CallFrame() = default;
+  explicit CallBuffers(const Stream& stream) : stream_(stream) {}
+  CallBuffers(const CallBuffers&) = delete;
+  CallBuffers& operator=(const CallBuffers&) = delete;
+  virtual ~CallBuffers() = default;
 
   virtual std::byte* address(const passes::BufferRef& buffer) const = 0;
   /// Scalar input `input` of the program.
@@ -53,7 +53,7 @@ class PreparedCall {
   virtual ~PreparedCall() = default;
   /// Enqueues the call on the frame's stream. Only a call with a fallback may return an outcome
   /// other than `enqueued`; then nothing is enqueued. Throws DeviceError, OutOfMemory.
-  virtual Outcome enqueue(const CallFrame& frame) const = 0;
+  virtual Outcome enqueue(const CallBuffers& frame) const = 0;
   /// Whether it can be captured into a CUDA graph that is launched many times: its work uses only
   /// the frame's memory, and reads no host memory.
   virtual bool capturable() const { return false; }

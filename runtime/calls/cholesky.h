@@ -22,7 +22,7 @@ class PreparedCholesky : public PreparedCall {
 
   bool is_empty() const { return batch_ == 0; }
 
-  Outcome enqueue(const CallFrame& frame) const override {
+  Outcome enqueue(const CallBuffers& frame) const override {
     void* const factors = frame.address(factors_);
     const void* const matrices = frame.address(matrices_);
     const Device device = frame.stream().device();
@@ -37,7 +37,7 @@ class PreparedCholesky : public PreparedCall {
   }
 
  protected:
-  virtual void factorise(void* matrices, std::int32_t* infos, const CallFrame& frame) const = 0;
+  virtual void factorise(void* matrices, std::int32_t* infos, const CallBuffers& frame) const = 0;
 
   DType dtype_;
   bool upper_;

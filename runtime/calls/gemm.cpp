@@ -48,7 +48,7 @@ struct PreparedFactor {
     if (is_complex(dtype)) throw InternalError("a complex scalar is no factor of a product");
   }
 
-  double value(const CallFrame& frame) const {
+  double value(const CallBuffers& frame) const {
     if (!factor.scalar) return factor.constant;
     const ir::ElementBits bits = frame.scalar(*factor.scalar);
     return ir::with_element(dtype, [&]<class T>(std::type_identity<T>) -> double {
@@ -72,7 +72,7 @@ class PreparedGemm : public PreparedCall {
         out_(call.out),
         workspace_bytes_(blas_workspace_bytes(device)) {}
 
-  Outcome enqueue(const CallFrame& frame) const override {
+  Outcome enqueue(const CallBuffers& frame) const override {
     const BufferRef memory = workspace(frame);
     gemm(product_, frame.address(a_), frame.address(b_), frame.address(out_), memory->pointer(),
          frame.stream());
@@ -95,7 +95,7 @@ class PreparedGemm : public PreparedCall {
   }
 
  protected:
-  BufferRef workspace(const CallFrame& frame) const {
+  BufferRef workspace(const CallBuffers& frame) const {
     static const Label& label =
         *new Label(std::make_shared<const std::string>("workspace of a matrix product"));
     return frame.allocate(workspace_bytes_, label);
@@ -120,7 +120,7 @@ class PreparedEpilogue final : public PreparedGemm {
         bias_(call.bias),
         activation_(call.activation) {}
 
-  Outcome enqueue(const CallFrame& frame) const override {
+  Outcome enqueue(const CallBuffers& frame) const override {
     const GemmEpilogue epilogue = epilogue_of(frame);
     // A factor of 0 would hide NaN, and a product of depth 0 is not supported.
     if (epilogue.alpha == 0 || epilogue.beta == 0 || product_.depth == 0) return Outcome::unsuited;
@@ -138,7 +138,7 @@ class PreparedEpilogue final : public PreparedGemm {
   }
 
  private:
-  GemmEpilogue epilogue_of(const CallFrame& frame) const {
+  GemmEpilogue epilogue_of(const CallBuffers& frame) const {
     GemmEpilogue epilogue;
     epilogue.alpha = alpha_.value(frame);
     epilogue.beta = beta_.value(frame);

@@ -102,7 +102,7 @@ class Line {
 };
 
 Line& line() {
-  static constinit ir::Lasting<Line> line;
+  static constinit ir::LazyStatic<Line> line;
   return line.get([] { return Line(); });
 }
 

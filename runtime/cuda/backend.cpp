@@ -71,8 +71,8 @@ class CudaBackend final : public Backend {
 
   int relax_capturing() const override;
   void restore_capturing(int before) const noexcept override;
-  void hold_by_captured_graph(StreamHandle stream,
-                              std::unique_ptr<GraphHolding> held) const override;
+  void retain_by_captured_graph(StreamHandle stream,
+                                std::unique_ptr<GraphResource> held) const override;
 };
 
 std::string CudaBackend::describe_missing(int) const {
@@ -235,16 +235,16 @@ void CudaBackend::restore_capturing(int before) const noexcept {
   cuda::driver().thread_exchange_stream_capture_mode.attempt(&mode);
 }
 
-void CudaBackend::hold_by_captured_graph(StreamHandle stream,
-                                         std::unique_ptr<GraphHolding> held) const {
+void CudaBackend::retain_by_captured_graph(StreamHandle stream,
+                                           std::unique_ptr<GraphResource> held) const {
   const cuda::Driver& driver = cuda::driver();
   if (!driver.stream_get_capture_info || !driver.graph_retain_user_object) {
     static_cast<void>(held.release());  // the driver cannot report the end of the graph
     return;
   }
   const auto release = [](void* object) {
-    const std::unique_ptr<GraphHolding> own(static_cast<GraphHolding*>(object));
-    own->graph_is_gone();
+    const std::unique_ptr<GraphResource> own(static_cast<GraphResource*>(object));
+    own->on_graph_destroyed();
   };
   cuda::CaptureStatus status = cuda::CaptureStatus::none;
   cuda::GraphHandle graph = nullptr;

@@ -9,7 +9,7 @@
 
 namespace heddle::runtime::cuda {
 
-GraphSegment* CallRecordings::find(ArgumentSlots& arguments, const CallFrame& run,
+GraphSegment* CallRecordings::find(ArgumentSlots& arguments, const CallBuffers& run,
                                    ContextHandle context) {
   const auto found = std::ranges::find_if(
       recordings_, [&](const std::unique_ptr<Recording>& each) { return each->uses.hold(run); });
@@ -32,7 +32,7 @@ GraphSegment* CallRecordings::find(ArgumentSlots& arguments, const CallFrame& ru
 }
 
 /// True for the first run, and for runs whose addresses and scalars have occurred before.
-bool CallRecordings::is_worthwhile(const CallFrame& run) {
+bool CallRecordings::is_worthwhile(const CallBuffers& run) {
   if (made_ == most_made) return false;
   if (recordings_.empty()) return true;
   const std::uint64_t hash = recordings_.front()->uses.hash(run);
@@ -42,7 +42,7 @@ bool CallRecordings::is_worthwhile(const CallFrame& run) {
 }
 
 std::unique_ptr<CallRecordings::Recording> CallRecordings::record(ArgumentSlots& arguments,
-                                                                  const CallFrame& run,
+                                                                  const CallBuffers& run,
                                                                   ContextHandle context) const {
   auto recording = std::make_unique<Recording>();
   recording->scratch = CallScratch::of(run.stream());
@@ -56,7 +56,7 @@ std::unique_ptr<CallRecordings::Recording> CallRecordings::record(ArgumentSlots&
     StreamCapture capture(capturing);
     const std::size_t kernels = enqueue_call_(
         actions_[i],
-        RecordingFrame(run, capturing, recording->uses, *recording->scratch, recording->held));
+        RecordingBuffers(run, capturing, recording->uses, *recording->scratch, recording->held));
     recording->graph->add_child(capture.finish(), kernels);
     // Captured kernels have not been launched.
     statistics().kernel_launches.fetch_sub(kernels, std::memory_order_relaxed);

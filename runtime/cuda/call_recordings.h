@@ -28,7 +28,7 @@ class CallRecordings {
 
   /// The graph that can serve the run. Null if there is none, and making one is not worthwhile or
   /// has failed.
-  GraphSegment* find(ArgumentSlots& arguments, const CallFrame& run, ContextHandle context);
+  GraphSegment* find(ArgumentSlots& arguments, const CallBuffers& run, ContextHandle context);
 
  private:
   /// At most `most_kept` graphs are kept; after `most_made` captures no more are made.
@@ -42,8 +42,8 @@ class CallRecordings {
     std::unique_ptr<GraphSegment> graph;
   };
 
-  bool is_worthwhile(const CallFrame& run);
-  std::unique_ptr<Recording> record(ArgumentSlots& arguments, const CallFrame& run,
+  bool is_worthwhile(const CallBuffers& run);
+  std::unique_ptr<Recording> record(ArgumentSlots& arguments, const CallBuffers& run,
                                     ContextHandle context) const;
 
   std::span<const Action> actions_;

@@ -26,7 +26,7 @@ class CusolverCholesky final : public PreparedCholesky {
   using PreparedCholesky::PreparedCholesky;
 
  private:
-  void factorise(void* matrices, std::int32_t* infos, const CallFrame& frame) const override {
+  void factorise(void* matrices, std::int32_t* infos, const CallBuffers& frame) const override {
     static const Label& label =
         *new Label(std::make_shared<const std::string>("workspace of a Cholesky factorisation"));
     cusolver::cholesky(

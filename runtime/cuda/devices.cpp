@@ -23,7 +23,7 @@ struct CudaDevice {
 
 /// One for each GPU, created on first use and never destroyed.
 std::vector<std::unique_ptr<CudaDevice>>& cuda_devices() {
-  static constinit ir::Lasting<std::vector<std::unique_ptr<CudaDevice>>> instance;
+  static constinit ir::LazyStatic<std::vector<std::unique_ptr<CudaDevice>>> instance;
   return instance.get([] {
     std::vector<std::unique_ptr<CudaDevice>> made;
     const int count = device_count();
@@ -99,7 +99,7 @@ CudaDevice& detected(int ordinal) {
 }  // namespace
 
 int device_count() {
-  static constinit ir::Lasting<int> count;
+  static constinit ir::LazyStatic<int> count;
   return count.get([] {
     int found = 0;
     if (available()) driver().device_get_count(&found);

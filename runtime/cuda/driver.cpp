@@ -124,7 +124,7 @@ const std::string& no_cuda_after_fork() {
 }
 
 const Loaded& loaded() {
-  static constinit ir::Lasting<Loaded> instance;
+  static constinit ir::LazyStatic<Loaded> instance;
   return instance.get([] {
     Loaded made;
     try {

@@ -126,7 +126,7 @@ std::string load(Loaded& out) {
 }
 
 const Loaded& loaded() {
-  static constinit ir::Lasting<Loaded> instance;
+  static constinit ir::LazyStatic<Loaded> instance;
   return instance.get([] {
     Loaded made;
     made.reason = load(made);

@@ -64,7 +64,7 @@ void CudaGraph::add_range(std::size_t first, std::size_t last) {
 }
 
 std::size_t CudaGraph::launch(std::size_t action, ArgumentSlots& arguments,
-                              const CallFrame& frame) {
+                              const CallBuffers& frame) {
   const auto range = std::ranges::find(ranges_, action, &Range::first);
   if (range != ranges_.end()) {
     if (GraphSegment* const whole = range->recordings->find(arguments, frame, context_)) {

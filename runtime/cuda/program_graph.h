@@ -25,7 +25,8 @@ class CudaGraph final : public ProgramGraph {
   /// See KernelLauncher::make_graph.
   CudaGraph(const Schedule& schedule, const CudaLauncher& launcher, BufferRef arena,
             EnqueueCall enqueue_call, int ordinal);
-  std::size_t launch(std::size_t action, ArgumentSlots& arguments, const CallFrame& frame) override;
+  std::size_t launch(std::size_t action, ArgumentSlots& arguments,
+                     const CallBuffers& frame) override;
 
  private:
   struct Range {

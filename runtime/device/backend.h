@@ -35,11 +35,11 @@ struct Capabilities {
 };
 
 /// An object that a captured graph keeps alive.
-class GraphHolding {
+class GraphResource {
  public:
-  virtual ~GraphHolding() = default;
+  virtual ~GraphResource() = default;
   /// Called before destruction, on a thread that must not call the backend.
-  virtual void graph_is_gone() = 0;
+  virtual void on_graph_destroyed() = 0;
 };
 
 /// One object for each kind of device; it is never destroyed. Thread-safe. Calls throw DeviceError.
@@ -137,8 +137,8 @@ class Backend {
   virtual void restore_capturing(int before) const noexcept = 0;
   /// Keeps `held` alive as long as the graph being captured from the stream, and everything
   /// instantiated from it. Keeps it for ever if the driver cannot report the end of the graph.
-  virtual void hold_by_captured_graph(StreamHandle stream,
-                                      std::unique_ptr<GraphHolding> held) const = 0;
+  virtual void retain_by_captured_graph(StreamHandle stream,
+                                        std::unique_ptr<GraphResource> held) const = 0;
 
  protected:
   constexpr Backend(std::string_view name, std::string_view device_noun, bool is_numbered,

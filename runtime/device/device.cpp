@@ -17,7 +17,7 @@ namespace heddle::runtime {
 namespace {
 
 Device default_device() {
-  static constinit ir::Lasting<Device> chosen;
+  static constinit ir::LazyStatic<Device> chosen;
   return chosen.get([] {
     ir::check_environment();
     const std::string named = ir::environment(ir::Variable::device);

@@ -37,7 +37,7 @@ class PerDevice {
     return slots[index];
   }
 
-  std::array<ir::Lasting<Slots>, backend_count> kinds_;
+  std::array<ir::LazyStatic<Slots>, backend_count> kinds_;
   ir::Mutex mutex_;
 };
 

@@ -21,12 +21,12 @@ namespace heddle::runtime {
 
 namespace {
 
-using SharedGeneral = std::shared_ptr<const ir::General>;
+using SharedGeneral = std::shared_ptr<const ir::SymbolicGraph>;
 
 /// Graphs recorded at one call site with the same structure, options and device.
 struct Family {
-  std::vector<ir::Outline> outlines;  ///< shape-erased signatures of graphs that have their own
-                                      ///< program
+  std::vector<ir::ErasedSignature> outlines;  ///< shape-erased signatures of graphs that have their
+                                              ///< own program
   std::vector<SharedGeneral> generals;
   int refusals = 0;  ///< number of failures to make a symbolic graph
   int recorded = 0;  ///< number of graphs served by a symbolic graph that were recorded too
@@ -38,7 +38,7 @@ struct Site {
   std::shared_ptr<const ir::Graph> last;  ///< graph of the last program made before the warning
 };
 
-bool have_ones_alike(const ir::Outline& a, const ir::Outline& b) {
+bool have_ones_alike(const ir::ErasedSignature& a, const ir::ErasedSignature& b) {
   const auto is_one = [](std::int64_t number) { return number == 1; };
   return std::ranges::equal(a.numbers, b.numbers, {}, is_one, is_one);
 }
@@ -50,18 +50,20 @@ constexpr std::size_t own_programs = 2;
 /// because extents of 1 are broadcast, covers only variants with extents of 1 at the same
 /// positions. If that fails too, covers only the latest variants: the first may be of another kind,
 /// such as a convolution whose kernel is longer than its signal.
-SharedGeneral generalize(const Family& family, const ir::Graph& graph, const ir::Outline& outline) {
-  std::vector<ir::Outline> all = family.outlines, alike;
+SharedGeneral generalize(const Family& family, const ir::Graph& graph,
+                         const ir::ErasedSignature& outline) {
+  std::vector<ir::ErasedSignature> all = family.outlines, alike;
   all.push_back(outline);
-  std::ranges::copy_if(all, std::back_inserter(alike),
-                       [&](const ir::Outline& other) { return have_ones_alike(other, outline); });
+  std::ranges::copy_if(all, std::back_inserter(alike), [&](const ir::ErasedSignature& other) {
+    return have_ones_alike(other, outline);
+  });
   const auto latest = std::span(all).last(std::min(all.size(), own_programs + 1));
-  std::optional<ir::General> general = ir::generalize(graph, all);
+  std::optional<ir::SymbolicGraph> general = ir::generalize(graph, all);
   if (!general && alike.size() > 1 && alike.size() < all.size())
     general = ir::generalize(graph, alike);
   if (!general && latest.size() < all.size()) general = ir::generalize(graph, latest);
   if (!general) return nullptr;
-  return std::make_shared<const ir::General>(std::move(*general));
+  return std::make_shared<const ir::SymbolicGraph>(std::move(*general));
 }
 
 std::string first_difference(const ir::Graph& before, const ir::Graph& now) {
@@ -124,7 +126,7 @@ class Sites {
   }
 
   Found find(const ir::Hash128& place, const ir::Hash128& family_key, const ir::Graph& graph,
-             const ir::Outline& outline, bool may_generalize) {
+             const ir::ErasedSignature& outline, bool may_generalize) {
     constexpr std::size_t most_generals = 3;
     constexpr int most_refusals = 3, most_recorded = 16;
     const std::lock_guard lock(mutex_);
@@ -133,7 +135,9 @@ class Sites {
     if (std::ranges::find(family.outlines, outline) != family.outlines.end()) return {};
     Found found;
     if (may_generalize) {
-      const auto fits = [&](const SharedGeneral& general) { return stands_for(*general, outline); };
+      const auto fits = [&](const SharedGeneral& general) {
+        return covers_signature(*general, outline);
+      };
       const auto known = std::ranges::find_if(family.generals, fits);
       if (known != family.generals.end()) {
         found.general = *known;
@@ -161,7 +165,7 @@ class Sites {
 
   /// Called if the symbolic graph does not compile. The family tries at most two others.
   void refuse(const ir::Hash128& place, const ir::Hash128& family_key, const SharedGeneral& general,
-              const ir::Outline& outline) {
+              const ir::ErasedSignature& outline) {
     const std::lock_guard lock(mutex_);
     Family& family = by_place_[place].families[family_key];
     if (std::erase(family.generals, general) != 0) ++family.refusals;
@@ -178,9 +182,9 @@ class Sites {
   BoundedMap<ir::Hash128, Site, ir::Hash128Hasher> by_place_{4096};
 };
 
-SiteProgram with_extras(const SharedGeneral& shared, const ir::Outline& outline,
+SiteProgram with_extras(const SharedGeneral& shared, const ir::ErasedSignature& outline,
                         CompileOptions options, const Device& device) {
-  const ir::General& general = *shared;
+  const ir::SymbolicGraph& general = *shared;
   const std::size_t extras = general.extents.size() + general.scalars.size();
   if (!options.donated.empty()) options.donated.resize(options.donated.size() + extras, false);
   if (!options.aligned.empty()) options.aligned.resize(options.aligned.size() + extras, true);
@@ -199,11 +203,11 @@ SiteProgram with_extras(const SharedGeneral& shared, const ir::Outline& outline,
 
 }  // namespace
 
-SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
-                       const CompileOptions& options, const Device& device) {
+SiteProgram executable_for_site(const ir::Hash128& place, const ir::Graph& graph,
+                                const CompileOptions& options, const Device& device) {
   const std::vector<std::string> disabled = with_environment(options).disabled;
   const bool may_generalize = std::ranges::find(disabled, "symbols") == disabled.end();
-  const ir::Outline outline = ir::outline_of(graph);
+  const ir::ErasedSignature outline = ir::erased_signature_of(graph);
   ir::Hasher hasher;
   hasher.hash(outline.structure);
   hash_into(hasher, options, device);
@@ -226,6 +230,6 @@ SiteProgram program_at(const ir::Hash128& place, const ir::Graph& graph,
   return {Executable::get(graph, options, device), {}, nullptr};
 }
 
-void forget_place(const ir::Hash128& place) { Sites::global().forget(place); }
+void forget_call_site(const ir::Hash128& place) { Sites::global().forget(place); }
 
 }  // namespace heddle::runtime

@@ -12,7 +12,7 @@ namespace heddle::runtime {
 struct SiteProgram {
   std::shared_ptr<const Executable> executable;
   std::vector<Argument> extras;  ///< arguments that it takes after the graph's own
-  /// The graph that it was compiled from, for CallerLines; null if that is the graph itself.
+  /// The graph that it was compiled from, for CallerLocations; null if that is the graph itself.
   std::shared_ptr<const ir::Graph> general;
 };
 
@@ -23,11 +23,11 @@ struct SiteProgram {
 /// program for fixed extents. A call site that keeps making programs is reported once in a warning,
 /// with the difference. If "symbols" is disabled (CompileOptions::disabled), every graph gets its
 /// own program.
-SiteProgram program_at(const ir::Hash128& site, const ir::Graph& graph,
-                       const CompileOptions& options, const Device& device);
+SiteProgram executable_for_site(const ir::Hash128& site, const ir::Graph& graph,
+                                const CompileOptions& options, const Device& device);
 
 /// Discards the state of a call site that will record nothing more.
-void forget_place(const ir::Hash128& site);
+void forget_call_site(const ir::Hash128& site);
 
 /// Number of programs that a call site may make before the warning.
 inline constexpr int many_programs = 16;

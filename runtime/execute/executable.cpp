@@ -29,7 +29,7 @@ namespace heddle::runtime {
 struct ExecutableImplementation {
   virtual ~ExecutableImplementation() = default;
   virtual void run(std::span<const ArgumentView> arguments, Stream& stream,
-                   std::vector<DeviceArray>& outputs, const CallerLines& lines) = 0;
+                   std::vector<DeviceArray>& outputs, const CallerLocations& lines) = 0;
   virtual const passes::Program& program() const = 0;
 };
 
@@ -39,7 +39,7 @@ struct CompiledImplementation final : ExecutableImplementation {
   CompiledImplementation(const ProgramImage& image, Device device)
       : runner(image.program, load_kernels(image, device)) {}
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const CallerLines& lines) override {
+           std::vector<DeviceArray>& outputs, const CallerLocations& lines) override {
     runner.run(arguments, stream, outputs, lines);
   }
   const passes::Program& program() const override { return runner.program(); }
@@ -60,14 +60,15 @@ struct InterpretedImplementation final : ExecutableImplementation {
     signature.name = graph.name;
   }
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const CallerLines& lines) override;
+           std::vector<DeviceArray>& outputs, const CallerLocations& lines) override;
   const passes::Program& program() const override { return signature; }
   ir::Graph graph;
   passes::Program signature;
 };
 
 void InterpretedImplementation::run(std::span<const ArgumentView> arguments, Stream& stream,
-                                    std::vector<DeviceArray>& outputs, const CallerLines& lines) {
+                                    std::vector<DeviceArray>& outputs,
+                                    const CallerLocations& lines) {
   check_requirements(signature, bind_arguments(signature, arguments), lines.graph);
   std::vector<ir::HostArray> inputs;
   for (const auto& [array, scalar] : arguments) {
@@ -187,7 +188,7 @@ ir::Location line_of_use(const ir::Graph& graph, std::size_t parameter) {
 
 [[noreturn]] void refuse_devices(const Stream& stream, const passes::Program& program,
                                  std::span<const ArgumentView> arguments,
-                                 const CallerLines& lines) {
+                                 const CallerLocations& lines) {
   std::string list;
   ir::Location line;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -212,7 +213,7 @@ ir::Location line_of_use(const ir::Graph& graph, std::size_t parameter) {
 /// Throws DeviceError for arrays on another device: kernels would use their addresses as if they
 /// were on this one.
 void require_device_of(const Stream& stream, const passes::Program& program,
-                       std::span<const ArgumentView> arguments, const CallerLines& lines) {
+                       std::span<const ArgumentView> arguments, const CallerLocations& lines) {
   for (const ArgumentView& argument : arguments) {
     if (argument.array == nullptr || !argument.array->buffer) continue;
     const Buffer& buffer = *argument.array->buffer;
@@ -230,7 +231,7 @@ Executable::~Executable() = default;
 std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
                                                   const CompileOptions& requested,
                                                   const Device& device) {
-  watch_as_environment_says();
+  start_requested_observers();
   if (is_recording()) add_to_recording(graph, requested);
   const CompileOptions options = with_environment(requested);
   ir::Hasher hasher;
@@ -254,13 +255,13 @@ std::shared_ptr<const Executable> Executable::get(const ir::Graph& graph,
 }
 
 void Executable::run(std::span<const ArgumentView> arguments, Stream& stream,
-                     std::vector<DeviceArray>& outputs, const CallerLines& lines) const {
+                     std::vector<DeviceArray>& outputs, const CallerLocations& lines) const {
   require_device_of(stream, program(), arguments, lines);
   implementation_->run(arguments, stream, outputs, lines);
 }
 
 std::vector<DeviceArray> Executable::run(std::vector<Argument>&& arguments, Stream& stream,
-                                         const CallerLines& lines) const {
+                                         const CallerLocations& lines) const {
   std::vector<DeviceArray> outputs;
   run(views_of(arguments), stream, outputs, lines);
   arguments.clear();

@@ -34,10 +34,10 @@ class Executable {
   /// device or the device fails. After an error `outputs` and the arguments are unchanged, so that
   /// the call may be repeated. Errors contain the caller's source locations.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const CallerLines& lines = {}) const;
+           std::vector<DeviceArray>& outputs, const CallerLocations& lines = {}) const;
   /// The same for arguments without other holders. Consumes them only on success.
   std::vector<DeviceArray> run(std::vector<Argument>&& arguments, Stream& stream,
-                               const CallerLines& lines = {}) const;
+                               const CallerLocations& lines = {}) const;
 
   const passes::Program& program() const;
   int kernel_count() const;

@@ -83,18 +83,18 @@ class HostBackend final : public Backend {
 
   int relax_capturing() const override { return 0; }
   void restore_capturing(int) const noexcept override {}
-  void hold_by_captured_graph(StreamHandle, std::unique_ptr<GraphHolding>) const override {
+  void retain_by_captured_graph(StreamHandle, std::unique_ptr<GraphResource>) const override {
     refuse("graphs");
   }
 };
 
 const ir::Target& HostBackend::target(int) const {
-  static constinit ir::Lasting<ir::Target> target;
+  static constinit ir::LazyStatic<ir::Target> target;
   return target.get(chosen_host_target);
 }
 
 const DeviceFacts& HostBackend::facts(int) const {
-  static constinit ir::Lasting<DeviceFacts> facts;
+  static constinit ir::LazyStatic<DeviceFacts> facts;
   return facts.get([] {
     DeviceFacts made;
     made.name = host_cpu_name();

@@ -17,7 +17,7 @@ class PreparedSort final : public PreparedCall {
   PreparedSort(passes::SortCall sort, std::int64_t rows, std::int64_t length)
       : sort_(std::move(sort)), rows_(rows), length_(length) {}
 
-  Outcome enqueue(const CallFrame& frame) const override {
+  Outcome enqueue(const CallBuffers& frame) const override {
     sort_rows(sort_.dtype, sort_.indices, frame.address(sort_.keys), frame.address(sort_.out),
               frame.address(sort_.scratch[0]), rows_, length_);
     return Outcome::enqueued;
@@ -45,7 +45,7 @@ class LapackCholesky final : public PreparedCholesky {
   using PreparedCholesky::PreparedCholesky;
 
  private:
-  void factorise(void* matrices, std::int32_t* infos, const CallFrame&) const override {
+  void factorise(void* matrices, std::int32_t* infos, const CallBuffers&) const override {
     lapack::cholesky(dtype_, upper_, n_, batch_, matrices, infos);
   }
 };

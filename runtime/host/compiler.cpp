@@ -89,7 +89,7 @@ Found find() {
 }
 
 const Found& found() {
-  static constinit ir::Lasting<Found> instance;
+  static constinit ir::LazyStatic<Found> instance;
   return instance.get(find);
 }
 

@@ -264,7 +264,7 @@ void sort_numbers(const T* from, T* to, T* spare, std::int64_t length) {
 
 /// Argsort: each key is stored in the high bits above its index.
 template <class Keyed, class T>
-void sort_keyed_places(const T* from, std::int64_t* out, Keyed* spare, std::int64_t length) {
+void argsort_by_keys(const T* from, std::int64_t* out, Keyed* spare, std::int64_t length) {
   constexpr int place_bits = 4 * sizeof(Keyed);
   using Place = KeyOf<sizeof(Keyed) / 2>;
   sort_row(
@@ -314,7 +314,7 @@ void sort_places(const T* keys, std::int64_t* out, char* scratch, std::int64_t b
     char* const spare = scratch + row * length * bytes;
     if constexpr (!heddle_scalar::is_complex<T>) {
       if (length >= least_for_keys && length <= most)
-        return sort_keyed_places(key, places, reinterpret_cast<Keyed*>(spare), length);
+        return argsort_by_keys(key, places, reinterpret_cast<Keyed*>(spare), length);
     }
     auto* const own = reinterpret_cast<std::int64_t*>(spare);
     const auto precedes = [key](std::int64_t a, std::int64_t b) {
@@ -341,7 +341,7 @@ void sort_rows(DType dtype, bool indices, const void* keys, void* out, void* scr
     const T* const from = static_cast<const T*>(keys);
     if (indices) {
       sort_places(from, static_cast<std::int64_t*>(out), static_cast<char*>(scratch),
-                  passes::host_place_bytes(dtype), rows, length);
+                  passes::host_index_bytes(dtype), rows, length);
     } else {
       sort_keys(from, static_cast<T*>(out), static_cast<T*>(scratch), rows, length);
     }

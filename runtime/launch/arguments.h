@@ -38,10 +38,10 @@ std::vector<ArgumentView> views_of(std::span<const Argument> arguments);
 
 /// Source locations of the caller's recording. The program itself may have been compiled for an
 /// equal graph recorded elsewhere in the user's code.
-struct CallerLines {
-  CallerLines(const ir::Graph* graph = nullptr)  // NOLINT: a graph has the lines of its nodes
+struct CallerLocations {
+  CallerLocations(const ir::Graph* graph = nullptr)  // NOLINT: a graph has the lines of its nodes
       : graph(graph) {}
-  explicit CallerLines(std::span<const ir::Location> outputs) : outputs(outputs) {}
+  explicit CallerLocations(std::span<const ir::Location> outputs) : outputs(outputs) {}
   /// The location of the op that computes output `index` of the program.
   ir::Location of_output(std::size_t index) const {
     if (graph != nullptr) return graph->node(graph->outputs[index]).location;

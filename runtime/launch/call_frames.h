@@ -9,11 +9,11 @@
 namespace heddle::runtime {
 
 /// The buffers of one call of a program, as seen by the library calls among its steps.
-class ProgramCallFrame final : public CallFrame {
+class ProgramCallBuffers final : public CallBuffers {
  public:
   /// Keeps references to all constructor arguments.
-  ProgramCallFrame(const Frame& frame, const Stream& stream, const CaptureScope& capture)
-      : CallFrame(stream), frame_(frame), capture_(capture) {}
+  ProgramCallBuffers(const Frame& frame, const Stream& stream, const CaptureScope& capture)
+      : CallBuffers(stream), frame_(frame), capture_(capture) {}
 
   std::byte* address(const passes::BufferRef& buffer) const override {
     return frame_.address(buffer);
@@ -27,10 +27,11 @@ class ProgramCallFrame final : public CallFrame {
 };
 
 /// The same for the steps of a fallback. Owns the fallback's temporary buffers.
-class FallbackFrame final : public CallFrame {
+class FallbackBuffers final : public CallBuffers {
  public:
   /// Keeps a reference to `outer`. Throws OutOfMemory, DeviceError.
-  FallbackFrame(const CallFrame& outer, const std::vector<std::size_t>& bytes, const Label& label);
+  FallbackBuffers(const CallBuffers& outer, const std::vector<std::size_t>& bytes,
+                  const Label& label);
 
   std::byte* address(const passes::BufferRef& buffer) const override;
   const ir::ElementBits& scalar(std::uint32_t input) const override { return outer_.scalar(input); }
@@ -39,7 +40,7 @@ class FallbackFrame final : public CallFrame {
   }
 
  private:
-  const CallFrame& outer_;
+  const CallBuffers& outer_;
   std::vector<BufferRef> buffers_;
 };
 

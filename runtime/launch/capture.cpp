@@ -24,10 +24,10 @@ Abandoned& abandoned() {
   return *instance;
 }
 
-class CapturedBuffers final : public GraphHolding {
+class CapturedBuffers final : public GraphResource {
  public:
   explicit CapturedBuffers(Buffers buffers) : buffers_(std::move(buffers)) {}
-  void graph_is_gone() override {
+  void on_graph_destroyed() override {
     const std::lock_guard lock(abandoned().mutex);
     for (BufferRef& buffer : buffers_) abandoned().buffers.push_back(std::move(buffer));
   }
@@ -60,8 +60,8 @@ RelaxedCaptureScope::~RelaxedCaptureScope() { backend_.restore_capturing(mode_);
 void CaptureScope::keep(Buffers buffers) const {
   release_abandoned();
   backend_of(stream_.device())
-      .hold_by_captured_graph(stream_.handle(),
-                              std::make_unique<CapturedBuffers>(std::move(buffers)));
+      .retain_by_captured_graph(stream_.handle(),
+                                std::make_unique<CapturedBuffers>(std::move(buffers)));
 }
 
 }  // namespace heddle::runtime

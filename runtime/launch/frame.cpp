@@ -25,7 +25,7 @@ std::size_t bytes_of(const ir::Type& type) {
 }  // namespace
 
 Frame::Frame(const passes::Program& program, const Prepared& prepared,
-             std::span<const ArgumentView> arguments, const CallerLines& lines, Stream& stream,
+             std::span<const ArgumentView> arguments, const CallerLocations& lines, Stream& stream,
              bool captured, BufferRef arena, std::vector<DeviceArray>& outputs)
     : program_(program),
       prepared_(prepared),

@@ -18,7 +18,7 @@ class Frame {
   /// allocates the outputs, which are appended to `outputs`, and the arena unless one is given.
   /// Throws OutOfMemory, DeviceError.
   Frame(const passes::Program& program, const Prepared& prepared,
-        std::span<const ArgumentView> arguments, const CallerLines& lines, Stream& stream,
+        std::span<const ArgumentView> arguments, const CallerLocations& lines, Stream& stream,
         bool captured, BufferRef arena, std::vector<DeviceArray>& outputs);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
@@ -45,7 +45,7 @@ class Frame {
   const passes::Program& program_;
   const Prepared& prepared_;
   std::span<const ArgumentView> arguments_;
-  const CallerLines& lines_;
+  const CallerLocations& lines_;
   Stream& stream_;
   bool captured_;  ///< into a user's CUDA graph
   std::vector<std::pair<std::uint32_t, DeviceArray>>

@@ -108,7 +108,7 @@ std::optional<DeviceTime> device_time(const ir::SpanData& span, bool wait) {
 }
 
 WatchedCall::WatchedCall(const passes::Program& program, const Schedule& schedule,
-                         std::span<const ArgumentView> arguments, const CallerLines& lines,
+                         std::span<const ArgumentView> arguments, const CallerLocations& lines,
                          const Stream& stream, bool captured)
     : program_(program),
       prepared_(schedule.prepared()),

@@ -74,7 +74,7 @@ class WatchedCall {
  public:
   /// Keeps references to all constructor arguments.
   WatchedCall(const passes::Program& program, const Schedule& schedule,
-              std::span<const ArgumentView> arguments, const CallerLines& lines,
+              std::span<const ArgumentView> arguments, const CallerLocations& lines,
               const Stream& stream, bool captured);
 
   /// Calls `enqueue`, which enqueues the action, in a span of its own between two timed events.
@@ -91,7 +91,7 @@ class WatchedCall {
   const passes::Program& program_;
   const Prepared& prepared_;
   std::span<const ArgumentView> arguments_;
-  const CallerLines& lines_;
+  const CallerLocations& lines_;
   std::vector<ir::ValueId> order_;  ///< of the caller's graph
   std::vector<int> actions_;        ///< number of actions per step, without fills
   const Stream& stream_;

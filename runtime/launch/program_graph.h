@@ -24,7 +24,7 @@ class ProgramGraph {
   /// last: `action` itself if it is a library call that is in no graph. If it throws, nothing was
   /// enqueued, and the graphs must not be used any more.
   virtual std::size_t launch(std::size_t action, ArgumentSlots& arguments,
-                             const CallFrame& frame) = 0;
+                             const CallBuffers& frame) = 0;
 
  protected:
   explicit ProgramGraph(BufferRef arena) : arena_(std::move(arena)) {}

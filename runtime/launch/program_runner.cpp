@@ -36,36 +36,36 @@ ProgramRunner::~ProgramRunner() {
 }
 
 void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
-                        std::vector<DeviceArray>& outputs, const CallerLines& lines) {
+                        std::vector<DeviceArray>& outputs, const CallerLocations& lines) {
   const ir::Span span(ir::Phase::launch, [&] { return lines.name_of(program_.name); });
   const ir::ForkSection section;
   const ContextScope context(stream.device());
   const CaptureScope capture(stream);
-  const Lanes::Lease lane = lane_for(arguments, stream, lines.graph);
-  Frame frame(program_, lane->schedule->prepared(), arguments, lines, stream, capture.active(),
-              lane->graph ? lane->graph->arena() : BufferRef(), outputs);
-  lane->arguments.set(lane->schedule->list(), frame);
+  const LaunchCache::Lease entry = cache_entry_for(arguments, stream, lines.graph);
+  Frame frame(program_, entry->schedule->prepared(), arguments, lines, stream, capture.active(),
+              entry->graph ? entry->graph->arena() : BufferRef(), outputs);
+  entry->arguments.set(entry->schedule->list(), frame);
   if (capture.active()) {
     // The graph being captured may be launched long after this call's arrays are destroyed.
     capture.keep(frame.buffers());
   } else {
-    prepare_graph(lane, frame);
+    prepare_graph(entry, frame);
   }
-  const ProgramCallFrame calls(frame, stream, capture);
+  const ProgramCallBuffers calls(frame, stream, capture);
   if (span.data() != nullptr && ir::kernels_watched()) [[unlikely]] {
-    enqueue_watched(*lane, calls,
-                    {program_, *lane->schedule, arguments, lines, stream, capture.active()});
+    enqueue_watched(*entry, calls,
+                    {program_, *entry->schedule, arguments, lines, stream, capture.active()});
   } else {
-    enqueue(*lane, calls, capture.active());
+    enqueue(*entry, calls, capture.active());
   }
   frame.finish();
   statistics().program_launches.fetch_add(1, std::memory_order_relaxed);
 }
 
-Lanes::Lease ProgramRunner::lane_for(std::span<const ArgumentView> arguments, const Stream& stream,
-                                     const ir::Graph* graph) {
-  if (Lanes::Lease found = lanes_->find(stream.state(), arguments)) return found;
-  return lanes_->add(stream.state(), schedule_for(arguments, stream.device(), graph));
+LaunchCache::Lease ProgramRunner::cache_entry_for(std::span<const ArgumentView> arguments,
+                                                  const Stream& stream, const ir::Graph* graph) {
+  if (LaunchCache::Lease found = cache_->find(stream.state(), arguments)) return found;
+  return cache_->add(stream.state(), schedule_for(arguments, stream.device(), graph));
 }
 
 std::shared_ptr<const Schedule> ProgramRunner::schedule_for(std::span<const ArgumentView> arguments,
@@ -88,20 +88,20 @@ std::shared_ptr<const Schedule> ProgramRunner::schedule_for(std::span<const Argu
 
 /// Makes the graph of a launch cache entry after a few calls. If that fails, kernels are still
 /// launched one by one.
-void ProgramRunner::prepare_graph(const Lanes::Lease& lane, const Frame& frame) {
-  if (lane->graph || lane->calls > calls_before_graph) return;
-  if (lane->calls++ < calls_before_graph || !lane.lasts()) return;
-  if (!graphs_are_allowed() || !launcher_->can_make_graph(*lane->schedule)) return;
+void ProgramRunner::prepare_graph(const LaunchCache::Lease& entry, const Frame& frame) {
+  if (entry->graph || entry->calls > calls_before_graph) return;
+  if (entry->calls++ < calls_before_graph || !entry.lasts()) return;
+  if (!graphs_are_allowed() || !launcher_->can_make_graph(*entry->schedule)) return;
   std::call_once(gives_up_graphs_, [&] {
-    reclaimer_ = add_reclaimer([weak = std::weak_ptr(lanes_)](Device, std::size_t) {
-      if (const auto lanes = weak.lock()) lanes->give_up_graphs();
+    reclaimer_ = add_reclaimer([weak = std::weak_ptr(cache_)](Device, std::size_t) {
+      if (const auto entries = weak.lock()) entries->release_graphs();
     });
   });
   try {
-    const bool keep = lane->schedule->prepared().arena.bytes <= most_kept;
-    lane->graph = launcher_->make_graph(
-        *lane->schedule, keep ? frame.arena() : BufferRef(),
-        [this, &prepared = lane->schedule->prepared()](const Action& call, const CallFrame& at) {
+    const bool keep = entry->schedule->prepared().arena.bytes <= most_kept;
+    entry->graph = launcher_->make_graph(
+        *entry->schedule, keep ? frame.arena() : BufferRef(),
+        [this, &prepared = entry->schedule->prepared()](const Action& call, const CallBuffers& at) {
           return enqueue_call(call, at, prepared);
         });
   } catch (const Error& failure) {
@@ -109,36 +109,37 @@ void ProgramRunner::prepare_graph(const Lanes::Lease& lane, const Frame& frame) 
   }
 }
 
-void ProgramRunner::enqueue(Lane& lane, const CallFrame& frame, bool captured) {
-  const std::span<const Action> actions = lane.schedule->actions();
+void ProgramRunner::enqueue(LaunchCacheEntry& entry, const CallBuffers& frame, bool captured) {
+  const std::span<const Action> actions = entry.schedule->actions();
   for (std::size_t i = 0; i < actions.size();) {
-    if (lane.graph && !captured) {
+    if (entry.graph && !captured) {
       try {
-        const std::size_t next = lane.graph->launch(i, lane.arguments, frame);
+        const std::size_t next = entry.graph->launch(i, entry.arguments, frame);
         if (next != i) {
           i = next;
           continue;
         }
       } catch (const Error& failure) {
         log().debug("{}: the graph is given up: {}", program_.name, failure.what());
-        lane.graph.reset();
+        entry.graph.reset();
       }
     }
-    enqueue_one(actions[i++], lane.arguments, frame, lane.schedule->prepared());
+    enqueue_one(actions[i++], entry.arguments, frame, entry.schedule->prepared());
   }
 }
 
 /// Enqueues the actions one by one, because the actions within a graph cannot be timed
 /// individually.
-void ProgramRunner::enqueue_watched(Lane& lane, const CallFrame& frame, const WatchedCall& call) {
-  for (const Action& action : lane.schedule->actions()) {
+void ProgramRunner::enqueue_watched(LaunchCacheEntry& entry, const CallBuffers& frame,
+                                    const WatchedCall& call) {
+  for (const Action& action : entry.schedule->actions()) {
     call.run(action,
-             [&] { enqueue_one(action, lane.arguments, frame, lane.schedule->prepared()); });
+             [&] { enqueue_one(action, entry.arguments, frame, entry.schedule->prepared()); });
   }
 }
 
 void ProgramRunner::enqueue_one(const Action& action, ArgumentSlots& arguments,
-                                const CallFrame& frame, const Prepared& prepared) {
+                                const CallBuffers& frame, const Prepared& prepared) {
   switch (action.kind) {
     case Action::Kind::launch:
       return launcher_->launch(*action.step, action.blocks,
@@ -154,7 +155,7 @@ void ProgramRunner::enqueue_one(const Action& action, ArgumentSlots& arguments,
 }
 
 /// Returns the number of kernels that the fallback launched.
-std::size_t ProgramRunner::enqueue_call(const Action& action, const CallFrame& frame,
+std::size_t ProgramRunner::enqueue_call(const Action& action, const CallBuffers& frame,
                                         const Prepared& prepared) {
   using Outcome = PreparedCall::Outcome;
   const ScheduledCall& call = *action.call;
@@ -173,11 +174,11 @@ std::size_t ProgramRunner::enqueue_call(const Action& action, const CallFrame& f
   return run_fallback(*call.fallback, frame, prepared);
 }
 
-std::size_t ProgramRunner::run_fallback(const ScheduledFallback& fallback, const CallFrame& outer,
+std::size_t ProgramRunner::run_fallback(const ScheduledFallback& fallback, const CallBuffers& outer,
                                         const Prepared& prepared) {
-  const FallbackFrame frame(outer, fallback.bytes, prepared.arena_label);
+  const FallbackBuffers frame(outer, fallback.bytes, prepared.arena_label);
   ArgumentSlots arguments(fallback.list);
-  arguments.set(fallback.list, static_cast<const CallFrame&>(frame));
+  arguments.set(fallback.list, static_cast<const CallBuffers&>(frame));
   const std::span<const Action> actions = fallback.list.actions();
   for (const Action& action : actions) enqueue_one(action, arguments, frame, prepared);
   return static_cast<std::size_t>(std::ranges::count(actions, Action::Kind::launch, &Action::kind));

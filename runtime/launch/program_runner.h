@@ -10,7 +10,7 @@
 #include "runtime/cache/image.h"
 #include "runtime/launch/capture.h"
 #include "runtime/launch/kernel_run.h"
-#include "runtime/launch/lanes.h"
+#include "runtime/launch/launch_cache.h"
 #include "runtime/launch/launcher.h"
 #include "runtime/launch/schedule.h"
 
@@ -29,20 +29,21 @@ class ProgramRunner {
   const passes::Program& program() const { return program_; }
   /// See Executable::run.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
-           std::vector<DeviceArray>& outputs, const CallerLines& lines = {});
+           std::vector<DeviceArray>& outputs, const CallerLocations& lines = {});
 
  private:
-  Lanes::Lease lane_for(std::span<const ArgumentView> arguments, const Stream& stream,
-                        const ir::Graph* graph);
+  LaunchCache::Lease cache_entry_for(std::span<const ArgumentView> arguments, const Stream& stream,
+                                     const ir::Graph* graph);
   std::shared_ptr<const Schedule> schedule_for(std::span<const ArgumentView> arguments,
                                                Device device, const ir::Graph* graph);
-  void prepare_graph(const Lanes::Lease& lane, const Frame& frame);
-  void enqueue(Lane& lane, const CallFrame& frame, bool captured);
-  void enqueue_watched(Lane& lane, const CallFrame& frame, const WatchedCall& call);
-  void enqueue_one(const Action& action, ArgumentSlots& arguments, const CallFrame& frame,
+  void prepare_graph(const LaunchCache::Lease& entry, const Frame& frame);
+  void enqueue(LaunchCacheEntry& entry, const CallBuffers& frame, bool captured);
+  void enqueue_watched(LaunchCacheEntry& entry, const CallBuffers& frame, const WatchedCall& call);
+  void enqueue_one(const Action& action, ArgumentSlots& arguments, const CallBuffers& frame,
                    const Prepared& prepared);
-  std::size_t enqueue_call(const Action& action, const CallFrame& frame, const Prepared& prepared);
-  std::size_t run_fallback(const ScheduledFallback& fallback, const CallFrame& frame,
+  std::size_t enqueue_call(const Action& action, const CallBuffers& frame,
+                           const Prepared& prepared);
+  std::size_t run_fallback(const ScheduledFallback& fallback, const CallBuffers& frame,
                            const Prepared& prepared);
 
   passes::Program program_;
@@ -53,7 +54,7 @@ class ProgramRunner {
   std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
   /// Declared after the members that it refers to, so that it is destroyed first. Shared with the
   /// reclaimer that destroys graphs when memory is short.
-  std::shared_ptr<Lanes> lanes_ = std::make_shared<Lanes>();
+  std::shared_ptr<LaunchCache> cache_ = std::make_shared<LaunchCache>();
   std::once_flag gives_up_graphs_;
   int reclaimer_ = -1;
 };

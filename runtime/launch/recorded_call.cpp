@@ -18,14 +18,14 @@ void CallUses::note(std::uint32_t input, const ir::ElementBits& scalar) {
   if (std::ranges::find(scalars_, use) == scalars_.end()) scalars_.push_back(use);
 }
 
-bool CallUses::hold(const CallFrame& frame) const {
+bool CallUses::hold(const CallBuffers& frame) const {
   return std::ranges::all_of(
              addresses_, [&](const auto& use) { return frame.address(use.first) == use.second; }) &&
          std::ranges::all_of(
              scalars_, [&](const auto& use) { return frame.scalar(use.first) == use.second; });
 }
 
-std::uint64_t CallUses::hash(const CallFrame& frame) const {
+std::uint64_t CallUses::hash(const CallBuffers& frame) const {
   ir::Hasher hasher;
   for (const auto& [buffer, address] : addresses_)
     hasher.number(reinterpret_cast<std::uint64_t>(frame.address(buffer)));
@@ -53,19 +53,19 @@ std::shared_ptr<CallScratch> CallScratch::of(const Stream& stream) {
   return scratch;
 }
 
-std::byte* RecordingFrame::address(const passes::BufferRef& buffer) const {
+std::byte* RecordingBuffers::address(const passes::BufferRef& buffer) const {
   std::byte* const address = run_.address(buffer);
   uses_.note(buffer, address);
   return address;
 }
 
-const ir::ElementBits& RecordingFrame::scalar(std::uint32_t input) const {
+const ir::ElementBits& RecordingBuffers::scalar(std::uint32_t input) const {
   const ir::ElementBits& bits = run_.scalar(input);
   uses_.note(input, bits);
   return bits;
 }
 
-BufferRef RecordingFrame::allocate(std::size_t bytes, const Label& label) const {
+BufferRef RecordingBuffers::allocate(std::size_t bytes, const Label& label) const {
   return held_.emplace_back(scratch_.take(pieces_++, bytes, label, run_.stream()));
 }
 

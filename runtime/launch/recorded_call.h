@@ -15,9 +15,9 @@ class CallUses {
   void note(const passes::BufferRef& buffer, std::byte* address);
   void note(std::uint32_t input, const ir::ElementBits& scalar);
   /// Whether the buffers and scalars of `frame` are the same.
-  bool hold(const CallFrame& frame) const;
+  bool hold(const CallBuffers& frame) const;
   /// A hash of the corresponding addresses and scalars of `frame`.
-  std::uint64_t hash(const CallFrame& frame) const;
+  std::uint64_t hash(const CallBuffers& frame) const;
 
  private:
   std::vector<std::pair<passes::BufferRef, std::byte*>> addresses_;
@@ -42,20 +42,20 @@ class CallScratch {
 
 /// The buffers of a library call during capture: those of the run, and scratch memory that outlives
 /// the run. Records every address and scalar that the call reads.
-class RecordingFrame final : public CallFrame {
+class RecordingBuffers final : public CallBuffers {
  public:
   /// Keeps references to all constructor arguments. `capturing` is the stream being captured;
   /// scratch memory belongs to `run`'s stream. Scratch buffers are appended to `held`.
-  RecordingFrame(const CallFrame& run, const Stream& capturing, CallUses& uses,
-                 CallScratch& scratch, std::vector<BufferRef>& held)
-      : CallFrame(capturing), run_(run), uses_(uses), scratch_(scratch), held_(held) {}
+  RecordingBuffers(const CallBuffers& run, const Stream& capturing, CallUses& uses,
+                   CallScratch& scratch, std::vector<BufferRef>& held)
+      : CallBuffers(capturing), run_(run), uses_(uses), scratch_(scratch), held_(held) {}
 
   std::byte* address(const passes::BufferRef& buffer) const override;
   const ir::ElementBits& scalar(std::uint32_t input) const override;
   BufferRef allocate(std::size_t bytes, const Label& label) const override;
 
  private:
-  const CallFrame& run_;
+  const CallBuffers& run_;
   CallUses& uses_;
   CallScratch& scratch_;
   std::vector<BufferRef>& held_;

@@ -145,6 +145,6 @@ void ArgumentSlots::set(const ActionList& list, const Memory& memory) {
   }
 }
 template void ArgumentSlots::set(const ActionList& list, const Frame& memory);
-template void ArgumentSlots::set(const ActionList& list, const CallFrame& memory);
+template void ArgumentSlots::set(const ActionList& list, const CallBuffers& memory);
 
 }  // namespace heddle::runtime

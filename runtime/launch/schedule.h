@@ -111,7 +111,7 @@ class ArgumentSlots {
   ArgumentSlots(const ArgumentSlots&) = delete;
   ArgumentSlots& operator=(const ArgumentSlots&) = delete;
 
-  /// `Memory` provides addresses and scalars: Frame or CallFrame.
+  /// `Memory` provides addresses and scalars: Frame or CallBuffers.
   template <class Memory>
   void set(const ActionList& list, const Memory& memory);
   std::span<const ir::ElementBits> values(const Action& action) const {

@@ -29,7 +29,7 @@ void tell() {
 
 }  // namespace
 
-void tell_statistics_at_exit() {
+void print_statistics_at_exit() {
   static std::once_flag once;
   std::call_once(once, [] {
     // Create the store now, so that it is not first created at exit.

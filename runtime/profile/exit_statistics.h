@@ -4,6 +4,6 @@ namespace heddle::runtime {
 
 /// Writes the process's statistics to standard error when the process ends. Further calls have no
 /// effect.
-void tell_statistics_at_exit();
+void print_statistics_at_exit();
 
 }  // namespace heddle::runtime

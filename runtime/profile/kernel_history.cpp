@@ -58,12 +58,12 @@ std::vector<KernelLaunch> kernel_history() {
   return launches;
 }
 
-void watch_as_environment_says() {
+void start_requested_observers() {
   static std::once_flag once;
   std::call_once(once, [] {
     keep_history_as_environment_says();
     nvtx::attach();
-    if (ir::flag(ir::Variable::statistics, false)) tell_statistics_at_exit();
+    if (ir::flag(ir::Variable::statistics, false)) print_statistics_at_exit();
   });
 }
 

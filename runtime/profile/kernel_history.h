@@ -15,6 +15,6 @@ std::vector<KernelLaunch> kernel_history();
 /// Starts the observers requested in the environment: HEDDLE_KERNEL_HISTORY, HEDDLE_STATISTICS, and
 /// a tool that uses NVTX. Called before every operation that they observe; only the first call has
 /// an effect.
-void watch_as_environment_says();
+void start_requested_observers();
 
 }  // namespace heddle::runtime

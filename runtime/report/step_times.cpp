@@ -46,7 +46,7 @@ double median(std::vector<double> values) {
 
 std::vector<StepTime> time_steps(const Executable& executable,
                                  std::span<const ArgumentView> arguments, Stream& stream, int runs,
-                                 const CallerLines& lines) {
+                                 const CallerLocations& lines) {
   std::vector<StepTime> steps;
   std::vector<std::vector<double>> times;
   const Watching watching;

@@ -22,6 +22,6 @@ struct StepTime {
 /// Executable::run does.
 std::vector<StepTime> time_steps(const Executable& executable,
                                  std::span<const ArgumentView> arguments, Stream& stream,
-                                 int runs = 1, const CallerLines& lines = {});
+                                 int runs = 1, const CallerLocations& lines = {});
 
 }  // namespace heddle::runtime

@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__({3}) {4}(const {1}* p0, R::Result* 
         s = R::combine(s, R::lift(load(p0, row * columns + i), i));
       }}
     }}
-    s = reduce_lanes<R, {2}>(s);
+    s = reduce_groups<R, {2}>(s);
     if (row < rows) store(p1, row * {2} + lane, R::finish(s));
   }}
 }}
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(256) whole_sum(const float* p0, flo
                                                             unsigned int* p3, int n) {
   float s = R::identity();
   for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) s += load(p0, i);
-  s = reduce_lanes<R, 256>(s);
+  s = reduce_groups<R, 256>(s);
   const SharedArray<bool> last = shared_pointer<bool>(reduce_shared_bytes(256, sizeof(float)));
   if (threadIdx.x == 0) {
     store(p1, blockIdx.x, s);
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(256) whole_sum(const float* p0, flo
   device_fence();
   s = R::identity();
   for (int i = threadIdx.x; i < gridDim.x; i += 256) s += load(p1, i);
-  s = reduce_lanes<R, 256>(s);
+  s = reduce_groups<R, 256>(s);
   if (threadIdx.x == 0) {
     store(p2, 0, s);
     store(p3, 0, 0u);

@@ -51,7 +51,7 @@ extern "C" __global__ void {0}(const unsigned int* p0, unsigned int* p1, unsigne
     for (int k = 0; k < {3}; ++k)
       a[h][k] = R::lift(load(p0, ((row * {2} + h) * {1} + lane) * {3} + k));
   }}
-  const R::State total = scan_lanes<R, {1}>(a);
+  const R::State total = scan_groups<R, {1}>(a);
   for (int h = 0; h < {2}; ++h) {{
     for (int k = 0; k < {3}; ++k)
       store(p1, ((row * {2} + h) * {1} + lane) * {3} + k, a[h][k].hash);
@@ -71,7 +71,7 @@ extern "C" __global__ void {}(const unsigned int* p0, unsigned int* p1, R::State
                               unsigned long long* p3, long long tiles) {{
   const long long tile = {};
   const R::State own = R::lift(load(p0, tile));
-  const R::State before = look_back<R>(own, p2, p3, TilePlace{{0, 1, tiles, tile}});
+  const R::State before = look_back<R>(own, p2, p3, TileOffsets{{0, 1, tiles, tile}});
   if (threadIdx.x == 0) store(p1, tile, before.hash);
 }}
 )",
@@ -88,7 +88,7 @@ extern "C" __global__ void columns(const unsigned int* p0, unsigned int* p1, R::
   for (int k = 0; k < 2; ++k) {
     if (column + k < 40) own[k] = R::lift(load(p0, tile * 40 + column + k));
   }
-  look_back_columns<R>(own, before, p2, p3, TilePlace{column, 1, tiles, tile}, 40, 40 - column);
+  look_back_columns<R>(own, before, p2, p3, TileOffsets{column, 1, tiles, tile}, 40, 40 - column);
   for (int k = 0; k < 2; ++k) {
     if (threadIdx.y == 7 && column + k < 40) store(p1, tile * 40 + column + k, before[k].hash);
   }

@@ -210,20 +210,20 @@ TEST_CASE("graphs that differ in the extents of calls and regions generalise") {
            "    %2 = broadcast_to %1 : i64[" + n + "]\n" + "    %3 = add %0, %2 : i64[" + n +
            "]\n" + "    return %3, %1\n  }\n  return %3, %4\n}\n";
   };
-  std::vector<Outline> outlines;
-  for (const int rows : {5, 7, 12}) outlines.push_back(outline_of(parse(text(rows))));
+  std::vector<ErasedSignature> outlines;
+  for (const int rows : {5, 7, 12}) outlines.push_back(erased_signature_of(parse(text(rows))));
   CHECK(outlines[0].structure == outlines[1].structure);
   const auto general = generalize(parse(text(5)), outlines);
   REQUIRE(general);
   verify(general->graph);
-  for (const Outline& outline : outlines) CHECK(stands_for(*general, outline));
+  for (const ErasedSignature& outline : outlines) CHECK(covers_signature(*general, outline));
   const std::string printed = print(general->graph);
   CAPTURE(printed);
   CHECK(printed.find("extents = [extent0]") != std::string::npos);
   CHECK(printed.find("broadcast_to %1 : i64[extent0]") != std::string::npos);
   // What a region computes, and its constants, belong to the structure.
   const std::string other = replaced(text(5), "%3 = add %0, %2", "%3 = subtract %0, %2");
-  CHECK(outline_of(parse(other)).structure != outlines[0].structure);
+  CHECK(erased_signature_of(parse(other)).structure != outlines[0].structure);
 }
 
 TEST_CASE("what regions require of symbols is required of the graph") {

@@ -81,12 +81,12 @@ TEST_CASE("dumps go to a folder that is made, one file each, and follow no link"
 
 TEST_CASE("a kept name outlives what it was copied from, and follows what is there") {
   std::string name = "first.cpp";
-  const char* const kept = ir::kept_file_name(name.c_str());
+  const char* const kept = ir::interned_file_name(name.c_str());
   CHECK(kept != name.c_str());
-  CHECK(ir::kept_file_name(name.c_str()) == kept);
+  CHECK(ir::interned_file_name(name.c_str()) == kept);
   CHECK(ir::kept_text("first.cpp") == kept);
   // Another library lies where that one was.
   name.replace(0, 5, "other");
-  CHECK(std::string(ir::kept_file_name(name.c_str())) == "other.cpp");
+  CHECK(std::string(ir::interned_file_name(name.c_str())) == "other.cpp");
   CHECK(std::string(kept) == "first.cpp");
 }

@@ -242,7 +242,7 @@ TEST_CASE("what is not the library's is called outside of sections") {
 }
 
 TEST_CASE("a value that lasts is made once, and again after a failure") {
-  static constinit Lasting<int> value;
+  static constinit LazyStatic<int> value;
   CHECK_THROWS_AS(value.get([]() -> int { throw 1; }), int);
   std::atomic<int> made{0};
   const auto make = [&] {

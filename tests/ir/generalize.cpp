@@ -8,15 +8,16 @@ using namespace heddle::ir;
 
 namespace {
 
-std::vector<Outline> outlines_of(std::initializer_list<const char*> texts) {
-  std::vector<Outline> outlines;
-  for (const char* text : texts) outlines.push_back(outline_of(parse(text)));
+std::vector<ErasedSignature> outlines_of(std::initializer_list<const char*> texts) {
+  std::vector<ErasedSignature> outlines;
+  for (const char* text : texts) outlines.push_back(erased_signature_of(parse(text)));
   return outlines;
 }
 
-std::optional<General> general_of(std::initializer_list<const char*> texts) {
-  const std::vector<Outline> outlines = outlines_of(texts);
-  for (const Outline& outline : outlines) REQUIRE(outline.structure == outlines.front().structure);
+std::optional<SymbolicGraph> general_of(std::initializer_list<const char*> texts) {
+  const std::vector<ErasedSignature> outlines = outlines_of(texts);
+  for (const ErasedSignature& outline : outlines)
+    REQUIRE(outline.structure == outlines.front().structure);
   return generalize(parse(*texts.begin()), outlines);
 }
 
@@ -25,9 +26,9 @@ std::optional<General> general_of(std::initializer_list<const char*> texts) {
 TEST_CASE("outlines differ in structure only where graphs do") {
   const char* const text =
       "func @f(%0: f32[3]) -> f32[3] {\n  %1 = exp %0 : f32[3]\n  return %1\n}";
-  const Outline one = outline_of(parse(text));
-  const auto other = [](const char* changed) { return outline_of(parse(changed)); };
-  const Outline longer =
+  const ErasedSignature one = erased_signature_of(parse(text));
+  const auto other = [](const char* changed) { return erased_signature_of(parse(changed)); };
+  const ErasedSignature longer =
       other("func @g(%0: f32[4]) -> f32[4] {\n  %1 = exp %0 : f32[4]\n  return %1\n}");
   CHECK(longer.structure == one.structure);
   CHECK(longer.numbers == std::vector<std::int64_t>{4});
@@ -66,13 +67,13 @@ TEST_CASE("extents that change together are one symbol, and constants that chang
   return %3
 }
 )");
-  CHECK(stands_for(*general, outline_of(parse(at_3))));
-  Outline other = outline_of(parse(at_4));
+  CHECK(covers_signature(*general, erased_signature_of(parse(at_3))));
+  ErasedSignature other = erased_signature_of(parse(at_4));
   other.numbers[0] = 1;
   other.constants[0] = 77;
-  CHECK(stands_for(*general, other));
+  CHECK(covers_signature(*general, other));
   other.numbers[1] = 6;
-  CHECK_FALSE(stands_for(*general, other));
+  CHECK_FALSE(covers_signature(*general, other));
 }
 
 TEST_CASE("what ops say of extents follows from parameters', or is an argument") {
@@ -99,7 +100,7 @@ TEST_CASE("what ops say of extents follows from parameters', or is an argument")
 }
 )");
   CHECK(general->extents.size() == 1);
-  CHECK(stands_for(*general, outline_of(parse(text(1, 1, 0)))));
+  CHECK(covers_signature(*general, erased_signature_of(parse(text(1, 1, 0)))));
 }
 
 TEST_CASE(
@@ -111,12 +112,12 @@ TEST_CASE(
   const auto rows = general_of(
       {square, "func @f(%0: f32[5,5]) -> f32[5,5] {\n  %1 = exp %0 : f32[5,5]\n  return %1\n}"});
   REQUIRE(rows);
-  CHECK_FALSE(stands_for(*rows, outline_of(parse(wide))));
+  CHECK_FALSE(covers_signature(*rows, erased_signature_of(parse(wide))));
   const auto both =
       general_of({square, wide,
                   "func @f(%0: f32[5,5]) -> f32[5,5] {\n  %1 = exp %0 : f32[5,5]\n  return %1\n}"});
   REQUIRE(both);
-  CHECK(stands_for(*both, outline_of(parse(wide))));
+  CHECK(covers_signature(*both, erased_signature_of(parse(wide))));
   CHECK(both->symbols.size() == 2);
 
   const auto sum = [](int a, int b, int both) {
@@ -139,7 +140,7 @@ TEST_CASE("an extent that is split in parts is so many symbols") {
   const auto general = general_of({text(3).c_str(), text(8).c_str()});
   REQUIRE(general);
   CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[2*extent0]");
-  CHECK(stands_for(*general, outline_of(parse(text(5)))));
+  CHECK(covers_signature(*general, erased_signature_of(parse(text(5)))));
 }
 
 TEST_CASE("an extent that is one more than another and is halved is a symbol that its array says") {
@@ -175,10 +176,10 @@ TEST_CASE("constants that decide how an op is computed are no numbers") {
         "  %2 = {} %0, %1 : f32[4]\n  return %2\n}}",
         value, op);
   };
-  CHECK(outline_of(parse(text("power", 2))).structure !=
-        outline_of(parse(text("power", 3))).structure);
-  CHECK(outline_of(parse(text("multiply", 2))).structure ==
-        outline_of(parse(text("multiply", 3))).structure);
+  CHECK(erased_signature_of(parse(text("power", 2))).structure !=
+        erased_signature_of(parse(text("power", 3))).structure);
+  CHECK(erased_signature_of(parse(text("multiply", 2))).structure ==
+        erased_signature_of(parse(text("multiply", 3))).structure);
 }
 
 TEST_CASE("numbers without any relation make no general graph") {
@@ -213,7 +214,7 @@ TEST_CASE("an extent that a graph makes of two is their product") {
   const auto general = general_of({text(20).c_str(), text(31).c_str(), text(9).c_str()});
   REQUIRE(general);
   CHECK(general->symbols.size() == 1);
-  CHECK(stands_for(*general, outline_of(parse(text(100)))));
+  CHECK(covers_signature(*general, erased_signature_of(parse(text(100)))));
 }
 
 TEST_CASE("an extent that a graph takes apart is the product of its parts") {
@@ -228,10 +229,10 @@ TEST_CASE("an extent that a graph takes apart is the product of its parts") {
   CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[4*extent0*extent1]");
   CHECK(general->graph.parameters().size() == 3);
   CHECK(general->extents.size() == 2);
-  CHECK(stands_for(*general, outline_of(parse(text(1, 9)))));
-  Outline other = outline_of(parse(text(1, 9)));
+  CHECK(covers_signature(*general, erased_signature_of(parse(text(1, 9)))));
+  ErasedSignature other = erased_signature_of(parse(text(1, 9)));
   other.numbers[0] = 37;
-  CHECK_FALSE(stands_for(*general, other));
+  CHECK_FALSE(covers_signature(*general, other));
 }
 
 TEST_CASE("what ops say of extents follows from the smallest of them, wherever that stands") {
@@ -256,7 +257,7 @@ TEST_CASE("what ops say of extents follows from the smallest of them, wherever t
   return %3, %4, %5
 }
 )");
-  CHECK(stands_for(*general, outline_of(parse(text(40)))));
+  CHECK(covers_signature(*general, erased_signature_of(parse(text(40)))));
 }
 
 TEST_CASE("an extent that is the same in all graphs is the product of parts that change") {
@@ -269,7 +270,7 @@ TEST_CASE("an extent that is the same in all graphs is the product of parts that
   const auto general = general_of({text(2).c_str(), text(3).c_str(), text(4).c_str()});
   REQUIRE(general);
   CHECK(to_string(general->graph.type(general->graph.parameters()[0])) == "f32[4,extent0*extent1]");
-  CHECK(stands_for(*general, outline_of(parse(text(15)))));
+  CHECK(covers_signature(*general, erased_signature_of(parse(text(15)))));
 }
 
 TEST_CASE("a step's size is a number, but not its sign, and not 1") {
@@ -279,7 +280,9 @@ TEST_CASE("a step's size is a number, but not its sign, and not 1") {
         "  %1 = slice %0 starts=[{2}] steps=[{0}] : f32[{1}]\n  return %1\n}}",
         step, count, step < 0 ? 59 : 0);
   };
-  const auto structure = [&](int step) { return outline_of(parse(text(step, 3))).structure; };
+  const auto structure = [&](int step) {
+    return erased_signature_of(parse(text(step, 3))).structure;
+  };
   CHECK(structure(2) == structure(7));
   CHECK(structure(-2) == structure(-7));
   CHECK(structure(2) != structure(-2));
@@ -293,7 +296,7 @@ TEST_CASE("a step's size is a number, but not its sign, and not 1") {
   return %3
 }
 )");
-  CHECK(stands_for(*up, outline_of(parse(text(7, 9)))));
+  CHECK(covers_signature(*up, erased_signature_of(parse(text(7, 9)))));
   const auto down = general_of({text(-2, 30).c_str(), text(-3, 20).c_str(), text(-4, 15).c_str()});
   REQUIRE(down);
   CHECK(print(down->graph).find("starts=[59] steps=[-extent1]") != std::string::npos);

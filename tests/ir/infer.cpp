@@ -153,7 +153,7 @@ TEST_CASE("select, load_exponent and draw fix operands' dtypes") {
       types[1] = key;
       types.back() = value;
       CHECK_THROWS_AS(infer(row.op, types, {}), DTypeError);
-    } else if (row.rule == TypeRule::draw_single) {
+    } else if (row.rule == TypeRule::sample_single) {
       CHECK(infer(row.op, std::vector{key, type_of("u64[3,1]")}, {}) == type_of("f32[3,4]"));
       CHECK_THROWS_AS(infer(row.op, std::vector{key, value}, {}), DTypeError);
     } else if (row.rule == TypeRule::exponent) {

@@ -66,9 +66,9 @@ TEST_CASE("a GPU's softmax holds its elements and divides by an inverse") {
 
 TEST_CASE("a GPU's walk has more loads under way where they are narrow") {
   const passes::PlannedProgram planned = plan(columns, cuda_target);
-  CHECK(planned.kernels[0].walk_unroll == 4);
+  CHECK(planned.kernels[0].pass_unroll == 4);
   const passes::PlannedProgram rows = plan(sums, cuda_target);
-  CHECK(rows.kernels[0].walk_unroll >= 4);
+  CHECK(rows.kernels[0].pass_unroll >= 4);
   CHECK(contains(to_string(rows.kernels[0]), ", unroll="));
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("a report has every pass, in order, and what it changed") {
   }
   const passes::ReportPass& simplify = pass_of(report, "simplify");
   CHECK(simplify.after == simplify.before + 1);
-  CHECK(pass_of(report, "wide_concatenate").changes.empty());
+  CHECK(pass_of(report, "split_concatenate").changes.empty());
   CHECK(report.passes.back().after + 1 == report.graphs.size());
 
   const passes::Report off = report_of(squares, cuda_target, {}, {"simplify"});

@@ -296,7 +296,7 @@ TEST_CASE("an update of all of an array is the value") {
 TEST_CASE("reductions over nothing or one element are removed") {
   const auto becomes = [](const std::string& parameters, const std::string& result,
                           const std::string& before, const std::string& after) {
-    check(passes::remove_degenerate, parameters, result, before, after);
+    check(passes::remove_trivial_ops, parameters, result, before, after);
   };
   becomes("%0: f32[3,0]", "f32[3]", "  %1 = sum %0 axes=[1] : f32[3]\n  return %1\n",
           "  %1 = constant 0.0 : f32[]\n  %2 = broadcast_to %1 : f32[3]\n  return %2\n");
@@ -318,7 +318,7 @@ TEST_CASE("reductions over nothing or one element are removed") {
 TEST_CASE("empty parts, updates and products are removed") {
   const auto becomes = [](const std::string& parameters, const std::string& result,
                           const std::string& before, const std::string& after) {
-    check(passes::remove_degenerate, parameters, result, before, after);
+    check(passes::remove_trivial_ops, parameters, result, before, after);
   };
   becomes("%0: f32[3], %1: f32[0], %2: f32[2]", "f32[5]",
           "  %3 = concatenate %0, %1, %2 axes=[0] : f32[5]\n  return %3\n",

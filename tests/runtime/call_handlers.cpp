@@ -23,10 +23,10 @@ using Launches = std::vector<passes::KernelStep>;
 constexpr Device cpu{}, gpu{DeviceKind::cuda, 0};
 
 /// Buffers that a test gives, by their input index.
-class TestFrame final : public CallFrame {
+class TestFrame final : public CallBuffers {
  public:
   TestFrame(const Stream& stream, std::vector<void*> buffers)
-      : CallFrame(stream), buffers_(std::move(buffers)) {}
+      : CallBuffers(stream), buffers_(std::move(buffers)) {}
   std::byte* address(const Ref& buffer) const override {
     return static_cast<std::byte*>(buffers_.at(buffer.index));
   }

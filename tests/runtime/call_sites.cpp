@@ -66,7 +66,7 @@ void run_and_compare(const ir::Hash128& place, const ir::Graph& graph,
                      const std::vector<ir::Shape>& shapes = {}) {
   const Device device = current_device();
   Stream stream = Stream::current(device);
-  const SiteProgram program = program_at(place, graph, {}, device);
+  const SiteProgram program = executable_for_site(place, graph, {}, device);
   std::vector<ir::HostArray> inputs;
   std::vector<Argument> arguments;
   for (const ir::ValueId parameter : graph.parameters()) {
@@ -385,8 +385,8 @@ TEST_CASE("the switch keeps to a program for each graph") {
   const ir::Hash128 place = new_place();
   const Device device = current_device();
   for (std::int64_t n = 2; n < 7; ++n) {
-    const SiteProgram program = program_at(place, bound(graph, {{ir::intern_symbol("n"), n}}),
-                                           {.disabled = {"symbols"}}, device);
+    const SiteProgram program = executable_for_site(
+        place, bound(graph, {{ir::intern_symbol("n"), n}}), {.disabled = {"symbols"}}, device);
     CHECK(is_constant(program.executable->program().inputs[0].type.shape));
   }
 }
@@ -398,7 +398,7 @@ TEST_CASE("a place that goes on making programs is named once, with what differs
     std::string text = "func @chain(%0: f32[3]) -> f32[3] {\n";
     for (int i = 1; i <= steps; ++i) text += fmt::format("  %{} = exp %{} : f32[3]\n", i, i - 1);
     text += fmt::format("  return %{}\n}}", steps);
-    program_at(place, ir::parse(text, "storm.hd"), {}, current_device());
+    executable_for_site(place, ir::parse(text, "storm.hd"), {}, current_device());
   }
   const std::string log = captured.text();
   CHECK(log.find("16 programs were made for chain at storm.hd:17, the last because it has ") !=

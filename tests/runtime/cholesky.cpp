@@ -83,10 +83,10 @@ TEST_CASE("programs on the CPU may want the factors alone, or what became of the
 
 TEST_CASE("a call on the CPU reads its operand, or is done in its place") {
   /// The matrices, the factors and the infos.
-  class Frame final : public CallFrame {
+  class Frame final : public CallBuffers {
    public:
     Frame(const Stream& stream, std::vector<void*> buffers)
-        : CallFrame(stream), buffers_(std::move(buffers)) {}
+        : CallBuffers(stream), buffers_(std::move(buffers)) {}
     std::byte* address(const Ref& buffer) const override {
       return static_cast<std::byte*>(buffers_.at(buffer.index));
     }

@@ -65,7 +65,7 @@ void check(DType dtype, std::int64_t rows, std::int64_t length, bool few) {
   Bytes sorted(keys.size()), scratch(keys.size());
   runtime::sort_rows(dtype, false, keys.data(), sorted.data(), scratch.data(), rows, length);
   std::vector<std::int64_t> places(static_cast<std::size_t>(count));
-  Bytes more(static_cast<std::size_t>(count * passes::host_place_bytes(dtype)));
+  Bytes more(static_cast<std::size_t>(count * passes::host_index_bytes(dtype)));
   runtime::sort_rows(dtype, true, keys.data(), places.data(), more.data(), rows, length);
   ir::with_element(dtype, [&]<class T>(std::type_identity<T>) {
     const auto* from = reinterpret_cast<const T*>(keys.data());

@@ -158,7 +158,7 @@ Inside::~Inside() {
 }
 
 const Api& loaded() {
-  static constinit ir::Lasting<Api> instance;
+  static constinit ir::LazyStatic<Api> instance;
   return instance.get([] {
     Api made;
     made.reason = load(made);

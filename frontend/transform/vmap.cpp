@@ -1,4 +1,4 @@
-#include "frontend/transform/lines.h"
+#include "frontend/transform/vmap.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -21,9 +21,9 @@ struct Value {
 };
 
 /// Records the ops of a trace again, with the axis of slices where they depend on the input.
-class LineRecorder {
+class VmapRecorder {
  public:
-  LineRecorder(const Trace& trace, const NodeRef& lines)
+  VmapRecorder(const Trace& trace, const NodeRef& lines)
       : trace_(trace), lines_(lines), count_(lines->shape[0]) {}
 
   std::optional<NodeRef> operator()(const NodeRef& result) {
@@ -32,7 +32,7 @@ class LineRecorder {
       if (!value) return std::nullopt;
       values_.emplace(node, *std::move(value));
     }
-    return with_lines(values_.at(result.get()), result->site);
+    return with_batch_axis(values_.at(result.get()), result->site);
   }
 
  private:
@@ -45,7 +45,7 @@ class LineRecorder {
                                     [](const Value& value) { return value.varies; });
     ir::Attributes attributes = node.attributes ? *node.attributes : ir::Attributes{};
     if (!varies) return Value{recorded(node, operands, std::move(attributes))};
-    if (!add_lines(node, operands, attributes)) return std::nullopt;
+    if (!add_batch_axis(node, operands, attributes)) return std::nullopt;
     return Value{recorded(node, operands, std::move(attributes)), true};
   }
 
@@ -72,7 +72,7 @@ class LineRecorder {
     return result;
   }
 
-  NodeRef with_lines(const Value& value, const Site& site) const {
+  NodeRef with_batch_axis(const Value& value, const Site& site) const {
     if (value.varies) return value.node;
     return broadcast_to_shape(value.node, lined(value.node->shape), site);
   }
@@ -87,10 +87,11 @@ class LineRecorder {
   }
 
   /// Vectorises operands and attributes of an op. Returns false if the op cannot be vectorised.
-  bool add_lines(const Node& node, std::vector<Value>& operands, ir::Attributes& attributes) const {
+  bool add_batch_axis(const Node& node, std::vector<Value>& operands,
+                      ir::Attributes& attributes) const {
     const OpKind kind = ir::kind_of(node.op);
     const auto all_with_lines = [&] {
-      for (Value& operand : operands) operand.node = with_lines(operand, node.site);
+      for (Value& operand : operands) operand.node = with_batch_axis(operand, node.site);
     };
     for (std::int64_t& axis : attributes.axes) ++axis;
     switch (kind) {
@@ -99,7 +100,7 @@ class LineRecorder {
         for (Value& operand : operands) align(operand, node.shape.size(), node.site);
         return true;
       case OpKind::view:
-        add_lines_to_view(node, operands[0], attributes);
+        add_batch_axis_to_view(node, operands[0], attributes);
         return true;
       case OpKind::piecewise:
         if (node.op == Op::slice_update) {
@@ -124,7 +125,7 @@ class LineRecorder {
         all_with_lines();
         return true;
       case OpKind::call:
-        if (node.op == Op::call) add_lines_to_call(node, operands, attributes);
+        if (node.op == Op::call) add_batch_axis_to_call(node, operands, attributes);
         return true;
       case OpKind::search:
         return !operands[0].varies;
@@ -134,8 +135,8 @@ class LineRecorder {
 
   /// The axis of slices becomes a further batch axis of each operand. If the op has core axes,
   /// batch axes broadcast; axes named by attributes are shifted by one.
-  void add_lines_to_call(const Node& node, std::vector<Value>& operands,
-                         ir::Attributes& attributes) const {
+  void add_batch_axis_to_call(const Node& node, std::vector<Value>& operands,
+                              ir::Attributes& attributes) const {
     const ir::CallOp& op = *attributes.call->op;
     if (op.core_axes > 0) {
       std::size_t rank = 0;
@@ -143,7 +144,7 @@ class LineRecorder {
       for (Value& operand : operands) align(operand, rank, node.site);
       return;
     }
-    for (Value& operand : operands) operand.node = with_lines(operand, node.site);
+    for (Value& operand : operands) operand.node = with_batch_axis(operand, node.site);
     ir::CallData data = *attributes.call;
     for (std::size_t i = 0; i < data.attributes.size(); ++i) {
       if (op.attributes[i].is_axis) ++std::get<std::int64_t>(data.attributes[i]);
@@ -151,7 +152,7 @@ class LineRecorder {
     attributes.call = ir::CallRef(std::move(data));
   }
 
-  void add_lines_to_view(const Node& node, Value& operand, ir::Attributes& attributes) const {
+  void add_batch_axis_to_view(const Node& node, Value& operand, ir::Attributes& attributes) const {
     switch (node.op) {
       case Op::transpose:
         attributes.axes.insert(attributes.axes.begin(), 0);
@@ -194,8 +195,8 @@ class LineRecorder {
 
 }  // namespace
 
-std::optional<NodeRef> over_lines(const Trace& trace, const NodeRef& result, const NodeRef& lines) {
-  return LineRecorder(trace, lines)(result);
+std::optional<NodeRef> vmap_trace(const Trace& trace, const NodeRef& result, const NodeRef& lines) {
+  return VmapRecorder(trace, lines)(result);
 }
 
 }  // namespace heddle::frontend

@@ -14,8 +14,8 @@
 namespace heddle::runtime {
 
 /// A launch cache entry: state that calls of a program with the same stream and extents reuse.
-struct Lane {
-  explicit Lane(std::shared_ptr<const Schedule> made)
+struct LaunchCacheEntry {
+  explicit LaunchCacheEntry(std::shared_ptr<const Schedule> made)
       : schedule(std::move(made)), arguments(schedule->list()) {}
 
   std::shared_ptr<const Schedule> schedule;
@@ -27,7 +27,7 @@ struct Lane {
 /// The launch cache of a program. It has a few entries; a new entry evicts the least recently used
 /// one. A call uses an entry exclusively and never waits for another thread: if the matching entry
 /// is in use, the call gets a second one.
-class Lanes {
+class LaunchCache {
  public:
   /// Exclusive use of an entry by one call.
   class Lease {
@@ -36,25 +36,26 @@ class Lanes {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     Lease(Lease&& other) noexcept
-        : lane_(std::exchange(other.lane_, nullptr)),
+        : entry_(std::exchange(other.entry_, nullptr)),
           taken_(std::exchange(other.taken_, nullptr)),
           own_(std::move(other.own_)) {}
     ~Lease() {
       if (taken_ != nullptr) taken_->store(false, std::memory_order_release);
     }
-    explicit operator bool() const { return lane_ != nullptr; }
-    Lane* operator->() const { return lane_; }
-    Lane& operator*() const { return *lane_; }
+    explicit operator bool() const { return entry_ != nullptr; }
+    LaunchCacheEntry* operator->() const { return entry_; }
+    LaunchCacheEntry& operator*() const { return *entry_; }
     /// False for an entry made while all slots were in use: no later call will find it.
     bool lasts() const { return own_ == nullptr; }
 
    private:
-    friend class Lanes;
-    Lease(Lane* lane, std::atomic<bool>* taken) : lane_(lane), taken_(taken) {}
-    explicit Lease(std::unique_ptr<Lane> own) : lane_(own.get()), own_(std::move(own)) {}
-    Lane* lane_ = nullptr;
+    friend class LaunchCache;
+    Lease(LaunchCacheEntry* entry, std::atomic<bool>* taken) : entry_(entry), taken_(taken) {}
+    explicit Lease(std::unique_ptr<LaunchCacheEntry> own)
+        : entry_(own.get()), own_(std::move(own)) {}
+    LaunchCacheEntry* entry_ = nullptr;
     std::atomic<bool>* taken_ = nullptr;
-    std::unique_ptr<Lane> own_;
+    std::unique_ptr<LaunchCacheEntry> own_;
   };
 
   /// The entry for such calls; empty if there is none or another thread uses it.
@@ -62,14 +63,14 @@ class Lanes {
   /// Adds an entry for such calls.
   Lease add(const StreamState* stream, std::shared_ptr<const Schedule> schedule);
   /// Destroys the graphs of all entries not in use, and frees the memory that the graphs hold.
-  void give_up_graphs();
+  void release_graphs();
 
  private:
   static constexpr std::size_t capacity = 16;
   struct alignas(64) Place {
     std::atomic<bool> taken{false};
-    std::atomic<std::uint64_t> used{0};  ///< value of `added_` at the last use
-    std::unique_ptr<Lane> lane;          ///< only the thread that set `taken` may access it
+    std::atomic<std::uint64_t> used{0};       ///< value of `added_` at the last use
+    std::unique_ptr<LaunchCacheEntry> entry;  ///< only the thread that set `taken` may access it
   };
   std::array<std::atomic<const StreamState*>, capacity> streams_{};  ///< of the slots' entries
   std::array<Place, capacity> places_;

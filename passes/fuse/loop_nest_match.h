@@ -10,12 +10,12 @@ namespace heddle::passes {
 /// Loop-nest matching of a reduction: its result is indexed by the outer loops, and its reduced
 /// axes by the inner loops, which are new or already exist. Returns the candidate with its loops,
 /// or sets `reason` and returns nullopt.
-std::optional<Candidate> fit_reduction(const Graph& graph, IndexSpace& space, const Group& group,
-                                       Candidate candidate, std::string& reason);
+std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, const Group& group,
+                                         Candidate candidate, std::string& reason);
 
 /// Loop-nest matching of a scan: one of the group's loops runs along the scan's axis and becomes
 /// the inner loop.
-std::optional<Candidate> fit_scan(const Graph& graph, IndexSpace& space, const Group& group,
-                                  Candidate candidate, std::string& reason);
+std::optional<Candidate> match_scan(const Graph& graph, IndexSpace& space, const Group& group,
+                                    Candidate candidate, std::string& reason);
 
 }  // namespace heddle::passes

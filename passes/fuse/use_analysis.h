@@ -15,6 +15,6 @@ std::vector<bool> find_updates_in_place(const ir::Graph& graph, const std::vecto
 
 /// For each node: the operand on the path to a reduction through elementwise ops with equally many
 /// elements; 0 for a reduction itself; -1 if there is no such path.
-std::vector<int> find_ways_to_reductions(const ir::Graph& graph);
+std::vector<int> find_reduction_paths(const ir::Graph& graph);
 
 }  // namespace heddle::passes

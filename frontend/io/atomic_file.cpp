@@ -1,4 +1,4 @@
-#include "frontend/io/whole_file.h"
+#include "frontend/io/atomic_file.h"
 
 #include <cstring>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ void sync(const fs::path& path, int flags) {
 
 }  // namespace
 
-void make_lasting(const std::string& path) {
+void sync_to_disk(const std::string& path) {
   sync(path, O_RDONLY);
   sync(folder_of(path), O_RDONLY | O_DIRECTORY);
 }

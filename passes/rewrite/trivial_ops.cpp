@@ -35,7 +35,7 @@ double start_of(Op reduction) {
 // A reduction over one element is that element, or index 0.
 ValueId single(Graph& graph, const Graph& old, ValueId id, ValueId operand) {
   const ir::Type type = old.type(id);
-  if (ir::finds_place(old.op(id))) return filled(graph, type, 0);
+  if (ir::finds_index(old.op(id))) return filled(graph, type, 0);
   Attributes attributes;
   attributes.dtype = type.dtype;
   const ValueId cast =
@@ -69,7 +69,7 @@ ValueId concatenation(Graph& graph, const Graph& old, ValueId id, std::vector<Va
 
 }  // namespace
 
-Graph remove_degenerate(const Graph& graph) {
+Graph remove_trivial_ops(const Graph& graph) {
   return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
     const Op op = graph.op(id);
     if (computes_nothing(graph, id) && op != Op::constant) return filled(result, graph.type(id), 0);

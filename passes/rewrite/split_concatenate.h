@@ -11,6 +11,6 @@ namespace heddle::passes {
 inline constexpr std::size_t max_parts = 64;
 
 /// Splits concatenations of more than max_parts arrays into trees of concatenations.
-ir::Graph narrow_concatenations(const ir::Graph& graph);
+ir::Graph split_concatenations(const ir::Graph& graph);
 
 }  // namespace heddle::passes

@@ -6,10 +6,10 @@ namespace heddle::frontend {
 
 /// Builds operands that carry the caller's source location, for functions composed of others:
 /// `add(here(a), here(b))` reports errors, and is identified, as if the user had written it.
-struct Here {
+struct AtLocation {
   SourceLocation where;
-  explicit Here(const Operand& x) : where(x.where()) {}
-  explicit Here(const SourceLocation& place) : where(place) {}
+  explicit AtLocation(const Operand& x) : where(x.where()) {}
+  explicit AtLocation(const SourceLocation& place) : where(place) {}
 
   Operand operator()(const Array& x) const { return {x, where}; }
   Operand operator()(const Scalar& x) const { return {x, where}; }

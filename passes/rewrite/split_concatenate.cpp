@@ -1,4 +1,4 @@
-#include "passes/rewrite/wide_concatenate.h"
+#include "passes/rewrite/split_concatenate.h"
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ std::vector<ValueId> joined(Graph& graph, const std::vector<ValueId>& parts,
 
 }  // namespace
 
-Graph narrow_concatenations(const Graph& graph) {
+Graph split_concatenations(const Graph& graph) {
   return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
     if (graph.op(id) != ir::Op::concatenate || operands.size() <= max_parts)
       return copy_node(result, graph, id, operands);

@@ -15,6 +15,6 @@ void write_whole(std::string_view op, const std::string& path, const SourceLocat
                  const std::function<void(std::ostream&)>& write);
 
 /// Flushes a file and its directory entry to disk, if the file system supports it.
-void make_lasting(const std::string& path);
+void sync_to_disk(const std::string& path);
 
 }  // namespace heddle::frontend

@@ -10,6 +10,6 @@ namespace heddle::frontend {
 /// The indices at which a 1-d mask is true, in order, as i64. Evaluates the mask and waits for
 /// their number. The same program computes `beside`.
 NodeRef places_of(const char* what, const NodeRef& mask, std::vector<NodeRef> beside,
-                  const Composer& on);
+                  const OpRecorder& on);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,4 @@
-#include "passes/fuse/look_ahead.h"
+#include "passes/fuse/use_analysis.h"
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ std::vector<bool> find_updates_in_place(const Graph& graph, const std::vector<bo
   return in_place;
 }
 
-std::vector<int> find_ways_to_reductions(const Graph& graph) {
+std::vector<int> find_reduction_paths(const Graph& graph) {
   std::vector<int> ways(graph.size(), -1);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto node = static_cast<ValueId>(i);

@@ -1,10 +1,10 @@
-#include "frontend/graph/open_starts.h"
+#include "frontend/graph/dynamic_starts.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
 
-#include "frontend/graph/mix.h"
+#include "frontend/graph/hash_combiner.h"
 #include "runtime/base/per_thread.h"
 
 namespace heddle::frontend {
@@ -22,8 +22,8 @@ using Places = std::unordered_map<ir::Hash128, Seen, ir::Hash128Hasher>;
 
 }  // namespace
 
-std::uint32_t open_starts(ir::Op op, const Site& site, const ir::Attributes& region) {
-  const ir::Hash128 place = Mix()
+std::uint32_t dynamic_starts(ir::Op op, const Site& site, const ir::Attributes& region) {
+  const ir::Hash128 place = HashCombiner()
                                 .number(static_cast<std::uint64_t>(op))
                                 .number(reinterpret_cast<std::uintptr_t>(site.location.file))
                                 .number((std::uint64_t{site.location.line} << 32) | site.column)

@@ -8,14 +8,14 @@ namespace heddle::frontend {
 
 /// A 128-bit hash of a sequence of numbers, fast enough to compute while recording. For in-process
 /// keys only; keys on disk use ir::Hasher.
-class Mix {
+class HashCombiner {
  public:
-  Mix& number(std::uint64_t value) {
+  HashCombiner& number(std::uint64_t value) {
     state_.low = finalize((state_.low ^ value) + 0x9e3779b97f4a7c15ull);
     state_.high = finalize((state_.high + value) ^ 0xc2b2ae3d27d4eb4full) + state_.low;
     return *this;
   }
-  Mix& hash(const ir::Hash128& value) { return number(value.low).number(value.high); }
+  HashCombiner& hash(const ir::Hash128& value) { return number(value.low).number(value.high); }
   const ir::Hash128& finish() const { return state_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "passes/fuse/fit.h"
+#include "passes/fuse/loop_nest_match.h"
 
 #include <algorithm>
 
@@ -18,8 +18,8 @@ std::optional<AtomId> loop_of(const IndexSpace& space, const Index& index) {
 
 }  // namespace
 
-std::optional<Candidate> fit_reduction(const Graph& graph, IndexSpace& space, const Group& group,
-                                       Candidate result, std::string& reason) {
+std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, const Group& group,
+                                         Candidate result, std::string& reason) {
   if (result.maps.size() > 1) {
     reason = "the reduction's result is used at " + std::to_string(result.maps.size()) +
              " different places, at most 1";
@@ -47,7 +47,7 @@ std::optional<Candidate> fit_reduction(const Graph& graph, IndexSpace& space, co
     if (rest.empty()) {
       for (const Dim extent : reduced) result.new_inner.push_back(space.new_loop(extent));
     } else {
-      result.feeds_elements = true;
+      result.used_in_inner_loops = true;
       result.new_inner = rest;
       std::erase_if(result.new_outer, [&](AtomId loop) { return !is_used(loop); });
     }
@@ -71,15 +71,15 @@ std::optional<Candidate> fit_reduction(const Graph& graph, IndexSpace& space, co
   return result;
 }
 
-std::optional<Candidate> fit_scan(const Graph& graph, IndexSpace& space, const Group& group,
-                                  Candidate result, std::string& reason) {
+std::optional<Candidate> match_scan(const Graph& graph, IndexSpace& space, const Group& group,
+                                    Candidate result, std::string& reason) {
   const auto refuse = [&](std::string why) {
     reason = std::move(why);
     return std::nullopt;
   };
   const bool is_first = group.scanned.empty();
   if (is_first && !group.inner.empty()) return refuse("the kernel reduces rows");
-  if (!is_first && result.feeds_elements) return refuse("its result is scanned again");
+  if (!is_first && result.used_in_inner_loops) return refuse("its result is scanned again");
   if (result.maps.size() > 1) {
     return refuse("the scan's result is used at " + std::to_string(result.maps.size()) +
                   " different places, at most 1");
@@ -105,7 +105,7 @@ std::optional<Candidate> fit_scan(const Graph& graph, IndexSpace& space, const G
   result.new_inner = {*along};
   result.new_outer = loops;
   std::erase(result.new_outer, *along);
-  result.feeds_elements = true;
+  result.used_in_inner_loops = true;
   return result;
 }
 

@@ -1,13 +1,14 @@
-#include "runtime/launch/lanes.h"
+#include "runtime/launch/launch_cache.h"
 
 namespace heddle::runtime {
 
-Lanes::Lease Lanes::find(const StreamState* stream, std::span<const ArgumentView> arguments) {
+LaunchCache::Lease LaunchCache::find(const StreamState* stream,
+                                     std::span<const ArgumentView> arguments) {
   for (std::size_t i = 0; i < capacity; ++i) {
     if (streams_[i].load(std::memory_order_acquire) != stream) continue;
     Place& place = places_[i];
     if (place.taken.exchange(true, std::memory_order_acquire)) continue;
-    Lease lease(place.lane.get(), &place.taken);
+    Lease lease(place.entry.get(), &place.taken);
     // Another thread may have stored another stream's entry here before this thread took the slot.
     if (streams_[i].load(std::memory_order_relaxed) != stream ||
         !lease->schedule->fits(arguments)) {
@@ -21,8 +22,9 @@ Lanes::Lease Lanes::find(const StreamState* stream, std::span<const ArgumentView
   return {};
 }
 
-Lanes::Lease Lanes::add(const StreamState* stream, std::shared_ptr<const Schedule> schedule) {
-  auto lane = std::make_unique<Lane>(std::move(schedule));
+LaunchCache::Lease LaunchCache::add(const StreamState* stream,
+                                    std::shared_ptr<const Schedule> schedule) {
+  auto entry = std::make_unique<LaunchCacheEntry>(std::move(schedule));
   const std::lock_guard lock(adding_);
   // An empty slot has `used` = 0. A slot that another thread has taken is skipped.
   Place* oldest = nullptr;
@@ -35,19 +37,19 @@ Lanes::Lease Lanes::add(const StreamState* stream, std::shared_ptr<const Schedul
     oldest = &place;
     index = i;
   }
-  if (oldest == nullptr) return Lease(std::move(lane));
-  oldest->lane = std::move(lane);
+  if (oldest == nullptr) return Lease(std::move(entry));
+  oldest->entry = std::move(entry);
   oldest->used.store(added_.fetch_add(1) + 1);
   streams_[index].store(stream, std::memory_order_release);
-  return {oldest->lane.get(), &oldest->taken};
+  return {oldest->entry.get(), &oldest->taken};
 }
 
-void Lanes::give_up_graphs() {
+void LaunchCache::release_graphs() {
   for (Place& place : places_) {
     if (place.taken.exchange(true, std::memory_order_acquire)) continue;
-    if (place.lane && place.lane->graph) {
-      place.lane->graph.reset();
-      place.lane->calls = 0;
+    if (place.entry && place.entry->graph) {
+      place.entry->graph.reset();
+      place.entry->calls = 0;
     }
     place.taken.store(false, std::memory_order_release);
   }
