@@ -1,13 +1,17 @@
 # What every target of this project is compiled with.
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_FLAGS_RELEASE STREQUAL "-O3 -DNDEBUG")
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")  # kernels have options of their own
 endif()
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(HEDDLE_CCACHE ccache)
   if(HEDDLE_CCACHE)
-    # Build folders share what they compile alike.
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 ${HEDDLE_CCACHE})
+    # Build folders share what they compile alike. The sloppiness is what precompiled headers need.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${HEDDLE_CCACHE})
   endif()
 endif()
 
@@ -19,7 +23,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # The compiled parts' own flags and include roots; never part of what is installed.
 add_library(heddle_internal INTERFACE)
-target_compile_options(heddle_internal INTERFACE -Wall -Wextra -Wpedantic)
+# Sections let a static program leave out the functions that it does not use.
+target_compile_options(heddle_internal INTERFACE
+  -Wall -Wextra -Wpedantic "$<$<CONFIG:Release>:-ffunction-sections;-fdata-sections>")
 if(HEDDLE_WARNINGS_AS_ERRORS)
   target_compile_options(heddle_internal INTERFACE -Werror)
 endif()
@@ -29,3 +35,15 @@ target_include_directories(heddle_internal INTERFACE
   ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/ir/include
   ${PROJECT_SOURCE_DIR}/frontend/include)
+
+# heddle_precompile(TARGET): precompiles the headers that most files of the library include. A build
+# without them (CI's) shows that each file includes what it uses.
+function(heddle_precompile target)
+  if(HEDDLE_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <functional> <map> <memory> <optional> <string> <string_view>
+      <unordered_map> <variant> <vector> <fmt/format.h> <fmt/ranges.h>
+      ${PROJECT_SOURCE_DIR}/ir/graph/graph.h)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+  endif()
+endfunction()

@@ -15,6 +15,9 @@ target_include_directories(heddle PUBLIC
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(heddle
   PRIVATE fmt::fmt spdlog::spdlog Threads::Threads ${CMAKE_DL_LIBS})
+if(NOT BUILD_SHARED_LIBS)
+  target_link_options(heddle INTERFACE LINKER:--gc-sections)
+endif()
 if(libzip_FOUND)
   target_link_libraries(heddle PRIVATE zip)  # by name, so that the installed package may be moved
 endif()

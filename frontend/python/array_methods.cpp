@@ -13,6 +13,7 @@
 
 #include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/casting.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
@@ -193,6 +194,7 @@ nb::object cast_to(const Arguments& a) {
                                   a.where()));
   }
   if (!a.flag(5) && own == dtype) return nb::borrow(a[0]);
+  warn_if_complex(own, dtype);
   const nb::object result = wrap(astype(a.operand(0), dtype));
   if (!a.object(0).is_scalar()) as_array(result)->base().is_scalar = false;
   return result;

@@ -11,4 +11,7 @@ namespace heddle::python {
 Array cast_by_rule(const std::string& function, const Array& array, DType dtype, Casting rule,
                    const SourceLocation& where);
 
+/// Warns with numpy.exceptions.ComplexWarning if the cast discards imaginary parts.
+void warn_if_complex(DType from, DType to);
+
 }  // namespace heddle::python

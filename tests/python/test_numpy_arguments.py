@@ -1,6 +1,8 @@
 """What functions take besides Arrays: lists, numbers, NumPy's values, traced numbers, and NumPy's
 options, which do as in NumPy or are refused."""
 
+import pickle
+
 import numpy as np
 import pytest
 from conftest import check, sample
@@ -233,3 +235,60 @@ def test_stones_rule(data, options):
 def test_argsort_of_0d():
     for axis in (-1, None):
         check(hd.argsort(hd.asarray(3.0), axis=axis), np.argsort(np.asarray(3.0), axis=axis))
+
+
+def test_order_none_of_index_functions():
+    i, j = np.array([1, 2]), np.array([2, 0])
+    for order in (None, "C", "F"):
+        check(hd.ravel_multi_index((hd.asarray(i), hd.asarray(j)), (3, 4), order=order),
+              np.ravel_multi_index((i, j), (3, 4), order=order))
+        for ours, theirs in zip(hd.unravel_index(hd.asarray(i), (3, 4), order=order),
+                                np.unravel_index(i, (3, 4), order=order)):
+            check(ours, theirs)
+
+
+@pytest.mark.parametrize("mask", [1, 0, 1 + 1j, 0.0, True, np.array([True, False, True])])
+def test_copyto_masks(mask):
+    a, x = np.zeros(3), hd.zeros(3)
+    np.copyto(a, 2, where=mask)
+    hd.copyto(x, 2, where=mask)
+    check(x, a)
+    with pytest.raises(TypeError, match="not bool"):
+        hd.copyto(x, 2, where=hd.ones(3))
+    with pytest.raises(OverflowError, match="uint8"):
+        hd.copyto(hd.zeros(3, "uint8"), -4)
+
+
+def test_compress_with_a_longer_condition():
+    a = np.arange(6).reshape(3, 2)
+    check(hd.compress([True, False, False, False], hd.asarray(a), axis=1),
+          np.compress([True, False, False, False], a, axis=1))
+    with pytest.raises(IndexError, match="longer than axis 1"):
+        hd.compress([True, False, True], hd.asarray(a), axis=1)
+
+
+def test_piecewise_of_an_array_of_values():
+    a = np.arange(4.0)
+    for values in (np.array([5, 1]), hd.asarray([5, 1])):
+        check(hd.piecewise(hd.asarray(a), [hd.asarray(a < 2)], values),
+              np.piecewise(a, [a < 2], np.array([5, 1])))
+
+
+def test_grids_without_a_stop():
+    for key in (np.s_[0:], np.s_[3:], np.s_[4::2], np.s_[:3], np.s_[1:3:5j]):
+        check(hd.mgrid[key], np.mgrid[key])
+
+
+def test_files_by_numpys_keywords(tmp_path):
+    x = hd.arange(3.0)
+    hd.save(file=str(tmp_path / "x.npy"), arr=x, allow_pickle=False)
+    for mode in (None, "r", "c"):
+        check(hd.load(str(tmp_path / "x.npy"), mmap_mode=mode, allow_pickle=True), np.arange(3.0))
+    with pytest.raises(ValueError, match="mmap_mode"):
+        hd.load(str(tmp_path / "x.npy"), mmap_mode="r+")
+    x.dump(tmp_path / "x.pickle")
+    with open(tmp_path / "x.pickle", "rb") as file:
+        check(pickle.load(file), np.arange(3.0))
+    with open(tmp_path / "y.pickle", "wb") as file:
+        x.dump(file)
+    assert (tmp_path / "y.pickle").read_bytes() == (tmp_path / "x.pickle").read_bytes()

@@ -245,3 +245,27 @@ def test_printoptions():
         with hd.printoptions(precision=1):
             1 / 0
     assert hd.get_printoptions() == before
+
+
+@pytest.mark.parametrize("shapes", [[(2, 1), (3,)], [(), (2, 0)], [(3,)], [(4, 1, 2), (1, 5, 1), ()]])
+def test_broadcast(shapes):
+    theirs = np.broadcast(*(np.arange(np.prod(s, dtype=int)).reshape(s) for s in shapes))
+    ours = hd.broadcast(*(hd.asarray(np.arange(np.prod(s, dtype=int)).reshape(s)) for s in shapes))
+    for name in ("shape", "ndim", "nd", "size", "numiter", "index"):
+        assert getattr(ours, name) == getattr(theirs, name)
+    assert [tuple(map(int, each)) for each in ours] == [tuple(map(int, each)) for each in theirs]
+    ours.reset()
+    assert ours.index == 0 and all(each.shape == ours.shape for each in ours.values)
+    with pytest.raises(ValueError, match="broadcast"):
+        hd.broadcast(hd.ones(2), hd.ones(3))
+
+
+def test_complex_warnings():
+    z = hd.asarray([1 + 2j])
+    for cast in (lambda: z.astype("float32"), lambda: z.astype(int),
+                 lambda: hd.concatenate([z, z], dtype="float64", casting="unsafe")):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            assert cast()[0] == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert z.astype("complex64")[0] == 1 + 2j and z.astype(bool)[0] and z.real[0] == 1

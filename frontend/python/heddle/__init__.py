@@ -14,7 +14,7 @@ import sys
 from heddle import _heddle
 from heddle._heddle import *  # noqa: F401,F403
 from heddle import exceptions, lib
-from heddle._compositions import (apply_over_axes, einsum_path, mask_indices, real_if_close,
+from heddle._compositions import (apply_over_axes, broadcast, einsum_path, mask_indices, real_if_close,
                                   sort_complex)
 from heddle._conversions import (array2string, array_repr, array_str, asanyarray, asarray_chkfinite,
                                  ascontiguousarray, asfortranarray, frombuffer, fromfile, fromiter,
@@ -76,7 +76,7 @@ __all__ += ["apply_over_axes", "array2string", "array_repr", "array_str", "asany
             "may_share_memory", "min_scalar_type", "ndenumerate", "ndim", "ndindex", "poly", "polyadd",
             "polyder", "polydiv", "polyint", "polymul", "polysub", "printoptions", "real_if_close",
             "require", "shape", "shares_memory", "size", "sort_complex"]
-__all__ += ["c_", "dtype", "flatiter", "geterr", "index_exp", "ndarray", "r_", "s_", "seterr", "vectorize"]
+__all__ += ["broadcast", "c_", "dtype", "flatiter", "geterr", "index_exp", "ndarray", "r_", "s_", "seterr", "vectorize"]
 # What has nothing to do with where elements are: NumPy's kinds of dtypes, its scalar types for dtypes
 # that there are none of here, and its texts of numbers.
 _FROM_NUMPY = ("base_repr", "binary_repr", "bytes_", "character", "clongdouble", "complexfloating",

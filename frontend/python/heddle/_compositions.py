@@ -1,5 +1,7 @@
 """Functions composed of others, with NumPy's names and meanings."""
 
+import math
+
 from heddle import _heddle
 
 
@@ -62,3 +64,45 @@ def sort_complex(a):
         return x
     narrow = ("int8", "uint8", "int16", "uint16")
     return x.astype(_heddle.complex64 if x.dtype.name in narrow else _heddle.complex128)
+
+
+class broadcast:
+    """The shape that arrays broadcast to, and an iterator over their elements there: numpy.broadcast.
+    Raises ShapeError.
+
+    Example: hd.broadcast(x, y).shape
+    """
+
+    def __init__(self, *args):
+        self._arrays = [_heddle.asarray(each) for each in args]
+        self._views = _heddle.broadcast_arrays(*self._arrays)
+        self.shape = _heddle.broadcast_shapes(*(each.shape for each in self._arrays))
+        self.reset()
+
+    ndim = nd = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+    numiter = property(lambda self: len(self._arrays))
+    index = property(lambda self: self._index)
+    iters = property(lambda self: tuple(each.flat for each in self._views))
+
+    @property
+    def values(self):
+        """The arrays, broadcast to the shape: cupy.broadcast.values."""
+        return tuple(self._views)
+
+    def reset(self):
+        """Begins the iteration again."""
+        self._index = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._index >= self.size:
+            raise StopIteration
+        place, left = [], self._index
+        for extent in reversed(self.shape):
+            left, along = divmod(left, extent)
+            place.insert(0, along)
+        self._index += 1
+        return tuple(view[tuple(place)] for view in self._views)
