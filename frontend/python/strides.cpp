@@ -4,20 +4,32 @@
 
 namespace heddle::python {
 
-Strides c_strides(const Shape& shape) {
+namespace {
+
+/// Strides in C order, where an extent of 0 counts as 1.
+Strides dense_strides(const Shape& shape) {
   Strides strides(shape.size());
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return strides;  // as in NumPy
   std::int64_t step = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = step;
-    step *= shape[i];
+    step *= std::max<std::int64_t>(shape[i], 1);
   }
   return strides;
 }
 
+bool is_empty(const Shape& shape) {
+  return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
+}  // namespace
+
+Strides c_strides(const Shape& shape) {
+  return is_empty(shape) ? Strides(shape.size()) : dense_strides(shape);
+}
+
 std::optional<Strides> reshaped_strides(const Shape& from, const Strides& strides,
                                         const Shape& to) {
-  if (std::find(from.begin(), from.end(), 0) != from.end()) return c_strides(to);
+  if (is_empty(from)) return dense_strides(to);
   Shape old_shape;
   Strides old_strides;
   for (std::size_t i = 0; i < from.size(); ++i) {
