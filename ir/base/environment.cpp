@@ -82,7 +82,7 @@ std::string checked(Variable variable) {
   const VariableInfo& known = info(variable);
   std::string value = environment(variable);
   if (has_form(value, known.form)) return value;
-  throw ValueError(fmt::format("{} is '{}', and may be: {}", known.name, value, known.values));
+  throw ValueError(fmt::format("{} is '{}'; valid values: {}", known.name, value, known.values));
 }
 
 /// Edit distance: the fewest letters to insert, delete or change to turn one word into the other.
@@ -112,8 +112,8 @@ void check_name(std::string_view name) {
       meant = &known;
   }
   if (meant == nullptr) return;
-  throw ValueError(fmt::format("{} is set, and there is no such variable; {} is there: {}", name,
-                               meant->name, meant->values));
+  throw ValueError(fmt::format("{} is set, but there is no such variable; did you mean {} ({})?",
+                               name, meant->name, meant->values));
 }
 
 }  // namespace

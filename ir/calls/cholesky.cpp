@@ -15,7 +15,8 @@ std::vector<Type> infer_cholesky(const Call& call) {
   const Type& matrices = call.operand(0);
   check_allowed(call, matrices.dtype);
   const std::size_t rank = matrices.shape.size();
-  if (rank < 2) fail<ShapeError>(call, "takes matrices, of at least 2 dimensions");
+  if (rank < 2)
+    fail<ShapeError>(call, "takes matrices; the operand must have at least 2 dimensions");
   if (matrices.shape[rank - 1] != matrices.shape[rank - 2]) {
     fail<ShapeError>(call, "takes square matrices, not {} by {}",
                      matrices.shape[rank - 2].to_string(), matrices.shape[rank - 1].to_string());

@@ -14,7 +14,7 @@ std::vector<Type> infer_matmul(const Call& call) {
   const DType dtype = common_dtype(call, 0, 2);
   const Precision precision = precision_of(*call.attributes.call);
   if (precision != Precision::ieee && !has_precisions(dtype)) {
-    fail<DTypeError>(call, "precision {} is a choice of f32 and c64 only", name_of(precision));
+    fail<DTypeError>(call, "precision {} is available for f32 and c64 only", name_of(precision));
   }
   const Shape &a = call.operand(0).shape, &b = call.operand(1).shape;
   if (a.size() < 2 || b.size() < 2) {
@@ -24,8 +24,8 @@ std::vector<Type> infer_matmul(const Call& call) {
   const Dim depth_a = a.back(), depth_b = b[b.size() - 2];
   if (depth_a != depth_b) {
     fail<ShapeError>(call,
-                     "the last axis of the first has extent {}, the last but one of the "
-                     "second {}; they must be equal",
+                     "the last axis of the first operand has extent {}, the second-to-last axis of "
+                     "the second has extent {}; they must be equal",
                      depth_a.to_string(), depth_b.to_string());
   }
   Type result{dtype, broadcast(call, Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2))};

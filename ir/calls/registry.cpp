@@ -53,7 +53,8 @@ const CallOp* find_call_op(std::string_view name) {
 void register_call_op(const CallOp& op) {
   const std::lock_guard lock(registry().mutex);
   if (!registry().by_name.emplace(op.name, &op).second)
-    throw ValueError(fmt::format("there is a call op '{}' already; choose another name", op.name));
+    throw ValueError(
+        fmt::format("a call op '{}' is already registered; choose another name", op.name));
 }
 
 Attributes call_attributes(const CallOp& op, std::initializer_list<NamedAttribute> attributes,

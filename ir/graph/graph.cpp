@@ -34,8 +34,10 @@ std::int64_t least_common_multiple(const SymbolFact& a, const SymbolFact& b) {
   std::int64_t result = 0;
   const std::int64_t quotient = a.multiple_of / std::gcd(a.multiple_of, b.multiple_of);
   if (__builtin_mul_overflow(quotient, b.multiple_of, &result)) {
-    throw ValueError(fmt::format("{} cannot be a multiple of {} and of {}: neither fits 64 bits",
-                                 symbol_name(a.symbol), a.multiple_of, b.multiple_of));
+    throw ValueError(
+        fmt::format("{} cannot be a multiple of both {} and {}: their least common multiple does "
+                    "not fit 64 bits",
+                    symbol_name(a.symbol), a.multiple_of, b.multiple_of));
   }
   return result;
 }
@@ -127,7 +129,7 @@ Type Graph::infer_result(std::span<const ValueId> operands, const Attributes& at
     throw InternalError("result: its operand is not a call");
   const std::vector<Type>& types = result_types(operands[0]);
   if (attributes.index == 0 || attributes.index >= types.size()) {
-    throw InternalError(fmt::format("result: {} has {} results, none of index {}",
+    throw InternalError(fmt::format("result: {} has {} results; index {} is out of range",
                                     op_name(operands[0]), types.size(), attributes.index));
   }
   return types[attributes.index];
@@ -194,7 +196,7 @@ Hash128 Graph::hash() const {
 
 Region make_region(Graph graph) {
   if (!graph.facts.empty())
-    throw ValueError("a region has no facts about symbols; state them of the whole graph");
+    throw ValueError("a region cannot hold facts about symbols; state them on the whole graph");
   auto shared = std::make_shared<const Graph>(std::move(graph));
   Region region{shared, shared->hash(), {}, {}};
   for (const ValueId parameter : shared->parameters())

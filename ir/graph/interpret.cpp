@@ -17,8 +17,8 @@ using interpreter::count_of;
 
 [[noreturn]] void misfit(const Graph& graph, std::size_t index, const HostArray& argument,
                          std::string_view why) {
-  throw ShapeError(fmt::format("{}: argument {} is {}, its parameter {}: {}", graph.name, index,
-                               describe(argument.type),
+  throw ShapeError(fmt::format("{}: argument {} is {}, but its parameter is {}: {}", graph.name,
+                               index, describe(argument.type),
                                describe(graph.type(graph.parameters()[index])), why));
 }
 
@@ -56,7 +56,8 @@ void bind_symbols(const Graph& graph, std::size_t index, const HostArray& argume
   }
   if (!is_constant(argument.type.shape) ||
       argument.data.size() != count_of(argument.type) * size_of(argument.type.dtype)) {
-    misfit(graph, index, argument, "an argument has constant extents and all of its bytes");
+    misfit(graph, index, argument,
+           "an argument must have constant extents and hold all of its bytes");
   }
   for (std::size_t axis = 0; axis < parameter.shape.size(); ++axis) {
     const auto solved = solve(parameter.shape[axis], argument.type.shape[axis].constant());

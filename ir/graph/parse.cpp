@@ -76,7 +76,7 @@ class Parser {
     const std::size_t position = scan_.position();
     scan_.expect_word("region");
     if (depth_ > most_nested)
-      scan_.fail(position, fmt::format("regions nest to at most {}", most_nested));
+      scan_.fail(position, fmt::format("regions may be nested at most {} deep", most_nested));
     parse_signature();
     parse_body();
     return std::move(graph_);
@@ -259,7 +259,7 @@ class Parser {
       const auto twice =
           std::ranges::find(statement.call_attributes, known->name, &NamedAttribute::first);
       if (twice != statement.call_attributes.end())
-        scan_.fail(position, fmt::format("attribute {} stands twice", name));
+        scan_.fail(position, fmt::format("attribute {} is given twice", name));
       scan_.expect('=');
       statement.call_attributes.emplace_back(known->name, scan_value(scan_, known->initial));
     } while (scan_.accept(','));
@@ -281,7 +281,7 @@ class Parser {
       const std::size_t position = scan_.position();
       const std::string_view name = scan_.word("an attribute or ':'");
       if (std::ranges::find(seen, name) != seen.end()) {
-        scan_.fail(position, fmt::format("attribute {} stands twice", name));
+        scan_.fail(position, fmt::format("attribute {} is given twice", name));
       }
       seen.push_back(name);
       Attributes& attributes = statement.attributes;

@@ -38,7 +38,7 @@ class Verifier {
         fail("parameter {} is node {}, which is not a parameter", i, index_of(id));
       }
       if (graph_.attributes(id).index != i) {
-        fail("{} stands at position {} but has index {}", name(id), i, graph_.attributes(id).index);
+        fail("{} is at position {} but has index {}", name(id), i, graph_.attributes(id).index);
       }
     }
   }
@@ -64,7 +64,7 @@ class Verifier {
   void check_listed(ValueId id) const {
     const std::uint32_t index = graph_.attributes(id).index;
     if (index >= graph_.parameters().size() || graph_.parameters()[index] != id) {
-      fail("{} has index {} but is not the parameter there", name(id), index);
+      fail("{} has index {} but is not the parameter at that index", name(id), index);
     }
   }
 
@@ -73,10 +73,10 @@ class Verifier {
     try {
       expected = infer(graph_.op(id), operands, graph_.attributes(id));
     } catch (const Error& error) {
-      fail("{} breaks its type rule: {}", name(id), error.what());
+      fail("{} violates its type rule: {}", name(id), error.what());
     }
     if (graph_.type(id) != expected) {
-      fail("{} has type {}, but its type rule says {}", name(id), to_string(graph_.type(id)),
+      fail("{} has type {}, but its type rule gives {}", name(id), to_string(graph_.type(id)),
            to_string(expected));
     }
   }
@@ -84,18 +84,20 @@ class Verifier {
   void check_call(ValueId id, const std::vector<Type>& operands) const {
     const CallData& call = *graph_.attributes(id).call;
     if (graph_.result_types(id) != infer_results(operands, graph_.attributes(id)))
-      fail("{} has other results than its type rule says", name(id));
+      fail("{} has results that differ from its type rule", name(id));
     for (const Region& region : call.regions) {
-      if (region.hash != region.graph->hash()) fail("{} has a region that was changed", name(id));
+      if (region.hash != region.graph->hash()) fail("{} has a region that was modified", name(id));
       verify(*region.graph);
     }
   }
 
   void check_result(ValueId id) const {
     if (graph_.operands(id).size() != 1)
-      fail("{} has {} operands, not its call", name(id), graph_.operands(id).size());
+      fail("{} has {} operands; the only operand must be its call", name(id),
+           graph_.operands(id).size());
     const ValueId call = graph_.operands(id)[0];
-    if (graph_.op(call) != Op::call) fail("{} is of node {}, no call", name(id), index_of(call));
+    if (graph_.op(call) != Op::call)
+      fail("{} belongs to node {}, which is not a call", name(id), index_of(call));
     const std::vector<Type>& types = graph_.result_types(call);
     const std::uint32_t index = graph_.attributes(id).index;
     if (index == 0 || index >= types.size() || graph_.type(id) != types[index])
@@ -116,7 +118,7 @@ class Verifier {
     if (fields.parameter) rest.index = none.index, rest.scalar = none.scalar;
     if (fields.call) rest.call = none.call;
     if (fields.result) rest.index = none.index;
-    if (rest != none) fail("{} has attributes that its op does not name", name(id));
+    if (rest != none) fail("{} has attributes that its op does not have", name(id));
   }
 
   void check_outputs() const {

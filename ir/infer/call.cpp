@@ -83,7 +83,7 @@ void check_result(const Call& call, const Type& type) {
     });
   }
   const auto too_large = [&] {
-    return fmt::format("the bytes of {} do not fit 64 bits", describe(type));
+    return fmt::format("the size of {} in bytes does not fit 64 bits", describe(type));
   };
   try {
     const Dim bytes = byte_count(type);

@@ -15,8 +15,7 @@ Type infer_source(const Call& call) {
     if ((bits < 64 && low >> bits != 0) || (bits <= 64 && high != 0)) {
       const std::string text =
           high == 0 ? fmt::format("{:#x}", low) : fmt::format("{:#x}{:016x}", high, low);
-      fail<ValueError>(call, "bits {} are more than a {} holds", text,
-                       numpy_name_of(attributes.dtype));
+      fail<ValueError>(call, "bits {} do not fit in {}", text, numpy_name_of(attributes.dtype));
     }
     return {attributes.dtype, {}};
   }

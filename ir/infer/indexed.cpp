@@ -9,7 +9,7 @@ std::size_t index_count(const Call& call) { return call.operands.size() - 1; }
 void check_indices(const Call& call, int rank) {
   const std::vector<std::int64_t>& axes = call.attributes.axes;
   if (call.operands.size() < 2 || axes.size() != index_count(call)) {
-    fail<ValueError>(call, "takes an operand of indices for each of the axes [{}], not {}",
+    fail<ValueError>(call, "needs one index operand for each of the axes [{}], not {}",
                      fmt::join(axes, ","), call.operands.empty() ? 0 : index_count(call));
   }
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -18,7 +18,8 @@ void check_indices(const Call& call, int rank) {
       fail<ValueError>(call, "axes [{}] must be sorted, each named once", fmt::join(axes, ","));
     }
     if ((integers & set_of(call.operand(k + 1).dtype)) == 0) {
-      fail<DTypeError>(call, "operand {} holds indices and must be of integers, not {}; cast it",
+      fail<DTypeError>(call,
+                       "operand {} holds indices and must have an integer dtype, not {}; cast it",
                        k + 1, numpy_name_of(call.operand(k + 1).dtype));
     }
   }
@@ -53,7 +54,8 @@ Type infer_gather(const Call& call) {
     // empty.
     const Dim room = extent == Dim(0) ? Dim(0) - asked : extent - 1;
     require(call, Requirement::Breach::index, room, asked, [&] {
-      return fmt::format("axis {} has no elements, and {} are asked for", axis, asked.to_string());
+      return fmt::format("axis {} has no elements, but {} elements are read", axis,
+                         asked.to_string());
     });
   }
   return result;
@@ -73,8 +75,9 @@ Type infer_scatter(const Call& call) {
   for (const Type& operand : call.operands.subspan(1))
     region = broadcast(call, region, operand.shape);
   if (region.size() != shape.size()) {
-    fail<ShapeError>(call, "its operands broadcast to {}, which needs the {} dimensions of {}",
-                     to_string(region), shape.size(), to_string(shape));
+    fail<ShapeError>(
+        call, "the operands broadcast to {}, which must have the {} dimensions of the result {}",
+        to_string(region), shape.size(), to_string(shape));
   }
   auto indexed = call.attributes.axes.begin();
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -82,8 +85,8 @@ Type infer_scatter(const Call& call) {
       ++indexed;
     } else if (region[axis] != shape[axis]) {
       fail<ShapeError>(call,
-                       "its operands broadcast to {}; along axis {}, which is not indexed, "
-                       "that must be the result's {}",
+                       "the operands broadcast to {}; axis {} is not indexed, so its extent must "
+                       "be the result's {}",
                        to_string(region), axis, shape[axis].to_string());
     }
   }

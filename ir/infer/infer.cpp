@@ -10,7 +10,7 @@ void check_operand_count(const Call& call, int expected) {
 
 std::vector<Type> infer_call(const Call& call) {
   if (!call.attributes.call)
-    throw InternalError(fmt::format("{} does not say what it calls", info(call.op).name));
+    throw InternalError(fmt::format("{} does not name the op that it calls", info(call.op).name));
   const CallData& data = *call.attributes.call;
   check_operand_count(call, data.op->operands);
   if (data.regions.size() != static_cast<std::size_t>(data.op->regions))

@@ -19,7 +19,7 @@ struct Requirement {
   Dim value;
   Dim unless_zero = 1;
   Breach breach = Breach::index;
-  std::string text;      ///< "slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 of extent n"
+  std::string text;  ///< "max(f32[n]): axis 0 has no elements, and max of no elements is undefined"
   std::string location;  ///< the user's source line; not stored in programs, which equal graphs
                          ///< share
   bool holds(std::span<const SymbolBinding> bindings) const;

@@ -32,8 +32,8 @@ void check_reduced_axes(const Call& call) {
     if (!needs_elements(call.op)) continue;
     require(call, Requirement::Breach::value,
             call.operand(0).shape[static_cast<std::size_t>(axis)] - 1, 1, [&] {
-              return fmt::format("axis {} has no elements, and {} of none has no value", axis,
-                                 info(call.op).name);
+              return fmt::format("axis {} has no elements, and {} of no elements is undefined",
+                                 axis, info(call.op).name);
             });
   }
   const bool is_index = reduction_result(call.op) == ReductionResult::index;

@@ -5,8 +5,8 @@ namespace heddle::ir {
 Type infer_scan(const Call& call) {
   if (call.operands.empty() || call.operands.size() > 2) {
     fail<ValueError>(call,
-                     "takes what is scanned and, where that is wanted, where to begin anew, "
-                     "not {} operands",
+                     "takes the operand to scan and, optionally, a mask that marks where to "
+                     "restart, not {} operands",
                      call.operands.size());
   }
   check_allowed(call, call.operand(0).dtype);
@@ -14,8 +14,8 @@ Type infer_scan(const Call& call) {
     require_dtype(call, 1, DType::boolean);
     if (call.operand(1).shape != call.operand(0).shape) {
       fail<ShapeError>(call,
-                       "operand 1 says of each element of operand 0 whether to begin anew, and "
-                       "must have its shape; broadcast it");
+                       "operand 1 marks the elements of operand 0 at which the scan restarts, and "
+                       "must have the same shape; broadcast it");
     }
   }
   single_axis(call, call.rank());

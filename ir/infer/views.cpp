@@ -9,7 +9,7 @@ Type infer_reshape(const Call& call) {
   const auto& [dtype, shape] = call.operand(0);
   const Dim from = element_count(shape), to = element_count(call.attributes.shape);
   if (from != to) {
-    fail<ShapeError>(call, "cannot reshape to {}: {} elements are not {}",
+    fail<ShapeError>(call, "cannot reshape to {}: the operand has {} elements, not {}",
                      to_string(call.attributes.shape), from.to_string(), to.to_string());
   }
   return {dtype, call.attributes.shape};
@@ -48,7 +48,7 @@ Type infer_broadcast_to(const Call& call) {
 void check_room(const Call& call, std::size_t axis, Dim room) {
   const Attributes& attributes = call.attributes;
   require(call, Requirement::Breach::index, room, attributes.shape[axis], [&] {
-    return fmt::format("start {} step {} extent {} leaves axis {} of extent {}",
+    return fmt::format("start {} step {} extent {} is out of bounds for axis {} of extent {}",
                        attributes.starts[axis].to_string(), attributes.steps[axis].to_string(),
                        attributes.shape[axis].to_string(), axis,
                        call.operand(0).shape[axis].to_string());
@@ -59,10 +59,9 @@ void check_room(const Call& call, std::size_t axis, Dim room) {
 void check_step(const Call& call, std::size_t axis) {
   const Dim step = call.attributes.steps[axis];
   if (!step.is_non_negative() && !step.is_non_positive()) {
-    fail<ValueError>(call,
-                     "the step {} of axis {} may be positive or negative; only its size may "
-                     "depend on symbols",
-                     step.to_string(), axis);
+    fail<ValueError>(
+        call, "the step {} of axis {} has no known sign; only its magnitude may depend on symbols",
+        step.to_string(), axis);
   }
   require(call, Requirement::Breach::value, (step.is_non_positive() ? Dim(0) - step : step) - 1, 1,
           [&] { return fmt::format("the step of axis {} is 0", axis); });
@@ -119,7 +118,7 @@ Type infer_concatenate(const Call& call) {
     Shape expected = result.shape;
     if (operand.shape.size() == expected.size()) expected[axis] = operand.shape[axis];
     if (operand.shape != expected) {
-      fail<ShapeError>(call, "shapes {} and {} differ elsewhere than along axis {}",
+      fail<ShapeError>(call, "shapes {} and {} must be equal except along axis {}",
                        to_string(call.operand(0).shape), to_string(operand.shape), axis);
     }
     result.shape[axis] += operand.shape[axis];

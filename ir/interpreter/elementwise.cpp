@@ -20,7 +20,7 @@ ElementwiseFunction elementwise_function(Op op, DType dtype) {
     function = float_function(op, dtype);
   }
   if (function == nullptr) {
-    throw InternalError(fmt::format("{} has no meaning for {}", info(op).name, name_of(dtype)));
+    throw InternalError(fmt::format("{} is not defined for {}", info(op).name, name_of(dtype)));
   }
   return function;
 }

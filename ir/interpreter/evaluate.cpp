@@ -205,7 +205,7 @@ HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attr
     case Op::searchsorted_right:
       return search(op, *operands[0], *operands[1], type);
     default:
-      throw InternalError(fmt::format("the interpreter does not know {}", info(op).name));
+      throw InternalError(fmt::format("the interpreter does not implement {}", info(op).name));
   }
 }
 

@@ -80,7 +80,7 @@ void scatter(Op op, DType dtype, const std::byte* values, const std::vector<Axis
     return scatter_of<std::uint32_t>(op, values, indices, region, result, extents);
   if (size_of(dtype) == 8)
     return scatter_of<std::uint64_t>(op, values, indices, region, result, extents);
-  throw InternalError("scatter takes integers of 4 or 8 bytes");
+  throw InternalError("scatter supports integers of 4 or 8 bytes only");
 }
 
 }  // namespace heddle::ir::interpreter

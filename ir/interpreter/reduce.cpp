@@ -76,7 +76,7 @@ ReduceFunction reduce_function(Op op, DType dtype) {
   const ReduceFunction function = with_element(
       dtype, [op]<class T>(std::type_identity<T>) { return reduce_function_of<T>(op); });
   if (function == nullptr) {
-    throw InternalError(fmt::format("{} has no meaning for {}", info(op).name, name_of(dtype)));
+    throw InternalError(fmt::format("{} is not defined for {}", info(op).name, name_of(dtype)));
   }
   return function;
 }

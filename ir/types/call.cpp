@@ -61,7 +61,7 @@ CallRef make_call(const CallOp& op, std::span<const NamedAttribute> attributes,
     const std::size_t position = data.position_of(name);
     const CallAttribute& known = op.attributes[position];
     if (value.index() != known.initial.index())
-      throw InternalError(fmt::format("{}: attribute {} has another type", op.name, name));
+      throw InternalError(fmt::format("{}: attribute {} has a different type", op.name, name));
     const auto* const text = std::get_if<std::string>(&value);
     if (text != nullptr && !known.choices.empty() &&
         std::ranges::find(known.choices, *text) == known.choices.end()) {

@@ -211,7 +211,8 @@ class DimParser {
 SymbolId intern_symbol(std::string_view name) {
   if (!is_name(name)) {
     throw ValueError(fmt::format(
-        "'{}' is not a symbol's name: use letters, digits and _, and begin with no digit", name));
+        "'{}' is not a valid symbol name: use letters, digits and _, and do not begin with a digit",
+        name));
   }
   SymbolTable& table = symbol_table();
   {
@@ -229,7 +230,7 @@ std::string_view symbol_name(SymbolId symbol) {
   SymbolTable& table = symbol_table();
   const std::shared_lock lock(table.mutex);
   const auto index = static_cast<std::size_t>(symbol);
-  if (index >= table.names.size()) throw InternalError(fmt::format("no symbol {}", index));
+  if (index >= table.names.size()) throw InternalError(fmt::format("there is no symbol {}", index));
   return table.names[index];
 }
 

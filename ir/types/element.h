@@ -78,7 +78,7 @@ decltype(auto) with_element(DType dtype, Function&& function) {
     case DType::c128:
       return function(std::type_identity<heddle_scalar::complex128>());
   }
-  throw InternalError("a dtype that does not exist");
+  throw InternalError("invalid dtype");
 }
 
 }  // namespace heddle::ir

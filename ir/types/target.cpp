@@ -116,12 +116,12 @@ Target parse_target(std::string_view text) {
     return row->target;
   }
   const std::vector<std::string_view> words = split_words(text);
-  if (words.size() < 2) fail(text, "no such row");
+  if (words.size() < 2) fail(text, "there is no built-in target of that name");
   Target target;
   if (words[0] == "cuda") {
     target.kind = TargetKind::cuda;
   } else if (words[0] != "host") {
-    fail(text, "it begins with neither cuda nor host");
+    fail(text, "it must begin with cuda or host");
   }
   target.architecture = words[1];
   for (std::size_t i = 2; i < words.size(); ++i) {

@@ -187,7 +187,7 @@ TEST_CASE("statistics tell of hits, misses, compiling and loading, at exit and b
   CHECK(heddle_command(folder, words).error.empty());
   const CommandResult wrong = heddle_command(folder, words, {"HEDDLE_STATISTICS=yes"});
   CHECK(wrong.status == 1);
-  CHECK(has(wrong.error, "HEDDLE_STATISTICS is 'yes', and may be: 0 or 1"));
+  CHECK(has(wrong.error, "HEDDLE_STATISTICS is 'yes'; valid values: 0 or 1"));
 }
 
 TEST_CASE("an entry whose checksum is right and whose content is not is damaged by name") {

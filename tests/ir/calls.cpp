@@ -150,7 +150,7 @@ TEST_CASE("regions nest") {
     head += "%1 = call test.repeat %0 : i64[2] region (%0: i64[2]) -> i64[2] {";
     tail += "return %1\n}";
   }
-  CHECK(failure(head + tail).find("regions nest to at most 32") != std::string::npos);
+  CHECK(failure(head + tail).find("regions may be nested at most 32 deep") != std::string::npos);
 }
 
 TEST_CASE("lines are counted through regions, which have no facts") {
@@ -163,7 +163,7 @@ TEST_CASE("lines are counted through regions, which have no facts") {
   Graph region = parse("func @f(%0: f32[n]) -> f32[n] where n >= 2 {\n  return %0\n}\n");
   CHECK(region.facts.size() == 1);
   CHECK_THROWS_WITH_AS(make_region(region),
-                       "a region has no facts about symbols; state them of the whole graph",
+                       "a region cannot hold facts about symbols; state them on the whole graph",
                        ValueError);
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("what is wrong with a call is said with line and column") {
   CHECK(line("%1, _, _ = call test.extremes %0 {colour = 1} : i64[2], i64[2], bool[]") ==
         "2:35: test.extremes has no attribute 'colour'");
   CHECK(line("%1, _, _ = call test.extremes %0 {axis = 1, axis = 1} : i64[2], i64[2], bool[]") ==
-        "2:45: attribute axis stands twice");
+        "2:45: attribute axis is given twice");
   CHECK(line("%1, _, _ = call test.extremes %0 {mode = \"all\"} : i64[2], i64[2], bool[]") ==
         "2:12: test.extremes: unknown mode 'all'; it is one of both, least, most");
   CHECK(line("%1, _, _ = call test.extremes %0 {weight = \"x\"} : i64[2], i64[2], bool[]")

@@ -69,11 +69,11 @@ TEST_CASE("values are of their variables' forms, or an error that says what is v
     for (const char* value : bad) {
       CAPTURE(value);
       setenv(info.name, value, 1);
-      CHECK_THROWS_WITH_AS(
-          ir::check_environment(),
-          doctest::Contains(
-              (std::string(info.name) + " is '" + value + "', and may be: " + info.values).c_str()),
-          ValueError);
+      CHECK_THROWS_WITH_AS(ir::check_environment(),
+                           doctest::Contains((std::string(info.name) + " is '" + value +
+                                              "'; valid values: " + info.values)
+                                                 .c_str()),
+                           ValueError);
     }
     unsetenv(info.name);
   }

@@ -91,16 +91,18 @@ TEST_CASE("both ends of a symbolic region are required to be inside, and an exte
   %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
   %2 = slice %0 starts=[3] steps=[-1] : f32[n-2]
   return %1, %2
-})") == std::vector<std::string>{
-            "n-5 >= 0, slice(f32[n]): start n-5 step 1 extent 5 leaves axis 0 of extent n",
-            "n-2 >= 0, slice(f32[n]): axis 0 has the negative extent n-2",
-            "-n+6 >= 0, slice(f32[n]): start 3 step -1 extent n-2 leaves axis 0 of extent n",
-            "n-4 >= 0, slice(f32[n]): start 3 step -1 extent n-2 leaves axis 0 of extent n"});
+})") == std::vector<std::string>{"n-5 >= 0, slice(f32[n]): start n-5 step 1 extent 5 is out of "
+                                 "bounds for axis 0 of extent n",
+                                 "n-2 >= 0, slice(f32[n]): axis 0 has the negative extent n-2",
+                                 "-n+6 >= 0, slice(f32[n]): start 3 step -1 extent n-2 is out of "
+                                 "bounds for axis 0 of extent n",
+                                 "n-4 >= 0, slice(f32[n]): start 3 step -1 extent n-2 is out of "
+                                 "bounds for axis 0 of extent n"});
   CHECK(texts(R"(func @f(%0: f32[n], %1: f32[]) -> f32[n] {
   %2 = slice_update %0, %1 starts=[7] steps=[1] shape=[2] : f32[n]
   return %2
 })") == std::vector<std::string>{"n-9 >= 0, slice_update(f32[n], f32[]): start 7 step 1 extent 2 "
-                                 "leaves axis 0 of extent n"});
+                                 "is out of bounds for axis 0 of extent n"});
 }
 
 TEST_CASE("a region without elements may lie anywhere") {
@@ -119,18 +121,20 @@ TEST_CASE("a region without elements may lie anywhere") {
 }
 
 TEST_CASE("reductions without an identity require an element") {
-  CHECK(texts(R"(func @f(%0: f32[n,m,4]) -> (f32[m,4], i64[n,4], f32[n,m], f32[]) {
+  CHECK(
+      texts(R"(func @f(%0: f32[n,m,4]) -> (f32[m,4], i64[n,4], f32[n,m], f32[]) {
   %1 = max %0 axes=[0] : f32[m,4]
   %2 = argmin %0 axes=[1] : i64[n,4]
   %3 = min %0 axes=[2] : f32[n,m]
   %4 = sum %0 axes=[0,1,2] : f32[]
   return %1, %2, %3, %4
-})") == std::vector<std::string>{
-            "n-1 >= 0, max(f32[n,m,4]): axis 0 has no elements, and max of none has no value",
-            "16*m >= 0, max(f32[n,m,4]): the bytes of f32[m,4] do not fit 64 bits",
-            "m-1 >= 0, argmin(f32[n,m,4]): axis 1 has no elements, and argmin of none has no "
-            "value",
-            "32*n >= 0, argmin(f32[n,m,4]): the bytes of i64[n,4] do not fit 64 bits"});
+})") ==
+      std::vector<std::string>{
+          "n-1 >= 0, max(f32[n,m,4]): axis 0 has no elements, and max of no elements is undefined",
+          "16*m >= 0, max(f32[n,m,4]): the size of f32[m,4] in bytes does not fit 64 bits",
+          "m-1 >= 0, argmin(f32[n,m,4]): axis 1 has no elements, and argmin of no elements is "
+          "undefined",
+          "32*n >= 0, argmin(f32[n,m,4]): the size of i64[n,4] in bytes does not fit 64 bits"});
 }
 
 TEST_CASE("a condition is listed once, holds from its bound on, and raises its own error") {
@@ -171,7 +175,8 @@ TEST_CASE("bytes are required to fit, but for what is no larger than a parameter
   return %3
 })"));
   REQUIRE(found.size() == 1);
-  CHECK(found[0].text == "broadcast_to(f32[n]): the bytes of f32[n,n,n] do not fit 64 bits");
+  CHECK(found[0].text ==
+        "broadcast_to(f32[n]): the size of f32[n,n,n] in bytes does not fit 64 bits");
   CHECK(holds(found[0], 1 << 20));
   CHECK_FALSE(holds(found[0], 1 << 21));
   CHECK_THROWS_AS(found[0].raise(""), ShapeError);

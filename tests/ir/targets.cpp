@@ -32,11 +32,11 @@ TEST_CASE("the text of a target names every field") {
 }
 
 TEST_CASE("what is not a target is refused with the list of those that are") {
-  CHECK_THROWS_WITH_AS(
-      parse_target("sm_42"),
-      "'sm_42' is not a target (no such row); built-in targets are: sm_75 sm_80 sm_86 sm_89 sm_90 "
-      "sm_90:h200 sm_100 sm_120 x86-64 x86-64-v2 x86-64-v3 x86-64-v4",
-      ValueError);
+  CHECK_THROWS_WITH_AS(parse_target("sm_42"),
+                       "'sm_42' is not a target (there is no built-in target of that name); "
+                       "built-in targets are: sm_75 sm_80 sm_86 sm_89 sm_90 "
+                       "sm_90:h200 sm_100 sm_120 x86-64 x86-64-v2 x86-64-v3 x86-64-v4",
+                       ValueError);
   for (const char* text : {"", "cuda", "gpu sm_90", "cuda sm_90 sm=x", "cuda sm_90 sm=-1",
                            "cuda sm_90 warp=32", "cuda sm_90 sm=1x"}) {
     CAPTURE(text);

@@ -77,7 +77,7 @@ TEST_CASE("precisions that are none are refused") {
   CHECK(line_failure("%1 = add %0, %0 precision=tf32 : f32[3]").starts_with("ParseError: 2:19: "));
   CHECK(failure("func @f(%0: f64[2,2]) -> f64[2,2] {\n"
                 "  %1 = call matmul %0, %0 {precision = \"tf32\"} : f64[2,2]\n  return %1\n}\n") ==
-        "DTypeError: 2:8: matmul(f64[2,2], f64[2,2]): precision tf32 is a choice of f32 and c64 "
+        "DTypeError: 2:8: matmul(f64[2,2], f64[2,2]): precision tf32 is available for f32 and c64 "
         "only");
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("errors in statements carry line and column") {
   CHECK(line_failure("%1 = sin %0 axes=[0] : f32[3]") ==
         "ParseError: 2:15: expected ':' and the type; sin has no attribute 'axes'");
   CHECK(line_failure("%1 = sum %0 axes=[0] axes=[0] : f32[]") ==
-        "ParseError: 2:24: attribute axes stands twice");
+        "ParseError: 2:24: attribute axes is given twice");
   CHECK(line_failure("%1 = sum %0 axes=[n] : f32[]") ==
         "ParseError: 2:21: expected an integer, not 'n'");
   CHECK(line_failure("%1 = sum %0 axes=0 : f32[]") == "ParseError: 2:20: expected '[', not '0'");
@@ -218,8 +218,9 @@ TEST_CASE("errors in statements carry line and column") {
 }
 
 TEST_CASE("what infer refuses keeps its type and gains the place") {
-  CHECK(line_failure("%1 = reshape %0 : f32[4]") ==
-        "ShapeError: 2:8: reshape(f32[3]): cannot reshape to [4]: 3 elements are not 4");
+  CHECK(
+      line_failure("%1 = reshape %0 : f32[4]") ==
+      "ShapeError: 2:8: reshape(f32[3]): cannot reshape to [4]: the operand has 3 elements, not 4");
   CHECK(line_failure("%1 = bitwise_and %0, %0 : f32[3]").starts_with("DTypeError: 2:8: "));
   CHECK(line_failure("%1 = sum %0 axes=[1] : f32[]").starts_with("IndexError: 2:8: "));
   CHECK(line_failure("%1 = add %0 : f32[3]") ==

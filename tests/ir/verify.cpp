@@ -36,20 +36,20 @@ TEST_CASE_FIXTURE(Fixture, "outputs") {
 
 TEST_CASE_FIXTURE(Fixture, "types are as infer says") {
   node(product).dtype = DType::f64;
-  CHECK_THROWS_WITH_AS(verify(graph),
-                       "graph main is malformed: node 2 (multiply) has type f64[3], but its type "
-                       "rule says f32[3]",
-                       InternalError);
+  CHECK_THROWS_WITH_AS(
+      verify(graph),
+      "graph main is malformed: node 2 (multiply) has type f64[3], but its type rule gives f32[3]",
+      InternalError);
   node(product).dtype = DType::f32;
   node(two).dtype = DType::f64;
-  CHECK_THROWS_WITH_AS(verify(graph),
-                       "graph main is malformed: node 1 (constant) has type f64[], but its type "
-                       "rule says f32[]",
-                       InternalError);
+  CHECK_THROWS_WITH_AS(
+      verify(graph),
+      "graph main is malformed: node 1 (constant) has type f64[], but its type rule gives f32[]",
+      InternalError);
   node(two).dtype = DType::f32;
   node(product).op = Op::sin;
   CHECK_THROWS_WITH_AS(verify(graph),
-                       "graph main is malformed: node 2 (sin) breaks its type rule: sin(f32[3], "
+                       "graph main is malformed: node 2 (sin) violates its type rule: sin(f32[3], "
                        "f32[]): takes 1 operands, not 2",
                        InternalError);
 }
@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(Fixture, "operands come first") {
 TEST_CASE_FIXTURE(Fixture, "parameters stand at their index") {
   attributes(x).index = 1;
   CHECK_THROWS_WITH_AS(verify(graph),
-                       "graph main is malformed: node 0 (parameter) stands at position 0 but has "
+                       "graph main is malformed: node 0 (parameter) is at position 0 but has "
                        "index 1",
                        InternalError);
   attributes(x).index = 0;
@@ -80,7 +80,7 @@ TEST_CASE_FIXTURE(Fixture, "every parameter is listed") {
   const_cast<std::vector<ValueId>&>(graph.parameters()).clear();
   CHECK_THROWS_WITH_AS(verify(graph),
                        "graph main is malformed: node 0 (parameter) has index 0 but is not the "
-                       "parameter there",
+                       "parameter at that index",
                        InternalError);
 }
 
@@ -93,10 +93,10 @@ TEST_CASE_FIXTURE(Fixture, "attributes that an op does not name stay default") {
   Attributes axes;
   axes.axes = {0};
   graph.add(Op::sin, {x}, axes);
-  CHECK_THROWS_WITH_AS(verify(graph),
-                       "graph main is malformed: node 3 (sin) has attributes that its op does not "
-                       "name",
-                       InternalError);
+  CHECK_THROWS_WITH_AS(
+      verify(graph),
+      "graph main is malformed: node 3 (sin) has attributes that its op does not have",
+      InternalError);
 }
 
 TEST_CASE_FIXTURE(Fixture, "facts") {

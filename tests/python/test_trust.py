@@ -72,7 +72,7 @@ def test_values_that_variables_do_not_have():
     result = subprocess.run(
         [sys.executable, "-c", "import heddle as hd; hd.ones(3).tolist()"],
         env={**os.environ, "HEDDLE_GRAPHS": "never"}, capture_output=True, text=True, check=False)
-    assert "HEDDLE_GRAPHS is 'never', and may be: 0 or 1" in result.stderr
+    assert "HEDDLE_GRAPHS is 'never'; valid values: 0 or 1" in result.stderr
     assert result.returncode == 1
 
 

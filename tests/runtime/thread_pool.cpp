@@ -132,7 +132,7 @@ TEST_CASE("HEDDLE_NUM_THREADS sets the number of threads, and nonsense is an err
 }
 
 TEST_CASE("child: no threads" * doctest::skip()) {
-  CHECK_THROWS_WITH_AS(runtime::thread_count(), doctest::Contains("may be: 1 to 4096"),
+  CHECK_THROWS_WITH_AS(runtime::thread_count(), doctest::Contains("valid values: 1 to 4096"),
                        heddle::ValueError);
 }
 
