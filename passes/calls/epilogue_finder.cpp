@@ -40,8 +40,8 @@ constexpr TermRule rules[] = {
     // Only along the last axis: cuBLASLt matrices are column-major, and its bias runs along a
     // column.
     {Term::bias, "bias", false, true, "", false},
-    {Term::relu, "relu", false, false, "may make 0 of NaN", false},
-    {Term::gelu, "gelu", false, true, "computes tanh approximately", true},
+    {Term::relu, "relu", false, false, "may return 0 for NaN", false},
+    {Term::gelu, "gelu", false, true, "approximates tanh", true},
     {Term::narrowing, "cast", false, false, "", false},
 };
 
@@ -212,7 +212,7 @@ bool Matcher::biased(ValueId value) {
       if (!summed(below_reshapes(sum))) return false;
       const ir::Shape& columns = graph_.shape(found.product);
       if (graph_.shape(value).back() == columns.back()) return true;
-      refuse("the vector that is added does not lie along the product's columns");
+      refuse("the added vector does not run along the product's columns");
       return false;
     });
     if (matched && found.bias) return true;
@@ -254,7 +254,9 @@ bool Matcher::summed(ValueId value) {
       terms_.push_back(Term::residual);
       if (!scaled(below_reshapes(sum))) return false;
       if (!is_whole(other, value)) {
-        refuse("what is added is neither a vector along the product's columns nor as large as it");
+        refuse(
+            "the addend is neither a vector along the product's columns nor of the product's "
+            "shape");
         return false;
       }
       // x - c == x + (-1) * c, and c - x == (-1) * x + c, both exactly.
@@ -299,7 +301,7 @@ bool Matcher::scaled(ValueId value) {
 bool Matcher::product(ValueId value) {
   value = below_reshapes(value);
   if (!graph_.is_call_of(value, ir::calls::matmul())) {
-    refuse(fmt::format("{} is in no epilogue", graph_.op_name(value)));
+    refuse(fmt::format("{} is not supported in an epilogue", graph_.op_name(value)));
     return false;
   }
   found.product = value;
@@ -310,7 +312,7 @@ bool Matcher::allowed() {
   const DType dtype = graph_.dtype(found.product);
   const bool half = dtype == DType::f16 || dtype == DType::bf16;
   if (options_.strict) {
-    refuse("strict: every op rounds by itself");
+    refuse("strict mode: every op rounds separately");
     return false;
   }
   for (const Term term : terms_) {
@@ -319,24 +321,26 @@ bool Matcher::allowed() {
     if (is_complex(dtype) || (dtype == DType::f64 && !rule.doubles)) {
       refuse(fmt::format("the library has no {} for {}", rule.name, name_of(dtype)));
     } else if (half && rule.rounds && !options_.approximate) {
-      refuse(fmt::format("{} rounds after every op, and the {} would not (but: approximate)",
-                         name_of(dtype), rule.name));
+      refuse(fmt::format(
+          "{} rounds after every op, but a fused {} would not (allowed in approximate mode)",
+          name_of(dtype), rule.name));
     } else if (!rule.differs.empty() && !options_.approximate &&
                !(lower && rule.lower_precision_allows)) {
-      refuse(fmt::format("the library's {} {} (but: approximate)", rule.name, rule.differs));
+      refuse(fmt::format("the library's {} {} (allowed in approximate mode)", rule.name,
+                         rule.differs));
     } else {
       continue;
     }
     return false;
   }
   if (found.activation == Activation::gelu && !gelu_pays()) {
-    refuse("the library's gelu takes longer than a kernel after the product");
+    refuse("the library's gelu is slower than a separate kernel after the product");
     return false;
   }
   if (!narrows_) return true;
   const DType operands = library_operands(graph_, found.product, true).dtype;
   if (operands == graph_.dtype(found.nodes[0])) return true;
-  refuse("the product's operands are not of the dtype that its result is cast to");
+  refuse("the product's operands do not have the dtype to which its result is cast");
   return false;
 }
 
@@ -382,7 +386,7 @@ std::optional<Epilogue> EpilogueFinder::find(ValueId stored, std::string* reason
   const Epilogue& found = matcher.found;
   for (const ValueId node : hidden) {
     if (node == found.residual || node == found.bias)
-      return refuse("what is added is a step on the way from the product");
+      return refuse("the addend is an intermediate value of the epilogue");
     if (node == stored) continue;
     std::uint32_t used_inside = 0;
     for (const ValueId user : inside) {
@@ -396,7 +400,7 @@ std::optional<Epilogue> EpilogueFinder::find(ValueId stored, std::string* reason
     }
   }
   if (found.residual && !is_stored_anyway(*found.residual)) {
-    return refuse(fmt::format("what is added, %{} {}, would take a step of its own",
+    return refuse(fmt::format("the addend, %{} {}, would need a step of its own",
                               index_of(*found.residual), graph_.op_name(*found.residual)));
   }
   return found;

@@ -20,14 +20,14 @@ std::string name_of_activation(Activation activation) {
 Activation activation_of(const std::string& name) {
   const auto found = std::ranges::find(activation_names, name);
   if (found == activation_names.end())
-    throw InternalError(fmt::format("a product has the unknown activation '{}'", name));
+    throw InternalError(fmt::format("a matrix product has the unknown activation '{}'", name));
   return static_cast<Activation>(found - activation_names.begin());
 }
 
 Precision precision_of(const std::string& name) {
   const std::optional<Precision> precision = precision_from_name(name);
   if (!precision)
-    throw InternalError(fmt::format("a product has the unknown precision '{}'", name));
+    throw InternalError(fmt::format("a matrix product has the unknown precision '{}'", name));
   return *precision;
 }
 
@@ -84,7 +84,7 @@ CallStep to_call(const GemmCall& product) {
 
 GemmCall gemm_of(const CallStep& call) {
   if (call.handler != gemm_handler)
-    throw InternalError(fmt::format("a call of '{}' is read as a product", call.handler));
+    throw InternalError(fmt::format("a call to '{}' is not a matrix product", call.handler));
   GemmCall product;
   product.dtype = call.results.at(0).dtype;
   product.operand_dtype = call.operands.at(0).dtype;

@@ -43,7 +43,7 @@ CallValue step_value(const ir::CallOp& op, const ir::AttributeValue& value) {
                              std::is_same_v<T, std::string>) {
           return one;
         } else {
-          throw InternalError(fmt::format("{}: a list has no place in a step", op.name));
+          throw InternalError(fmt::format("{}: a step cannot hold a list attribute", op.name));
         }
       },
       value);

@@ -97,8 +97,8 @@ void Grouper::make_group(ValueId node) {
   candidate = std::move(*fitted);
   candidate.stored = true;
   if (!ask_families(group, candidate, family, reason)) {
-    throw InternalError("no family takes " + std::string(info(graph_.op(node)).name) + ": " +
-                        reason);
+    throw InternalError("no kernel family accepts " + std::string(info(graph_.op(node)).name) +
+                        ": " + reason);
   }
   result_.groups.push_back(std::move(group));
   add_member(id, candidate, true);
@@ -108,21 +108,21 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
   std::string family, reason;
   Group& group = result_.groups[id];
   if (group.library) {
-    cut(node, id, "library", "a step of its own reads it from memory");
+    cut(node, id, "library", "a library step reads it from memory");
     return false;
   }
   if (id < ahead_.size() && ahead_[id].kept_out.contains(index_of(node))) {
     const std::size_t kept_out = ahead_[id].kept_out.size();
     cut(node, id, "pointwise",
-        fmt::format("the kernel would outgrow {} operations or {} operands; {} here, which moves "
-                    "{:.0f} bytes",
+        fmt::format("the kernel would exceed {} operations or {} operands; a fusion barrier here "
+                    "stores {}, which moves {:.0f} bytes",
                     max_operations, max_operands,
-                    kept_out == 1 ? "1 value crosses" : fmt::format("{} values cross", kept_out),
+                    kept_out == 1 ? "1 value" : fmt::format("{} values", kept_out),
                     ahead_[id].bytes));
     return false;
   }
   if (access(node, id).whole) {
-    cut(node, id, "pointwise", "it is searched, in memory");
+    cut(node, id, "pointwise", "a search reads it from memory");
     return false;
   }
   std::optional<Candidate> joined = candidate(node, id, reason);
@@ -146,14 +146,15 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
     }
     if (!visits_all) {
       cut(node, id, "pointwise",
-          "it is stored for other users, and this kernel does not visit each element once");
+          "other users need it in memory, but this kernel does not visit each element exactly "
+          "once");
       return false;
     }
   }
   if (!recomputing_pays(graph_, *result_.space, group, *joined, options_.target) &&
       !becomes_row_value(node, group, joined->maps[0])) {
     cut(node, id, "pointwise",
-        "each element would be computed again " + std::to_string(joined->maps.size()) +
+        "each element would be recomputed " + std::to_string(joined->maps.size()) +
             " or more times, which costs more than storing it");
     return false;
   }
@@ -199,7 +200,7 @@ std::optional<Candidate> Grouper::candidate(ValueId node, std::uint32_t id, std:
   result.maps = access(node, id).maps;
   result.used_in_inner_loops = access(node, id).used_in_inner_loops;
   if (result.maps.size() > max_maps) {
-    reason = "more different places of it are used than " + std::to_string(max_maps);
+    reason = "it is read at more than " + std::to_string(max_maps) + " different positions";
     return std::nullopt;
   }
   return fit(std::move(result), group, reason);
@@ -311,8 +312,7 @@ const Access& Grouper::access(ValueId node, std::uint32_t group) const {
   const std::vector<Access>& accesses = accesses_[index_of(node)];
   const auto found = std::find_if(accesses.rbegin(), accesses.rend(),
                                   [&](const Access& one) { return one.group == group; });
-  if (found == accesses.rend())
-    throw InternalError("a group is asked for a value that it does not read");
+  if (found == accesses.rend()) throw InternalError("a group does not read the value");
   return *found;
 }
 

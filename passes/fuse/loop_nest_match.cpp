@@ -22,7 +22,7 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
                                          Candidate result, std::string& reason) {
   if (result.maps.size() > 1) {
     reason = "the reduction's result is used at " + std::to_string(result.maps.size()) +
-             " different places, at most 1";
+             " different positions, at most 1";
     return std::nullopt;
   }
   const ir::Attributes& attributes = graph.attributes(result.node);
@@ -55,12 +55,12 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
   std::vector<Dim> inner;
   for (const AtomId loop : result.new_inner) inner.push_back(space.atom(loop).extent);
   if (inner != reduced) {
-    reason = "it reduces over " + ir::to_string(reduced) + ", and the kernel walks " +
-             ir::to_string(inner);
+    reason = "it reduces over " + ir::to_string(reduced) +
+             ", but the kernel's inner loops run over " + ir::to_string(inner);
     return std::nullopt;
   }
   if (!is_bijective(space, result.maps[0], graph.shape(result.node), result.new_outer)) {
-    reason = "its result is not used once a row";
+    reason = "its result is not used exactly once per row";
     return std::nullopt;
   }
   const IndexMap read = operand_map(space, graph, result.node, 0, result.maps[0], result.new_inner);
@@ -78,11 +78,11 @@ std::optional<Candidate> match_scan(const Graph& graph, IndexSpace& space, const
     return std::nullopt;
   };
   const bool is_first = group.scanned.empty();
-  if (is_first && !group.inner.empty()) return refuse("the kernel reduces rows");
+  if (is_first && !group.inner.empty()) return refuse("the kernel already reduces rows");
   if (!is_first && result.used_in_inner_loops) return refuse("its result is scanned again");
   if (result.maps.size() > 1) {
     return refuse("the scan's result is used at " + std::to_string(result.maps.size()) +
-                  " different places, at most 1");
+                  " different positions, at most 1");
   }
   // If the loops were in another order than the axes, accesses would not be contiguous in memory.
   const std::vector<AtomId>& loops = is_first ? group.outer : group.scanned;
@@ -100,7 +100,7 @@ std::optional<Candidate> match_scan(const Graph& graph, IndexSpace& space, const
     return refuse("its result is not used element by element, in the order of its axes");
   }
   if (!is_first && *along != group.inner[0]) {
-    return refuse("the kernel scans another axis than axis " + std::to_string(axis));
+    return refuse("the kernel does not scan axis " + std::to_string(axis));
   }
   result.new_inner = {*along};
   result.new_outer = loops;

@@ -297,7 +297,7 @@ IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, co
         from_count *= from[--from_begin];
       } else {
         throw InternalError("reshape_map: " + ir::to_string(from) +
-                            " has not as many elements as " + ir::to_string(to));
+                            " does not have as many elements as " + ir::to_string(to));
       }
     }
     Index linear;

@@ -32,24 +32,25 @@ std::span<const GraphPass> graph_passes() {
   static const GraphPass passes[] = {
       {"trivial_ops",
        [](const Graph& graph, const PlanOptions&) { return remove_trivial_ops(graph); },
-       "first, so that nothing after it meets reductions and scans over no or one element, or "
-       "empty parts",
+       "first, so that later passes see no reductions or scans over 0 or 1 elements and no empty "
+       "parts of concatenations",
        true},
       {"simplify", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
-       "before calls are lowered, so that transposes next to it have been composed"},
+       "before calls are lowered, so that transposes next to them have been composed"},
       {"calls",
        [](const Graph& graph, const PlanOptions& options) {
          return lower_calls(graph, options.target);
        },
-       "needs to know the target's libraries; before views next to sorts are composed", true},
+       "calls are lowered for the target's libraries, before views next to sorts are composed",
+       true},
       {"trivial_ops_again",
        [](const Graph& graph, const PlanOptions&) { return remove_trivial_ops(graph); },
-       "a lowered product of depth 1 is a sum over one element", true},
+       "a matrix product of depth 1 is lowered to a sum over one element", true},
       {"simplify_again", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
        "lowering leaves reshapes of reshapes and casts of casts"},
       {"split_concatenate",
        [](const Graph& graph, const PlanOptions&) { return split_concatenations(graph); },
-       "once empty parts are gone", true},
+       "after empty parts of concatenations have been removed", true},
   };
   return passes;
 }
@@ -71,7 +72,7 @@ void require_switches(std::span<const std::string> names, std::string_view where
   const std::vector<std::string_view> known = switches();
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    throw ValueError(fmt::format("{}: '{}' cannot be switched off: what can is {}", where, name,
+    throw ValueError(fmt::format("{}: '{}' cannot be switched off; valid names are {}", where, name,
                                  fmt::join(known, ", ")));
   }
 }

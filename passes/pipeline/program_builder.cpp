@@ -186,7 +186,8 @@ void Builder::add_group(const Group& group) {
     if (trial.look_back) return add_look_back_kernel(std::move(trial));
     return trial.split > 1 ? add_split_kernel(trial) : add_kernel(std::move(trial));
   }
-  throw InternalError("no family runs the group of " + std::string(graph_.op_name(group.root)));
+  throw InternalError("no kernel family can run the group of " +
+                      std::string(graph_.op_name(group.root)));
 }
 
 /// Marks operands that share a buffer; one may be an input and another an output.

@@ -146,8 +146,7 @@ void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target&
 
 Verdict Normalization::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                               const ir::Target& target) const {
-  if (ir::is_scan(graph.op(candidate.node)))
-    return Verdict::no("a kernel that reduces does not scan");
+  if (ir::is_scan(graph.op(candidate.node))) return Verdict::no("a reduction kernel cannot scan");
   if (!ir::is_reduction(graph.op(candidate.node)) || !candidate.used_in_inner_loops)
     return within_limits(graph, group, candidate, target);
   const bool blocks = ir::capabilities_of(target).blocks;
@@ -167,7 +166,7 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
     return within_limits(graph, group, candidate, target);
   }
   if (!row.is_constant())
-    return Verdict::no("a row of " + row.to_string() + " elements is not known to fit a block");
+    return Verdict::no("a row of " + row.to_string() + " elements may not fit in a block");
   const auto bytes = static_cast<std::int64_t>(size_of(graph.dtype(reduced)));
   const std::int64_t width =
       candidate.contiguous ? 1 : std::max<std::int64_t>(1, least_column_bytes / bytes);

@@ -47,8 +47,10 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
     return Verdict::no(std::to_string(group.loads) + " operands, at most " +
                        std::to_string(max_operands));
   }
-  if (candidate.stored && group.stored.size() >= max_stores)
-    return Verdict::no(std::to_string(max_stores) + " values to store are as many as it may have");
+  if (candidate.stored && group.stored.size() >= max_stores) {
+    return Verdict::no(std::to_string(group.stored.size() + 1) + " values to store, at most " +
+                       std::to_string(max_stores));
+  }
   // Each part of a concatenation probably needs a read of its own, whatever is computed from it.
   const auto parts = graph.op(candidate.node) == ir::Op::concatenate
                          ? static_cast<int>(graph.operands(candidate.node).size())
@@ -70,7 +72,7 @@ Verdict Pointwise::extend(const Graph& graph, const Group& group, const Candidat
   const bool in_place_root = group.in_place && candidate.node == group.root;
   if (!is_pointwise(op) && !in_place_root)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
-  if (!group.inner.empty()) return Verdict::no("the group walks rows");
+  if (!group.inner.empty()) return Verdict::no("the kernel loops over rows");
   return within_limits(graph, group, candidate, target);
 }
 
@@ -208,7 +210,7 @@ Verdict Piecewise::extend(const Graph& graph, const Group& group, const Candidat
                           const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) {
-    if (!group.inner.empty()) return Verdict::no("the group walks rows");
+    if (!group.inner.empty()) return Verdict::no("the kernel loops over rows");
     return within_limits(graph, group, candidate, target);
   }
   return Pointwise::extend(graph, group, candidate, target);

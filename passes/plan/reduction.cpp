@@ -107,7 +107,7 @@ void schedule_host_rows(KernelPlan& plan, bool columnwise) {
 Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                                 const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
-  if (ir::is_scan(op)) return Verdict::no("a kernel that reduces does not scan");
+  if (ir::is_scan(op)) return Verdict::no("a reduction kernel cannot scan");
   if (ir::is_reduction(op) && candidate.used_in_inner_loops && !group.members.empty()) {
     return Verdict::no("its result is used inside the rows that it reduces");
   }
@@ -130,7 +130,7 @@ bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const
 Verdict Generic::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                         const ir::Target&) const {
   if (ir::is_of_call(graph.op(candidate.node)))
-    return Verdict::no(std::string(graph.op_name(candidate.node)) + " is a step of its own");
+    return Verdict::no(std::string(graph.op_name(candidate.node)) + " needs a step of its own");
   if (!group.members.empty()) return Verdict::no("a generic kernel runs 1 operation");
   return {};
 }

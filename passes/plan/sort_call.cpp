@@ -64,7 +64,7 @@ CallStep to_call(const SortCall& sort) {
 
 SortCall sort_of(const CallStep& call) {
   if (call.handler != sort_handler)
-    throw InternalError(fmt::format("a call of '{}' is read as a sort", call.handler));
+    throw InternalError(fmt::format("a call to '{}' is not a sort", call.handler));
   SortCall sort;
   sort.dtype = call.operands.at(0).dtype;
   sort.indices = call.values.flag("indices");

@@ -19,27 +19,29 @@ class Checker {
       require(input.alignment > 0, "an input's alignment is not positive");
     for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
       const ProgramOutput& output = program_.outputs[i];
-      if (output.input) require(*output.input < program_.inputs.size(), "an output is no input");
-      if (output.output) require(*output.output < i, "an output is one that is not before it");
+      if (output.input)
+        require(*output.input < program_.inputs.size(), "an output refers to an unknown input");
+      if (output.output)
+        require(*output.output < i, "an output refers to an output that does not come before it");
     }
     for (const Temporary& temporary : program_.temporaries) {
       require(temporary.first_step <= temporary.last_step &&
                   temporary.last_step < program_.steps.size(),
-              "a temporary lives in steps that are not there");
+              "a temporary refers to unknown steps");
     }
     for (const ir::Requirement& one : program_.requirements)
-      require(one.breach <= ir::Requirement::Breach::bytes, "a requirement is of an unknown kind");
+      require(one.breach <= ir::Requirement::Breach::bytes, "a requirement has an unknown kind");
     for (const Step& each : program_.steps) step(each, nullptr);
   }
 
  private:
   void array_input(std::uint32_t index) const {
     require(index < program_.inputs.size() && !program_.inputs[index].scalar,
-            "an array is no input");
+            "an array refers to an unknown array input");
   }
   void scalar_input(std::uint32_t index) const {
     require(index < program_.inputs.size() && program_.inputs[index].scalar,
-            "a scalar is no input");
+            "a scalar refers to an unknown scalar input");
   }
 
   void buffer(const BufferRef& buffer, const Fallback* fallback) const {
@@ -47,14 +49,16 @@ class Checker {
       case BufferRef::Kind::input:
         return array_input(buffer.index);
       case BufferRef::Kind::output:
-        return require(buffer.index < program_.outputs.size(), "a buffer is no output");
+        return require(buffer.index < program_.outputs.size(),
+                       "a buffer refers to an unknown output");
       case BufferRef::Kind::temporary:
-        return require(buffer.index < program_.temporaries.size(), "a buffer is no temporary");
+        return require(buffer.index < program_.temporaries.size(),
+                       "a buffer refers to an unknown temporary");
       case BufferRef::Kind::fallback:
         return require(fallback != nullptr && buffer.index < fallback->buffers.size(),
-                       "a buffer is none of a fallback");
+                       "a buffer refers to an unknown buffer of a fallback");
     }
-    require(false, "a buffer is of an unknown kind");
+    require(false, "a buffer has an unknown kind");
   }
 
   void kernel(const KernelStep& kernel, const Fallback* fallback) const {
@@ -63,12 +67,12 @@ class Checker {
         kernel.block[0] > 0 && kernel.block[1] > 0 && kernel.cluster > 0 && kernel.host_grain > 0,
         "a launch has no threads");
     for (const GridExtent& extent : kernel.grid)
-      require(extent.per_block > 0 && extent.most >= 0, "a grid has no extent");
+      require(extent.per_block > 0 && extent.most >= 0, "a grid has an invalid extent");
     for (const Parameter& parameter : kernel.parameters) {
       switch (parameter.kind) {
         case Parameter::Kind::buffer:
           buffer(parameter.buffer, fallback);
-          require(parameter.cleared >= 0, "a buffer is cleared for less than nothing");
+          require(parameter.cleared >= 0, "a buffer has a negative size to clear");
           continue;
         case Parameter::Kind::scalar:
           scalar_input(parameter.scalar);
@@ -76,7 +80,7 @@ class Checker {
         case Parameter::Kind::size:
           continue;
       }
-      require(false, "a parameter is of an unknown kind");
+      require(false, "a parameter has an unknown kind");
     }
   }
 
@@ -89,7 +93,7 @@ class Checker {
     }
     for (const CallAlias& alias : call.aliases) {
       require(alias.result < call.results.size() && alias.operand < call.operands.size(),
-              "a call shares memory that it does not have");
+              "a call's alias refers to an unknown operand or result");
     }
     for (const auto& [name, value] : call.values.all()) {
       const auto* const factor = std::get_if<Factor>(&value);

@@ -14,10 +14,10 @@ template <class T>
 const T& CallValues::get(std::string_view name) const {
   const auto found = values_.find(name);
   if (found == values_.end())
-    throw InternalError(fmt::format("a call has no value '{}' that its handler reads", name));
+    throw InternalError(fmt::format("a call lacks the value '{}', which its handler reads", name));
   if (const T* const value = std::get_if<T>(&found->second)) return *value;
   throw InternalError(
-      fmt::format("the value '{}' of a call is not of the type that its handler reads", name));
+      fmt::format("the value '{}' of a call does not have the type that its handler reads", name));
 }
 
 template const bool& CallValues::get(std::string_view) const;

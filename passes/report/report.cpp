@@ -180,7 +180,7 @@ class PlanReport {
       for (const BufferRef& scratch : call->scratch) hold(scratch, root, true);
     } else if (const FillStep* const fill = step.fill()) {
       shown.kind = "zero";
-      shown.what = fmt::format("{} bytes of 0", fill->bytes.to_string());
+      shown.what = fmt::format("{} bytes with 0", fill->bytes.to_string());
       hold(fill->buffer, root, false);
     }
   }

@@ -66,7 +66,7 @@ class Text {
 
   void kernel(const ReportKernel& kernel) {
     add("  {}: {} [{}]{}\n", kernel.name, kernel.plan, kernel.family,
-        kernel.is_fallback ? " stands by, for when the library refuses" : "");
+        kernel.is_fallback ? " (fallback, runs if the library refuses)" : "");
     if (!kernel.resources) return;
     add("    {} registers, {} bytes of shared memory, {} of local memory\n",
         kernel.resources->registers, kernel.resources->shared_bytes, kernel.resources->local_bytes);

@@ -171,7 +171,7 @@ TEST_CASE("an epilogue moves less memory, and can be switched off") {
       "  %3 = call matmul %0, %1 : f32[512,512]\n  %4 = add %3, %2 : f32[512,512]\n"
       "  return %4\n}\n";
   CHECK(contains(explained(text), "program f: 1 groups, 0 kernels\n"));
-  CHECK(contains(explained(text), "stands by, for when the library refuses"));
+  CHECK(contains(explained(text), "fallback, runs if the library refuses"));
   CHECK(contains(explained(text), "(1.00 times)"));
   CHECK(contains(explained(text, {.disabled = {"epilogue"}}), "(1.67 times)"));
   CHECK(!contains(explained(text, {.disabled = {"epilogue"}}), "in one step"));

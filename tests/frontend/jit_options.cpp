@@ -10,7 +10,7 @@ TEST_CASE("what cannot be switched off is an error that lists what can") {
     CAPTURE(name);
     CHECK_THROWS_WITH_AS(
         jit(f, {.name = "f", .disable = {"symbols", name}}),
-        doctest::Contains("cannot be switched off: what can is epilogue, in_place, "
+        doctest::Contains("cannot be switched off; valid names are epilogue, in_place, "
                           "symbols, radix_sort, merge_sort, "),
         ValueError);
   }

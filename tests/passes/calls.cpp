@@ -181,17 +181,19 @@ TEST_CASE("a program that names what it does not have is not read") {
   };
   using Damage = void (*)(Program&);
   const std::pair<const char*, Damage> cases[] = {
-      {"an array is no input", [](Program& p) { p.inputs.clear(); }},
-      {"an array is no input", [](Program& p) { p.inputs[0].scalar = true; }},
-      {"a scalar is no input", [](Program& p) { p.inputs[1].scalar = false; }},
-      {"a buffer is no temporary", [](Program& p) { p.temporaries.clear(); }},
+      {"an array refers to an unknown array input", [](Program& p) { p.inputs.clear(); }},
+      {"an array refers to an unknown array input", [](Program& p) { p.inputs[0].scalar = true; }},
+      {"a scalar refers to an unknown scalar input",
+       [](Program& p) { p.inputs[1].scalar = false; }},
+      {"a buffer refers to an unknown temporary", [](Program& p) { p.temporaries.clear(); }},
       {"unknown kernel", [](Program& p) { p.kernel_names.pop_back(); }},
-      {"steps that are not there", [](Program& p) { p.temporaries[0].last_step = 1; }},
-      {"not before it", [](Program& p) { p.outputs[0].output = 0; }},
-      {"an output is no input", [](Program& p) { p.outputs[0].input = 2; }},
+      {"a temporary refers to unknown steps", [](Program& p) { p.temporaries[0].last_step = 1; }},
+      {"does not come before it", [](Program& p) { p.outputs[0].output = 0; }},
+      {"an output refers to an unknown input", [](Program& p) { p.outputs[0].input = 2; }},
       {"alignment is not positive", [](Program& p) { p.inputs[0].alignment = 0; }},
-      {"does not have", [](Program& p) { p.steps[0].call()->aliases = {{7, 0}}; }},
-      {"a buffer is none of a fallback",
+      {"refers to an unknown operand or result",
+       [](Program& p) { p.steps[0].call()->aliases = {{7, 0}}; }},
+      {"a buffer refers to an unknown buffer of a fallback",
        [](Program& p) { p.steps[0].call()->fallback->buffers.clear(); }},
       {"a fallback has a fallback",
        [](Program& p) {

@@ -74,14 +74,15 @@ TEST_CASE("groups list their nodes, and mark what they store") {
 TEST_CASE("a cut names the nearest family, the limit, and its number") {
   CHECK(contains(explained(wide_softmax, "sm_80"),
                  "nearest family normalization: a row of 262144 elements, at most 16384"));
-  CHECK(contains(explained(digits), "it reduces over [64], and the kernel walks [900]"));
+  CHECK(contains(explained(digits),
+                 "it reduces over [64], but the kernel's inner loops run over [900]"));
   CHECK(contains(explained(dense_layer), "%3 matmul") == true);
   const std::string rows = R"(func @main(%0: f32[n,m]) -> f32[n,m] {
   %1 = max %0 axes=[1] keepdims : f32[n,1]
   %2 = subtract %0, %1 : f32[n,m]
   return %2
 })";
-  CHECK(contains(explained(rows), "a row of m elements is not known to fit a block"));
+  CHECK(contains(explained(rows), "a row of m elements may not fit in a block"));
   CHECK(contains(explained(standardize, "sm_80"),
                  "nearest family normalization: a column of 8192 elements, at most 2048"));
   CHECK(contains(explained(standardize, host_target),
@@ -95,8 +96,9 @@ TEST_CASE("limits on operations and operands cut with their numbers") {
   many.outputs = {value};
   const auto operations = passes::plan_program(many, {ir::parse_target(cuda_target), {}, {}, {}});
   CHECK(operations.kernels.size() == 3);
-  CHECK(contains(passes::explain(operations), "would outgrow 1024 operations or 64 operands"));
-  CHECK(contains(passes::explain(operations), "1 value crosses here, which moves 512 bytes"));
+  CHECK(contains(passes::explain(operations), "would exceed 1024 operations or 64 operands"));
+  CHECK(contains(passes::explain(operations),
+                 "a fusion barrier here stores 1 value, which moves 512 bytes"));
 
   ir::Graph wide;
   ir::ValueId sum = wide.parameter(DType::f32, {64});
@@ -105,7 +107,7 @@ TEST_CASE("limits on operations and operands cut with their numbers") {
   wide.outputs = {sum};
   const auto operands = passes::plan_program(wide, {ir::parse_target(cuda_target), {}, {}, {}});
   CHECK(operands.kernels.size() == 2);
-  CHECK(contains(passes::explain(operands), "would outgrow 1024 operations or 64 operands"));
+  CHECK(contains(passes::explain(operands), "would exceed 1024 operations or 64 operands"));
   for (const passes::KernelPlan& kernel : operands.kernels) CHECK(kernel.operands.size() <= 68);
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("a search is part of the kernel that uses it, and what it searches is 
   for (const char* target : {cuda_target, host_target}) {
     const PlannedProgram planned = plan(text, target);
     CHECK(planned.kernels.size() == 2);
-    CHECK(contains(explain(planned), "it is searched, in memory"));
+    CHECK(contains(explain(planned), "a search reads it from memory"));
   }
 }
 

@@ -80,7 +80,7 @@ def test_options_of_jit_that_name_nothing():
     def f(x, y=None):
         return x + 1
 
-    with pytest.raises(ValueError, match="what can is epilogue, in_place, symbols"):
+    with pytest.raises(ValueError, match="valid names are epilogue, in_place, symbols"):
         hd.jit(f, disable=("fusion",))
     with pytest.raises(ValueError, match="argument 2, and the function has 2 by position"):
         hd.jit(f, donate=(2,))

@@ -142,8 +142,9 @@ TEST_CASE("child: switches" * doctest::skip()) {
 TEST_CASE("child: no switch" * doctest::skip()) {
   CHECK_THROWS_WITH_AS(
       with_environment({}),
-      doctest::Contains("HEDDLE_DISABLE: 'fusion' cannot be switched off: what can is epilogue, "
-                        "in_place, symbols, radix_sort, merge_sort, "),
+      doctest::Contains(
+          "HEDDLE_DISABLE: 'fusion' cannot be switched off; valid names are epilogue, "
+          "in_place, symbols, radix_sort, merge_sort, "),
       ValueError);
 }
 
