@@ -133,7 +133,7 @@ std::string Body::operand_type(const passes::KernelOperand& operand) const {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     if (plan_.reductions[i].source == operand.value) return fmt::format("R{}::State", i);
   }
-  throw InternalError("partials of a reduction that the kernel does not have");
+  throw InternalError("the kernel does not have the reduction of these partials");
 }
 
 std::string Body::constant(DType dtype, ir::ElementBits bits) {

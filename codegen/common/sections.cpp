@@ -77,7 +77,7 @@ std::vector<Section> sorted_by_needs(std::vector<Section> sections) {
   auto visit = [&](auto&& self, std::size_t i) -> void {
     if (states[i] == State::done) return;
     if (states[i] == State::open) {
-      throw InternalError(fmt::format("library section {} needs itself", sections[i].name));
+      throw InternalError(fmt::format("library section {} depends on itself", sections[i].name));
     }
     states[i] = State::open;
     for (auto need : sections[i].needs) {

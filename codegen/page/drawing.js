@@ -6,10 +6,10 @@ const node_height = 36, layer_gap = 26, node_gap = 14;
 function drawing() {
   const legend = element('div', {class: 'legend'}, report.groups.map(group_badge));
   const note =
-      'Dashed arrows are cuts between groups; a bar below a node marks a value that goes to memory.';
+      'Dashed arrows are fusion barriers; a bar below a node marks a value that is stored in memory.';
   if (graph.nodes.length > most_drawn) {
     return section(
-        'graph', 'Graph', 'Too large to draw at ' + graph.nodes.length + ' nodes.', legend,
+        'graph', 'Graph', 'Too large to draw: ' + graph.nodes.length + ' nodes.', legend,
         node_list());
   }
   return section(

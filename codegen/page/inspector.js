@@ -28,7 +28,7 @@ function heading(group, kernel, step) {
       element('h2', {}, element('span', {class: 'swatch'}), element('code', {}, title)),
       element(
           'p', {class: 'note'}, 'group ' + group.id + ', ' + group_name(group),
-          kernel && kernel.stands_by && ': only runs where the library refuses'));
+          kernel && kernel.stands_by && ': fallback, runs if the library refuses'));
 }
 
 function kernel_tabs(step) {
@@ -59,7 +59,8 @@ function facts(kernel, step) {
     add('registers', String(used.registers));
     add('shared memory',
         used.shared_bytes + ' B' +
-            (step && step.shared_bytes ? ' + ' + step.shared_bytes + ' B asked for' : ''));
+            (step && step.shared_bytes ? ' + ' + step.shared_bytes + ' B requested at launch' :
+                                         ''));
     add('local memory', used.local_bytes + ' B');
     add('machine code', bytes(used.code_bytes));
   }

@@ -7,9 +7,9 @@ function memory() {
 }
 
 function memory_note() {
-  if (!report.temporaries.length) return 'Nothing is kept between steps.';
+  if (!report.temporaries.length) return 'There are no temporaries.';
   if (report.arena_bytes === null)
-    return 'Sizes are expressions, so that the arena is planned at launch: no picture.';
+    return 'Sizes are symbolic: the arena is laid out at launch, so there is no picture.';
   const sum = report.temporaries.reduce((total, one) => total + one.bytes.value, 0);
   return 'Temporaries of ' + bytes(sum) + ' share an arena of ' + bytes(report.arena_bytes) + '.';
 }
@@ -78,7 +78,7 @@ function arena_picture() {
         height: top + height + axis,
         viewBox: `0 0 ${width} ${top + height + axis}`,
         role: 'group',
-        'aria-label': 'Temporaries over steps and their places in the arena'
+        'aria-label': 'Temporaries by step and their offsets in the arena'
       },
       ticks, columns, rectangles);
   return element('div', {class: 'scroll'}, arrows(picture, 'g.temporary'));
@@ -145,10 +145,10 @@ function arrays_table() {
                           [
                             input.scalar && 'passed by value',
                             input.donated &&
-                                (taken.has(index) ? 'donated, and an output\'s' :
-                                                    'donated, and not used'),
+                                (taken.has(index) ? 'donated, reused for an output' :
+                                                    'donated, not reused'),
                             !input.scalar && input.alignment < 16 &&
-                                'at any multiple of ' + input.alignment + ' bytes'
+                                'aligned to ' + input.alignment + ' bytes'
                           ])),
               report.outputs.map(
                   (output, index) => row('output ' + index, 'output ' + index, output, [

@@ -68,7 +68,7 @@ std::string to_html(const passes::Report& report) {
   }
   const std::size_t text = page.find("<!-- text -->"), json = page.find("<!-- report -->");
   if (text == std::string::npos || json == std::string::npos || json < text)
-    throw InternalError("the page has no places for its report");
+    throw InternalError("the page has no placeholders for its report");
   put(page, "<!-- report -->", for_script(passes::to_json(report)));
   page.replace(text, std::string_view("<!-- text -->").size(), for_text(passes::to_text(report)));
   return page;

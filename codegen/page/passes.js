@@ -47,20 +47,20 @@ function count_changes(changes) {
     removed > 0 && element('span', {class: 'removed', title: removed + ' removed'}, '−' + removed),
     added > 0 && element('span', {class: 'added', title: added + ' added'}, '+' + added),
     rewired > 0 &&
-        element('span', {class: 'rewired', title: rewired + ' on other operands'}, '~' + rewired)
+        element('span', {class: 'rewired', title: rewired + ' with other operands'}, '~' + rewired)
   ].filter(Boolean);
 }
 
 function recorded() {
   return [
-    element('p', {class: 'note'}, 'What the program was before any pass.'),
+    element('p', {class: 'note'}, 'The program before any pass.'),
     code_lines(report.graphs[0].nodes.map((node) => ({kind: '', node})))
   ];
 }
 
 function changes_of(pass) {
   const why = element(
-      'p', {class: 'why'}, element('b', {}, pass.name), ' stands here: ', pass.why, '.',
+      'p', {class: 'why'}, element('b', {}, pass.name), ' runs at this point: ', pass.why, '.',
       pass.required && element('span', {class: 'note'}, ' Cannot be switched off.'));
   if (!pass.ran) return [why, element('p', {class: 'empty'}, 'It was switched off.')];
   if (!pass.changes.length) return [why, element('p', {class: 'empty'}, 'It changed nothing.')];
@@ -115,6 +115,6 @@ function fold(lines) {
       'li', {class: 'fold'},
       element(
           'button', {type: 'button', class: 'quiet', onclick: () => item.replaceWith(...lines)},
-          lines.length + ' lines stay the same'));
+          lines.length + ' unchanged lines'));
   return item;
 }

@@ -12,15 +12,16 @@ function steps() {
               'tr', {}, element('th', {scope: 'col'}, 'step'),
               coded &&
                   [
-                    number('regs', 'registers a thread'), number('shared', 'shared memory a block'),
-                    number('local', 'local memory a thread: spills and indexed arrays')
+                    number('regs', 'registers per thread'),
+                    number('shared', 'shared memory per block'),
+                    number('local', 'local memory per thread: spills and indexed arrays')
                   ],
-              number('bytes', 'of global memory, each element once'),
-              number('flops', 'floating point operations'), number('fl/B', 'flops a byte'),
+              number('bytes', 'of global memory, counting each element once'),
+              number('flops', 'floating point operations'), number('fl/B', 'flops per byte'),
               timed &&
                   [
                     number('time', 'on the device'),
-                    number('of copy', 'of the rate of ' + report.run.ceiling.origin)
+                    number('of copy', 'percentage of the rate of ' + report.run.ceiling.origin)
                   ])),
       element('tbody', {}, report.steps.map((step, index) => step_row(step, index, coded, timed))));
   arrows(table, 'tbody tr');
@@ -33,7 +34,7 @@ function steps() {
     report.no_resources,
     timed &&
         'A copy moves ' + bytes(report.run.ceiling.bytes_per_second) +
-            '/s: ' + report.run.ceiling.origin + '. What lies in caches may be faster.'
+            '/s: ' + report.run.ceiling.origin + '. Data in caches may be read faster.'
   ].filter(Boolean).join(' ');
   return section(
       'steps', 'Steps', note,
@@ -90,8 +91,8 @@ function share(part) {
 function cuts() {
   if (!report.cuts.length) return null;
   return section(
-      'cuts', 'Cuts',
-      'Why a node did not join the group that uses it: the nearest family, and the limit it met.',
+      'cuts', 'Fusion barriers',
+      'Why a node did not join the group that uses it: the nearest kernel family, and its reason.',
       element(
           'div', {class: 'scroll'},
           element(
@@ -100,7 +101,7 @@ function cuts() {
                   'thead', {},
                   element(
                       'tr', {},
-                      ['node', 'stays out of', 'nearest family', 'limit'].map(
+                      ['node', 'does not join', 'nearest family', 'reason'].map(
                           (name) => element('th', {scope: 'col'}, name)))),
               element(
                   'tbody', {},

@@ -20,10 +20,10 @@ function summary() {
         tile(
             'bytes moved', quantity(report.bytes_moved, bytes),
             report.bytes_over_fewest !== null &&
-                report.bytes_over_fewest.toFixed(2) + ' × the fewest'),
+                report.bytes_over_fewest.toFixed(2) + ' × the fewest possible'),
         tile(
             'flops', quantity(report.flops, count),
-            report.flops_a_byte !== null && report.flops_a_byte.toFixed(2) + ' a byte'),
+            report.flops_a_byte !== null && report.flops_a_byte.toFixed(2) + ' per byte'),
         tile(
             'temporaries',
             report.temporaries.length === 0 ? 'none' :
@@ -32,7 +32,7 @@ function summary() {
             report.temporaries.length > 0 && report.temporaries.length + ' in one arena'),
         report.run &&
             tile(
-                'a run', microseconds(report.run.microseconds),
+                'one run', microseconds(report.run.microseconds),
                 report.run.device + ', median of ' + report.run.runs)),
   ];
 }
