@@ -180,7 +180,7 @@ class Search {
       any = true;
       if (void* handle = try_file((folder / name).string())) return handle;
     }
-    if (!any) report_.attempts.push_back({folder.string(), "has none of these"});
+    if (!any) report_.attempts.push_back({folder.string(), "contains none of these files"});
     return nullptr;
   }
 

@@ -68,7 +68,7 @@ void sweep(const std::string& path) {
   if (may_be_swept(folder) && flock(folder, LOCK_EX | LOCK_NB) == 0) {
     std::error_code failure;
     fs::remove_all(path, failure);
-    log().debug("{}, which a process had left, {}", path,
+    log().debug("{}, left by an ended process, {}", path,
                 failure ? "cannot be removed: " + failure.message() : "was removed");
   }
   close(folder);
@@ -94,11 +94,11 @@ std::string make_temporary_folder(std::string_view start) {
     if (mkdtemp(path.data()) != nullptr) {
       static std::once_flag warned;
       if (first_error != 0)
-        std::call_once(warned, [&] { log().warn("{}: {} is used", tried, root); });
+        std::call_once(warned, [&] { log().warn("{}; {} is used instead", tried, root); });
       return path;
     }
     if (first_error == 0) first_error = errno;
-    tried += fmt::format("{}no folder can be made in {} ({})", tried.empty() ? "" : ", ", root,
+    tried += fmt::format("{}no folder can be created in {} ({})", tried.empty() ? "" : ", ", root,
                          std::strerror(errno));
   }
   throw std::system_error(first_error, std::generic_category(), tried);

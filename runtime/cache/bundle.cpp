@@ -29,7 +29,8 @@ bool begins_as_shipped(std::string_view prefix, std::uint64_t) {
 }
 
 FileError no_bundle(const std::string& path, std::string_view why) {
-  return FileError(fmt::format("{} is no bundle of `heddle cache export`: {}", path, why));
+  return FileError(
+      fmt::format("{} is not a bundle written by `heddle cache export`: {}", path, why));
 }
 
 }  // namespace
@@ -38,9 +39,10 @@ namespace {
 
 /// The reason why a shipped file is refused; empty if it may be read.
 std::string why_not_read(const std::string& path, const FileFacts& facts, std::uint64_t most) {
-  if (!facts.regular) return fmt::format("{} is no regular file", path);
+  if (!facts.regular) return fmt::format("{} is not a regular file", path);
   if (facts.bytes <= most) return {};
-  return fmt::format("{} has {} bytes, and {} bytes of memory are free", path, facts.bytes, most);
+  return fmt::format("{} has {} bytes, but only {} bytes of memory are free", path, facts.bytes,
+                     most);
 }
 
 void require_trust(const std::string& path, const FileFacts& facts) {
@@ -48,10 +50,10 @@ void require_trust(const std::string& path, const FileFacts& facts) {
   if (why.empty()) why = why_foreign_folder(path);
   if (why.empty()) return;
   throw TrustError(fmt::format(
-      "{} is not loaded, as it holds code that would be executed, and others may have written it: "
-      "{}. Make the file yours or root's (chown) and it and its folder writable by nobody else "
-      "(chmod go-w); or, where you trust all who may write it, say so: Trust::anyone, in Python "
-      "trust=True, on the command line --trust, or HEDDLE_CACHE_TRUST=1",
+      "{} is not loaded: it contains code that would be executed, and other users may have written "
+      "it: {}. Change the owner to you or root (chown), and let nobody else write to the file and "
+      "its folder (chmod go-w). If you trust everyone who can write to it, use Trust::anyone, in "
+      "Python trust=True, on the command line --trust, or HEDDLE_CACHE_TRUST=1",
       path, why));
 }
 
@@ -73,23 +75,24 @@ std::string read_shipped(const std::string& path, Foreign foreign) {
   const std::optional<std::string_view> content = opened(signer, bytes);
   if (!content) {
     throw TrustError(fmt::format(
-        "{} is not loaded, as it holds code that would be executed, and HEDDLE_CACHE_KEY has not "
-        "signed it ({}). Write it anew where that key is set, or unset HEDDLE_CACHE_KEY",
+        "{} is not loaded: it contains code that would be executed, and it is not signed with "
+        "HEDDLE_CACHE_KEY ({}). Write it again with that key set, or unset HEDDLE_CACHE_KEY",
         path, owner_and_mode(facts)));
   }
   return content->size() == bytes.size() ? std::move(bytes) : std::string(*content);
 }
 
 Bundle::Bundle(std::string bytes, const std::string& path) : bytes_(std::move(bytes)), path_(path) {
-  if (!bytes_.starts_with(magic)) throw no_bundle(path, "it begins otherwise");
+  if (!bytes_.starts_with(magic)) throw no_bundle(path, "its header is wrong");
   for (std::uint64_t at = magic.size(); at < bytes_.size();) {
     std::uint64_t length = 0;
-    if (bytes_.size() - at < sizeof length) throw no_bundle(path, "it is cut off");
+    if (bytes_.size() - at < sizeof length) throw no_bundle(path, "it is truncated");
     std::memcpy(&length, bytes_.data() + at, sizeof length);
     at += sizeof length;
-    if (bytes_.size() - at < length) throw no_bundle(path, "it is cut off");
+    if (bytes_.size() - at < length) throw no_bundle(path, "it is truncated");
     const auto key = peek_key_text(std::string_view(bytes_).substr(at, length), length);
-    if (!key) throw no_bundle(path, fmt::format("at byte {} is no entry of this version", at));
+    if (!key)
+      throw no_bundle(path, fmt::format("there is no entry of this version at byte {}", at));
     order_.push_back({at, length});
     places_[ir::Hasher().bytes(*key).finish()] = order_.back();
     at += length;

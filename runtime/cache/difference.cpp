@@ -64,7 +64,7 @@ std::string compare_lines(std::string_view wanted, std::string_view found) {
     ++behind;
   }
   while (behind > 0 && !separates(wanted[wanted.size() - behind])) --behind;
-  return fmt::format("{} is wanted, it has {}", part_of(wanted, before, behind),
+  return fmt::format("expected {}, found {}", part_of(wanted, before, behind),
                      part_of(found, before, behind));
 }
 
@@ -99,8 +99,8 @@ double share_missing(std::string_view text, std::string_view other) {
 }  // namespace
 
 std::string FieldDifference::to_string() const {
-  if (!wanted) return fmt::format("{} (which it has, and is not wanted)", name);
-  if (!found) return fmt::format("{} (which it has not)", name);
+  if (!wanted) return fmt::format("{} (not expected, but present)", name);
+  if (!found) return fmt::format("{} (missing)", name);
   const std::vector<std::string_view> left = lines_of(*wanted), right = lines_of(*found);
   if (left.size() < 2 && right.size() < 2)
     return fmt::format("{} ({})", name, compare_lines(*wanted, *found));

@@ -38,11 +38,11 @@ class Nearest {
 
   std::string text() const {
     if (count_ == 0) return fmt::format("there is no {} to compare with", kind_);
-    if (differences_.empty()) return fmt::format("{} has this very key", path_);
+    if (differences_.empty()) return fmt::format("{} has exactly this key", path_);
     std::string fields;
     for (const FieldDifference& each : differences_)
       fields += (fields.empty() ? "" : ", ") + each.to_string();
-    return fmt::format("the nearest {} of {}, {}, differs in: {}", kind_, count_, path_, fields);
+    return fmt::format("the nearest {} (of {}), {}, differs in: {}", kind_, count_, path_, fields);
   }
 
  private:

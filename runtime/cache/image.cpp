@@ -28,7 +28,7 @@ ProgramImage decode_program_image(std::string_view bytes) {
     if (newline == std::string_view::npos || newline > 12)
       throw ParseError("program image: no header");
     const std::size_t size = std::stoull(std::string(bytes.substr(0, newline)));
-    if (size > bytes.size() - newline - 1) throw ParseError("program image: header is cut off");
+    if (size > bytes.size() - newline - 1) throw ParseError("program image: header is truncated");
     const Json header = Json::parse(bytes.substr(newline + 1, size));
     ProgramImage image;
     image.program = passes::program_from_json(header.at("program").get<std::string>());
@@ -38,7 +38,7 @@ ProgramImage decode_program_image(std::string_view bytes) {
       module.kind = static_cast<cache::PayloadKind>(entry.at("kind").get<int>());
       module.kernels = entry.at("kernels").get<std::vector<std::string>>();
       const std::size_t length = entry.at("bytes");
-      if (length > bytes.size() - offset) throw ParseError("program image: a module is cut off");
+      if (length > bytes.size() - offset) throw ParseError("program image: a module is truncated");
       module.bytes = bytes.substr(offset, length);
       offset += length;
       image.modules.push_back(std::move(module));
@@ -49,7 +49,7 @@ ProgramImage decode_program_image(std::string_view bytes) {
   } catch (const std::logic_error&) {
     throw ParseError("program image: no length");
   } catch (const std::bad_alloc&) {
-    throw ParseError("program image: there is no memory for it");
+    throw ParseError("program image: out of memory");
   }
 }
 

@@ -24,11 +24,11 @@ static_assert(magic.size() + code_bytes == signature_bytes);
 constexpr std::size_t fewest_digits = 32;
 
 [[noreturn]] void refuse(std::string_view why) {
-  throw TrustError(fmt::format(
-      "HEDDLE_CACHE_KEY {}. It is a key of at least {} hexadecimal digits, an even number, or the "
-      "path, with a '/', of a file that holds them and that only its owner and group may read; "
-      "`openssl rand -hex 32` makes a key",
-      why, fewest_digits));
+  throw TrustError(
+      fmt::format("HEDDLE_CACHE_KEY {}. It must be a key of at least {} hexadecimal digits, an "
+                  "even number, or the path (with a '/') of a file that contains them and that "
+                  "only its owner and group can read; `openssl rand -hex 32` makes a key",
+                  why, fewest_digits));
 }
 
 /// Decodes hexadecimal digits; nullopt for other text.
@@ -50,13 +50,12 @@ std::string text_of_key_file(const std::string& path) {
   FileFacts facts;
   if (const int error = read_file(path, largest, text, facts))
     refuse(fmt::format("names {}: {}", path, std::strerror(error)));
-  if (!facts.regular) refuse(fmt::format("names {}, which is no regular file", path));
+  if (!facts.regular) refuse(fmt::format("names {}, which is not a regular file", path));
   const std::string foreign = why_foreign(facts);
-  if (!foreign.empty())
-    refuse(fmt::format("names {}, which is not to be trusted: {}", path, foreign));
+  if (!foreign.empty()) refuse(fmt::format("names {}, which is not trusted: {}", path, foreign));
   constexpr unsigned readable_by_all = 04;
   if ((facts.mode & readable_by_all) != 0) {
-    refuse(fmt::format("names {}, which every user may read ({}); make it mode 0600", path,
+    refuse(fmt::format("names {}, which every user can read ({}); set its mode to 0600", path,
                        owner_and_mode(facts)));
   }
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
@@ -69,7 +68,8 @@ std::string key_from(const std::string& value) {
   const bool is_path = value.find('/') != std::string::npos;
   const std::optional<std::string> key = bytes_of(is_path ? text_of_key_file(value) : value);
   // The message does not contain the text, which may be nearly a key.
-  if (!key) refuse(is_path ? fmt::format("names {}, which holds no key", value) : "is no key");
+  if (!key)
+    refuse(is_path ? fmt::format("names {}, which does not contain a key", value) : "is not a key");
   return *key;
 }
 
@@ -77,8 +77,7 @@ Signer::Signer(std::string key, Library<CryptoApi>& library) : api_(nullptr), ke
   try {
     api_ = &library.api();
   } catch (const DeviceError& error) {
-    throw TrustError(fmt::format(
-        "a key is set for files that hold native code (HEDDLE_CACHE_KEY), and {}", error.what()));
+    throw TrustError(fmt::format("HEDDLE_CACHE_KEY is set, but {}", error.what()));
   }
 }
 
@@ -99,7 +98,7 @@ std::string Signer::code_of(std::string_view content) const {
       api_->EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
       reinterpret_cast<const unsigned char*>(content.data()), content.size(), code.data(), &bytes);
   if (made == nullptr || bytes != code_bytes)
-    throw TrustError("HEDDLE_CACHE_KEY is set, and libcrypto makes no HMAC-SHA256");
+    throw TrustError("HEDDLE_CACHE_KEY is set, but libcrypto could not compute HMAC-SHA256");
   return {reinterpret_cast<const char*>(code.data()), code_bytes};
 }
 

@@ -55,8 +55,8 @@ void Store::warn_once(const std::string& message) {
 void Store::stop_writing(const std::string& what, int error) {
   writable_.store(false);
   warn_once(fmt::format(
-      "compiled kernels are not kept on disk: {}: {}. Programs run, and compile again in every "
-      "process; HEDDLE_CACHE_DIR names another folder, HEDDLE_CACHE=0 silences this.",
+      "compiled kernels are not cached on disk: {}: {}. Programs run, but compile again in every "
+      "process. Set HEDDLE_CACHE_DIR to another folder, or HEDDLE_CACHE=0 to silence this warning.",
       what, std::strerror(error)));
 }
 
@@ -66,16 +66,16 @@ bool Store::prepare() {
   if (!options_.enabled) return false;
   if (options_.directory.empty()) {
     warn_once(
-        "compiled kernels are not kept on disk: none of HEDDLE_CACHE_DIR, XDG_CACHE_HOME and HOME "
-        "is set. Programs run, and compile again in every process.");
+        "compiled kernels are not cached on disk: none of HEDDLE_CACHE_DIR, XDG_CACHE_HOME and "
+        "HOME is set. Programs run, but compile again in every process.");
     return false;
   }
   const std::string why = why_untrusted(options_.directory);
   if (!why.empty()) {
     warn_once(
-        fmt::format("the kernel cache {} is not used: {}. What is in it is executed. Make it yours "
-                    "with mode 0700, name another folder in HEDDLE_CACHE_DIR, or set "
-                    "HEDDLE_CACHE_TRUST=1.",
+        fmt::format("the kernel cache {} is not used: {}. It contains code that would be executed. "
+                    "Make yourself its owner with mode 0700, set HEDDLE_CACHE_DIR to another "
+                    "folder, or set HEDDLE_CACHE_TRUST=1.",
                     options_.directory, why));
     return false;
   }
@@ -120,7 +120,7 @@ void Store::remove_bad(const std::string& path) {
   // Also removes an empty directory in place of the entry.
   if (unlink(path.c_str()) != 0 && (errno == EISDIR || errno == EPERM)) rmdir(path.c_str());
   if (!warned_bad_.exchange(true)) {
-    log().warn("{} is damaged; it is deleted and built again", path);
+    log().warn("{} is damaged; it is deleted and rebuilt", path);
   }
 }
 
@@ -132,19 +132,19 @@ Store::Look Store::look(const std::string& path) const {
   found.error = read_file(path, largest_entry, file, found.facts, plausible);
   if (found.error == EACCES || found.error == EPERM)
     found.ignored = "it cannot be read: " + describe_error(path, found.error);
-  if (found.error == ENOMEM) found.ignored = "there is no memory for it";
+  if (found.error == ENOMEM) found.ignored = "out of memory";
   if (found.error != 0) return found;
   if (!options_.trust && options_.signer == nullptr && found.facts.regular) {
     const std::string why = why_foreign(found.facts);
     if (!why.empty()) {
       found.ignored = why +
-                      "; make it root's or yours, and writable by nobody else, or set "
+                      "; change its owner to you or root and let nobody else write to it, or set "
                       "HEDDLE_CACHE_TRUST=1";
     }
   }
   const std::optional<std::string_view> content = opened(options_.signer, file);
   if (!content) {
-    found.ignored = "it is not signed by HEDDLE_CACHE_KEY";
+    found.ignored = "it is not signed with HEDDLE_CACHE_KEY";
   } else {
     found.bytes = content->size() == file.size() ? std::move(file) : std::string(*content);
   }
@@ -262,8 +262,7 @@ void Store::save(const Key& key, PayloadKind kind, std::string facts, std::strin
   // Held until the entry is written, so that no process counts the directory in between.
   const SizeFile size(options_.directory);
   if (!make_room(size, bytes.size())) {
-    log().debug("{} is not written: its {} bytes are more than HEDDLE_CACHE_SIZE", path,
-                bytes.size());
+    log().debug("{} is not written: its {} bytes exceed HEDDLE_CACHE_SIZE", path, bytes.size());
     return;
   }
   switch (const int error = write(path, bytes); error) {

@@ -47,13 +47,13 @@ std::string owner_and_mode(const FileFacts& facts) {
 
 std::string why_foreign(const FileFacts& facts) {
   if (facts.owner != geteuid() && facts.owner != 0)
-    return fmt::format("it is another user's: {}", owner_and_mode(facts));
+    return fmt::format("it belongs to another user: {}", owner_and_mode(facts));
   const bool keeps_owners = !facts.regular && (facts.mode & S_ISVTX) != 0;
   if (keeps_owners) return {};
   if ((facts.mode & S_IWOTH) != 0)
-    return fmt::format("every user may write it: {}", owner_and_mode(facts));
+    return fmt::format("every user can write to it: {}", owner_and_mode(facts));
   if ((facts.mode & S_IWGRP) != 0 && facts.group != facts.owner) {
-    return fmt::format("its group {} may write it: {}", group_name(facts.group),
+    return fmt::format("its group {} can write to it: {}", group_name(facts.group),
                        owner_and_mode(facts));
   }
   return {};
@@ -67,7 +67,7 @@ std::string why_foreign_folder(const std::string& file) {
   FileFacts facts;
   if (const int failed = facts_of(folder, facts)) return describe_error(folder, failed);
   const std::string why = why_foreign(facts);
-  return why.empty() ? why : fmt::format("of its folder {}: {}", folder, why);
+  return why.empty() ? why : fmt::format("its folder {}: {}", folder, why);
 }
 
 std::string describe_error(const std::string& path, int error) {

@@ -45,7 +45,7 @@ struct PreparedFactor {
   PreparedFactor(const passes::Factor& given, std::span<const passes::ProgramInput> inputs)
       : factor(given) {
     if (factor.scalar) dtype = inputs[*factor.scalar].type.dtype;
-    if (is_complex(dtype)) throw InternalError("a complex scalar is no factor of a product");
+    if (is_complex(dtype)) throw InternalError("a complex scalar cannot scale a matrix product");
   }
 
   double value(const CallBuffers& frame) const {
@@ -132,8 +132,8 @@ class PreparedEpilogue final : public PreparedGemm {
 
   std::string refusal() const override {
     return fmt::format(
-        "cuBLASLt does not multiply {}x{}x{} with this epilogue, and the product and a kernel run "
-        "instead. {}",
+        "cuBLASLt does not multiply {}x{}x{} with this epilogue; the product and a separate kernel "
+        "run instead. {}",
         product_.rows, product_.depth, product_.columns, epilogues_unavailable_reason(device_));
   }
 

@@ -108,11 +108,11 @@ void require_modules(const std::vector<KernelSource>& kernels, const ir::Graph& 
   if (compiler_of(target).has_cheap_keys()) {
     const std::string missing = explain_missing_modules(kernels, options, target);
     if (lookup == Lookup::cached && missing.empty()) return;
-    modules = "; of its kernels: " + missing;
+    modules = "; modules of its kernels: " + missing;
   }
   const cache::Key key = program_key(graph, options, target);
   throw CompileError(
-      fmt::format("HEDDLE_NO_COMPILE=1, and program {}, of {}, is not in the cache: {}{}",
+      fmt::format("HEDDLE_NO_COMPILE=1, but program {} (kernel {}) is not in the cache: {}{}",
                   graph.name, kernels[0].name, cache::Store::global().explain_miss(key), modules));
 }
 
@@ -180,8 +180,8 @@ ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& optio
   for (const ir::Target& other : others(target, entries)) {
     const cache::Key instead = program_key(graph, options, other);
     if (auto image = decode(instead, store.load_instead(instead), graph.name)) {
-      log().debug("program {} is that of {}, as there is none of {}", graph.name,
-                  other.architecture, target.architecture);
+      log().debug("program {} is loaded from the entry of {}, because there is none of {}",
+                  graph.name, other.architecture, target.architecture);
       return *std::move(image);
     }
   }

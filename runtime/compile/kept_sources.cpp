@@ -26,7 +26,7 @@ std::string find_folder() {
   const cache::StoreOptions& cache = cache::Store::global().options();
   if (cache.enabled && !cache.directory.empty())
     return (fs::absolute(cache.directory) / "sources").string();
-  log().warn("HEDDLE_LINE_INFO=1, and no folder is known for sources: set HEDDLE_DUMP_DIR");
+  log().warn("HEDDLE_LINE_INFO=1, but there is no folder for sources: set HEDDLE_DUMP_DIR");
   return {};
 }
 

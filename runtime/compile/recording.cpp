@@ -98,7 +98,7 @@ CompileOptions parse_modes(std::string_view line, std::size_t parameters, const 
       const auto levels = static_cast<std::size_t>(CompileOptions().host_level) + 1;
       options.host_level = static_cast<int>(number_from(value, levels, where));
     } else {
-      where.fail(fmt::format("'{}' is no mode of a program", word));
+      where.fail(fmt::format("'{}' is not a mode of a program", word));
     }
   }
   return options;
@@ -108,7 +108,8 @@ CompileOptions parse_modes(std::string_view line, std::size_t parameters, const 
 RecordedProgram parse_program(const Lines& lines) {
   const std::size_t end = std::min(lines.text.find('\n'), lines.text.size());
   const std::string_view modes = lines.text.substr(0, end);
-  if (!modes.starts_with(modes_word)) lines.fail("a program begins with its modes, 'program ...'");
+  if (!modes.starts_with(modes_word))
+    lines.fail("a program must begin with its modes, 'program ...'");
   // Prepends empty lines, so that line numbers in errors are those of the file.
   std::string graph(lines.first + 1, '\n');
   graph += lines.text.substr(std::min(end + 1, lines.text.size()));
@@ -139,8 +140,7 @@ class Recording {
     const bool empty = read == 0;
     if (!empty && begin != header) {
       close(file);
-      throw FileError(
-          fmt::format("{} holds something else than a recording; name another file", path));
+      throw FileError(fmt::format("{} is not a recording; name another file", path));
     }
     const std::lock_guard lock(mutex_);
     replace(file, path);
@@ -224,7 +224,7 @@ std::vector<RecordedProgram> parse_recording(std::string_view text, const char* 
     }
   }
   if (begin < text.size())
-    log().warn("{}:{}: the last program is cut off; it is left out", file, first + 1);
+    log().warn("{}:{}: the last program is truncated; it is skipped", file, first + 1);
   return programs;
 }
 

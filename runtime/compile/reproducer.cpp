@@ -102,9 +102,9 @@ std::string write_reproducer(const std::string& name, Reproduction reproduction,
   reproduction.files.push_back({"program.hd", ir::print(program.graph, {.locations = true})});
   reproduction.files.push_back({"program.hdr", recording_of(program)});
   reproduction.files.push_back(
-      {"error.txt", message + "\nThe program makes it again by\n  " + again + "\n"});
+      {"error.txt", message + "\nTo reproduce it from the program:\n  " + again + "\n"});
   reproduction.files.push_back(
-      {"reproduce.sh", "#!/bin/sh\n# The program makes this again by\n#   " + again +
+      {"reproduce.sh", "#!/bin/sh\n# To reproduce this from the program:\n#   " + again +
                            "\ncd \"$(dirname \"$0\")\" || exit 2\n" + reproduction.script});
   std::string why;
   const auto attempt = [&](const auto& folder_of) -> std::string {
@@ -124,7 +124,7 @@ std::string write_reproducer(const std::string& name, Reproduction reproduction,
   }
   std::string told = attempt([&] { return temporary_folder(name); });
   if (!told.empty()) return told;
-  return fmt::format("There is no reproducer, as its files cannot be written: {}\n", why);
+  return fmt::format("There is no reproducer, because its files cannot be written: {}\n", why);
 }
 
 }  // namespace heddle::runtime

@@ -27,10 +27,10 @@ class Cubin {
   explicit Cubin(std::string_view bytes) : bytes_(bytes) {
     const auto header = read<Elf64_Ehdr>(0);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
-      throw ParseError("cubin: no 64-bit ELF file");
+      throw ParseError("cubin: not a 64-bit ELF file");
     for (std::size_t i = 0; i < header.e_shnum; ++i)
       sections_.push_back(read<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
-    if (header.e_shstrndx >= sections_.size()) throw ParseError("cubin: no names of sections");
+    if (header.e_shstrndx >= sections_.size()) throw ParseError("cubin: no section names");
     names_ = sections_[header.e_shstrndx].sh_offset;
   }
 
@@ -56,13 +56,13 @@ class Cubin {
   T read(std::uint64_t offset) const {
     T value;
     if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T))
-      throw ParseError("cubin: cut off");
+      throw ParseError("cubin: truncated");
     std::memcpy(&value, bytes_.data() + offset, sizeof(T));
     return value;
   }
 
   std::string_view text_at(std::uint64_t offset) const {
-    if (offset >= bytes_.size()) throw ParseError("cubin: cut off");
+    if (offset >= bytes_.size()) throw ParseError("cubin: truncated");
     const std::string_view rest = bytes_.substr(offset);
     return rest.substr(0, rest.find('\0'));
   }

@@ -190,9 +190,8 @@ void check(Result result, const char* call, int ordinal) {
     if (ordinal == unknown_device) ordinal = current_ordinal(table);
     const std::string first = note_loss(ordinal, message);
     message = fmt::format(
-        "{} is lost: {}. Work that was enqueued before has failed, and nothing on this device can "
-        "be used, read or freed until the process ends; compute-sanitizer tells which kernel it "
-        "was",
+        "{} has failed: {}. Earlier enqueued work failed, and nothing on this device can be used, "
+        "read or freed until the process ends; compute-sanitizer shows which kernel failed",
         name_of_device(ordinal),
         first == message ? message : fmt::format("{}; now {}", first, message));
   }
@@ -204,7 +203,7 @@ std::string describe_loss(int ordinal) {
   const std::lock_guard lock(losses().mutex);
   const auto found = losses().by_ordinal.find(ordinal);
   if (found == losses().by_ordinal.end()) return {};
-  return fmt::format(" {} is lost since {}", name_of_device(ordinal), found->second);
+  return fmt::format(" {} failed earlier: {}", name_of_device(ordinal), found->second);
 }
 
 }  // namespace heddle::runtime::cuda

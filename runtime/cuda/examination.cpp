@@ -19,17 +19,16 @@ std::vector<Finding> gpu_findings() {
   const int count = device_count();
   if (!available() || count == 0) {
     const std::string& reason = unavailable_reason();
-    findings.push_back(
-        missing("GPU", reason.empty() ? "the driver sees none" : reason,
-                "Programs run on the CPU. For a GPU install NVIDIA's driver, and see that "
-                "CUDA_VISIBLE_DEVICES does not hide it; to compile for one elsewhere, use "
-                "'heddle warm'."));
+    findings.push_back(missing("GPU", reason.empty() ? "the driver reports no GPU" : reason,
+                               "Programs run on the CPU. To use a GPU, install NVIDIA's driver, "
+                               "and check that CUDA_VISIBLE_DEVICES does not hide the GPU. To "
+                               "compile for another machine's GPU, use 'heddle warm'."));
     return findings;
   }
   const int version = driver_version();
   Finding driver;
   driver.name = "driver";
-  driver.text = fmt::format("serves CUDA {}.{}", version / 1000, version % 1000 / 10);
+  driver.text = fmt::format("supports CUDA {}.{}", version / 1000, version % 1000 / 10);
   driver.facts = {{"cuda", version}};
   for (const LibraryReport& report : library_reports()) {
     if (!report.title.starts_with("the CUDA driver")) continue;
@@ -46,10 +45,9 @@ std::vector<Finding> gpu_findings() {
 
 Finding nvrtc_finding() {
   if (!nvrtc::available()) {
-    return missing(
-        "NVRTC", nvrtc::unavailable_reason(),
-        "CUDA programs run from the cache only. Install it: pip install nvidia-cuda-nvrtc, or "
-        "set HEDDLE_NVRTC to its file.");
+    return missing("NVRTC", nvrtc::unavailable_reason(),
+                   "CUDA programs are loaded from the cache only. Install NVRTC: pip install "
+                   "nvidia-cuda-nvrtc, or set HEDDLE_NVRTC to its file.");
   }
   Finding finding;
   finding.name = "NVRTC";
@@ -68,13 +66,13 @@ std::vector<Finding> examine() {
   findings.push_back(nvrtc_finding());
   findings.push_back(
       library_finding("cuBLAS", blas().unavailable_reason(), "matmul on a GPU needs it."));
-  findings.push_back(
-      library_finding("cuBLASLt", blas().epilogues_unavailable_reason(),
-                      "matmul with what follows it in one step needs it, else it takes two."));
+  findings.push_back(library_finding(
+      "cuBLASLt", blas().epilogues_unavailable_reason(),
+      "Fusing matmul with the ops after it needs it; otherwise they take two steps."));
   findings.push_back(
       library_finding("cuSOLVER", cusolver::unavailable_reason(), "linalg on a GPU needs it."));
   findings.push_back(library_finding("cuRAND", curand_unavailable_reason(),
-                                     "random::bulk needs it, and random::Generator does not."));
+                                     "random::bulk needs it; random::Generator does not."));
   return findings;
 }
 

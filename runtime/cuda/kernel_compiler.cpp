@@ -63,7 +63,7 @@ class NvrtcCompiler final : public KernelCompiler {
   }
   std::string describe_no_resources(const ir::Target& target) const override {
     return fmt::format(
-        "Registers and memory are not known: {} makes PTX for {}, which the driver finishes.",
+        "Registers and memory are not known: {} makes PTX for {}, which the driver compiles.",
         title(), target.architecture);
   }
   Reproduction reproduce_load(const ModuleImage& module) const override {

@@ -71,7 +71,7 @@ KernelNodeParams CudaLauncher::node_params(const passes::KernelStep& step,
 unsigned CudaLauncher::block_count(const passes::KernelStep& step, std::int64_t blocks) const {
   constexpr std::int64_t most_blocks = 0x7fffffff;
   if (blocks > most_blocks) {
-    throw DeviceError(fmt::format("{} needs {} blocks, and a launch has at most {}",
+    throw DeviceError(fmt::format("{} needs {} blocks, but a launch has at most {}",
                                   names_[step.kernel], blocks, most_blocks));
   }
   return static_cast<unsigned>(blocks);

@@ -29,8 +29,8 @@ std::string mend_of(cuda::Result result) {
   if (!is_unsuitable(result)) return {};
   const int version = cuda::driver_version();
   return fmt::format(
-      " The driver serves CUDA {}.{}: install a newer driver, or an NVRTC of at most that release "
-      "(pip install nvidia-cuda-nvrtc, or HEDDLE_NVRTC).",
+      " The driver supports CUDA {}.{}: install a newer driver, or an NVRTC of that release or "
+      "older (pip install nvidia-cuda-nvrtc, or HEDDLE_NVRTC).",
       version / 1000, version % 1000 / 10);
 }
 

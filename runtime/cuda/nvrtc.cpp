@@ -226,7 +226,7 @@ Choice choose_architecture(std::string_view architecture, const std::vector<int>
   }
   if (best < 0) {
     throw DeviceError(fmt::format(
-        "NVRTC {} does not compile for {}: it knows compute capabilities {}. {}", version,
+        "NVRTC {} does not compile for {}: it supports compute capabilities {}. {}", version,
         architecture, fmt::join(known, ", "),
         wanted < 0 ? "Name the architecture as sm_90."
                    : "This GPU needs an older CUDA release's NVRTC (set HEDDLE_NVRTC)."));
@@ -255,8 +255,8 @@ Binary compile(std::string_view source, const std::string& name, std::string_vie
     static std::once_flag once;
     std::call_once(once, [&] {
       log().warn(
-          "NVRTC {} does not know {}; kernels are compiled to PTX for {} and finished by the "
-          "driver. A newer NVRTC starts faster.",
+          "NVRTC {} does not support {}; kernels are compiled to PTX for {}, which the driver "
+          "compiles. With a newer NVRTC, first calls are faster.",
           state.version, architecture, choice.option_value);
     });
   }

@@ -104,7 +104,7 @@ InitializeInjection find_tool() {
   void* const found = library != nullptr ? dlsym(library, entry) : nullptr;
   if (found == nullptr) {
     const char* const message = dlerror();
-    log().warn("NVTX_INJECTION64_PATH={} is no tool behind NVTX: {}", path,
+    log().warn("NVTX_INJECTION64_PATH={} is not an NVTX tool: {}", path,
                message != nullptr ? message : "it lacks InitializeInjectionNvtx2");
   }
   return reinterpret_cast<InitializeInjection>(found);

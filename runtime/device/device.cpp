@@ -60,7 +60,7 @@ Device parse_device(std::string_view text) {
     if (const int ordinal = parse_number(rest); ordinal >= 0) return {kind, ordinal};
   }
   throw ValueError(fmt::format(
-      "'{}' names no device: write 'cpu', 'cuda' or 'cuda:N', for instance 'cuda:0'", text));
+      "'{}' is not a device: write 'cpu', 'cuda' or 'cuda:N', for example 'cuda:0'", text));
 }
 
 int device_count(DeviceKind kind) { return backend_of(kind).device_count(); }

@@ -60,7 +60,7 @@ Finding library_finding(const std::string& name, const std::string& reason, cons
     finding.facts = {{"path", library.path}, {"version", library.version}};
     return finding;
   }
-  return missing(name, reason.empty() ? "not looked for" : "not looked for without a GPU", use);
+  return missing(name, reason.empty() ? "not searched for" : "not searched for without a GPU", use);
 }
 
 Finding built_in_finding(const char* name, bool there, const char* advice) {

@@ -100,8 +100,8 @@ void reclaim(Device device, std::size_t bytes) {
   const MemoryStatistics numbers = pool.statistics();
   constexpr std::size_t listed = 10;
   throw OutOfMemory(fmt::format(
-      "{} has no memory for {} bytes ({}): the pool holds {} bytes in {} blocks of {} bytes "
-      "reserved{}{}, largest free block {}. Largest blocks:\n{}",
+      "{} cannot allocate {} bytes ({}): the pool uses {} bytes in {} blocks, of {} bytes "
+      "reserved{}{}; largest free block {}. Largest blocks:\n{}",
       to_string(device), request.bytes, purpose(request.label, request.line), numbers.in_use,
       numbers.blocks, numbers.reserved,
       pool.limit() != 0 ? fmt::format(" under a limit of {}", pool.limit()) : std::string(),

@@ -256,7 +256,7 @@ void MemoryPool::free(Chunk* chunk, std::span<StreamState* const> users) noexcep
     }
   } catch (const std::exception& failure) {
     // The device failed for good. The block may not be used again, so it is never returned.
-    log().error("a block of {} bytes is lost: {}", chunk->bytes, failure.what());
+    log().error("a block of {} bytes cannot be reused: {}", chunk->bytes, failure.what());
   }
 }
 
@@ -386,23 +386,24 @@ void MemoryPool::verify() const {
     std::lock_guard lock(arena->mutex);
     std::size_t free_chunks = 0, recent = 0;
     for (const auto& segment : arena->segments) {
-      require(segment->arena == arena, "a segment knows another arena");
+      require(segment->arena == arena, "a segment belongs to another arena");
       char* at = segment->pointer;
       const Chunk* before = nullptr;
       for (const Chunk* c = segment->first; c != nullptr; before = c, c = c->after) {
         require(c->pointer == at && c->bytes % unit == 0 && c->bytes > 0, "chunks leave a gap");
         require(c->before == before && c->segment == segment.get(), "a chunk's links are wrong");
         require(before == nullptr || before->held || c->held, "two free neighbours");
-        require(c->held || arena->free.count(const_cast<Chunk*>(c)) == 1, "a free chunk is lost");
-        require(c->held || !c->recent, "a free chunk is among the recent");
+        require(c->held || arena->free.count(const_cast<Chunk*>(c)) == 1,
+                "a free chunk is not in the free list");
+        require(c->held || !c->recent, "a free chunk is in the list of recent chunks");
         free_chunks += c->held ? 0 : 1;
         recent += c->recent ? 1 : 0;
         at += c->bytes;
       }
       require(at == segment->pointer + segment->bytes, "chunks do not fill the segment");
     }
-    require(free_chunks == arena->free.size(), "the free list has strangers");
-    require(recent == arena->recent.size(), "the recent have strangers");
+    require(free_chunks == arena->free.size(), "the free list has chunks of no segment");
+    require(recent == arena->recent.size(), "the list of recent chunks has chunks of no segment");
   }
 }
 

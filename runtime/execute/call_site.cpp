@@ -70,7 +70,7 @@ std::string first_difference(const ir::Graph& before, const ir::Graph& now) {
   for (std::size_t i = 0; i < std::min(before.parameters().size(), now.parameters().size()); ++i) {
     const ir::Type was = before.type(before.parameters()[i]), is = now.type(now.parameters()[i]);
     if (was != is)
-      return fmt::format("input {} is {} and was {}", i, to_string(is), to_string(was));
+      return fmt::format("input {} is now {} and was {} before", i, to_string(is), to_string(was));
   }
   const std::string old_text = print(before), text = print(now, {.locations = true});
   std::string_view old_rest = old_text, rest = text;
@@ -83,7 +83,7 @@ std::string first_difference(const ir::Graph& before, const ir::Graph& now) {
   while (!rest.empty() || !old_rest.empty()) {
     const std::string_view is = take_line(rest), was = take_line(old_rest);
     if (is.substr(0, is.find("  //")) != was)
-      return fmt::format("it has \"{}\" in the place of \"{}\"", is, was);
+      return fmt::format("it has \"{}\" instead of \"{}\"", is, was);
   }
   return "options or the alignment of its inputs differ";
 }
@@ -103,12 +103,12 @@ std::string note_program(Site& site, const ir::Graph& graph, bool same_structure
   if (site.programs == many_programs - 1) site.last = std::make_shared<const ir::Graph>(graph);
   if (site.programs != many_programs) return {};
   const std::shared_ptr<const ir::Graph> last = std::move(site.last);
-  return fmt::format("{} programs were made for {} at {}, the last because {}. {}", site.programs,
-                     graph.name, line_of(graph), first_difference(*last, graph),
+  return fmt::format("{} programs were compiled for {} at {}, the last one because {}. {}",
+                     site.programs, graph.name, line_of(graph), first_difference(*last, graph),
                      same_structure
-                         ? "Make extents that keep changing symbols (JitOptions::dynamic), and "
-                           "numbers arguments."
-                         : "What is computed there keeps changing, not only extents and numbers.");
+                         ? "Make changing extents symbolic (JitOptions::dynamic, in Python "
+                           "jit(dynamic=...)), and pass changing numbers as arguments."
+                         : "The computation itself changes, not only extents and numbers.");
 }
 
 /// The result of looking up a graph.
@@ -222,7 +222,7 @@ SiteProgram executable_for_site(const ir::Hash128& place, const ir::Graph& graph
     } catch (const CompileError& error) {
       // If compiling is forbidden, the program of the graph itself may be in the cache.
       if (!compiling_is_forbidden()) {
-        log().warn("{} gets a program for its extents alone: {}", graph.name, error.what());
+        log().warn("{} is compiled for these extents only: {}", graph.name, error.what());
         Sites::global().refuse(place, family, found.general, outline);
       }
     }

@@ -203,11 +203,11 @@ ir::Location line_of_use(const ir::Graph& graph, std::size_t parameter) {
       line = line_of_use(*lines.graph, i);
   }
   const std::string place = line.to_string();
-  throw DeviceError(fmt::format(
-      "{}: a call takes arrays of one device, which is {} here: {}{}. Move them there first (in "
-      "Python x.to_device(\"{}\"))",
-      lines.name_of(program.name), to_string(stream.device()), list,
-      place.empty() ? "" : " (used at " + place + ")", to_string(stream.device())));
+  throw DeviceError(
+      fmt::format("{}: all arrays of a call must be on one device, here {}: {}{}. Move them to it "
+                  "first (in Python x.to_device(\"{}\"))",
+                  lines.name_of(program.name), to_string(stream.device()), list,
+                  place.empty() ? "" : " (used at " + place + ")", to_string(stream.device())));
 }
 
 /// Throws DeviceError for arrays on another device: kernels would use their addresses as if they

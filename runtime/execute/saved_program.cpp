@@ -23,7 +23,7 @@ static_assert(std::endian::native == std::endian::little);
 constexpr std::string_view magic = "HEDDLEP\n", arguments_word = "arguments ", name_word = "name ";
 
 FileError no_program(const std::string& path, std::string_view why) {
-  return FileError(fmt::format("{} is no program that save() wrote: {}", path, why));
+  return FileError(fmt::format("{} is not a file written by save(): {}", path, why));
 }
 
 /// Cuts the first line off the text.
@@ -38,15 +38,15 @@ std::string_view take_line(std::string_view& text) {
 /// Three lines "name TEXT" follow.
 void parse_arguments(const std::string& path, std::string_view& text, SavedProgram& saved) {
   const std::string_view line = take_line(text);
-  if (!line.starts_with(arguments_word)) throw no_program(path, "it does not say its arguments");
+  if (!line.starts_with(arguments_word)) throw no_program(path, "it does not list its arguments");
   std::vector<std::size_t> numbers;
   for (const std::string_view word : ir::split(line.substr(arguments_word.size()), ' ')) {
     std::size_t& number = numbers.emplace_back();
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || end != word.data() + word.size())
-      throw no_program(path, fmt::format("'{}' is no number of an argument", word));
+      throw no_program(path, fmt::format("'{}' is not an argument number", word));
   }
-  if (numbers.empty()) throw no_program(path, "it does not say its arguments");
+  if (numbers.empty()) throw no_program(path, "it does not list its arguments");
   for (std::size_t i = 0; i < numbers[0]; ++i) {
     const std::string_view name = take_line(text);
     if (!name.starts_with(name_word)) throw no_program(path, "it does not name its arguments");
@@ -64,13 +64,13 @@ SavedProgram parse(const std::string& path, std::string_view text) {
   } catch (const ParseError& error) {
     throw no_program(path, error.what());
   }
-  if (programs.size() != 1) throw no_program(path, "it holds not one program");
+  if (programs.size() != 1) throw no_program(path, "it does not contain exactly one program");
   saved.program = std::move(programs.front());
   const auto& sources = saved.sources;
   if (sources.size() != saved.program.graph.parameters().size() ||
       std::any_of(sources.begin(), sources.end(),
                   [&](std::uint32_t source) { return source >= saved.names.size(); }))
-    throw no_program(path, "its arguments are not those of its program");
+    throw no_program(path, "its arguments do not match its program");
   return saved;
 }
 
@@ -97,12 +97,12 @@ void save_program(const std::string& path, const SavedProgram& saved,
 
 SavedProgram load_saved_program(const std::string& path, cache::Foreign foreign) {
   const std::string bytes = cache::read_shipped(path, foreign);
-  if (!bytes.starts_with(magic)) throw no_program(path, "it begins otherwise");
+  if (!bytes.starts_with(magic)) throw no_program(path, "its header is wrong");
   std::uint64_t length = 0;
   const std::size_t begin = magic.size() + sizeof length;
-  if (bytes.size() < begin) throw no_program(path, "it is cut off");
+  if (bytes.size() < begin) throw no_program(path, "it is truncated");
   std::memcpy(&length, bytes.data() + magic.size(), sizeof length);
-  if (bytes.size() - begin < length) throw no_program(path, "it is cut off");
+  if (bytes.size() - begin < length) throw no_program(path, "it is truncated");
   SavedProgram saved = parse(path, std::string_view(bytes).substr(begin, length));
   cache::Store::global().add_bundle(cache::Bundle(bytes.substr(begin + length), path));
   return saved;

@@ -66,7 +66,7 @@ Found find() {
     out.compiler.program.assign(words.begin(), first_option);
     out.compiler.options.assign(first_option, words.end());
     if (out.compiler.program.empty()) {
-      out.reason += fmt::format("  {}: names no program\n", candidate);
+      out.reason += fmt::format("  {}: does not name a program\n", candidate);
       continue;
     }
     std::vector<std::string> asking = out.compiler.program;
@@ -191,8 +191,8 @@ class Compilation {
     if (!bytes.empty()) return bytes;
     if (result.status == 0) {
       result.output += fmt::format(
-          "{} ended without an error and made no object: it is no C++ compiler, or one that is "
-          "told to make nothing. HEDDLE_CXX names another.",
+          "{} ended without an error but made no object file: it is not a C++ compiler, or its "
+          "options suppress output. Set HEDDLE_CXX to another compiler.",
           compiler_.name());
     }
     throw failure(std::move(result));
@@ -223,8 +223,8 @@ class Compilation {
             : std::string();
     if (!write_file(command_.back(), line + unit.text)) {
       throw DeviceError(
-          fmt::format("{} cannot be written; kernels for the CPU are compiled there "
-                      "(TMPDIR names another folder)",
+          fmt::format("{} cannot be written; kernels for the CPU are compiled there (set TMPDIR to "
+                      "another folder)",
                       command_.back()));
     }
   }

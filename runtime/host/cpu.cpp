@@ -77,7 +77,7 @@ ir::Target chosen_host_target() {
     if (each.architecture == wanted) return each;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", each.architecture);
   }
-  throw ValueError(fmt::format("{} is '{}'; this processor runs {}",
+  throw ValueError(fmt::format("{} is '{}'; this processor supports {}",
                                ir::info(ir::Variable::cpu_target).name, wanted, names));
 }
 

@@ -13,10 +13,9 @@ namespace {
 Finding compiler_finding() {
   const Compiler* compiler = find_compiler();
   if (compiler == nullptr) {
-    return missing(
-        "C++ compiler", unavailable_reason(),
-        "Programs on the CPU run from the cache, or are interpreted, which is slow. Install g++, "
-        "or set HEDDLE_CXX to a compiler.");
+    return missing("C++ compiler", unavailable_reason(),
+                   "Programs on the CPU are loaded from the cache, or interpreted, which is slow. "
+                   "Install g++, or set HEDDLE_CXX to a compiler.");
   }
   Finding finding;
   finding.name = "C++ compiler";
@@ -31,7 +30,7 @@ std::vector<Finding> examine() {
   return {device_finding("CPU", Device{}, "threads"), compiler_finding(),
           library_finding("OpenBLAS", blas().unavailable_reason(), "matmul on the CPU needs it."),
           built_in_finding("Highway", sorts_by_vectors(),
-                           "The CPU sorts by half as fast code. Build with libhwy-dev.")};
+                           "Sorts on the CPU are half as fast. Build with libhwy-dev.")};
 }
 
 }  // namespace heddle::runtime::host

@@ -66,7 +66,7 @@ class SystemCompiler final : public KernelCompiler {
     return std::nullopt;
   }
   std::string describe_no_resources(const ir::Target&) const override {
-    return "Kernels for the CPU share its registers and stack as its compiler likes: they are not "
+    return "Registers and stack of kernels for the CPU are allocated by its compiler and are not "
            "counted.";
   }
   Reproduction reproduce_load(const ModuleImage& module) const override {

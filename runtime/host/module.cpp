@@ -89,7 +89,7 @@ std::string loader_message() {
 
 HostModule::HostModule(std::string_view bytes) {
   if (fault::point(fault::Kind::load)) {
-    throw BadImage("kernels for the CPU do not load: injected fault", false);
+    throw BadImage("kernels for the CPU cannot be loaded: injected fault", false);
   }
   handle_ = open_from_memory(bytes);
   if (handle_ != nullptr) return;
@@ -101,7 +101,7 @@ HostModule::HostModule(std::string_view bytes) {
     why += std::string("; ") + failure.what();
   }
   if (handle_ == nullptr)
-    throw BadImage(fmt::format("kernels for the CPU do not load: {}", why), false);
+    throw BadImage(fmt::format("kernels for the CPU cannot be loaded: {}", why), false);
 }
 
 HostModule::~HostModule() {

@@ -69,7 +69,7 @@ std::byte* Frame::address(const passes::BufferRef& reference) const {
     case passes::BufferRef::Kind::fallback:
       break;
   }
-  throw InternalError("memory of a fallback is named outside of its steps");
+  throw InternalError("memory of a fallback is used outside of its steps");
 }
 
 std::vector<BufferRef> Frame::buffers() const {

@@ -21,7 +21,7 @@ ir::Shape evaluate(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
 }
 
 [[noreturn]] void mismatch(const Program& program, std::size_t index, const ir::Type& given) {
-  throw ShapeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
+  throw ShapeError(fmt::format("argument {} of {} is {}, but the program was compiled for {}",
                                index, program.name, describe(given),
                                describe(program.inputs[index].type)));
 }
@@ -81,7 +81,7 @@ void check_facts(const Program& program, const ir::SymbolBindings& bindings) {
       if (bound.symbol != fact.symbol) continue;
       if (bound.value < fact.minimum || bound.value % fact.multiple_of != 0) {
         throw ShapeError(fmt::format(
-            "{} was compiled for {} >= {} and a multiple of {}, and it is {}", program.name,
+            "{} was compiled for {} >= {} and a multiple of {}, but it is {}", program.name,
             symbol_name(fact.symbol), fact.minimum, fact.multiple_of, bound.value));
       }
     }
@@ -104,7 +104,7 @@ std::string place_of(const ir::Requirement& broken, const ir::Graph* graph) {
 
 ir::SymbolBindings bind_arguments(const Program& program, std::span<const ArgumentView> arguments) {
   if (arguments.size() != program.inputs.size()) {
-    throw ShapeError(fmt::format("{} takes {} arguments, and {} were given", program.name,
+    throw ShapeError(fmt::format("{} takes {} arguments, but {} were given", program.name,
                                  program.inputs.size(), arguments.size()));
   }
   ir::SymbolBindings bindings;
@@ -114,7 +114,7 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
     const DeviceArray* const array = arguments[i].array;
     const DType dtype = array != nullptr ? array->type.dtype : arguments[i].scalar.dtype;
     if (dtype != input.type.dtype) {
-      throw DTypeError(fmt::format("argument {} of {} is {}, and the program was compiled for {}",
+      throw DTypeError(fmt::format("argument {} of {} is {}, but the program was compiled for {}",
                                    i, program.name, name_of(dtype), name_of(input.type.dtype)));
     }
     if (input.scalar != (array == nullptr))
@@ -139,7 +139,7 @@ void check_requirements(const Program& program, const ir::SymbolBindings& bindin
   for (const ir::Requirement& one : program.requirements) {
     if (!all_bound({one.value, one.unless_zero}, bindings)) {
       throw ShapeError(
-          fmt::format("{}: {} has a symbol that no argument's shape says: use each in "
+          fmt::format("{}: {} has a symbol that no argument's shape determines: use each symbol in "
                       "the shape of a parameter{}",
                       program.name, one.value.to_string(), place_of(one, graph)));
     }

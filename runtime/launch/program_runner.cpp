@@ -105,7 +105,7 @@ void ProgramRunner::prepare_graph(const LaunchCache::Lease& entry, const Frame& 
           return enqueue_call(call, at, prepared);
         });
   } catch (const Error& failure) {
-    log().debug("{}: no graph: {}", program_.name, failure.what());
+    log().debug("{}: no CUDA graph is used: {}", program_.name, failure.what());
   }
 }
 
@@ -120,7 +120,7 @@ void ProgramRunner::enqueue(LaunchCacheEntry& entry, const CallBuffers& frame, b
           continue;
         }
       } catch (const Error& failure) {
-        log().debug("{}: the graph is given up: {}", program_.name, failure.what());
+        log().debug("{}: the CUDA graph is no longer used: {}", program_.name, failure.what());
         entry.graph.reset();
       }
     }
@@ -161,7 +161,7 @@ std::size_t ProgramRunner::enqueue_call(const Action& action, const CallBuffers&
   const ScheduledCall& call = *action.call;
   if (!call.fallback) {
     if (call.work->enqueue(frame) != Outcome::enqueued)
-      throw InternalError(program_.name + ": a call was refused that has no fallback");
+      throw InternalError(program_.name + ": a library refused a call that has no fallback");
     return 0;
   }
   std::atomic<bool>& refused = refused_[action.step_index];

@@ -138,7 +138,7 @@ std::vector<ProfileRow> Profiler::rows(ir::Phase phase) const {
 std::string Profiler::table() const {
   std::string text = table_of(events(), wall());
   if (const std::uint64_t dropped = log_->dropped(); dropped > 0)
-    text += "the first " + std::to_string(dropped) + " events gave way to later ones\n";
+    text += "the first " + std::to_string(dropped) + " events were dropped for later ones\n";
   return text;
 }
 std::string Profiler::chrome_trace() const { return chrome_trace_of(events()); }

@@ -153,8 +153,7 @@ std::string table_of(const std::vector<ProfileEvent>& events, double wall) {
       events, [](const ProfileEvent& event) { return event.launch && event.launch->captured; });
   if (captured > 0) {
     text += fmt::format(
-        "\n{} launches were captured into CUDA graphs, where they run, and have no times\n",
-        captured);
+        "\n{} launches were captured into CUDA graphs, and have no times of their own\n", captured);
   }
   return text;
 }

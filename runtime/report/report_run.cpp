@@ -63,7 +63,7 @@ void add_run(passes::Report& report, const ir::Graph& graph, const CompileOption
   const std::vector<ArgumentView> views = views_of(arguments);
   const auto executable = Executable::get(graph, options, stream.device());
   if (executable->program().steps.size() != report.steps.size())
-    throw ValueError("the report is not of the program that is run");
+    throw ValueError("the report belongs to another program");
   report.symbols = bind_arguments(executable->program(), views);
   for (passes::ReportStep& step : report.steps) step.microseconds.reset();
   for (const StepTime& time : time_steps(*executable, views, stream, runs, &graph)) {

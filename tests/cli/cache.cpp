@@ -151,9 +151,9 @@ TEST_CASE("an exported file is a bundle that runs, and imports elsewhere") {
   CHECK(json(elsewhere, {"stats"})["kinds"]["program"]["entries"] == 1);
   const std::string good = read_text(bundle);
   write_text(bundle, good.substr(0, good.size() - 3));
-  CHECK(cache(elsewhere, {"import", bundle}).error.find("cut off") != std::string::npos);
+  CHECK(cache(elsewhere, {"import", bundle}).error.find("truncated") != std::string::npos);
   write_text(bundle, "something else");
-  CHECK(cache(elsewhere, {"import", bundle}).error.find("is no bundle") != std::string::npos);
+  CHECK(cache(elsewhere, {"import", bundle}).error.find("is not a bundle") != std::string::npos);
   // Damage inside is found when the entry is used: a miss.
   std::string flipped = good;
   for (std::size_t at = 8; at < flipped.size();) {

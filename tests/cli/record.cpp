@@ -150,16 +150,16 @@ TEST_CASE("bad recordings are errors that name the line; what is cut off is left
   };
   CHECK(message(head + good) == "0 ");
   CHECK(message(head + good + head + good) == "0 ");
-  CHECK(message(head + good + good.substr(0, good.size() - 6)).find("is cut off") !=
+  CHECK(message(head + good + good.substr(0, good.size() - 6)).find("is truncated") !=
         std::string::npos);
   const auto fails = [&](const std::string& text, const std::string& part) {
     const std::string said = message(text);
     CHECK(said.starts_with("1 "));
     CHECK_MESSAGE(said.find(part) != std::string::npos, said);
   };
-  fails(head + "program fast\n" + scaled + "end\n", "a.hdr:2: 'fast' is no mode");
+  fails(head + "program fast\n" + scaled + "end\n", "a.hdr:2: 'fast' is not a mode");
   fails(head + "program donated=7\n" + scaled + "end\n", "a.hdr:2: '7' is not a number below");
-  fails(head + "func\nend\n", "a.hdr:2: a program begins");
+  fails(head + "func\nend\n", "a.hdr:2: a program must begin");
   fails(head + good + "program\nfunc @x(\nend\n", "a.hdr");
   const std::string given = message(head + good, {"--strict"});
   CHECK(given.find("says its programs' modes itself") != std::string::npos);

@@ -78,7 +78,7 @@ TEST_CASE("a user's mistake is one line and exit code 1") {
       {{"cuda", program, "--target", "sm_42"}, "'sm_42' is not a target"},
       {{"explain", program, "--disable", "matmul"}, "'matmul' cannot be switched off"},
       {{"explain", program, "--donate", "3"}, "the program has 1 parameters"},
-      {{"run", program, "--device", "tpu"}, "'tpu' names no device"},
+      {{"run", program, "--device", "tpu"}, "'tpu' is not a device"},
       {{"run", program}, "input 0 (f32[n,64]) is not given"},
       {{"run", program, "--random", "1"}, "add --size n=EXTENT"},
       {{"run", program, "--random", "1", "--size", "n"}, "write NAME=EXTENT"},

@@ -59,8 +59,9 @@ TEST_CASE("child: lost while waiting" * doctest::skip()) {
   small(x).eval();
   control().fail("cuStreamSynchronize", illegal_address, 0);
   const std::string first = refusal<DeviceError>([&] { x.to_vector<float>(); });
-  check_parts(first, {"cuda:0 is lost: cuStreamSynchronize failed", "CUDA_ERROR_ILLEGAL_ADDRESS"});
-  const std::string since = "cuda:0 is lost: cuStreamSynchronize failed";
+  check_parts(first,
+              {"cuda:0 has failed: cuStreamSynchronize failed", "CUDA_ERROR_ILLEGAL_ADDRESS"});
+  const std::string since = "cuda:0 has failed: cuStreamSynchronize failed";
   // A launch, a program that is to be loaded, an upload, a read and a wait.
   check_parts(refusal<DeviceError>([&] { small(x).eval(); }), {since, "; now "});
   check_parts(refusal<DeviceError>([&] { other(x).eval(); }), {since, "; now "});
@@ -79,9 +80,9 @@ TEST_CASE("child: lost while loading" * doctest::skip()) {
   const Array x = three(0);
   control().fail("cuModuleLoadDataEx", illegal_address, 0);
   check_parts(refusal<DeviceError>([&] { small(x).eval(); }),
-              {"cuda:0 is lost: cuModuleLoadDataEx failed", "CUDA_ERROR_ILLEGAL_ADDRESS"});
+              {"cuda:0 has failed: cuModuleLoadDataEx failed", "CUDA_ERROR_ILLEGAL_ADDRESS"});
   check_parts(refusal<DeviceError>([&] { other(x).eval(); }),
-              {"cuda:0 is lost: cuModuleLoadDataEx failed"});
+              {"cuda:0 has failed: cuModuleLoadDataEx failed"});
   CHECK(entries(cache_folder()) == before);
 }
 

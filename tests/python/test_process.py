@@ -165,7 +165,7 @@ def test_recording(tmp_path):
     assert text.startswith("heddle recording 1\nprogram") and text.endswith("end\n")
     other = tmp_path / "other"
     other.write_text("what else there is")
-    with pytest.raises(OSError, match="something else"):
+    with pytest.raises(OSError, match="is not a recording"):
         hd.record(str(other))
 
 

@@ -103,9 +103,8 @@ TEST_CASE("the fields in which two keys differ are named") {
   const Key b = KeyBuilder().add("graph", "g").add("target", "sm_80").add("width", 32).finish();
   std::vector<std::string> texts;
   for (const FieldDifference& each : differences(a.text, b.text)) texts.push_back(each.to_string());
-  CHECK(texts == std::vector<std::string>{"target ('sm_90' is wanted, it has 'sm_80')",
-                                          "strict (which it has not)",
-                                          "width (which it has, and is not wanted)"});
+  CHECK(texts == std::vector<std::string>{"target (expected 'sm_90', found 'sm_80')",
+                                          "strict (missing)", "width (not expected, but present)"});
   CHECK(differences(a.text, a.text).empty());
   CHECK(a.hash ==
         KeyBuilder().add("graph", "g").add("target", "sm_90").add("strict", 0).finish().hash);
@@ -120,13 +119,13 @@ TEST_CASE("how two keys differ is shown where they do") {
     return all[0].to_string();
   };
   CHECK(told("sm_90 l2=large clusters=16", "sm_90 l2=small clusters=16") ==
-        "graph ('...large...' is wanted, it has '...small...')");
+        "graph (expected '...large...', found '...small...')");
   CHECK(told("a\nx = f32[8,64]\nend\n", "a\nx = f32[16,64]\nend\n") ==
-        "graph (line 2: '...8...' is wanted, it has '...16...')");
-  CHECK(told("a\nb\n", "a\n") == "graph (line 2: 'b' is wanted, it has '')");
-  CHECK(told("", "a") == "graph ('' is wanted, it has 'a')");
+        "graph (line 2: expected '...8...', found '...16...')");
+  CHECK(told("a\nb\n", "a\n") == "graph (line 2: expected 'b', found '')");
+  CHECK(told("", "a") == "graph (expected '', found 'a')");
   const std::string many(300, 'x');
-  CHECK(told(many, "y") == "graph ('" + std::string(80, 'x') + "...' is wanted, it has 'y')");
+  CHECK(told(many, "y") == "graph (expected '" + std::string(80, 'x') + "...', found 'y')");
 }
 
 TEST_CASE("fields of one name are compared in order") {

@@ -275,8 +275,8 @@ TEST_CASE("a miss is explained by the nearest entry") {
   store.save(KeyBuilder().add("graph", "g").add("target", "sm_80").finish(), PayloadKind::program,
              "", "");
   const std::string text = store.explain_miss(wanted);
-  CHECK(text.find("differs in: target ('sm_90' is wanted, it has 'sm_80')") != std::string::npos);
-  CHECK(text.starts_with("the nearest entry of 2, "));
+  CHECK(text.find("differs in: target (expected 'sm_90', found 'sm_80')") != std::string::npos);
+  CHECK(text.starts_with("the nearest entry (of 2), "));
 }
 
 TEST_CASE("the nearest is of the same kind, and of a like program before one of like switches") {
@@ -303,15 +303,15 @@ TEST_CASE("the nearest is of the same kind, and of a like program before one of 
   // What ships with the application is looked at too.
   shipped.save(key("program", softmax, 1, "sm_80"), PayloadKind::program, "", "");
   std::string text = store.explain_miss(wanted);
-  CHECK(text.find("the nearest program of 2, " + options.read_only_directory) == 0);
-  CHECK(text.find("differs in: strict ('0' is wanted, it has '1'), target (") != std::string::npos);
+  CHECK(text.find("the nearest program (of 2), " + options.read_only_directory) == 0);
+  CHECK(text.find("differs in: strict (expected '0', found '1'), target (") != std::string::npos);
   // And what is in one file.
   Entry entry;
   entry.key_text = key("program", wider, 0, "sm_90").text;
   store.add_bundle(Bundle(encode_bundle({encode(entry)}), "app.bundle"));
   text = store.explain_miss(wanted);
-  CHECK(text.find("the nearest program of 3, app.bundle, differs in: graph (line 1: '...8...' is "
-                  "wanted, it has '...16...')") == 0);
+  CHECK(text.find("the nearest program (of 3), app.bundle, differs in: graph (line 1: expected "
+                  "'...8...', found '...16...')") == 0);
 }
 
 TEST_CASE("the environment chooses directories, size and switches") {

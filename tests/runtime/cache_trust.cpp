@@ -102,14 +102,15 @@ TEST_CASE("a key is hexadecimal digits, or a file of them") {
   REQUIRE(chmod(path.c_str(), 0644) == 0);
   CHECK_THROWS_WITH_AS(key_from(path), doctest::Contains("mode 0644"), TrustError);
   REQUIRE(chmod(path.c_str(), 0602) == 0);
-  CHECK_THROWS_WITH_AS(key_from(path), doctest::Contains("every user may write it"), TrustError);
+  CHECK_THROWS_WITH_AS(key_from(path), doctest::Contains("every user can write to it"), TrustError);
   REQUIRE(chmod(path.c_str(), 0600) == 0);
   test::write_text(path, "secret\n");
-  CHECK_THROWS_WITH_AS(key_from(path), doctest::Contains("holds no key"), TrustError);
-  CHECK_THROWS_WITH_AS(key_from(folder.path()), doctest::Contains("no regular file"), TrustError);
+  CHECK_THROWS_WITH_AS(key_from(path), doctest::Contains("does not contain a key"), TrustError);
+  CHECK_THROWS_WITH_AS(key_from(folder.path()), doctest::Contains("not a regular file"),
+                       TrustError);
   fs::remove(path);
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  CHECK_THROWS_WITH_AS(key_from(path), doctest::Contains("no regular file"), TrustError);
+  CHECK_THROWS_WITH_AS(key_from(path), doctest::Contains("not a regular file"), TrustError);
 }
 
 TEST_CASE("a key without libcrypto is an error, and nothing is written unsigned") {
@@ -147,8 +148,8 @@ TEST_CASE("with a key entries are signed, and no other is taken") {
     CHECK(fs::exists(path));
     CHECK(store.statistics().ignored == 1);
     CHECK(has(log.text(), path + " of the kernel cache is ignored: it is not signed"));
-    CHECK(has(store.explain_miss(key_of(1)), "it is not signed by HEDDLE_CACHE_KEY"));
-    CHECK(store.list()[0].ignored == "it is not signed by HEDDLE_CACHE_KEY");
+    CHECK(has(store.explain_miss(key_of(1)), "it is not signed with HEDDLE_CACHE_KEY"));
+    CHECK(store.list()[0].ignored == "it is not signed with HEDDLE_CACHE_KEY");
     CHECK_FALSE(store.list()[0].intact);
     save(store, 1);
     CHECK(holds(store, 1));
@@ -197,20 +198,20 @@ TEST_CASE("entries and folders that others may write are ignored, with owner and
   };
   CHECK(explained().empty());
   REQUIRE(chmod(path.c_str(), 0646) == 0);
-  CHECK(has(explained(), "every user may write it: owner "));
+  CHECK(has(explained(), "every user can write to it: owner "));
   CHECK(has(explained(), "mode 0646"));
   REQUIRE(chmod(path.c_str(), 0644) == 0);
   CHECK(explained().empty());
   REQUIRE(chmod(place.cache.c_str(), 0777) == 0);
-  CHECK(has(explained(), place.cache + " is ignored: every user may write it"));
+  CHECK(has(explained(), place.cache + " is ignored: every user can write to it"));
   REQUIRE(chmod(place.cache.c_str(), 0755) == 0);
   if (!is_root()) return;
   REQUIRE(chown(path.c_str(), 0, 100) == 0);
   REQUIRE(chmod(path.c_str(), 0664) == 0);
-  CHECK(has(explained(), "(100) may write it"));
+  CHECK(has(explained(), "(100) can write to it"));
   REQUIRE(chown(path.c_str(), another_user, 0) == 0);
   REQUIRE(chmod(path.c_str(), 0644) == 0);
-  CHECK(has(explained(), "it is another user's: owner "));
+  CHECK(has(explained(), "it belongs to another user: owner "));
   CHECK(has(explained(), "(65534), mode 0644"));
 }
 
@@ -227,13 +228,13 @@ TEST_CASE("a file that ships is refused where others may have written it") {
   CHECK(read_shipped(path) == "HEDDLEB\n");
   CHECK(message_of(path).empty());
   REQUIRE(chmod(path.c_str(), 0666) == 0);
-  for (const char* part : {"app.bundle is not loaded", "every user may write it: owner ",
+  for (const char* part : {"app.bundle is not loaded", "every user can write to it: owner ",
                            "mode 0666", "chmod go-w", "Trust::anyone", "trust=True", "--trust"})
     CHECK_MESSAGE(has(message_of(path), part), part);
   CHECK(message_of(path, Foreign::taken).empty());
   REQUIRE(chmod(path.c_str(), 0644) == 0);
   REQUIRE(chmod(inside.c_str(), 0777) == 0);
-  CHECK(has(message_of(path), "of its folder " + inside + ": every user may write it"));
+  CHECK(has(message_of(path), "written it: its folder " + inside + ": every user can write to it"));
   // As /tmp: nobody replaces another's file there.
   REQUIRE(chmod(inside.c_str(), 01777) == 0);
   CHECK(message_of(path).empty());
@@ -243,12 +244,12 @@ TEST_CASE("a file that ships is refused where others may have written it") {
   CHECK(message_of(link).empty());
   if (!is_root()) return;
   REQUIRE(chown(path.c_str(), another_user, another_user) == 0);
-  CHECK(has(message_of(path), "it is another user's: owner "));
+  CHECK(has(message_of(path), "it belongs to another user: owner "));
   CHECK(test::run_child("child: trusts all", {"HEDDLE_CACHE_TRUST=1", "HEDDLE_TEST_DIR=" + path})
             .status == 0);
   REQUIRE(chown(path.c_str(), 0, 0) == 0);
   REQUIRE(chown(inside.c_str(), another_user, another_user) == 0);
-  CHECK(has(message_of(path), "of its folder "));
+  CHECK(has(message_of(path), "written it: its folder "));
 }
 
 TEST_CASE("child: trusts all" * doctest::skip()) {
@@ -274,16 +275,18 @@ TEST_CASE("child: signs" * doctest::skip()) {
   REQUIRE(chmod(path.c_str(), 0666) == 0);
   CHECK(read_shipped(path) == "HEDDLEB\n");
   for (const Foreign foreign : {Foreign::refused, Foreign::taken})
-    CHECK(has(message_of(folder + "/plain.bundle", foreign), "HEDDLE_CACHE_KEY has not signed it"));
+    CHECK(has(message_of(folder + "/plain.bundle", foreign),
+              "and it is not signed with HEDDLE_CACHE_KEY"));
 }
 
 TEST_CASE("what is no regular file, or too large for memory, is not read") {
   const runtime::TemporaryFolder folder;
   const std::string path = folder.path() + "/file";
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  CHECK_THROWS_WITH_AS(read_shipped(path), doctest::Contains("no regular file"), FileError);
-  CHECK_THROWS_WITH_AS(read_shipped("/dev/zero"), doctest::Contains("no regular file"), FileError);
-  CHECK_THROWS_WITH_AS(read_shipped(folder.path()), doctest::Contains("no regular file"),
+  CHECK_THROWS_WITH_AS(read_shipped(path), doctest::Contains("not a regular file"), FileError);
+  CHECK_THROWS_WITH_AS(read_shipped("/dev/zero"), doctest::Contains("not a regular file"),
+                       FileError);
+  CHECK_THROWS_WITH_AS(read_shipped(folder.path()), doctest::Contains("not a regular file"),
                        FileError);
   fs::remove(path);
   test::write_text(path, "HEDDLEB\n");

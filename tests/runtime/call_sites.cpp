@@ -401,9 +401,10 @@ TEST_CASE("a place that goes on making programs is named once, with what differs
     executable_for_site(place, ir::parse(text, "storm.hd"), {}, current_device());
   }
   const std::string log = captured.text();
-  CHECK(log.find("16 programs were made for chain at storm.hd:17, the last because it has ") !=
+  CHECK(log.find(
+            "16 programs were compiled for chain at storm.hd:17, the last one because it has ") !=
         std::string::npos);
-  CHECK(log.find("programs were made") == log.rfind("programs were made"));
+  CHECK(log.find("programs were compiled") == log.rfind("programs were compiled"));
 }
 
 TEST_CASE("a program for all extents that does not compile is given up") {
@@ -432,5 +433,5 @@ TEST_CASE("child: programs for all extents are refused" * doctest::skip()) {
   for (std::int64_t n = 2; n < 12; ++n)
     run_and_compare(place, bound(graph, {{ir::intern_symbol("n"), n}}));
   const std::string log = captured.text();
-  CHECK(log.find("f gets a program for its extents alone: ") != std::string::npos);
+  CHECK(log.find("f is compiled for these extents only: ") != std::string::npos);
 }

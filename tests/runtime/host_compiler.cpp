@@ -301,7 +301,7 @@ TEST_CASE("a compiler that makes nothing is named") {
 TEST_CASE("child: makes nothing" * doctest::skip()) {
   const std::vector<host::Unit> units = {{"hd_two", scale_kernel("hd_two", "2.0f")}};
   CHECK_THROWS_WITH_AS(host::compile(units, target(), {}),
-                       doctest::Contains("true ended without an error and made no object"),
+                       doctest::Contains("true ended without an error but made no object"),
                        CompileError);
 }
 
@@ -337,7 +337,7 @@ TEST_CASE("child: another folder" * doctest::skip()) {
   const runtime::TemporaryFolder first, second;
   CHECK(first.path().starts_with("/tmp/heddle-"));
   CHECK(log.lines() == 1);
-  CHECK(log.text().find("no folder can be made in ") != std::string::npos);
+  CHECK(log.text().find("no folder can be created in ") != std::string::npos);
   const std::vector<host::Unit> units = {{"hd_two", scale_kernel("hd_two", "2.0f")}};
   CHECK_FALSE(host::compile(units, target(), {}).empty());
 }

@@ -69,7 +69,7 @@ TEST_CASE("child: ranges" * doctest::skip()) {
 TEST_CASE("a tool that does not load is warned of, and costs nothing else") {
   const auto result = run_child("child: no tool", {"NVTX_INJECTION64_PATH=/no/such/tool.so"});
   CHECK_MESSAGE(result.status == 0, result.output);
-  CHECK(result.output.find("NVTX_INJECTION64_PATH=/no/such/tool.so is no tool behind NVTX") !=
+  CHECK(result.output.find("NVTX_INJECTION64_PATH=/no/such/tool.so is not an NVTX tool") !=
         std::string::npos);
 }
 

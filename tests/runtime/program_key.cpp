@@ -98,7 +98,7 @@ TEST_CASE("child: nothing is compiled" * doctest::skip()) {
   };
   ir::Graph graph = graph_of(DType::f32, 8, ir::Op::add);
   graph.name = "step";
-  check(error_of(graph, {}, h200), {"HEDDLE_NO_COMPILE=1, and program step, of hd_add_f32_",
+  check(error_of(graph, {}, h200), {"HEDDLE_NO_COMPILE=1, but program step (kernel hd_add_f32_",
                                     "there is no program to compare"});
 
   cache::Store& store = cache::Store::global();
@@ -109,11 +109,11 @@ TEST_CASE("child: nothing is compiled" * doctest::skip()) {
   keep(graph_of(DType::f64, 8, ir::Op::multiply), {}, h200);
   keep(graph, {.strict = true, .donated = {true, false}}, a100);
   check(error_of(graph, {}, h200),
-        {"the nearest program of 2", "target (", "donated ('00' is wanted, it has '10')",
-         "strict ('0' is wanted, it has '1')"});
+        {"the nearest program (of 2)", "target (", "donated (expected '00', found '10')",
+         "strict (expected '0', found '1')"});
   keep(graph_of(DType::f32, 16, ir::Op::add), {}, h200);
   const std::string text = error_of(graph, {}, h200);
-  check(text, {"the nearest program of 3", "differs in: graph (line 1: '...8"});
+  check(text, {"the nearest program (of 3)", "differs in: graph (line 1: expected '...8"});
   CHECK(text.find("strict") == std::string::npos);
   CHECK(text.find("target") == std::string::npos);
 }

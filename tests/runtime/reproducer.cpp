@@ -191,9 +191,9 @@ TEST_CASE("child: nothing can be written" * doctest::skip()) {
   const rlimit none{0, 0};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
   const std::string message = failure_of<CompileError>(nullptr);
-  for (const char* part :
-       {"There is no reproducer, as its files cannot be written: ", "/proc/no/cache/reproducers",
-        "error: it has __launch_bounds__", "    1 | ", "halves.hd:3 multiply"}) {
+  for (const char* part : {"There is no reproducer, because its files cannot be written: ",
+                           "/proc/no/cache/reproducers", "error: it has __launch_bounds__",
+                           "    1 | ", "halves.hd:3 multiply"}) {
     CHECK_MESSAGE(contains(message, part), message);
   }
 }

@@ -48,7 +48,7 @@ Library<Api>& library() {
                    .variable = ir::Variable::cublaslt},
        .mend = "Install cuBLAS 12 or newer (pip install nvidia-cublas), or set HEDDLE_CUBLASLT to "
                "its file or HEDDLE_CUDA_PATH to the toolkit.",
-       .without = "there is no cuBLASLt",
+       .without = "cuBLASLt is not available",
        .unusable = cuda::unavailable_reason,
        .bind = bind});
   return library;

@@ -67,7 +67,7 @@ Library<Api>& library() {
                    .variable = ir::Variable::curand},
        .mend = "Install cuRAND 10 (pip install nvidia-curand), or set HEDDLE_CURAND to its file or "
                "HEDDLE_CUDA_PATH to the toolkit. heddle::random::Generator needs no library.",
-       .without = "there are no bulk generators",
+       .without = "bulk generators are not available",
        .bind = bind});
   return library;
 }

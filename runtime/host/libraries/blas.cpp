@@ -29,7 +29,7 @@ class HostBlas final : public Blas {
   }
   const std::string& epilogues_unavailable_reason() const override {
     static const std::string& reason =
-        *new std::string("OpenBLAS has no products with an epilogue");
+        *new std::string("OpenBLAS does not support products with an epilogue");
     return reason;
   }
   bool gemm_with_epilogue(const Gemm&, const GemmEpilogue&, const void*, const void*, void*, void*,

@@ -36,7 +36,7 @@ openblas::PotrfFunction<void> potrf_of(const openblas::Api& api, DType dtype) {
 }
 
 const openblas::Api& api_for(const openblas::Inside& inside) {
-  if (!inside.entered) throw DeviceError("matrices are not factorised while the process ends");
+  if (!inside.entered) throw DeviceError("matrices cannot be factorised while the process exits");
   const openblas::Api& api = openblas::loaded();
   const std::string& reason = api.reason.empty() ? api.lapack_reason : api.reason;
   if (!reason.empty())

@@ -65,8 +65,8 @@ void warn_of_old_core(const ir::Target& host, const std::string& config) {
       [&](const std::string_view core) { return config.find(core) != std::string::npos; });
   if (!has_avx2 || !takes_it_for_old) return;
   log().warn(
-      "{} takes this processor for one without AVX, and products will be slow. Set {} to Haswell, "
-      "Zen or SkylakeX, or HEDDLE_OPENBLAS to a newer OpenBLAS.",
+      "{} treats this processor as one without AVX, so matrix products are slow. Set {} to "
+      "Haswell, Zen or SkylakeX, or HEDDLE_OPENBLAS to a newer OpenBLAS.",
       config, core_variable());
 }
 
