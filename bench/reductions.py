@@ -63,7 +63,7 @@ def accuracy_cases(length):
     for count in (length // 100, length // 10, length // 5, length):  # the extent becomes a symbol
         total = float(host(hd.sum(hd.full(count, 0.1, dtype="float32") * 1.0)))
         exact = count * tenth
-    yield (f"the same at a line's 4th extent", total, exact,
+    yield (f"the same, 4th extent of a line", total, exact,
            sum_bound(count, "float32", exact, exact))
 
     uniform = random.random(length, np.float32)
@@ -71,21 +71,21 @@ def accuracy_cases(length):
     yield of_sum(f"sum of {length:.0e} uniform", host(hd.sum(x)), uniform, "float32")
     mean = exact_sum(uniform) / length
     allowed = sum_bound(length, "float32", exact_sum(uniform), 0) / length
-    yield "mean of them", float(host(hd.mean(x))), mean, allowed + OUTPUT["float32"] * mean
+    yield "mean of uniform", float(host(hd.mean(x))), mean, allowed + OUTPUT["float32"] * mean
     squares = exact_sum(uniform, 2)
-    yield ("sum of their squares", float(host(hd.sum(x * x))), squares,
+    yield ("sum of squares of uniform", float(host(hd.sum(x * x))), squares,
            sum_bound(length, "float32", squares, squares))
     variance = squares / length - mean**2
-    yield ("var of them", float(host(hd.var(x))), variance,
+    yield ("var of uniform", float(host(hd.var(x))), variance,
            spread_bound(length, "float32", variance))
     # A source line that has seen several extents uses one kernel for all.
     for count in (length // 4, length // 3, length // 2, length):
         total = float(host(hd.sum(x[:count] * x[:count])))
-    yield ("sum of squares at a line's 4th extent", total, squares,
+    yield ("sum of squares, 4th extent of a line", total, squares,
            sum_bound(length, "float32", squares, squares))
     del x
     ordered = np.sort(uniform[:length // 10])
-    yield of_sum("sum of a tenth of them, sorted", host(hd.sum(hd.asarray(ordered))), ordered,
+    yield of_sum("sum of a tenth of uniform, sorted", host(hd.sum(hd.asarray(ordered))), ordered,
                  "float32")
     rows = uniform[:length // 10 * 2].reshape(2, -1)
     got = host(hd.sum(hd.asarray(rows), axis=1))
@@ -128,7 +128,7 @@ def accuracy_cases(length):
 
 
 def print_accuracy(length):
-    print(f"{'':42}{'relative error':>16}{'of what is allowed':>20}")
+    print(f"{'':42}{'relative error':>16}{'share of the bound':>20}")
     failed = 0
     for name, result, exact, allowed in accuracy_cases(length):
         error = abs(result - exact)
@@ -136,7 +136,7 @@ def print_accuracy(length):
         failed += beyond
         print(f"{name:42}{error / abs(exact):16.2e}{error / allowed:20.4f}{' !' if beyond else ''}",
               flush=True)
-    print("all within their bounds" if not failed else f"{failed} beyond their bounds")
+    print("all errors are within their bounds" if not failed else f"{failed} errors exceed their bounds")
     return failed
 
 
@@ -241,7 +241,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--length", type=int, default=10**8)
     parser.add_argument("--speed", metavar="FOLDER")
-    parser.add_argument("--only", default="", help="of --speed, cases whose name contains this")
+    parser.add_argument("--only", default="", help="with --speed: only cases whose name contains this")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

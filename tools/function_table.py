@@ -180,7 +180,7 @@ def readme_with(text):
 def main():
     """Writes the README's table, or checks it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--check", action="store_true", help="fail when the README is stale")
+    parser.add_argument("--check", action="store_true", help="fail if the README's table is out of date")
     arguments = parser.parse_args()
     import heddle
 

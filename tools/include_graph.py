@@ -240,7 +240,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", nargs="?", type=Path, help="the SVG to write")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent,
-                        help="the tree to read; this one by default")
+                        help="the source tree to read (default: this one)")
     parser.add_argument("--title", default="Includes between folders")
     parser.add_argument("--table", action="store_true", help="print folders and long files")
     arguments = parser.parse_args()

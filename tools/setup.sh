@@ -45,7 +45,7 @@ as_root() {
 
 apt_install() {
   if ! has_command apt-get; then
-    echo "Missing: $*. Install them with this system's package manager (Debian's names)." >&2
+    echo "Missing: $*. Install them with this system's package manager (the names are Debian's)." >&2
     return 1
   fi
   say "Installing $* with apt"
@@ -66,7 +66,7 @@ setup_packages() {
   missing=$(requirements | missing_packages)
   optional=$(options | missing_packages)
   [ -z "$missing" ] || apt_install $missing
-  [ -z "$optional" ] || [ -n "${offline:-}" ] || apt_install $optional || say "Going on without"
+  [ -z "$optional" ] || [ -n "${offline:-}" ] || apt_install $optional || say "Continuing without $optional"
 }
 
 setup_tool() {
@@ -108,7 +108,7 @@ setup_python() {
 setup_python_module() {
   ! has_module_packages "$(oracle_python)" || return 0
   make_venv
-  say "Installing what the Python module is built and tested with into .venv"
+  say "Installing packages to build and test the Python module into .venv"
   .venv/bin/pip install --quiet --disable-pip-version-check \
     -r tests/python/requirements.txt -r tests/oracle/requirements.txt
 }
@@ -135,11 +135,11 @@ has_browser() {
 # The page of `heddle explain --html` is tested in a browser, whose smallest package Debian has.
 setup_browser() {
   has_browser || [ -n "${offline:-}" ] || apt_install chromium-headless-shell ||
-    say "Going on without a browser: tests/page skips"
+    say "Continuing without a browser: tests/page is skipped"
 }
 
 setup() {
-  say "Looking for what the build needs"
+  say "Checking what the build needs"
   setup_packages
   setup_python
   setup_python_module

@@ -160,10 +160,10 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   heddle::bench::Options options;
-  CLI::App app("Times calls that have next to nothing to compute.");
+  CLI::App app("Times calls that compute almost nothing.");
   app.add_option("--device", options.device,
                  "cpu or cuda:N; by default HEDDLE_DEVICE, else a GPU, else cpu");
-  app.add_option("--only", options.only, "Calls whose name contains this");
+  app.add_option("--only", options.only, "Only calls whose name contains this");
   app.add_option("--json", options.json, "Also write the figures to this file");
   app.add_option("--count", options.count, "Calls between two synchronisations")
       ->check(CLI::PositiveNumber);

@@ -19,42 +19,43 @@ def arguments():
                                      "and in other array libraries, in one run, and checks them.")
     parser.add_argument("--device", default=os.environ.get("HEDDLE_DEVICE", "cpu"),
                         help="cpu or cuda:0 (default: HEDDLE_DEVICE, else cpu)")
-    parser.add_argument("--systems", metavar="NAMES", help="with commas between (default: those of "
-                        f"{', '.join((measure.CPP, *ORDER))} that the device is for)")
-    parser.add_argument("--functions", action="store_true", help="on the CPU, every function of the "
-                        "op table, every reduction, scan and sort beside NumPy, not the programs")
+    parser.add_argument("--systems", metavar="NAMES", help="separated by commas (default: those of "
+                        f"{', '.join((measure.CPP, *ORDER))} that run on the device)")
+    parser.add_argument("--functions", action="store_true", help="instead of the programs, compare "
+                        "every function of the op table, reduction, scan and sort with NumPy on the CPU")
     parser.add_argument("--only", default="", metavar="PATTERN",
-                        help="programs whose name contains this; several with | between")
+                        help="only programs whose name contains this; separate several by |")
     parser.add_argument("--scale", type=int, metavar="N",
-                        help="divides the sides of matrices, and its square long axes: a power of "
+                        help="divides the sides of matrices by N and long axes by N*N: a power of "
                         "two up to 64 (default: 1 on a GPU, 4 on the CPU)")
-    parser.add_argument("--rounds", type=int, default=3, help="turns of each system (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3,
+                        help="number of timings of each system (%(default)s)")
     parser.add_argument("--startup-rounds", type=int, default=1, metavar="N",
                         help="cold and warm first calls of each system (%(default)s); 0: none")
     parser.add_argument("--seconds", type=float,
-                        help="no program is begun after this (400, of --functions 3600)")
+                        help="start no program after this time (400; 3600 with --functions)")
     parser.add_argument("--batch-milliseconds", type=float, default=10, metavar="T",
-                        help="how long a batch of calls is to take (%(default)s)")
+                        help="target time of a batch of calls (%(default)s)")
     parser.add_argument("--bench", type=pathlib.Path, metavar="FILE",
                         default=ROOT / "build/bench/bench_programs",
                         help="Heddle's C++ bench (%(default)s)")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
-                        help="also write peers.json there, and the chart peers.svg; of --functions "
-                        "functions.json")
-    parser.add_argument("--list", action="store_true", help="print the programs' names and end")
+                        help="also write peers.json and the chart peers.svg there; with "
+                        "--functions, functions.json")
+    parser.add_argument("--list", action="store_true", help="print the programs' names and exit")
     options = parser.parse_args()
     options.kind = options.device.partition(":")[0]
     options.seconds = options.seconds or (3600 if options.functions else 400)
     options.scale = options.scale or (4 if options.kind == "cpu" else 1)
     if not 1 <= options.scale <= 64 or options.scale & (options.scale - 1):
-        parser.error("--scale is a power of two up to 64")
+        parser.error("--scale must be a power of two up to 64")
     if options.systems is None:
         options.systems = [name for name in ORDER if options.kind in systems.ALL[name].devices]
         options.systems.append(measure.CPP)
     else:
         options.systems = options.systems.split(",")
     if options.functions and options.kind != "cpu":
-        parser.error("--functions is for the CPU")
+        parser.error("--functions runs on the CPU only")
     unknown = set(options.systems) - {measure.CPP, *systems.ALL}
     if unknown:
         parser.error("no such system: " + ", ".join(sorted(unknown)))

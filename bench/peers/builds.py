@@ -25,8 +25,8 @@ def arguments(words):
     parser.add_argument("--device", default=os.environ.get("HEDDLE_DEVICE", "cpu"))
     parser.add_argument("--scale", type=int, default=None)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="", help="programs whose name contains this")
-    parser.add_argument("--seconds", type=float, default=400, help="no program is begun after this")
+    parser.add_argument("--only", default="", help="only programs whose name contains this")
+    parser.add_argument("--seconds", type=float, default=400, help="start no program after this time")
     parser.add_argument("--out", type=pathlib.Path, help="also write the figures there, as JSON")
     options = parser.parse_args(words)
     if options.scale is None:
@@ -43,7 +43,7 @@ def measure(name, benches, rounds):
             if "reason" in row:
                 return {"reason": f"{key}: {row['reason']}"}
             if not row["correct"]:
-                return {"reason": f"{key}: a wrong result, off by {row['error']}"}
+                return {"reason": f"{key}: wrong result, error {row['error']}"}
             times[key].append(row["microseconds"])
     return times
 
@@ -64,7 +64,7 @@ def main(words):
     print(f"{'program':<32}{'before us':>12}{'after us':>12}{'after/before':>14}{'noise':>8}")
     for name in programs:
         if time.monotonic() - began > options.seconds:
-            print(f"{name}: not begun, out of time")
+            print(f"{name}: not run, out of time")
             continue
         times = measure(name, benches, options.rounds)
         report["programs"].append({"name": name} | times)

@@ -28,7 +28,7 @@ def draw(source, target):
         matplotlib.use("svg")
         from matplotlib import pyplot
     except ImportError:
-        return f"No chart: matplotlib is not installed (peers/chart.py draws {source} where it is)."
+        return f"No chart: matplotlib is not installed. With it, peers/chart.py draws {source}."
     report = json.loads(pathlib.Path(source).read_text())
     rows = [row for row in report["programs"] if row["best_peer"]]
     figure, axes = pyplot.subplots(figsize=(9, 1.5 + 0.26 * len(rows)))
@@ -44,7 +44,7 @@ def draw(source, target):
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="both", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.set_xlabel("time a call, over that of the best peer (left is faster)")
+    axes.set_xlabel("time per call, relative to the best peer (left is faster)")
     axes.set_title(f"{report.get('gpu', report['processor'])}, commit {report['commit'][:7]}",
                    fontsize=10)
     axes.legend(fontsize=8, loc="upper right", framealpha=0.9)

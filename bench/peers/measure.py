@@ -164,7 +164,7 @@ class CppBench:
             self.process.wait()
             self.errors.seek(0)
             said = self.errors.read().strip().splitlines()[:1]
-            raise RuntimeError("it ended: " + "".join(said))
+            raise RuntimeError("bench_programs exited: " + "".join(said))
         return json.loads(line)
 
     def measure(self, name):
@@ -186,7 +186,7 @@ def take_turn_in_cpp(entry, bench, program):
             raise LookupError(row["reason"])
         shapes = [list(each.shape) for each in program.inputs]
         if row["shapes"] != shapes:
-            raise ValueError(f"bench_programs has it for {row['shapes']}, not {shapes}")
+            raise ValueError(f"bench_programs uses shapes {row['shapes']}, not {shapes}")
         entry.rounds.append(row["microseconds"])
         entry.error, entry.correct = row["error"], row["correct"]
         entry.facts = {key: row[key] for key in ("kernels", "peak_bytes")}

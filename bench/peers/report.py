@@ -163,10 +163,10 @@ def notes_of(rows):
 
 
 def print_notes(rows, absent):
-    lines = [f"  {TITLES[name]:<9} not here: {text}" for name, text in absent.items()]
+    lines = [f"  {TITLES[name]:<9} not available: {text}" for name, text in absent.items()]
     lines += notes_of(rows)
     if lines:
-        print("\nWithout a figure (-), or wrong (!):", *lines, sep="\n")
+        print("\nNot measured (-) or wrong (!):", *lines, sep="\n")
 
 
 def host_overhead(rows):
@@ -183,7 +183,7 @@ def host_overhead(rows):
 
 def print_overhead(overhead):
     if overhead:
-        print(f"\n{'host overhead, us a call':<27}{'C++':>8}{'Python beyond it':>20}")
+        print(f"\n{'host overhead, us a call':<27}{'C++':>8}{'extra in Python':>20}")
     for name, times in overhead.items():
         print(f"{name:<27}{times['c++']:>8.2f}{times['python_excess']:>20.2f}")
 

@@ -180,16 +180,17 @@ int main(int argc, char** argv) {
   CLI::App app("Times Heddle on the programs of the performance page.");
   app.add_option("--device", options.device,
                  "cpu or cuda:N; by default HEDDLE_DEVICE, else a GPU, else cpu");
-  app.add_option("--only", options.only, "Programs whose name contains this");
+  app.add_option("--only", options.only, "Only programs whose name contains this");
   app.add_option("--json", options.json, "Also write the figures to this file");
   app.add_flag("--no-numpy", options.no_numpy, "On the CPU: do not time NumPy");
-  app.add_option(
-         "--scale", options.scale,
-         "Divides the sides of matrices, and its square long axes: 1 on a GPU, 4 on the CPU")
+  app.add_option("--scale", options.scale,
+                 "Divides the sides of matrices by N and long axes by N*N; by default 1 on a GPU, "
+                 "4 on the CPU")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--serve", options.serve, "Time the programs that standard input names");
+  app.add_flag("--serve", options.serve,
+               "Time the programs whose names are read from standard input");
   app.add_option("--first-call", options.first_call,
-                 "Time the first call of the program of this name, and nothing else");
+                 "Time only the first call of the program of this name");
   CLI11_PARSE(app, argc, argv);
   try {
     return heddle::bench::run(options);

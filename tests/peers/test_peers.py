@@ -86,7 +86,7 @@ def test_what_is_missing_or_unknown_is_said():
     ended = run_peers("--systems", "heddle,cupy", "--only", "ten-op chain", "--startup-rounds", "0",
                       "--rounds", "1", "--device", "cpu")
     assert ended.returncode == 0, ended.stderr
-    assert "CuPy      not here: does not run on cpu" in ended.stdout
+    assert "CuPy      not available: does not run on cpu" in ended.stdout
     assert run_peers("--only", "no such program").returncode == 2
     assert "no such system" in run_peers("--systems", "nobody").stderr
     ended = run_peers("--only", "ten-op chain", "--bench", "/nonexistent", "--systems", measure.CPP)
