@@ -80,7 +80,7 @@ std::string launch_text(const KernelStep& step, bool blocks) {
   std::vector<std::string> factors;
   for (const GridExtent& extent : step.grid) factors.push_back(factor_text(extent));
   const std::string grid = factors.empty() ? "1" : fmt::format("{}", fmt::join(factors, " x "));
-  if (!blocks) return fmt::format("range of {}, at least {} a thread", grid, step.host_grain);
+  if (!blocks) return fmt::format("range of {}, at least {} per thread", grid, step.host_grain);
   return fmt::format("{} blocks of {} threads{}", grid,
                      static_cast<std::int64_t>(step.block[0]) * step.block[1],
                      step.cluster > 1 ? fmt::format(" in clusters of {}", step.cluster) : "");

@@ -97,7 +97,8 @@ class Pool {
     try {
       for (int i = 0; i < workers; ++i) std::thread([this] { serve(); }).detach();
     } catch (const std::system_error& failure) {
-      log().warn("some worker threads could not be started ({}); running on fewer", failure.what());
+      log().warn("some worker threads could not be started ({}); continuing with fewer threads",
+                 failure.what());
     }
   }
 

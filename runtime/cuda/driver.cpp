@@ -117,7 +117,7 @@ std::string load(Loaded& out) {
 
 const std::string& no_cuda_after_fork() {
   static const std::string& text = *new std::string(
-      "it cannot be used in a process that was forked from one that uses it. Start processes with "
+      "it cannot be used in a process forked from a process that uses it. Start processes with "
       "spawn or forkserver (multiprocessing.set_start_method(\"spawn\")), fork before the first "
       "use of a GPU, or use the CPU in the child (set_device(\"cpu\"))");
   return text;

@@ -83,7 +83,7 @@ Found find() {
         "  {}: {}\n", candidate,
         result.status < 0 ? result.output : fmt::format("exit status {}", result.status));
   }
-  out.reason = "no C++ compiler runs on this machine. Tried:\n" + out.reason +
+  out.reason = "no working C++ compiler was found. Tried:\n" + out.reason +
                "Install g++ or clang++, or set HEDDLE_CXX to one.";
   return out;
 }

@@ -143,7 +143,7 @@ TEST_CASE("child: forks on a GPU" * doctest::skip()) {
   for (int i = 0; i < 20; ++i) {
     const int status = status_of_child([&] {
       const auto says_why = [](const std::function<void()>& call) {
-        return contains(refusal<DeviceError>(call), "forked from one that uses it");
+        return contains(refusal<DeviceError>(call), "forked from a process that uses it");
       };
       const bool refused = says_why([&] { pending.eval(); }) &&
                            says_why([&] { x.to_vector<float>(); }) &&
