@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The table of functions, collected from frontend/functions.toml, ir/include/heddle/ops.def and the
-public headers; and the README's table, generated from these and the Python module.
+public headers; and the tables of docs/reference/functions.md, generated from these and the Python
+module.
 
-    tools/function_table.py [--check]   writes the README's table, or fails when it is stale
+    tools/function_table.py [--check]   writes the page's tables, or fails when they are stale
 """
 
 import argparse
@@ -20,7 +21,7 @@ HEADERS = ROOT / "frontend/include/heddle"
 NOT_VOCABULARY = {"array", "bulk_random", "fields", "half", "heddle", "indexing", "jit", "memory",
                   "profile", "program", "random", "settings", "source_location"}
 SETTINGS = {"set_linalg_errors"}  # settings declared in headers of functions
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/reference/functions.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"
 
 
@@ -144,8 +145,16 @@ def short_parameters(text):
     return "(" + ", ".join(result) + ")"
 
 
+# What follows the operands of every ufunc, which the page says once.
+UFUNC = re.compile(r", out=(?:None|\(None, None\)), \*, where=True, casting='same_kind', order='K', "
+                   r"dtype=None, subok=True, signature=None")
+TITLES = {"dtype_info": "Facts about dtypes", "functional": "Functions of lines", "io": "Files and text",
+          "linalg": "linalg: factorisations", "linear_algebra": "Products of matrices",
+          "python": "Python only", "take": "Taking and finding elements"}
+
+
 def table(module):
-    """The README's table, in Markdown."""
+    """The page's tables, in Markdown: one for each header."""
     declared = declarations()
     by_header = {}
     for row in sorted(rows().values(), key=lambda row: row.name):
@@ -153,41 +162,48 @@ def table(module):
         header = places[0][1] if places else "python"
         by_header.setdefault(header, []).append((row, places))
     lines = []
-    for header in sorted(by_header):
-        title = f"`heddle/{header}.h`" if header != "python" else "Python only"
-        lines += ["", f"| {title} | Python | kernel | deviates from NumPy |",
-                  "| --- | --- | --- | --- |"]
+    for header in sorted(by_header, key=lambda name: (name == "python", name)):
+        title = TITLES.get(header, header.replace("_", " ").capitalize())
+        lines += ["", f"## {title}", ""]
+        if header != "python":
+            lines += [f"In C++: `#include <heddle/{header}.h>`.", ""]
+        has_cpp = header != "python"
+        heads = (["C++"] if has_cpp else []) + ["Python", "kernel", "differs from NumPy"]
+        lines += ["| " + " | ".join(heads) + " |", "| " + " | ".join(["---"] * len(heads)) + " |"]
         for row, places in by_header[header]:
-            cpp = row.cpp_name + short_parameters(places[0][0]) if places else ""
-            python = ""
-            if row.python_name is not None:
-                function = attrgetter(row.python_name)(module)
-                signature = getattr(function, "__text_signature__", None) or inspect.signature(function)
-                python = f"{row.python_name}{signature}"
-            cells = [f"`{cell}`" if cell else "" for cell in (cpp, python)]
+            cells = [row.cpp_name + short_parameters(places[0][0]) if places else ""] * has_cpp
+            cells.append(row.python_name + signature(module, row) if row.python_name else "")
+            cells = [f"`{cell}`" if cell else "" for cell in cells]
             kernel = ("fuses" if row.calls else "") if row.kernel is None else row.kernel
             lines.append("| " + " | ".join([*cells, kernel, row.deviates]) + " |")
     return "\n".join(lines) + "\n\n"
 
 
-def readme_with(text):
-    """The README with its table replaced by the text."""
-    readme = README.read_text()
-    begin, end = readme.index(BEGIN) + len(BEGIN), readme.index(END)
-    return readme[:begin] + text + readme[end:]
+def signature(module, row):
+    """The parameters of a Python function, those of every ufunc as three dots."""
+    function = attrgetter(row.python_name)(module)
+    text = getattr(function, "__text_signature__", None) or str(inspect.signature(function))
+    return UFUNC.sub(", ...", text)
+
+
+def page_with(text):
+    """The page with those tables in their place."""
+    page = PAGE.read_text()
+    begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
+    return page[:begin] + text + page[end:]
 
 
 def main():
-    """Writes the README's table, or checks it."""
+    """Writes the page's tables, or checks them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--check", action="store_true", help="fail if the README's table is out of date")
+    parser.add_argument("--check", action="store_true", help="fail if the page is out of date")
     arguments = parser.parse_args()
     import heddle
 
-    wanted = readme_with(table(heddle))
+    wanted = page_with(table(heddle))
     if arguments.check:
-        return 0 if README.read_text() == wanted else 1
-    README.write_text(wanted)
+        return 0 if PAGE.read_text() == wanted else 1
+    PAGE.write_text(wanted)
     return 0
 
 

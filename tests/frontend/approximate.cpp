@@ -5,8 +5,8 @@
 
 #include "values.h"
 
-// What the README promises of `approximate`, against float64. On the CPU, where the option changes
-// nothing, the bounds hold by far.
+// What docs/guide/numerics.md promises of `approximate`, against float64. On the CPU, where the
+// option changes nothing, the bounds hold by far.
 
 namespace {
 

@@ -1,4 +1,4 @@
-"""Finds the table of functions, which the README's table comes from as well, and the oracle's table
+"""Finds the table of functions, which the tables of docs/reference/functions.md come from as well, and the oracle's table
 of ops."""
 
 import sys

@@ -1,5 +1,5 @@
 """The table of functions names what the headers declare and what the module has, both ways, says
-how each is tested, and is what the README shows."""
+how each is tested, and is what docs/reference/functions.md shows."""
 
 import ast
 import functools
@@ -67,6 +67,6 @@ def called_names(file):
     return set(re.findall(r"\b(\w+)(?:<[^<>;()]*>)?\(", code))
 
 
-def test_readme_is_fresh():
-    wanted = function_table.readme_with(function_table.table(hd))
-    assert function_table.README.read_text() == wanted, "run tools/function_table.py"
+def test_page_is_fresh():
+    wanted = function_table.page_with(function_table.table(hd))
+    assert function_table.PAGE.read_text() == wanted, "run tools/function_table.py"

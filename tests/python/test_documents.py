@@ -1,0 +1,100 @@
+"""README.md and docs/: the Python blocks run and print what the pages say, commands exist, links lead
+somewhere. C++ blocks: tests/documents."""
+
+import functools
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/documents"))
+sys.path.insert(0, str(ROOT / "tools"))
+import environment_table  # noqa: E402
+import snippets  # noqa: E402
+
+PAGES = {page.relative_to(ROOT).as_posix(): page for page in snippets.pages()}
+WITH_PYTHON = [name for name, page in PAGES.items()
+               if any(block.language == "python" for block in snippets.blocks(page))]
+COMMAND = Path(os.environ["PYTHONPATH"].split(":")[0]).parent / "heddle"
+
+
+@pytest.mark.parametrize("name", WITH_PYTHON)
+def test_python(name, tmp_path):
+    environment = {**os.environ, "HEDDLE_DEVICE": "cpu", "HEDDLE_POISON": "0"}
+    run = subprocess.run([sys.executable, snippets.__file__, "run", PAGES[name]], cwd=tmp_path,
+                         env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_there_are_snippets():
+    blocks = [block for page in PAGES.values() for block in snippets.blocks(page)]
+    for language in ("python", "cpp"):
+        assert sum(block.language == language and block.printed is not None for block in blocks) > 10
+
+
+def commands():
+    """The command lines of the pages' sh blocks: (page, words)."""
+    for name, page in PAGES.items():
+        for block in snippets.blocks(page):
+            if block.language == "sh":
+                for line in block.text.replace("\\\n", " ").splitlines():
+                    words = re.sub(r"(^|\s)#.*|>.*", "", line).split()
+                    while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+                        words.pop(0)
+                    if words:
+                        yield name, words
+
+
+@functools.cache
+def help_of(*words):
+    run = subprocess.run([*words, "--help"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, words
+    return run.stdout
+
+
+def test_commands_exist():
+    verbs = set(re.findall(r"^  ([a-z-]+)", help_of(ROOT / "dev"), re.M))
+    checked = 0
+    for name, words in commands():
+        if words[0] == "./dev" and len(words) > 1:
+            assert words[1] in verbs, (name, words)
+            checked += 1
+        if words[0] == "heddle" and len(words) > 1 and COMMAND.exists():
+            depth = 2 if words[1] == "cache" and len(words) > 2 else 1
+            text = help_of(COMMAND, *words[1:depth + 1])
+            if depth == 2:
+                text += help_of(COMMAND, "cache")
+            if depth == 1 and words[1].startswith("-"):
+                text = help_of(COMMAND)
+            for flag in (word.partition("=")[0] for word in words if word.startswith("--")):
+                assert re.search(rf"(^|[\s,]){flag}\b", text), (name, words)
+            checked += 1
+    assert checked > 10
+
+
+def anchor(heading):
+    """The name of a heading in links, as GitHub and the site make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_links_lead_somewhere():
+    for name, page in PAGES.items():
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", text):
+            path, _, heading = "".join(target).partition("#")
+            if "://" in path:
+                continue
+            file = (page.parent / path) if path else page
+            assert file.exists(), (name, path)
+            if heading:
+                headings = re.findall(r"^#+ +(.*)$", file.read_text(), re.M)
+                assert heading in map(anchor, headings), (name, heading)
+
+
+def test_table_of_variables_is_fresh():
+    wanted = environment_table.page_with(environment_table.table())
+    assert environment_table.PAGE.read_text() == wanted, "run tools/environment_table.py"
