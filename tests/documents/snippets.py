@@ -5,8 +5,8 @@
     snippets.py update PAGE.md ...    runs them, and writes what they print into the pages
     snippets.py cpp PAGE.md OUT.cpp   writes a program that runs a page's C++ blocks
 
-The blocks of one language on a page run in order, as one program: each sees the names of those
-before it. A block without a language that directly follows is what the block prints, and is compared.
+The blocks of one language on a page run in order, in one process. In Python each sees the names of those
+before it; in C++ each has a scope of its own. A block without a language that directly follows is what the block prints, and is compared.
 Text that varies goes into a ```text block, which is not. Comments that no reader sees, before a block:
 
     <!-- setup                code that runs before the block
@@ -115,7 +115,7 @@ def update_python(page):
     for block, printed, error in reversed(list(run_python(page))):
         wrong += error
         if block.span and not error:
-            text = text[:block.span[0]] + printed + text[block.span[1]:]
+            text = text[:block.span[0]] + printed.rstrip("\n") + "\n" + text[block.span[1]:]
     page.write_text(text)
     return wrong
 
@@ -174,14 +174,15 @@ def cpp_program(page):
         lines = block.text.splitlines()
         includes += [line for line in lines if line.startswith("#include")]
         body = "\n".join("" if line.startswith("#include") else line for line in lines)
-        body = f'{block.setup}\n#line {block.line} "{name}"\n{body}'
+        body = f'#line {block.line} "{name}"\n{body}'
         if re.search(r"^int main\(", block.text, re.M):
+            body = re.sub(r"\}\s*$", "return 0; }", body)
             scope.append(f"namespace program_{block.line} {{\n{body}\n}}")
             body = f"program_{block.line}::main();"
         elif block.declarations:
             scope.append(body)
             continue
-        code.append(f'printed.str("");\n{body}')
+        code.append(f'printed.str("");\n{{\n{block.setup}\n{body}\n}}')
         if block.printed is not None:
             wanted = block.printed.rstrip("\n")
             code.append(f'compare("{name}", {block.line}, R"~({wanted})~");')
@@ -199,4 +200,4 @@ def main(verb, *paths):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]) or 0)
