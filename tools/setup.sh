@@ -113,6 +113,14 @@ setup_python_module() {
     -r tests/python/requirements.txt -r tests/oracle/requirements.txt
 }
 
+# What builds the site of docs/.
+setup_docs() {
+  make_venv
+  .venv/bin/python -c 'import furo, myst_parser, sphinx, sphinx_copybutton' 2>/dev/null && return
+  say "Installing $(tr '\n' ' ' <docs/requirements.txt)into .venv"
+  .venv/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+}
+
 has_nvrtc() {
   has_library libnvrtc.so ||
     compgen -G '/usr/local/cuda*/lib*/libnvrtc.so*' >/dev/null ||

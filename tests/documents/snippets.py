@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PART = re.compile(r"^(?P<fence>```+)(?P<language>\w*)[^\n]*\n(?P<text>.*?)^(?P=fence)[ \t]*$"
+PART = re.compile(r"^(?P<fence>```+)(?P<language>[\w{}]*)[^\n]*\n(?P<text>.*?)^(?P=fence)[ \t]*$"
                   r"|<!--[ \t]*(?P<comment>.*?)-->", re.M | re.S)
 
 

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/documents"))
 sys.path.insert(0, str(ROOT / "tools"))
+import draw_documents  # noqa: E402
 import environment_table  # noqa: E402
 import snippets  # noqa: E402
 
@@ -56,6 +57,15 @@ def help_of(*words):
     return run.stdout
 
 
+def help_of_command(words):
+    """What `heddle` says of the verb, and of the verb of `cache`, that the words call."""
+    text = help_of(COMMAND) if words[1].startswith("-") else help_of(COMMAND, words[1])
+    if words[1] == "cache":
+        verbs = re.findall(r"^  ([a-z]+) ", text, re.M)
+        text += help_of(COMMAND, "cache", next(word for word in words[2:] if word in verbs))
+    return text
+
+
 def test_commands_exist():
     verbs = set(re.findall(r"^  ([a-z-]+)", help_of(ROOT / "dev"), re.M))
     checked = 0
@@ -64,14 +74,9 @@ def test_commands_exist():
             assert words[1] in verbs, (name, words)
             checked += 1
         if words[0] == "heddle" and len(words) > 1 and COMMAND.exists():
-            depth = 2 if words[1] == "cache" and len(words) > 2 else 1
-            text = help_of(COMMAND, *words[1:depth + 1])
-            if depth == 2:
-                text += help_of(COMMAND, "cache")
-            if depth == 1 and words[1].startswith("-"):
-                text = help_of(COMMAND)
+            text = help_of_command(words)
             for flag in (word.partition("=")[0] for word in words if word.startswith("--")):
-                assert re.search(rf"(^|[\s,]){flag}\b", text), (name, words)
+                assert re.search(rf"(^|[\s,]){flag}\b", text, re.M), (name, words)
             checked += 1
     assert checked > 10
 
@@ -98,3 +103,9 @@ def test_links_lead_somewhere():
 def test_table_of_variables_is_fresh():
     wanted = environment_table.page_with(environment_table.table())
     assert environment_table.PAGE.read_text() == wanted, "run tools/environment_table.py"
+
+
+def test_pictures_are_fresh():
+    for name, draw in draw_documents.DRAWINGS.items():
+        path = draw_documents.PICTURES / f"{name}.svg"
+        assert path.read_text() == draw().svg(), f"{path.name}: run tools/draw_documents.py"
