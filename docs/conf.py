@@ -8,7 +8,12 @@ ROOT = Path(__file__).resolve().parent.parent
 project = "Heddle"
 version = release = re.search(r"project\(heddle VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
-extensions = ["myst_parser", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx_copybutton", "breathe"]
+breathe_projects = {"heddle": str(ROOT / "build/docs-xml/xml")}  # docs/Doxyfile
+breathe_default_project = "heddle"
+breathe_show_include = False
+# Each header opens the namespace, and forward declarations declare classes again.
+suppress_warnings = ["duplicate_declaration.cpp"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4  # links to headings, as on GitHub

@@ -113,10 +113,11 @@ setup_python_module() {
     -r tests/python/requirements.txt -r tests/oracle/requirements.txt
 }
 
-# What builds the site of docs/.
+# What builds the site of docs/. Doxygen reads the public headers.
 setup_docs() {
+  setup_tool doxygen
   make_venv
-  .venv/bin/python -c 'import furo, myst_parser, sphinx, sphinx_copybutton' 2>/dev/null && return
+  .venv/bin/python -c 'import breathe, furo, myst_parser, sphinx, sphinx_copybutton' 2>/dev/null && return
   say "Installing $(tr '\n' ' ' <docs/requirements.txt)into .venv"
   .venv/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt
 }

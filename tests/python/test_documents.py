@@ -100,6 +100,15 @@ def test_links_lead_somewhere():
                 assert heading in map(anchor, headings), (name, heading)
 
 
+def test_every_header_is_in_the_reference():
+    listed = set()
+    for page in (ROOT / "docs/reference/cpp").glob("*.md"):
+        listed |= set(re.findall(r"^```{doxygenfile} (\S+)", page.read_text(), re.M))
+    headers = {header.name for folder in ("frontend", "ir")
+               for header in (ROOT / folder / "include/heddle").glob("*.h")}
+    assert listed == headers - {"heddle.h"}
+
+
 def test_table_of_variables_is_fresh():
     wanted = environment_table.page_with(environment_table.table())
     assert environment_table.PAGE.read_text() == wanted, "run tools/environment_table.py"
