@@ -28,7 +28,7 @@ NodeRef Access::node(const Array& array, const SourceLocation& where) {
   Cell* cell = array.cell_;
   if (cell == nullptr || !cell->node) {
     throw ValueError(
-        at("the array holds nothing: it was default-constructed, moved from, or donated", where));
+        at("the array holds no value: it was default-constructed, moved from, or donated", where));
   }
   Trace* trace = Trace::current();
   const std::uint64_t id = trace == nullptr ? 0 : trace->id();
@@ -36,7 +36,8 @@ NodeRef Access::node(const Array& array, const SourceLocation& where) {
       trace == nullptr ? cell->node->trace_id == 0 : trace->is_outside(*cell->node);
   if (!is_outside && cell->node->trace_id != id) {
     throw TraceError(
-        at("a value of a traced function is used after its trace; return it from the function",
+        at("a value inside a traced function is used after the trace ended; return it from the "
+           "function",
            where));
   }
   return trace != nullptr && is_outside ? trace->capture(cell) : cell->node;

@@ -31,11 +31,10 @@ namespace {
 std::int64_t known_extent(const frontend::Node& node, std::size_t axis, const Site& site) {
   const ir::Dim extent = node.shape[axis];
   if (extent.is_constant()) return extent.constant();
-  throw TraceError(
-      at(fmt::format("the extent {} of axis {} is a symbol inside this trace; use -1 in "
-                     "reshape, or make it hd::fixed",
-                     extent.to_string(), axis),
-         site));
+  throw TraceError(at(fmt::format("the extent {} of axis {} is symbolic inside this trace; use -1 "
+                                  "in reshape, or make it hd::fixed",
+                                  extent.to_string(), axis),
+                      site));
 }
 
 }  // namespace
@@ -169,15 +168,16 @@ void Array::read_elements(void* out, DType dtype, SourceLocation where) const {
 const void* Array::read_memory(DType dtype, SourceLocation where) const {
   const NodeRef node = frontend::evaluated_node(*this, "span", where);
   if (node->dtype != dtype) {
-    throw DTypeError(frontend::at(fmt::format("span: the array {} does not hold {}; convert it by "
-                                              "astype first",
-                                              frontend::describe(*node), numpy_name_of(dtype)),
-                                  where));
+    throw DTypeError(frontend::at(
+        fmt::format(
+            "span: the array {} does not have elements of type {}; convert it with astype first",
+            frontend::describe(*node), numpy_name_of(dtype)),
+        where));
   }
   const std::byte* const elements = frontend::elements_on_host(*node);
   if (elements != nullptr || size() == 0) return elements;
   throw DeviceError(
-      frontend::at(fmt::format("span: the array {} lies on a GPU; copy its elements by to_vector",
+      frontend::at(fmt::format("span: the array {} is on a GPU; copy its elements with to_vector",
                                frontend::describe(*node)),
                    where));
 }

@@ -62,7 +62,8 @@ NodeRef whole_numbers(std::string_view op, const Operand& given, std::int64_t bo
   const NodeRef node = frontend::node_of(op, given);
   if (is_inexact(node->dtype)) {
     throw DTypeError(
-        at(fmt::format("{}: {} is not of integers; cast it first", op, describe(*node)), on.site));
+        at(fmt::format("{}: {} must have an integer dtype; cast it first", op, describe(*node)),
+           on.site));
   }
   if (given.array() == nullptr && checked) {
     const Scalar& scalar = given.scalar();
@@ -99,10 +100,11 @@ std::vector<Array> unravel_index(const Operand& indices, const Shape& shape,
   const std::int64_t size = size_of("unravel_index", shape, on.site);
   const NodeRef given = whole_numbers("unravel_index", indices, size, true, on);
   if (shape.empty() && rank_of(given) > 0) {
-    throw ValueError(at(fmt::format("unravel_index: a shape without axes has one element, and {} "
-                                    "are several indices",
-                                    describe(*given)),
-                        on.site));
+    throw ValueError(
+        at(fmt::format(
+               "unravel_index: a shape without axes has one element, but {} has several indices",
+               describe(*given)),
+           on.site));
   }
   if (size == 0 && !is_empty(given)) nothing_to_index("unravel_index", shape, on.site);
   ir::Shape extents = frontend::to_ir(shape);
@@ -283,7 +285,7 @@ Shape diagonal_shape(std::string_view op, const NodeRef& node, bool always_equal
                                  [&](std::int64_t extent) { return extent == shape[0]; });
   if (equal || (shape.size() == 2 && !always_equal)) return shape;
   throw ShapeError(
-      at(fmt::format("{}({}): all axes need the same length", op, describe(*node)), where));
+      at(fmt::format("{}({}): all axes must have the same extent", op, describe(*node)), where));
 }
 
 }  // namespace

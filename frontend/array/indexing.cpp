@@ -45,7 +45,7 @@ NodeRef value_for(const NodeRef& base, const Operand& value) {
 [[noreturn]] void fail_to_fit(const NodeRef& value, const ir::Shape& place, const NodeRef& base,
                               const Site& site) {
   throw ShapeError(
-      at(fmt::format("at: the value {} does not broadcast to the place's shape {} in {}",
+      at(fmt::format("at: the value {} does not broadcast to the selection's shape {} in {}",
                      describe(*value), ir::to_string(place), describe(*base)),
          site));
 }

@@ -126,9 +126,10 @@ class RegionBuilder {
             index->shape.begin(), index->shape.end(),
             node_->shape.begin() + static_cast<std::ptrdiff_t>(axis_),
             [](ir::Dim own, ir::Dim extent) { return own == ir::Dim(0) || own == extent; })) {
-      throw IndexError(at(fmt::format("the mask {} does not match the axes of {} from {} on",
-                                      describe(*index), describe(*node_), axis_),
-                          site_));
+      throw IndexError(
+          at(fmt::format("the mask {} does not match the axes of {}, starting at axis {}",
+                         describe(*index), describe(*node_), axis_),
+             site_));
     }
     const std::vector<NodeRef> places = nonzero_indices("indexing by a mask", index, site_);
     if (index->shape.empty()) {
@@ -169,8 +170,8 @@ class RegionBuilder {
   /// checked at launch.
   void add_symbolic_slice(const Slice& slice, std::int64_t step, ir::Dim extent) {
     if (step != 1 && step != -1) {
-      throw ShapeError(at(fmt::format("axis {} of {} has a symbolic extent, which takes slices of "
-                                      "step 1 or -1 only, not {}",
+      throw ShapeError(at(fmt::format("axis {} of {} has a symbolic extent, so only slices of step "
+                                      "1 or -1 are allowed, not of step {}",
                                       axis_, describe(*node_), step),
                           site_));
     }

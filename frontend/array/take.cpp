@@ -76,10 +76,11 @@ Array take_from(const NodeRef& node, const Operand& indices, std::size_t axis,
 
 void refuse_in_trace(std::string_view op, const Site& site) {
   if (frontend::Trace::current() == nullptr) return;
-  throw TraceError(at(fmt::format("{}: the size of its result depends on the data, which a trace "
-                                  "does not have; keep the shape with where(), or call it outside",
-                                  op),
-                      site));
+  throw TraceError(
+      at(fmt::format("{}: the size of the result depends on the data, which is unknown inside a "
+                     "trace; keep the shape with where(), or call it outside",
+                     op),
+         site));
 }
 
 /// The computed cumulative sums of integers (1-d, at least one), and the last of them.

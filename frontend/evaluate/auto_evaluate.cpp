@@ -181,7 +181,8 @@ void evaluate_all(Recorder& recorder, bool wait) {
   try {
     if (evaluate_pending(recorder, wait)) ++counters().auto_evaluations;
   } catch (const OutOfMemory& failure) {
-    runtime::log().info("pending work is left until its values are asked for: {}", failure.what());
+    runtime::log().info("out of memory; pending work stays pending until its values are read: {}",
+                        failure.what());
   }
 }
 

@@ -98,7 +98,7 @@ ir::Condition& evaluation_ended() {
     if (entry.kind == Node::Kind::operation)
       device = common_device(op_name(*entry.node), operands, entry.node->site);
   }
-  throw InternalError("values of several devices were to be computed by one program");
+  throw InternalError("one program was asked to compute values on several devices");
 }
 
 /// The device of the leaves, or the thread's current device if there are no leaves with a device.
@@ -310,8 +310,8 @@ class Run {
 /// For a value that this thread is currently computing.
 [[noreturn]] void refuse_own(const Node& node) {
   throw ValueError(
-      at("a value is asked for while this thread computes it, by a signal handler for example: ask "
-         "for it when that has ended",
+      at("a value is read while this thread is computing it, for example in a signal handler; read "
+         "it after the computation",
          node.site));
 }
 

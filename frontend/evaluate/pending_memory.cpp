@@ -37,11 +37,12 @@ void free_pending(runtime::Device device, std::size_t wanted) {
   busy = true;
   try {
     if (evaluate_pending(recorder, false)) ++counters().auto_evaluations;
-    runtime::log().info("evaluated pending work for its {} bytes, as there were none of {} left",
-                        memory.frees - memory.makes, wanted);
+    runtime::log().info(
+        "evaluated pending work to free {} bytes, because {} bytes could not be allocated",
+        memory.frees - memory.makes, wanted);
   } catch (const Error& failure) {
     // The allocation that found no memory reports the error itself; the work stays pending.
-    runtime::log().info("pending work could not be evaluated for its memory: {}", failure.what());
+    runtime::log().info("pending work could not be evaluated to free memory: {}", failure.what());
   }
   busy = false;
 }

@@ -27,7 +27,7 @@ std::vector<ProfileRow> Profile::rows(const std::string& phase) const {
     if (name_of(each) == phase) return profiler_->rows(each);
     known += fmt::format("{}{}", i == 0 ? "" : ", ", name_of(each));
   }
-  throw ValueError(fmt::format("a profile has no phase '{}'; there are {}", phase, known));
+  throw ValueError(fmt::format("a profile has no phase '{}'; its phases are {}", phase, known));
 }
 
 std::string Profile::table() const { return profiler_->table(); }

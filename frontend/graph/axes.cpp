@@ -43,8 +43,8 @@ std::int64_t constant_extent(std::string_view op, const NodeRef& node, std::int6
                              const Site& site) {
   const ir::Dim extent = extent_of(node, axis);
   if (!extent.is_constant()) {
-    throw ShapeError(at(fmt::format("{}({}): axis {} has a symbolic extent, which the result's "
-                                    "shape hangs on; make it hd::fixed",
+    throw ShapeError(at(fmt::format("{}({}): axis {} has a symbolic extent, but the result's shape "
+                                    "depends on it; make it hd::fixed",
                                     op, describe(*node), axis),
                         site));
   }

@@ -86,7 +86,7 @@ ir::ElementBits bits_in(DType dtype, T value) {
     case DType::c128:
       return ir::complex_bits(dtype, {bits_in(real_dtype(dtype), value).low, 0});
   }
-  throw InternalError("a scalar of a dtype that does not exist");
+  throw InternalError("a scalar with an invalid dtype");
 }
 
 }  // namespace
@@ -280,7 +280,7 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
       scalar.kind == Scalar::Kind::large_integer && !std::isfinite(scalar.floating);
   if (scalar.kind == Scalar::Kind::floating && is_integer(dtype) && std::isnan(scalar.floating))
     throw ValueError(
-        at(fmt::format("{}: {} has no value for NaN", op, numpy_name_of(dtype)), site));
+        at(fmt::format("{}: NaN cannot be converted to {}", op, numpy_name_of(dtype)), site));
   if (compare_with_range(scalar, dtype) != 0 || (beyond_f64 && is_inexact(dtype))) {
     const char* kind = scalar.is_inexact() ? "number" : "integer";
     throw DTypeError(at(fmt::format("{}: the {} {} does not fit {}; cast the array to a wider "
@@ -316,7 +316,8 @@ ir::ElementBits scalar_bits(std::string_view op, const Scalar& scalar, DType dty
 ir::ElementBits bits_of(DType dtype, double value) {
   if (!is_integer(dtype)) return bits_in(dtype, value);
   if (value < -0x1p63 || !(value < 0x1p64)) {
-    throw DTypeError(fmt::format("{} has no value in {}", value, numpy_name_of(dtype)));
+    throw DTypeError(
+        fmt::format("the integer {} cannot be represented in {}", value, numpy_name_of(dtype)));
   }
   return value < 0 ? bits_in(dtype, static_cast<std::int64_t>(value))
                    : bits_in(dtype, static_cast<std::uint64_t>(value));

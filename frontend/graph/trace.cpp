@@ -197,12 +197,11 @@ std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {
 }
 
 void value_in_trace(const char* what, const Site& site) {
-  throw TraceError(
-      at(fmt::format("{} asks for a value inside a jit trace, where there is none yet; "
-                     "use hd::where for a choice that depends on data, or return the "
-                     "array and ask outside",
-                     what),
-         site));
+  throw TraceError(at(
+      fmt::format("{} reads a value inside a jit trace, where values do not exist yet; use "
+                  "hd::where for a data-dependent choice, or return the array and read it outside",
+                  what),
+      site));
 }
 
 }  // namespace heddle::frontend

@@ -140,10 +140,11 @@ class TextLoader {
     check(options_.skiprows >= 0, "skiprows is negative");
     check(options_.max_rows.value_or(0) >= 0, "max_rows is negative");
     for (const std::string& mark : options_.comments) {
-      check(!mark.empty(), "an empty text begins no comment; give none at all");
+      check(!mark.empty(), "a comment mark must not be empty; to disable comments, pass no marks");
       check(mark[0] != options_.delimiter, "a comment begins with the delimiter");
     }
-    check(options_.delimiter != '\n' && options_.delimiter != '\r', "lines end rows, not fields");
+    check(options_.delimiter != '\n' && options_.delimiter != '\r',
+          "the delimiter must not be a line break");
   }
 
   void append(const Rows& rows, std::size_t field, frontend::TextNumbers& numbers) const {
@@ -155,8 +156,8 @@ class TextLoader {
   void append_all(const Rows& rows, frontend::TextNumbers& numbers) {
     const std::size_t count = rows.fields().size();
     if (columns_.value_or(count) != count) {
-      fail(fmt::format("has {} fields in line {}, and {} before; usecols picks some of them", count,
-                       rows.line(), *columns_));
+      fail(fmt::format("has {} fields in line {}, but {} before; use usecols to select fields",
+                       count, rows.line(), *columns_));
     }
     columns_ = count;
     for (std::size_t field = 0; field < count; ++field) append(rows, field, numbers);

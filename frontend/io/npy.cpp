@@ -146,7 +146,7 @@ class Reader {
       value.remove_prefix(digit);
       std::int64_t extent = 0;
       const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), extent);
-      if (error != std::errc() || extent < 0) fail("has a shape that is not of extents");
+      if (error != std::errc() || extent < 0) fail("has an invalid shape");
       if (header.shape.size() == ir::max_rank)
         fail(fmt::format("has a shape of more than {} axes", ir::max_rank));
       header.shape.push_back(extent);

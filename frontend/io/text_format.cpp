@@ -54,7 +54,7 @@ std::string whole_digits(const PrintedNumber& number) {
   if (!is_floating(number.dtype)) return fmt::format("{}", number.magnitude);
   const double value = number.element.value;
   if (!std::isfinite(value))
-    throw ValueError(fmt::format("{} is no whole number, which a format asks for", value));
+    throw ValueError(fmt::format("{} is not an integer, which the format requires", value));
   return fmt::format("{:.0f}", std::trunc(std::abs(value)));
 }
 
@@ -117,7 +117,7 @@ std::string TextFormat::digits_of(const Conversion& conversion, const PrintedNum
   const int precision = conversion.precision;
   const auto based = [&](std::string_view prefix, std::string digits) {
     if (!is_integer(number.dtype)) {
-      throw DTypeError(fmt::format("numbers of {} have no digits of %{}; %d takes whole parts",
+      throw DTypeError(fmt::format("%{1} does not support {0}; %d prints the integer part",
                                    numpy_name_of(number.dtype), conversion.type));
     }
     digits = with_digits(std::move(digits), precision);

@@ -92,7 +92,7 @@ void Call::spec(const Spec& spec) {
   input.type.dtype = spec.dtype;
   for (const SpecDim& dim : spec.shape) {
     if (dim.symbol.empty() && dim.extent < 0) {
-      throw ShapeError("spec: an extent is a number that is not negative, or a name");
+      throw ShapeError("spec: an extent must be a non-negative number or a name");
     }
     input.type.shape.push_back(dim.symbol.empty() ? ir::Dim(dim.extent)
                                                   : ir::Dim::symbol(dim.symbol));

@@ -176,8 +176,8 @@ class Launch {
 
   bool check_donation(const Input& input) {
     if (!input.donate || can_donate(input)) return input.donate;
-    report(input, input.taken == nullptr ? "cannot be used: it is const at the call"
-                                         : "cannot be used: other arrays share its value");
+    report(input, input.taken == nullptr ? "cannot be reused: it is const at the call"
+                                         : "cannot be reused: other arrays share its value");
     return false;
   }
 
@@ -225,7 +225,7 @@ class Launch {
     auto function = std::make_shared<TracedFunction>(trace_function(state_.options, call_, body));
     take_captures(call_, *function);
     if (!all_hold_something(call_.captured)) {
-      throw ValueError("a jitted function destroys an array from outside that it has read");
+      throw ValueError("a jitted function destroyed a captured array that it has read");
     }
     evaluate_captures();
     for (const NodeRef& node : call_.captured) {
@@ -269,8 +269,7 @@ class Launch {
         return output.input && *output.input == i;
       });
       if (used) continue;
-      report(call_.inputs[function.parameters[i].index],
-             "is of no use: no result can take its memory");
+      report(call_.inputs[function.parameters[i].index], "is not used: no result fits its memory");
     }
   }
 
@@ -341,8 +340,9 @@ std::shared_ptr<JitState> make_jit_state(JitOptions options) {
   passes::require_switches(options.disable, fmt::format("jit {}: disable", options.name));
   for (const int position : options.donate) {
     if (position >= 0) continue;
-    throw ValueError(fmt::format("jit {}: donate: {} is no position of an argument, from 0 on",
-                                 options.name, position));
+    throw ValueError(
+        fmt::format("jit {}: donate: {} is not an argument position; positions are counted from 0",
+                    options.name, position));
   }
   auto state = std::make_shared<JitState>();
   state->options = std::move(options);

@@ -14,7 +14,7 @@ std::string extra_dependencies(const TracedFunction& function, const CallState& 
   for (const Source& source : function.parameters) {
     const bool hidden =
         source.kind == Source::Kind::input && call.inputs[source.index].hidden != nullptr;
-    if (hidden || source.kind == Source::Kind::capture) return "an array that is no argument";
+    if (hidden || source.kind == Source::Kind::capture) return "an array that is not an argument";
     if (source.kind == Source::Kind::draw) return "a generator of random numbers";
   }
   return function.assumptions.empty() ? "" : "the value of an integer among the arguments";

@@ -62,8 +62,7 @@ void Lowered::save(const std::string& path, const std::vector<std::string>& targ
                    unsigned mode) const {
   if (!state_->extra_dependencies.empty()) {
     throw ValueError(
-        fmt::format("{}: {} cannot be saved, as it rests on {}; make that an array "
-                    "among its arguments",
+        fmt::format("{}: {} cannot be saved, because it depends on {}; make that an array argument",
                     path, state_->graph.name, state_->extra_dependencies));
   }
   std::vector<ir::Target> wanted;

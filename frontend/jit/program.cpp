@@ -59,7 +59,7 @@ runtime::Argument argument_of(const ProgramState& state, std::size_t i,
   const Site where = operand.where();
   const bool is_number = graph.attributes(parameter).scalar;
   if (is_number != (operand.array() == nullptr)) {
-    throw ValueError(fmt::format("{}: argument {} is {}, and the program takes {} there ({})",
+    throw ValueError(fmt::format("{}: argument {} is {}, but the program expects {} ({})",
                                  state.path, source, is_number ? "an array" : "a number",
                                  is_number ? "a number" : "an array", where.location.to_string()));
   }

@@ -141,10 +141,9 @@ namespace {
 void check_donate(const JitOptions& options, const CallState& call) {
   for (const int position : options.donate) {
     if (position < call.positions) continue;
-    throw ValueError(
-        fmt::format("jit {}: donate names argument {}, and the call has {}, counted "
-                    "from 0",
-                    options.name, position, call.positions));
+    throw ValueError(fmt::format(
+        "jit {}: donate contains position {}, but the call has {} arguments, counted from 0",
+        options.name, position, call.positions));
   }
 }
 

@@ -60,8 +60,9 @@ class Contraction {
         if (is_new || known->second == extent || extent == ir::Dim(1)) continue;
         if (known->second != ir::Dim(1)) {
           throw ShapeError(at(
-              fmt::format("{}: axis {} of {} has extent {}, and {} elsewhere", op_, i,
-                          describe(*operand.node), extent.to_string(), known->second.to_string()),
+              fmt::format(
+                  "{}: axis {} of {} has extent {}, but the same label has extent {} elsewhere",
+                  op_, i, describe(*operand.node), extent.to_string(), known->second.to_string()),
               site_));
         }
         known->second = extent;

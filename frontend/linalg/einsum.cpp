@@ -115,12 +115,13 @@ class Subscripts {
       const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
         return std::find(input.labels.begin(), input.labels.end(), label) != input.labels.end();
       });
-      if (!known) fail(fmt::format("no operand has the output's '{}'", static_cast<char>(label)));
+      if (!known)
+        fail(fmt::format("the output label '{}' is in no operand", static_cast<char>(label)));
     }
     const bool drops_ellipsis =
         ellipsis_axes_ > 0 &&
         std::none_of(output.begin(), output.end(), [](Label label) { return label < 0; });
-    if (drops_ellipsis) fail("the output needs the ellipsis that operands have");
+    if (drops_ellipsis) fail("the output must contain the operands' ellipsis");
   }
 
   std::string_view text_;

@@ -77,7 +77,8 @@ NodeRef dot_general(const Pair& pair, const Site& site) {
   const auto [a, b] = pair;
   const std::size_t place = b->shape.size() - 2;
   if (a->shape.back() != b->shape[place]) {
-    fail("dot", pair, "the last axis of the first and the last but one of the second differ", site);
+    fail("dot", pair, "the extents of the last axis of a and the second to last axis of b differ",
+         site);
   }
   ir::Shape result(a->shape.begin(), a->shape.end() - 1);
   const ir::Dim rows = ir::element_count(result);
@@ -179,8 +180,7 @@ Array tensordot(const Operand& a, const Operand& b, const std::vector<std::int64
   const auto right = frontend::axes_of("tensordot", axes_b, rank_of(pair.b), site);
   if (left.size() != right.size()) {
     throw ValueError(at(
-        fmt::format("tensordot: {} axes of one array, {} of the other", left.size(), right.size()),
-        site));
+        fmt::format("tensordot: {} axes of a, but {} axes of b", left.size(), right.size()), site));
   }
   Labelled x{pair.a, {}}, y{pair.b, {}};
   std::vector<Label> result;

@@ -30,9 +30,11 @@ class Leaves {
     if (!block.is_list()) {
       if (!depth_) depth_ = depth;
       if (*depth_ != depth) {
-        throw ValueError(at(fmt::format("block: arrays lie {} lists deep, and number {} {}",
-                                        *depth_, arrays_.size(), depth),
-                            site_));
+        throw ValueError(at(
+            fmt::format(
+                "block: the first arrays are nested {} lists deep, but array {} is nested {} deep",
+                *depth_, arrays_.size(), depth),
+            site_));
       }
       arrays_.push_back(block.array());
       return;

@@ -77,9 +77,10 @@ Array ediff1d(const Operand& x, const Array& to_end, const Array& to_begin) {
     if (!end.has_value()) return;
     const NodeRef node = Access::node(end, x.where());
     if (!frontend::can_cast_same_kind(node->dtype, dtype)) {
-      throw DTypeError(at(fmt::format("ediff1d: {} at an end is not of the kind of {}",
-                                      numpy_name_of(node->dtype), numpy_name_of(dtype)),
-                          x.where()));
+      throw DTypeError(
+          at(fmt::format("ediff1d: to_begin or to_end has dtype {}, which cannot be cast to {}",
+                         numpy_name_of(node->dtype), numpy_name_of(dtype)),
+             x.where()));
     }
     parts.push_back(astype(here(ravel(here(end))), dtype));
   };

@@ -81,8 +81,9 @@ Array geomspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DT
   }
   if (is_complex(dtype)) return complex_geomspace(start, stop, count, endpoint, dtype, where);
   if (start.kind == Scalar::Kind::complex || stop.kind == Scalar::Kind::complex) {
-    throw DTypeError(at(
-        fmt::format("geomspace: complex numbers have no {} values", numpy_name_of(dtype)), where));
+    throw DTypeError(
+        at(fmt::format("geomspace: complex numbers cannot be cast to {}", numpy_name_of(dtype)),
+           where));
   }
   const double sign = first < 0 ? -1 : 1;
   Array values = logspace(std::log10(first * sign), std::log10(last * sign), count, endpoint, 10.0,

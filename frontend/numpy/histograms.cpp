@@ -34,8 +34,9 @@ DType edge_dtype(DType dtype) { return is_floating(dtype) ? dtype : DType::f64; 
 
 void check_range(std::string_view op, double first, double last, const SourceLocation& site) {
   if (std::isfinite(first) && std::isfinite(last) && first <= last) return;
-  throw ValueError(
-      at(fmt::format("{}: the range [{}, {}] must be finite and not fall", op, first, last), site));
+  throw ValueError(at(
+      fmt::format("{}: the range [{}, {}] must be finite and must not decrease", op, first, last),
+      site));
 }
 
 Array evenly_spaced(double first, double last, std::int64_t bins, DType dtype,
@@ -96,10 +97,10 @@ std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const OpRecorder& on
 
 [[noreturn]] void too_many_bins(std::string_view op, const Ends& ends, std::int64_t bins,
                                 const OpRecorder& on) {
-  throw ValueError(at(fmt::format("{}: too many bins for the range [{}, {}]: {} are not of finite "
-                                  "width",
-                                  op, ends.first, ends.second, bins),
-                      on.site));
+  throw ValueError(at(
+      fmt::format("{}: too many bins for the range [{}, {}]: {} bins would not have a finite width",
+                  op, ends.first, ends.second, bins),
+      on.site));
 }
 
 NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, DType dtype,
@@ -190,7 +191,7 @@ void check_rising(std::string_view op, const NodeRef& edges, const OpRecorder& o
   const auto values = Access::make(edges).to_vector<double>(on.site);
   for (std::size_t i = 1; i < values.size(); ++i) {
     if (!(values[i - 1] > values[i])) continue;
-    throw ValueError(at(fmt::format("{}: edges must rise or stay, and edge {} is {} after {}", op,
+    throw ValueError(at(fmt::format("{}: edges must not decrease, but edge {} is {} after {}", op,
                                     i, values[i], values[i - 1]),
                         on.site));
   }
@@ -234,10 +235,10 @@ Histogram histogram(const Operand& x, const Array& edges, bool density, const Ar
   const bool fits =
       node->shape.size() == 1 && (!node->shape[0].is_constant() || node->shape[0].constant() >= 2);
   if (!fits) {
-    throw ShapeError(at(fmt::format("histogram: edges are {}, and need one axis of at least two "
-                                    "elements",
-                                    frontend::describe(*node)),
-                        x.where()));
+    throw ShapeError(
+        at(fmt::format("histogram: the edges are {}; they must be 1-d with at least two elements",
+                       frontend::describe(*node)),
+           x.where()));
   }
   check_rising("histogram", node, on);
   const NodeRef whole = frontend::node_of("histogram", x);

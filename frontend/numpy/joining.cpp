@@ -73,7 +73,7 @@ std::vector<Array> cut_evenly(std::string_view op, const Operand& x, std::int64_
   const std::int64_t place = axis_of(op, axis, rank_of(node), x.where());
   const std::int64_t extent = constant_extent(op, node, place, x.where());
   if (sections <= 0 || (exactly && extent % sections != 0)) {
-    throw ValueError(at(fmt::format("{}({}): axis {} of extent {} does not divide into {} {}", op,
+    throw ValueError(at(fmt::format("{}({}): axis {} of extent {} cannot be split into {} {}", op,
                                     frontend::describe(*node), place, extent, sections,
                                     exactly ? "equal sections; see array_split" : "sections"),
                         x.where()));

@@ -76,11 +76,10 @@ Array nan_index(IndexOf index_of, double neutral, const Operand& x, const Axes& 
 /// NumPy's rule for means and variances: an integer result could not hold their NaNs.
 void check_mean_dtype(std::string_view op, const Operand& x, std::optional<DType> dtype) {
   if (!dtype || is_inexact(*dtype) || !is_inexact(frontend::node_of(op, x)->dtype)) return;
-  throw DTypeError(frontend::at(
-      fmt::format("{}: of floating or complex numbers the dtype must be floating or complex, not "
-                  "{}; cast the result",
-                  op, numpy_name_of(*dtype)),
-      x.where()));
+  throw DTypeError(frontend::at(fmt::format("{}: for a floating or complex array the dtype must be "
+                                            "floating or complex, not {}; cast the result",
+                                            op, numpy_name_of(*dtype)),
+                                x.where()));
 }
 
 using Variance = Array (*)(const Operand&, const Axes&, double, bool, std::optional<DType>,

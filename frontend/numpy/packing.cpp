@@ -90,7 +90,8 @@ Array unpackbits(const Operand& x, std::optional<std::int64_t> axis,
   const std::int64_t wanted = !count ? bits : *count < 0 ? bits + *count : *count;
   if (wanted < 0) {
     throw ValueError(
-        at(fmt::format("unpackbits: the count {} leaves out more than {} bits", *count, bits),
+        at(fmt::format("unpackbits: the count {} leaves out more than the {} bits of the axis",
+                       *count, bits),
            on.site));
   }
   const std::int64_t inner = bytes.axis + 1;

@@ -31,7 +31,7 @@ Array polyval(const Array& coefficients, const Operand& x) {
   const NodeRef factors = Access::node(coefficients, x.where());
   if (rank_of(factors) != 1) {
     throw ShapeError(
-        at(fmt::format("polyval: the coefficients {} are no vector", frontend::describe(*factors)),
+        at(fmt::format("polyval: the coefficients {} must be 1-d", frontend::describe(*factors)),
            x.where()));
   }
   const std::int64_t count = constant_extent("polyval", factors, 0, x.where());

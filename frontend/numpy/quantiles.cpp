@@ -174,7 +174,7 @@ Method method_named(std::string_view op, std::string_view name, const Site& site
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<Method>(found - names.begin());
   throw ValueError(
-      at(fmt::format("{}: \"{}\" is no method; use one of {}", op, name, fmt::join(names, ", ")),
+      at(fmt::format("{}: unknown method \"{}\"; use one of {}", op, name, fmt::join(names, ", ")),
          site));
 }
 

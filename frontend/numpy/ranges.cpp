@@ -177,7 +177,7 @@ std::int64_t integer_element(Wide value, DType dtype, const Site& site) {
 NodeRef integer_arange(const Range& range, std::int64_t length, DType dtype) {
   if (is_boolean(dtype) && length > 2) {
     throw DTypeError(
-        at(fmt::format("arange: a range of {} elements has no bool values", length), range.site));
+        at(fmt::format("arange: a bool range has at most 2 elements, not {}", length), range.site));
   }
   const auto element = [&](const Scalar& start, const Scalar* step) {
     if (is_boolean(dtype)) return std::int64_t{value_of(start) + (step ? value_of(*step) : 0) != 0};
@@ -233,8 +233,8 @@ std::int64_t complex_length(Scalar start, Scalar stop, Scalar step, const Site& 
 
 Array complex_arange(Scalar start, Scalar stop, Scalar step, DType dtype, SourceLocation where) {
   if (!is_complex(dtype)) {
-    throw DTypeError(
-        at(fmt::format("arange: complex numbers have no {} values", numpy_name_of(dtype)), where));
+    throw DTypeError(at(
+        fmt::format("arange: complex numbers cannot be cast to {}", numpy_name_of(dtype)), where));
   }
   const std::int64_t length = complex_length(start, stop, step, where);
   const auto part = [&](bool imaginary) {

@@ -32,7 +32,7 @@ Searched promoted_search(std::string_view op, const Operand& sorted, const Opera
   const DType dtype = promote_types(result.sorted->dtype, result.values->dtype);
   result = {on.cast(result.sorted, dtype), on.cast(result.values, dtype)};
   if (result.sorted->shape.size() != 1) {
-    throw ShapeError(at(fmt::format("{}({}, {}): what is searched needs one axis", op,
+    throw ShapeError(at(fmt::format("{}({}, {}): the sorted array must be 1-d", op,
                                     describe(*result.sorted), describe(*result.values)),
                         sorted.where()));
   }
@@ -65,8 +65,8 @@ Array searchsorted(const Operand& sorted, const Operand& values, std::string_vie
   if (sorter.has_value()) {
     const NodeRef order = frontend::node_of("searchsorted", {sorter, site});
     if (order->shape != what.sorted->shape || !is_integer(order->dtype)) {
-      throw ShapeError(at(fmt::format("searchsorted: the sorter is {}, and what is searched {}; it "
-                                      "needs the same shape and integers",
+      throw ShapeError(at(fmt::format("searchsorted: the sorter is {}, the sorted array {}; the "
+                                      "sorter must be integers of the same shape",
                                       frontend::describe(*order), frontend::describe(*what.sorted)),
                           site));
     }
@@ -88,7 +88,8 @@ void check_monotonic(const NodeRef& bins, const SourceLocation& site) {
     rises |= values[i - 1] < values[i];
     falls |= values[i - 1] > values[i];
   }
-  if (rises && falls) throw ValueError(at("digitize: the bins must rise, or fall, or stay", site));
+  if (rises && falls)
+    throw ValueError(at("digitize: the bins must increase or decrease monotonically", site));
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ void place(Array& x, const Array& mask, const Operand& values) {
   const NodeRef chosen = on.flat(on.cast(Access::node(mask, values.where()), DType::boolean));
   const NodeRef flat = on.flat(node);
   if (chosen->shape != flat->shape) {
-    throw ShapeError(at(fmt::format("place({}): the mask {} has another number of elements",
+    throw ShapeError(at(fmt::format("place({}): the mask {} must have the same number of elements",
                                     frontend::describe(*node), frontend::describe(*chosen)),
                         on.site));
   }
@@ -188,8 +188,8 @@ Array piecewise(const Operand& x, Arrays conditions, std::span<const Piece> piec
   const SourceLocation site = x.where();
   const NodeRef node = frontend::node_of("piecewise", x);
   if (pieces.size() != conditions.size() && pieces.size() != conditions.size() + 1) {
-    throw ValueError(at(fmt::format("piecewise({}): {} pieces for {} conditions; there may be one "
-                                    "more, for where none holds",
+    throw ValueError(at(fmt::format("piecewise({}): {} pieces for {} conditions; only one more "
+                                    "piece is allowed, for where no condition is true",
                                     frontend::describe(*node), pieces.size(), conditions.size()),
                         site));
   }

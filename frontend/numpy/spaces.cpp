@@ -82,8 +82,9 @@ Array finished(const char* op, const Array& values, DType dtype, std::int64_t ax
                const AtLocation& here) {
   const std::int64_t place = frontend::axis_of(op, axis, values.ndim(), here.where);
   if (is_integer(dtype) && is_complex(values.dtype())) {
-    throw DTypeError(at(fmt::format("{}: complex values have no {} ones", op, numpy_name_of(dtype)),
-                        here.where));
+    throw DTypeError(
+        at(fmt::format("{}: complex values cannot be cast to {}", op, numpy_name_of(dtype)),
+           here.where));
   }
   const bool floors = is_integer(dtype);
   const Array whole = floors ? floor(here(values)) : values;

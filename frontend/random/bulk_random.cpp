@@ -43,8 +43,8 @@ Array filled(BulkState& state, const Shape& size, DType dtype, SourceLocation wh
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("a bulk generator", where);
   const std::int64_t dimensions = state.dimensions;
   if (dimensions > 1 && (size.empty() || size.back() != dimensions)) {
-    throw ShapeError(at(fmt::format("bulk: the last axis of a size of points of {} dimensions has "
-                                    "one element for each, which that of {} has not",
+    throw ShapeError(at(fmt::format("bulk: for points of {0} dimensions the last axis of size must "
+                                    "have extent {0}, but size is {1}",
                                     dimensions, ir::to_string(frontend::to_ir(size))),
                         where));
   }

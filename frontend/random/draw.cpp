@@ -19,7 +19,7 @@ Draw::Draw(const std::shared_ptr<GeneratorState>& state, std::string_view op, co
     : state_(state), op_(op), dtype_(dtype), where_(where) {
   if (!is_floating(dtype)) {
     throw DTypeError(
-        at(fmt::format("{}: the dtype is one of floats, not {}", op, numpy_name_of(dtype)), where));
+        at(fmt::format("{}: the dtype must be floating, not {}", op, numpy_name_of(dtype)), where));
   }
   shape_ = to_ir(size);
   for (const Operand* parameter : parameters) add_shape(*parameter, size.empty());

@@ -79,14 +79,14 @@ Array Generator::integers(const Operand& low, const Operand& high, const Shape& 
                           bool endpoint) {
   const SourceLocation where = low.where();
   if (!is_integer(dtype)) {
-    throw DTypeError(
-        at(fmt::format("integers: the dtype is one of integers, not {}", numpy_name_of(dtype)),
-           where));
+    throw DTypeError(at(
+        fmt::format("integers: the dtype must be an integer dtype, not {}", numpy_name_of(dtype)),
+        where));
   }
   const auto first = known_integer(low), last = known_integer(high);
   if (first && last && (*first > *last || (*first == *last && !endpoint))) {
     throw ValueError(
-        at(fmt::format("integers: there is none from {} up to {}", *first, *last), where));
+        at(fmt::format("integers: the range from {} to {} is empty", *first, *last), where));
   }
   const Draw draw(state_, "integers", size, DType::f64, {&low, &high}, where);
   const NodeRef start = bound(low), stop = bound(high);

@@ -48,7 +48,8 @@ Array column(const Array& array, std::int64_t i, SourceLocation where) {
 std::int64_t list_extent(std::string_view op, const Array& array, SourceLocation where) {
   const NodeRef node = Access::node(array, where);
   if (rank_of(node) != 1) {
-    throw ShapeError(at(fmt::format("{}: one axis is wanted, not {}", op, describe(*node)), where));
+    throw ShapeError(
+        at(fmt::format("{}: the argument must be 1-d, not {}", op, describe(*node)), where));
   }
   return last_extent(op, array, where);
 }
@@ -187,7 +188,8 @@ Array Generator::hypergeometric(const Operand& ngood, const Operand& nbad, const
     const double all = frontend::value_of(ngood.scalar()) + frontend::value_of(nbad.scalar());
     draw.require(ngood, [&](double) { return all <= 0x1p53; }, "ngood + nbad must be below 2^53");
     draw.require(
-        nsample, [&](double value) { return value <= all; }, "the sample must be in ngood + nbad");
+        nsample, [&](double value) { return value <= all; },
+        "the sample must not exceed ngood + nbad");
   }
   return draw.whole(draw.sample(Op::philox_hypergeometric, {&ngood, &nbad, &nsample}));
 }

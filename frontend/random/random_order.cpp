@@ -45,10 +45,10 @@ void check_choice(std::int64_t n, std::int64_t count, const Choice& how, SourceL
   if (!how.p.has_value()) return;
   const NodeRef p = Access::node(how.p, where);
   if (frontend::rank_of(p) != 1 || !(p->shape[0] == ir::Dim(n))) {
-    throw ShapeError(at(fmt::format("choice: p has one probability for each of {}, and so one "
-                                    "axis, not {}",
-                                    n, frontend::describe(*p)),
-                        where));
+    throw ShapeError(
+        at(fmt::format("choice: p must be 1-d with one probability for each of {} elements, not {}",
+                       n, frontend::describe(*p)),
+           where));
   }
 }
 

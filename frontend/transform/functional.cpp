@@ -68,7 +68,7 @@ Array apply_along_axis(const LineFunction& function, std::int64_t axis, const Op
   const ir::Shape others(front->shape.begin(), front->shape.end() - 1);
   const ir::Dim count = ir::element_count(others);
   if (count == ir::Dim(0)) {
-    throw ValueError(at(fmt::format("apply_along_axis: {} has no lines along axis {}",
+    throw ValueError(at(fmt::format("apply_along_axis: {} has no 1-d slices along axis {}",
                                     frontend::describe(*node), axis),
                         on.site));
   }

@@ -68,8 +68,9 @@ TEST_CASE("blocks are joined as they are nested") {
                    "result = (np.block([[x, x], [x, x]]), np.block([[x], [x[0]], [x[:2] > 0]]),\n"
                    "          np.block([x[0], x[0]]), x, np.block([[[x[0]]], [[x[0]]]]))",
                    {{"x", x.host}});
-  CHECK(contains(message_of<hd::ValueError>([&] { hd::block({{a}, a}); }),
-                 "block: arrays lie 2 lists deep, and number 1 1 ("));
+  CHECK(
+      contains(message_of<hd::ValueError>([&] { hd::block({{a}, a}); }),
+               "block: the first arrays are nested 2 lists deep, but array 1 is nested 1 deep ("));
   CHECK_THROWS_AS(hd::block(std::vector<hd::Block>{}), hd::ValueError);
   CHECK_THROWS_AS(hd::block({{a, row}}), hd::ShapeError);
 }

@@ -85,7 +85,7 @@ TEST_CASE("a captured array that holds nothing is an error at the line that read
   check<float>(f(x), {1}, {2});
   w = hd::Array();
   const std::string text = message_of<hd::ValueError>([&] { f(x); });
-  CHECK(contains(text, "holds nothing"));
+  CHECK(contains(text, "holds no value"));
   CHECK(contains(text, line_mark(__LINE__ - 6)));
   w = hd::array({2.0f});
   check<float>(f(x), {1}, {3});

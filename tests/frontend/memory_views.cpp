@@ -73,7 +73,7 @@ TEST_CASE("results on the CPU are spans, of their dtype only") {
   const Array nothing = zeros<double>({0});
   CHECK(nothing.span<double>().empty());
   CHECK(test::contains(test::message_of<DTypeError>([&] { static_cast<void>(x.span<double>()); }),
-                       "does not hold float64"));
+                       "does not have elements of type float64"));
   static_cast<void>(jit([](const Array& a) {
     CHECK_THROWS_AS(static_cast<void>(a.span<float>()), TraceError);
     return a;

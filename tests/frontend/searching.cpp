@@ -28,7 +28,7 @@ TEST_CASE("searchsorted, of both sides, with sorters and mixed dtypes") {
 TEST_CASE("what searches cannot take") {
   const Array x = hd::zeros<float>({3}), square = hd::zeros<float>({3, 3});
   CHECK(contains(message_of<hd::ShapeError>([&] { hd::searchsorted(square, x); }),
-                 "needs one axis ("));
+                 "the sorted array must be 1-d ("));
   CHECK_THROWS_AS(hd::searchsorted(x, x, "middle"), hd::ValueError);
   CHECK_THROWS_AS(hd::searchsorted(x, x, "left", hd::zeros<std::int64_t>({4})), hd::ShapeError);
   CHECK_THROWS_AS(hd::searchsorted(x, x, "left", x), hd::ShapeError);

@@ -114,7 +114,7 @@ TEST_CASE("inside jit, where sizes are not known, only isin has a meaning") {
   const auto among = hd::jit([](const hd::Array& a) { return hd::isin(a, a * 2.0f); });
   check<bool>(among(x), {3}, {true, false, true});
   const auto values = hd::jit([](const hd::Array& a) { return hd::unique(a); });
-  CHECK(contains(message_of<hd::TraceError>([&] { values(x); }), "unique asks for a value"));
+  CHECK(contains(message_of<hd::TraceError>([&] { values(x); }), "unique reads a value"));
 }
 
 }  // namespace

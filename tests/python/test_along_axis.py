@@ -132,7 +132,7 @@ def test_refuses():
     x = hd.asarray(VALUES)
     with pytest.raises(IndexError):
         hd.apply_along_axis(hd.sum, 3, x)
-    with pytest.raises(ValueError, match="no lines"):
+    with pytest.raises(ValueError, match="no 1-d slices"):
         hd.apply_along_axis(hd.sum, 0, x[:, :0])
     with pytest.raises(hd.ShapeError):
         hd.apply_along_axis(lambda v: v + hd.ones(2), 0, x)

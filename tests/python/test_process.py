@@ -213,7 +213,7 @@ def test_what_is_no_saved_program_is_refused(tmp_path):
     with pytest.raises(OSError, match="missing"):
         hd.load_program(str(tmp_path / "missing"))
     outside = hd.ones(3)
-    with pytest.raises(ValueError, match="rests on an array that is no argument"):
+    with pytest.raises(ValueError, match="depends on an array that is not an argument"):
         hd.jit(lambda x: x + outside).save(str(path), hd.ones(3))
 
 

@@ -73,7 +73,7 @@ def test_negative_weights_of_observations():
 
 def test_bins_that_neither_rise_nor_fall():
     for xp, make in ((np, np.asarray), (hd, on_host)):
-        with pytest.raises(ValueError, match="monotonically|must rise"):
+        with pytest.raises(ValueError, match="monotonically"):
             xp.digitize(make([0.5, 1.5]), make([3.0, 1.0, 2.0]))
 
 

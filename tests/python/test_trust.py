@@ -84,7 +84,7 @@ def test_options_of_jit_that_name_nothing():
         hd.jit(f, disable=("fusion",))
     with pytest.raises(ValueError, match="argument 2, and the function has 2 by position"):
         hd.jit(f, donate=(2,))
-    with pytest.raises(ValueError, match="-1 is no position"):
+    with pytest.raises(ValueError, match="-1 is not an argument position"):
         hd.jit(f, donate=(-1,))
     assert hd.jit(f, donate=(1,))(hd.zeros(2)).tolist() == [1, 1]
     assert hd.jit(lambda *a: a[0] + 1, donate=(3,))(hd.zeros(2)).tolist() == [1, 1]
