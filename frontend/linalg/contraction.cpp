@@ -61,8 +61,8 @@ class Contraction {
         if (known->second != ir::Dim(1)) {
           throw ShapeError(at(
               fmt::format(
-                  "{}: axis {} of {} has extent {}, but the same label has extent {} elsewhere",
-                  op_, i, describe(*operand.node), extent.to_string(), known->second.to_string()),
+                  "{}: axis {} of {} has extent {}, but the axis paired with it has extent {}", op_,
+                  i, describe(*operand.node), extent.to_string(), known->second.to_string()),
               site_));
         }
         known->second = extent;

@@ -71,13 +71,15 @@ void check_no_bools(nb::handle value, const char* rule) {
   if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
     for (nb::handle each : nb::borrow(value)) check_no_bools(each, rule);
   } else if (PyBool_Check(value.ptr())) {
-    raise(PyExc_TypeError, fmt::format("{}, and a bool is none; write int(...)", rule));
+    raise(PyExc_TypeError, fmt::format("{}, not a bool; write int(...)", rule));
   }
 }
 
 }  // namespace
 
-void check_extents(nb::handle shape) { check_no_bools(shape, "a shape is of integers"); }
+void check_extents(nb::handle shape) {
+  check_no_bools(shape, "the extents of a shape must be integers");
+}
 
 std::string utf8_of(nb::handle value) {
   Py_ssize_t size = 0;
@@ -184,7 +186,7 @@ Shape Arguments::shape(std::size_t i) const {
 Axes Arguments::axes(std::size_t i) const { return is_none(i) ? Axes() : Axes(integers(i)); }
 
 Axes Arguments::reduced_axes(std::size_t i) const {
-  check_no_bools(values_[i], "an axis is an integer");
+  check_no_bools(values_[i], "an axis must be an integer");
   return axes(i);
 }
 
@@ -233,7 +235,7 @@ char Arguments::order(std::size_t i, char fallback) const {
   const char letter = name.size() == 1 ? static_cast<char>(std::toupper(name[0])) : '?';
   if (letter != 'C' && letter != 'F' && letter != 'A' && letter != 'K') {
     raise(PyExc_ValueError,
-          fmt::format("{}: order is 'C', 'F', 'A' or 'K', not '{}'", signature_.name, name));
+          fmt::format("{}: order must be 'C', 'F', 'A' or 'K', not '{}'", signature_.name, name));
   }
   return letter;
 }
@@ -278,7 +280,7 @@ std::optional<Precision> Arguments::precision(std::size_t i) const {
   const std::optional<Precision> precision = precision_from_name(name);
   if (!precision) {
     throw ValueError(fmt::format(
-        "'{}' is no precision of matrix products; it is 'ieee', 'tf32' or 'bf16'", name));
+        "unknown precision of matrix products '{}'; use 'ieee', 'tf32' or 'bf16'", name));
   }
   return precision;
 }

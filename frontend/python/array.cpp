@@ -29,7 +29,7 @@ std::optional<Operand> operand_of(PyObject* value, const SourceLocation& where,
   if (converted) return Operand(*converted, where);
   if (const auto scalar = as_scalar(value)) return Operand(*scalar, where);
   if (nb::hasattr(value, "__array__") || nb::hasattr(value, "__dlpack__")) {
-    raise(PyExc_TypeError, "an Array meets a " + describe_foreign(value));
+    raise(PyExc_TypeError, "an Array is combined with a " + describe_foreign(value));
   }
   return std::nullopt;
 }
@@ -170,8 +170,7 @@ Py_hash_t hashed(PyObject* self) {
   return guarded(Py_hash_t{-1}, [&] {
     const SourceLocation where = python_location();
     const Array& array = as_array(self)->read(where);
-    if (array.ndim() != 0)
-      raise(PyExc_TypeError, "unhashable: only Arrays of 0 dimensions have a hash");
+    if (array.ndim() != 0) raise(PyExc_TypeError, "unhashable: only 0-d Arrays have a hash");
     const Py_hash_t result = PyObject_Hash(item(array, where).ptr());
     if (result == -1) throw nb::python_error();
     return result;
@@ -286,10 +285,10 @@ PyType_Slot slots[] = {
 #undef HEDDLE_BINARY_SLOT
 
 constexpr const char* documentation =
-    "An N-dimensional array: a value that is recorded, and computed when somebody looks at it "
-    "(item, printing, asnumpy, eval). Made by heddle.asarray, heddle.zeros and their like.\n\n"
+    "An N-dimensional array: a value that is recorded, and computed when it is read (by item, "
+    "printing, asnumpy or eval). heddle.asarray, heddle.zeros and similar functions create one.\n\n"
     "Operators follow NumPy: dtypes promote, Python numbers are weak, shapes broadcast. Basic "
-    "indexing and functions like reshape give views that write through.";
+    "indexing and functions like reshape return views that write through.";
 
 /// heddle.ndarray(shape, dtype): zeros, or a view of existing memory.
 ArrayObject made(nb::handle shape, nb::handle dtype, nb::handle buffer, nb::handle offset,
@@ -297,7 +296,7 @@ ArrayObject made(nb::handle shape, nb::handle dtype, nb::handle buffer, nb::hand
   const SourceLocation where = python_location();
   if (buffer.is_none()) {
     if (!strides.is_none())
-      raise(PyExc_ValueError, "ndarray: strides go with a buffer; new Arrays are C-ordered");
+      raise(PyExc_ValueError, "ndarray: strides need a buffer; new Arrays are C-ordered");
     check_extents(shape);
     const nb::object zeros = nb::module_::import_("heddle").attr("zeros");
     const nb::object array = zeros(shape, dtype);
@@ -320,8 +319,9 @@ void bind_constructor(nb::class_<ArrayObject>& type) {
       nb::arg("shape"), nb::arg("dtype") = nb::handle(reinterpret_cast<PyObject*>(&PyFloat_Type)),
       nb::arg("buffer").none() = nb::none(), nb::arg("offset") = 0,
       nb::arg("strides").none() = nb::none(), nb::arg("order").none() = nb::none(),
-      "numpy.ndarray: an Array of zeros, float64 by default; or, of an object with the buffer "
-      "protocol, its memory, which is shared where the strides leave no gaps.");
+      "An Array of zeros, float64 by default, or an Array of the memory of `buffer`: "
+      "numpy.ndarray. `buffer` is any object with the buffer protocol. Its memory is shared if the "
+      "strides leave no gaps.");
 }
 
 }  // namespace

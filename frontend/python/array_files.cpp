@@ -68,7 +68,7 @@ NamedArrays named_arrays(const Arguments& a) {
     const Array made =
         array != nullptr ? array->read(a.where()) : from_python(value, std::nullopt, a.where());
     if (!arrays.emplace(name, made).second)
-      raise(PyExc_ValueError, fmt::format("savez: there are two arrays of the name {}", name));
+      raise(PyExc_ValueError, fmt::format("savez: two arrays have the name {}", name));
   }
   return arrays;
 }
@@ -90,35 +90,32 @@ nb::object save_archive(const Arguments& a) {
 }  // namespace
 
 void bind_array_files(Functions& functions) {
-  functions.def(
-      "save(file: Any, arr: Operand, allow_pickle: bool = True) -> None",
-      "Writes a .npy file, whole or not at all, or to an open file: numpy.save. Raises FileError.",
-      [](const Arguments& a) { return save_array(a); });
+  functions.def("save(file: Any, arr: Operand, allow_pickle: bool = True) -> None",
+                "Writes an array to a .npy file or to an open file: numpy.save. A failed call "
+                "leaves no partial file. Raises FileError.",
+                [](const Arguments& a) { return save_array(a); });
   functions.def(
       "load(file: Any, mmap_mode: str | None = None, allow_pickle: bool = False) -> Array | "
       "dict[str, Array]",
-      "Reads a .npy file, or the arrays of a .npz file by their names, which is a dict "
-      "with NumPy's "
-      "`files` and for a with statement; from a path or an open file: numpy.load. All of the file "
-      "is read also where "
-      "mmap_mode is 'r' or 'c'. Raises FileError, ValueError for a mmap_mode that writes.",
+      "The Array of a .npy file, or the arrays of a .npz file by name: numpy.load. `file` is a "
+      "path or an open file. The result for a .npz file is a dict that also has NumPy's `files` "
+      "and works in a with statement. The whole file is read, also with mmap_mode 'r' or 'c'.\n\n"
+      "Raises FileError, and ValueError for a mmap_mode that writes.",
       [](const Arguments& a) {
         if (!a.is_none(1) && a.text(1) != "r" && a.text(1) != "c")
           raise(PyExc_ValueError,
-                "load: writes would not reach the file; mmap_mode is "
-                "None, 'r' or 'c'");
+                "load: writes would not reach the file; mmap_mode must be None, 'r' or 'c'");
         if (const auto path = path_of(a[0])) return loaded_file(*path, a.where());
         return loaded_object(file_object(a, 0, "read"), a.where());
       });
-  functions.def(
-      "savez(file: Any, /, *args: Operand, **kwds: Operand) -> None",
-      "Writes arrays to a .npz file, whole or not at all, or to an open file, under their "
-      "keywords, "
-      "or arr_0, arr_1 ...: numpy.savez. Raises ValueError without arrays, FileError.\n\nExample: "
-      "hd.savez('weights.npz', w=w, b=b)",
-      [](const Arguments& a) { return save_archive<heddle::savez>(a); });
+  functions.def("savez(file: Any, /, *args: Operand, **kwds: Operand) -> None",
+                "Writes arrays to a .npz file or to an open file: numpy.savez. Their names are the "
+                "keywords, or arr_0, arr_1 and so on. A failed call leaves no partial file. Raises "
+                "ValueError without arrays, FileError.\n\n"
+                "Example: hd.savez('weights.npz', w=w, b=b)",
+                [](const Arguments& a) { return save_archive<heddle::savez>(a); });
   functions.def("savez_compressed(file: Any, /, *args: Operand, **kwds: Operand) -> None",
-                "As savez, with the arrays deflated: numpy.savez_compressed.",
+                "Like savez, with compressed arrays: numpy.savez_compressed.",
                 [](const Arguments& a) { return save_archive<heddle::savez_compressed>(a); });
 }
 

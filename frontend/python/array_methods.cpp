@@ -26,7 +26,7 @@ namespace heddle::python {
 namespace {
 
 void no_fields(const Arguments& a, std::size_t i) {
-  if (!a.is_none(i)) raise(PyExc_ValueError, "there are no fields here for `order` to name");
+  if (!a.is_none(i)) raise(PyExc_ValueError, "`order` must be None, since no dtype has fields");
 }
 
 /// The kth argument, an integer or several. Sorting puts all elements in place, so the first
@@ -51,9 +51,9 @@ void bind_sorts(Functions& functions) {
   functions.def_method(
       "sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | "
       "None = None) -> None",
-      "Sorts the elements along an axis where they are: numpy.ndarray.sort. Equal elements keep "
-      "their order, whatever `kind` and `stable` say. Raises IndexError, ValueError for a "
-      "read-only array.",
+      "Sorts the elements along an axis in place: numpy.ndarray.sort. Equal elements keep their "
+      "order for every `kind` and `stable`. Raises IndexError for an axis out of range, ValueError "
+      "for a read-only array.",
       [](const Arguments& a) {
         no_fields(a, 3);
         a.target(0).write(sort(a.operand(0), Axes(a.integer(1))), a.where());
@@ -62,9 +62,10 @@ void bind_sorts(Functions& functions) {
   functions.def_method(
       "partition(self, kth: int | tuple[int, ...], axis: int = -1, kind: str = 'introselect', "
       "order: None = None) -> None",
-      "Brings element kth along an axis where sorting would put it, none greater before and none "
-      "less behind: numpy.ndarray.partition. Raises IndexError, ValueError for a kth out of range "
-      "and a read-only array.",
+      "Partitions the elements along an axis in place: numpy.ndarray.partition. Element kth moves "
+      "to its sorted position; no element before it is greater and none after it is smaller. "
+      "Raises IndexError for an axis out of range, ValueError for a kth out of range and for a "
+      "read-only array.",
       [](const Arguments& a) {
         no_fields(a, 4);
         const std::int64_t axis = a.integer(2);
@@ -75,7 +76,7 @@ void bind_sorts(Functions& functions) {
   functions.def_method(
       "argpartition(self, kth: int | tuple[int, ...], axis: int | None = -1, kind: str = "
       "'introselect', order: None = None) -> Array",
-      "Where the elements of the partition are, as int64: numpy.ndarray.argpartition.",
+      "The indices that partition the array, as int64: numpy.ndarray.argpartition.",
       [](const Arguments& a) {
         no_fields(a, 4);
         const std::int64_t extent =
@@ -84,7 +85,8 @@ void bind_sorts(Functions& functions) {
       });
   functions.def_method(
       "searchsorted(self, v: Operand, side: str = 'left', sorter: Array | None = None) -> Array",
-      "Where each of v would go into the array: numpy.ndarray.searchsorted.",
+      "The index in the sorted array before which each element of v would be inserted, as int64: "
+      "numpy.ndarray.searchsorted.",
       [](const Arguments& a) {
         const Array sorter = a.is_none(3) ? Array() : a.array(3);
         return searchsorted(a.operand(0), a.operand(1), a.text(2), sorter);
@@ -95,43 +97,45 @@ void bind_picks(Functions& functions) {
   functions.def_method(
       "take(self, indices: Operand, axis: int | None = None, out: Array | None = None, mode: str = "
       "'raise') -> Array",
-      "The elements at `indices` along an axis, of the flattened array without one: "
+      "The elements at `indices` along an axis; of the flattened array if axis is None: "
       "numpy.ndarray.take.",
       [](const Arguments& a) {
         return take(a.operand(0), a.operand(1), a.optional_integer(2), a.text(4));
       });
-  functions.def_method(
-      "put(self, indices: Operand, values: Operand, mode: str = 'raise') -> None",
-      "Writes values, which repeat, at places of the flattened array: numpy.ndarray.put.",
-      [](const Arguments& a) {
-        Array result = a.array(0);
-        put(result, a.operand(1), a.operand(2), a.text(3));
-        a.target(0).write(result, a.where());
-        return nb::none();
-      });
+  functions.def_method("put(self, indices: Operand, values: Operand, mode: str = 'raise') -> None",
+                       "Writes values to the given indices of the flattened array: "
+                       "numpy.ndarray.put. The values are repeated as needed.",
+                       [](const Arguments& a) {
+                         Array result = a.array(0);
+                         put(result, a.operand(1), a.operand(2), a.text(3));
+                         a.target(0).write(result, a.where());
+                         return nb::none();
+                       });
   functions.def_method(
       "choose(self, choices: Sequence[Array], out: Array | None = None, mode: str = 'raise') -> "
       "Array",
-      "choices[self] elementwise: numpy.ndarray.choose.",
+      "The elements choices[self[i]][i], with self as the index of the choice: "
+      "numpy.ndarray.choose.",
       [](const Arguments& a) { return choose(a.operand(0), a.arrays(1), a.text(3)); });
   functions.def_method(
       "compress(self, condition: Array, axis: int | None = None, out: Array | None = None) -> "
       "Array",
-      "The slices whose condition holds: numpy.ndarray.compress. Evaluates and waits.",
+      "The slices along an axis for which the condition is true: numpy.ndarray.compress. Evaluates "
+      "and waits.",
       [](const Arguments& a) {
         return compress(a.operand(1), a.operand(0), a.optional_integer(2));
       });
-  functions.def_method(
-      "fill(self, value: Operand) -> None",
-      "Writes one value to all elements: numpy.ndarray.fill. Raises ValueError for a value of more "
-      "than 0 dimensions.",
-      [](const Arguments& a) {
-        if (a.operand(1).array() != nullptr && a.operand(1).array()->ndim() != 0) {
-          raise(PyExc_ValueError, "fill: the value must be a number, not an array of dimensions");
-        }
-        set_item(a.target(0), nb::ellipsis(), a[1], a.where());
-        return nb::none();
-      });
+  functions.def_method("fill(self, value: Operand) -> None",
+                       "Writes one value to all elements: numpy.ndarray.fill. Raises ValueError "
+                       "unless the value is a number or a 0-d array.",
+                       [](const Arguments& a) {
+                         if (a.operand(1).array() != nullptr && a.operand(1).array()->ndim() != 0) {
+                           raise(PyExc_ValueError,
+                                 "fill: the value must be a number or a 0-d array");
+                         }
+                         set_item(a.target(0), nb::ellipsis(), a[1], a.where());
+                         return nb::none();
+                       });
 }
 
 nb::object resized(const Arguments& a) {
@@ -157,7 +161,8 @@ nb::object resized(const Arguments& a) {
 
 void bind_shapes(Functions& functions) {
   functions.def_method(
-      "__reversed__(self) -> Any", "Goes along the first axis backwards.", [](const Arguments& a) {
+      "__reversed__(self) -> Any",
+      "An iterator over the first axis, from the last index to the first.", [](const Arguments& a) {
         const nb::object backwards =
             nb::borrow(a[0])[nb::slice(nb::none(), nb::none(), nb::int_(-1))];
         return nb::object(nb::module_::import_("builtins").attr("iter")(backwards));
@@ -165,24 +170,25 @@ void bind_shapes(Functions& functions) {
   functions.def_method(
       "reshape(self, *shape: int | tuple[int, ...], order: str = 'C', copy: bool | None = None) -> "
       "Array",
-      "As heddle.reshape; the extents may be given one by one: numpy.ndarray.reshape.",
+      "The array in another shape: numpy.ndarray.reshape. Like heddle.reshape; the extents may "
+      "also be separate arguments.",
       [](const Arguments& a) {
         check_extents(a[1]);
         return reshaped(a.object(0), a.variadic_integers(1), a.order(2), a[3], a.where());
       });
   functions.def_method(
       "ravel(self, order: str = 'C') -> Array",
-      "All elements along one axis, a view where they lie so in memory: numpy.ndarray.ravel.",
+      "All elements in one axis; a view if the memory layout allows it: numpy.ndarray.ravel.",
       [](const Arguments& a) { return raveled(a.object(0), a.order(1), a.where()); });
   functions.def_method(
       "flatten(self, order: str = 'C') -> Array",
-      "A copy of all elements along one axis: numpy.ndarray.flatten.", [](const Arguments& a) {
+      "A 1-d copy of all elements: numpy.ndarray.flatten.", [](const Arguments& a) {
         return ArrayObject(raveled(a.object(0), a.order(1), a.where()).read(a.where()));
       });
   functions.def_method(
       "resize(self, *new_shape: int | tuple[int, ...], refcheck: bool = True) -> None",
-      "Gives the array another shape; what is missing is 0: numpy.ndarray.resize. Raises "
-      "ValueError, whatever `refcheck` says, for an array that shares its elements with others.",
+      "Changes the shape in place; added elements are 0: numpy.ndarray.resize. Raises ValueError "
+      "for an array that shares its elements with others, for every `refcheck`.",
       [](const Arguments& a) { return resized(a); });
 }
 
@@ -222,30 +228,31 @@ void bind_values(Functions& functions) {
   functions.def_method(
       "astype(self, dtype: DTypeLike, order: str = 'K', casting: str = 'unsafe', subok: bool = "
       "True, copy: bool = True) -> Array",
-      "In another dtype: numpy.ndarray.astype. With copy=False the array itself where it has that "
-      "dtype. Raises DTypeError where `casting` does not allow it.",
+      "The array in another dtype: numpy.ndarray.astype. With copy=False, the array itself if it "
+      "already has that dtype. Raises DTypeError if `casting` does not allow the cast.",
       [](const Arguments& a) { return cast_to(a); });
   functions.def_method(
       "item(self, *args: int | tuple[int, ...]) -> bool | int | float | complex",
-      "The only element, the one that an index into the flattened array names, or one index for "
-      "each axis, as a Python number: numpy.ndarray.item. Evaluates and waits. Raises ValueError "
-      "without an index unless the size is 1, IndexError, TraceError inside a trace.",
+      "One element as a Python number: numpy.ndarray.item. Without arguments, the only element; "
+      "with one index, that element of the flattened array; or one index for each axis. Evaluates "
+      "and waits. Raises ValueError without an index unless the size is 1, IndexError for an index "
+      "out of range, TraceError inside a trace.",
       [](const Arguments& a) { return item_at(a); });
-  functions.def_method(
-      "view(self, dtype: DTypeLike | None = None, type: Any = None) -> Array",
-      "The same elements, or their bytes in another dtype, which write through: "
-      "numpy.ndarray.view.\n\nA dtype of another size needs an array in C order without gaps. "
-      "Memory that is seen in two dtypes is computed at once, not lazily. As bool all bytes but 0 "
-      "are "
-      "True. Raises ValueError, "
-      "TraceError for another dtype inside a trace.",
-      [](const Arguments& a) {
-        return a.object(0).reinterpreted(a.dtype(1, a.array(0).dtype()), a.where());
-      });
+  functions.def_method("view(self, dtype: DTypeLike | None = None, type: Any = None) -> Array",
+                       "A view of the same elements, or of their bytes in another dtype: "
+                       "numpy.ndarray.view. Writes go through.\n\n"
+                       "A dtype of another size needs a C-contiguous array. Another dtype "
+                       "evaluates immediately; the memory is then shared by both dtypes. As bool, "
+                       "every nonzero byte is True. Raises ValueError for a size or layout that "
+                       "does not fit, TraceError for another dtype inside a trace.",
+                       [](const Arguments& a) {
+                         return a.object(0).reinterpreted(a.dtype(1, a.array(0).dtype()),
+                                                          a.where());
+                       });
   functions.def_method(
       "setflags(self, *, write: bool | None = None, align: bool | None = None, uic: bool | None = "
       "None) -> None",
-      "Whether the array may be written: numpy.ndarray.setflags. Raises ValueError where the "
+      "Sets whether the array may be written: numpy.ndarray.setflags. Raises ValueError if the "
       "elements are read-only.",
       [](const Arguments& a) {
         if (!a.is_none(1)) a.target(0).set_writable(a.flag(1), a.where());
@@ -259,11 +266,11 @@ nb::object on_host(const Arguments& a) { return to_numpy(a.array(0), a.where());
 void check_set(const Arguments& a, const Array& value) {
   const Array& x = a.array(0);
   if (value.shape() != x.shape()) {
-    raise(PyExc_ValueError, fmt::format("set: the shape [{}] is not the array's, [{}]",
+    raise(PyExc_ValueError, fmt::format("set: the shape [{}] differs from the array's shape [{}]",
                                         fmt::join(value.shape(), ","), fmt::join(x.shape(), ",")));
   }
   if (value.dtype() != x.dtype()) {
-    raise(PyExc_TypeError, fmt::format("set: {} is not the array's dtype, {}",
+    raise(PyExc_TypeError, fmt::format("set: the dtype {} differs from the array's dtype {}",
                                        numpy_name_of(value.dtype()), numpy_name_of(x.dtype())));
   }
 }
@@ -271,21 +278,21 @@ void check_set(const Arguments& a, const Array& value) {
 void bind_transfers(Functions& functions) {
   functions.def_method(
       "tobytes(self, order: str = 'C') -> bytes",
-      "The elements' bytes in an order: numpy.ndarray.tobytes. Evaluates and waits.",
+      "The bytes of the elements in the given order: numpy.ndarray.tobytes. Evaluates and waits.",
       [](const Arguments& a) {
         const char order = a.order(1);  // "K" is "C" here
         const ArrayObject flat = raveled(a.object(0), order == 'K' ? 'C' : order, a.where());
         return nb::object(to_numpy(flat.read(a.where()), a.where()).attr("tobytes")());
       });
   functions.def_method("tofile(self, fid: Any, sep: str = '', format: str = '%s') -> None",
-                       "Writes the elements to a file, as bytes or as text with `sep` between: "
+                       "Writes the elements to a file, as bytes, or as text separated by `sep`: "
                        "numpy.ndarray.tofile. Evaluates and waits.",
                        [](const Arguments& a) {
                          on_host(a).attr("tofile")(a[1], a[2], a[3]);
                          return nb::none();
                        });
   functions.def_method("dump(self, file: Any) -> None",
-                       "Pickles the array into a file, or a path: numpy.ndarray.dump.",
+                       "Pickles the array to a path or an open file: numpy.ndarray.dump.",
                        [](const Arguments& a) {
                          nb::module_::import_("heddle._conversions").attr("dump")(a[0], a[1]);
                          return nb::none();
@@ -297,8 +304,8 @@ void bind_transfers(Functions& functions) {
   functions.def_method(
       "get(self, stream: Any = None, order: str = 'C', out: numpy.ndarray | None = None, blocking: "
       "bool = True) -> numpy.ndarray",
-      "A NumPy array with a copy of the elements: cupy.ndarray.get. Evaluates and waits, so that "
-      "`stream` and `blocking` say nothing.",
+      "A NumPy array with a copy of the elements: cupy.ndarray.get. Evaluates and waits; `stream` "
+      "and `blocking` have no effect.",
       [](const Arguments& a) {
         const nb::object copy = on_host(a);
         const nb::module_ numpy = nb::module_::import_("numpy");
@@ -308,7 +315,7 @@ void bind_transfers(Functions& functions) {
       });
   functions.def_method(
       "set(self, arr: numpy.ndarray, stream: Any = None) -> None",
-      "Writes the elements of a NumPy array of equal shape and dtype: cupy.ndarray.set. Raises "
+      "Writes the elements of a NumPy array of the same shape and dtype: cupy.ndarray.set. Raises "
       "ValueError for another shape, TypeError for another dtype.",
       [](const Arguments& a) {
         check_set(a, a.array(1));

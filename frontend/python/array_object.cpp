@@ -237,7 +237,7 @@ const Array& ArrayObject::read(const SourceLocation& where) const {
 void ArrayObject::write(const Array& value, const SourceLocation& where) {
   if (read_only()) {
     throw ValueError(
-        frontend::at("the array is read-only: it was made by broadcast_to, broadcast_arrays, "
+        frontend::at("the array is read-only: it comes from broadcast_to, broadcast_arrays, "
                      "diagonal or imag, or from read-only memory; write to a copy()",
                      where));
   }
@@ -308,7 +308,7 @@ void ArrayObject::set_writable(bool writable, const SourceLocation& where) {
   if (writable && (base_->read_only || (view_ != nullptr && !view_->writable()))) {
     throw ValueError(
         frontend::at("the array cannot be made writable: it is a view of read-only elements, or "
-                     "several of its elements are one",
+                     "several of its elements share memory",
                      where));
   }
   locked_ = !writable;

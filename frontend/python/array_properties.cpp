@@ -54,9 +54,7 @@ void set_shape(ArrayObject& x, nb::handle value) {
     for (nb::handle extent : nb::borrow(value)) shape.push_back(to_integer(extent));
   }
   if (x.look_through(reshape({x.read(where), where}, shape), where)) return;
-  raise(PyExc_AttributeError,
-        "the elements do not lie in memory so that the array can have that shape; use reshape(), "
-        "which copies them");
+  raise(PyExc_AttributeError, "the array cannot have that shape without a copy; use reshape()");
 }
 
 /// Where the elements are: (memory, offset in bytes, strides in bytes). The memory is a number of
@@ -102,25 +100,27 @@ void bind_array_properties(nb::class_<ArrayObject>& type) {
           "The element type.")
       .def_prop_rw(
           "shape", [](const ArrayObject& x) { return tuple_of(x.read().shape()); }, set_shape,
-          "The extents, outermost first. TraceError for those that a trace leaves open. Assigning "
-          "is a reshape in place; AttributeError where that needs a copy.")
+          "The extents, outermost first: numpy.ndarray.shape. Raises TraceError if an extent is "
+          "symbolic inside a trace. Assignment reshapes in place; it raises AttributeError if that "
+          "needs a copy.")
       .def_prop_ro(
           "ndim", [](const ArrayObject& x) { return x.read().ndim(); }, "Number of axes.")
       .def_prop_ro(
           "size", [](const ArrayObject& x) { return x.read().size(); }, "Number of elements.")
       .def_prop_ro(
           "itemsize", [](const ArrayObject& x) { return size_of(x.read().dtype()); },
-          "Bytes of an element.")
+          "Size of an element in bytes.")
       .def_prop_ro(
           "nbytes", [](const ArrayObject& x) { return x.read().nbytes(); },
-          "Bytes of all elements.")
+          "Size of all elements in bytes.")
       .def_prop_ro("strides", strides,
-                   "Bytes between neighbours along each axis, as NumPy's array of the same history "
-                   "has them.")
-      .def_prop_ro("base", base_of,
-                   "The array whose elements these are; None for an array that owns them.")
+                   "Distance in bytes between neighbours along each axis, equal to that of a NumPy "
+                   "array produced by the same operations: numpy.ndarray.strides.")
+      .def_prop_ro(
+          "base", base_of,
+          "The array that owns the elements; None if this array owns them: numpy.ndarray.base.")
       .def_prop_ro("data", memory_of,
-                   "A memoryview of the elements, on the CPU. BufferError on a GPU.")
+                   "A memoryview of the elements: numpy.ndarray.data. Raises BufferError on a GPU.")
       .def_prop_ro(
           "T", [](ArrayObject& x) { return transposed(x, false); },
           "A view with the axes reversed.")
@@ -130,15 +130,17 @@ void bind_array_properties(nb::class_<ArrayObject>& type) {
       .def_prop_rw(
           "real", [](const ArrayObject& x) { return x.part(false, python_location()); },
           [](const ArrayObject& x, nb::handle value) { set_part(x, false, value); },
-          "A view of the real parts, which writes through; real numbers themselves.")
+          "The real parts: numpy.ndarray.real. A view that writes through; for a real dtype, the "
+          "elements themselves.")
       .def_prop_rw(
           "imag", [](const ArrayObject& x) { return x.part(true, python_location()); },
           [](const ArrayObject& x, nb::handle value) { set_part(x, true, value); },
-          "A view of the imaginary parts, which writes through; of real numbers read-only zeros.")
+          "The imaginary parts: numpy.ndarray.imag. A view that writes through; for a real dtype, "
+          "read-only zeros.")
       .def_prop_ro(
           "device",
           [](const ArrayObject& x) { return nb::str(to_string(device_of(x.read())).c_str()); },
-          "Where the elements are, or will be: 'cpu' or 'cuda:0'.")
+          "The device of the elements, also before they are computed: 'cpu' or 'cuda:0'.")
       .def_prop_ro("_owns", &ArrayObject::owns)
       .def_prop_ro("_placement", placement)
       .def_prop_ro("_writable", [](const ArrayObject& x) { return !x.read_only(); })

@@ -55,7 +55,7 @@ void check_exportable(const ArrayObject& array, int flags) {
   }
   if (format_of(value.dtype()).empty()) refuse("Python has no format for bfloat16");
   if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE)
-    refuse("it is read-only; write to the Array, or to a copy by heddle.asnumpy");
+    refuse("it is read-only; write to the Array, or to a copy from heddle.asnumpy");
 }
 
 /// Computes the value of the array's base. NumPy takes an exception here for a refusal and then
@@ -72,7 +72,7 @@ frontend::NodeRef computed_base(const ArrayObject& array) {
       failed = frontend::has_failures(node);
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (failed) refuse("its computation failed; heddle.asnumpy raises how");
+    if (failed) refuse("its computation failed; heddle.asnumpy raises the error");
     if (node == frontend::Access::raw(array.base().value)) return node;
   }
 }

@@ -13,8 +13,9 @@ Array cast_by_rule(const std::string& function, const Array& array, DType dtype,
                    const SourceLocation& where) {
   if (!can_cast(array.dtype(), dtype, rule)) {
     throw DTypeError(frontend::at(
-        fmt::format("{}: the casting rule does not allow {} as {}; casting='unsafe' does", function,
-                    numpy_name_of(array.dtype()), numpy_name_of(dtype)),
+        fmt::format(
+            "{}: the casting rule does not allow a cast from {} to {}; casting='unsafe' does",
+            function, numpy_name_of(array.dtype()), numpy_name_of(dtype)),
         where));
   }
   warn_if_complex(array.dtype(), dtype);

@@ -52,15 +52,16 @@ void bind_fills(Functions& functions) {
       "...] | None = None, *, device: Device | None = None) -> Array";
   const auto text = [](const char* what, const char* name) {
     return fmt::format(
-        "An array of {}, float64 by default: numpy.{}. Raises ShapeError for a "
-        "negative extent. The order changes nothing, as Arrays have no order of their own in "
-        "memory.\n\nExample: hd.{}((2, 3), dtype=hd.float32)",
+        "An array of {} with the given shape, float64 by default: numpy.{}. `order` has no effect, "
+        "since Arrays have no memory order of their own. Raises ShapeError for a negative "
+        "extent.\n\n"
+        "Example: hd.{}((2, 3), dtype=hd.float32)",
         what, name, name);
   };
   const auto like_text = [](const char* what) {
     return fmt::format(
-        "An array of {}, with the shape and dtype of another unless others are given. The order "
-        "changes nothing, as Arrays have no order of their own in memory.",
+        "An array of {} with the shape and dtype of the first argument, unless others are given. "
+        "`order` has no effect, since Arrays have no memory order of their own.",
         what);
   };
   functions.def("zeros" + parameters, text("zeros", "zeros"),
@@ -78,8 +79,9 @@ void bind_fills(Functions& functions) {
   functions.def(
       "full(shape: int | tuple[int, ...], fill_value: Operand, dtype: DTypeLike | None = None, "
       "order: str = 'C', *, device: Device | None = None, like: Any = None) -> Array",
-      "An array of one value; the dtype is NumPy's for it by default: numpy.full. Raises "
-      "ShapeError, and DTypeError for an integer that does not fit the dtype.\n\n"
+      "An array with every element equal to fill_value: numpy.full. The dtype is NumPy's for that "
+      "value by default. Raises ShapeError for a negative extent, DTypeError for an integer that "
+      "does not fit the dtype.\n\n"
       "Example: hd.full((2, 3), 0.5)",
       [](const Arguments& a) {
         static_cast<void>(a.order(3));
@@ -91,8 +93,8 @@ void bind_fills(Functions& functions) {
       "full_like(a: Array, fill_value: Operand, dtype: DTypeLike | None = None, order: str = 'K', "
       "subok: bool = True, shape: int | tuple[int, ...] | None = None, *, device: Device | None = "
       "None) -> Array",
-      "An array of one value with the shape and dtype of a unless others are given: "
-      "numpy.full_like.",
+      "An array with every element equal to fill_value, with the shape and dtype of a unless "
+      "others are given: numpy.full_like.",
       [](const Arguments& a) {
         static_cast<void>(a.order(3));
         const Array like = full_like(a.operand(0), a.operand(1), a.dtype(2), optional_shape(a, 5));
@@ -118,7 +120,7 @@ nb::object range(const Arguments& a) {
   }
   if (large && a.is_none(3) && !start.is_inexact() && !stop.is_inexact() && !step.is_inexact()) {
     raise(PyExc_OverflowError,
-          "arange: there is no integer dtype beyond 64 bits; give dtype=heddle.float64");
+          "arange: the values do not fit 64-bit integers; pass dtype=heddle.float64");
   }
   return on_device(arange(start, stop, step, a.dtype(3, natural), a.where()), a[4]);
 }
@@ -138,15 +140,18 @@ void bind_ranges(Functions& functions) {
   functions.def(
       "arange(start: float | None = None, stop: float | None = None, step: float | None = 1, "
       "dtype: DTypeLike | None = None, *, device: Device | None = None, like: Any = None) -> Array",
-      "start, start + step ... before stop; with one argument from 0: numpy.arange.\n\nint64 where "
-      "all are integers, else float64 or complex128. Raises ValueError for a step of "
-      "0.\n\nExample: "
-      "hd.arange(0, 1, 0.1)",
+      "The values start, start + step, ... below stop, as a 1-d array: numpy.arange. With one "
+      "argument, from 0 to that stop.\n\n"
+      "The dtype is int64 if all arguments are integers, else float64 or complex128. Raises "
+      "ValueError for a step of 0.\n\n"
+      "Example: hd.arange(0, 1, 0.1)",
       [](const Arguments& a) { return range(a); });
   functions.def(
       "eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, order: str = "
       "'C', *, device: Device | None = None, like: Any = None) -> Array",
-      "Ones on the k-th diagonal of a matrix of zeros: numpy.eye.", [](const Arguments& a) {
+      "An N x M matrix of zeros with ones on the k-th diagonal, float64 by default: numpy.eye. M "
+      "is N by default.",
+      [](const Arguments& a) {
         static_cast<void>(a.order(4));
         a.check_like(6);
         const std::int64_t rows = a.integer(0), columns = a.optional_integer(1).value_or(rows);
@@ -173,7 +178,8 @@ nb::object converted(nb::handle value, std::optional<DType> dtype, nb::handle co
   }
   if (must_not) {
     raise(PyExc_ValueError,
-          "asarray: copy=False is for Arrays; from_dlpack shares the memory of other libraries");
+          "asarray: copy=False is only for Arrays; use from_dlpack to share the memory of other "
+          "libraries");
   }
   return wrap(from_python(value, dtype, where));
 }
@@ -187,7 +193,7 @@ nb::object of_rank(const Arguments& a, const nb::object& made) {
   if (most > 0 && rank > most && !is_array) {
     raise(PyExc_ValueError, fmt::format("array: {} axes are more than ndmax={}", rank, most));
   }
-  if (least > 64) raise(PyExc_ValueError, "array: ndmin is at most 64");
+  if (least > 64) raise(PyExc_ValueError, "array: ndmin must be at most 64");
   if (rank >= least) return made;
   std::vector<std::int64_t> leading(static_cast<std::size_t>(least - rank));
   std::iota(leading.begin(), leading.end(), 0);
@@ -203,13 +209,13 @@ void bind_creation(Functions& functions) {
       "asarray(a: Any, dtype: DTypeLike | None = None, order: str | None = None, *, device: Device "
       "| "
       "None = None, copy: bool | None = None, like: Any = None) -> Array",
-      "An Array of what an object holds: numbers, nested sequences of them, NumPy arrays, buffers, "
-      "and "
-      "arrays of other libraries by DLPack or the CUDA array interface: numpy.asarray.\n\n"
-      "An Array of that dtype is returned as it is unless copy=True. The dtype of numbers is "
-      "NumPy's: bool, int64, float64 or complex128. Raises ShapeError for ragged sequences, "
-      "TypeError for objects that are none of these, ValueError where copy=False needs a "
-      "copy.\n\nExample: hd.asarray([[1, 2], [3, 4]], dtype=hd.float32)",
+      "An Array with the elements of `a`: numpy.asarray. `a` is a number, a nested sequence of "
+      "numbers, a NumPy array, a buffer, or an array of another library with DLPack or the CUDA "
+      "array interface.\n\n"
+      "An Array that already has the dtype is returned itself, unless copy=True. The default dtype "
+      "for numbers is NumPy's: bool, int64, float64 or complex128. Raises ShapeError for ragged "
+      "sequences, TypeError for any other object, ValueError if copy=False needs a copy.\n\n"
+      "Example: hd.asarray([[1, 2], [3, 4]], dtype=hd.float32)",
       [](const Arguments& a) {
         static_cast<void>(a.order(2));
         a.check_like(5);
@@ -221,23 +227,22 @@ void bind_creation(Functions& functions) {
       "'K', subok: bool = False, ndmin: int = 0, ndmax: int = 0, like: Any = None, device: Device "
       "| "
       "None = None) -> Array",
-      "As asarray, but copies an Array by default, and has at least `ndmin` axes, new ones in "
-      "front: "
-      "numpy.array. Raises ValueError for nested sequences of more than `ndmax` axes, unless that "
-      "is 0.",
+      "Like asarray, but copies an Array by default: numpy.array. The result has at least `ndmin` "
+      "axes; new axes come first. Raises ValueError for sequences nested deeper than `ndmax`, "
+      "unless that is 0.",
       [](const Arguments& a) {
         static_cast<void>(a.order(3));
         a.check_like(7);
         return to_device(of_rank(a, converted(a[0], a.dtype(1), a[2], a.where())), a[8], a.where());
       });
   functions.def("copy(a: Array, order: str = 'K', subok: bool = False) -> Array",
-                "A new Array of the same elements, which no longer follow a: numpy.copy. The order "
-                "changes nothing.",
+                "A copy of a, independent of later writes to a: numpy.copy. `order` has no effect.",
                 [](const Arguments& a) {
                   static_cast<void>(a.order(1));
                   return a.array(0);
                 });
-  functions.def_method("copy(self, order: str = 'C') -> Array", "As heddle.copy.",
+  functions.def_method("copy(self, order: str = 'C') -> Array",
+                       "A copy of the array: numpy.ndarray.copy. Like heddle.copy.",
                        [](const Arguments& a) {
                          static_cast<void>(a.order(1));
                          return a.array(0);

@@ -27,7 +27,8 @@ Device device_of(const Array& array) {
 Device to_device_name(nb::handle value) {
   if (!nb::isinstance<nb::str>(value)) {
     raise(PyExc_TypeError,
-          std::string("a device is a string, 'cpu' or 'cuda:0', not ") + nb::repr(value).c_str());
+          std::string("a device must be a string such as 'cpu' or 'cuda:0', not ") +
+              nb::repr(value).c_str());
   }
   const Device device = runtime::parse_device(nb::borrow<nb::str>(value).c_str());
   runtime::require_device(device);

@@ -25,7 +25,7 @@ void check_count(const Arguments& a) {
   const bool is_array_distance = array != nullptr && array->read(a.where()).ndim() == 0;
   if (given.size() == 0 || given.size() == count || is_one_distance || is_array_distance) return;
   raise(PyExc_TypeError,
-        fmt::format("gradient: {} spacings for {} axes; give one distance, or one for each axis",
+        fmt::format("gradient: {} spacings for {} axes; pass one spacing, or one for each axis",
                     given.size(), count));
 }
 
@@ -45,8 +45,9 @@ void bind_differences(Functions& functions) {
   functions.def(
       "diff(a: Array, n: int = 1, axis: int = -1, prepend: Operand | None = None, append: "
       "Operand | None = None) -> Array",
-      "Differences of neighbours along an axis, n times: numpy.diff. prepend and append are put "
-      "around x before. Raises ValueError for a negative n.\n\nExample: hd.diff(x, axis=0)",
+      "The n-th differences a[i+1] - a[i] along an axis: numpy.diff. `prepend` and `append` are "
+      "joined to a first. Raises ValueError for a negative n.\n\n"
+      "Example: hd.diff(x, axis=0)",
       [](const Arguments& a) {
         return diff(a.operand(0), a.integer(1), a.integer(2), a.optional_values(3),
                     a.optional_values(4));
@@ -54,23 +55,24 @@ void bind_differences(Functions& functions) {
   functions.def(
       "ediff1d(ary: Array, to_end: Operand | None = None, to_begin: Operand | None = None) -> "
       "Array",
-      "Differences of neighbours in the flattened array, with values before and behind: "
-      "numpy.ediff1d.",
+      "The differences of neighbours in the flattened array, as a 1-d array: numpy.ediff1d. "
+      "to_begin is placed before them, to_end after them.",
       [](const Arguments& a) {
         return ediff1d(a.operand(0), a.optional_values(1), a.optional_values(2));
       });
   functions.def(
       "gradient(f: Array, *varargs: float | Array, axis: Axis = None, edge_order: int = 1) -> "
       "Array | tuple[Array, ...]",
-      "Central differences, at the ends one-sided of order edge_order, along one axis or for each "
-      "of several: numpy.gradient. A spacing is a distance or the elements' coordinates, one for "
-      "all axes or one for each.\n\nRaises ValueError for too few elements or spacings that do not "
-      "fit.",
+      "The gradient of f along an axis, with the shape of f; a tuple of one Array for each axis if "
+      "there are several: numpy.gradient. Inside it uses central differences, at the ends "
+      "one-sided differences of order edge_order. A spacing is a distance or the coordinates of "
+      "the elements; pass one for all axes or one for each.\n\n"
+      "Raises ValueError for too few elements or spacings that do not fit.",
       [](const Arguments& a) { return gradients(a); });
   functions.def(
       "trapezoid(y: Array, x: Array | None = None, dx: float = 1.0, axis: int = -1) -> Array",
-      "The integral along an axis by the composite trapezoidal rule, at coordinates x or distances "
-      "dx: numpy.trapezoid.",
+      "The integral of y along an axis by the trapezoidal rule: numpy.trapezoid. The samples are "
+      "at coordinates x, or dx apart.",
       [](const Arguments& a) {
         const Spacing spacing = a.is_none(1) ? to_spacing(a[2], a) : Spacing(a.array(1));
         return trapezoid(a.operand(0), spacing, a.integer(3));

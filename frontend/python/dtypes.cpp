@@ -102,19 +102,21 @@ std::optional<DType> as_dtype(nb::handle value) {
 
 void refuse_numpy_dtype(std::string_view function, nb::handle dtype) {
   static const std::unordered_map<std::string_view, const char*> advice = {
-      {"U", "text; make numbers of it first, numpy.asarray(x).astype(float)"},
-      {"S", "bytes; make numbers of them first, numpy.frombuffer(x, numpy.uint8) or astype(float)"},
-      {"T", "text; make numbers of it first, numpy.asarray(x).astype(float)"},
-      {"O", "Python objects; give numbers only, or numpy.asarray(x, dtype=float)"},
-      {"M", "dates; count their units with x.astype('int64')"},
-      {"m", "durations; count their units with x.astype('int64')"},
-      {"V", "structured; make an Array of each field, x['name']"},
+      {"U", "text; convert it to numbers first, with numpy.asarray(x).astype(float)"},
+      {"S",
+       "bytes; convert them to numbers first, with numpy.frombuffer(x, numpy.uint8) or "
+       "astype(float)"},
+      {"T", "text; convert it to numbers first, with numpy.asarray(x).astype(float)"},
+      {"O", "Python objects; pass only numbers, or use numpy.asarray(x, dtype=float)"},
+      {"M", "dates; convert them to integers with x.astype('int64')"},
+      {"m", "durations; convert them to integers with x.astype('int64')"},
+      {"V", "structured; convert each field to an Array, such as x['name']"},
       {"f", "wider than float64; use x.astype('float64')"},
       {"c", "wider than complex128; use x.astype('complex128')"}};
   const std::string kind = text_of(dtype.attr("kind"));
   const auto found = advice.find(kind);
   raise(PyExc_TypeError,
-        fmt::format("{}: heddle has no dtype like NumPy's {}{}", function, text_of(dtype),
+        fmt::format("{}: heddle has no equivalent of NumPy's dtype {}{}", function, text_of(dtype),
                     found == advice.end() ? "" : fmt::format(", which is {}", found->second)));
 }
 
@@ -143,7 +145,7 @@ Casting to_casting(std::string_view function, nb::handle value) {
   const auto found = castings.find(text);
   if (found != castings.end()) return found->second;
   raise(PyExc_ValueError,
-        fmt::format("{}: casting is 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '{}'",
+        fmt::format("{}: casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '{}'",
                     function, text));
 }
 
@@ -172,23 +174,25 @@ nb::str name_object(const DTypeObject& object) {
 }  // namespace
 
 void bind_dtypes(nb::module_& module) {
-  nb::class_<DTypeObject>(module, "DType",
-                          "An element type: heddle.float32 and its like. Equal to what dtype= "
-                          "arguments take for it: NumPy's dtypes, scalar types, names and codes, "
-                          "and Python's bool, int, float and complex. Also heddle.dtype: "
-                          "dtype('f4') is heddle.float32; TypeError for what is no dtype here.")
+  nb::class_<DTypeObject>(
+      module, "DType",
+      "An element type, such as heddle.float32. It equals everything that dtype= arguments accept "
+      "for it: NumPy's dtypes, scalar types, names and codes, and Python's bool, int, float and "
+      "complex. heddle.dtype(x) converts such a value: dtype('f4') is heddle.float32. Raises "
+      "TypeError for a dtype that Heddle does not have.")
       .def(nb::new_([](nb::handle dtype) {
              return to_python(dtype.is_none() ? DType::f64 : to_dtype(dtype));
            }),
            nb::arg("dtype").none())
       .def_prop_ro(
           "name", [](const DTypeObject& d) { return name_object(d); },
-          "The name that NumPy gives it: 'float32'.")
+          "NumPy's name of the dtype: 'float32'.")
       .def_prop_ro(
-          "itemsize", [](const DTypeObject& d) { return size_of(d.dtype); }, "Bytes of an element.")
+          "itemsize", [](const DTypeObject& d) { return size_of(d.dtype); },
+          "Size of an element in bytes.")
       .def_prop_ro(
           "kind", [](const DTypeObject& d) { return nb::str(kind_of(d.dtype)); },
-          "'b', 'i', 'u', 'f' or 'c', as in NumPy.")
+          "NumPy's kind code: 'b', 'i', 'u', 'f' or 'c'.")
       .def("__repr__",
            [](const DTypeObject& d) {
              return nb::str(fmt::format("heddle.{}", numpy_name_of(d.dtype)).c_str());
@@ -212,17 +216,17 @@ void bind_dtypes(nb::module_& module) {
             }
             return nb::object(numpy_dtype(d.dtype).attr(name));
           },
-          "What else NumPy's dtype knows: char, type, str, num, alignment ...")
+          "Other attributes of NumPy's dtype: char, type, str, num, alignment and more.")
       .def(
           "__call__",
           [](const DTypeObject& d, nb::handle value) { return converted_to(d.dtype, value); },
           nb::arg("value") = nb::int_(0),
-          "The value in this dtype, as NumPy's scalar types convert: heddle.uint8(100). A number "
-          "is a "
-          "0-d Array in the place of a scalar.")
+          "The value converted to this dtype, like a call of NumPy's scalar type: "
+          "heddle.uint8(100). A number becomes a 0-d Array.")
       .def_prop_ro(
           "dtype", [](const DTypeObject& d) { return numpy_dtype(d.dtype); },
-          "NumPy's dtype, for numpy.dtype(); ml_dtypes has that of bfloat16.");
+          "NumPy's dtype, for numpy.dtype(). For bfloat16 it is the dtype of the package "
+          "ml_dtypes.");
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     objects[static_cast<std::size_t>(i)] = nb::cast(DTypeObject{dtype}).release().ptr();

@@ -26,14 +26,14 @@ using ir::TypeRule;
 const char* dtype_rule(const ir::OpInfo& info) {
   switch (info.rule) {
     case TypeRule::floating:
-      return "Integers and bool are computed in the floating dtype that holds them: 8 bits in "
-             "float16, 16 in float32, others in float64.";
+      return "Integers and bool are converted to a floating dtype first: 8 bits to float16, 16 "
+             "bits to float32, others to float64.";
     case TypeRule::divide:
-      return "Integers and bool are computed in float64.";
+      return "Integers and bool are converted to float64 first.";
     case TypeRule::real_part:
-      return "Of complex numbers the result is real.";
+      return "For complex numbers the result is real.";
     case TypeRule::complex_of:
-      return "The result is complex64 of floating dtypes up to float32, else complex128.";
+      return "The result is complex64 for floating dtypes up to float32, else complex128.";
     case TypeRule::comparison:
     case TypeRule::predicate:
     case TypeRule::logical:
@@ -43,12 +43,12 @@ const char* dtype_rule(const ir::OpInfo& info) {
     case TypeRule::bit_count:
       return "The result is uint8.";
     case TypeRule::draw:
-      return "x1 and x2 are a key and a counter, integers; other operands and the result are "
-             "float64, of NaN where they are outside of the distribution's range.";
+      return "x1 and x2 are integers: a key and a counter. The other operands and the result are "
+             "float64. The result is NaN where operands are out of the distribution's range.";
     case TypeRule::sample_single:
-      return "x1 and x2 are a key and a counter, integers; the result is float32.";
+      return "x1 and x2 are integers: a key and a counter. The result is float32.";
     case TypeRule::load_exponent:
-      return "x1 is floating or computed in a floating dtype, x2 is an integer.";
+      return "x1 is floating, or is converted to a floating dtype first; x2 is an integer.";
     default:
       return "The result has the operands' common dtype (heddle.result_type).";
   }
@@ -74,8 +74,10 @@ std::string documentation(const ir::OpInfo& info) {
     text += "The result has the shape of x. ";
   }
   text += dtype_rule(info);
-  if (info.ulp > 0) text += fmt::format(" Right within {} ulp.", info.ulp);
-  text += "\n\nRaises DTypeError for dtypes that it is not defined for";
+  if (info.ulp > 0) text += fmt::format(" The error is at most {} ulp.", info.ulp);
+  text +=
+      "\n\n"
+      "Raises DTypeError for unsupported dtypes";
   if (info.arity > 1) text += ", ShapeError for shapes that do not broadcast";
   text += fmt::format(".\n\nExample: y = hd.{}({})", info.name, arguments);
   return text;
@@ -115,13 +117,15 @@ nb::object part_of(const Arguments& a, bool imaginary) {
 }
 
 void bind_parts(Functions& functions) {
-  const char* const views = "\n\nThe result is a view of complex numbers, which writes through.";
+  const char* const views =
+      "\n\n"
+      "For complex numbers the result is a view that writes through.";
   functions.def("real(val: Operand) -> Array", documentation(ir::info(Op::real)) + views,
                 [](const Arguments& a) { return part_of(a, false); });
   functions.def("sinc(x: Operand) -> Array", documentation(ir::info(Op::sinc)),
                 [](const Arguments& a) { return sinc(a.operand(0)); });
   functions.def("fix(x: Operand, out: Array | None = None) -> Array",
-                "x without its fraction, as trunc: numpy.fix.",
+                "x rounded toward 0, like trunc: numpy.fix.",
                 [](const Arguments& a) { return fix(a.operand(0)); });
   functions.def("imag(val: Operand) -> Array", documentation(ir::info(Op::imag)) + views,
                 [](const Arguments& a) { return part_of(a, true); });
@@ -137,22 +141,25 @@ void bind_composed_ufuncs(Functions& functions) {
                       [](const Arguments& a) { return positive(a.operand(0)); });
   functions.def_ufunc("float_power",
                       ufunc(2, 1, TypeRule::arithmetic, ir::doubles | ir::set_of(DType::c128)),
-                      "x1 to the power x2 in float64 or complex128: numpy.float_power.",
+                      "x1 raised to the power x2, in float64 or complex128: numpy.float_power.",
                       [](const Arguments& a) { return float_power(a.operand(0), a.operand(1)); });
+  functions.def_ufunc("divmod", ufunc(2, 2, TypeRule::arithmetic, ir::reals),
+                      "The tuple (x1 // x2, x1 % x2): numpy.divmod.", [](const Arguments& a) {
+                        return heddle::divmod(a.operand(0), a.operand(1));
+                      });
   functions.def_ufunc(
-      "divmod", ufunc(2, 2, TypeRule::arithmetic, ir::reals), "(x1 // x2, x1 % x2): numpy.divmod.",
-      [](const Arguments& a) { return heddle::divmod(a.operand(0), a.operand(1)); });
-  functions.def_ufunc("modf", ufunc(1, 2, TypeRule::arithmetic, ir::floats),
-                      "(fractional part, integral part), both with the sign of x: numpy.modf.",
-                      [](const Arguments& a) { return heddle::modf(a.operand(0)); });
+      "modf", ufunc(1, 2, TypeRule::arithmetic, ir::floats),
+      "The tuple (fractional part, integral part), both with the sign of x: numpy.modf.",
+      [](const Arguments& a) { return heddle::modf(a.operand(0)); });
   functions.def_ufunc("frexp", ufunc(1, 2, TypeRule::arithmetic, ir::floats),
-                      "(mantissa in [0.5, 1), int32 exponent): numpy.frexp.",
+                      "The tuple (mantissa, exponent) with x = mantissa * 2**exponent; the "
+                      "mantissa is in [0.5, 1), the exponent is int32: numpy.frexp.",
                       [](const Arguments& a) { return heddle::frexp(a.operand(0)); });
 }
 
 nb::object chosen(const Arguments& a) {
   if (a.is_none(1) != a.is_none(2)) {
-    raise(PyExc_ValueError, "where takes both x and y, or neither");
+    raise(PyExc_ValueError, "where: pass both x and y, or neither");
   }
   if (a.is_none(1)) return to_result(nonzero(a.operand(0)));
   return wrap(where(a.operand(0), a.operand(1), a.operand(2)));
@@ -167,7 +174,7 @@ void check_real(const Arguments& a, std::size_t i) {
                                     : is_complex(value.array()->dtype());
   if (is_complex_value)
     throw DTypeError(
-        frontend::at(a.name() + ": what replaces NaN or infinities is real", a.where()));
+        frontend::at(a.name() + ": the replacement for NaN or infinity must be real", a.where()));
 }
 
 using Bound = std::optional<Operand>;
@@ -209,17 +216,19 @@ void bind_elementwise(Functions& functions) {
   functions.def(
       "where(condition: Operand, x: Operand | None = None, y: Operand | None = None, /) -> Array | "
       "tuple[Array, ...]",
-      "x where condition holds, else y, elementwise: numpy.where.\n\nAll three broadcast; a "
-      "condition that is not bool is taken as != 0. Of a condition alone nonzero(condition), which "
-      "evaluates and waits. Raises ShapeError.\n\nExample: hd.where(x < 0, 0, x)",
+      "The elements of x where the condition is true, else those of y: numpy.where.\n\n"
+      "All three broadcast. A condition that is not bool is true where it is not 0. With the "
+      "condition alone, nonzero(condition), which evaluates and waits. Raises ShapeError.\n\n"
+      "Example: hd.where(x < 0, 0, x)",
       [](const Arguments& a) { return chosen(a); });
   functions.give_variables(false);
   functions.def_with_method(
       "clip(a: Operand, min|a_min: Operand | None = None, max|a_max: Operand | None = None, out: "
       "Array | None = None) -> Array",
-      "a bounded from below and above by what broadcasts against it: numpy.clip. NaN stays. a_min "
-      "and a_max are other names of the bounds.\n\nThe dtype is the common one of a and the arrays "
-      "among the bounds. Raises ShapeError.\n\nExample: hd.clip(x, 0, 1)",
+      "The elements of a limited to [min, max], with NaN unchanged: numpy.clip. The bounds "
+      "broadcast against a; a_min and a_max are other names for them.\n\n"
+      "The dtype is the common dtype of a and the arrays among the bounds. Raises ShapeError.\n\n"
+      "Example: hd.clip(x, 0, 1)",
       [](const Arguments& a) {
         const Bound low = bound(a, 1), high = bound(a, 2);
         if (!low && !high) return positive(a.operand(0));  // bools have no such function
@@ -228,31 +237,33 @@ void bind_elementwise(Functions& functions) {
       });
   functions.def_with_method(
       "round(a: Operand, decimals: int = 0, out: Array | None = None) -> Array",
-      "a rounded to `decimals` places, halves to even: numpy.round.\n\nThe shape and dtype are "
-      "a's. Example: hd.round(x, 2)",
+      "a rounded to `decimals` places, with halves to even, in a's shape and dtype: "
+      "numpy.round.\n\n"
+      "Example: hd.round(x, 2)",
       [](const Arguments& a) { return round(a.operand(0), static_cast<int>(a.integer(1))); });
   functions.alias("around", "round");
   functions.def("sinc(x: Operand) -> Array", documentation(ir::info(Op::sinc)),
                 [](const Arguments& a) { return sinc(a.operand(0)); });
   functions.def("fix(x: Operand, out: Array | None = None) -> Array",
-                "x rounded towards 0, in its dtype: numpy.fix.",
+                "x rounded toward 0, in x's dtype: numpy.fix.",
                 [](const Arguments& a) { return trunc(a.operand(0)); });
-  functions.def(
-      "angle(z: Operand, deg: bool = False) -> Array",
-      "The argument of complex numbers, in (-pi, pi] or in degrees; 0 or pi of real ones: "
-      "numpy.angle.",
-      [](const Arguments& a) { return angle(a.operand(0), a.flag(1)); });
+  functions.def("angle(z: Operand, deg: bool = False) -> Array",
+                "The angle of each element in the complex plane, in (-pi, pi], or in degrees with "
+                "deg=True: numpy.angle. For real numbers it is 0 or pi.",
+                [](const Arguments& a) { return angle(a.operand(0), a.flag(1)); });
   functions.def("iscomplex(x: Operand) -> Array",
-                "Where the imaginary part is not 0: numpy.iscomplex.",
+                "True where the imaginary part is not 0, elementwise: numpy.iscomplex.",
                 [](const Arguments& a) { return iscomplex(a.operand(0)); });
-  functions.def("isreal(x: Operand) -> Array", "Where the imaginary part is 0: numpy.isreal.",
+  functions.def("isreal(x: Operand) -> Array",
+                "True where the imaginary part is 0, elementwise: numpy.isreal.",
                 [](const Arguments& a) { return isreal(a.operand(0)); });
   functions.def(
       "nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: Operand | None = "
       "None, "
       "neginf: Operand | None = None) -> Array",
-      "x with NaN and infinities replaced, by default by 0 and the largest finite numbers of the "
-      "dtype; in x itself with copy=False: numpy.nan_to_num.",
+      "x with NaN and infinities replaced: numpy.nan_to_num. The defaults are 0 for NaN, and the "
+      "greatest and the least finite number of the dtype for the infinities. With copy=False, x "
+      "itself is changed.",
       [](const Arguments& a) {
         for (const std::size_t i : {2, 3, 4}) check_real(a, i);
         const Array result = nan_to_num(a.operand(0), a.operand(2), bound(a, 3), bound(a, 4));
@@ -264,14 +275,16 @@ void bind_elementwise(Functions& functions) {
       "isclose(a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: "
       "bool "
       "= False) -> Array",
-      "|a - b| <= atol + rtol * |b|, elementwise: numpy.isclose.", [](const Arguments& a) {
+      "True where |a - b| <= atol + rtol * |b|, elementwise: numpy.isclose. With equal_nan, NaN "
+      "equals NaN.",
+      [](const Arguments& a) {
         return isclose(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.flag(4));
       });
   functions.def(
       "allclose(a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: "
       "bool = False) -> bool",
-      "all(isclose(...)) as a Python bool: numpy.allclose. Evaluates and waits; TraceError inside "
-      "a trace.",
+      "all(isclose(...)) as a Python bool: numpy.allclose. Evaluates and waits. Raises TraceError "
+      "inside a trace.",
       [](const Arguments& a) {
         const Array close =
             isclose(a.operand(0), a.operand(1), a.operand(2), a.operand(3), a.flag(4));
@@ -279,8 +292,8 @@ void bind_elementwise(Functions& functions) {
       });
   functions.def(
       "array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> bool",
-      "Whether shapes and elements are equal, as a Python bool: numpy.array_equal; with equal_nan "
-      "NaNs are. Evaluates and waits; TraceError inside a trace.",
+      "True if the shapes and all elements are equal, as a Python bool: numpy.array_equal. With "
+      "equal_nan, NaN equals NaN. Evaluates and waits. Raises TraceError inside a trace.",
       [](const Arguments& a) {
         const Array x = asarray(a.operand(0)), y = asarray(a.operand(1));
         if (x.shape() != y.shape()) return false;
@@ -294,8 +307,8 @@ void bind_elementwise(Functions& functions) {
       });
   functions.def(
       "array_equiv(a1: Operand, a2: Operand) -> bool",
-      "Whether elements are equal once broadcast, as a Python bool: numpy.array_equiv. Evaluates "
-      "and waits; TraceError inside a trace.",
+      "True if the arrays broadcast against each other and all elements are equal, as a Python "
+      "bool: numpy.array_equiv. Evaluates and waits. Raises TraceError inside a trace.",
       [](const Arguments& a) {
         const Array x = asarray(a.operand(0)), y = asarray(a.operand(1));
         try {
@@ -306,10 +319,10 @@ void bind_elementwise(Functions& functions) {
         return truth(all({equal({x, a.where()}, {y, a.where()}), a.where()}), a.where());
       });
   functions.def("isposinf(x: Operand, out: Array | None = None) -> Array",
-                "Whether x is positive infinity, elementwise: numpy.isposinf.",
+                "True where x is positive infinity, elementwise: numpy.isposinf.",
                 [](const Arguments& a) { return isposinf(a.operand(0)); });
   functions.def("isneginf(x: Operand, out: Array | None = None) -> Array",
-                "Whether x is negative infinity, elementwise: numpy.isneginf.",
+                "True where x is negative infinity, elementwise: numpy.isneginf.",
                 [](const Arguments& a) { return isneginf(a.operand(0)); });
 }
 

@@ -51,48 +51,49 @@ void restore(const std::exception_ptr& cause) {
 
 void bind_errors(nb::module_& module) {
   classes.base =
-      make_class(module, "Error", "Base of everything that Heddle raises.", PyExc_Exception);
+      make_class(module, "Error", "Base class of all errors that Heddle raises.", PyExc_Exception);
   classes.shape =
-      make_class(module, "ShapeError", "Shapes that do not broadcast, reshape, or fit an axis.",
+      make_class(module, "ShapeError",
+                 "Shapes that do not broadcast, cannot be reshaped, or do not match along an axis.",
                  PyExc_ValueError);
-  classes.dtype =
-      make_class(module, "DTypeError",
-                 "An op that has no meaning for a dtype (NumPy's TypeError), or a Python "
-                 "number that does not fit one (NumPy's OverflowError).",
-                 PyExc_TypeError, PyExc_OverflowError);
+  classes.dtype = make_class(module, "DTypeError",
+                             "An op that does not support a dtype (a TypeError in NumPy), or a "
+                             "Python number that does not fit a dtype (an OverflowError in NumPy).",
+                             PyExc_TypeError, PyExc_OverflowError);
   classes.index =
       make_class(module, "IndexError", "An index, slice or axis out of range.", PyExc_IndexError);
   classes.value =
-      make_class(module, "ValueError", "An argument that is out of its range.", PyExc_ValueError);
+      make_class(module, "ValueError", "An argument with an invalid value.", PyExc_ValueError);
   classes.axis = derive(module, "AxisError", "An axis out of range: numpy.exceptions.AxisError.",
                         nb::make_tuple(nb::handle(classes.index), nb::handle(classes.value)));
-  classes.linalg =
-      make_class(module, "LinAlgError", "A matrix that has no such factorisation or solution.",
-                 PyExc_ValueError);
+  classes.linalg = make_class(module, "LinAlgError",
+                              "A matrix for which the factorisation or solution does not exist.",
+                              PyExc_ValueError);
   classes.trace =
-      make_class(module, "TraceError", "A value was asked for while tracing.", PyExc_RuntimeError);
+      make_class(module, "TraceError", "A value was read inside a trace.", PyExc_RuntimeError);
   classes.device = make_class(module, "DeviceError",
                               "A device, driver or library is missing, or a call to it failed.",
                               PyExc_RuntimeError);
   classes.memory =
-      make_class(module, "OutOfMemory", "An allocation failed after the pools were trimmed.",
+      make_class(module, "OutOfMemory",
+                 "An allocation failed, also after free memory was returned from the pools.",
                  PyExc_MemoryError);
-  classes.compile = make_class(module, "CompileError",
-                               "Generated source did not compile; the message carries log and "
-                               "source.",
-                               PyExc_RuntimeError);
+  classes.compile =
+      make_class(module, "CompileError",
+                 "Generated source did not compile; the message contains the log and the source.",
+                 PyExc_RuntimeError);
   classes.file = make_class(module, "FileError",
-                            "A file that the user named cannot be read or written.", PyExc_OSError);
-  classes.trust = PyErr_NewExceptionWithDoc(
-      "heddle.TrustError",
-      "A file that holds native code and that other users may have written, or that "
-      "HEDDLE_CACHE_KEY has not signed.",
-      classes.file, nullptr);
+                            "A file given by the user cannot be read or written.", PyExc_OSError);
+  classes.trust = PyErr_NewExceptionWithDoc("heddle.TrustError",
+                                            "A file of native code that other users may have "
+                                            "written, or that is not signed with HEDDLE_CACHE_KEY.",
+                                            classes.file, nullptr);
   if (classes.trust == nullptr) throw nb::python_error();
   module.attr("TrustError") = nb::handle(classes.trust);
-  classes.parse = make_class(module, "ParseError", "Text that is not a graph.", PyExc_ValueError);
+  classes.parse =
+      make_class(module, "ParseError", "Text that is not a valid graph.", PyExc_ValueError);
   classes.internal = make_class(module, "InternalError",
-                                "A bug in Heddle, never the user's mistake.", PyExc_RuntimeError);
+                                "A bug in Heddle, not an error of the user.", PyExc_RuntimeError);
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
     try {
       std::rethrow_exception(error);
@@ -149,7 +150,7 @@ void set_python_error() noexcept {
   } catch (const std::bad_alloc& error) {
     set(PyExc_MemoryError, error);
   } catch (const std::bad_cast&) {
-    PyErr_SetString(PyExc_TypeError, "an argument is of a type that the function does not take");
+    PyErr_SetString(PyExc_TypeError, "an argument has a type that the function does not accept");
   } catch (const std::exception& error) {
     set(PyExc_RuntimeError, error);
   }

@@ -106,8 +106,8 @@ nb::object capsule(std::unique_ptr<Exported> exported, bool versioned) {
   if (!versioned) {
     if ((flags & dlpack::read_only_flag) != 0) {
       raise(PyExc_BufferError,
-            "__dlpack__: a read-only array needs a consumer that asks with "
-            "max_version=(1, 0), or copy=True");
+            "__dlpack__: a read-only array needs a consumer that passes max_version=(1, 0), or "
+            "copy=True");
     }
     auto* managed = new dlpack::Managed{tensor, exported.release(), drop<dlpack::Managed>};
     return nb::steal(PyCapsule_New(managed, "dltensor", drop_legacy));
@@ -123,13 +123,13 @@ void order(const runtime::BufferRef& buffer, nb::handle stream) {
   const runtime::Device device = buffer->device();
   if (!runtime::capabilities_of(device).asynchronous) {
     if (!stream.is_none() && to_integer(stream) != -1) {
-      raise(PyExc_ValueError, "__dlpack__: there are no streams on the CPU");
+      raise(PyExc_ValueError, "__dlpack__: the CPU has no streams; stream must be None or -1");
     }
     return;
   }
   const std::int64_t number = stream.is_none() ? 1 : to_integer(stream);
   if (number == -1) return;
-  if (number < 0) raise(PyExc_ValueError, "__dlpack__: a stream is -1, 1, 2 or a handle");
+  if (number < 0) raise(PyExc_ValueError, "__dlpack__: stream must be -1, 1, 2 or a handle");
   if (number == 0) raise(PyExc_ValueError, "__dlpack__: stream 0 is ambiguous; pass 1 or 2");
   const runtime::ContextScope scope(device);  // for the default streams
   const auto consumer =
@@ -160,7 +160,7 @@ nb::object placed(const Arguments& a) {
           fmt::format("__dlpack__: copy=False, but the array is on {}", runtime::to_string(here)));
   }
   if (type != dlpack::cpu && type != dlpack::cuda) {
-    raise(PyExc_BufferError, fmt::format("__dlpack__: no way to a device of type {}", type));
+    raise(PyExc_BufferError, fmt::format("__dlpack__: cannot copy to a device of type {}", type));
   }
   const std::string name = runtime::to_string(
       *dlpack::find_device({static_cast<std::int32_t>(type), static_cast<std::int32_t>(ordinal)}));
@@ -188,7 +188,7 @@ nb::object cuda_interface(ArrayObject& array) {
   const DType dtype = value.dtype();
   if (dlpack::name_of(device_of(value)).type != dlpack::cuda || dtype == DType::bf16) {
     raise(PyExc_AttributeError,
-          fmt::format("__cuda_array_interface__: an array of {} on {} has none",
+          fmt::format("__cuda_array_interface__: not available for an array of {} on {}",
                       numpy_name_of(dtype), runtime::to_string(device_of(value))));
   }
   const auto exported = share(array, false, python_location());
@@ -218,12 +218,13 @@ void bind_export(Functions& functions) {
   functions.def_method(
       "__dlpack__(self, /, *, stream: int | Any | None = None, max_version: tuple[int, int] | None "
       "= None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any",
-      "A DLPack capsule of the elements' memory, or with copy=True of a copy. Evaluates.\n\nOther "
-      "libraries then see later writes to the array, and the array theirs. Raises BufferError "
-      "where copy=False needs a copy.",
+      "A DLPack capsule of the elements' memory, or of a copy with copy=True. Evaluates.\n\n"
+      "The other library and the Array see each other's later writes. Raises BufferError if "
+      "copy=False needs a copy.",
       [](const Arguments& a) { return exported_capsule(a); });
   functions.def_method("__dlpack_device__(self, /) -> tuple[int, int]",
-                       "DLPack's device type and number.", [](const Arguments& a) {
+                       "The tuple of DLPack's device type and device number.",
+                       [](const Arguments& a) {
                          const auto device = dlpack::name_of(device_of(a.array(0)));
                          return nb::object(nb::make_tuple(device.type, device.ordinal));
                        });

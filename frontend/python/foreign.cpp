@@ -64,7 +64,7 @@ HostArrays host_arrays() {
   if (text == "forbid") return HostArrays::forbid;
   if (!text.empty()) {
     raise(PyExc_ValueError,
-          fmt::format("HEDDLE_HOST_ARRAYS is '{}'; it is 'allow', 'warn' or 'forbid'", text));
+          fmt::format("HEDDLE_HOST_ARRAYS is '{}'; it must be 'allow', 'warn' or 'forbid'", text));
   }
   const bool on_host = runtime::capabilities_of(runtime::current_device()).host_memory;
   return on_host ? HostArrays::allow : HostArrays::warn;
@@ -74,8 +74,8 @@ void announce(nb::handle array) {
   const HostArrays rule = host_arrays();
   if (rule == HostArrays::allow) return;
   const std::string message = fmt::format(
-      "an Array meets a {}, whose elements are copied to {} each time; make it an Array once, with "
-      "heddle.asarray",
+      "an Array is combined with a {}, whose elements are copied to {} at each use; convert it "
+      "once with heddle.asarray",
       describe_type(array), device());
   if (rule == HostArrays::forbid) {
     raise(PyExc_TypeError, message + " (HEDDLE_HOST_ARRAYS=forbid)");

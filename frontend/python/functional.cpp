@@ -27,15 +27,13 @@ void bind_functional(Functions& functions) {
   functions.def(
       "apply_along_axis(func1d: Callable, axis: int, arr: Array, *args: Any, **kwargs: Any) -> "
       "Array",
-      "What a function makes of each line along an axis, in the place of that axis: "
-      "numpy.apply_along_axis. It gets a 1-d Array, and args and kwargs, and is called once: what "
-      "it "
-      "records is recorded of all lines together. Where that cannot be, because it asks for "
-      "values, "
-      "assigns to Arrays from outside, draws random numbers or searches in its argument, it is "
-      "called for each line, as in NumPy.\n\nRaises AxisError for an axis out of range, "
-      "ValueError "
-      "where there are no lines.\n\nExample: hd.apply_along_axis(lambda v: v / hd.sum(v), 0, x)",
+      "The results of func1d for each 1-d slice along an axis; each result takes the place of that "
+      "axis: numpy.apply_along_axis. func1d receives a 1-d Array, args and kwargs. It is called "
+      "once, and the recorded operations apply to all slices together. It is called for each "
+      "slice, as in NumPy, if it reads values, assigns to Arrays from outside, draws random "
+      "numbers or searches in its argument.\n\n"
+      "Raises AxisError for an axis out of range, ValueError if there are no 1-d slices.\n\n"
+      "Example: hd.apply_along_axis(lambda v: v / hd.sum(v), 0, x)",
       [](const Arguments& a) {
         return apply_along_axis([&](const Array& line) { return applied(a, line); }, a.integer(1),
                                 a.operand(2));

@@ -56,17 +56,17 @@ void bind_spaces(Functions& functions) {
       "= "
       "False, dtype: DTypeLike | None = None, axis: int = 0, *, device: Device | None = None) -> "
       "Array | tuple[Array, Operand]",
-      "`num` evenly spaced values from start to stop, in float64 by default: numpy.linspace. With "
-      "retstep also the distance between them. Of arrays, which broadcast, the values are along a "
-      "new axis. Raises ValueError for a negative number.\n\nExample: hd.linspace(0, 1, 5)",
+      "`num` evenly spaced values from start to stop, float64 by default: numpy.linspace. If start "
+      "or stop is an array, both broadcast and the values are along a new axis `axis`. With "
+      "retstep=True, a tuple of the values and the step. Raises ValueError for a negative num.\n\n"
+      "Example: hd.linspace(0, 1, 5)",
       [](const Arguments& a) { return lines(a); });
   functions.def(
       "logspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True, base: Operand "
       "= 10.0, dtype: DTypeLike | None = None, axis: int = 0) -> Array",
-      "Powers of the base, whose exponents are evenly spaced from start to stop: numpy.logspace. "
-      "Of "
-      "arrays, which broadcast, the values are along a new axis. Raises ValueError for a negative "
-      "number.",
+      "Powers of the base with `num` evenly spaced exponents from start to stop: numpy.logspace. "
+      "If start or stop is an array, both broadcast and the values are along a new axis `axis`. "
+      "Raises ValueError for a negative num.",
       [](const Arguments& a) {
         if (is_real_number(a, 4) && are_real_numbers(a, 2, 6)) {
           return logspace(a.number(0), a.number(1), a.integer(2), a.flag(3), a.number(4),
@@ -78,10 +78,9 @@ void bind_spaces(Functions& functions) {
   functions.def(
       "geomspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True, dtype: "
       "DTypeLike | None = None, axis: int = 0) -> Array",
-      "`num` values from start to stop, evenly spaced in their logarithms, complex ones on a "
-      "spiral: numpy.geomspace. Of arrays, which broadcast, the values are along a new axis. "
-      "Raises "
-      "ValueError for a start or stop that is the number 0.",
+      "`num` values from start to stop with evenly spaced logarithms: numpy.geomspace. Complex "
+      "values lie on a spiral. If start or stop is an array, both broadcast and the values are "
+      "along a new axis `axis`. Raises ValueError if start or stop is the number 0.",
       [](const Arguments& a) {
         if (!as_scalar(a[0]) || !as_scalar(a[1])) {
           return geomspace(a.operand(0), a.operand(1), a.integer(2), a.flag(3), a.dtype(4),
@@ -110,10 +109,11 @@ void bind_indices_of_shapes(Functions& functions) {
   functions.def(
       "meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = 'xy') -> "
       "tuple[Array, ...]",
-      "Coordinates of a grid from vectors: numpy.meshgrid. With \"xy\" the first vector goes along "
-      "the second axis, with \"ij\" along the first; sparse ones have extent 1 along the "
-      "others.\n\n"
-      "Raises ValueError for another indexing.\n\nExample: x, y = hd.meshgrid(a, b)",
+      "Coordinate arrays of a grid, one for each vector: numpy.meshgrid. With indexing='xy' the "
+      "first vector varies along the second axis, with 'ij' along the first. Sparse arrays have "
+      "extent 1 along all other axes.\n\n"
+      "Raises ValueError for another indexing.\n\n"
+      "Example: x, y = hd.meshgrid(a, b)",
       [](const Arguments& a) {
         const std::vector<Array> vectors = a.arrays(0);
         const std::vector<Array> grids = meshgrid(vectors, a.text(3), a.flag(2), a.where());
@@ -130,8 +130,9 @@ void bind_indices_of_shapes(Functions& functions) {
   functions.def(
       "indices(dimensions: tuple[int, ...], dtype: DTypeLike | None = None, sparse: bool = "
       "False) -> Array | tuple[Array, ...]",
-      "The indices along each axis of an array of that shape, stacked, or with `sparse` one by one "
-      "with extent 1 along the other axes: numpy.indices.",
+      "The index of each element along each axis, for an array of that shape: numpy.indices. They "
+      "are stacked along a new first axis; with `sparse`, a tuple of arrays with extent 1 along "
+      "all other axes.",
       [](const Arguments& a) {
         const DType dtype = a.dtype(1, DType::i64);
         if (!a.flag(2)) return wrap(indices(a.shape(0), dtype, a.where()));
@@ -141,9 +142,9 @@ void bind_indices_of_shapes(Functions& functions) {
   functions.def(
       "fromfunction(function: Callable, shape: tuple[int, ...], *, dtype: DTypeLike | None = None, "
       "like: Any = None, **kwargs: Any) -> Any",
-      "What a function makes of the indices along each axis, one array each, and of kwargs: "
-      "numpy.fromfunction."
-      "\n\nExample: hd.fromfunction(lambda i, j: i + j, (3, 3))",
+      "function(i, j, ..., **kwargs), where each argument is the array of indices along one axis "
+      "of the shape: numpy.fromfunction.\n\n"
+      "Example: hd.fromfunction(lambda i, j: i + j, (3, 3))",
       [](const Arguments& a) { return from_function(a); });
 }
 

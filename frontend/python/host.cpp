@@ -151,9 +151,9 @@ class Sequence {
     } else if (is_boolean(dtype)) {
       *out = std::byte{frontend::value_of(leaf) != 0 || leaf.imaginary != 0};
     } else if (leaf.kind == Scalar::Kind::complex) {
-      raise(PyExc_TypeError, fmt::format("asarray: complex numbers do not fit {}; take their real "
-                                         "parts",
-                                         numpy_name_of(dtype)));
+      raise(PyExc_TypeError,
+            fmt::format("asarray: complex numbers do not fit {}; use their real parts",
+                        numpy_name_of(dtype)));
     } else if (is_floating(dtype)) {
       const double value = finite_value(leaf);
       frontend::convert(&value, DType::f64, out, dtype, 1);
@@ -168,7 +168,7 @@ class Sequence {
   static double finite_value(const Scalar& leaf) {
     const double value = frontend::value_of(leaf);
     if (leaf.kind == Scalar::Kind::large_integer && std::isinf(value))
-      raise(PyExc_OverflowError, "asarray: a Python integer is beyond float64");
+      raise(PyExc_OverflowError, "asarray: a Python integer is out of range for float64");
     return value;
   }
 
@@ -176,7 +176,7 @@ class Sequence {
     if (frontend::compare_with_range(leaf, dtype) == 0) return;
     if (leaf.is_inexact() && std::isnan(leaf.floating)) {
       raise(PyExc_ValueError,
-            fmt::format("asarray: {} has no value for NaN", numpy_name_of(dtype)));
+            fmt::format("asarray: NaN cannot be converted to {}", numpy_name_of(dtype)));
     }
     raise(PyExc_OverflowError, fmt::format("asarray: the Python {} {} does not fit {}",
                                            leaf.is_inexact() ? "float" : "integer",
@@ -250,8 +250,8 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
                          PySequence_Check(value.ptr());
   if (nb::isinstance<nb::str>(value)) {
     raise(PyExc_TypeError,
-          "asarray: heddle has no dtype for text (str); make a number of it first, "
-          "float(x) for example");
+          "asarray: heddle has no dtype for text (str); convert it to a number first, for example "
+          "with float(x)");
   }
   if (!exchanges) {
     raise(PyExc_TypeError, "asarray: cannot make an Array of " + describe_foreign(value));
@@ -303,33 +303,36 @@ nb::object to_numpy(const Array& array, const SourceLocation& where) {
 }
 
 void bind_host(Functions& functions) {
-  functions.def("asnumpy(x: Any, /) -> numpy.ndarray",
-                "A NumPy array with a copy of the elements; what is no Array goes to "
-                "numpy.asarray.\n\nEvaluates and waits; TraceError inside a trace. Example: "
-                "hd.asnumpy(hd.ones(3))",
-                [](const Arguments& a) {
-                  if (as_array(a[0]) != nullptr) return to_numpy(a.array(0), a.where());
-                  return nb::object(nb::module_::import_("numpy").attr("asarray")(a[0]));
-                });
+  functions.def(
+      "asnumpy(x: Any, /) -> numpy.ndarray",
+      "A NumPy array with a copy of the elements; for any other object, numpy.asarray(x).\n\n"
+      "Evaluates and waits. Raises TraceError inside a trace.\n\n"
+      "Example: hd.asnumpy(hd.ones(3))",
+      [](const Arguments& a) {
+        if (as_array(a[0]) != nullptr) return to_numpy(a.array(0), a.where());
+        return nb::object(nb::module_::import_("numpy").attr("asarray")(a[0]));
+      });
   functions.def_method(
       "__array__(self, dtype: numpy.dtype | None = None, *, copy: bool | None = None) -> "
       "numpy.ndarray",
       "A NumPy array with a copy of the elements, for numpy.asarray.", [](const Arguments& a) {
         if (!a.is_none(2) && !a.flag(2)) {
-          raise(PyExc_ValueError, "heddle.Array needs a copy to become a NumPy array");
+          raise(PyExc_ValueError,
+                "__array__: copy=False, but a heddle.Array needs a copy to become a NumPy array");
         }
         const nb::object array = to_numpy(a.array(0), a.where());
         return a.is_none(1) ? array
                             : nb::object(array.attr("astype")(a[1], nb::arg("copy") = false));
       });
   functions.def_method("__bytes__(self) -> bytes",
-                       "The elements' bytes in C order: bytes(x). Evaluates and waits.",
+                       "The bytes of the elements in C order: bytes(x). Evaluates and waits.",
                        [](const Arguments& a) {
                          return nb::object(to_numpy(a.array(0), a.where()).attr("tobytes")());
                        });
-  functions.def_method("tolist(self) -> Any",
-                       "All elements in nested lists: numpy.ndarray.tolist. Evaluates and waits.",
-                       [](const Arguments& a) { return to_list(a.array(0), a.where()); });
+  functions.def_method(
+      "tolist(self) -> Any",
+      "All elements as nested lists of Python numbers: numpy.ndarray.tolist. Evaluates and waits.",
+      [](const Arguments& a) { return to_list(a.array(0), a.where()); });
 }
 
 }  // namespace heddle::python

@@ -72,7 +72,7 @@ std::optional<DType> dtype_of(const dlpack::Type& type) {
 runtime::Device device_of(const dlpack::DeviceOf& device) {
   if (const auto known = dlpack::find_device(device)) return *known;
   raise(PyExc_BufferError,
-        fmt::format("from_dlpack: there are no devices of type {} here", device.type));
+        fmt::format("from_dlpack: this machine has no device of DLPack type {}", device.type));
 }
 
 /// True if the CUDA array interface can describe memory of the device.
@@ -85,9 +85,9 @@ Foreign foreign(const dlpack::Tensor& tensor, std::function<void()> release) {
   result.release = std::move(release);
   const auto dtype = dtype_of(tensor.dtype);
   if (!dtype) {
-    raise(PyExc_BufferError, fmt::format("from_dlpack: there is no dtype of code {}, {} bits and "
-                                         "{} lanes here",
-                                         tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes));
+    raise(PyExc_BufferError,
+          fmt::format("from_dlpack: a dtype of code {} with {} bits and {} lanes is not supported",
+                      tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes));
   }
   result.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   result.device = device_of(tensor.device);
@@ -110,7 +110,7 @@ M* take(nb::handle capsule, const char* name, const char* used) {
   if constexpr (std::is_same_v<M, dlpack::VersionedManaged>) {
     if (managed->major != 1) {
       raise(PyExc_BufferError,
-            fmt::format("from_dlpack: DLPack {} is not understood, only 1", managed->major));
+            fmt::format("from_dlpack: DLPack version {} is not supported, only 1", managed->major));
     }
   }
   PyCapsule_SetName(capsule.ptr(), used);
@@ -230,14 +230,16 @@ nb::object imported(Foreign memory, nb::handle copy, const SourceLocation& where
   const auto layout = dense(memory);
   const bool fits = layout && is_aligned(memory);
   if (!fits && !may) {
-    raise(PyExc_BufferError, "from_dlpack: copy=False, but memory with gaps needs a copy");
+    raise(PyExc_BufferError,
+          "from_dlpack: copy=False, but an array with gaps in memory needs a copy");
   }
   if (fits) {
     ArrayObject array = adopt(std::move(memory), *layout, where);
     return must ? wrap(array.read(where)) : nb::cast(std::move(array));
   }
   if (!runtime::capabilities_of(memory.device).host_memory) {
-    raise(PyExc_BufferError, "from_dlpack: memory with gaps on a GPU; make it contiguous first");
+    raise(PyExc_BufferError,
+          "from_dlpack: the GPU array has gaps in memory; make it contiguous first");
   }
   const Array array = copy_of_host(memory, where);
   memory.release();
@@ -275,7 +277,7 @@ runtime::Device device_of_pointer(const void* data) {
   if (data == nullptr) return has_cuda_interface(own) ? own : device_of({dlpack::cuda, 0});
   const std::optional<runtime::Device> device = runtime::device_of_pointer(data);
   if (!device || !has_cuda_interface(*device)) {
-    raise(PyExc_ValueError, "asarray: the pointer of the CUDA array is not one of a GPU's memory");
+    raise(PyExc_ValueError, "asarray: the pointer of the CUDA array does not point to GPU memory");
   }
   return *device;
 }
@@ -285,7 +287,7 @@ Foreign from_cuda_interface(nb::handle value) {
   Foreign memory;
   const nb::object numpy = nb::module_::import_("numpy");
   const auto dtype = as_dtype(numpy.attr("dtype")(facts["typestr"]));
-  if (!dtype) raise(PyExc_TypeError, "asarray: heddle has no dtype like that of the CUDA array");
+  if (!dtype) raise(PyExc_TypeError, "asarray: heddle has no equivalent of the CUDA array's dtype");
   memory.dtype = *dtype;
   memory.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(facts["data"][0]));
   memory.read_only = PyObject_IsTrue(nb::object(facts["data"][1]).ptr()) == 1;
@@ -345,10 +347,9 @@ std::optional<nb::object> from_exchange(nb::handle value, const SourceLocation& 
 void bind_import(Functions& functions) {
   functions.def(
       "from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array",
-      "An Array of the memory of another library's array, without a copy where its elements fill "
-      "that memory in some order of the axes: numpy.from_dlpack.\n\nWrites are seen on both sides. "
-      "Raises BufferError where copy=False needs a copy, and for dtypes and devices that are not "
-      "here.",
+      "An Array that shares the memory of another library's array: numpy.from_dlpack. It is a copy "
+      "if the memory has gaps. Both sides see each other's writes.\n\n"
+      "Raises BufferError if copy=False needs a copy, and for unsupported dtypes and devices.",
       [](const Arguments& a) { return from_dlpack(a[0], a[1], a[2], a.where()); });
 }
 

@@ -67,66 +67,66 @@ void bind_raveling(Functions& functions) {
   functions.def(
       "unravel_index(indices: Operand, shape: int | tuple[int, ...], order: str | None = 'C') -> "
       "tuple[Array, ...]",
-      "For each axis of a shape, the coordinates of the elements that indices count, in C or in "
-      "Fortran order: numpy.unravel_index. An index outside, in an Array, is taken as the nearest "
-      "inside; a number outside raises ValueError. Raises DTypeError for floats.\n\nExample: "
-      "hd.unravel_index(hd.argmax(x), x.shape)",
+      "A tuple with one index array for each axis of a shape, from flat indices in C or Fortran "
+      "order: numpy.unravel_index. In an Array, an index out of range means the nearest element; a "
+      "number out of range raises ValueError. Raises DTypeError for floats.\n\n"
+      "Example: hd.unravel_index(hd.argmax(x), x.shape)",
       [](const Arguments& a) {
         return tuple_of(unravel_index(a.operand(0), a.shape(1), std::string(1, a.order(2))));
       });
   functions.def(
       "ravel_multi_index(multi_index: Array | Sequence[Operand], dims: int | tuple[int, ...], "
       "mode: str | tuple[str, ...] = 'raise', order: str | None = 'C') -> Array",
-      "The indices that count the elements at coordinates, one operand, or row of an Array, for "
-      "each axis: numpy.ravel_multi_index. A mode, or one for each axis, says what coordinates "
-      "outside do: \"wrap\", \"clip\", and under \"raise\" those in Arrays are taken as the "
-      "nearest "
-      "inside, and a number raises ValueError. Raises DTypeError for floats.\n\nExample: "
-      "hd.ravel_multi_index((i, j), x.shape)",
+      "Flat indices from one operand, or one row of an Array, for each axis of `dims`: "
+      "numpy.ravel_multi_index. `mode`, one or one for each axis, handles indices out of range: "
+      "'wrap' or 'clip'; with 'raise' a number raises ValueError, and in an Array the nearest "
+      "element is meant. Raises DTypeError for floats.\n\n"
+      "Example: hd.ravel_multi_index((i, j), x.shape)",
       [](const Arguments& a) { return raveled(a); });
 }
 
 void bind_triangles(Functions& functions) {
   functions.def(
       "tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]",
-      "Rows and columns of the places on and below the k-th diagonal of an n times m matrix: "
-      "numpy.tril_indices.\n\nExample: x[hd.tril_indices(3)]",
+      "Row and column indices of the elements on and below the k-th diagonal of an n x m matrix: "
+      "numpy.tril_indices. m is n by default.\n\n"
+      "Example: x[hd.tril_indices(3)]",
       [](const Arguments& a) {
         return tuple_of(tril_indices(a.integer(0), a.integer(1), a.optional_integer(2), a.where()));
       });
   functions.def(
       "triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]",
-      "Rows and columns of the places on and above the k-th diagonal of an n times m matrix: "
-      "numpy.triu_indices.",
+      "Row and column indices of the elements on and above the k-th diagonal of an n x m matrix: "
+      "numpy.triu_indices. m is n by default.",
       [](const Arguments& a) {
         return tuple_of(triu_indices(a.integer(0), a.integer(1), a.optional_integer(2), a.where()));
       });
   functions.def(
       "tril_indices_from(arr: Array, k: int = 0) -> tuple[Array, Array]",
-      "tril_indices of a matrix's shape: numpy.tril_indices_from. Raises ShapeError for other "
-      "ranks.",
+      "tril_indices for the shape of a matrix: numpy.tril_indices_from. Raises ShapeError for "
+      "other ranks.",
       [](const Arguments& a) { return tuple_of(tril_indices_from(a.operand(0), a.integer(1))); });
   functions.def(
       "triu_indices_from(arr: Array, k: int = 0) -> tuple[Array, Array]",
-      "triu_indices of a matrix's shape: numpy.triu_indices_from. Raises ShapeError for other "
-      "ranks.",
+      "triu_indices for the shape of a matrix: numpy.triu_indices_from. Raises ShapeError for "
+      "other ranks.",
       [](const Arguments& a) { return tuple_of(triu_indices_from(a.operand(0), a.integer(1))); });
   functions.def("diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]",
-                "The places on the main diagonal of an array of ndim axes, each n long: "
-                "numpy.diag_indices.",
+                "The indices of the main diagonal of an array with ndim axes of extent n, one "
+                "Array for each axis: numpy.diag_indices.",
                 [](const Arguments& a) {
                   return tuple_of(diag_indices(a.integer(0), a.integer(1), a.where()));
                 });
   functions.def("diag_indices_from(arr: Array) -> tuple[Array, ...]",
-                "diag_indices of an array's shape: numpy.diag_indices_from. Raises ShapeError for "
-                "fewer than two axes, or axes of different length.",
+                "diag_indices for the shape of an array: numpy.diag_indices_from. Raises "
+                "ShapeError for fewer than two axes, or axes of different extents.",
                 [](const Arguments& a) { return tuple_of(diag_indices_from(a.operand(0))); });
   functions.def(
       "fill_diagonal(a: Array, val: Operand, wrap: bool = False) -> None",
-      "Writes values, which repeat, on the main diagonal: numpy.fill_diagonal. With `wrap` a "
-      "matrix "
-      "of more rows than columns has more than one. Raises ShapeError for fewer than two axes, and "
-      "for more of different length.\n\nExample: hd.fill_diagonal(x, 0)",
+      "Writes values to the main diagonal in place, repeated as needed: numpy.fill_diagonal. With "
+      "`wrap`, a matrix with more rows than columns has further diagonals, as in NumPy. Raises "
+      "ShapeError for fewer than two axes, and for more than two axes of different extents.\n\n"
+      "Example: hd.fill_diagonal(x, 0)",
       [](const Arguments& a) {
         Array value = a.array(0);
         fill_diagonal(value, a.operand(1), a.flag(2));
@@ -149,9 +149,10 @@ void bind_index_arrays(Functions& functions) {
   bind_triangles(functions);
   functions.def(
       "ix_(*args: Array | Sequence[int]) -> tuple[Array, ...]",
-      "Vectors, each along an axis of its own, that together index a grid: numpy.ix_. One of bool "
-      "is where it holds, which evaluates and waits, and raises TraceError in a traced function. "
-      "Raises ShapeError for other ranks.\n\nExample: x[hd.ix_([0, 2], [1, 3])]",
+      "The vectors, each along its own axis, so that together they index a grid: numpy.ix_. A bool "
+      "vector stands for the indices where it is true; this evaluates and waits, and raises "
+      "TraceError inside a trace. Raises ShapeError for arrays that are not 1-d.\n\n"
+      "Example: x[hd.ix_([0, 2], [1, 3])]",
       [](const Arguments& a) {
         std::vector<Array> vectors;
         for (nb::handle each : nb::borrow(a[0])) vectors.push_back(vector_of(each, a.where()));

@@ -30,8 +30,8 @@ std::optional<std::int64_t> bound(nb::handle value) {
 
 [[noreturn]] void no_subscript(nb::handle key) {
   raise(PyExc_IndexError,
-        "a subscript is an integer, a slice, None, an ellipsis, an Array of integers or bool, or a "
-        "list of them, not " +
+        "an index must be an integer, a slice, None, an ellipsis, an Array of integers or bool, or "
+        "a list of them, not " +
             describe_foreign(key));
 }
 
@@ -178,7 +178,7 @@ nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& wh
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {
   if (array.is_scalar()) {
     raise(PyExc_TypeError,
-          "setitem: a scalar is not written; heddle.array(x) makes an array of it first");
+          "setitem: a scalar is immutable; heddle.array(x) makes a writable array");
   }
   const std::vector<IndexItem> items = to_items(key, where);
   if (picks(items)) return write_picked(array, items, value, where);

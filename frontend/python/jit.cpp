@@ -162,8 +162,8 @@ class PythonCall {
     if (PyObject_Hash(key.ptr()) == -1) {
       PyErr_Clear();
       raise(PyExc_TypeError,
-            fmt::format("a jitted function's arguments are Arrays, numbers, hashable values, and "
-                        "lists, tuples, dicts and dataclasses of them, not {}",
+            fmt::format("arguments of a jitted function must be Arrays, numbers, hashable values, "
+                        "or lists, tuples, dicts and dataclasses of them, not {}",
                         describe_foreign(value)));
     }
     if (PyObject* const known = PyDict_GetItemWithError(jit_.statics.ptr(), key.ptr()))
@@ -305,10 +305,9 @@ void check_donate(nb::handle function, const std::vector<int>& donate) {
   }
   for (const int position : donate) {
     if (position < count) continue;
-    raise(PyExc_ValueError,
-          fmt::format("jit: donate names argument {}, and the function has {} by position, counted "
-                      "from 0",
-                      position, count));
+    raise(PyExc_ValueError, fmt::format("jit: donate contains position {}, but the function has {} "
+                                        "positional parameters, counted from 0",
+                                        position, count));
   }
 }
 
@@ -333,32 +332,33 @@ nb::object make(const Arguments& a) {
 }
 
 constexpr const char* jit_documentation =
-    "jit(function): a function that is traced and compiled once for each signature, then only "
-    "launched. Also a decorator, @hd.jit or @hd.jit(approximate=True).\n\n"
+    "jit(function): a compiled version of a function. The function is traced and compiled once for "
+    "each signature; later calls only launch the program. Also a decorator: @hd.jit or "
+    "@hd.jit(approximate=True).\n\n"
     "Arguments and results are Arrays, and lists, tuples, dicts and dataclasses of them. The "
-    "signature is the dtypes and shapes of the Arrays and every other value (integers, bools, "
-    "strings ...), which must be hashable; floats are scalar arguments, whose new values compile "
-    "nothing. Arrays that the function reaches by its globals, closure and objects are hidden "
-    "inputs, looked up at each call. Inside, arguments are values: writing to one changes nothing "
-    "outside. Asking for a value there (item, bool, printing) raises TraceError.\n\n"
-    "donate: positions of arguments whose memory the call may take over; ValueError for one that "
-    "is "
-    "none. dynamic: for each Array, "
-    "its extents as names where they may change, None where not: [('n', None)]. strict: no "
-    "contraction of a*b+c. approximate: division and square root within 2 ulp, fast exp and log. "
-    "disable: passes, kernel families and methods that are switched off; ValueError, which lists "
-    "them, for another name. matmul_precision: 'ieee', 'tf32' or 'bf16' for the "
-    "matrix products inside; by default what heddle.set_matmul_precision says at the call.";
+    "signature consists of the dtypes and shapes of the Arrays and every other value (integers, "
+    "bools, strings ...), which must be hashable. Floats are scalar arguments: new values do not "
+    "compile again. Arrays that the function accesses through globals, closures and objects are "
+    "hidden inputs, looked up at each call. Inside, arguments are values: writes to them have no "
+    "effect outside. Reading a value there (item, bool, printing) raises TraceError.\n\n"
+    "donate: positions of arguments whose memory the call may reuse; ValueError for an invalid "
+    "position. dynamic: for each Array, names for extents that may change and None for others, "
+    "such as [('n', None)]. strict: no contraction of a*b+c. approximate: division and square root "
+    "within 2 ulp, fast exp and log. disable: passes, kernel families and methods to switch off; "
+    "ValueError, which lists them, for an unknown name. matmul_precision: 'ieee', 'tf32' or 'bf16' "
+    "for the matrix products inside; by default the setting of heddle.set_matmul_precision at the "
+    "call.";
 
 }  // namespace
 
 void bind_jit_classes(nb::module_& module) {
-  const nb::class_<SpecObject> spec(module, "Spec",
-                                    "An array without data, for lower(). See heddle.spec.");
+  const nb::class_<SpecObject> spec(
+      module, "Spec",
+      "The shape and dtype of an array without data, for lower(). See heddle.spec.");
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_slot)}, {0, nullptr}};
   nb::class_<JitObject>(module, "JitFunction", nb::dynamic_attr(), nb::type_slots(slots),
-                        "A function that is traced once for each signature. See heddle.jit. A call "
-                        "launches the program for the arguments, compiling it when it is new.")
+                        "A function compiled by heddle.jit, once for each signature. A call "
+                        "launches the program for its arguments; a new signature compiles first.")
       .def(
           "__get__",
           [](nb::handle self, nb::handle instance, nb::handle /*owner*/) {
@@ -375,7 +375,7 @@ void bind_jit_classes(nb::module_& module) {
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
             return LoweredObject{lower(jit, args, kwargs)};
           },
-          "The program for these arguments: Arrays, or specs in their place.")
+          "The program for these arguments; each is an Array or a spec.")
       .def(
           "save",
           [](JitObject& jit, const char* path, const nb::args& args, const nb::kwargs& kwargs) {
@@ -384,32 +384,33 @@ void bind_jit_classes(nb::module_& module) {
             lowered.save(path);
           },
           nb::arg("path"), nb::arg("args"), nb::arg("kwargs"),
-          "Writes the program for these arguments, Arrays or specs in their place, into one file "
-          "for heddle.load_program, compiled for the current device; see Lowered.save.")
+          "Writes the program for these arguments to a file for heddle.load_program, compiled for "
+          "the current device; see Lowered.save. Each argument is an Array or a spec.")
       .def(
           "ir",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
             return nb::str(lower(jit, args, kwargs).ir().c_str());
           },
-          "The traced graph for these arguments, in text form.")
+          "The traced graph for these arguments as text.")
       .def(
           "cuda",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
             return nb::str(lower(jit, args, kwargs).cuda().c_str());
           },
-          "The CUDA C++ for these arguments.")
+          "The generated CUDA C++ for these arguments.")
       .def(
           "host",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
             return nb::str(lower(jit, args, kwargs).host().c_str());
           },
-          "The C++ for the host for these arguments.")
+          "The generated host C++ for these arguments.")
       .def(
           "explain",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
             return nb::str(lower(jit, args, kwargs).explain().c_str());
           },
-          "Groups, their families, the cuts and why, and bytes moved, for these arguments.")
+          "Describes the program for these arguments: groups and families, fusion barriers with "
+          "reasons, and bytes moved.")
       .def(
           "kernel_count",
           [](JitObject& jit, const nb::args& args, const nb::kwargs& kwargs) {
@@ -417,7 +418,7 @@ void bind_jit_classes(nb::module_& module) {
             const ReleaseGil release;
             return lowered.kernel_count();
           },
-          "Kernels of the program for these arguments; compiles it.");
+          "Number of kernels of the program for these arguments; compiles the program.");
 }
 
 void bind_jit(Functions& functions) {
@@ -429,8 +430,8 @@ void bind_jit(Functions& functions) {
       jit_documentation, [](const Arguments& a) { return make(a); });
   functions.def(
       "spec(shape: tuple[int | str, ...], dtype: DTypeLike) -> Spec",
-      "An array without data, whose extents are numbers or names: f.lower(hd.spec(('n', "
-      "64), hd.float32)). Equal names are equal extents.",
+      "The shape and dtype of an array without data, for lower(): f.lower(hd.spec(('n', 64), "
+      "hd.float32)). An extent is a number or a name; equal names are equal extents.",
       [](const Arguments& a) { return nb::cast(SpecObject{Spec{*a.dtype(1), spec_shape(a[0])}}); });
 }
 

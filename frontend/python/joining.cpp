@@ -28,7 +28,7 @@ nb::object views(const Arguments& a, const std::vector<Array>& parts) {
 Block to_block(nb::handle value, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(value)) return array->read(where);
   if (PyTuple_Check(value.ptr())) {
-    raise(PyExc_TypeError, "block: only lists arrange blocks, and there is a tuple");
+    raise(PyExc_TypeError, "block: blocks must be nested in lists, not in a tuple");
   }
   if (!PyList_Check(value.ptr())) return from_python(value, std::nullopt, where);
   std::vector<Block> blocks;
@@ -51,7 +51,7 @@ template <class Join>
 Array joined(const Arguments& a, Join join) {
   if (a.is_none(2)) return join(cast_arrays(a, 3, 4));
   if (!a.is_none(3)) {
-    raise(PyExc_TypeError, fmt::format("{} takes out or dtype, not both", a.name()));
+    raise(PyExc_TypeError, fmt::format("{}: pass out or dtype, not both", a.name()));
   }
   const Casting rule = to_casting(a.name(), a[4]);
   const Array result = join(a.arrays(0));
@@ -72,24 +72,22 @@ void bind_joins(Functions& functions) {
   const std::string rest =
       "out: Array | None = None, *, dtype: DTypeLike | None = None, casting: str = 'same_kind') -> "
       "Array";
-  functions.def(
-      "concatenate(arrays: Sequence[Array], /, axis: int | None = 0, " + rest,
-      "The arrays joined along an axis, or flattened where it is None: numpy.concatenate. dtypes "
-      "promote, or are cast to that of out or the one given by a rule: \"no\", \"equiv\", "
-      "\"safe\", \"same_kind\" or \"unsafe\". Raises ShapeError when other extents differ, "
-      "DTypeError for a cast that the rule does not allow.\n\nExample: hd.concatenate([x, y], "
-      "axis=1)",
-      [](const Arguments& a) { return concatenated(a); });
+  functions.def("concatenate(arrays: Sequence[Array], /, axis: int | None = 0, " + rest,
+                "The arrays joined along an axis; flattened and joined if axis is None: "
+                "numpy.concatenate. Dtypes promote, or are cast to that of `out` or to `dtype` by "
+                "a casting rule: 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'. Raises ShapeError "
+                "if other extents differ, DTypeError for a cast that the rule does not allow.\n\n"
+                "Example: hd.concatenate([x, y], axis=1)",
+                [](const Arguments& a) { return concatenated(a); });
   functions.alias("concat", "concatenate");
-  functions.def(
-      "stack(arrays: Sequence[Array], axis: int = 0, " + rest,
-      "The arrays joined along a new axis: numpy.stack. dtypes as for concatenate. Raises "
-      "ShapeError when shapes differ.",
-      [](const Arguments& a) {
-        return joined(a, [&](const std::vector<Array>& arrays) {
-          return stack(arrays, a.integer(1), a.where());
-        });
-      });
+  functions.def("stack(arrays: Sequence[Array], axis: int = 0, " + rest,
+                "Arrays of equal shape joined along a new axis: numpy.stack. Dtypes as for "
+                "concatenate. Raises ShapeError if shapes differ.",
+                [](const Arguments& a) {
+                  return joined(a, [&](const std::vector<Array>& arrays) {
+                    return stack(arrays, a.integer(1), a.where());
+                  });
+                });
 }
 
 void bind_joins_of_rank(Functions& functions) {
@@ -97,62 +95,65 @@ void bind_joins_of_rank(Functions& functions) {
       "(tup: Sequence[Array], *, dtype: DTypeLike | None = None, casting: str = 'same_kind') -> "
       "Array";
   functions.def("hstack" + parameters,
-                "The arrays joined along their second axis, vectors along their only one: "
-                "numpy.hstack. Raises ShapeError when other extents differ.",
+                "The arrays joined along the second axis; 1-d arrays along their only axis: "
+                "numpy.hstack. Raises ShapeError if other extents differ.",
                 [](const Arguments& a) { return hstack(cast_arrays(a, 1, 2), a.where()); });
   functions.def("vstack" + parameters,
-                "The arrays joined along their first axis, vectors as rows: numpy.vstack.",
+                "The arrays joined along the first axis; 1-d arrays become rows: numpy.vstack.",
                 [](const Arguments& a) { return vstack(cast_arrays(a, 1, 2), a.where()); });
   functions.def("dstack(tup: Sequence[Array]) -> Array",
-                "The arrays joined along their third axis: numpy.dstack.",
+                "The arrays joined along the third axis, which is added if missing: numpy.dstack.",
                 [](const Arguments& a) { return dstack(a.arrays(0), a.where()); });
-  functions.def("column_stack(tup: Sequence[Array]) -> Array",
-                "Vectors as columns beside each other: numpy.column_stack.",
-                [](const Arguments& a) { return column_stack(a.arrays(0), a.where()); });
-  functions.give_variables(true);
   functions.def(
-      "block(arrays: Any) -> Array",
-      "Arrays in nested lists, the innermost lists joined along the last axis, those around them "
-      "along the one before, and so on: numpy.block. Raises ValueError for an empty list and for "
-      "arrays at different depths, ShapeError when other extents differ.\n\nExample: "
-      "hd.block([[a, b], [c, d]])",
-      [](const Arguments& a) { return block(to_block(a[0], a.where()), a.where()); });
+      "column_stack(tup: Sequence[Array]) -> Array",
+      "A matrix with the 1-d arrays as columns; 2-d arrays keep their columns: numpy.column_stack.",
+      [](const Arguments& a) { return column_stack(a.arrays(0), a.where()); });
+  functions.give_variables(true);
+  functions.def("block(arrays: Any) -> Array",
+                "One array from nested lists of blocks: numpy.block. The innermost lists are "
+                "joined along the last axis, the lists around them along the axis before, and so "
+                "on. Raises ValueError for an empty list and for arrays at different depths, "
+                "ShapeError if other extents differ.\n\n"
+                "Example: hd.block([[a, b], [c, d]])",
+                [](const Arguments& a) { return block(to_block(a[0], a.where()), a.where()); });
   functions.give_variables(false);
   functions.def(
       "append(arr: Operand, values: Operand, axis: int | None = None) -> Array",
-      "arr and the values joined along an axis, both flattened where it is None: "
-      "numpy.append.",
+      "arr and values joined along an axis; both flattened if axis is None: numpy.append.",
       [](const Arguments& a) { return append(a.operand(0), a.operand(1), a.optional_integer(2)); });
 }
 
 void bind_splits(Functions& functions) {
   functions.def(
       "split(ary: Array, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Array]",
-      "Views of equal sections of an axis, or of those before each index: numpy.split.\n\n"
-      "Raises ValueError where the extent does not divide.\n\nExample: hd.split(x, 3)",
+      "A list of views of consecutive sections of an axis: numpy.split. An integer gives the "
+      "number of equal sections; a sequence gives the indices at which sections start.\n\n"
+      "Raises ValueError if the extent is not divisible.\n\n"
+      "Example: hd.split(x, 3)",
       [](const Arguments& a) { return views(a, split(a.operand(0), a.places(1), a.integer(2))); });
   functions.def(
       "array_split(ary: Array, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
       "list[Array]",
-      "As split, but the first sections are one longer where the extent does not divide: "
+      "Like split, but if the extent is not divisible the first sections are one longer: "
       "numpy.array_split.",
       [](const Arguments& a) {
         return views(a, array_split(a.operand(0), a.places(1), a.integer(2)));
       });
   functions.def("hsplit(ary: Array, indices_or_sections: int | Sequence[int]) -> list[Array]",
-                "split along the second axis, of a vector along its only one: numpy.hsplit.",
+                "split along the second axis; a 1-d array along its only axis: numpy.hsplit.",
                 [](const Arguments& a) { return views(a, hsplit(a.operand(0), a.places(1))); });
   functions.def("vsplit(ary: Array, indices_or_sections: int | Sequence[int]) -> list[Array]",
-                "split along the first of at least two axes: numpy.vsplit.",
+                "split along the first axis, for at least two axes: numpy.vsplit.",
                 [](const Arguments& a) { return views(a, vsplit(a.operand(0), a.places(1))); });
   functions.def("dsplit(ary: Array, indices_or_sections: int | Sequence[int]) -> list[Array]",
-                "split along the third axis: numpy.dsplit.",
+                "split along the third axis, for at least three axes: numpy.dsplit.",
                 [](const Arguments& a) { return views(a, dsplit(a.operand(0), a.places(1))); });
-  functions.def("unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]",
-                "Views of x at each index of an axis, without it: numpy.unstack.",
-                [](const Arguments& a) {
-                  return nb::object(nb::tuple(views(a, unstack(a.operand(0), a.integer(1)))));
-                });
+  functions.def(
+      "unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]",
+      "A tuple of views of x, one for each index along an axis, without that axis: numpy.unstack.",
+      [](const Arguments& a) {
+        return nb::object(nb::tuple(views(a, unstack(a.operand(0), a.integer(1)))));
+      });
 }
 
 /// The indices that a slice of an axis selects.
@@ -179,8 +180,8 @@ Places indices_of(const Arguments& a, std::size_t i, std::int64_t extent, bool e
   if (PySlice_Check(a[i].ptr())) return indices_of_slice(a[i], extent);
   const auto refuse = [&] {
     raise(PyExc_ValueError,
-          fmt::format("{}: a mask is a vector of bools{}", exact ? "delete" : "insert",
-                      exact ? fmt::format(", {} of them here", extent) : ""));
+          fmt::format("{}: a mask must be a 1-d array of bools{}", exact ? "delete" : "insert",
+                      exact ? fmt::format(", here of extent {}", extent) : ""));
   };
   if (PyBool_Check(a[i].ptr())) refuse();
   if (!is_mask(a[i])) return a.places(i);
@@ -211,9 +212,10 @@ void bind_edits(Functions& functions) {
   functions.def(
       "delete(arr: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, axis: int | "
       "None = None) -> Array",
-      "arr without those indices along an axis, of the flattened array where it is None: "
+      "arr without the given indices along an axis; of the flattened array if axis is None: "
       "numpy.delete. Bools are a mask. Waits for an Array of indices. Raises IndexError for an "
-      "index out of range.\n\nExample: hd.delete(x, 0, 1)",
+      "index out of range.\n\n"
+      "Example: hd.delete(x, 0, 1)",
       [](const Arguments& a) {
         const auto axis = a.optional_integer(2);
         const std::int64_t extent = extent_along(a, axis);
@@ -223,11 +225,10 @@ void bind_edits(Functions& functions) {
   functions.def(
       "insert(arr: Array, obj: int | slice | Sequence[int] | Sequence[bool] | Array, values: "
       "Operand, axis: int | None = None) -> Array",
-      "arr with values before those indices along an axis, of the flattened array where it is "
-      "None: "
-      "numpy.insert. They are cast to the dtype of arr. Bools are a mask. Waits for an Array of "
-      "indices. Raises IndexError for an index out of range."
-      "\n\nExample: hd.insert(x, 1, 0)",
+      "arr with values inserted before the given indices along an axis; of the flattened array if "
+      "axis is None: numpy.insert. The values are cast to the dtype of arr. Bools are a mask. "
+      "Waits for an Array of indices. Raises IndexError for an index out of range.\n\n"
+      "Example: hd.insert(x, 1, 0)",
       [](const Arguments& a) {
         const auto axis = a.optional_integer(3);
         const std::int64_t extent = extent_along(a, axis);

@@ -11,7 +11,7 @@ LinAlgErrors errors_named(const std::string& name) {
   if (name == "raise") return LinAlgErrors::raise;
   if (name == "defer") return LinAlgErrors::defer;
   if (name == "ignore") return LinAlgErrors::ignore;
-  throw ValueError("errstate: linalg is 'raise', 'defer' or 'ignore', not '" + name + "'");
+  throw ValueError("errstate: linalg must be 'raise', 'defer' or 'ignore', not '" + name + "'");
 }
 
 const char* name_of(LinAlgErrors errors) {
@@ -22,19 +22,21 @@ const char* name_of(LinAlgErrors errors) {
 }  // namespace
 
 void bind_linalg(Functions& functions) {
-  nb::module_ module =
-      functions.module().def_submodule("linalg", "Factorisations and solutions, as numpy.linalg.");
+  nb::module_ module = functions.module().def_submodule(
+      "linalg", "Matrix factorisations and solutions of equations, like numpy.linalg.");
   module.attr("LinAlgError") = functions.module().attr("LinAlgError");
   functions.def_in(
       module, "cholesky(a: Array, /, *, upper: bool = False) -> Array",
-      "The Cholesky factors of Hermitian positive definite matrices, [..., n, n]: numpy.linalg."
-      "cholesky. Only the lower triangles are read, or with `upper` the upper ones.\n\nRaises "
-      "ShapeError for what is not square, DTypeError for float16 and bfloat16, LinAlgError that "
-      "names the first matrix that is not positive definite, when heddle.errstate says.\n\n"
+      "The Cholesky factors of Hermitian positive definite matrices of shape [..., n, n]: "
+      "numpy.linalg.cholesky. Only the lower triangles are read, or the upper ones with "
+      "`upper`.\n\n"
+      "Raises ShapeError for matrices that are not square, DTypeError for float16 and bfloat16, "
+      "and LinAlgError, which names the first matrix that is not positive definite. "
+      "heddle.errstate sets when LinAlgError is raised.\n\n"
       "Example: hd.linalg.cholesky(a @ a.T + n * hd.eye(n))",
       [](const Arguments& a) { return linalg::cholesky(a.operand(0), {.upper = a.flag(1)}); });
   functions.def("_set_linalg_errors(errors: str, /) -> str",
-                "What this thread does where linear algebra fails; returns what was set before.",
+                "Sets this thread's mode for errors of linear algebra; returns the previous mode.",
                 [](const Arguments& a) {
                   return nb::object(nb::str(name_of(set_linalg_errors(errors_named(a.text(0))))));
                 });

@@ -230,5 +230,5 @@ def test_memory_at_every_offset(name):
     np.array([(1, 2)], "i4,f4"), np.longdouble(1), [np.longdouble(1)], np.datetime64("2020-01-01"),
     ["a", 1], [object()]], ids=str)
 def test_dtypes_that_heddle_lacks_are_a_type_error(value):
-    with pytest.raises(TypeError, match="heddle has no dtype like NumPy's "):
+    with pytest.raises(TypeError, match="heddle has no equivalent of NumPy's dtype "):
         hd.asarray(value)

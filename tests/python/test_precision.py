@@ -63,7 +63,7 @@ def test_other_names_are_errors(name):
     for call in (lambda: hd.matmul(x, x, precision=name), lambda: hd.set_matmul_precision(name),
                  lambda: hd.jit(product, matmul_precision=name),
                  lambda: hd.matmul_precision(name).__enter__()):
-        with pytest.raises(ValueError, match="is no precision"):
+        with pytest.raises(ValueError, match="unknown precision of matrix products"):
             call()
     with pytest.raises(TypeError):
         hd.set_matmul_precision(None)

@@ -82,7 +82,7 @@ def test_options_of_jit_that_name_nothing():
 
     with pytest.raises(ValueError, match="valid names are epilogue, in_place, symbols"):
         hd.jit(f, disable=("fusion",))
-    with pytest.raises(ValueError, match="argument 2, and the function has 2 by position"):
+    with pytest.raises(ValueError, match="position 2, but the function has 2 positional parameters"):
         hd.jit(f, donate=(2,))
     with pytest.raises(ValueError, match="-1 is not an argument position"):
         hd.jit(f, donate=(-1,))
