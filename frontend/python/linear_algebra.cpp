@@ -13,27 +13,32 @@ namespace {
 
 void bind_vector_products(Functions& functions) {
   functions.def("matvec(x1: Array, x2: Array, /, out: Array | None = None) -> Array",
-                "Matrices times vectors, leading axes broadcast: numpy.matvec. Raises ShapeError.",
+                "The products of matrices and vectors; leading axes broadcast: numpy.matvec. "
+                "Raises ShapeError.",
                 [](const Arguments& a) { return matvec(a.operand(0), a.operand(1)); });
   functions.def("vecmat(x1: Array, x2: Array, /, out: Array | None = None) -> Array",
-                "Vectors times matrices, leading axes broadcast: numpy.vecmat. Raises ShapeError.",
+                "The products of vectors and matrices; leading axes broadcast: numpy.vecmat. "
+                "Raises ShapeError.",
                 [](const Arguments& a) { return vecmat(a.operand(0), a.operand(1)); });
   functions.def(
       "vecdot(x1: Array, x2: Array, /, out: Array | None = None, *, axis: int = -1) -> Array",
-      "Products of vectors along an axis, other axes broadcast: numpy.vecdot. Raises "
-      "ShapeError when the extents differ.",
+      "The dot products of vectors along an axis, with x1 conjugated; other axes broadcast: "
+      "numpy.vecdot. Raises ShapeError if the extents differ.",
       [](const Arguments& a) { return vecdot(a.operand(0), a.operand(1), a.integer(3)); });
   functions.def("vdot(a: Array, b: Array, /) -> Array",
-                "The product of the flattened operands: numpy.vdot. Raises ShapeError.",
+                "The dot product of the flattened operands, with a conjugated: numpy.vdot. Raises "
+                "ShapeError if the sizes differ.",
                 [](const Arguments& a) { return vdot(a.operand(0), a.operand(1)); });
   functions.def("inner(a: Operand, b: Operand, /) -> Array",
-                "Sums of products over both last axes: numpy.inner. Raises ShapeError.",
+                "Sums of products over the last axes of both operands: numpy.inner. Raises "
+                "ShapeError if these extents differ.",
                 [](const Arguments& a) { return inner(a.operand(0), a.operand(1)); });
   functions.def(
       "cross(a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int "
       "| None = None) -> Array",
-      "The cross product of vectors of 3 elements, or 2: numpy.cross. `axis` is all three of the "
-      "others. Raises ShapeError for other extents.",
+      "The cross products of vectors of 3 or 2 elements: numpy.cross. The vectors are along axisa "
+      "and axisb, those of the result along axisc; `axis` sets all three. Raises ShapeError for "
+      "other extents.",
       [](const Arguments& a) {
         const auto axis = [&](std::size_t i) { return a.integer(a.is_none(5) ? i : 5); };
         return cross(a.operand(0), a.operand(1), axis(2), axis(3), axis(4));
@@ -66,7 +71,7 @@ std::string letters_of(nb::handle labels) {
     }
     const std::int64_t number = to_integer(label);
     if (number < 0 || number >= 52)
-      raise(PyExc_ValueError, fmt::format("einsum: the label {} is not in [0, 52)", number));
+      raise(PyExc_ValueError, fmt::format("einsum: the label {} must be in [0, 52)", number));
     const auto letter = static_cast<char>(number % 26);
     result += static_cast<char>((number < 26 ? 'A' : 'a') + letter);
   }
@@ -126,24 +131,24 @@ void bind_sums_of_products(Functions& functions) {
   functions.def(
       "tensordot(a: Array, b: Array, axes: int | tuple[Sequence[int], Sequence[int]] = 2) "
       "-> Array",
-      "Sums of products over pairs of axes, or over the last axes of a with the first of b: "
-      "numpy.tensordot. Raises ShapeError when their extents differ.\n\nExample: "
-      "hd.tensordot(x, y, axes=((1,), (0,)))",
+      "Sums of products over pairs of axes, or over the last axes of a and the first axes of b if "
+      "`axes` is an integer: numpy.tensordot. Raises ShapeError if the extents differ.\n\n"
+      "Example: hd.tensordot(x, y, axes=((1,), (0,)))",
       [](const Arguments& a) { return contracted(a); });
   functions.def("kron(a: Array, b: Array) -> Array",
-                "The array b times each element of a: numpy.kron.",
+                "The Kronecker product, b multiplied by each element of a: numpy.kron.",
                 [](const Arguments& a) { return kron(a.operand(0), a.operand(1)); });
   functions.def(
       "einsum(*operands: Any, out: Array | None = None, optimize: Any = False, dtype: DTypeLike | "
       "None = None, order: str = 'K', casting: str = 'safe') -> Array",
-      "Sums of products as the subscripts in front of the operands say, or lists of integers, or "
-      "of "
-      "Ellipsis, behind each operand and behind all of them: numpy.einsum. Sums over two operands "
-      "are matrix products; several are multiplied pair by pair, smallest results first, whatever "
-      "`optimize` says. Operands are cast to `dtype`, if one is given, and the result to that of "
-      "out, by the casting rule; the order changes nothing.\n\nRaises ValueError for subscripts "
-      "that do not fit, ShapeError when "
-      "extents differ.\n\nExample: hd.einsum(\"bij,bjk->bik\", x, y)",
+      "Sums of products given by subscripts: numpy.einsum. The subscripts are a string before the "
+      "operands, or a list of integers and Ellipsis after each operand and, for the output, after "
+      "the last one. Sums over two operands are matrix products. More operands are multiplied in "
+      "pairs, those with the smallest results first, for every `optimize`. Operands are cast to "
+      "`dtype` if it is given, and the result to that of `out`, by the casting rule. `order` has "
+      "no effect.\n\n"
+      "Raises ValueError for invalid subscripts, ShapeError if extents differ.\n\n"
+      "Example: hd.einsum('bij,bjk->bik', x, y)",
       [](const Arguments& a) { return summed_products(a); });
 }
 
@@ -153,20 +158,24 @@ void bind_linear_algebra(Functions& functions) {
   functions.def(
       "matmul(x1: Array, x2: Array, /, out: Array | None = None, *, precision: str | None = None) "
       "-> Array",
-      "The matrix product x1 @ x2: numpy.matmul. Leading axes broadcast; a vector counts "
-      "as a row on the left and a column on the right. `precision` is how exactly float32 and "
-      "complex64 are multiplied: 'ieee', or 'tf32' or 'bf16', which let a GPU round the elements; "
-      "by default what set_matmul_precision says.\n\nRaises ShapeError when inner "
-      "extents differ or an operand is 0-d, ValueError for another precision.",
+      "The matrix product x1 @ x2: numpy.matmul. Leading axes broadcast; a 1-d array is a row on "
+      "the left and a column on the right. `precision` applies to float32 and complex64: 'ieee' is "
+      "full precision, 'tf32' and 'bf16' let a GPU round the elements first; the default is the "
+      "setting of set_matmul_precision.\n\n"
+      "Raises ShapeError if inner extents differ or an operand is 0-d, ValueError for another "
+      "precision.",
       [](const Arguments& a) {
         return matmul(a.operand(0), a.operand(1), {.precision = a.precision(3)});
       });
-  functions.def_with_method("dot(a: Operand, b: Operand, out: Array | None = None) -> Array",
-                            "The product of vectors, or of matrices: numpy.dot. Raises ShapeError.",
-                            [](const Arguments& a) { return dot(a.operand(0), a.operand(1)); });
-  functions.def("outer(a: Array, b: Array, out: Array | None = None) -> Array",
-                "The products of all pairs of the flattened operands: numpy.outer.",
-                [](const Arguments& a) { return outer(a.operand(0), a.operand(1)); });
+  functions.def_with_method(
+      "dot(a: Operand, b: Operand, out: Array | None = None) -> Array",
+      "The dot product of vectors, the product of matrices, or sums of products over the last axis "
+      "of a and the second to last axis of b: numpy.dot. Raises ShapeError.",
+      [](const Arguments& a) { return dot(a.operand(0), a.operand(1)); });
+  functions.def(
+      "outer(a: Array, b: Array, out: Array | None = None) -> Array",
+      "The matrix of the products of all pairs of elements of the flattened operands: numpy.outer.",
+      [](const Arguments& a) { return outer(a.operand(0), a.operand(1)); });
   bind_vector_products(functions);
   bind_sums_of_products(functions);
 }

@@ -27,8 +27,8 @@ void LostWrites::check(const std::string& function, bool returns_arrays) const {
   });
   if (!wrote) return;
   const std::string message = fmt::format(
-      "the jitted function {} writes to its arguments and returns no Array, so that a call changes "
-      "nothing: inside, arguments are values; return what they are to be, and assign it",
+      "the jitted function {} writes to its arguments but returns no Array, so the call has no "
+      "effect: inside, arguments are values; return the new values and assign them",
       function);
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw nb::python_error();
 }

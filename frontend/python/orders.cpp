@@ -104,7 +104,7 @@ ArrayObject raveled(const ArrayObject& x, char order, const SourceLocation& wher
 
 ArrayObject reshaped(const ArrayObject& x, const Shape& shape, char order, nb::handle copy,
                      const SourceLocation& where) {
-  if (order == 'K') raise(PyExc_ValueError, "reshape: order is 'C', 'F' or 'A'");
+  if (order == 'K') raise(PyExc_ValueError, "reshape: order must be 'C', 'F' or 'A'");
   const bool fortran = resolved(x, order) == 'F';
   const Operand operand(x.read(where), where);
   ArrayObject result =

@@ -18,7 +18,7 @@ std::optional<std::string> path_of(nb::handle value) {
   const nb::object path = nb::module_::import_("os").attr("fsencode")(value);
   std::string bytes = bytes_of(path);
   if (bytes.find('\0') != std::string::npos)
-    raise(PyExc_ValueError, "a path holds a null character");
+    raise(PyExc_ValueError, "a path must not contain a null character");
   return bytes;
 }
 

@@ -17,8 +17,9 @@ Array windows_of(const Arguments& a) {
   const int rank = a.array(0).ndim();
   const auto axes = a.is_none(2) ? frontend::all_axes(rank) : a.integers(2);
   if (extents.size() != axes.size()) {
-    raise(PyExc_ValueError, fmt::format("sliding_window_view: a window of {} extents for {} axes",
-                                        extents.size(), axes.size()));
+    raise(PyExc_ValueError,
+          fmt::format("sliding_window_view: the window has {} extents, but there are {} axes",
+                      extents.size(), axes.size()));
   }
   if (a.flag(4)) raise(PyExc_ValueError, "sliding_window_view: the windows are read-only");
   Array windows = a.array(0);
@@ -33,24 +34,24 @@ Array windows_of(const Arguments& a) {
 
 void bind_polynomials(Functions& functions) {
   functions.def("polyval(p: Array, x: Operand) -> Array",
-                "The polynomial with coefficients p, the highest power's first, at x: "
-                "numpy.polyval.",
+                "The polynomial with coefficients p, highest power first, evaluated at x: "
+                "numpy.polyval. Raises ShapeError unless p is 1-d.",
                 [](const Arguments& a) { return polyval(a.array(0), a.operand(1)); });
   functions.def("convolve(a: Array, v: Array, mode: str = 'full') -> Array",
-                "The convolution of vectors: numpy.convolve. `mode` is \"full\", \"same\" or "
-                "\"valid\". Raises ValueError for empty vectors and other modes.",
+                "The convolution of two vectors: numpy.convolve. `mode` is 'full', 'same' or "
+                "'valid'. Raises ValueError for empty vectors and other modes.",
                 [](const Arguments& a) { return convolve(a.operand(0), a.operand(1), a.text(2)); });
-  functions.def("correlate(a: Array, v: Array, mode: str = 'valid') -> Array",
-                "The cross-correlation of vectors: numpy.correlate.", [](const Arguments& a) {
-                  return correlate(a.operand(0), a.operand(1), a.text(2));
-                });
+  functions.def(
+      "correlate(a: Array, v: Array, mode: str = 'valid') -> Array",
+      "The cross-correlation of two vectors: numpy.correlate. `mode` is 'full', 'same' or 'valid'.",
+      [](const Arguments& a) { return correlate(a.operand(0), a.operand(1), a.text(2)); });
   functions.def(
       "sliding_window_view(x: Array, window_shape: int | tuple[int, ...], axis: int | tuple[int, "
       "...] | None = None, *, subok: bool = False, writeable: bool = False) -> Array",
-      "The windows of axes, of all where axis is None, their elements along new last axes: "
-      "numpy.lib.stride_tricks.sliding_window_view. They are read-only. Raises ValueError for a "
-      "window longer than its axis, unless there is an axis for each extent of the window, and for "
-      "writeable=True.",
+      "A read-only view of all windows of the given shape along the axes, along all if axis is "
+      "None: numpy.lib.stride_tricks.sliding_window_view. The elements of a window are along new "
+      "last axes. Raises ValueError for a window longer than its axis, unless there is one axis "
+      "for each extent of the window, and for writeable=True.",
       [](const Arguments& a) { return ArrayObject(windows_of(a)).as_read_only(); });
 }
 

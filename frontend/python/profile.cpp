@@ -80,7 +80,8 @@ nb::object list_of(const std::vector<Item>& items) {
 template <class Ask>
 auto ask(const Arguments& a, const Ask& what) {
   ProfileScope& scope = nb::cast<ProfileScope&>(a[0]);
-  if (!scope.profile) raise(PyExc_ValueError, "a profile begins where its with statement does");
+  if (!scope.profile)
+    raise(PyExc_ValueError, "a profile has no data before its with statement starts");
   const ReleaseGil release;
   return what(*scope.profile);
 }
@@ -90,10 +91,10 @@ auto ask(const Arguments& a, const Ask& what) {
 void bind_profile(Functions& functions) {
   nb::class_<ProfileScope> owner(
       functions.module(), "profile",
-      "Collects what the library does inside a with statement, on all threads: tracing, passes, "
-      "compiling, loading, allocating, launching, and how long each kernel takes on its device. "
-      "Kernels are launched one by one there, not as CUDA graphs; results are the same bits. "
-      "Launches that are captured into a CUDA graph of the user's have no times.\n\n"
+      "A profile of the work inside a with statement, on all threads: tracing, passes, compiling, "
+      "loading, allocating, launching, and the time of each kernel on its device. Inside, kernels "
+      "are launched one by one, not as CUDA graphs; results are bitwise the same. Launches that "
+      "you capture into your own CUDA graph have no times.\n\n"
       ">>> with hd.profile() as p:\n...     hd.eval(f(x))\n>>> print(p.table())");
   owner.def(nb::init<>());
   functions.def_in(owner, "__enter__(self) -> Any", "Begins.", [](const Arguments& a) {
@@ -101,52 +102,57 @@ void bind_profile(Functions& functions) {
     return nb::borrow(a[0]);
   });
   functions.def_in(owner, "__exit__(self, *exception: Any) -> None",
-                   "Ends; what was collected stays.", [](const Arguments& a) {
+                   "Ends the profile; its data stays available.", [](const Arguments& a) {
                      nb::cast<ProfileScope&>(a[0]).profile->stop();
                      return nb::none();
                    });
-  functions.def_in(owner, "rows(self, phase: str | None = None) -> list[dict[str, Any]]",
-                   "A row for each phase, or of one phase (trace, pass, codegen, compile, load, "
-                   "allocate, launch, kernel) a row for each name: count, total, mean, least and "
-                   "most in microseconds, share, bytes, gigabytes_per_second. Raises ValueError.",
-                   [](const Arguments& a) {
-                     std::optional<std::string> phase;
-                     if (!a[1].is_none()) phase = a.text(1);
-                     return list_of(ask(a, [&](const Profile& profile) {
-                       return phase ? profile.rows(*phase) : profile.rows();
-                     }));
-                   });
+  functions.def_in(
+      owner, "rows(self, phase: str | None = None) -> list[dict[str, Any]]",
+      "A list with a row for each phase, or for each name in one phase (trace, pass, codegen, "
+      "compile, load, allocate, launch, kernel): count; total, mean, least and most in "
+      "microseconds; share, bytes, gigabytes_per_second. Raises ValueError for an unknown phase.",
+      [](const Arguments& a) {
+        std::optional<std::string> phase;
+        if (!a[1].is_none()) phase = a.text(1);
+        return list_of(ask(a, [&](const Profile& profile) {
+          return phase ? profile.rows(*phase) : profile.rows();
+        }));
+      });
   functions.def_in(owner, "events(self) -> list[dict[str, Any]]",
-                   "All that happened, in the order of its beginning.", [](const Arguments& a) {
+                   "A list of all events, ordered by start.", [](const Arguments& a) {
                      return list_of(ask(a, [](const Profile& p) { return p.events(); }));
                    });
-  functions.def_in(owner, "table(self) -> str", "The rows as text.", [](const Arguments& a) {
-    return nb::object(text(ask(a, [](const Profile& p) { return p.table(); })));
-  });
+  functions.def_in(owner, "table(self) -> str", "The rows of rows() as a text table.",
+                   [](const Arguments& a) {
+                     return nb::object(text(ask(a, [](const Profile& p) { return p.table(); })));
+                   });
   functions.def_in(owner, "trace(self) -> str",
-                   "The events as JSON that chrome://tracing and ui.perfetto.dev read.",
+                   "The events as JSON for chrome://tracing and ui.perfetto.dev.",
                    [](const Arguments& a) {
                      return nb::object(text(ask(a, [](const Profile& p) { return p.trace(); })));
                    });
   functions.def_in(owner, "save_trace(self, path: str, /) -> None",
-                   "The same into a file. Raises OSError.", [](const Arguments& a) {
+                   "Writes the JSON of trace() to a file. Raises OSError.", [](const Arguments& a) {
                      const std::string path = a.text(1);
                      ask(a, [&](const Profile& p) { return p.save_trace(path); });
                      return nb::none();
                    });
   functions.def("set_kernel_history(count: int, /) -> None",
-                "Keeps the last `count` launches of this process from now on, and forgets those "
-                "before; 0 keeps none (default). While it keeps any, kernels are launched one by "
-                "one. HEDDLE_KERNEL_HISTORY=count does it from the start.",
+                "Sets how many of the last launches of this process are kept for kernel_history(), "
+                "and discards those before; 0, the default, keeps none. While launches are kept, "
+                "kernels are launched one by one. HEDDLE_KERNEL_HISTORY sets the initial count. "
+                "Raises ValueError for a negative count.",
                 [](const Arguments& a) {
                   const std::int64_t count = a.integer(0);
-                  if (count < 0) raise(PyExc_ValueError, "a history has no negative length");
+                  if (count < 0)
+                    raise(PyExc_ValueError, "the length of the history must not be negative");
                   set_kernel_history(static_cast<std::size_t>(count));
                   return nb::none();
                 });
   functions.def("kernel_history() -> list[dict[str, Any]]",
-                "Those launches, the oldest first: kernel, program, operands, lines, device, "
-                "stream, blocks, threads, bytes, start and microseconds on the device ...",
+                "A list of the kept launches, oldest first; see set_kernel_history. Each has the "
+                "kernel, program, operands, lines, device, stream, blocks, threads, bytes, and "
+                "start and duration on the device in microseconds, among others.",
                 [](const Arguments&) {
                   std::vector<KernelLaunch> launches;
                   {

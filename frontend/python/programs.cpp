@@ -28,26 +28,29 @@ ExplainForm explain_form(std::string_view name) {
   for (const auto& [known, form] : forms) {
     if (known == name) return form;
   }
-  throw ValueError(fmt::format("explain: form is 'text', 'json', 'html' or 'dot', not '{}'", name));
+  throw ValueError(
+      fmt::format("explain: form must be 'text', 'json', 'html' or 'dot', not '{}'", name));
 }
 
 void bind_lowered(nb::module_& module) {
   const auto target = nb::arg("target") = "";
   nb::class_<LoweredObject>(module, "Lowered",
-                            "A traced function as a program: its texts and facts. Nothing has to "
-                            "be compiled or run.")
+                            "A program lowered from a traced function, with its texts and facts. "
+                            "Nothing needs to be compiled or run.")
       .def(
           "ir", [](const LoweredObject& l) { return nb::str(l.lowered.ir().c_str()); },
-          "The traced graph in text form.")
+          "The traced graph as text.")
       .def(
           "cuda",
           [](const LoweredObject& l, const char* target) {
             return nb::str(l.lowered.cuda(target).c_str());
           },
-          target, "The CUDA C++ for a target ('sm_90'); for the GPU at hand by default.")
+          target,
+          "The generated CUDA C++ for a target such as 'sm_90', by default for the GPU of this "
+          "machine.")
       .def(
           "host", [](const LoweredObject& l) { return nb::str(l.lowered.host().c_str()); },
-          "The C++ for the host.")
+          "The generated host C++.")
       .def(
           "explain",
           [](const LoweredObject& l, const char* target, const char* form) {
@@ -60,16 +63,17 @@ void bind_lowered(nb::module_& module) {
             return nb::str(text.c_str(), text.size());
           },
           target, nb::arg("form") = "text",
-          "What became of the program: passes, groups, their families, the cuts and why, memory, "
-          "and bytes moved. form: 'text'; 'json', one object, and 'html', a page of its own, which "
-          "also have what a compiler made of the kernels; 'dot', the graph for Graphviz.")
+          "Describes the program: passes, groups and families, fusion barriers with reasons, "
+          "memory, and bytes moved. form: 'text'; 'json', one object; 'html', one page; 'dot', the "
+          "graph for Graphviz. 'json' and 'html' also have facts from the compiler about the "
+          "kernels. Raises ValueError for another form.")
       .def(
           "kernel_count",
           [](const LoweredObject& l) {
             const ReleaseGil release;
             return l.lowered.kernel_count();
           },
-          "Kernels of the program on the current device; compiles it.")
+          "Number of kernels of the program on the current device; compiles the program.")
       .def(
           "warm",
           [](const LoweredObject& l, const char* target) {
@@ -77,8 +81,8 @@ void bind_lowered(nb::module_& module) {
             return l.lowered.warm(target);
           },
           nb::arg("target"),
-          "Compiles for a target that need not be here into the disk cache; returns how many "
-          "kernels were compiled.")
+          "Compiles for a target, which this machine need not have, into the disk cache. Returns "
+          "the number of compiled kernels.")
       .def(
           "save",
           [](const LoweredObject& l, const char* path, const nb::object& targets, unsigned mode) {
@@ -88,10 +92,11 @@ void bind_lowered(nb::module_& module) {
             l.lowered.save(path, names, mode);
           },
           nb::arg("path"), nb::arg("targets") = nb::tuple(), nb::arg("mode") = 0644,
-          "Writes the program into one file for heddle.load_program, compiled for the targets, by "
-          "default the current device's; for all to read, or of another mode, whatever the umask. "
-          "HEDDLE_CACHE_KEY signs it where that is set. ValueError for a function that rests on "
-          "more than its arguments: arrays from outside, random numbers.");
+          "Writes the program to a file for heddle.load_program, compiled for the targets, by "
+          "default for the current device. The file gets the permission bits `mode`, by default "
+          "readable by everybody, regardless of the umask. HEDDLE_CACHE_KEY signs the file if it "
+          "is set. Raises ValueError for a function that depends on more than its arguments, such "
+          "as arrays from outside or random numbers.");
 }
 
 /// The results as a flat tuple; a single result is returned directly.
@@ -113,7 +118,7 @@ nb::object run_program(const Program& program, const nb::args& args) {
       operands.emplace_back(*scalar, where);
     } else {
       raise(PyExc_TypeError,
-            "a saved program takes Arrays and numbers, not " + describe_foreign(arg));
+            "a saved program accepts only Arrays and numbers, not " + describe_foreign(arg));
     }
   }
   std::vector<Array> results;
@@ -163,11 +168,11 @@ void bind_program_input(nb::module_& module) {
   nb::class_<ProgramInput>(module, "ProgramInput", "An argument of a saved program.")
       .def_prop_ro(
           "name", [](const ProgramInput& input) { return nb::str(input.name.c_str()); },
-          "The parameter's name, as \"x\" or \"params['w']\"; empty where it has none.")
-      .def_ro("is_number", &ProgramInput::is_number, "Whether it is a number, not an Array.")
+          "The parameter's name, such as 'x' or \"params['w']\"; '' if it has none.")
+      .def_ro("is_number", &ProgramInput::is_number, "True for a number, False for an Array.")
       .def_prop_ro(
           "dtype", [](const ProgramInput& input) { return to_python(input.dtype); }, "The dtype.")
-      .def_prop_ro("shape", extents_of, "The extents: integers, and symbols as text.")
+      .def_prop_ro("shape", extents_of, "The extents; symbolic ones are text.")
       .def("__repr__", [](const ProgramInput& input) {
         return nb::str(fmt::format("<heddle.ProgramInput {}>", describe_input(input, 0)).c_str());
       });
@@ -175,21 +180,21 @@ void bind_program_input(nb::module_& module) {
 
 void bind_program(nb::module_& module) {
   nb::class_<Program>(module, "Program",
-                      "A program that save() wrote: it runs without tracing, and on the targets "
-                      "that it was saved for without a compiler. See heddle.load_program.")
+                      "A program loaded from a file. It runs without tracing, and without a "
+                      "compiler on the targets for which it was saved. See heddle.load_program.")
       .def("__call__", run_program,
-           "The results, one Array or a tuple of them, for as many Arrays and numbers as the "
-           "function had, in their order. Arrays have the dtypes and shapes that it was saved "
-           "with.")
+           "The results, as one Array or a tuple. The arguments are as many Arrays and numbers as "
+           "the function had, in the same order; Arrays have the dtypes and shapes for which the "
+           "program was saved. Raises ValueError for other arguments.")
       .def(
           "ir", [](const Program& program) { return nb::str(program.ir().c_str()); },
-          "The program's graph in text form.")
+          "The program's graph as text.")
       .def_prop_ro(
           "inputs", [](const Program& program) { return tuple_of(program.inputs()); },
-          "The arguments of a call, in order: name, dtype, shape and is_number of each.")
+          "The arguments of a call, in order; each has name, dtype, shape and is_number.")
       .def("__repr__", describe_program)
-      .def_prop_ro("input_count", &Program::input_count, "Arrays and numbers of a call.")
-      .def_prop_ro("output_count", &Program::output_count, "Arrays of a result.");
+      .def_prop_ro("input_count", &Program::input_count, "Number of arguments of a call.")
+      .def_prop_ro("output_count", &Program::output_count, "Number of result Arrays.");
 }
 
 }  // namespace
@@ -201,18 +206,19 @@ void bind_program_classes(nb::module_& module) {
 }
 
 void bind_programs(Functions& functions) {
-  functions.def(
-      "load_program(path: str, /, *, trust: bool = False) -> Program",
-      "A program that f.save(path, ...) wrote, to be called with Arrays: it runs without tracing, "
-      "and on the targets that it was saved for without a compiler.\n\nThe file holds native code, "
-      "which runs with this process's rights: load what you would run, as with pickle. Raises "
-      "TrustError, which names owner and mode, where users besides this one and root may have "
-      "written it or may write to its folder, unless trust is True; where HEDDLE_CACHE_KEY is set, "
-      "and then only, where that key has not signed it. Raises OSError where the file cannot be "
-      "read or is none.\n\nExample: hd.load_program('step.hdp')(x, w)",
-      [](const Arguments& a) {
-        return nb::cast(load_program(a.text(0), a.flag(1) ? Trust::anyone : Trust::own));
-      });
+  functions.def("load_program(path: str, /, *, trust: bool = False) -> Program",
+                "The program that f.save(path, ...) wrote, to be called with Arrays. It runs "
+                "without tracing, and without a compiler on the targets for which it was saved.\n\n"
+                "The file contains native code, which runs with this process's rights: load only "
+                "files whose code you would run, as with pickle. If HEDDLE_CACHE_KEY is set, the "
+                "file must be signed with that key; a file that is not raises TrustError. "
+                "Otherwise TrustError, which names owner and mode, is raised if users other than "
+                "this one and root may have written the file, or may write to its folder, unless "
+                "trust is True. Raises OSError if the file cannot be read or is not a program.\n\n"
+                "Example: hd.load_program('step.hdp')(x, w)",
+                [](const Arguments& a) {
+                  return nb::cast(load_program(a.text(0), a.flag(1) ? Trust::anyone : Trust::own));
+                });
 }
 
 }  // namespace heddle::python

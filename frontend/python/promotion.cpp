@@ -74,32 +74,33 @@ nb::object integer_facts(DType dtype) {
 
 void bind_promotion(Functions& functions) {
   functions.def("result_type(*arrays_and_dtypes: Operand | DTypeLike) -> DType",
-                "The dtype that operands have together: numpy.result_type. Python numbers are "
-                "weak. Raises ValueError for none.\n\nExample: hd.result_type(hd.int8, hd.float32, "
-                "1.0)",
+                "The common dtype of operands and dtypes: numpy.result_type. Python numbers are "
+                "weak. Raises ValueError without arguments.\n\n"
+                "Example: hd.result_type(hd.int8, hd.float32, 1.0)",
                 [](const Arguments& a) { return to_python(result(a)); });
-  functions.def(
-      "promote_types(type1: DTypeLike, type2: DTypeLike, /) -> DType",
-      "The dtype that two dtypes have together: numpy.promote_types.",
-      [](const Arguments& a) { return to_python(promote_types(*a.dtype(0), *a.dtype(1))); });
+  functions.def("promote_types(type1: DTypeLike, type2: DTypeLike, /) -> DType",
+                "The common dtype of two dtypes: numpy.promote_types.", [](const Arguments& a) {
+                  return to_python(promote_types(*a.dtype(0), *a.dtype(1)));
+                });
   functions.def(
       "can_cast(from_: Array | DTypeLike, to: DTypeLike, casting: str = \"safe\") -> "
       "bool",
-      "Whether a cast is 'equiv', 'safe', 'same_kind' or 'unsafe': numpy.can_cast.",
+      "True if the casting rule allows the cast: numpy.can_cast. The rules are 'no', 'equiv', "
+      "'safe', 'same_kind' and 'unsafe'.",
       [](const Arguments& a) {
         return can_cast(subject(a[0]), *a.dtype(1), to_casting("can_cast", a[2]));
       });
   functions.def("isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool",
-                "Whether a dtype is another, or of a kind, or one of several: numpy.isdtype. "
-                "Raises ValueError for a kind that there is not.",
+                "True if the dtype equals `kind` or belongs to that kind, or to one of several: "
+                "numpy.isdtype. Raises ValueError for an unknown kind.",
                 [](const Arguments& a) { return is_one_of(*a.dtype(0), a[1]); });
   functions.def("finfo(dtype: Array | DTypeLike) -> Any",
-                "bits, eps, max, min, smallest_normal, smallest_subnormal and dtype of a floating "
-                "dtype: numpy.finfo. Raises ValueError for others.",
+                "Limits of a floating dtype: bits, eps, max, min, smallest_normal, "
+                "smallest_subnormal and dtype: numpy.finfo. Raises ValueError for other dtypes.",
                 [](const Arguments& a) { return float_facts(subject(a[0])); });
   functions.def("iinfo(int_type: Array | DTypeLike) -> Any",
-                "bits, max, min and dtype of an integer dtype: numpy.iinfo. Raises ValueError for "
-                "others.",
+                "Limits of an integer dtype: bits, max, min and dtype: numpy.iinfo. Raises "
+                "ValueError for other dtypes.",
                 [](const Arguments& a) { return integer_facts(subject(a[0])); });
 }
 

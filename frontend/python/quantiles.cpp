@@ -55,35 +55,41 @@ Array quantile_of(const Arguments& a) {
 void bind_order_statistics(Functions& functions) {
   const auto text = [](const char* what, const char* example) {
     return std::string(what) +
-           " Weights, of the shape of a or of the axis, say how much each element counts, with "
-           "method \"inverted_cdf\". overwrite_input changes nothing. Raises AxisError for an axis "
-           "out of range, ValueError for a q out of range or another method.\n\nExample: " +
+           " `weights` have the shape of a or of the axis; they need method 'inverted_cdf'. "
+           "overwrite_input has no effect. Raises AxisError for an axis out of range, ValueError "
+           "for a q out of range or an unknown method.\n\n"
+           "Example: " +
            example;
   };
   functions.def(named("median", median_parameters),
-                "The middle element, or the mean of the two: numpy.median. NaN where there is one. "
-                "Raises AxisError.\n\nExample: hd.median(x, axis=0)",
+                "The median along an axis, of all elements if axis is None: numpy.median. It is "
+                "NaN if an element is NaN. overwrite_input has no effect. Raises AxisError.\n\n"
+                "Example: hd.median(x, axis=0)",
                 [](const Arguments& a) { return median_of<median>(a); });
-  functions.def(named("nanmedian", median_parameters),
-                "The median of what is not NaN: numpy.nanmedian. Raises AxisError.\n\nExample: "
-                "hd.nanmedian(x, axis=0)",
-                [](const Arguments& a) { return median_of<nanmedian>(a); });
-  functions.def(named("quantile", quantile_parameters),
-                text("The values below which the shares q of the elements lie, by any of NumPy's "
-                     "methods: numpy.quantile.",
-                     "hd.quantile(x, 0.9, axis=0)"),
-                [](const Arguments& a) { return quantile_of<quantile>(a); });
+  functions.def(
+      named("nanmedian", median_parameters),
+      "The median of the elements that are not NaN: numpy.nanmedian. Raises AxisError.\n\n"
+      "Example: hd.nanmedian(x, axis=0)",
+      [](const Arguments& a) { return median_of<nanmedian>(a); });
+  functions.def(
+      named("quantile", quantile_parameters),
+      text("The q-th quantiles along an axis, for q in [0, 1], by any of NumPy's methods: "
+           "numpy.quantile. If axis is None, of all elements. An array q adds its axes in front.",
+           "hd.quantile(x, 0.9, axis=0)"),
+      [](const Arguments& a) { return quantile_of<quantile>(a); });
   functions.def(named("nanquantile", quantile_parameters),
-                text("Quantiles of what is not NaN: numpy.nanquantile.", "hd.nanquantile(x, 0.9)"),
+                text("Quantiles of the elements that are not NaN: numpy.nanquantile.",
+                     "hd.nanquantile(x, 0.9)"),
                 [](const Arguments& a) { return quantile_of<nanquantile>(a); });
-  functions.def(
-      named("percentile", quantile_parameters),
-      text("Quantiles of q / 100: numpy.percentile.", "hd.percentile(x, hd.asarray([5, 95]))"),
-      [](const Arguments& a) { return quantile_of<percentile>(a); });
-  functions.def(
-      named("nanpercentile", quantile_parameters),
-      text("Percentiles of what is not NaN: numpy.nanpercentile.", "hd.nanpercentile(x, 50)"),
-      [](const Arguments& a) { return quantile_of<nanpercentile>(a); });
+  functions.def(named("percentile", quantile_parameters),
+                text("The q-th percentiles along an axis, for q in [0, 100]: numpy.percentile. "
+                     "Like quantile of q / 100.",
+                     "hd.percentile(x, hd.asarray([5, 95]))"),
+                [](const Arguments& a) { return quantile_of<percentile>(a); });
+  functions.def(named("nanpercentile", quantile_parameters),
+                text("Percentiles of the elements that are not NaN: numpy.nanpercentile.",
+                     "hd.nanpercentile(x, 50)"),
+                [](const Arguments& a) { return quantile_of<nanpercentile>(a); });
 }
 
 BinRange range_of(const Arguments& a, std::size_t i) {
@@ -159,11 +165,12 @@ void bind_point_histograms(Functions& functions) {
       "histogram2d(x: Array, y: Array, bins: int | Array | Sequence[int | Array] = 10, range: "
       "Sequence[tuple[float, float] | None] | None = None, density: bool | None = None, weights: "
       "Array | None = None) -> tuple[Array, Array, Array]",
-      "How many points are in each bin of a grid, or the sums of their weights, in float64, and "
-      "the edges along x and y: numpy.histogram2d. `bins` is how many equal ones there are, or the "
-      "edges, of both or of each. Without a range this waits for the least and the greatest "
-      "coordinate. Raises ValueError, ShapeError for another length.\n\nExample: "
-      "hd.histogram2d(x, y, [4, 8])",
+      "The tuple (counts, edges along x, edges along y), with the number of points in each bin of "
+      "a grid as float64, or the sums of their weights: numpy.histogram2d. `bins` is the number of "
+      "equal-width bins or the edges, for both coordinates or for each. Without a range, waits for "
+      "the least and the greatest coordinate. Raises ValueError, and ShapeError for different "
+      "lengths.\n\n"
+      "Example: hd.histogram2d(x, y, [4, 8])",
       [](const Arguments& a) {
         const PointHistogram found =
             histogram2d(a.operand(0), a.operand(1), bins_of_two(a, 2), ranges_of(a, 3),
@@ -175,11 +182,12 @@ void bind_point_histograms(Functions& functions) {
       "histogramdd(sample: Array | Sequence[Array], bins: int | Sequence[int | Array] = 10, "
       "range: Sequence[tuple[float, float] | None] | None = None, density: bool | None = None, "
       "weights: Array | None = None) -> tuple[Array, list[Array]]",
-      "How many points, in the rows of a matrix or given by coordinate, are in each bin of a grid, "
-      "or the sums of their weights, in float64, and the edges along each coordinate: "
-      "numpy.histogramdd. `bins` is how many equal ones there are, or for each coordinate that or "
-      "the edges. Without a range this waits for the least and the greatest coordinates. Raises "
-      "ValueError, ShapeError.\n\nExample: hd.histogramdd(points, (4, 4, 8))",
+      "The tuple (counts, list of edges along each coordinate), with the number of points in each "
+      "bin of a grid as float64, or the sums of their weights: numpy.histogramdd. The points are "
+      "the rows of a matrix, or a sequence of one Array for each coordinate. `bins` is the number "
+      "of equal-width bins for all coordinates, or a number or the edges for each. Without a "
+      "range, waits for the least and the greatest coordinates. Raises ValueError, ShapeError.\n\n"
+      "Example: hd.histogramdd(points, (4, 4, 8))",
       [](const Arguments& a) {
         const auto computed = [&](const auto& sample, const auto&... where) {
           return histogramdd(sample, bins_of(a, 1), ranges_of(a, 2), optional_flag(a, 3),
@@ -205,13 +213,13 @@ void bind_histograms(Functions& functions) {
   functions.def(
       "histogram(a: Array, bins: int | str | Array = 10, range: tuple[float, float] | None = None, "
       "density: bool | None = None, weights: Array | None = None) -> tuple[Array, Array]",
-      "How many elements are in each bin, or the sums of their weights, and the bins' edges: "
-      "numpy.histogram. bins is how many equal ones there are over the range, their edges, or a "
-      "rule that looks at the data: \"auto\", \"doane\", \"fd\", \"rice\", \"scott\", \"sqrt\" or "
-      "\"sturges\". Weights have the shape of x; sums are bitwise equal from run to run. Without a "
-      "range this "
-      "waits for the least and the greatest element. Raises ValueError, and ShapeError for weights "
-      "of another shape.\n\nExample: hd.histogram(x, 20, weights=w)",
+      "The tuple (counts, edges), with the number of elements in each bin, or the sums of their "
+      "weights: numpy.histogram. `bins` is the number of equal-width bins over the range, the "
+      "edges, or a rule that reads the data: 'auto', 'doane', 'fd', 'rice', 'scott', 'sqrt' or "
+      "'sturges'. Weights have the shape of a; their sums are bitwise the same in each run. "
+      "Without a range, waits for the least and the greatest element. Raises ValueError, and "
+      "ShapeError for weights of another shape.\n\n"
+      "Example: hd.histogram(x, 20, weights=w)",
       [](const Arguments& a) {
         const Histogram result = histogram_of(a, optional_flag(a, 3), a.optional_array(4));
         return std::pair(result.counts, result.edges);
@@ -220,15 +228,17 @@ void bind_histograms(Functions& functions) {
       "histogram_bin_edges(a: Array, bins: int | str | Array = 10, range: tuple[float, float] | "
       "None = "
       "None, weights: Array | None = None) -> Array",
-      "The edges that histogram takes: numpy.histogram_bin_edges. Weights change nothing.\n\n"
+      "The edges of the bins that histogram uses for the same arguments: "
+      "numpy.histogram_bin_edges. Weights have no effect.\n\n"
       "Example: hd.histogram_bin_edges(x, 20)",
       [](const Arguments& a) { return histogram_of(a, false, {}).edges; });
   functions.def(
       "bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Array",
-      "How often each of 0, 1 ... is in x, as int64, or the sums of the weights there, as float64: "
-      "numpy.bincount. Sums are bitwise equal from run to run. Waits for the greatest element; "
-      "raises TraceError inside jit, ValueError for negative elements, ShapeError for weights of "
-      "another shape than x.\n\nExample: hd.bincount(x, minlength=256)",
+      "The number of occurrences of 0, 1, 2, ... in x as int64, or the sums of their weights as "
+      "float64: numpy.bincount. The sums are bitwise the same in each run. The result has at least "
+      "minlength elements. Waits for the greatest element. Raises TraceError inside a trace, "
+      "ValueError for negative elements, ShapeError for weights of another shape than x.\n\n"
+      "Example: hd.bincount(x, minlength=256)",
       [](const Arguments& a) {
         const Array x = counted(a);
         return bincount({x, a.where()}, a.integer(2), a.optional_array(1));

@@ -38,11 +38,11 @@ Drawn drawn(const Arguments& a, std::size_t size, std::size_t dtype, std::size_t
   if (a.is_none(out)) return result;
   const Array& target = a.array(out);
   if (target.dtype() != result.dtype) {
-    raise(PyExc_TypeError, fmt::format("out is of {}, and the numbers of {}; dtype says which",
+    raise(PyExc_TypeError, fmt::format("out is {}, but the numbers are {}; set dtype",
                                        numpy_name_of(target.dtype()), numpy_name_of(result.dtype)));
   }
   if (!a.is_none(size) && result.size != target.shape())
-    raise(PyExc_ValueError, "size must be the shape of out where both are given");
+    raise(PyExc_ValueError, "size must equal the shape of out if both are given");
   result.size = target.shape();
   return result;
 }
@@ -51,16 +51,18 @@ Drawn drawn(const Arguments& a, std::size_t size, std::size_t dtype, std::size_t
 void check_method(const Arguments& a, std::size_t i, const char* first, const char* second) {
   const std::string name = a.text(i);
   if (name == first || name == second) return;
-  raise(PyExc_ValueError, fmt::format("method is '{}' or '{}', not '{}'", first, second, name));
+  raise(PyExc_ValueError,
+        fmt::format("method must be '{}' or '{}', not '{}'", first, second, name));
 }
 
 /// Binds a method whose parameters are only size and dtype, and perhaps out.
 template <class Implement>
 void def_standard(Functions& functions, nb::handle owner, const char* name, const char* what,
                   const char* parameters, Implement implement) {
-  functions.def_in(owner, fmt::format("{}(self, {}", name, parameters),
-                   fmt::format("{}, float64 by default: numpy.random.Generator.{}.", what, name),
-                   implement);
+  functions.def_in(
+      owner, fmt::format("{}(self, {}", name, parameters),
+      fmt::format("Samples from {}, float64 by default: numpy.random.Generator.{}.", what, name),
+      implement);
 }
 
 /// Binds a method with distribution parameters, size and dtype.
@@ -69,8 +71,8 @@ void def_shaped(Functions& functions, nb::handle owner, const char* name, const 
                 const char* what, Implement implement) {
   functions.def_in(
       owner, fmt::format("{}(self, {}, {}", name, parameters, size_and_dtype),
-      fmt::format("{}, float64 by default: numpy.random.Generator.{}. Raises ValueError for "
-                  "parameters outside of their range, ShapeError where shapes do not broadcast.",
+      fmt::format("Samples from {}, float64 by default: numpy.random.Generator.{}. Raises "
+                  "ValueError for parameters out of range, ShapeError if shapes do not broadcast.",
                   what, name),
       implement);
 }
@@ -78,18 +80,19 @@ void def_shaped(Functions& functions, nb::handle owner, const char* name, const 
 constexpr const char* location_and_scale = "loc: Operand = 0.0, scale: Operand = 1.0";
 
 void def_normals(Functions& functions, nb::handle owner) {
-  def_standard(functions, owner, "random", "Uniform in [0, 1)", size_dtype_and_out,
+  def_standard(functions, owner, "random", "the uniform distribution on [0, 1)", size_dtype_and_out,
                [](const Arguments& a) {
                  const Drawn like = drawn(a, 1, 2, 3);
                  return self(a).random(like.size, like.dtype, a.where());
                });
-  def_standard(functions, owner, "standard_normal", "Normal of mean 0 and deviation 1",
-               size_dtype_and_out, [](const Arguments& a) {
+  def_standard(functions, owner, "standard_normal",
+               "the normal distribution with mean 0 and standard deviation 1", size_dtype_and_out,
+               [](const Arguments& a) {
                  const Drawn like = drawn(a, 1, 2, 3);
                  return self(a).standard_normal(like.size, like.dtype, a.where());
                });
   def_standard(functions, owner, "standard_exponential",
-               "Exponential of mean 1, by whichever method",
+               "the exponential distribution with mean 1 (every `method` gives the same)",
                "size: int | tuple[int, ...] | None = None, dtype: DTypeLike | None = None, method: "
                "str = 'zig', out: Array | None = None) -> Array",
                [](const Arguments& a) {
@@ -97,41 +100,45 @@ void def_normals(Functions& functions, nb::handle owner) {
                  const Drawn like = drawn(a, 1, 2, 4);
                  return self(a).standard_exponential(like.size, like.dtype, a.where());
                });
-  def_standard(functions, owner, "standard_cauchy", "Cauchy's distribution", size_and_dtype,
+  def_standard(functions, owner, "standard_cauchy", "the Cauchy distribution", size_and_dtype,
                [](const Arguments& a) {
                  return self(a).standard_cauchy(size_of(a, 1), a.dtype(2, DType::f64), a.where());
                });
   def_shaped(functions, owner, "uniform", "low: Operand = 0.0, high: Operand = 1.0",
-             "Uniform in [low, high)", [](const Arguments& a) {
+             "the uniform distribution on [low, high)", [](const Arguments& a) {
                return self(a).uniform(a.operand(1), a.operand(2), size_of(a, 3),
                                       a.dtype(4, DType::f64));
              });
-  def_shaped(functions, owner, "normal", location_and_scale, "Normal", [](const Arguments& a) {
-    return self(a).normal(a.operand(1), a.operand(2), size_of(a, 3), a.dtype(4, DType::f64));
-  });
+  def_shaped(functions, owner, "normal", location_and_scale, "the normal distribution",
+             [](const Arguments& a) {
+               return self(a).normal(a.operand(1), a.operand(2), size_of(a, 3),
+                                     a.dtype(4, DType::f64));
+             });
   def_shaped(functions, owner, "lognormal", "mean: Operand = 0.0, sigma: Operand = 1.0",
-             "exp of a normal", [](const Arguments& a) {
+             "the log-normal distribution", [](const Arguments& a) {
                return self(a).lognormal(a.operand(1), a.operand(2), size_of(a, 3),
                                         a.dtype(4, DType::f64));
              });
 }
 
 void def_locations(Functions& functions, nb::handle owner) {
-  def_shaped(functions, owner, "laplace", location_and_scale, "Laplace's distribution",
+  def_shaped(functions, owner, "laplace", location_and_scale, "the Laplace distribution",
              [](const Arguments& a) {
                return self(a).laplace(a.operand(1), a.operand(2), size_of(a, 3),
                                       a.dtype(4, DType::f64));
              });
-  def_shaped(functions, owner, "logistic", location_and_scale, "Logistic", [](const Arguments& a) {
-    return self(a).logistic(a.operand(1), a.operand(2), size_of(a, 3), a.dtype(4, DType::f64));
-  });
-  def_shaped(functions, owner, "gumbel", location_and_scale, "Gumbel's distribution",
+  def_shaped(functions, owner, "logistic", location_and_scale, "the logistic distribution",
+             [](const Arguments& a) {
+               return self(a).logistic(a.operand(1), a.operand(2), size_of(a, 3),
+                                       a.dtype(4, DType::f64));
+             });
+  def_shaped(functions, owner, "gumbel", location_and_scale, "the Gumbel distribution",
              [](const Arguments& a) {
                return self(a).gumbel(a.operand(1), a.operand(2), size_of(a, 3),
                                      a.dtype(4, DType::f64));
              });
   def_shaped(functions, owner, "triangular", "left: Operand, mode: Operand, right: Operand",
-             "Triangular", [](const Arguments& a) {
+             "the triangular distribution", [](const Arguments& a) {
                return self(a).triangular(a.operand(1), a.operand(2), a.operand(3), size_of(a, 4),
                                          a.dtype(5, DType::f64));
              });
@@ -153,52 +160,57 @@ Array values_of(const Arguments& a, std::size_t i) {
 }
 
 void def_shapes(Functions& functions, nb::handle owner) {
-  def_shaped(functions, owner, "exponential", "scale: Operand = 1.0", "Exponential",
+  def_shaped(functions, owner, "exponential", "scale: Operand = 1.0",
+             "the exponential distribution",
              [](const Arguments& a) { return of_one<&Generator::exponential>(a); });
-  def_shaped(functions, owner, "rayleigh", "scale: Operand = 1.0", "Rayleigh's distribution",
+  def_shaped(functions, owner, "rayleigh", "scale: Operand = 1.0", "the Rayleigh distribution",
              [](const Arguments& a) { return of_one<&Generator::rayleigh>(a); });
-  def_shaped(functions, owner, "weibull", "a: Operand", "Weibull's distribution",
+  def_shaped(functions, owner, "weibull", "a: Operand", "the Weibull distribution",
              [](const Arguments& a) { return of_one<&Generator::weibull>(a); });
-  def_shaped(functions, owner, "pareto", "a: Operand", "Pareto's distribution",
+  def_shaped(functions, owner, "pareto", "a: Operand", "the Pareto II (Lomax) distribution",
              [](const Arguments& a) { return of_one<&Generator::pareto>(a); });
-  def_shaped(functions, owner, "power", "a: Operand", "The power distribution",
+  def_shaped(functions, owner, "power", "a: Operand", "the power distribution",
              [](const Arguments& a) { return of_one<&Generator::power>(a); });
 }
 
 void def_gammas(Functions& functions, nb::handle owner) {
-  functions.def_in(
-      owner, fmt::format("standard_gamma(self, shape: Operand, {}", size_dtype_and_out),
-      "Gamma of scale 1, float64 by default: numpy.random.Generator.standard_gamma. Raises "
-      "ValueError for a negative shape, ShapeError where shapes do not broadcast.",
-      [](const Arguments& a) {
-        const Drawn like = drawn(a, 2, 3, 4);
-        return self(a).standard_gamma(a.operand(1), like.size, like.dtype);
-      });
-  def_shaped(functions, owner, "gamma", "shape: Operand, scale: Operand = 1.0", "Gamma",
+  functions.def_in(owner,
+                   fmt::format("standard_gamma(self, shape: Operand, {}", size_dtype_and_out),
+                   "Samples from the gamma distribution with scale 1, float64 by default: "
+                   "numpy.random.Generator.standard_gamma. Raises ValueError for a negative shape, "
+                   "ShapeError if shapes do not broadcast.",
+                   [](const Arguments& a) {
+                     const Drawn like = drawn(a, 2, 3, 4);
+                     return self(a).standard_gamma(a.operand(1), like.size, like.dtype);
+                   });
+  def_shaped(functions, owner, "gamma", "shape: Operand, scale: Operand = 1.0",
+             "the gamma distribution",
              [](const Arguments& a) { return of_two<&Generator::gamma>(a); });
-  def_shaped(functions, owner, "beta", "a: Operand, b: Operand", "Beta",
+  def_shaped(functions, owner, "beta", "a: Operand, b: Operand", "the beta distribution",
              [](const Arguments& a) { return of_two<&Generator::beta>(a); });
-  def_shaped(functions, owner, "chisquare", "df: Operand", "Chi-square",
+  def_shaped(functions, owner, "chisquare", "df: Operand", "the chi-square distribution",
              [](const Arguments& a) { return of_one<&Generator::chisquare>(a); });
   def_shaped(functions, owner, "noncentral_chisquare", "df: Operand, nonc: Operand",
-             "Non-central chi-square",
+             "the noncentral chi-square distribution",
              [](const Arguments& a) { return of_two<&Generator::noncentral_chisquare>(a); });
-  def_shaped(functions, owner, "f", "dfnum: Operand, dfden: Operand", "Fisher's distribution",
+  def_shaped(functions, owner, "f", "dfnum: Operand, dfden: Operand", "the F distribution",
              [](const Arguments& a) { return of_two<&Generator::f>(a); });
   def_shaped(functions, owner, "noncentral_f", "dfnum: Operand, dfden: Operand, nonc: Operand",
-             "Fisher's non-central distribution", [](const Arguments& a) {
+             "the noncentral F distribution", [](const Arguments& a) {
                return self(a).noncentral_f(a.operand(1), a.operand(2), a.operand(3), size_of(a, 4),
                                            a.dtype(5, DType::f64));
              });
-  def_shaped(functions, owner, "standard_t", "df: Operand", "Student's distribution",
+  def_shaped(functions, owner, "standard_t", "df: Operand", "Student's t distribution",
              [](const Arguments& a) { return of_one<&Generator::standard_t>(a); });
-  def_shaped(functions, owner, "wald", "mean: Operand, scale: Operand", "The inverse normal",
+  def_shaped(functions, owner, "wald", "mean: Operand, scale: Operand",
+             "the inverse normal (Wald) distribution",
              [](const Arguments& a) { return of_two<&Generator::wald>(a); });
   def_shaped(functions, owner, "vonmises", "mu: Operand, kappa: Operand",
-             "Angles in [-pi, pi) around mu",
+             "the von Mises distribution (angles in [-pi, pi) around mu)",
              [](const Arguments& a) { return of_two<&Generator::vonmises>(a); });
   def_shaped(functions, owner, "dirichlet", "alpha: Any",
-             "Shares along a last axis, which sum to 1", [](const Arguments& a) {
+             "the Dirichlet distribution (a new last axis contains each sample, which sums to 1)",
+             [](const Arguments& a) {
                return self(a).dirichlet(values_of(a, 1), size_of(a, 2), a.dtype(3, DType::f64),
                                         a.where());
              });
@@ -212,35 +224,36 @@ void def_count(Functions& functions, nb::handle owner, const char* name, const c
       owner,
       fmt::format("{}(self, {}, size: int | tuple[int, ...] | None = None) -> Array", name,
                   parameters),
-      fmt::format("{}, int64: numpy.random.Generator.{}. Raises ValueError for parameters outside "
-                  "of their range, ShapeError where shapes do not broadcast; where elements of "
-                  "arrays are outside, the result is -1.",
+      fmt::format("Samples from {}, as int64: numpy.random.Generator.{}. Raises ValueError for "
+                  "parameters out of range, ShapeError if shapes do not broadcast. If elements of "
+                  "parameter arrays are out of range, the result there is -1.",
                   what, name),
       implement);
 }
 
 void def_counts(Functions& functions, nb::handle owner) {
-  def_count(functions, owner, "poisson", "lam: Operand = 1.0", "Poisson's distribution",
+  def_count(functions, owner, "poisson", "lam: Operand = 1.0", "the Poisson distribution",
             [](const Arguments& a) { return self(a).poisson(a.operand(1), size_of(a, 2)); });
-  def_count(functions, owner, "binomial", "n: Operand, p: Operand", "Successes of n trials",
-            [](const Arguments& a) {
+  def_count(functions, owner, "binomial", "n: Operand, p: Operand",
+            "the binomial distribution (successes in n trials)", [](const Arguments& a) {
               return self(a).binomial(a.operand(1), a.operand(2), size_of(a, 3));
             });
   def_count(functions, owner, "negative_binomial", "n: Operand, p: Operand",
-            "Failures before n successes", [](const Arguments& a) {
+            "the negative binomial distribution (failures before n successes)",
+            [](const Arguments& a) {
               return self(a).negative_binomial(a.operand(1), a.operand(2), size_of(a, 3));
             });
   def_count(functions, owner, "hypergeometric", "ngood: Operand, nbad: Operand, nsample: Operand",
-            "Good ones in a sample", [](const Arguments& a) {
+            "the hypergeometric distribution (good items in a sample)", [](const Arguments& a) {
               return self(a).hypergeometric(a.operand(1), a.operand(2), a.operand(3),
                                             size_of(a, 4));
             });
-  def_count(functions, owner, "zipf", "a: Operand", "Zipf's distribution",
+  def_count(functions, owner, "zipf", "a: Operand", "the Zipf distribution",
             [](const Arguments& a) { return self(a).zipf(a.operand(1), size_of(a, 2)); });
-  def_count(functions, owner, "logseries", "p: Operand", "The logarithmic series distribution",
+  def_count(functions, owner, "logseries", "p: Operand", "the logarithmic series distribution",
             [](const Arguments& a) { return self(a).logseries(a.operand(1), size_of(a, 2)); });
   def_count(functions, owner, "multinomial", "n: Operand, pvals: Any",
-            "How many of n trials fall into each category, along a last axis",
+            "the multinomial distribution (trials in each category, along a last axis)",
             [](const Arguments& a) {
               return self(a).multinomial(a.operand(1), values_of(a, 2), size_of(a, 3));
             });
@@ -248,10 +261,10 @@ void def_counts(Functions& functions, nb::handle owner) {
       owner,
       "multivariate_hypergeometric(self, colors: Any, nsample: Operand, size: int | tuple[int, "
       "...] | None = None, method: str = 'marginals') -> Array",
-      "How many of each colour are in a sample, along a last axis, int64, by whichever method: "
-      "numpy.random.Generator.multivariate_hypergeometric. Raises ValueError for parameters "
-      "outside "
-      "of their range, ShapeError where shapes do not broadcast.",
+      "Samples from the multivariate hypergeometric distribution, as int64: "
+      "numpy.random.Generator.multivariate_hypergeometric. A last axis contains the number of "
+      "items of each colour. Every `method` gives the same. Raises ValueError for parameters out "
+      "of range, ShapeError if shapes do not broadcast.",
       [](const Arguments& a) {
         check_method(a, 4, "marginals", "count");
         return self(a).multivariate_hypergeometric(values_of(a, 1), a.operand(2), size_of(a, 3));
@@ -270,7 +283,7 @@ nb::object shuffle_on_host(const Arguments& a) {
   if (!is_array && !PyList_Check(a[1].ptr())) a.mistyped(1, "an Array, a list, or NumPy's array");
   const nb::object given = nb::borrow(a[1]);
   if (!is_array) {
-    if (a.integer(2) != 0) raise(PyExc_ValueError, "shuffle: a list has only axis 0");
+    if (a.integer(2) != 0) raise(PyExc_ValueError, "shuffle: a list has only axis 0; pass axis=0");
     const Array order = self(a).permutation(static_cast<std::int64_t>(nb::len(given)), a.where());
     nb::list shuffled;
     for (nb::handle i : to_list(order, a.where())) shuffled.append(given[i]);
@@ -292,21 +305,21 @@ Array choice(const Arguments& a) {
 
 void def_orders(Functions& functions, nb::handle owner) {
   functions.def_in(owner, "permutation(self, x: Any, axis: int = 0) -> Array",
-                   "0 ... x - 1 in random order, or the slices of an array along an axis: "
-                   "numpy.random.Generator.permutation.",
+                   "The integers below x in random order, or the slices of an array along an axis "
+                   "in random order: numpy.random.Generator.permutation.",
                    [](const Arguments& a) { return permutation(a); });
   functions.def_in(
       owner,
       "permuted(self, x: Any, *, axis: int | None = None, out: Array | None = None) -> "
       "Array",
-      "Each line along the axis in an order of its own, or all elements, also into out, "
-      "which may be x: numpy.random.Generator.permuted.",
+      "The array with each 1-d slice along the axis in its own random order, or with all elements "
+      "in random order if axis is None: numpy.random.Generator.permuted. `out` may be x.",
       [](const Arguments& a) {
         return self(a).permuted(values_of(a, 1), a.optional_integer(2), a.where());
       });
   functions.def_in(owner, "shuffle(self, x: Array, axis: int = 0) -> None",
-                   "Puts the slices along an axis in random order, in place; the items of a list, "
-                   "too: numpy.random.Generator.shuffle.",
+                   "Shuffles the slices of an array along an axis in place, or the items of a "
+                   "list: numpy.random.Generator.shuffle.",
                    [](const Arguments& a) {
                      if (as_array(a[1]) == nullptr) return shuffle_on_host(a);
                      Array x = a.array(1);
@@ -318,19 +331,18 @@ void def_orders(Functions& functions, nb::handle owner) {
       owner,
       "choice(self, a: Any, size: int | tuple[int, ...] | None = None, replace: bool = True, "
       "p: Any = None, axis: int = 0, shuffle: bool = True) -> Array",
-      "Numbers below a, or slices of an array along an axis, with probabilities p, which may sum "
-      "to "
-      "anything: numpy.random.Generator.choice. Those without replacement are in random order, "
-      "also "
-      "without shuffle. Raises ValueError for fewer than to be chosen without replacement, "
-      "ShapeError for a p that does not fit.",
+      "Random integers below a, or random slices of an array along an axis: "
+      "numpy.random.Generator.choice. p are their probabilities, which are normalised. Without "
+      "replacement they are in random order, also with shuffle=False. Raises ValueError if more "
+      "are chosen without replacement than there are, ShapeError for a p of the wrong shape.",
       [](const Arguments& a) { return choice(a); });
-  functions.def_in(owner, "bytes(self, length: int) -> bytes",
-                   "Random bytes: numpy.random.Generator.bytes. Evaluates and waits.",
-                   [](const Arguments& a) -> nb::object {
-                     const auto bytes = self(a).bytes(a.integer(1), a.where());
-                     return nb::bytes(bytes.data(), bytes.size());
-                   });
+  functions.def_in(
+      owner, "bytes(self, length: int) -> bytes",
+      "A bytes object of random bytes: numpy.random.Generator.bytes. Evaluates and waits.",
+      [](const Arguments& a) -> nb::object {
+        const auto bytes = self(a).bytes(a.integer(1), a.where());
+        return nb::bytes(bytes.data(), bytes.size());
+      });
 }
 
 void def_integers(Functions& functions, nb::handle owner) {
@@ -338,8 +350,9 @@ void def_integers(Functions& functions, nb::handle owner) {
       owner,
       "integers(self, low: Operand, high: Operand | None = None, size: int | tuple[int, ...] | "
       "None = None, dtype: DTypeLike | None = None, endpoint: bool = False) -> Array",
-      "Uniform integers in [low, high), or [0, low): numpy.random.Generator.integers. Raises "
-      "ValueError for an empty range, DTypeError for a dtype of floats.",
+      "Uniform random integers in [low, high), or in [0, low) without high: "
+      "numpy.random.Generator.integers. With endpoint, the upper bound is included. Raises "
+      "ValueError for an empty range, DTypeError for a floating dtype.",
       [](const Arguments& a) {
         const Shape size = size_of(a, 3);
         const DType dtype = a.dtype(4, DType::i64);
@@ -349,17 +362,18 @@ void def_integers(Functions& functions, nb::handle owner) {
       });
   functions.def_in(
       owner, "geometric(self, p: Operand, size: int | tuple[int, ...] | None = None) -> Array",
-      "Trials up to the first success: numpy.random.Generator.geometric.",
+      "Samples from the geometric distribution, as int64: numpy.random.Generator.geometric. The "
+      "number of trials up to the first success.",
       [](const Arguments& a) { return self(a).geometric(a.operand(1), size_of(a, 2)); });
   functions.def_in(owner, "bits(self, size: int | tuple[int, ...] | None = None) -> Array",
-                   "64 random bits an element, as uint64.",
+                   "Elements of 64 random bits, as uint64.",
                    [](const Arguments& a) { return self(a).bits(size_of(a, 1), a.where()); });
   functions.def_in(owner, "spawn(self, n_children: int) -> list[Generator]",
-                   "Independent generators: numpy.random.Generator.spawn.",
+                   "A list of independent generators: numpy.random.Generator.spawn.",
                    [](const Arguments& a) -> nb::object {
                      nb::list children;
                      const std::int64_t count = a.integer(1);
-                     if (count > INT32_MAX) raise(PyExc_ValueError, "spawn: that are too many");
+                     if (count > INT32_MAX) raise(PyExc_ValueError, "spawn: too many generators");
                      for (Generator& child : self(a).spawn(static_cast<int>(count), a.where()))
                        children.append(nb::cast(std::move(child)));
                      return children;
@@ -371,32 +385,34 @@ Bulk& bulk_of(const Arguments& a) { return nb::cast<Bulk&>(a[0]); }
 void def_bulk(Functions& functions, nb::module_& module) {
   nb::class_<Bulk> owner(
       module, "Bulk",
-      "A generator of NVIDIA's cuRAND, which fills whole arrays at once; Generator fuses, and is "
-      "what to use otherwise. Of points of several dimensions the last axis has one element for "
-      "each. Raises TraceError in a traced function.");
+      "A generator of NVIDIA's cuRAND, which fills whole arrays. Prefer Generator, which fuses "
+      "into kernels. For points of several dimensions the last axis of size is the dimension. "
+      "Raises TraceError inside a trace.");
   functions.def_in(owner, fmt::format("uniform(self, {}", size_and_dtype),
-                   "Uniform in (0, 1], float64 by default, or float32.", [](const Arguments& a) {
+                   "Samples from the uniform distribution on (0, 1], as float64 or float32.",
+                   [](const Arguments& a) {
                      return bulk_of(a).uniform(size_of(a, 1), a.dtype(2, DType::f64), a.where());
                    });
   functions.def_in(
       owner, fmt::format("normal(self, loc: float = 0.0, scale: float = 1.0, {}", size_and_dtype),
-      "Normal, float64 by default, or float32. Raises ValueError for a negative scale.",
+      "Samples from the normal distribution, as float64 or float32. Raises ValueError for a "
+      "negative scale.",
       [](const Arguments& a) {
         return bulk_of(a).normal(a.number(1), a.number(2), size_of(a, 3), a.dtype(4, DType::f64),
                                  a.where());
       });
   functions.def_in(owner, "bits(self, size: int | tuple[int, ...] | None = None) -> Array",
-                   "Random bits: uint64 of the 64-bit sequences, uint32 of others.",
+                   "Elements of random bits: uint64 for the 64-bit sequences, uint32 for others.",
                    [](const Arguments& a) { return bulk_of(a).bits(size_of(a, 1), a.where()); });
   functions.def_in(
       module, "bulk(name: str, seed: int = 0, dimensions: int = 1) -> Bulk",
-      "cuRAND's generator \"xorwow\", \"mrg32k3a\", \"philox\", \"sobol32\", "
-      "\"scrambled_sobol32\", \"sobol64\" or \"scrambled_sobol64\" on the current device. Sobol's "
-      "have dimensions, and instead of a seed the number of points to leave out. Raises ValueError "
-      "for another name or number of dimensions, DeviceError where there is no cuRAND.",
+      "A generator of cuRAND on the current device: 'xorwow', 'mrg32k3a', 'philox', 'sobol32', "
+      "'scrambled_sobol32', 'sobol64' or 'scrambled_sobol64'. For the Sobol generators, "
+      "`dimensions` is the number of dimensions and `seed` the number of points to skip. Raises "
+      "ValueError for another name or number of dimensions, DeviceError without cuRAND.",
       [](const Arguments& a) -> nb::object {
         const std::int64_t dimensions = a.integer(2);
-        if (dimensions > INT32_MAX) raise(PyExc_ValueError, "bulk: those are too many dimensions");
+        if (dimensions > INT32_MAX) raise(PyExc_ValueError, "bulk: too many dimensions");
         return nb::cast(random::bulk(a.text(0), static_cast<std::uint64_t>(a.integer(1)),
                                      static_cast<int>(dimensions), a.where()));
       });
@@ -406,11 +422,12 @@ void def_bulk(Functions& functions, nb::module_& module) {
 
 void bind_random(Functions& functions) {
   nb::module_ module = functions.module().def_submodule(
-      "random", "Random numbers that fuse into the kernels which use them.");
+      "random", "Random numbers that are computed inside the kernels that use them.");
   nb::class_<Generator> generator(
       module, "Generator",
-      "numpy.random.Generator over Philox4x32-10. Element i of draw n depends on the seed, n and i "
-      "only, on every device alike; the numbers are not NumPy's own.");
+      "A random generator like numpy.random.Generator, based on Philox4x32-10. Element i of call n "
+      "depends only on the seed, n and i, equally on every device. The numbers differ from "
+      "NumPy's.");
   generator.def(nb::init<>());
   generator.def(nb::init<std::uint64_t>(), nb::arg("seed"));
   def_normals(functions, generator);
@@ -424,7 +441,9 @@ void bind_random(Functions& functions) {
   module.def(
       "default_rng",
       [](std::optional<std::uint64_t> seed) { return seed ? Generator(*seed) : Generator(); },
-      nb::arg("seed") = nb::none(), "A generator, seeded by the operating system without a seed.");
+      nb::arg("seed") = nb::none(),
+      "A new generator: numpy.random.default_rng. Without a seed, the operating system provides "
+      "one.");
 }
 
 }  // namespace heddle::python

@@ -39,7 +39,7 @@ std::vector<std::array<T, 2>> pairs(nb::handle value, const Arguments& a, Conver
     const nb::object both = nb::borrow(one);
     const std::size_t count = nb::len(both);
     if (count != 1 && count != 2) {
-      raise(PyExc_ValueError, fmt::format("pad: {} values where two belong", count));
+      raise(PyExc_ValueError, fmt::format("pad: {} values instead of two", count));
     }
     return {convert(both[0]), convert(both[count - 1])};
   };
@@ -85,7 +85,8 @@ nb::object padded_on_host(const Arguments& a) {
 Array pad_elements(const Arguments& a) {
   const std::string kind = a.text(6);
   if (kind != "even" && kind != "odd") {
-    raise(PyExc_ValueError, fmt::format("pad: reflect_type is 'even' or 'odd', not '{}'", kind));
+    raise(PyExc_ValueError,
+          fmt::format("pad: reflect_type must be 'even' or 'odd', not '{}'", kind));
   }
   PadOptions options;
   options.constant_values = pairs<Scalar>(a[3], a, to_scalar);
@@ -125,35 +126,39 @@ std::vector<std::int64_t> shifts(const Arguments& a, std::size_t i) {
 void bind_turns(Functions& functions) {
   functions.def(
       "roll(a: Array, shift: int | tuple[int, ...], axis: Axis = None) -> Array",
-      "Elements moved along axes, around the end: numpy.roll; of the flattened array where axis is "
-      "None. Several shifts go with several axes.\n\nExample: hd.roll(x, (1, -1), axis=(0, 1))",
+      "The elements shifted along axes; those beyond the end reappear at the start: numpy.roll. If "
+      "axis is None, of the flattened array, in a's shape. Several shifts need several axes.\n\n"
+      "Example: hd.roll(x, (1, -1), axis=(0, 1))",
       [](const Arguments& a) { return roll(a.operand(0), shifts(a, 1), a.axes(2)); });
   functions.def("fliplr(m: Array) -> Array",
-                "A view with the second axis reversed: numpy.fliplr. Raises ShapeError.",
+                "A view with the elements reversed along the second axis: numpy.fliplr. Raises "
+                "ShapeError for fewer than two axes.",
                 [](const Arguments& a) { return view(a, fliplr(a.operand(0))); });
   functions.def("flipud(m: Array) -> Array",
-                "A view with the first axis reversed: numpy.flipud. Raises ShapeError.",
+                "A view with the elements reversed along the first axis: numpy.flipud. Raises "
+                "ShapeError for a 0-d array.",
                 [](const Arguments& a) { return view(a, flipud(a.operand(0))); });
   functions.def(
       "rot90(m: Array, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array",
-      "A view turned by k quarters from the first of the axes to the second: numpy.rot90.",
+      "A view rotated k times by 90 degrees, from the first of the axes toward the second: "
+      "numpy.rot90.",
       [](const Arguments& a) { return view(a, rot90(a.operand(0), a.integer(1), a.axes(2))); });
 }
 
 void bind_repetitions(Functions& functions) {
   functions.def_with_method(
       "repeat(a: Array, repeats: int | Sequence[int] | Array, axis: int | None = None) -> Array",
-      "Each element `repeats` times along an axis, of the flattened array where it is None: "
-      "numpy.repeat. Raises ValueError for a negative count.",
+      "Each element repeated `repeats` times along an axis; of the flattened array if axis is "
+      "None: numpy.repeat. Raises ValueError for a negative count.",
       [](const Arguments& a) {
         if (!is_integer(a[1])) return repeat(a.operand(0), a.array(1), a.optional_integer(2));
         return repeat(a.operand(0), a.integer(1), a.optional_integer(2));
       });
   functions.def("tile(A: Array, reps: int | tuple[int, ...]) -> Array",
-                "The array side by side, that often along each axis: numpy.tile.",
+                "The array repeated reps[k] times along each axis k: numpy.tile.",
                 [](const Arguments& a) { return tile(a.operand(0), a.integers(1)); });
   functions.def("resize(a: Array, new_shape: int | tuple[int, ...]) -> Array",
-                "The elements over and over in a new shape: numpy.resize.",
+                "An array of the new shape, filled with repetitions of the elements: numpy.resize.",
                 [](const Arguments& a) { return resize(a.operand(0), a.shape(1)); });
   functions.def(
       "pad(array: Array, pad_width: int | Sequence | dict, mode: str | Callable = 'constant', *, "
@@ -161,14 +166,12 @@ void bind_repetitions(Functions& functions) {
       "float | Sequence | None = None, end_values: float | Sequence | None = None, stat_length: "
       "int "
       "| Sequence | None = None, reflect_type: str = 'even') -> Array",
-      "The array with more elements before and behind each axis: numpy.pad. `mode` is "
-      "\"constant\", "
-      "\"edge\", \"linear_ramp\", \"maximum\", \"mean\", \"minimum\", \"reflect\", \"symmetric\", "
-      "\"wrap\" or \"empty\" (zeros), or a function as numpy.pad calls it, for which the elements "
-      "are "
-      "copied to the host. A dict has widths for the axes that it names. Raises ValueError for a "
-      "negative width, another mode, and an "
-      "option of another mode.\n\nExample: hd.pad(x, ((1, 1), (0, 2)), mode=\"edge\")",
+      "The array with elements added before and after each axis: numpy.pad. `mode` is 'constant', "
+      "'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect', 'symmetric', "
+      "'wrap' or 'empty' (zeros), or a function that is called as by numpy.pad; for a function the "
+      "elements are copied to the host. A dict gives widths for the axes in it. Raises ValueError "
+      "for a negative width, an unknown mode, and an option of another mode.\n\n"
+      "Example: hd.pad(x, ((1, 1), (0, 2)), mode='edge')",
       [](const Arguments& a) { return padded(a); });
 }
 

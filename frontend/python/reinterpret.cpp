@@ -29,7 +29,7 @@ Shape resized(Shape shape, const Layout& layout, std::size_t from, std::size_t t
               const SourceLocation& where) {
   if (shape.empty()) refuse("a dtype of another size needs an axis; use reshape(1)", where);
   if (layout.strides != c_strides(shape)) {
-    refuse("a dtype of another size needs elements without gaps in C order; use a copy()", where);
+    refuse("a dtype of another size needs a C-contiguous array; use a copy()", where);
   }
   const std::int64_t bytes = shape.back() * static_cast<std::int64_t>(from);
   if (bytes % static_cast<std::int64_t>(to) != 0) {
@@ -74,7 +74,7 @@ ArrayObject ArrayObject::reinterpreted(DType dtype, const SourceLocation& where)
   const Shape shape = resized(read(where).shape(), layout, from, to, where);
   const std::int64_t offset = layout.offset * static_cast<std::int64_t>(from);
   if (offset % static_cast<std::int64_t>(std::min<std::size_t>(to, 8)) != 0) {
-    refuse("the elements would not be aligned; use a copy()", where);
+    refuse("the elements would not be aligned for the dtype; use a copy()", where);
   }
   return ArrayObject(base_of(base_->pinned, offset, dtype, frontend::to_ir(shape), read_only()));
 }

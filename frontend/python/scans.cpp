@@ -31,33 +31,35 @@ void bind_sums_and_products(Functions& functions) {
   const auto named = [](const char* name, const char* rest) { return std::string(name) + rest; };
   functions.def_with_method(
       named("cumsum", parameters),
-      "Sums of the elements up to each along an axis, of the flattened array where it is None: "
-      "numpy.cumsum. bool and integers add up in int64 or uint64, float16 and bfloat16 in "
-      "float32, unless a dtype is given. Raises AxisError for an axis out of range.\n\n"
+      "Cumulative sums along an axis; of the flattened array if axis is None: numpy.cumsum. "
+      "Without a dtype, bool and integers are added in int64 or uint64, float16 and bfloat16 in "
+      "float32. Raises AxisError for an axis out of range.\n\n"
       "Example: hd.cumsum(x, axis=-1)",
       [](const Arguments& a) { return along_axis<cumsum>(a); });
   functions.def_with_method(
       named("cumprod", parameters),
-      "Products of the elements up to each along an axis: numpy.cumprod. axis and dtype as in "
-      "cumsum.\n\nExample: hd.cumprod(x, axis=0)",
+      "Cumulative products along an axis: numpy.cumprod. axis and dtype as in cumsum.\n\n"
+      "Example: hd.cumprod(x, axis=0)",
       [](const Arguments& a) { return along_axis<cumprod>(a); });
   functions.def(named("nancumsum", parameters),
-                "As cumsum, with 0 in the place of NaN: numpy.nancumsum.\n\n"
+                "Like cumsum, with NaN counted as 0: numpy.nancumsum.\n\n"
                 "Example: hd.nancumsum(x, axis=0)",
                 [](const Arguments& a) { return along_axis<nancumsum>(a); });
   functions.def(named("nancumprod", parameters),
-                "As cumprod, with 1 in the place of NaN: numpy.nancumprod.\n\n"
+                "Like cumprod, with NaN counted as 1: numpy.nancumprod.\n\n"
                 "Example: hd.nancumprod(x, axis=0)",
                 [](const Arguments& a) { return along_axis<nancumprod>(a); });
-  functions.def(named("cumulative_sum", only_axis_parameters),
-                "As cumsum along an axis, which may be left out where there is only one: "
-                "numpy.cumulative_sum. include_initial puts a 0 in front. Raises ValueError where "
-                "the axis is missing.\n\nExample: hd.cumulative_sum(x, axis=0)",
-                [](const Arguments& a) { return along_only_axis<cumulative_sum>(a); });
+  functions.def(
+      named("cumulative_sum", only_axis_parameters),
+      "Cumulative sums along an axis, like cumsum: numpy.cumulative_sum. axis is optional for a "
+      "1-d array. include_initial adds a 0 in front. Raises ValueError if the axis is missing.\n\n"
+      "Example: hd.cumulative_sum(x, axis=0)",
+      [](const Arguments& a) { return along_only_axis<cumulative_sum>(a); });
   functions.def(named("cumulative_prod", only_axis_parameters),
-                "As cumprod along an axis, which may be left out where there is only one: "
-                "numpy.cumulative_prod. include_initial puts a 1 in front. Raises ValueError "
-                "where the axis is missing.\n\nExample: hd.cumulative_prod(x, axis=0)",
+                "Cumulative products along an axis, like cumprod: numpy.cumulative_prod. axis is "
+                "optional for a 1-d array. include_initial adds a 1 in front. Raises ValueError if "
+                "the axis is missing.\n\n"
+                "Example: hd.cumulative_prod(x, axis=0)",
                 [](const Arguments& a) { return along_only_axis<cumulative_prod>(a); });
 }
 
@@ -66,23 +68,26 @@ void bind_sums_and_products(Functions& functions) {
 void bind_scans(Functions& functions) {
   bind_sums_and_products(functions);
   functions.def(std::string("cummax") + extreme_parameters,
-                "The greatest of the elements up to each along an axis: numpy.maximum.accumulate. "
-                "NaN stays from where it is met. Raises AxisError for an axis out of range.\n\n"
+                "Cumulative maxima along an axis: numpy.maximum.accumulate. After a NaN all are "
+                "NaN. Raises AxisError for an axis out of range.\n\n"
                 "Example: hd.cummax(x, axis=1)",
                 [](const Arguments& a) { return cummax(a.operand(0), a.integer(1)); });
-  functions.def(std::string("cummin") + extreme_parameters,
-                "The smallest of the elements up to each along an axis: "
-                "numpy.minimum.accumulate.\n\nExample: hd.cummin(x, axis=1)",
-                [](const Arguments& a) { return cummin(a.operand(0), a.integer(1)); });
+  functions.def(
+      std::string("cummin") + extreme_parameters,
+      "Cumulative minima along an axis: numpy.minimum.accumulate. After a NaN all are NaN.\n\n"
+      "Example: hd.cummin(x, axis=1)",
+      [](const Arguments& a) { return cummin(a.operand(0), a.integer(1)); });
   functions.def(std::string("logcumsumexp") + extreme_parameters,
                 "log(cumsum(exp(x))) along an axis, without overflow: numpy.logaddexp.accumulate. "
-                "Integers in float64.\n\nExample: hd.logcumsumexp(x, axis=1)",
+                "Integers are computed in float64.\n\n"
+                "Example: hd.logcumsumexp(x, axis=1)",
                 [](const Arguments& a) { return logcumsumexp(a.operand(0), a.integer(1)); });
   functions.def(
       "unwrap(p: Operand, discont: float | None = None, axis: int = -1, *, period: Operand = "
       "6.283185307179586) -> Array",
-      "Adds multiples of the period so that neighbours along an axis differ by at most half of it: "
-      "numpy.unwrap. Steps smaller than discont, at least half a period, stay.\n\n"
+      "p with multiples of the period added, so that neighbours along an axis differ by at most "
+      "half a period: numpy.unwrap. Steps smaller than discont (at least half a period) are "
+      "unchanged.\n\n"
       "Example: hd.unwrap(angles)",
       [](const Arguments& a) {
         const std::optional<double> discont =

@@ -48,17 +48,18 @@ void copy_to(const Arguments& a) {
   const std::string casting = a.text(2);
   constexpr std::string_view rules[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   if (std::find(std::begin(rules), std::end(rules), casting) == std::end(rules)) {
-    raise(PyExc_ValueError, fmt::format("copyto: casting is 'no', 'equiv', 'safe', 'same_kind' or "
-                                        "'unsafe', not '{}'",
-                                        casting));
+    raise(PyExc_ValueError,
+          fmt::format(
+              "copyto: casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '{}'",
+              casting));
   }
   Array value = a.array(0);
   const DType dtype = value.dtype();
   const Operand source = a.operand(1);
   if (!allows(casting, source, dtype)) {
     throw DTypeError(
-        frontend::at(fmt::format("copyto: casting '{}' does not allow {} as {}", casting,
-                                 describe_source(source), numpy_name_of(dtype)),
+        frontend::at(fmt::format("copyto: casting='{}' does not allow a cast from {} to {}",
+                                 casting, describe_source(source), numpy_name_of(dtype)),
                      a.where()));
   }
   // Any number is a mask; an array must be of bools.
@@ -97,7 +98,7 @@ Piece to_piece(nb::handle value, const Arguments& a) {
   if (const auto scalar = as_scalar(value)) return {*scalar};
   if (PyCallable_Check(value.ptr()) == 0) {
     raise(PyExc_TypeError,
-          "piecewise: funclist is of numbers and functions, not " + describe_foreign(value));
+          "piecewise: funclist must contain numbers and functions, not " + describe_foreign(value));
   }
   return {Piece::Function([&a, value](const Array& x) -> Array {
     const nb::object result =
@@ -105,7 +106,7 @@ Piece to_piece(nb::handle value, const Arguments& a) {
     if (const ArrayObject* array = as_array(result)) return array->read(a.where());
     if (const auto scalar = as_scalar(result)) return full({}, {*scalar, a.where()});
     raise(PyExc_TypeError,
-          "piecewise: a function must give an Array, not " + describe_foreign(result));
+          "piecewise: a function must return an Array, not " + describe_foreign(result));
   })};
 }
 
@@ -132,27 +133,29 @@ void bind_selection(Functions& functions) {
   functions.def(
       "piecewise(x: Array, condlist: Array | Sequence[Array], funclist: Sequence[Any], *args: "
       "Any, **kw: Any) -> Array",
-      "Each element by the function, or number, of the last condition that holds there; by one "
-      "more "
-      "of them, or 0, where none does: numpy.piecewise. Functions get all of x, and args and kw; "
-      "they must be elementwise.\n\nRaises ValueError unless there are as many functions as "
-      "conditions, or one more, ShapeError for conditions of another shape than x's.\n\nExample: "
-      "hd.piecewise(x, [x < 0, x >= 0], [lambda x: -x, hd.sqrt])",
+      "An array with the shape and dtype of x: numpy.piecewise. Each element comes from the "
+      "function or number of the last condition that is true there. Where no condition is true it "
+      "comes from one additional function or number, or is 0. Functions receive all of x, args and "
+      "kw, and must be elementwise.\n\n"
+      "Raises ValueError unless there are as many functions as conditions, or one more; ShapeError "
+      "for conditions whose shape differs from x's.\n\n"
+      "Example: hd.piecewise(x, [x < 0, x >= 0], [lambda x: -x, hd.sqrt])",
       [](const Arguments& a) { return piecewise_of(a); });
   functions.def(
       "select(condlist: Sequence[Array], choicelist: Sequence[Array], default: Operand = 0) -> "
       "Array",
-      "Each element from the first choice whose condition holds there, else the default: "
-      "numpy.select. All broadcast.\n\nRaises ValueError unless there are as many conditions as "
-      "choices, DTypeError for conditions that are not bool.",
+      "Each element from the first choice whose condition is true there, else the default: "
+      "numpy.select. All arrays broadcast.\n\n"
+      "Raises ValueError unless there are as many conditions as choices, DTypeError for conditions "
+      "that are not bool.",
       [](const Arguments& a) { return select(a.arrays(0), a.arrays(1), a.operand(2)); });
   functions.def(
       "choose(a: Array, choices: Sequence[Array], out: Array | None = None, mode: str = "
       "'raise') -> Array",
-      "choices[a] elementwise: numpy.choose. With mode \"wrap\" indices go around; with \"clip\", "
-      "and with \"raise\", for which NumPy raises, they are bounded. In out they are cast, "
-      "whatever "
-      "that loses.",
+      "The elements choices[a[i]][i], with a as the index of the choice; all arrays broadcast: "
+      "numpy.choose. Indices out of range wrap around with mode 'wrap', and are clipped with "
+      "'clip' and also with 'raise', where NumPy raises. The result is cast to the dtype of `out`, "
+      "with any loss.",
       [](const Arguments& a) {
         const Array chosen = choose(a.operand(0), a.arrays(1), a.text(3));
         return a.is_none(2) ? chosen : astype({chosen, a.where()}, a.array(2).dtype());
@@ -160,22 +163,23 @@ void bind_selection(Functions& functions) {
   functions.def(
       "copyto(dst: Array, src: Operand, casting: str = 'same_kind', where: Array | bool = True) "
       "-> None",
-      "Writes src, broadcast, into dst where the mask holds: numpy.copyto. Raises DTypeError "
-      "unless the casting rule allows it: \"no\", \"equiv\", \"safe\", \"same_kind\" or "
-      "\"unsafe\".",
+      "Writes src, broadcast to dst, to dst where the mask `where` is true: numpy.copyto. Raises "
+      "DTypeError if the casting rule ('no', 'equiv', 'safe', 'same_kind' or 'unsafe') does not "
+      "allow the cast.",
       [](const Arguments& a) {
         copy_to(a);
         return nb::none();
       });
   functions.def("putmask(a: Array, /, mask: Array, values: Operand) -> None",
-                "Element i of a becomes element i of the values, which repeat, where the mask "
-                "holds: numpy.putmask.",
+                "Writes element i of the values, repeated as needed, to element i of a where the "
+                "mask is true: numpy.putmask.",
                 [](const Arguments& a) { return written(a, putmask); });
-  functions.def("place(arr: Array, mask: Array, vals: Operand) -> None",
-                "The n-th element where the mask holds becomes element n of the values, which "
-                "repeat: numpy.place. Raises ShapeError for a mask of another size, DTypeError for "
-                "values that arr does not hold, ValueError for none.",
-                [](const Arguments& a) { return written(a, place); });
+  functions.def(
+      "place(arr: Array, mask: Array, vals: Operand) -> None",
+      "Writes the n-th of the values, repeated as needed, to the n-th element where the mask is "
+      "true: numpy.place. Raises ShapeError for a mask of another size, DTypeError for values that "
+      "cannot be cast to arr's dtype, ValueError for no values.",
+      [](const Arguments& a) { return written(a, place); });
 }
 
 }  // namespace heddle::python

@@ -18,7 +18,8 @@ auto waiting(const Function& function) {
 }
 
 constexpr const char* waits =
-    " Evaluates and waits, as its size depends on the data; raises TraceError inside jit.\n\n"
+    " Evaluates and waits, since the size depends on the data. Raises TraceError inside a "
+    "trace.\n\n"
     "Example: ";
 
 std::string text(const char* what, const char* example) {
@@ -52,15 +53,17 @@ void bind_unique(Functions& functions) {
       "return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True, sorted: "
       "bool = True) -> Array | "
       "tuple[Array, ...]",
-      text("The distinct elements, or slices along an axis, sorted; with them, if asked for, where "
-           "each is first, which of them each element is, and how often each is there: "
-           "numpy.unique. They are sorted whatever `sorted` says.",
+      text("The distinct elements, or distinct slices along an axis, sorted for every `sorted`: "
+           "numpy.unique. With flags, a tuple that also contains, in this order, the index of each "
+           "first occurrence, for each element of ar the index of its value, and the number of "
+           "occurrences.",
            "hd.unique(x, return_counts=True)"),
       [](const Arguments& a) { return unique_of(a); });
   functions.def(
       "unique_all(x: Array) -> tuple[Array, Array, Array, Array]",
-      text("The distinct elements, sorted, each NaN by itself: the named tuple (values, indices, "
-           "inverse_indices, counts): numpy.unique_all.",
+      text("The named tuple (values, indices, inverse_indices, counts): numpy.unique_all. The "
+           "distinct elements, sorted; the index of each first occurrence; for each element the "
+           "index of its value; and the number of occurrences. Each NaN is distinct.",
            "hd.unique_all(x).counts"),
       [](const Arguments& a) {
         static const NamedTuple type("UniqueAllResult", "values indices inverse_indices counts");
@@ -70,8 +73,8 @@ void bind_unique(Functions& functions) {
                     wrap(all.counts));
       });
   functions.def("unique_counts(x: Array) -> tuple[Array, Array]",
-                text("The distinct elements and how often each is there: the named tuple (values, "
-                     "counts): numpy.unique_counts.",
+                text("The named tuple (values, counts), the distinct elements and their numbers of "
+                     "occurrences: numpy.unique_counts.",
                      "hd.unique_counts(x).counts"),
                 [](const Arguments& a) {
                   static const NamedTuple type("UniqueCountsResult", "values counts");
@@ -80,8 +83,8 @@ void bind_unique(Functions& functions) {
                   return type(wrap(all.values), wrap(all.counts));
                 });
   functions.def("unique_inverse(x: Array) -> tuple[Array, Array]",
-                text("The distinct elements and which of them each element is: the named tuple "
-                     "(values, inverse_indices): numpy.unique_inverse.",
+                text("The named tuple (values, inverse_indices), the distinct elements and for "
+                     "each element the index of its value: numpy.unique_inverse.",
                      "hd.unique_inverse(x).inverse_indices"),
                 [](const Arguments& a) {
                   static const NamedTuple type("UniqueInverseResult", "values inverse_indices");
@@ -111,10 +114,10 @@ void check_kind(const Arguments& a) {
   if (a.is_none(4)) return;
   const std::string kind = a.text(4);
   if (kind != "sort" && kind != "table")
-    raise(PyExc_ValueError, "isin: kind is None, 'sort' or 'table', not '" + kind + "'");
+    raise(PyExc_ValueError, "isin: kind must be None, 'sort' or 'table', not '" + kind + "'");
   const auto has_table = [](DType dtype) { return is_integer(dtype) || is_boolean(dtype); };
   if (kind == "table" && !(has_table(a.array(0).dtype()) && has_table(a.array(1).dtype())))
-    raise(PyExc_ValueError, "isin: kind='table' is for integers and bools");
+    raise(PyExc_ValueError, "isin: kind='table' needs integers or bools");
 }
 
 void bind_sets_of_two(Functions& functions) {
@@ -122,36 +125,39 @@ void bind_sets_of_two(Functions& functions) {
   functions.def(
       "isin(element: Operand, test_elements: Operand, assume_unique: bool = False, invert: bool = "
       "False, *, kind: str | None = None) -> Array",
-      "Whether each element is among the test elements, or, with invert, is not: numpy.isin. The "
-      "result does not depend on assume_unique and kind. Raises ValueError for a kind other than "
-      "'sort' and 'table', or a table of numbers that are no integers.\n\nExample: hd.isin(x, [1, "
-      "2])",
+      "True where an element is one of test_elements, or is none of them with `invert`: "
+      "numpy.isin. The result does not depend on assume_unique and kind. Raises ValueError for a "
+      "kind other than 'sort' and 'table', or for 'table' with numbers that are not integers.\n\n"
+      "Example: hd.isin(x, [1, 2])",
       [](const Arguments& a) {
         check_kind(a);
         return isin(a.operand(0), a.operand(1), a.flag(3));
       });
   functions.give_variables(false);
   functions.def("union1d(ar1: Array, ar2: Array) -> Array",
-                text("What is in either: numpy.union1d.", "hd.union1d(x, y)"),
+                text("The distinct elements of both arrays together, sorted: numpy.union1d.",
+                     "hd.union1d(x, y)"),
                 [](const Arguments& a) { return of_two<union1d>(a); });
+  functions.def("setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array",
+                text("The distinct elements of ar1 that are not in ar2, sorted: numpy.setdiff1d. "
+                     "With assume_unique, in the order of ar1 and with repetitions.",
+                     "hd.setdiff1d(x, y)"),
+                [](const Arguments& a) {
+                  const Array x = a.array(0), y = a.array(1);
+                  const bool assume_unique = a.flag(2);  // needs the GIL
+                  return waiting([&] { return setdiff1d(at(x, a), at(y, a), assume_unique); });
+                });
   functions.def(
-      "setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array",
-      text("What is in the first only; with assume_unique in its order, repetitions included: "
-           "numpy.setdiff1d.",
-           "hd.setdiff1d(x, y)"),
-      [](const Arguments& a) {
-        const Array x = a.array(0), y = a.array(1);
-        const bool assume_unique = a.flag(2);  // needs the GIL
-        return waiting([&] { return setdiff1d(at(x, a), at(y, a), assume_unique); });
-      });
-  functions.def("setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array",
-                text("What is in one of both only: numpy.setxor1d.", "hd.setxor1d(x, y)"),
-                [](const Arguments& a) { return of_two<setxor1d>(a); });
+      "setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array",
+      text("The distinct elements that are in exactly one of the arrays, sorted: numpy.setxor1d.",
+           "hd.setxor1d(x, y)"),
+      [](const Arguments& a) { return of_two<setxor1d>(a); });
   functions.def(
       "intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = "
       "False) -> Array | tuple[Array, Array, Array]",
-      text("What is in both; with return_indices also where each is first in both: "
-           "numpy.intersect1d.",
+      text("The distinct elements that are in both arrays, sorted: numpy.intersect1d. With "
+           "return_indices, a tuple that also contains the indices of their first occurrences in "
+           "both arrays.",
            "hd.intersect1d(x, y)"),
       [](const Arguments& a) -> nb::object {
         if (!a.flag(3)) return wrap(of_two<intersect1d>(a));

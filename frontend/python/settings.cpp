@@ -20,44 +20,46 @@ nb::str text_of(Precision precision) {
 
 void bind_settings(Functions& functions) {
   functions.def("set_device(device: Device, /) -> None",
-                "Where this thread's arrays are made and programs run: 'cpu' or 'cuda:0'. Raises "
-                "DeviceError when there is no such device.",
+                "Sets the device on which this thread creates arrays and runs programs: 'cpu' or "
+                "'cuda:0'. Raises DeviceError if there is no such device.",
                 [](const Arguments& a) {
                   set_device(a.text(0));
                   return nb::none();
                 });
-  functions.def(
-      "set_matmul_precision(precision: str, /) -> str",
-      "How exactly the matrix products of float32 and complex64 are multiplied that are recorded "
-      "from here on, of matmul, dot, einsum and what is composed of them: 'ieee' (default), or "
-      "'tf32' or 'bf16', which let a GPU round the elements. For all threads; heddle."
-      "matmul_precision is the same for a with statement. Returns what was set before. Raises "
-      "ValueError for another name.",
-      [](const Arguments& a) {
-        const auto precision = a.precision(0);
-        if (!precision) a.mistyped(0, "a str");
-        return nb::object(text_of(set_matmul_precision(*precision)));
-      });
+  functions.def("set_matmul_precision(precision: str, /) -> str",
+                "Sets the precision of matrix products of float32 and complex64 recorded from now "
+                "on, on all threads; returns the previous precision. 'ieee' is the default; 'tf32' "
+                "and 'bf16' let a GPU round the elements. This applies to matmul, dot, einsum and "
+                "functions composed of them. heddle.matmul_precision does the same for a with "
+                "statement. Raises ValueError for another name.",
+                [](const Arguments& a) {
+                  const auto precision = a.precision(0);
+                  if (!precision) a.mistyped(0, "a str");
+                  return nb::object(text_of(set_matmul_precision(*precision)));
+                });
   functions.def("set_autotune(enabled: bool, /) -> bool",
-                "Whether the algorithms that cuBLASLt has for a matrix product are timed where the "
-                "product first comes up, and the fastest is kept in the cache. Off unless "
-                "HEDDLE_AUTOTUNE is 1. Returns what was set before.",
+                "Enables or disables autotuning of matrix products; returns the previous setting. "
+                "When enabled, a new matrix product times cuBLASLt's algorithms and keeps the "
+                "fastest in the cache. Disabled by default, unless HEDDLE_AUTOTUNE is 1.",
                 [](const Arguments& a) { return nb::object(nb::bool_(set_autotune(a.flag(0)))); });
   functions.def("_exchange_thread_precision(precision: str | None, /) -> str | None",
-                "This thread's own precision of matrix products, None for none; returns the last.",
+                "Sets this thread's precision of matrix products, None for no own precision; "
+                "returns the previous one.",
                 [](const Arguments& a) {
                   const auto before = frontend::exchange_thread_precision(a.precision(0));
                   return before ? nb::object(text_of(*before)) : nb::none();
                 });
-  functions.def("devices() -> list[Device]", "All devices of this machine.", [](const Arguments&) {
-    nb::list result;
-    for (const runtime::Device each : runtime::all_devices())
-      result.append(nb::str(to_string(each).c_str()));
-    return nb::object(result);
-  });
+  functions.def("devices() -> list[Device]", "A list of all devices of this machine.",
+                [](const Arguments&) {
+                  nb::list result;
+                  for (const runtime::Device each : runtime::all_devices())
+                    result.append(nb::str(to_string(each).c_str()));
+                  return nb::object(result);
+                });
   functions.def("device() -> Device", "The device of this thread: 'cpu' or 'cuda:0'.",
                 [](const Arguments&) { return nb::object(nb::str(device().c_str())); });
-  functions.def("synchronize() -> None", "Waits for everything that this thread has launched.",
+  functions.def("synchronize() -> None",
+                "Waits until all work that this thread launched has finished.",
                 [](const Arguments&) {
                   {
                     const ReleaseGil release;
@@ -78,37 +80,38 @@ void bind_settings(Functions& functions) {
                   return nb::none();
                 });
   functions.def("auto_eval(enabled: bool, /) -> bool",
-                "Whether recorded work is evaluated on its own after 64 pending ops (default) or "
-                "only when a value is asked for. Returns what was set before.",
+                "Enables or disables automatic evaluation; returns the previous setting. When "
+                "enabled, the default, recorded work is evaluated after 64 pending ops; when "
+                "disabled, only when a value is read.",
                 [](const Arguments& a) { return auto_eval(a.flag(0)); });
-  functions.def(
-      "load_bundle(path: str, /, *, trust: bool = False) -> None",
-      "From now on programs are also looked for in a file that `heddle cache export` "
-      "wrote, after the cache's directories.\n\nThe file holds native code, which runs with this "
-      "process's rights: load what you would run. Raises TrustError, which names owner and mode, "
-      "where users besides this one and root may have written it or may write to its folder, "
-      "unless trust is True; where HEDDLE_CACHE_KEY is set, and then only, where that key has not "
-      "signed it. Raises OSError where it cannot be read or is no such file.",
-      [](const Arguments& a) {
-        load_bundle(a.text(0), a.flag(1) ? Trust::anyone : Trust::own);
-        return nb::none();
-      });
+  functions.def("load_bundle(path: str, /, *, trust: bool = False) -> None",
+                "Adds a file written by `heddle cache export`, which is searched for programs "
+                "after the cache's directories.\n\n"
+                "The file contains native code, which runs with this process's rights: load only "
+                "files whose code you would run. If HEDDLE_CACHE_KEY is set, the file must be "
+                "signed with that key; a file that is not raises TrustError. Otherwise TrustError, "
+                "which names owner and mode, is raised if users other than this one and root may "
+                "have written the file, or may write to its folder, unless trust is True. Raises "
+                "OSError if the file cannot be read or is not such a file.",
+                [](const Arguments& a) {
+                  load_bundle(a.text(0), a.flag(1) ? Trust::anyone : Trust::own);
+                  return nb::none();
+                });
   functions.def(
       "record(path: str, /) -> None",
-      "From now on every program that the process makes is appended to the file, as text, "
-      "once: what `heddle warm FILE` compiles ahead. '' ends it. HEDDLE_RECORD does the "
-      "same from the start. Raises OSError where the file cannot be written or holds "
-      "something else.",
+      "Starts recording: each new program of the process is appended once to the file, as text. "
+      "`heddle warm FILE` compiles such a file ahead. '' stops recording. HEDDLE_RECORD starts it "
+      "with the process. Raises OSError if the file cannot be written or contains something else.",
       [](const Arguments& a) {
         record(a.text(0));
         return nb::none();
       });
   functions.def("statistics() -> dict[str, int | float]",
-                "What the process has done so far: traces, programs, compiled, evaluations, "
-                "auto_evaluations, kernels_launched, pending_ops, pinned_bytes; of the cache on "
-                "disk cache_hits, cache_misses, cache_ignored, cache_damaged, cache_evicted, "
+                "Counters of the process: traces, programs, compiled, evaluations, "
+                "auto_evaluations, kernels_launched, pending_ops, pinned_bytes; for the disk cache "
+                "cache_hits, cache_misses, cache_ignored, cache_damaged, cache_evicted, "
                 "cache_bytes_read, cache_bytes_written; compiler_runs, modules_loaded, "
-                "compile_milliseconds, load_milliseconds. HEDDLE_STATISTICS=1 tells at exit.",
+                "compile_milliseconds, load_milliseconds. HEDDLE_STATISTICS=1 prints them at exit.",
                 [](const Arguments&) {
                   const Statistics s = statistics();
                   nb::dict result;
@@ -136,7 +139,8 @@ void bind_settings(Functions& functions) {
   functions.def(
       "set_printoptions(precision: int | None = None, threshold: int | None = None, edgeitems: "
       "int | None = None, linewidth: int | None = None, suppress: bool | None = None) -> None",
-      "How arrays print; what is None stays: numpy.set_printoptions.", [](const Arguments& a) {
+      "Sets how arrays are printed; None leaves an option unchanged: numpy.set_printoptions.",
+      [](const Arguments& a) {
         PrintOptions options = print_options();
         options.precision = static_cast<int>(a.optional_integer(0).value_or(options.precision));
         options.threshold = a.optional_integer(1).value_or(options.threshold);
@@ -146,7 +150,8 @@ void bind_settings(Functions& functions) {
         set_print_options(options);
         return nb::none();
       });
-  functions.def("get_printoptions() -> dict", "How arrays print: numpy.get_printoptions.",
+  functions.def("get_printoptions() -> dict",
+                "A dict of the options for printing arrays: numpy.get_printoptions.",
                 [](const Arguments& /*none*/) {
                   const PrintOptions options = print_options();
                   nb::dict result;
@@ -158,7 +163,7 @@ void bind_settings(Functions& functions) {
                   return nb::object(result);
                 });
   functions.def("_set_package_folder(folder: str, /) -> None",
-                "Says where the package's own Python files are, which are no user's line.",
+                "Sets the folder of the package's own Python files, which user locations skip.",
                 [](const Arguments& a) {
                   set_package_folder(a.text(0));
                   return nb::none();

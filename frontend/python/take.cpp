@@ -21,24 +21,24 @@ void bind_take(Functions& functions) {
       "take(a: Array, indices: Operand, axis: int | None = None, out: Array | None = None, mode: "
       "str "
       "= \"raise\") -> Array",
-      "The elements at `indices` along an axis, of the flattened array without one: numpy.take. An "
-      "index outside reads the nearest element under \"raise\". Raises IndexError, TypeError.",
+      "The elements at `indices` along an axis; of the flattened array if axis is None: "
+      "numpy.take. With mode 'raise', an index out of range reads the nearest element. Raises "
+      "IndexError, TypeError.",
       [](const Arguments& a) {
         return take(a.operand(0), a.operand(1), a.optional_integer(2), a.text(4));
       });
-  functions.def(
-      "take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array",
-      "arr at indices along one axis, elementwise along all others: numpy.take_along_axis. Raises "
-      "ValueError unless the ranks are equal.",
-      [](const Arguments& a) {
-        if (!a.is_none(2)) return take_along_axis(a.operand(0), a.operand(1), a.integer(2));
-        const Array flat = ravel(a.operand(0));
-        return take_along_axis({flat, a.where()}, a.operand(1), 0);
-      });
+  functions.def("take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array",
+                "The elements of arr at indices along one axis, at the same position along all "
+                "others: numpy.take_along_axis. Raises ValueError unless the ranks are equal.",
+                [](const Arguments& a) {
+                  if (!a.is_none(2))
+                    return take_along_axis(a.operand(0), a.operand(1), a.integer(2));
+                  const Array flat = ravel(a.operand(0));
+                  return take_along_axis({flat, a.where()}, a.operand(1), 0);
+                });
   functions.def("put(a: Array, ind: Operand, v: Operand, mode: str = \"raise\") -> None",
-                "Writes v, which repeats, at the places ind of the flattened array: numpy.put. An "
-                "index outside "
-                "writes nothing under \"raise\".",
+                "Writes v, repeated as needed, to the elements `ind` of the flattened array: "
+                "numpy.put. With mode 'raise', an index out of range writes nothing.",
                 [](const Arguments& a) {
                   Array result = a.array(0);
                   put(result, a.operand(1), a.operand(2), a.text(3));
@@ -47,7 +47,7 @@ void bind_take(Functions& functions) {
                 });
   functions.def(
       "put_along_axis(arr: Array, indices: Array, values: Operand, axis: int | None) -> None",
-      "Writes values where take_along_axis would read: numpy.put_along_axis.",
+      "Writes values to the elements that take_along_axis would read: numpy.put_along_axis.",
       [](const Arguments& a) {
         const Array before = a.array(0);
         Array result = a.is_none(3) ? before.ravel(a.where()) : before;
@@ -58,32 +58,37 @@ void bind_take(Functions& functions) {
       });
   functions.def_with_method(
       "nonzero(a: Array) -> tuple[Array, ...]",
-      "Where a is not 0, for each axis: numpy.nonzero. Evaluates and waits; raises TraceError in a "
-      "traced function.",
+      "The indices of the elements that are not 0, one int64 Array for each axis: numpy.nonzero. "
+      "Evaluates and waits. Raises TraceError inside a trace.",
       [](const Arguments& a) { return tuple_of(nonzero(a.operand(0))); });
   functions.def("flatnonzero(a: Array) -> Array",
-                "Where the flattened array is not 0: numpy.flatnonzero. Evaluates and waits.",
+                "The indices of the elements of the flattened array that are not 0, as int64: "
+                "numpy.flatnonzero. Evaluates and waits.",
                 [](const Arguments& a) { return flatnonzero(a.operand(0)); });
   functions.def("argwhere(a: Array) -> Array",
-                "The indices of what is not 0, a row each: numpy.argwhere. Evaluates and waits.",
+                "The indices of the elements that are not 0, one row for each, as int64: "
+                "numpy.argwhere. Evaluates and waits.",
                 [](const Arguments& a) { return argwhere(a.operand(0)); });
   functions.def(
       "compress(condition: Array, a: Array, axis: int | None = None, out: Array | None = None) -> "
       "Array",
-      "The slices whose condition holds: numpy.compress. Evaluates and waits.",
+      "The slices along an axis for which the condition is true; elements of the flattened array "
+      "if axis is None: numpy.compress. Evaluates and waits.",
       [](const Arguments& a) {
         return compress(a.operand(0), a.operand(1), a.optional_integer(2));
       });
-  functions.def(
-      "trim_zeros(filt: Array, trim: str = 'fb', axis: Axis = None) -> Array",
-      "A view of the array without the slices that are all 0 at the front (\"f\") and at the back "
-      "(\"b\") of axes: numpy.trim_zeros. Evaluates and waits; raises TraceError in a traced "
-      "function, ValueError for another `trim`.\n\nExample: hd.trim_zeros(x, \"b\")",
-      [](const Arguments& a) {
-        return a.object(0).view_of(trim_zeros(a.operand(0), a.text(1), a.axes(2)), a.where());
-      });
+  functions.def("trim_zeros(filt: Array, trim: str = 'fb', axis: Axis = None) -> Array",
+                "A view of the array without the slices of zeros at the front ('f') and the back "
+                "('b') of axes: numpy.trim_zeros. Evaluates and waits. Raises TraceError inside a "
+                "trace, ValueError for another `trim`.\n\n"
+                "Example: hd.trim_zeros(x, 'b')",
+                [](const Arguments& a) {
+                  return a.object(0).view_of(trim_zeros(a.operand(0), a.text(1), a.axes(2)),
+                                             a.where());
+                });
   functions.def("extract(condition: Array, arr: Array) -> Array",
-                "The elements where the condition holds: numpy.extract. Evaluates and waits.",
+                "The elements where the condition is true, as a 1-d array: numpy.extract. "
+                "Evaluates and waits.",
                 [](const Arguments& a) { return extract(a.operand(0), a.operand(1)); });
 }
 

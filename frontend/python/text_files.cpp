@@ -50,12 +50,12 @@ void check_encoding(const Arguments& a, std::size_t i) {
   const std::string name = a.text(i);
   if (name == "utf-8" || name == "utf8" || name == "ascii" || name == "latin1" || name == "bytes")
     return;
-  raise(PyExc_ValueError, fmt::format("text in {} is not read or written; it is UTF-8", name));
+  raise(PyExc_ValueError, fmt::format("the encoding {} is not supported; text is UTF-8", name));
 }
 
 LoadTextOptions options_of(const Arguments& a) {
   if (!a.is_none(4))
-    raise(PyExc_TypeError, "loadtxt: takes no converters; numpy.loadtxt and asarray do that");
+    raise(PyExc_TypeError, "loadtxt: converters are not supported; use numpy.loadtxt and asarray");
   check_encoding(a, 9);
   LoadTextOptions options;
   options.dtype = a.dtype(1, DType::f64);
@@ -93,11 +93,11 @@ SaveTextOptions saving_of(const Arguments& a, std::size_t columns) {
     options.formats = {a.text(2)};
   } else {
     if (!PyTuple_Check(a[2].ptr()) && !PyList_Check(a[2].ptr()))
-      raise(PyExc_ValueError, "savetxt: fmt is a string or a list of them");
+      raise(PyExc_ValueError, "savetxt: fmt must be a string or a list of strings");
     options.formats.clear();
     for (nb::handle each : nb::borrow<nb::object>(a[2])) options.formats.push_back(bytes_of(each));
     if (options.formats.size() != columns) {
-      raise(PyExc_ValueError, fmt::format("savetxt: there are {} formats for {} columns",
+      raise(PyExc_ValueError, fmt::format("savetxt: fmt has {} formats for {} columns",
                                           options.formats.size(), columns));
     }
   }
@@ -114,7 +114,7 @@ std::string encoded(const Arguments& a, std::size_t i, std::string text) {
   const bool others = std::any_of(text.begin(), text.end(), [](char c) { return c < 0; });
   if (!others || a.is_none(i) || a.text(i).starts_with("utf")) return text;
   raise(PyExc_ValueError,
-        fmt::format("savetxt: text beyond ASCII is written as utf-8, not {}", a.text(i)));
+        fmt::format("savetxt: non-ASCII text can only be written as utf-8, not {}", a.text(i)));
 }
 
 /// Writes text to a file object that accepts str, or else bytes.
@@ -153,19 +153,20 @@ void bind_text_files(Functions& functions) {
       "= '#', delimiter: str | None = None, converters: None = None, skiprows: int = 0, usecols: "
       "int | Sequence[int] | None = None, unpack: bool = False, ndmin: int = 0, encoding: str | "
       "None = None, max_rows: int | None = None, *, quotechar: str | None = None) -> Array",
-      "Rows of numbers from a file of text, its path, or its lines: numpy.loadtxt. Paths that end "
-      "in .gz, .bz2 or .xz are decompressed. Raises FileError, and ValueError with line and field "
-      "for what is no number of the dtype and for rows of different length.\n\nExample: "
-      "hd.loadtxt('points.csv', delimiter=',', skiprows=1)",
+      "An array of the numbers in a text file, one row for each line: numpy.loadtxt. fname is a "
+      "path, an open file, or a sequence of lines. Paths that end in .gz, .bz2 or .xz are "
+      "decompressed. Raises FileError, and ValueError, with line and field, for text that is not a "
+      "number of the dtype and for rows of different lengths.\n\n"
+      "Example: hd.loadtxt('points.csv', delimiter=',', skiprows=1)",
       [](const Arguments& a) { return loaded(a); });
   functions.def(
       "savetxt(fname: Any, X: Array, fmt: str | Sequence[str] = '%.18e', delimiter: str = ' ', "
       "newline: str = '\\n', header: str = '', footer: str = '', comments: str = '# ', encoding: "
       "str | None = None) -> None",
-      "Writes a vector or a matrix as text to a path, whole or not at all, or to a file: "
-      "numpy.savetxt. Paths that end in .gz, .bz2 or .xz are compressed. Raises ShapeError for "
-      "other arrays, ValueError for formats that do not fit, FileError.\n\nExample: "
-      "hd.savetxt('points.csv', x, fmt='%.6g', delimiter=',')",
+      "Writes a vector or a matrix as text to a path or an open file: numpy.savetxt. A failed call "
+      "leaves no partial file. Paths that end in .gz, .bz2 or .xz are compressed. Raises "
+      "ShapeError for other arrays, ValueError for formats that do not fit, FileError.\n\n"
+      "Example: hd.savetxt('points.csv', x, fmt='%.6g', delimiter=',')",
       [](const Arguments& a) {
         saved(a);
         return nb::none();

@@ -93,16 +93,16 @@ void bind_ufunc_type(nb::module_& module) {
       property("nargs", "Number of operands and results.",
                [](const Function& f) { return nb::int_(f.ufunc->inputs + f.ufunc->outputs); }),
       property("types",
-               "The dtypes that it computes in, as NumPy writes them: 'dd->d'. bfloat16, "
-               "which has no code, is not listed.",
+               "The supported dtypes, in NumPy's notation such as 'dd->d'. bfloat16, which has no "
+               "code, is not listed.",
                [](const Function& f) { return types_of(f); }),
       property("ntypes", "Length of `types`.",
                [](const Function& f) { return nb::int_(nb::len(types_of(f))); }),
-      property("identity", "What reductions start from; None where there is nothing.",
+      property("identity", "The start value of reductions; None if there is none.",
                [](const Function& f) { return nb::borrow(f.ufunc->identity); }),
       property("__doc__", nullptr,
                [](const Function& f) { return nb::str(f.documentation.c_str()); }),
-      property("signature", "None: it works elementwise.",
+      property("signature", "None, since the function is elementwise.",
                [](const Function&) { return nb::none(); }),
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_getset, properties},

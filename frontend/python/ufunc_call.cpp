@@ -70,7 +70,7 @@ class Call {
     throw Error(frontend::at(name() + ": " + message, where_));
   }
   [[noreturn]] void no_loop() const {
-    fail<DTypeError>("there is no loop of the dtypes that `dtype` or `signature` asks for");
+    fail<DTypeError>("no implementation for the dtypes in `dtype` or `signature`");
   }
 
   /// Reads `out`: the first `placed` by position, or all by keyword, as an Array or a tuple.
@@ -111,7 +111,7 @@ class Call {
     const nb::handle given = option(Option::signature);
     if (!option(Option::dtype).is_none()) {
       if (!given.is_none()) {
-        raise(PyExc_TypeError, name() + ": give `dtype` or `signature`, not both");
+        raise(PyExc_TypeError, name() + ": pass `dtype` or `signature`, not both");
       }
       std::fill(asked_.begin() + ufunc_.inputs, asked_.end(), to_dtype(option(Option::dtype)));
     } else if (nb::isinstance<nb::str>(given)) {
@@ -137,10 +137,9 @@ class Call {
   }
 
   [[noreturn]] void bad_signature() const {
-    raise(PyExc_ValueError,
-          fmt::format("{}: a signature is a string of {} dtype codes, '->' and {} more, or a tuple "
-                      "of as many dtypes",
-                      name(), inputs(), outputs()));
+    raise(PyExc_ValueError, fmt::format("{}: signature must be a string of {} dtype codes, '->' "
+                                        "and {} more, or a tuple of as many dtypes",
+                                        name(), inputs(), outputs()));
   }
 
   void check_order() const {
@@ -152,7 +151,7 @@ class Call {
     const std::string text = utf8_of(given);
     if (text.size() != 1 || std::string_view("CFAKcfak").find(text) == std::string_view::npos) {
       raise(PyExc_ValueError,
-            fmt::format("{}: order is 'C', 'F', 'A' or 'K', not '{}'", name(), text));
+            fmt::format("{}: order must be 'C', 'F', 'A' or 'K', not '{}'", name(), text));
     }
   }
 
@@ -263,7 +262,7 @@ class Call {
     }
     if (!is_boolean(mask.dtype())) {
       raise(PyExc_TypeError,
-            fmt::format("{}: `where` is of bool, not of {}", name(), numpy_name_of(mask.dtype())));
+            fmt::format("{}: `where` must be bool, not {}", name(), numpy_name_of(mask.dtype())));
     }
     if (target != nullptr) mask = broadcast_result(mask, value.shape());
     const Array other = target != nullptr ? target->read(where_) : zeros({}, value.dtype(), where_);

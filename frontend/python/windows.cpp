@@ -25,23 +25,27 @@ Array window_of(const Arguments& a) {
 void bind_windows(Functions& functions) {
   functions.give_variables(true);
   functions.def("i0(x: Operand) -> Array",
-                "The modified Bessel function of the first kind and order 0: numpy.i0. Raises "
-                "DTypeError for complex numbers.\n\nExample: hd.i0(x)",
+                "The modified Bessel function of the first kind and order 0, elementwise: "
+                "numpy.i0. Raises DTypeError for complex numbers.\n\n"
+                "Example: hd.i0(x)",
                 [](const Arguments& a) { return i0(a.operand(0)); });
   functions.give_variables(false);
-  functions.def("bartlett(M: int) -> Array", "A triangle of M points, from 0 to 0: numpy.bartlett.",
+  functions.def("bartlett(M: int) -> Array",
+                "The Bartlett (triangular) window of M points, as float64: numpy.bartlett.",
                 [](const Arguments& a) { return window_of<bartlett>(a); });
   functions.def("blackman(M: int) -> Array",
-                "The first three cosines, M points in float64: numpy.blackman.",
+                "The Blackman window of M points, as float64: numpy.blackman.",
                 [](const Arguments& a) { return window_of<blackman>(a); });
   functions.def("hamming(M: int) -> Array",
-                "A cosine from 0.08, M points in float64: numpy.hamming.",
+                "The Hamming window of M points, as float64: numpy.hamming.",
                 [](const Arguments& a) { return window_of<hamming>(a); });
-  functions.def("hanning(M: int) -> Array", "A cosine from 0, M points in float64: numpy.hanning.",
+  functions.def("hanning(M: int) -> Array",
+                "The Hann window of M points, as float64: numpy.hanning.",
                 [](const Arguments& a) { return window_of<hanning>(a); });
   functions.def("kaiser(M: int, beta: float) -> Array",
-                "A window by i0, M points in float64, the wider the smaller beta is: "
-                "numpy.kaiser.\n\nExample: hd.kaiser(51, 14.0)",
+                "The Kaiser window of M points, as float64; a smaller beta gives a wider window: "
+                "numpy.kaiser.\n\n"
+                "Example: hd.kaiser(51, 14.0)",
                 [](const Arguments& a) { return kaiser(points_of(a), a.operand(1)); });
 }
 

@@ -183,7 +183,7 @@ def test_explain_forms():
     page = lowered.explain(form="html")
     assert page.startswith("<!doctype html>") and kernel["name"] in page
     assert lowered.explain("sm_90", "dot").startswith('digraph "softmax" {')
-    with pytest.raises(ValueError, match="form is"):
+    with pytest.raises(ValueError, match="form must be"):
         lowered.explain(form="pdf")
 
 
