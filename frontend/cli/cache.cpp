@@ -42,7 +42,7 @@ cache::Store& open_store(const CacheOptions& wanted) {
   if (!wanted.directory.empty()) setenv("HEDDLE_CACHE_DIR", wanted.directory.c_str(), 1);
   auto& store = cache::Store::global();
   if (!store.options().enabled || store.options().directory.empty())
-    throw ValueError("there is no cache: give --cache DIR, and unset HEDDLE_CACHE=0");
+    throw ValueError("there is no cache: pass --cache DIR, and unset HEDDLE_CACHE=0");
   return store;
 }
 
@@ -161,7 +161,7 @@ int show(const CacheOptions& wanted) {
            !(holds && entry.kind == cache::PayloadKind::program);
   });
   if (found.size() != 1) {
-    throw ValueError(fmt::format("{} entries of {} begin with '{}'; `heddle cache ls` lists them",
+    throw ValueError(fmt::format("{} entries in {} start with '{}'; `heddle cache ls` lists them",
                                  found.size(), store.options().directory, wanted.argument));
   }
   const cache::ListedEntry& entry = found[0];
@@ -269,8 +269,8 @@ int verify(const CacheOptions& wanted) {
         shown({{"entries", count}, {"damaged", damaged}, {"ignored", ignored}, {"found", json}}));
   } else {
     fmt::print(
-        "{} entries, {} damaged, {}{} by another compiler (hits all the same; "
-        "HEDDLE_REBUILD=1 renews them)\n",
+        "{} entries, {} damaged, {}{} built by another compiler (still usable; HEDDLE_REBUILD=1 "
+        "renews them)\n",
         count, damaged, ignored > 0 ? fmt::format("{} ignored, ", ignored) : "", others);
   }
   return damaged > deleted ? 1 : 0;
@@ -289,7 +289,7 @@ int remove_entries(const std::vector<cache::ListedEntry>& entries,
 int prune(const CacheOptions& wanted) {
   cache::Store& store = open_store(wanted);
   if (wanted.days < 0 && wanted.size.empty())
-    throw ValueError("prune: give --size, --unused, or both");
+    throw ValueError("prune: pass --size, --unused, or both");
   std::uint64_t gone = 0;
   if (wanted.days >= 0) {
     const auto limit = std::chrono::system_clock::now() -
@@ -302,7 +302,9 @@ int prune(const CacheOptions& wanted) {
   }
   if (!wanted.size.empty()) {
     const auto bytes = ir::parse_byte_size(wanted.size);
-    if (!bytes) throw ValueError(fmt::format("--size {}: bytes such as 512M", wanted.size));
+    if (!bytes)
+      throw ValueError(
+          fmt::format("--size {}: write a number of bytes, for instance 512M", wanted.size));
     gone += store.shrink(*bytes);
   }
   fmt::print("{} entries removed\n", gone);
@@ -326,7 +328,7 @@ int export_programs(const CacheOptions& wanted) {
       entries.push_back(cache::encode(*whole));
   }
   if (entries.empty())
-    throw ValueError(fmt::format("{} holds no programs to export", store.options().directory));
+    throw ValueError(fmt::format("{} contains no programs to export", store.options().directory));
   cache::write_shipped(wanted.argument, cache::encode_bundle(entries), wanted.mode);
   fmt::print("{} programs in {}\n", entries.size(), wanted.argument);
   return 0;
@@ -352,9 +354,11 @@ int import_programs(const CacheOptions& wanted) {
 
 void add_cache(CLI::App& app, Action& action) {
   const auto wanted = std::make_shared<CacheOptions>();
-  CLI::App* cache = app.add_subcommand("cache", "Look into a cache directory, and clean it");
+  CLI::App* cache = app.add_subcommand("cache", "Inspect and clean a cache directory");
   cache->require_subcommand(1);
-  cache->add_option("--cache", wanted->directory, "The directory; by default the one programs use")
+  cache
+      ->add_option("--cache", wanted->directory,
+                   "The cache directory; by default the one that programs use")
       ->type_name("DIR");
   const auto add = [&](const char* name, const char* what, int (*run)(const CacheOptions&)) {
     CLI::App* verb = cache->add_subcommand(name, what);
@@ -363,37 +367,40 @@ void add_cache(CLI::App& app, Action& action) {
     return verb;
   };
   const auto with_json = [&](CLI::App* verb) {
-    verb->add_flag("--json", wanted->json, "Report as JSON");
+    verb->add_flag("--json", wanted->json, "Print JSON");
     return verb;
   };
-  with_json(add("ls", "The entries, those used last first", list));
-  with_json(add("show", "One entry: its key and what built it", show))
-      ->add_option("hash", wanted->argument, "How its hash begins")
+  with_json(add("ls", "List the entries, most recently used first", list));
+  with_json(add("show", "Print one entry: its key and what built it", show))
+      ->add_option("hash", wanted->argument, "The first digits of the entry's hash")
       ->required();
-  with_json(add("stats", "How many entries of what kinds and sizes", stats));
-  with_json(add("verify", "Checks every entry; exit status 1 where a damaged one remains", verify))
-      ->add_flag("--delete", wanted->delete_bad, "Delete what is damaged");
-  CLI::App* pruned = add("prune", "Removes the entries that were used longest ago", prune);
-  pruned->add_option("--size", wanted->size, "Until so many bytes are left")->type_name("BYTES");
-  pruned->add_option("--unused", wanted->days, "Those not used for so many days")
+  with_json(add("stats", "Print the number and size of entries of each kind", stats));
+  with_json(add("verify", "Check every entry; exit status 1 if a damaged one remains", verify))
+      ->add_flag("--delete", wanted->delete_bad, "Delete damaged entries");
+  CLI::App* pruned = add("prune", "Remove the least recently used entries", prune);
+  pruned->add_option("--size", wanted->size, "Remove entries until at most BYTES are used")
+      ->type_name("BYTES");
+  pruned->add_option("--unused", wanted->days, "Remove entries not used for DAYS days")
       ->check(CLI::NonNegativeNumber)
       ->type_name("DAYS");
-  add("clear", "Removes all entries", clear);
-  CLI::App* exported = add(
-      "export",
-      "Writes the programs into one file, which hd::load_bundle runs from. It holds native code: "
-      "who may write to the file decides what its users run. HEDDLE_CACHE_KEY signs it.",
-      export_programs);
+  add("clear", "Remove all entries", clear);
+  CLI::App* exported =
+      add("export",
+          "Write all programs to one file for hd::load_bundle. The file contains native code: "
+          "whoever may write to it decides what its users run. HEDDLE_CACHE_KEY signs it.",
+          export_programs);
   exported->add_option("file", wanted->argument, "The file")->required();
-  add_mode(*exported, wanted->mode, "What the file may be read by; 0644, everybody, by default");
-  CLI::App* imported = add(
-      "import",
-      "Adds the programs of such a file. It holds native code, which your programs then run with "
-      "your rights: import what you would run. A file that users besides you and root may have "
-      "written is refused, and with HEDDLE_CACHE_KEY set one that the key has not signed.",
-      import_programs);
+  add_mode(*exported, wanted->mode,
+           "Permission bits of the file; by default 0644, readable by everybody");
+  CLI::App* imported =
+      add("import",
+          "Add the programs of an exported file. It contains native code, which your programs then "
+          "run with your rights: import only files whose code you would run. A file that users "
+          "other than you and root may have written is refused, and with HEDDLE_CACHE_KEY set, a "
+          "file that is not signed with the key.",
+          import_programs);
   imported->add_option("file", wanted->argument, "The file")->required();
-  imported->add_flag("--trust", wanted->trust, "Also a file that other users may have written");
+  imported->add_flag("--trust", wanted->trust, "Accept a file that other users may have written");
 }
 
 }  // namespace heddle::cli

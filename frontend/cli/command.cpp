@@ -21,12 +21,12 @@ void Modes::add_to(CLI::App& verb) {
   verb.add_option("--disable", disabled, "Passes and kernel families to switch off")
       ->delimiter(',')
       ->type_name("NAMES");
-  verb.add_option("--donate", donated, "Parameters whose memory the program may write")
+  verb.add_option("--donate", donated, "Positions of parameters whose memory the program may reuse")
       ->delimiter(',')
       ->type_name("INDICES");
-  verb.add_flag("--strict", strict, "No contraction of a*b+c");
+  verb.add_flag("--strict", strict, "Do not contract a*b+c");
   verb.add_flag("--approximate", approximate,
-                "Division and square root within 2 ulp, fast exp and log");
+                "Allow division and square root within 2 ulp, and fast exp and log");
 }
 
 runtime::CompileOptions Modes::options(const ir::Graph& graph) const {
@@ -58,8 +58,8 @@ void add_mode(CLI::App& verb, unsigned& mode, const char* what) {
     if (error != std::errc() || end != last || value > 0777 || (value & 0400) == 0 ||
         (value & 0022) != 0)
       throw CLI::ValidationError(
-          fmt::format("--mode {}: octal digits such as 0644 or 0600, that let you read "
-                      "and nobody else write",
+          fmt::format("--mode {}: write octal digits such as 0644 or 0600, which let you read the "
+                      "file and nobody else write it",
                       text));
     mode = value;
   };

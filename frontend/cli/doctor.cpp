@@ -36,11 +36,10 @@ Finding cache_finding() try {
   const runtime::cache::StoreOptions& options = store.options();
   if (!options.enabled) {
     return missing("cache", "off (HEDDLE_CACHE=0)",
-                   "Every process compiles anew. Unset HEDDLE_CACHE.");
+                   "Every process compiles again. Unset HEDDLE_CACHE.");
   }
   if (options.directory.empty()) {
-    return missing("cache", "no directory is known",
-                   "Set HEDDLE_CACHE_DIR, XDG_CACHE_HOME or HOME.");
+    return missing("cache", "no cache directory", "Set HEDDLE_CACHE_DIR, XDG_CACHE_HOME or HOME.");
   }
   std::uint64_t bytes = 0;
   const std::vector<runtime::cache::ListedEntry> entries = store.list();
@@ -51,8 +50,8 @@ Finding cache_finding() try {
       options.signer != nullptr ? ", signed by HEDDLE_CACHE_KEY" : "");
   Finding finding;
   if (!can_be_written(options.directory)) {
-    finding = missing("cache", state + ", and it cannot be written",
-                      "What is there is used, and nothing is added. Set HEDDLE_CACHE_DIR to a "
+    finding = missing("cache", state + ", not writable",
+                      "Existing entries are used, but none are added. Set HEDDLE_CACHE_DIR to a "
                       "directory of your own.");
   }
   finding.name = "cache";
@@ -66,7 +65,7 @@ Finding cache_finding() try {
   return finding;
 } catch (const TrustError& error) {
   return missing("cache", error.what(),
-                 "Nothing is read or written. Mend or unset HEDDLE_CACHE_KEY.");
+                 "The cache is neither read nor written. Correct or unset HEDDLE_CACHE_KEY.");
 }
 
 Finding default_device_finding() {
@@ -90,7 +89,7 @@ std::vector<Finding> examine() {
       findings.push_back(std::move(finding));
     if (!first) continue;
     findings.push_back(runtime::built_in_finding(
-        "libzip", frontend::reads_npz(), ".npz files are a FileError. Build with libzip-dev."));
+        "libzip", frontend::reads_npz(), ".npz files raise a FileError. Build with libzip-dev."));
   }
   findings.push_back(cache_finding());
   findings.push_back(default_device_finding());
@@ -141,8 +140,8 @@ int doctor(bool as_json) {
 void add_doctor(CLI::App& app, Action& action) {
   const auto as_json = std::make_shared<bool>(false);
   CLI::App* verb = app.add_subcommand(
-      "doctor", "Say what Heddle finds on this machine, and what to do about what it does not");
-  verb->add_flag("--json", *as_json, "Report as JSON");
+      "doctor", "Report what Heddle finds on this machine, and how to fix what is missing");
+  verb->add_flag("--json", *as_json, "Print JSON");
   verb->callback([&action, as_json] { action = [as_json] { return doctor(*as_json); }; });
 }
 

@@ -47,7 +47,7 @@ passes::Report report_of(const ExplainOptions& wanted, const ir::Graph& graph) {
 
 int explain(const ExplainOptions& wanted) {
   if (!wanted.run && (!wanted.inputs.given.empty() || wanted.inputs.seed))
-    throw ValueError("inputs are for explain --run, which runs the program");
+    throw ValueError("inputs are only used by explain --run, which runs the program");
   const ir::Graph graph = read_program(wanted.program);
   const passes::Report report = report_of(wanted, graph);
   if (!wanted.html.empty()) write_text(wanted.html, codegen::to_html(report));
@@ -67,38 +67,40 @@ int explain(const ExplainOptions& wanted) {
 
 void add_explain(CLI::App& app, Action& action) {
   const auto wanted = std::make_shared<ExplainOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "explain",
-      "Show what becomes of a program: passes, groups, cuts and why, kernels, memory, bytes moved");
+  CLI::App* verb = app.add_subcommand("explain",
+                                      "Explain a program: passes, groups, fusion barriers with "
+                                      "reasons, kernels, memory, bytes moved");
   verb->add_option("program", wanted->program, "A graph in text form; - is standard input")
       ->required()
       ->type_name("PROGRAM.hd");
-  verb->add_option("inputs", wanted->inputs.given,
-                   "With --run: a .npy file an array, a number a scalar parameter, in order")
+  verb->add_option(
+          "inputs", wanted->inputs.given,
+          "With --run: inputs in order, a .npy file for an array, a number for a scalar parameter")
       ->type_name("INPUTS");
   CLI::Option* const target =
-      verb->add_option(
-              "--target", wanted->target,
-              "What to plan for: sm_90, sm_90:h200, x86-64-v3 ..., or a target's full text; by "
-              "default the device at hand")
+      verb->add_option("--target", wanted->target,
+                       "The target: sm_90, sm_90:h200, x86-64-v3 ..., or a target's full text; by "
+                       "default this machine's device")
           ->type_name("TARGET");
   CLI::Option* const json = verb->add_flag("--json", wanted->json, "Print one JSON object");
   verb->add_flag("--dot", wanted->dot, "Print the graph after the passes for Graphviz")
       ->excludes(json);
-  verb->add_option("--html", wanted->html, "Write a page that needs no network, and say its name")
+  verb->add_option("--html", wanted->html,
+                   "Write an HTML page that needs no network, and print its name")
       ->type_name("FILE");
   verb->add_flag("--run", wanted->run,
-                 "Run it on the device at hand too, and show how long each step takes")
+                 "Also run the program on this machine's device, and show how long each step takes")
       ->excludes(target);
-  verb->add_option("--repeat", wanted->repeat, "Runs that --run takes the median of; 20 by default")
+  verb->add_option("--repeat", wanted->repeat,
+                   "Number of runs for --run, which reports the median; 20 by default")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   verb->add_option("--random", wanted->inputs.seed,
-                   "Inputs that are not given are random: floats in [0, 1), integers in [0, 100)")
+                   "Fill missing inputs with random numbers from this seed: floats in [0, 1), "
+                   "integers in [0, 100)")
       ->type_name("SEED");
-  verb->add_option(
-          "--size", wanted->inputs.sizes,
-          "What symbols are: numbers beside expressions, and extents of random inputs: n=1000")
+  verb->add_option("--size", wanted->inputs.sizes,
+                   "Values of symbols, used in expressions and as extents of random inputs: n=1000")
       ->delimiter(',')
       ->type_name("NAME=EXTENT");
   wanted->modes.add_to(*verb);

@@ -49,10 +49,11 @@ class Arguments {
     const std::size_t count = graph_.parameters().size();
     const std::size_t given = options_.given.size();
     if (given > count) {
-      throw ValueError(fmt::format("{} inputs are given, and the program takes {}", given, count));
+      throw ValueError(
+          fmt::format("{} inputs are given, but the program expects {}", given, count));
     }
     if (given < count && !options_.seed) {
-      throw ValueError(fmt::format("{} is not given: add a .npy file, or --random SEED",
+      throw ValueError(fmt::format("{} is missing: add a .npy file, or --random SEED",
                                    parameter_text(graph_, given)));
     }
     std::vector<runtime::Argument> arguments;
@@ -68,8 +69,8 @@ class Arguments {
     if (graph_.attributes(parameter).scalar) {
       const auto bits = ir::parse_literal(graph_.dtype(parameter), text);
       if (bits) return runtime::ScalarArgument{graph_.dtype(parameter), *bits};
-      throw ValueError(
-          fmt::format("'{}' is no value for {}, a scalar", text, parameter_text(graph_, index)));
+      throw ValueError(fmt::format("'{}' is not a value for the scalar {}", text,
+                                   parameter_text(graph_, index)));
     }
     const Array array = load(text, SourceLocation());
     const runtime::DeviceArray& value = frontend::Access::raw(array)->value;
@@ -96,7 +97,7 @@ class Arguments {
     extent.collect_symbols(symbols);
     for (const ir::SymbolId symbol : symbols) {
       if (is_bound(symbol)) continue;
-      throw ValueError(fmt::format("{} has an extent that is not known: add --size {}=EXTENT",
+      throw ValueError(fmt::format("{} has an unknown extent: add --size {}=EXTENT",
                                    parameter_text(graph_, index), symbol_name(symbol)));
     }
     return extent.evaluate(bindings_);
@@ -105,7 +106,7 @@ class Arguments {
   std::int64_t count_of(std::size_t index, const ir::Type& type) const {
     for (const ir::Dim extent : type.shape) {
       if (extent.constant() >= 0) continue;
-      throw ShapeError(fmt::format("{} would be {}: give --size other values",
+      throw ShapeError(fmt::format("{} would be {}: pass other values to --size",
                                    parameter_text(graph_, index), to_string(type)));
     }
     static_cast<void>(byte_count(type));  // throws if the bytes do not fit 64 bits

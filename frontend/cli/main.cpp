@@ -37,8 +37,7 @@ void end_on_interrupt() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Heddle, an array compiler: programs in text form, shown, run and compiled.",
-               "heddle");
+  CLI::App app("Heddle, an array compiler: show, run and compile programs in text form.", "heddle");
   app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
@@ -73,7 +72,7 @@ int main(int argc, char** argv) {
   } catch (const heddle::runtime::Interrupted&) {
     return interrupted;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "heddle: there is no memory for that\n");
+    fmt::print(stderr, "heddle: out of memory\n");
   } catch (const std::exception& error) {
     fmt::print(stderr, "heddle: {}\n", error.what());
   }

@@ -147,28 +147,31 @@ void add_run(CLI::App& app, Action& action) {
       ->required()
       ->type_name("PROGRAM.hd");
   verb->add_option("inputs", wanted->inputs.given,
-                   "A .npy file an array, a number a scalar parameter, in order")
+                   "Inputs in order: a .npy file for an array, a number for a scalar parameter")
       ->type_name("INPUTS");
-  verb->add_option("--out", wanted->out, "Save the outputs there as output0.npy, output1.npy ...")
+  verb->add_option("--out", wanted->out,
+                   "Save the outputs in this directory as output0.npy, output1.npy ...")
       ->type_name("DIR");
   verb->add_option("--device", wanted->device,
                    "cpu or cuda:N; by default HEDDLE_DEVICE, else a GPU, else cpu")
       ->type_name("DEVICE");
   verb->add_option("--random", wanted->inputs.seed,
-                   "Inputs that are not given are random: floats in [0, 1), integers in [0, 100)")
+                   "Fill missing inputs with random numbers from this seed: floats in [0, 1), "
+                   "integers in [0, 100)")
       ->type_name("SEED");
   verb->add_option("--size", wanted->inputs.sizes, "Extents of random inputs, for instance n=1000")
       ->delimiter(',')
       ->type_name("NAME=EXTENT");
-  verb->add_option("--repeat", wanted->repeat, "Run N times more, and say how long a run takes")
+  verb->add_option("--repeat", wanted->repeat, "Run N more times, and print how long a run takes")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   verb->add_flag("--profile", wanted->profile,
-                 "Say where the time goes: compiling, launching, and each kernel on its device");
+                 "Print where the time goes: compiling, launching, and each kernel on its device");
   verb->add_option("--trace", wanted->trace,
-                   "Save what a profile collects for chrome://tracing and ui.perfetto.dev")
+                   "Save the profile for chrome://tracing and ui.perfetto.dev")
       ->type_name("FILE.json");
-  verb->add_flag("--json", wanted->json, "Print device, kernels and times as JSON, and no outputs");
+  verb->add_flag("--json", wanted->json,
+                 "Print device, kernels and times as JSON, without the outputs");
   wanted->modes.add_to(*verb);
   verb->callback([&action, wanted] { action = [wanted] { return run(*wanted); }; });
 }

@@ -35,7 +35,7 @@ ir::Graph graph_after(const ir::Graph& graph, const ShowOptions& shown) {
   if (wanted) return *std::move(wanted);
   std::vector<std::string_view> names;
   for (const passes::GraphPass& pass : passes::graph_passes()) names.push_back(pass.name);
-  throw ValueError(fmt::format("there is no pass '{}': the passes are, in order, {}", shown.after,
+  throw ValueError(fmt::format("there is no pass '{}'; the passes are, in order, {}", shown.after,
                                fmt::join(names, ", ")));
 }
 
@@ -45,10 +45,9 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* description,
   verb->add_option("program", shown->program, "A graph in text form; - is standard input")
       ->required()
       ->type_name("PROGRAM.hd");
-  verb->add_option(
-          "--target", shown->target,
-          "What to plan for: sm_90, sm_90:h200, x86-64-v3 ..., or a target's full text; by "
-          "default the device at hand")
+  verb->add_option("--target", shown->target,
+                   "The target: sm_90, sm_90:h200, x86-64-v3 ..., or a target's full text; by "
+                   "default this machine's device")
       ->type_name("TARGET");
   shown->modes.add_to(*verb);
   return verb;
@@ -58,8 +57,8 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* description,
 
 void add_show_verbs(CLI::App& app, Action& action) {
   const auto ir = std::make_shared<ShowOptions>();
-  CLI::App* verb = add_verb(app, "ir", "Print the graph, as it is or after a pass", ir);
-  verb->add_option("--after", ir->after, "The pass to print the graph after")->type_name("PASS");
+  CLI::App* verb = add_verb(app, "ir", "Print the graph, unchanged or after a pass", ir);
+  verb->add_option("--after", ir->after, "Print the graph after this pass")->type_name("PASS");
   verb->callback([&action, ir] {
     action = [ir] {
       const ir::Graph graph = read_program(ir->program);
@@ -69,7 +68,7 @@ void add_show_verbs(CLI::App& app, Action& action) {
   });
 
   const auto cuda = std::make_shared<ShowOptions>();
-  verb = add_verb(app, "cuda", "Print the generated CUDA C++; with a host target, the host's C++",
+  verb = add_verb(app, "cuda", "Print the generated CUDA C++, or for a host target the host C++",
                   cuda);
   verb->callback([&action, cuda] {
     action = [cuda] {

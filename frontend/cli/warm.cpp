@@ -74,8 +74,8 @@ void compile(Task& task) {
     task.compiled.push_back(runtime::warm(task.wanted->graph, task.wanted->options, target));
     if (is_kept(task, target)) continue;
     throw FileError(
-        fmt::format("it was compiled, but the cache in {} does not keep it: see that the directory "
-                    "can be written and that HEDDLE_CACHE_SIZE suffices",
+        fmt::format("it was compiled, but the cache in {} does not keep it; check that the "
+                    "directory is writable and HEDDLE_CACHE_SIZE is large enough",
                     cache::Store::global().options().directory));
   }
 }
@@ -102,7 +102,8 @@ std::vector<std::pair<std::string, runtime::RecordedProgram>> programs_in(const 
     return programs;
   }
   if (!modes.are_usual())
-    throw ValueError(fmt::format("{} says its programs' modes itself; give none", path));
+    throw ValueError(fmt::format(
+        "{} is a recording, which contains the modes of its programs; do not pass modes", path));
   for (runtime::RecordedProgram& program : runtime::parse_recording(text, kept_name(path)))
     programs.push_back({fmt::format("{}:{}", path, program.graph.name), std::move(program)});
   return programs;
@@ -173,7 +174,7 @@ void report_plan(const std::vector<Task>& tasks, bool as_json) {
       const bool kept = is_kept(task, ir::parse_target(target));
       json.push_back({{"program", task.program}, {"target", target}, {"kept", kept}});
       if (!as_json)
-        fmt::print("{}  {}: {}\n", task.program, target, kept ? "is there" : "would be compiled");
+        fmt::print("{}  {}: {}\n", task.program, target, kept ? "cached" : "would be compiled");
     }
   }
   const std::string& directory = cache::Store::global().options().directory;
@@ -190,7 +191,7 @@ int warm(const WarmOptions& wanted) {
   }
   auto& store = cache::Store::global();
   if (!store.options().enabled || store.options().directory.empty()) {
-    throw ValueError("there is no cache to fill: give --cache DIR, and unset HEDDLE_CACHE=0");
+    throw ValueError("there is no cache to fill: pass --cache DIR, and unset HEDDLE_CACHE=0");
   }
   // A separate folder is meant to be shipped; the cache that programs use stays private.
   const unsigned usual = wanted.cache.empty() ? 0600 : cache::shipped_mode;
@@ -210,30 +211,32 @@ void add_warm(CLI::App& app, Action& action) {
   const auto wanted = std::make_shared<WarmOptions>();
   CLI::App* verb = app.add_subcommand(
       "warm",
-      "Compile programs into a cache directory, for machines that need not be here. A machine runs "
-      "from it, without compiling, when its target is one of those named; 'heddle doctor' there "
-      "prints it. Entries hold native code: who may write to the directory decides what its users "
-      "run. HEDDLE_CACHE_KEY signs them.");
+      "Compile programs into a cache directory, also for other machines. A machine runs from the "
+      "cache, without compiling, if its target is one of the given ones; 'heddle doctor' there "
+      "prints it. Entries contain native code: whoever may write to the directory decides what its "
+      "users run. HEDDLE_CACHE_KEY signs them.");
   verb->add_option("programs", wanted->programs,
                    "Graphs in text form, and recordings (HEDDLE_RECORD, hd::record)")
       ->required()
       ->type_name("FILES");
-  verb->add_option(
-          "--arch", wanted->architectures,
-          "Targets: sm_90 is every built-in board of that architecture, sm_90:h200 is one, "
-          "x86-64-v3 is the CPU; or a target's full text")
+  verb->add_option("--arch", wanted->architectures,
+                   "Targets: sm_90 for every built-in board of that architecture, sm_90:h200 for "
+                   "one board, x86-64-v3 for the CPU; or a target's full text")
       ->required()
       ->delimiter(',')
       ->type_name("TARGETS");
-  verb->add_option("--cache", wanted->cache, "The directory; by default the one that programs use")
+  verb->add_option("--cache", wanted->cache,
+                   "The cache directory; by default the one that programs use")
       ->type_name("DIR");
   add_mode(*verb, wanted->mode,
-           "What entries may be read by; by default 0644, everybody, with --cache, else 0600");
-  verb->add_option("--jobs", wanted->jobs, "Compiles at a time; by default one a processor")
+           "Permission bits of entries; by default 0644 (readable by everybody) with --cache, else "
+           "0600");
+  verb->add_option("--jobs", wanted->jobs,
+                   "Number of parallel compilations; by default one for each processor")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  verb->add_flag("--dry-run", wanted->dry_run, "Say what is there and what would be compiled");
-  verb->add_flag("--json", wanted->json, "Report as JSON");
+  verb->add_flag("--dry-run", wanted->dry_run, "Print what is cached and what would be compiled");
+  verb->add_flag("--json", wanted->json, "Print JSON");
   wanted->modes.add_to(*verb);
   verb->callback([&action, wanted] { action = [wanted] { return warm(*wanted); }; });
 }

@@ -162,7 +162,7 @@ TEST_CASE("bad recordings are errors that name the line; what is cut off is left
   fails(head + "func\nend\n", "a.hdr:2: a program must begin");
   fails(head + good + "program\nfunc @x(\nend\n", "a.hdr");
   const std::string given = message(head + good, {"--strict"});
-  CHECK(given.find("says its programs' modes itself") != std::string::npos);
+  CHECK(given.find("contains the modes of its programs") != std::string::npos);
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ TEST_CASE("run names the line that a size has no meaning for") {
   const CommandResult negative = run(less, "n=3");
   CHECK(negative.status == 1);
   CHECK(negative.error ==
-        "heddle: input 0 (f32[n-5]) would be f32[-2]: give --size other values\n");
+        "heddle: input 0 (f32[n-5]) would be f32[-2]: pass other values to --size\n");
 }
 
 TEST_CASE("doctor reports the machine") {

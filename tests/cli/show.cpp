@@ -79,7 +79,7 @@ TEST_CASE("a user's mistake is one line and exit code 1") {
       {{"explain", program, "--disable", "matmul"}, "'matmul' cannot be switched off"},
       {{"explain", program, "--donate", "3"}, "the program has 1 parameters"},
       {{"run", program, "--device", "tpu"}, "'tpu' is not a device"},
-      {{"run", program}, "input 0 (f32[n,64]) is not given"},
+      {{"run", program}, "input 0 (f32[n,64]) is missing"},
       {{"run", program, "--random", "1"}, "add --size n=EXTENT"},
       {{"run", program, "--random", "1", "--size", "n"}, "write NAME=EXTENT"},
       {{"run", program, folder.path("absent.npy")}, "absent.npy"},
