@@ -386,8 +386,8 @@ void add_cache(CLI::App& app, Action& action) {
   add("clear", "Remove all entries", clear);
   CLI::App* exported =
       add("export",
-          "Write all programs to one file for hd::load_bundle. The file contains native code: "
-          "whoever may write to it decides what its users run. HEDDLE_CACHE_KEY signs it.",
+          "Write all programs to one file for hd::load_bundle. It contains native code: whoever "
+          "may write to it decides what its users run. HEDDLE_CACHE_KEY signs it.",
           export_programs);
   exported->add_option("file", wanted->argument, "The file")->required();
   add_mode(*exported, wanted->mode,

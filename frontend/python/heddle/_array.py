@@ -83,7 +83,7 @@ def _flat_key(key):
     if isinstance(key, tuple) and len(key) == 1:
         key = key[0]
     if isinstance(key, tuple) or key is None:
-        raise _heddle.IndexError("flat: takes one index, slice, array of indices or mask")
+        raise _heddle.IndexError("flat: the index must be an integer, a slice, an array of indices or a mask")
     return key
 
 
@@ -128,12 +128,12 @@ class flagsobj:
 
     def __getitem__(self, name):
         if name not in self._NAMES:
-            raise KeyError(f"there is no flag {name!r}")
+            raise KeyError(f"unknown flag {name!r}")
         return getattr(self, self._NAMES[name])
 
     def __setitem__(self, name, value):
         if self._NAMES.get(name) != "writeable":
-            raise KeyError(f"the flag {name!r} is not set; WRITEABLE can be")
+            raise KeyError(f"the flag {name!r} cannot be set; only WRITEABLE can")
         self.writeable = value
 
     def __eq__(self, other):
@@ -153,4 +153,4 @@ def _set_flat(self, value):
 
 def install():
     _heddle.Array.flat = property(flatiter, _set_flat, doc="The elements in C order: numpy.ndarray.flat.")
-    _heddle.Array.flags = property(flagsobj, doc="Facts about the memory: numpy.ndarray.flags.")
+    _heddle.Array.flags = property(flagsobj, doc="Properties of the memory: numpy.ndarray.flags.")

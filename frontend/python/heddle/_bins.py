@@ -72,10 +72,10 @@ def number(rule, a, range, has_weights):
     """The number of bins that a rule gives. Evaluates and waits. Raises ValueError for an unknown
     rule, and TypeError for data with weights."""
     if rule not in _WIDTHS:
-        raise ValueError(f"histogram: '{rule}' is no rule for bins; one of {', '.join(sorted(_WIDTHS))} "
-                         "is")
+        raise ValueError(f"histogram: unknown rule for bins '{rule}'; use one of "
+                         f"{', '.join(sorted(_WIDTHS))}")
     if has_weights:
-        raise TypeError("histogram: rules for bins are for data without weights")
+        raise TypeError("histogram: rules for bins do not support weights")
     x = _heddle.ravel(_heddle.asarray(a))
     if range is not None:
         low, high = map(float, range)

@@ -6,7 +6,7 @@ from heddle import _heddle
 
 
 def apply_over_axes(func, a, axes):
-    """Calls func(a, axis) for each axis, each time on the previous result: numpy.apply_over_axes.
+    """The result of func(a, axis) for each axis in turn, on the previous result: numpy.apply_over_axes.
     Axes that func removes are kept with extent 1. Raises ValueError for a result of another rank.
 
     Example: hd.apply_over_axes(hd.sum, x, (0, 2))
@@ -19,7 +19,7 @@ def apply_over_axes(func, a, axes):
         if found.ndim == rank - 1:
             found = _heddle.expand_dims(found, axis)
         if found.ndim != rank:
-            raise ValueError(f"apply_over_axes: the function made {found.ndim} axes of {rank}")
+            raise ValueError(f"apply_over_axes: the function returned {found.ndim} axes instead of {rank}")
         result = found
     return result
 
@@ -58,7 +58,7 @@ def real_if_close(a, tol=100):
 
 
 def sort_complex(a):
-    """Sorts by real part, then by imaginary part; the result is complex: numpy.sort_complex."""
+    """A complex copy, sorted by real part and then by imaginary part: numpy.sort_complex."""
     x = _heddle.sort(_heddle.asarray(a))
     if x.dtype.kind == "c":
         return x

@@ -13,7 +13,7 @@ def asarray_chkfinite(a, dtype=None, order=None):
     Evaluates and waits."""
     result = _heddle.asarray(a, dtype, order)
     if result.dtype.kind in "fc" and not _heddle.all(_heddle.isfinite(result)):
-        raise ValueError("asarray_chkfinite: there are infinities or NaN")
+        raise ValueError("asarray_chkfinite: the array contains infinities or NaN")
     return result
 
 
@@ -64,7 +64,7 @@ def require(a, dtype=None, requirements=None, *, like=None):
         requirements = [requirements]
     wanted = {known[name.upper()] for name in requirements or ()}
     if {"C", "F"} <= wanted:
-        raise ValueError("require: an Array is in C's or in Fortran's order, not in both")
+        raise ValueError("require: pass C or Fortran order, not both")
     given = _heddle.asarray(a, dtype, like=like)
     result = given
     if "C" in wanted and result.ndim > 0:
@@ -107,7 +107,7 @@ def fromstring(string, dtype=None, count=-1, *, sep, like=None):
 
 
 def genfromtxt(fname, dtype=None, **options):
-    """Reads numbers from a text with missing values: numpy.genfromtxt, to which options are
+    """An Array of the numbers in a text file with missing values: numpy.genfromtxt, to which options are
     passed."""
     import numpy
 

@@ -14,31 +14,31 @@ def _check(values):
         if value in (None, "ignore", "warn"):
             continue
         if value not in ("raise", "call", "print", "log"):
-            raise ValueError(f"errstate: {name} is 'ignore' or 'warn', not {value!r}")
-        raise ValueError(f"errstate: {name}={value!r} is not here, because results are computed later and "
-                         "on devices that keep no flags; look for inf and NaN with heddle.isfinite")
+            raise ValueError(f"errstate: {name} must be 'ignore' or 'warn', not {value!r}")
+        raise ValueError(f"errstate: {name}={value!r} is not supported, because results are computed later "
+                         "and on devices without flags; use heddle.isfinite to find inf and NaN")
 
 
 def geterr():
-    """The modes of floating-point errors: numpy.geterr. They are always ignored."""
+    """A dict of the modes of floating-point errors, which are always 'ignore': numpy.geterr."""
     return dict.fromkeys(_CATEGORIES, "ignore")
 
 
 def seterr(all=None, divide=None, over=None, under=None, invalid=None):
-    """Accepts 'ignore' and 'warn', which have no effect: numpy.seterr. Returns geterr(). Raises
-    ValueError for other values."""
+    """The modes of floating-point errors, as geterr: numpy.seterr. 'ignore' and 'warn' are accepted and
+    have no effect. Raises ValueError for other values."""
     _check({"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
     return geterr()
 
 
 class errstate(contextlib.ContextDecorator):
-    """numpy.errstate, for a with statement or as a decorator. `linalg` is this thread's mode for
-    matrices that cannot be factorised. 'raise': the call is evaluated immediately and raises
+    """A context manager and decorator for error modes: numpy.errstate. `linalg` is this thread's mode for
+    matrices that cannot be factorised. 'raise': the call evaluates immediately and raises
     LinAlgError, as in NumPy. 'defer': the call stays lazy and fuses, and the next wait for the
     device raises. 'ignore': the results are NaN. In a traced function 'raise' acts as 'defer'.
 
     all, divide, over, under and invalid may be 'ignore' or 'warn'. Both act the same: arithmetic
-    gives inf and NaN, and never warns. ValueError for NumPy's other values.
+    gives inf and NaN, and never warns. Raises ValueError for NumPy's other values.
 
     >>> with hd.errstate(linalg="ignore", divide="ignore"):
     ...     factors = hd.linalg.cholesky(matrices)

@@ -16,7 +16,7 @@ def ndim(a):
 
 
 def shape(a):
-    """The extents: numpy.shape."""
+    """The tuple of extents: numpy.shape."""
     return _array(a).shape
 
 
@@ -89,7 +89,7 @@ def common_type(*arrays):
     for array in arrays:
         dtype = _array(array).dtype
         if dtype.kind == "b":
-            raise TypeError("common_type: bools have no floating dtype")
+            raise TypeError("common_type: bools have no floating dtype; cast them first")
         result = _heddle.promote_types(result, _heddle.float64 if dtype.kind in "iu" else dtype)
     return result
 
@@ -121,9 +121,9 @@ def ndenumerate(arr):
 
 
 def shares_memory(a, b, /, max_work=-1):
-    """Whether an element of one Array is an element of the other: numpy.shares_memory. Memory of other
-    libraries is known where it was taken over without a copy. Raises numpy.exceptions.TooHardError for
-    strides that take more than `max_work` to compare.
+    """True if the two Arrays share memory of an element: numpy.shares_memory. Memory of other
+    libraries is recognised if it was imported without a copy. Raises numpy.exceptions.TooHardError for
+    strides whose comparison takes more than `max_work`.
 
     Example: hd.shares_memory(x, x[1:])
     """
@@ -152,13 +152,13 @@ def _span(x, offset, strides):
 
 
 def may_share_memory(a, b, /, max_work=0):
-    """As shares_memory: numpy.may_share_memory, which may answer True where nothing is shared."""
+    """The same as shares_memory: numpy.may_share_memory, which may also return True for disjoint arrays."""
     return shares_memory(a, b)
 
 
 @contextlib.contextmanager
 def printoptions(**options):
-    """A scope in which arrays print by other options: numpy.printoptions.
+    """A context manager that sets the options for printing arrays: numpy.printoptions.
 
     Example: with hd.printoptions(precision=3): print(x)
     """

@@ -32,7 +32,7 @@ class _Joined:
             axis, ndmin, place = _rule_of(entries[0], self._rule)
             entries = entries[1:]
         if not entries:
-            raise ValueError(f"{self._name}: there is nothing to join")
+            raise ValueError(f"{self._name}: there are no arrays to join")
         dtype = _heddle.result_type(*map(_typed, entries))
         parts = [_raised(entry, ndmin, place) for entry in entries]
         return _heddle.concatenate([part.astype(dtype) for part in parts], axis)
@@ -51,8 +51,8 @@ def _rule_of(text, otherwise):
         if not 1 <= len(numbers) <= 3:
             raise ValueError
     except ValueError:
-        raise ValueError(f"r_: the directive is 'axis', 'axis,ndmin' or 'axis,ndmin,place', not "
-                         f"{text!r}; matrices ('r', 'c') are not here") from None
+        raise ValueError(f"r_: the directive must be 'axis', 'axis,ndmin' or 'axis,ndmin,place', not "
+                         f"{text!r}; matrices ('r', 'c') are not supported") from None
     return tuple(numbers + list(otherwise[len(numbers):]))
 
 

@@ -29,19 +29,19 @@ class RandomState:
         self._generator = _default_rng(seed if seed is None else operator.index(seed))
 
     def rand(self, *args):
-        """Uniform in [0, 1); the arguments are the shape: numpy.random.rand."""
+        """Samples from the uniform distribution on [0, 1); the arguments are the shape: numpy.random.rand."""
         return self._generator.random(args or None)
 
     def randn(self, *args):
-        """Standard normal; the arguments are the shape: numpy.random.randn."""
+        """Samples from the standard normal distribution; the arguments are the shape: numpy.random.randn."""
         return self._generator.standard_normal(args or None)
 
     def randint(self, low, high=None, size=None, dtype=None):
-        """Integers in [low, high), or [0, low): numpy.random.randint."""
+        """Random integers in [low, high), or in [0, low) without high: numpy.random.randint."""
         return self._generator.integers(low, high, size, dtype)
 
     def random_sample(self, size=None):
-        """Uniform in [0, 1): numpy.random.random_sample."""
+        """Samples from the uniform distribution on [0, 1): numpy.random.random_sample."""
         return self._generator.random(size)
 
     random = ranf = sample = random_sample

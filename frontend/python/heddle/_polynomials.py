@@ -56,7 +56,7 @@ def polydiv(u, v):
 def polyder(p, m=1):
     """The m-th derivative: numpy.polyder. Raises ValueError for a negative m."""
     if m < 0:
-        raise ValueError("polyder: the order is not negative; polyint integrates")
+        raise ValueError("polyder: the order must not be negative; use polyint to integrate")
     p = _coefficients(p)
     for _ in range(m):
         p = p[:-1] * _heddle.arange(len(p) - 1, 0, -1)
@@ -67,13 +67,13 @@ def polyint(p, m=1, k=None):
     """The m-th integral: numpy.polyint. k holds the constants in the order of integration, or one
     for all. Raises ValueError for a negative m and fewer constants than m."""
     if m < 0:
-        raise ValueError("polyint: the order is not negative; polyder derives")
+        raise ValueError("polyint: the order must not be negative; use polyder to differentiate")
     p = _coefficients(p)
     k = _heddle.zeros(m) if k is None else _coefficients(k)
     if len(k) == 1:
         k = _heddle.repeat(k, max(m, 1))
     if len(k) < m:
-        raise ValueError("polyint: k is one constant, or one for each of the m integrations")
+        raise ValueError("polyint: k must be one constant, or one for each of the m integrations")
     for i in range(m):
         p = _heddle.concatenate([p / _heddle.arange(len(p), 0, -1), k[i:i + 1]])
     return p
@@ -85,7 +85,7 @@ def poly(seq_of_zeros):
     Raises ValueError for a matrix, as eigenvalues are not supported."""
     zeros = _coefficients(seq_of_zeros)
     if zeros.ndim != 1:
-        raise ValueError("poly: the zeros are a vector; eigenvalues of matrices are not here")
+        raise ValueError("poly: the zeros must be 1-d; eigenvalues of matrices are not supported")
     if len(zeros) == 0:
         return 1.0
     if zeros.dtype.name not in ("float32", "float64", "complex64", "complex128"):

@@ -31,9 +31,9 @@ _ASSOCIATIVE = {*_REDUCTIONS, *_LOGICAL, "bitwise_and", "bitwise_or", "bitwise_x
 
 def _check_binary(ufunc, method):
     if ufunc.nin != 2:
-        raise ValueError(f"{ufunc.__name__}.{method}: only functions of two operands have it")
+        raise ValueError(f"{ufunc.__name__}.{method}: only ufuncs of two operands have it")
     if ufunc.nout != 1:
-        raise ValueError(f"{ufunc.__name__}.{method}: only functions of one result have it")
+        raise ValueError(f"{ufunc.__name__}.{method}: only ufuncs of one result have it")
 
 
 def _axis(ufunc, x, axis):
@@ -53,7 +53,7 @@ def _axes(ufunc, x, axis):
     else:
         axes = tuple(_axis(ufunc, x, each) for each in (axis if type(axis) is tuple else (axis,)))
     if len(set(axes)) < len(axes):
-        raise ValueError(f"{ufunc.__name__}.reduce: axis {axis} names an axis twice")
+        raise ValueError(f"{ufunc.__name__}.reduce: axis {axis} contains an axis twice")
     return axes if x.ndim else ()
 
 
@@ -68,8 +68,8 @@ def _operand(ufunc, x, dtype):
         add_up = ufunc.__name__ in ("add", "multiply")
         found = (_heddle.sum(one) if add_up else ufunc(one, one)).dtype
         if found == _heddle.bool != x.dtype:
-            raise _heddle.DTypeError(f"{ufunc.__name__}: elements of {x.dtype} do not combine to one "
-                                     "of them")
+            raise _heddle.DTypeError(f"{ufunc.__name__}: elements of {x.dtype} combine to another "
+                                     "dtype")
         return x.astype(found)
     dtype = _heddle.zeros(0, dtype=dtype).dtype
     if not _heddle.can_cast(x.dtype, dtype, casting="same_kind"):
@@ -89,8 +89,8 @@ def _result(ufunc, value, out):
     if not isinstance(out, _heddle.Array):
         raise TypeError(f"{ufunc.__name__}: out must be an Array, not {type(out).__name__}")
     if out.shape != value.shape:
-        raise _heddle.ShapeError(f"{ufunc.__name__}: the result's shape {value.shape} is not out's, "
-                                 f"{out.shape}")
+        raise _heddle.ShapeError(f"{ufunc.__name__}: the result's shape {value.shape} differs from out's "
+                                 f"shape {out.shape}")
     _heddle.copyto(out, value)
     return out
 
@@ -101,8 +101,8 @@ def _on_host(ufunc, method, *args, **kwargs):
 
     function = getattr(numpy, ufunc.__name__, None)
     if not isinstance(function, numpy.ufunc):
-        raise TypeError(f"{ufunc.__name__}.{method}: {ufunc.__name__} is not associative, and no ufunc "
-                        "of NumPy's")
+        raise TypeError(f"{ufunc.__name__}.{method}: {ufunc.__name__} is neither associative nor a ufunc "
+                        "of NumPy")
     copies = [_heddle.asnumpy(each) if isinstance(each, _heddle.Array) else each for each in args]
     if kwargs.get("dtype") is not None:
         kwargs["dtype"] = numpy.dtype(_heddle.zeros(0, dtype=kwargs["dtype"]).dtype)
@@ -129,8 +129,8 @@ def _fold(ufunc, x, axes, keepdims, initial, where):
     if where is not True:
         start = initial if ufunc.identity is None else ufunc.identity
         if start is None or start is _NO_VALUE:
-            raise ValueError(f"{name}.reduce: there is nothing to start from where `where` holds "
-                             "nowhere; give `initial`")
+            raise ValueError(f"{name}.reduce: `where` needs a start value, as the ufunc has no "
+                             "identity; pass `initial`")
         x = _heddle.where(where, x, _heddle.asarray(start).astype(x.dtype))
     kept = tuple(k for k in range(x.ndim) if k not in axes)
     shape = tuple(x.shape[k] for k in kept)
@@ -140,7 +140,7 @@ def _fold(ufunc, x, axes, keepdims, initial, where):
     if rows.shape[0] == 0:
         start = ufunc.identity if initial is _NO_VALUE else initial
         if start is None:
-            raise ValueError(f"{name}.reduce: there are no elements, and nothing to start from; give "
+            raise ValueError(f"{name}.reduce: there are no elements and no start value; pass "
                              "`initial`")
         value = _heddle.broadcast_to(_heddle.asarray(start).astype(x.dtype), shape).copy()
     else:
@@ -179,10 +179,10 @@ def reduce(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial
     axes = _axes(self, x, axis)
     x = _operand(self, x, dtype)
     if len(axes) > 1 and (name not in _ASSOCIATIVE or name == "lcm"):  # as in NumPy
-        raise ValueError(f"{name}.reduce: the order of the elements matters, so that it takes one axis")
+        raise ValueError(f"{name}.reduce: the order of the elements matters, so only one axis is allowed")
     given = {} if initial is _NO_VALUE or initial is None else {"initial": initial}
     if initial is None and any(x.shape[k] == 0 for k in axes):
-        raise ValueError(f"{name}.reduce: there are no elements, and nothing to start from")
+        raise ValueError(f"{name}.reduce: there are no elements and no start value; pass `initial`")
     if name in _REDUCTIONS and not (name in _LOGICAL and given):
         if name in ("add", "multiply"):
             given["dtype"] = x.dtype
@@ -211,7 +211,7 @@ def accumulate(self, array, axis=0, dtype=None, out=None):
     x = _heddle.asarray(array)
     axis = _axis(self, x, axis)
     if x.ndim == 0:
-        raise TypeError(f"{self.__name__}.accumulate: an array of 0 dimensions has nothing to scan")
+        raise TypeError(f"{self.__name__}.accumulate: a 0-d array has no axis")
     x = _operand(self, x, dtype)
     if self.__name__ in _SCANS:
         value = _SCANS[self.__name__](x, axis=axis)
@@ -263,7 +263,7 @@ def _checked_indices(ufunc, indices, extent):
                                      f"axis of {extent} elements")
         indices = _heddle.asarray(indices)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
-        raise TypeError(f"{ufunc.__name__}.reduceat: indices are a vector of integers")
+        raise TypeError(f"{ufunc.__name__}.reduceat: indices must be a 1-d array of integers")
     return indices.astype(_heddle.int64)
 
 
@@ -281,7 +281,7 @@ def reduceat(self, array, indices, axis=0, dtype=None, out=None):
     x = _heddle.asarray(array)
     axis = _axis(self, x, axis)
     if x.ndim == 0:
-        raise TypeError(f"{self.__name__}.reduceat: an array of 0 dimensions has no axis")
+        raise TypeError(f"{self.__name__}.reduceat: a 0-d array has no axis")
     x = _operand(self, x, dtype)
     extent = x.shape[axis]
     starts = _checked_indices(self, indices, extent)
@@ -303,7 +303,7 @@ def outer(self, A, B, /, **kwargs):
     >>> hd.subtract.outer(x, y)
     """
     if self.nin != 2:
-        raise ValueError(f"{self.__name__}.outer: only functions of two operands have it")
+        raise ValueError(f"{self.__name__}.outer: only ufuncs of two operands have it")
     a, b = _heddle.asarray(A), _heddle.asarray(B)
     return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
@@ -356,7 +356,7 @@ def at(self, a, indices, b=None, /):
         raise TypeError(f"{name}.at: the first argument must be an Array, which is written to, not "
                         f"{type(a).__name__}")
     if self.nout != 1 or self.nin > 2:
-        raise ValueError(f"{name}.at: only functions of one or two operands and one result have it")
+        raise ValueError(f"{name}.at: only ufuncs of one or two operands and one result have it")
     if (self.nin == 2) != (b is not None):
         raise ValueError(f"{name}.at: takes {'two operands' if self.nin == 2 else 'one operand'}")
     if name not in _ASSOCIATIVE and name != "subtract":
