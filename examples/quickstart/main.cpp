@@ -1,4 +1,4 @@
-// The README's tour: arrays are recorded, fused and computed when somebody looks at them.
+// A tour: arrays are recorded, fused and computed when somebody looks at them.
 
 #include <iostream>
 
