@@ -31,7 +31,7 @@ const NodeRef& evaluated_node(const Array& array, const char* what, const Site& 
 /// Called after `value` was assigned to an array. This is the usual point at which the thread's
 /// pending work is evaluated automatically. In a loop the evaluation happens at one position of the
 /// body, so that all iterations but the first and the last share one program. The rule is in
-/// docs/design/decisions.md.
+/// docs/guide/memory.md.
 void assignment_point(const NodeRef& value);
 /// Called after an array with a pending `value` was made. It may be part of an expression, so
 /// pending work is evaluated only if there is very much of it or memory is short.

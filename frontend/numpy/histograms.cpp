@@ -39,10 +39,11 @@ void check_range(std::string_view op, double first, double last, const SourceLoc
       site));
 }
 
-Array evenly_spaced(double first, double last, std::int64_t bins, DType dtype,
+/// Edges from the data are computed in its precision, those of a range in float64, as in NumPy.
+Array evenly_spaced(double first, double last, std::int64_t bins, DType dtype, bool from_data,
                     const SourceLocation& site) {
   if (first == last) first -= 0.5, last += 0.5;
-  const bool narrow = dtype != DType::f64;
+  const bool narrow = from_data && dtype != DType::f64;
   const Scalar from = narrow ? Scalar(static_cast<float>(first)) : Scalar(first);
   const Scalar to = narrow ? Scalar(static_cast<float>(last)) : Scalar(last);
   return Access::make(
@@ -104,13 +105,14 @@ std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const OpRecorder& on
 }
 
 NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, DType dtype,
-                      const OpRecorder& on) {
+                      bool from_data, const OpRecorder& on) {
   check_range(op, ends.first, ends.second, on.site);
   const double width = ends.second - ends.first;
   const bool narrow = dtype != DType::f64;
   if (!std::isfinite(narrow ? static_cast<double>(static_cast<float>(width)) : width))
     too_many_bins(op, ends, bins, on);
-  return Access::node(evenly_spaced(ends.first, ends.second, bins, dtype, on.site), on.site);
+  return Access::node(evenly_spaced(ends.first, ends.second, bins, dtype, from_data, on.site),
+                      on.site);
 }
 
 /// ValueError unless the edges between two ends increase. They are computed and checked only if a
@@ -134,7 +136,7 @@ NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
   const bool from_data = !range && !(flat->shape[0] == ir::Dim(0));
   if (from_data && frontend::Trace::current() != nullptr) return traced_edges(flat, bins, on);
   const Ends ends = from_data ? ends_of({&flat, 1}, on)[0] : range.value_or(Ends{0, 1});
-  NodeRef edges = edges_between(op, ends, bins, edge_dtype(flat->dtype), on);
+  NodeRef edges = edges_between(op, ends, bins, edge_dtype(flat->dtype), from_data, on);
   // A trace has no values to check.
   if (frontend::Trace::current() == nullptr) check_widths(op, ends, bins, edges, on);
   return edges;
@@ -326,7 +328,7 @@ void find_edges(std::string_view op, std::span<BinnedAxis> axes, const OpRecorde
     const bool from_data = axis.needs_data();
     const Ends ends = from_data ? *next++ : axis.range.value_or(Ends{0, 1});
     const DType dtype = from_data ? edge_dtype(axis.values->dtype) : DType::f64;
-    axis.edges = edges_between(op, ends, axis.bins, dtype, on);
+    axis.edges = edges_between(op, ends, axis.bins, dtype, from_data, on);
   }
 }
 

@@ -374,7 +374,7 @@ Array quantile_of(const Request& request, const Operand& x, const Operand& q, co
   const DType own = mean_dtype(node->dtype);
   const DType dtype = chooses       ? node->dtype
                       : shares.weak ? own
-                                    : promote_types(own, shares.node->dtype);
+                                    : promote_types(node->dtype, shares.node->dtype);
   if (request.skips_nan && rows.sorted->shape[0] == ir::Dim(0))
     return Access::make(nan_results(shape, own, on));
 

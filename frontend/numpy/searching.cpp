@@ -108,9 +108,12 @@ Array digitize(const Operand& x, const Operand& bins, bool right) {
   const Op op = right ? Op::searchsorted_left : Op::searchsorted_right;
   if (length == ir::Dim(0)) return Access::make(on(op, what.sorted, what.values));
   // Whether bins increase or decrease is known only with their values.
-  const NodeRef first = on.reshape(on.part(what.sorted, 0, 0, 1), {});
-  const NodeRef last = on.reshape(on.part(what.sorted, 0, length - 1, 1), {});
-  const NodeRef falls = on(Op::greater, first, last);
+  // Bins that differ and never rise decrease, as in NumPy, where a NaN compares as false.
+  const NodeRef before = on.part(what.sorted, 0, 0, length - 1);
+  const NodeRef behind = on.part(what.sorted, 0, 1, length - 1);
+  const NodeRef rises = on.reduce(Op::any, on(Op::less, before, behind), {0});
+  const NodeRef differ = on.reduce(Op::any, on(Op::not_equal, before, behind), {0});
+  const NodeRef falls = on(Op::logical_and, on(Op::logical_not, rises), differ);
   const NodeRef rising = on(Op::select, falls, on.flip(what.sorted, 0), what.sorted);
   const NodeRef found = on(op, rising, what.values);
   return Access::make(on(Op::select, falls, on(Op::subtract, on.extent(length), found), found));

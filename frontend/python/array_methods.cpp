@@ -11,6 +11,7 @@
 #include "heddle/sorting.h"
 #include "heddle/take.h"
 
+#include "frontend/graph/axes.h"
 #include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/casting.h"
@@ -43,8 +44,11 @@ std::int64_t kth_of(const Arguments& a, std::size_t i, std::int64_t extent) {
 }
 
 std::int64_t extent_along(const Arguments& a, std::int64_t axis) {
-  const Array& x = a.array(0);
-  return x.ndim() == 0 ? 1 : x.shape(static_cast<int>(axis), a.where());
+  const Shape shape = a.array(0).shape();
+  if (shape.empty()) return 1;
+  const std::int64_t place =
+      frontend::axis_of(a.name(), axis, static_cast<int>(shape.size()), a.where());
+  return shape[static_cast<std::size_t>(place)];
 }
 
 void bind_sorts(Functions& functions) {
@@ -224,7 +228,7 @@ nb::object item_at(const Arguments& a) {
 void bind_values(Functions& functions) {
   functions.def_method("conjugate(self) -> Array",
                        "The complex conjugate: numpy.ndarray.conjugate.",
-                       [](const Arguments& a) { return a.array(0).conj(a.where()); });
+                       [](const Arguments& a) { return conjugated(a); });
   functions.def_method(
       "astype(self, dtype: DTypeLike, order: str = 'K', casting: str = 'unsafe', subok: bool = "
       "True, copy: bool = True) -> Array",

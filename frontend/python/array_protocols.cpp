@@ -32,7 +32,7 @@ void bind_array_methods(Functions& functions) {
       "The Array on a device, 'cpu' or 'cuda:0'; self if it is already there. Raises DeviceError.",
       [](const Arguments& a) { return to_device(nb::borrow(a[0]), a[1], a.where()); });
   functions.def_method("conj(self) -> Array", "The complex conjugate: numpy.ndarray.conj.",
-                       [](const Arguments& a) { return a.array(0).conj(a.where()); });
+                       [](const Arguments& a) { return conjugated(a); });
   functions.def_method(
       "__complex__(self) -> complex", "The only element as a complex number.",
       [](const Arguments& a) {

@@ -75,4 +75,9 @@ std::optional<nb::object> from_exchange(nb::handle value, const SourceLocation& 
 nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where);
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where);
 
+/// The first argument's complex conjugate; the argument itself if it is not complex.
+inline nb::object conjugated(const Arguments& a) {
+  return is_complex(a.array(0).dtype()) ? wrap(a.array(0).conj(a.where())) : nb::borrow(a[0]);
+}
+
 }  // namespace heddle::python

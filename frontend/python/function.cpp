@@ -123,8 +123,10 @@ PyObject* invoke(const Function& function, PyObject* const* args, std::size_t co
   if (signature.out < 0) return result.release().ptr();
   const nb::handle out = bound.values[static_cast<std::size_t>(signature.out)];
   if (out.is_none()) return result.release().ptr();
-  store(out_array(out, signature.name), as_array(result)->read(where), signature.name.c_str(),
-        where);
+  ArrayObject& target = out_array(out, signature.name);
+  Array value = as_array(result)->read(where);
+  if (function.casts_outs) value = value.astype(target.read(where).dtype(), where);
+  store(target, value, signature.name.c_str(), where);
   return nb::borrow(out).release().ptr();
 }
 
@@ -213,8 +215,12 @@ std::string Functions::as_method(std::string_view declaration) {
 
 void Functions::add(nb::handle owner, std::string_view declaration, std::string documentation,
                     Function::Implementation implementation, const Ufunc* ufunc) {
-  auto* function = new Function{parse_signature(declaration), std::move(documentation),
-                                implementation, ufunc, gives_variables_};
+  auto* function = new Function{parse_signature(declaration),
+                                std::move(documentation),
+                                implementation,
+                                ufunc,
+                                casts_outs_,
+                                gives_variables_};
   if (ufunc != nullptr) hide_placed_outs(function->signature);
   if (function->signature.parameters.size() > most_parameters) {
     throw std::length_error(function->signature.name + " has too many parameters");

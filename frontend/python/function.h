@@ -29,6 +29,7 @@ struct Function {
   std::string documentation;
   Implementation implementation;
   const Ufunc* ufunc = nullptr;  ///< null: not a ufunc
+  bool casts_outs = false;       ///< out= may have any dtype, as NumPy's reductions and scans allow
   bool gives_variables = false;  ///< 0-d results are arrays in NumPy, too, not scalars
 };
 
@@ -71,6 +72,9 @@ class Functions {
   }
   /// Whether functions bound from here on return writable 0-d arrays, as NumPy's creation functions
   /// do, instead of scalars.
+  /// Whether functions bound from here on cast their result to any dtype of out=, as NumPy's
+  /// reductions and scans do. Others cast within the same kind.
+  void cast_outs(bool casts) { casts_outs_ = casts; }
   void give_variables(bool given) { gives_variables_ = given; }
   /// Another name for a function of the module.
   void alias(const char* name, const char* of) { module_.attr(name) = module_.attr(of); }
@@ -90,6 +94,7 @@ class Functions {
                  Function::Implementation implementation);
 
   nb::module_ module_;
+  bool casts_outs_ = false;
   bool gives_variables_ = false;
 };
 

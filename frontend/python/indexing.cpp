@@ -50,6 +50,15 @@ void widen_bounds(IndexItem& item, nb::handle list) {
   }
 }
 
+/// Whether a list or one of its nested lists has an element that is not a list.
+bool has_elements(nb::handle list) {
+  if (!nb::isinstance<nb::list>(list) && !nb::isinstance<nb::tuple>(list)) return true;
+  for (nb::handle each : nb::borrow<nb::object>(list)) {
+    if (has_elements(each)) return true;
+  }
+  return false;
+}
+
 /// A NumPy array as subscript. Its integers are known now, so their bounds are recorded for checks.
 IndexItem to_array_item(nb::handle key, const SourceLocation& where) {
   IndexItem item(*numpy_operand(key, where), where);
@@ -70,7 +79,7 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
   if (const ArrayObject* array = as_array(key)) return {array->read(where), where};
   if (PyBool_Check(object)) return {heddle::array(object == Py_True, where), where};
   if (nb::isinstance<nb::list>(key)) {
-    const bool empty = nb::len(key) == 0;  // an empty list has integer dtype
+    const bool empty = !has_elements(key);  // lists without elements have integer dtype
     IndexItem item(from_python(key, empty ? std::optional(DType::i64) : std::nullopt, where),
                    where);
     if (is_integer(item.array->dtype())) widen_bounds(item, key);

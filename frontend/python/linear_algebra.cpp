@@ -170,8 +170,16 @@ void bind_linear_algebra(Functions& functions) {
   functions.def_with_method(
       "dot(a: Operand, b: Operand, out: Array | None = None) -> Array",
       "The dot product of vectors, the product of matrices, or sums of products over the last axis "
-      "of a and the second to last axis of b: numpy.dot. Raises ShapeError.",
-      [](const Arguments& a) { return dot(a.operand(0), a.operand(1)); });
+      "of a and the second to last axis of b: numpy.dot. Raises ShapeError, ValueError "
+      "for an out of another dtype.",
+      [](const Arguments& a) {
+        Array product = dot(a.operand(0), a.operand(1));
+        if (!a.is_none(2) && a.array(2).dtype() != product.dtype()) {
+          raise(PyExc_ValueError, fmt::format("dot: out must have the dtype of the result, {}",
+                                              numpy_name_of(product.dtype())));
+        }
+        return product;
+      });
   functions.def(
       "outer(a: Array, b: Array, out: Array | None = None) -> Array",
       "The matrix of the products of all pairs of elements of the flattened operands: numpy.outer.",

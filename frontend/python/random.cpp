@@ -272,7 +272,7 @@ void def_counts(Functions& functions, nb::handle owner) {
 }
 
 Array permutation(const Arguments& a) {
-  const bool is_number = PyIndex_Check(a[1].ptr()) != 0 && as_array(a[1]) == nullptr;
+  const bool is_number = is_integer(a[1]);
   return is_number ? self(a).permutation(a.integer(1), a.where())
                    : self(a).permutation(values_of(a, 1), a.integer(2), a.where());
 }
@@ -298,7 +298,7 @@ nb::object shuffle_on_host(const Arguments& a) {
 Array choice(const Arguments& a) {
   random::Choice how{.replace = a.flag(3)};
   if (!a.is_none(4)) how.p = values_of(a, 4);
-  const bool is_number = PyIndex_Check(a[1].ptr()) != 0 && as_array(a[1]) == nullptr;
+  const bool is_number = is_integer(a[1]);
   if (is_number) return self(a).choice(a.integer(1), size_of(a, 2), how, a.where());
   return self(a).choice(values_of(a, 1), size_of(a, 2), how, a.integer(5), a.where());
 }

@@ -25,7 +25,9 @@ void bind_take(Functions& functions) {
       "numpy.take. With mode 'raise', an index out of range reads the nearest element. Raises "
       "IndexError, TypeError.",
       [](const Arguments& a) {
-        return take(a.operand(0), a.operand(1), a.optional_integer(2), a.text(4));
+        auto axis = a.optional_integer(2);
+        if (a.array(0).ndim() == 0 && (axis == 0 || axis == -1)) axis.reset();  // as NumPy
+        return take(a.operand(0), a.operand(1), axis, a.text(4));
       });
   functions.def("take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array",
                 "The elements of arr at indices along one axis, at the same position along all "

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/dtype_info.h"
 #include "heddle/elementwise.h"
 #include "heddle/manipulation.h"
 
@@ -75,6 +76,43 @@ Array Generator::bits(const Shape& size, SourceLocation where) {
   return Draw(state_, "bits", size, DType::f64, {}, where).bits();
 }
 
+namespace {
+
+/// The upper 64 bits of the product of two u64 arrays, from the products of their halves.
+Array high_product(const Array& a, const Array& b) {
+  const std::uint64_t mask = 0xffffffff;
+  const Array a0 = a & mask, a1 = a >> 32, b0 = b & mask, b1 = b >> 32;
+  const Array middle = a1 * b0 + ((a0 * b0) >> 32);
+  return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & mask)) >> 32);
+}
+
+/// Uniform in [0, count) for a u64 count: the upper bits of count times a 128-bit fraction. Each
+/// number is as likely as every other within 2^-64.
+Array below(const Array& count, const Draw& draw) {
+  const Array upper = draw.bits(), lower = draw.bits();
+  const Array rest = upper * count;
+  const Array carries = rest + high_product(lower, count) < rest;
+  return high_product(upper, count) + carries.astype(DType::u64);
+}
+
+/// ValueError for a bound that the dtype does not have.
+void require_bounds(std::optional<std::int64_t> low, std::optional<std::int64_t> high,
+                    bool endpoint, DType dtype, const SourceLocation& where) {
+  const auto check = [&](const char* name, std::int64_t value) {
+    const bool fits = dtype == DType::u64
+                          ? value >= 0
+                          : value >= static_cast<std::int64_t>(iinfo(dtype).min) &&
+                                value <= static_cast<std::int64_t>(iinfo(dtype).max);
+    if (fits) return;
+    throw ValueError(
+        at(fmt::format("integers: {} is out of bounds for {}", name, numpy_name_of(dtype)), where));
+  };
+  if (low) check("low", *low);
+  if (high) check("high", *high - (endpoint ? 0 : 1));
+}
+
+}  // namespace
+
 Array Generator::integers(const Operand& low, const Operand& high, const Shape& size, DType dtype,
                           bool endpoint) {
   const SourceLocation where = low.where();
@@ -88,15 +126,22 @@ Array Generator::integers(const Operand& low, const Operand& high, const Shape& 
     throw ValueError(
         at(fmt::format("integers: the range from {} to {} is empty", *first, *last), where));
   }
+  require_bounds(first, last, endpoint, dtype, where);
   const Draw draw(state_, "integers", size, DType::f64, {&low, &high}, where);
   const NodeRef start = bound(low), stop = bound(high);
   const NodeRef one = frontend::record_constant(DType::u64, endpoint ? 1 : 0);
   // If the count wraps to 0, all 64 bits are used.
   const NodeRef count = record(Op::add, {record(Op::subtract, {stop, start}, where), one}, where);
+  // The remainder of 64 bits favours low numbers by count / 2^64, which is nothing for small
+  // counts.
+  const bool is_small = first && last &&
+                        static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first) <=
+                            std::uint64_t{1} << 32;
   const NodeRef bits = Access::node(draw.bits(), where);
   const NodeRef wraps = record(Op::equal, {count, frontend::record_constant(DType::u64, 0)}, where);
-  const NodeRef offset =
-      record(Op::select, {wraps, bits, record(Op::remainder, {bits, count}, where)}, where);
+  const NodeRef within = is_small ? record(Op::remainder, {bits, count}, where)
+                                  : Access::node(below(Access::make(count), draw), where);
+  const NodeRef offset = record(Op::select, {wraps, bits, within}, where);
   return Access::make(frontend::cast_to(record(Op::add, {start, offset}, where), dtype, where));
 }
 

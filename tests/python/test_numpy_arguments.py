@@ -292,3 +292,79 @@ def test_files_by_numpys_keywords(tmp_path):
     with open(tmp_path / "y.pickle", "wb") as file:
         x.dump(file)
     assert (tmp_path / "y.pickle").read_bytes() == (tmp_path / "x.pickle").read_bytes()
+
+
+@pytest.mark.parametrize("bins", [[np.nan, 3.0, 1.0], [np.nan, np.nan], [1.0, 1.0, 2.0, np.nan], [3.0],
+                                  [1.0, 3.0, np.nan], [2.0, 2.0], [3.0, 1.0, 1.0], [1.0, 1.0, np.nan]])
+@pytest.mark.parametrize("right", [False, True])
+def test_digitize_of_bins_with_nan(bins, right):
+    a = np.array([0.0, 1.0, 2.0, 3.0, 4.0, np.nan])
+    check(hd.digitize(hd.asarray(a), hd.asarray(bins), right), np.digitize(a, bins, right))
+
+
+@pytest.mark.parametrize("call", [
+    lambda xp, x, out: xp.sum(x, 0, out=out), lambda xp, x, out: x.mean(0, out=out),
+    lambda xp, x, out: xp.max(x, 0, out=out), lambda xp, x, out: xp.cumsum(x[0], out=out),
+    lambda xp, x, out: xp.nancumprod(x[0], out=out), lambda xp, x, out: xp.nanmean(x, 0, out=out)])
+@pytest.mark.parametrize("dtype", ["int32", "float32", "bool", "float64"])
+def test_reductions_and_scans_cast_to_out(call, dtype):
+    a = np.array([[1.5, 2.25, 0.0], [3.0, 4.5, 0.0]])
+    theirs, ours = np.zeros(3, dtype), hd.zeros(3, dtype)
+    call(np, a, theirs)
+    assert call(hd, hd.asarray(a), ours) is ours
+    check(ours, theirs)
+
+
+def test_dot_wants_an_out_of_its_dtype():
+    for xp in (np, hd):
+        a = xp.ones((2, 2))
+        with pytest.raises(ValueError):
+            xp.dot(a, a, xp.zeros((2, 2), "float32"))
+        assert xp.dot(a, a, xp.zeros((2, 2)))[0, 0] == 2
+
+
+def test_methods_of_partition_name_the_axis():
+    for method in ("partition", "argpartition"):
+        with pytest.raises(hd.AxisError, match="axis 2"):
+            getattr(hd.arange(4), method)(1, axis=2)
+
+
+def test_take_of_0d():
+    for axis in (None, 0, -1):
+        for indices in (0, [0, -1]):
+            check(hd.take(hd.asarray(5.0), indices, axis=axis), np.take(np.asarray(5.0), indices, axis=axis))
+    with pytest.raises(hd.AxisError):
+        hd.take(hd.asarray(5.0), 0, axis=1)
+
+
+def test_nested_lists_without_elements_are_indices():
+    a = np.arange(6).reshape(2, 3)
+    check(hd.asarray(a)[[[]]], a[[[]]])
+    check(hd.asarray(a)[:, [[], []]], a[:, [[], []]])
+
+
+@pytest.mark.parametrize("kind", ["int8", "bool", "uint16", "int32", "float32"])
+@pytest.mark.parametrize("share", ["float16", "float32", "float64"])
+def test_dtypes_of_quantiles(kind, share):
+    a = np.arange(8).astype(kind) if kind != "bool" else np.arange(8) > 3
+    q = np.array([0.25, 0.5], share)
+    if kind != "bool":
+        found = hd.quantile(hd.asarray(a), hd.asarray(q))
+        assert found.dtype == np.quantile(a, q).dtype
+
+
+def test_edges_of_float32_within_a_range():
+    a = np.arange(10, dtype="float32")
+    for options in ({"range": (0, 9)}, {}, {"range": (-0.1, 0.7)}):
+        check(hd.histogram_bin_edges(hd.asarray(a), **options), np.histogram_bin_edges(a, **options))
+
+
+def test_conjugates_of_real_arrays_are_the_arrays():
+    for dtype in ("bool", "int8", "float32"):
+        x = hd.ones(2, dtype)
+        assert x.conj() is x and x.conjugate() is x
+    assert hd.conj(hd.ones(2, bool)).dtype == np.conj(np.ones(2, bool)).dtype
+
+
+def test_products_of_empty_polynomials():
+    check(hd.polymul([], [1.0, 2.0]), np.polymul([], [1.0, 2.0]))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import check
+from conftest import ON_CPU, check
 
 import heddle as hd
 
@@ -209,3 +209,55 @@ def test_shuffle_of_lists_and_numpys_arrays():
         generator.shuffle((1, 2))
     with pytest.raises(ValueError, match="axis 0"):
         generator.shuffle(items, axis=1)
+
+
+@pytest.mark.parametrize("span, dtype", [(3 * 2**61, "int64"), (2**63 - 1, "int64"), (3 * 2**62, "uint64"),
+                                         (2**32 + 2**31, "int64"), (1000, "int64")])
+def test_integers_of_all_spans_are_uniform(span, dtype):
+    found = hd.asnumpy(hd.random.default_rng(3).integers(0, span, size=40000, dtype=dtype))
+    assert found.min() >= 0 and found.max() < span
+    shares = np.quantile(found.astype(float) / span, [0.1, 0.25, 0.5, 0.75, 0.9])
+    np.testing.assert_allclose(shares, [0.1, 0.25, 0.5, 0.75, 0.9], atol=0.012)  # 4.5 deviations
+
+
+def test_integers_of_arrays_of_bounds_are_uniform():
+    high = hd.asarray(np.full(40000, 3 * 2**61))
+    found = hd.asnumpy(hd.random.default_rng(4).integers(0, high)) / (3 * 2**61)
+    np.testing.assert_allclose(np.quantile(found, [0.25, 0.5, 0.75]), [0.25, 0.5, 0.75], atol=0.012)
+
+
+@pytest.mark.parametrize("low, high, dtype", [(0, 300, "int8"), (-1, 3, "uint8"), (-129, 0, "int8"),
+                                              (-1, 5, "uint64"), (0, 2**31 + 1, "int32")])
+def test_integers_refuse_bounds_that_the_dtype_lacks(low, high, dtype):
+    for xp in (np, hd):
+        with pytest.raises(ValueError, match="out of bounds"):
+            xp.random.default_rng(1).integers(low, high, dtype=dtype)
+    assert hd.random.default_rng(1).integers(0, 256, 9, "uint8").dtype == "uint8"
+
+
+@pytest.mark.skipif(not ON_CPU, reason="elements on a GPU are not read")
+@pytest.mark.parametrize("draw", [
+    lambda r: r.binomial(5, np.array([0.5, 1.5])), lambda r: r.normal(0, np.array([-1.0])),
+    lambda r: r.beta(np.array([-1.0]), 2), lambda r: r.logseries(np.array([2.0])),
+    lambda r: r.poisson(np.array([-1])), lambda r: r.gamma(hd.asarray([1.0, -1.0]))])
+def test_arrays_of_parameters_are_checked(draw):
+    with pytest.raises(ValueError):
+        draw(hd.random.default_rng(1))
+
+
+def test_bound_methods_follow_the_seed():
+    state = hd.random.RandomState(1)
+    normal = state.normal
+    state.seed(3)
+    first = normal(size=4)
+    state.seed(3)
+    np.testing.assert_array_equal(hd.asnumpy(normal(size=4)), hd.asnumpy(first))
+    assert normal.__name__ == "normal"
+
+
+def test_choice_and_permutation_take_numpys_arrays():
+    values = np.array([5.0, 6.0, 7.0])
+    generator = hd.random.default_rng(2)
+    assert sorted(generator.permutation(values).tolist()) == [5, 6, 7]
+    assert set(generator.choice(values, 20).tolist()) <= {5, 6, 7}
+    assert sorted(generator.permutation(np.int64(3)).tolist()) == [0, 1, 2]

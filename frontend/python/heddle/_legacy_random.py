@@ -2,6 +2,7 @@
 programs that do not create a Generator. The numbers differ from NumPy's; equal seeds give equal
 numbers."""
 
+import functools
 import inspect
 import operator
 
@@ -52,7 +53,12 @@ class RandomState:
 
     def __getattr__(self, name):
         if name in _SAME:
-            return getattr(self._generator, name)
+            # Looks the generator up at each call: seed() replaces it.
+            @functools.wraps(getattr(_Generator, name))
+            def method(*args, **kwargs):
+                return getattr(self._generator, name)(*args, **kwargs)
+
+            return method
         raise AttributeError(f"RandomState has no {name}; see heddle.random.Generator")
 
 

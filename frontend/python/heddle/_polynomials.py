@@ -31,7 +31,8 @@ def polysub(a1, a2):
 
 def polymul(a1, a2):
     """The product of polynomials: numpy.polymul, but leading zeros are kept."""
-    return _heddle.convolve(_coefficients(a1), _coefficients(a2))
+    a1, a2 = (p if len(p) else _heddle.zeros(1) for p in map(_coefficients, (a1, a2)))
+    return _heddle.convolve(a1, a2)
 
 
 def polydiv(u, v):

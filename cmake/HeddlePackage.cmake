@@ -1,0 +1,23 @@
+# `cpack` makes a Debian package of what is installed: the library, its headers and CMake package, and
+# the command. Kernels for the CPU need a C++ compiler at run time, products an OpenBLAS.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME heddle)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGE_CONTACT "The authors of Heddle <heddle@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, libopenblas0-pthread, libssl3")
+if(NOT BUILD_SHARED_LIBS)  # a program that links the static library links these as well
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libfmt-dev, libspdlog-dev")
+  if(libzip_FOUND)
+    string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libzip-dev")
+  endif()
+  if(TARGET hwy::hwy_contrib)
+    string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libhwy-dev")
+  endif()
+endif()
+include(CPack)
