@@ -8,7 +8,6 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
-#include "frontend/graph/storage.h"
 #include "frontend/graph/trace.h"
 
 namespace heddle::frontend {
@@ -26,18 +25,9 @@ Draw::Draw(const std::shared_ptr<GeneratorState>& state, std::string_view op, co
   for (const Operand* parameter : parameters) add_shape(*parameter, size.empty());
 }
 
-void Draw::refuse(double value, std::string_view what) const {
-  throw ValueError(at(fmt::format("{}: {}, not {}", op_, what, value), where_));
-}
-
-std::vector<double> Draw::known_values(const Operand& parameter) const {
-  if (parameter.array() == nullptr) return {value_of(parameter.scalar())};
-  const NodeRef& node = Access::node(*parameter.array(), where_);
-  const std::byte* const elements = elements_on_host(*node);
-  if (elements == nullptr || is_complex(node->dtype)) return {};
-  std::vector<double> values(static_cast<std::size_t>(ir::element_count(node->shape).constant()));
-  convert(elements, node->dtype, values.data(), DType::f64, values.size());
-  return values;
+void Draw::refuse(const Operand& parameter, std::string_view what) const {
+  throw ValueError(
+      at(fmt::format("{}: {}, not {}", op_, what, text_of(parameter.scalar())), where_));
 }
 
 void Draw::add_shape(const Operand& parameter, bool grows) {

@@ -3,7 +3,6 @@
 #include <initializer_list>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "heddle/array.h"
 
@@ -25,13 +24,11 @@ class Draw {
   /// The dtype of the computation.
   DType wide() const { return dtype_ == DType::f64 ? DType::f64 : DType::f32; }
 
-  /// Throws ValueError for a number that is not `valid`, or an array with such an element. Arrays
-  /// are checked if their elements are computed and in host memory.
+  /// Throws ValueError for a scalar that is not `valid`; arrays are not checked.
   template <class Valid>
   void require(const Operand& parameter, const Valid& valid, std::string_view what) const {
-    for (const double value : known_values(parameter)) {
-      if (!valid(value)) refuse(value, what);
-    }
+    if (parameter.array() == nullptr && !valid(value_of(parameter.scalar())))
+      refuse(parameter, what);
   }
   void require_scale(const Operand& scale) const {
     require(scale, [](double value) { return value >= 0; }, "the scale must not be negative");
@@ -42,7 +39,7 @@ class Draw {
   void require_not_negative(const Operand& parameter, std::string_view what) const {
     require(parameter, [](double value) { return value >= 0; }, what);
   }
-  [[noreturn]] void refuse(double value, std::string_view what) const;
+  [[noreturn]] void refuse(const Operand& parameter, std::string_view what) const;
 
   // Each of these functions samples new numbers, one for each element.
 
@@ -72,7 +69,6 @@ class Draw {
   Array whole(const Array& numbers) const;
 
  private:
-  std::vector<double> known_values(const Operand& parameter) const;
   static Array open_unit_of(const Array& bits, DType kind);
   NodeRef key() const;
   NodeRef numbers() const;

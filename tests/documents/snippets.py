@@ -12,7 +12,7 @@ Text that varies goes into a ```text block, which is not. Comments that no reade
     <!-- setup                code that runs before the block
     x = hd.ones(3)
     -->
-    <!-- needs: torch -->     Python: left out where that module is missing
+    <!-- needs: torch, gpu -->  Python: left out where one is missing: a module, a GPU, libzip
     <!-- declarations -->     C++: the block stands at namespace scope, not in a function
 
 A C++ block with an `int main()` is a program of its own.
@@ -24,6 +24,7 @@ import importlib.util
 import io
 import re
 import sys
+import tempfile
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,21 @@ class Block:
     declarations: bool = False
     printed: str = None
     span: tuple = None  # of what it prints, in the page's text
+
+
+def is_here(name):
+    """Whether a module can be imported, there is a "gpu", or heddle was built with "libzip"."""
+    import heddle
+
+    if name == "gpu":
+        return any(device.startswith("cuda") for device in heddle.devices())
+    if name == "libzip":
+        with tempfile.NamedTemporaryFile(suffix=".npz") as file, \
+                contextlib.suppress(heddle.FileError):
+            heddle.savez(file.name, heddle.ones(1))
+            return True
+        return False
+    return importlib.util.find_spec(name) is not None
 
 
 def pages():
@@ -88,8 +104,7 @@ def run_python(page):
     for block in blocks(page):
         if block.language != "python":
             continue
-        if block.needs and any(importlib.util.find_spec(name.strip()) is None
-                               for name in block.needs.split(",")):
+        if block.needs and not all(is_here(name.strip()) for name in block.needs.split(",")):
             continue
         out, error = io.StringIO(), ""
         try:

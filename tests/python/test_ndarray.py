@@ -14,7 +14,6 @@ import heddle as hd
 NOT_HERE = {
     "byteswap": "elements have the machine's byte order",
     "ctypes": "the elements may lie on a GPU; data, __dlpack__ and asnumpy share them",
-    "dump": "pickle.dump does it",
     "getfield": "there are no fields", "setfield": "there are no fields",
 }
 # Parameters beside NumPy's, or in place of them.

@@ -305,7 +305,7 @@ def test_digitize_of_bins_with_nan(bins, right):
 @pytest.mark.parametrize("call", [
     lambda xp, x, out: xp.sum(x, 0, out=out), lambda xp, x, out: x.mean(0, out=out),
     lambda xp, x, out: xp.max(x, 0, out=out), lambda xp, x, out: xp.cumsum(x[0], out=out),
-    lambda xp, x, out: xp.nancumprod(x[0], out=out), lambda xp, x, out: xp.nanmean(x, 0, out=out)])
+    lambda xp, x, out: xp.nancumprod(x[0], out=out), lambda xp, x, out: xp.prod(x, 0, out=out)])
 @pytest.mark.parametrize("dtype", ["int32", "float32", "bool", "float64"])
 def test_reductions_and_scans_cast_to_out(call, dtype):
     a = np.array([[1.5, 2.25, 0.0], [3.0, 4.5, 0.0]])

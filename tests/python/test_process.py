@@ -208,7 +208,7 @@ def test_a_saved_program_runs_where_nothing_is_compiled(tmp_path):
 def test_what_is_no_saved_program_is_refused(tmp_path):
     path = tmp_path / "other"
     path.write_text("what else there is")
-    with pytest.raises(OSError, match="no program that save"):
+    with pytest.raises(OSError, match="not a file written by save"):
         hd.load_program(str(path))
     with pytest.raises(OSError, match="missing"):
         hd.load_program(str(tmp_path / "missing"))

@@ -27,12 +27,12 @@
 /// Lets a struct be an argument or result of a jitted function: HEDDLE_STRUCT(State, position,
 /// velocity), after the struct and in its namespace. The fields are arrays, structs of arrays,
 /// containers of arrays, or plain values. Plain values are static: they are part of the signature.
-#define HEDDLE_STRUCT(Type, ...)                                     \
-  inline auto heddle_fields(Type& heddle_value) {                    \
-    return std::tie(HEDDLE_EXPAND(HEDDLE_FIELDS_STEP(__VA_ARGS__))); \
-  }                                                                  \
-  inline auto heddle_fields(const Type& heddle_value) {              \
-    return std::tie(HEDDLE_EXPAND(HEDDLE_FIELDS_STEP(__VA_ARGS__))); \
+#define HEDDLE_STRUCT(Type, ...)                                         \
+  [[maybe_unused]] inline auto heddle_fields(Type& heddle_value) {       \
+    return std::tie(HEDDLE_EXPAND(HEDDLE_FIELDS_STEP(__VA_ARGS__)));     \
+  }                                                                      \
+  [[maybe_unused]] inline auto heddle_fields(const Type& heddle_value) { \
+    return std::tie(HEDDLE_EXPAND(HEDDLE_FIELDS_STEP(__VA_ARGS__)));     \
   }
 
 namespace heddle::frontend {

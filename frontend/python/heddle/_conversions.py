@@ -1,5 +1,7 @@
 """Functions that convert objects to Arrays, and Arrays to text, with NumPy's names and meanings."""
 
+import os
+
 from heddle import _heddle
 
 
@@ -156,5 +158,5 @@ def dump(x, file):
     if hasattr(file, "write"):
         pickle.dump(x, file)
         return
-    with open(file, "wb") as opened:
+    with open(os.fspath(file), "wb") as opened:
         pickle.dump(x, opened)
