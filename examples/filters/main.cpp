@@ -8,7 +8,7 @@
 
 #include <heddle/heddle.h>
 
-#include "../options.h"
+#include "../example.h"
 
 namespace hd = heddle;
 
@@ -35,8 +35,7 @@ hd::Array test_image(std::int64_t size) {
   const hd::Array discs = hd::hypot((3 * x) % 1 - 0.5, (3 * y) % 1 - 0.5) < 0.3;
   const hd::Array image = hd::where(discs, 0.9 - 0.5 * y, stripes);
   const hd::Array index = hd::arange(size);
-  hd::Array mixed =
-      (index(hd::_, hd::newaxis) * 73856093) ^ (index(hd::newaxis, hd::_) * 19349663);
+  hd::Array mixed = (index(hd::_, hd::newaxis) * 73856093) ^ (index(hd::newaxis, hd::_) * 19349663);
   mixed = (mixed ^ (mixed >> 13)) % 64;
   return hd::where(mixed == 0, 0.0, hd::where(mixed == 1, 1.0, image));
 }

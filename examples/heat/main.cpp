@@ -5,7 +5,7 @@
 
 #include <heddle/heddle.h>
 
-#include "../options.h"
+#include "../example.h"
 
 namespace hd = heddle;
 

@@ -7,7 +7,7 @@
 
 #include <heddle/heddle.h>
 
-#include "../options.h"
+#include "../example.h"
 
 namespace hd = heddle;
 
@@ -36,8 +36,7 @@ struct Clustering {
 HEDDLE_STRUCT(Clustering, labels, spread, centers)
 
 Clustering step(const hd::Array& points, const hd::Array& centers) {
-  const hd::Array away =
-      points(hd::_, hd::newaxis, hd::_) - centers(hd::newaxis, hd::_, hd::_);
+  const hd::Array away = points(hd::_, hd::newaxis, hd::_) - centers(hd::newaxis, hd::_, hd::_);
   const hd::Array distance2 = hd::sum(away * away, -1);
   const hd::Array labels = hd::argmin(distance2, -1);
   const hd::Array member = labels(hd::_, hd::newaxis) == hd::arange(clusters);

@@ -7,7 +7,7 @@
 
 #include <heddle/heddle.h>
 
-#include "../options.h"
+#include "../example.h"
 
 namespace hd = heddle;
 
@@ -30,11 +30,10 @@ Data half_moons(std::int64_t count) {
   const hd::Array i = hd::arange(count);
   const hd::Array label = i % 2;
   const hd::Array angle = std::numbers::pi * ((i * 0.7548776662466927) % 1);
-  const hd::Array radius = 1 + 0.6 * ((i * 0.5698402909980532) % 1 - 0.5);
+  const hd::Array radius = 1 + 1.1 * ((i * 0.5698402909980532) % 1 - 0.5);
   const hd::Array x = radius * hd::cos(angle), y = radius * hd::sin(angle);
-  const hd::Array points = hd::stack({hd::where(label == 0, x, 1 - x) - 0.5,
-                                      hd::where(label == 0, y, 0.35 - y) - 0.2},
-                                     -1);
+  const hd::Array points = hd::stack(
+      {hd::where(label == 0, x, 1 - x) - 0.5, hd::where(label == 0, y, 0.35 - y) - 0.2}, -1);
   return {points.astype<float>().eval(), label.astype<float>().eval()};
 }
 
@@ -61,8 +60,7 @@ hd::Array loss(const hd::Array& inputs, const hd::Array& labels, const hd::Array
 /// The gradient is that of the loss, and of a small penalty for large weights.
 Model step(Model model, const hd::Array& inputs, const hd::Array& labels, const hd::Array& rate) {
   const hd::Array error = probability(inputs, model.weights) - labels;
-  const hd::Array gradient =
-      hd::matmul(error, inputs) / inputs.shape(0) + 1e-5 * model.weights;
+  const hd::Array gradient = hd::matmul(error, inputs) / inputs.shape(0) + 1e-5 * model.weights;
   model.momentum = 0.9 * model.momentum - rate * gradient;
   model.weights += model.momentum;
   return model;

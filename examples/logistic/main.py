@@ -20,7 +20,7 @@ def half_moons(count):
     i = hd.arange(count)
     label = i % 2
     angle = math.pi * ((i * 0.7548776662466927) % 1)
-    radius = 1 + 0.6 * ((i * 0.5698402909980532) % 1 - 0.5)
+    radius = 1 + 1.1 * ((i * 0.5698402909980532) % 1 - 0.5)
     x, y = radius * hd.cos(angle), radius * hd.sin(angle)
     points = [hd.where(label == 0, x, 1 - x) - 0.5, hd.where(label == 0, y, 0.35 - y) - 0.2]
     return hd.stack(points, axis=-1).astype(hd.float32), label.astype(hd.float32)

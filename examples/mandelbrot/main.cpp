@@ -8,7 +8,7 @@
 
 #include <heddle/heddle.h>
 
-#include "../options.h"
+#include "../example.h"
 
 namespace hd = heddle;
 
@@ -34,8 +34,8 @@ Orbit iterate(Orbit orbit, const hd::Array& c) {
 
 /// Points of the complex plane around the set's seahorses.
 hd::Array plane(std::int64_t size) {
-  const hd::Array x = hd::linspace(-0.78, -0.70, size, true, hd::DType::f32);
-  const hd::Array y = hd::linspace(0.06, 0.14, size, true, hd::DType::f32);
+  const hd::Array x = hd::linspace(-0.755, -0.735, size, true, hd::DType::f32);
+  const hd::Array y = hd::linspace(0.1, 0.12, size, true, hd::DType::f32);
   return x(hd::newaxis, hd::_) + std::complex(0.0, 1.0) * y(hd::_, hd::newaxis);
 }
 

@@ -30,8 +30,8 @@ def iterate(orbit, c):
 
 def plane(size):
     """Points of the complex plane around the set's seahorses."""
-    x = hd.linspace(-0.78, -0.70, size, dtype=hd.float32)
-    y = hd.linspace(0.06, 0.14, size, dtype=hd.float32)
+    x = hd.linspace(-0.755, -0.735, size, dtype=hd.float32)
+    y = hd.linspace(0.1, 0.12, size, dtype=hd.float32)
     return x[None, :] + 1j * y[:, None]
 
 

@@ -1,6 +1,6 @@
-// Gravity between all pairs of bodies, by leapfrog steps. The differences of all pairs are arrays of
-// bodies x bodies, written as in NumPy. They never exist: the three sums over them are one kernel.
-// That is why x, y and z are rows: a sum over an axis of 3 would be a kernel of its own.
+// Gravity between all pairs of bodies, by leapfrog steps. The differences of all pairs are arrays
+// of bodies x bodies, written as in NumPy. They never exist: the three sums over them are one
+// kernel. That is why x, y and z are rows: a sum over an axis of 3 would be a kernel of its own.
 
 #include <array>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include <heddle/heddle.h>
 
-#include "../options.h"
+#include "../example.h"
 
 namespace hd = heddle;
 
@@ -60,8 +60,8 @@ Pairs pairs(const hd::Array& position) {
 hd::Array acceleration(const hd::Array& position, const hd::Array& mass) {
   const auto [away, distance2] = pairs(position);
   const hd::Array pull = mass / (distance2 * hd::sqrt(distance2));
-  return hd::stack({hd::sum(pull * away[0], -1), hd::sum(pull * away[1], -1),
-                    hd::sum(pull * away[2], -1)});
+  return hd::stack(
+      {hd::sum(pull * away[0], -1), hd::sum(pull * away[1], -1), hd::sum(pull * away[2], -1)});
 }
 
 Bodies step(Bodies bodies, const hd::Array& dt) {

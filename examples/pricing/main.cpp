@@ -9,7 +9,7 @@
 
 #include <heddle/heddle.h>
 
-#include "../options.h"
+#include "../example.h"
 
 namespace hd = heddle;
 
@@ -58,9 +58,9 @@ Calls call_prices(const hd::Array& price, const hd::Array& strikes) {
 
 void run(const Options& options) {
   hd::random::Generator rng = hd::random::default_rng(2024);
-  const auto advance = hd::jit(
-      [&rng](Paths paths, const hd::Array& dt) { return step(rng, std::move(paths), dt); },
-      {.name = "step"});
+  const auto advance =
+      hd::jit([&rng](Paths paths, const hd::Array& dt) { return step(rng, std::move(paths), dt); },
+              {.name = "step"});
   const auto calls = hd::jit(call_prices, {.name = "call_prices"});
 
   const hd::Array strikes = hd::linspace(60.0, 140.0, 33);
@@ -78,8 +78,7 @@ void run(const Options& options) {
   const hd::Array off = hd::max(hd::abs(european.price - exact) / european.error);
   std::printf("farthest from the formula: %.3f standard errors\n", off.item<double>());
   if (!options.out.empty()) {
-    hd::save(options.out,
-             hd::stack({strikes, exact, european.price, european.error, asian.price}));
+    hd::save(options.out, hd::stack({strikes, exact, european.price, european.error, asian.price}));
   }
 }
 
