@@ -82,8 +82,8 @@ hd::Array median(const hd::Array& x) {
 void run(const Options& options) {
   const hd::Array image = test_image(options.size);
   const hd::Array smooth = hd::jit(gaussian, {.name = "gaussian"})(image);
-  const hd::Array edges = hd::jit(sobel, {.name = "sobel"})(image);
   const hd::Array clean = hd::jit(median, {.name = "median"})(image);
+  const hd::Array edges = hd::jit(sobel, {.name = "sobel"})(clean);
   std::printf("image: mean %.5f, deviation %.5f\n", image.mean().item<double>(),
               image.std().item<double>());
   std::printf("gaussian: mean %.5f, deviation %.5f\n", smooth.mean().item<double>(),

@@ -67,7 +67,8 @@ def main():
     options = parser.parse_args()
 
     image = test_image(options.size)
-    smooth, edges, clean = gaussian(image), sobel(image), median(image)
+    smooth, clean = gaussian(image), median(image)
+    edges = sobel(clean)
     print(f"image: mean {image.mean().item():.5f}, deviation {image.std().item():.5f}")
     print(f"gaussian: mean {smooth.mean().item():.5f}, deviation {smooth.std().item():.5f}")
     print(f"sobel: mean {edges.mean().item():.5f}, highest {edges.max().item():.5f}")

@@ -32,11 +32,12 @@ def filters(size, steps):
 
     smooth = blur_columns(blur_columns(image).T).T
     p = np.pad(image, 1, mode="edge")
+    windows = [p[i:i + size, j:j + size] for i in range(3) for j in range(3)]
+    clean = np.median(np.stack(windows), axis=0)
+    p = np.pad(clean, 1, mode="edge")
     right, down = p[:, 2:] - p[:, :-2], p[2:, :] - p[:-2, :]
     edges = np.hypot(right[:-2] + 2 * right[1:-1] + right[2:],
                      down[:, :-2] + 2 * down[:, 1:-1] + down[:, 2:]) / 4
-    windows = [p[i:i + size, j:j + size] for i in range(3) for j in range(3)]
-    clean = np.median(np.stack(windows), axis=0)
     changed = np.count_nonzero(np.abs(clean - image) > 0.25)
     return [f"image: mean {image.mean():.5f}, deviation {image.std():.5f}",
             f"gaussian: mean {smooth.mean():.5f}, deviation {smooth.std():.5f}",
