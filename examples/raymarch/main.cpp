@@ -81,13 +81,15 @@ hd::Array shade(const hd::Array& t, const Vec& ray) {
     way += hd::clip(gap, 0.02, 0.3);
   }
   const auto [floor, ball, ring] = things(p);
-  const hd::Array tiles = hd::where((hd::floor(2 * p.x) + hd::floor(2 * p.z)) % 2 == 0, 0.9, 0.35);
+  const hd::Array dark = hd::full_like(t, 0.35);  // float32: where() of two numbers is float64
+  const hd::Array tiles = hd::where((hd::floor(2 * p.x) + hd::floor(2 * p.z)) % 2 == 0, 0.9, dark);
   const hd::Array haze = hd::power(hd::minimum(t / far, 1), 3);
   const std::array<double, 3> on_ball{0.9, 0.35, 0.2}, on_ring{0.2, 0.5, 0.9}, sky{0.75, 0.85, 1.0};
   std::vector<hd::Array> picture;
   for (std::size_t i = 0; i < 3; ++i) {
-    const hd::Array color = hd::where(floor < hd::minimum(ball, ring), tiles,
-                                      hd::where(ball < ring, on_ball[i], on_ring[i]));
+    const hd::Array color =
+        hd::where(floor < hd::minimum(ball, ring), tiles,
+                  hd::where(ball < ring, on_ball[i], hd::full_like(t, on_ring[i])));
     picture.push_back(color * (0.15 + 0.85 * light) * (1 - haze) + sky[i] * haze);
   }
   return hd::stack(picture, -1);

@@ -73,8 +73,10 @@ def shade(t, ray):
         light = hd.minimum(light, hd.maximum(10 * gap / way, 0))
         way = way + hd.clip(gap, 0.02, 0.3)
     floor, ball, ring = things(p)
-    tiles = hd.where((hd.floor(2 * p.x) + hd.floor(2 * p.z)) % 2 == 0, 0.9, 0.35)
-    colors = [hd.where(floor < hd.minimum(ball, ring), tiles, hd.where(ball < ring, on_ball, on_ring))
+    dark = hd.full_like(t, 0.35)  # float32: where() of two numbers is float64
+    tiles = hd.where((hd.floor(2 * p.x) + hd.floor(2 * p.z)) % 2 == 0, 0.9, dark)
+    colors = [hd.where(floor < hd.minimum(ball, ring), tiles,
+                       hd.where(ball < ring, on_ball, hd.full_like(t, on_ring)))
               for on_ball, on_ring in [(0.9, 0.2), (0.35, 0.5), (0.2, 0.9)]]
     haze = hd.minimum(t / FAR, 1)**3
     return hd.stack([color * (0.15 + 0.85 * light) * (1 - haze) + sky * haze
