@@ -67,7 +67,8 @@ void write_outputs(const std::vector<Array>& outputs, const std::string& folder)
 
 void print_outputs(const std::vector<Array>& outputs) {
   for (const Array& output : outputs) {
-    fmt::print("{}\n{}\n", frontend::describe(*frontend::Access::raw(output)),
+    const frontend::NodeRef& node = frontend::Access::raw(output);
+    fmt::print("{}\n{}\n", ir::to_string(ir::Type{node->dtype, node->shape}),
                to_string(output, SourceLocation()));
   }
 }

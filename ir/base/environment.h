@@ -9,7 +9,7 @@
 
 namespace heddle::ir {
 
-/// Every environment variable that Heddle reads. Only environment.cpp calls getenv.
+/// Every environment variable that Heddle reads. Only environment.cpp reads them.
 enum class Variable : std::uint8_t {
 #define HEDDLE_VARIABLE(id, ...) id,
 #include "ir/base/environment.def"

@@ -14,7 +14,8 @@ std::vector<Type> infer_matmul(const Call& call) {
   const DType dtype = common_dtype(call, 0, 2);
   const Precision precision = precision_of(*call.attributes.call);
   if (precision != Precision::ieee && !has_precisions(dtype)) {
-    fail<DTypeError>(call, "precision {} is available for f32 and c64 only", name_of(precision));
+    fail<DTypeError>(call, "precision {} is available for float32 and complex64 only",
+                     name_of(precision));
   }
   const Shape &a = call.operand(0).shape, &b = call.operand(1).shape;
   if (a.size() < 2 || b.size() < 2) {

@@ -156,7 +156,7 @@ TEST_CASE("a wrong use of explain is one line") {
     std::string message;
   };
   const Mistake mistakes[] = {
-      {{"explain", program, "--random", "1"}, 1, "inputs are for explain --run"},
+      {{"explain", program, "--random", "1"}, 1, "inputs are only used by explain --run"},
       {{"explain", program, "--target", "sm_42"}, 1, "'sm_42' is not a target"},
       {{"explain", program, "--html", folder.path("no/page.html")}, 1, "cannot be written"},
       {{"explain", program, "--json", "--dot"}, 2, "excludes"},

@@ -155,7 +155,8 @@ TEST_CASE("run names the line that a size has no meaning for") {
   CHECK(short_run.status == 1);
   CHECK(short_run.out.empty());
   CHECK(short_run.error ==
-        "heddle: last with n=3: slice(f32[n]): start n-5 step 1 extent 5 is out of bounds for axis "
+        "heddle: last with n=3: slice(float32[n]): start n-5 step 1 extent 5 is out of bounds for "
+        "axis "
         "0 of extent n "
         "(" +
             program + ":3)\n");

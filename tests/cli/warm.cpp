@@ -73,8 +73,8 @@ TEST_CASE("what was warmed runs where nothing may be compiled") {
   strict.emplace_back("--strict");
   const CommandResult missing = heddle_command(folder, strict, forbidden);
   CHECK(missing.status == 1);
-  for (const char* part : {"program softmax", "the nearest program of 1",
-                           "strict ('1' is wanted, it has '0')", "the nearest module of 1"}) {
+  for (const char* part : {"program softmax", "the nearest program (of 1)",
+                           "strict (expected '1', found '0')", "the nearest module (of 1)"}) {
     CHECK_MESSAGE(missing.error.find(part) != std::string::npos, missing.error);
   }
   // So are other extents, though not those that are symbols.

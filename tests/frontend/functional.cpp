@@ -37,7 +37,7 @@ TEST_CASE("a function that asks for values is called for each line") {
   CHECK_THROWS_AS(hd::apply_along_axis(one, 2, x), hd::IndexError);
   CHECK(contains(
       message_of<hd::ValueError>([&] { hd::apply_along_axis(one, 0, hd::zeros<float>({2, 0})); }),
-      "apply_along_axis: f32[2,0] has no 1-d slices along axis 0 ("));
+      "apply_along_axis: float32[2,0] has no 1-d slices along axis 0 ("));
 }
 
 TEST_CASE("values of a traced function are there for functions of lines") {

@@ -253,7 +253,7 @@ TEST_CASE("text is written and read back") {
     std::istringstream lines(text);
     return message_of<hd::ValueError>([&] { hd::loadtxt(lines, options); });
   };
-  CHECK(contains(message("1 2\n3 4 5"), "has 3 fields in line 2, and 2 before"));
+  CHECK(contains(message("1 2\n3 4 5"), "has 3 fields in line 2, but 2 before"));
   CHECK(contains(message("1 x"), "has \"x\" in line 1, field 2, which is no float64 ("));
   CHECK(contains(message("1 2", {.usecols = {{2}}}), "has 2 fields in line 1, and no field 2"));
   CHECK_THROWS_AS(hd::savetxt(path, x, {.formats = {"%d", "%d", "%d"}}), hd::ValueError);

@@ -270,7 +270,7 @@ TEST_CASE("a size that an op has no meaning for names the op and the line") {
       text,
       "slice(float32[n]): start n-2 step 1 extent 2 is out of bounds for axis 0 of extent n"));
   CHECK(contains(text, "n=1"));
-  CHECK(contains(text, line_mark(__LINE__ - 5)));
+  CHECK(contains(text, line_mark(__LINE__ - 7)));
   check<float>(last(hd::array({1.0f, 2.0f})), {2}, {2, 4});
 
   // The same program, recorded on another line.

@@ -359,7 +359,7 @@ TEST_CASE("scans keep their operand's type") {
   CHECK(infer_text(Op::cumsum, {"f32[3]", "i8[3]"}, with_axes({0})) ==
         "DTypeError: cumsum(float32[3], int8[3]): operand 1 must be bool, not int8; cast it");
   CHECK(infer_text(Op::cumsum, {"f32[3]", "bool[1]"}, with_axes({0}))
-            .starts_with("ShapeError: cumsum(f32[3], bool[1]): operand 1 marks"));
+            .starts_with("ShapeError: cumsum(float32[3], bool[1]): operand 1 marks"));
   CHECK(infer_text(Op::cumsum, {"f32[3]", "bool[3]", "bool[3]"}, with_axes({0}))
             .starts_with("ValueError: cumsum("));
   CHECK(infer_text(Op::cummin, {"f32[2,3]"}, with_axes({0, 1})) ==

@@ -91,18 +91,20 @@ TEST_CASE("both ends of a symbolic region are required to be inside, and an exte
   %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
   %2 = slice %0 starts=[3] steps=[-1] : f32[n-2]
   return %1, %2
-})") == std::vector<std::string>{"n-5 >= 0, slice(f32[n]): start n-5 step 1 extent 5 is out of "
-                                 "bounds for axis 0 of extent n",
-                                 "n-2 >= 0, slice(f32[n]): axis 0 has the negative extent n-2",
-                                 "-n+6 >= 0, slice(f32[n]): start 3 step -1 extent n-2 is out of "
-                                 "bounds for axis 0 of extent n",
-                                 "n-4 >= 0, slice(f32[n]): start 3 step -1 extent n-2 is out of "
-                                 "bounds for axis 0 of extent n"});
+})") == std::vector<std::string>{
+            "n-5 >= 0, slice(float32[n]): start n-5 step 1 extent 5 is out of "
+            "bounds for axis 0 of extent n",
+            "n-2 >= 0, slice(float32[n]): axis 0 has the negative extent n-2",
+            "-n+6 >= 0, slice(float32[n]): start 3 step -1 extent n-2 is out of "
+            "bounds for axis 0 of extent n",
+            "n-4 >= 0, slice(float32[n]): start 3 step -1 extent n-2 is out of "
+            "bounds for axis 0 of extent n"});
   CHECK(texts(R"(func @f(%0: f32[n], %1: f32[]) -> f32[n] {
   %2 = slice_update %0, %1 starts=[7] steps=[1] shape=[2] : f32[n]
   return %2
-})") == std::vector<std::string>{"n-9 >= 0, slice_update(f32[n], f32[]): start 7 step 1 extent 2 "
-                                 "is out of bounds for axis 0 of extent n"});
+})") == std::vector<std::string>{
+            "n-9 >= 0, slice_update(float32[n], float32[]): start 7 step 1 extent 2 "
+            "is out of bounds for axis 0 of extent n"});
 }
 
 TEST_CASE("a region without elements may lie anywhere") {
@@ -130,11 +132,13 @@ TEST_CASE("reductions without an identity require an element") {
   return %1, %2, %3, %4
 })") ==
       std::vector<std::string>{
-          "n-1 >= 0, max(f32[n,m,4]): axis 0 has no elements, and max of no elements is undefined",
-          "16*m >= 0, max(f32[n,m,4]): the size of f32[m,4] in bytes does not fit 64 bits",
-          "m-1 >= 0, argmin(f32[n,m,4]): axis 1 has no elements, and argmin of no elements is "
+          "n-1 >= 0, max(float32[n,m,4]): axis 0 has no elements, and max of no elements is "
           "undefined",
-          "32*n >= 0, argmin(f32[n,m,4]): the size of i64[n,4] in bytes does not fit 64 bits"});
+          "16*m >= 0, max(float32[n,m,4]): the size of float32[m,4] in bytes does not fit 64 bits",
+          "m-1 >= 0, argmin(float32[n,m,4]): axis 1 has no elements, and argmin of no elements is "
+          "undefined",
+          "32*n >= 0, argmin(float32[n,m,4]): the size of int64[n,4] in bytes does not fit 64 "
+          "bits"});
 }
 
 TEST_CASE("a condition is listed once, holds from its bound on, and raises its own error") {
@@ -176,7 +180,7 @@ TEST_CASE("bytes are required to fit, but for what is no larger than a parameter
 })"));
   REQUIRE(found.size() == 1);
   CHECK(found[0].text ==
-        "broadcast_to(f32[n]): the size of f32[n,n,n] in bytes does not fit 64 bits");
+        "broadcast_to(float32[n]): the size of float32[n,n,n] in bytes does not fit 64 bits");
   CHECK(holds(found[0], 1 << 20));
   CHECK_FALSE(holds(found[0], 1 << 21));
   CHECK_THROWS_AS(found[0].raise(""), ShapeError);

@@ -77,7 +77,8 @@ TEST_CASE("precisions that are none are refused") {
   CHECK(line_failure("%1 = add %0, %0 precision=tf32 : f32[3]").starts_with("ParseError: 2:19: "));
   CHECK(failure("func @f(%0: f64[2,2]) -> f64[2,2] {\n"
                 "  %1 = call matmul %0, %0 {precision = \"tf32\"} : f64[2,2]\n  return %1\n}\n") ==
-        "DTypeError: 2:8: matmul(f64[2,2], f64[2,2]): precision tf32 is available for f32 and c64 "
+        "DTypeError: 2:8: matmul(float64[2,2], float64[2,2]): precision tf32 is available for "
+        "float32 and complex64 "
         "only");
 }
 
@@ -218,13 +219,13 @@ TEST_CASE("errors in statements carry line and column") {
 }
 
 TEST_CASE("what infer refuses keeps its type and gains the place") {
-  CHECK(
-      line_failure("%1 = reshape %0 : f32[4]") ==
-      "ShapeError: 2:8: reshape(f32[3]): cannot reshape to [4]: the operand has 3 elements, not 4");
+  CHECK(line_failure("%1 = reshape %0 : f32[4]") ==
+        "ShapeError: 2:8: reshape(float32[3]): cannot reshape to [4]: the operand has 3 elements, "
+        "not 4");
   CHECK(line_failure("%1 = bitwise_and %0, %0 : f32[3]").starts_with("DTypeError: 2:8: "));
   CHECK(line_failure("%1 = sum %0 axes=[1] : f32[]").starts_with("IndexError: 2:8: "));
   CHECK(line_failure("%1 = add %0 : f32[3]") ==
-        "ValueError: 2:8: add(f32[3]): takes 2 operands, not 1");
+        "ValueError: 2:8: add(float32[3]): takes 2 operands, not 1");
   CHECK(failure("func @f(%0: f32[-1])").starts_with("ShapeError: 1:9: "));
 }
 

@@ -48,10 +48,11 @@ TEST_CASE_FIXTURE(Fixture, "types are as infer says") {
       InternalError);
   node(two).dtype = DType::f32;
   node(product).op = Op::sin;
-  CHECK_THROWS_WITH_AS(verify(graph),
-                       "graph main is malformed: node 2 (sin) violates its type rule: sin(f32[3], "
-                       "f32[]): takes 1 operands, not 2",
-                       InternalError);
+  CHECK_THROWS_WITH_AS(
+      verify(graph),
+      "graph main is malformed: node 2 (sin) violates its type rule: sin(float32[3], "
+      "float32[]): takes 1 operands, not 2",
+      InternalError);
 }
 
 TEST_CASE_FIXTURE(Fixture, "operands come first") {

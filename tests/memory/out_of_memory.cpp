@@ -18,7 +18,7 @@ std::int64_t floats_of(std::size_t bytes) {
   return static_cast<std::int64_t>(bytes / sizeof(float));
 }
 
-/// "  4194304 bytes: f32[1048576] of main (out_of_memory.cpp:30)": the line of a listed block.
+/// "  4194304 bytes: float32[1048576] of main (out_of_memory.cpp:30)": the line of a listed block.
 std::string listed(std::size_t bytes, const std::string& what, int line) {
   return "  " + std::to_string(bytes) + " bytes: " + what + " (" + __FILE__ + ":" +
          std::to_string(line) + ")\n";
@@ -64,16 +64,17 @@ void check_text_and_recovery(std::size_t room) {
     const hd::Array large = hd::full({3, floats_of(room / 2)}, 1.0f);
     const int line_of_large = __LINE__ - 1;
     const std::string text = out_of_memory([&] { large.eval(); });
-    CHECK_MESSAGE(text.find("cannot allocate " + std::to_string(3 * (room / 2)) + " bytes (f32[3," +
-                            std::to_string(floats_of(room / 2)) + "] of main (" + __FILE__ + ":" +
-                            std::to_string(line_of_large)) != std::string::npos,
-                  text);
-    check_listed(
-        text,
-        {listed(room / 4, "f32[" + std::to_string(floats_of(room / 4)) + "] of main", line_of_a),
-         listed(room / 8, "i64[2," + std::to_string(room / 128) + "]", line_of_b),
-         listed(room / 16, "f32[" + std::to_string(floats_of(room / 16)) + "] of main",
-                line_of_half)});
+    CHECK_MESSAGE(
+        text.find("cannot allocate " + std::to_string(3 * (room / 2)) + " bytes (float32[3," +
+                  std::to_string(floats_of(room / 2)) + "] of main (" + __FILE__ + ":" +
+                  std::to_string(line_of_large)) != std::string::npos,
+        text);
+    check_listed(text,
+                 {listed(room / 4, "float32[" + std::to_string(floats_of(room / 4)) + "] of main",
+                         line_of_a),
+                  listed(room / 8, "int64[2," + std::to_string(room / 128) + "]", line_of_b),
+                  listed(room / 16, "float32[" + std::to_string(floats_of(room / 16)) + "] of main",
+                         line_of_half)});
     CHECK(pool().statistics().in_use == in_use);
     pool().verify();
   }
@@ -111,7 +112,8 @@ void check_line_of_reused_memory(std::size_t room) {
   CHECK(pool().statistics().allocations == allocations);
   const std::string text = out_of_memory([&] { hd::full({floats_of(2 * room)}, 1.0f).eval(); });
   check_listed(
-      text, {listed(room / 4, "f32[" + std::to_string(floats_of(room / 4)) + "] of main", line)});
+      text,
+      {listed(room / 4, "float32[" + std::to_string(floats_of(room / 4)) + "] of main", line)});
 }
 
 /// Temporaries are listed as well, by the statement that they work for.

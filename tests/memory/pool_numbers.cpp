@@ -73,7 +73,7 @@ TEST_CASE("the largest blocks are told with what computed them and the line") {
   const int line = __LINE__ - 1;
   hd::eval({y});
   const std::string text = hd::describe_memory(3);
-  CHECK_MESSAGE(text.find("4194304 bytes: f32[1048576]") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("4194304 bytes: float32[1048576]") != std::string::npos, text);
   CHECK_MESSAGE(text.find("pool_numbers.cpp:" + std::to_string(line)) != std::string::npos, text);
   CHECK(std::count(text.begin(), text.end(), '\n') <= 3);
   CHECK(hd::describe_memory(0).empty());

@@ -175,24 +175,24 @@ TEST_CASE("what only symbols decide is checked before anything runs") {
   return %1
 })",
                {9, 3, 5}) == Texts{"f32[5]",
-                                   "IndexError: last with n=3: slice(f32[n]): start n-5 step 1 "
+                                   "IndexError: last with n=3: slice(float32[n]): start n-5 step 1 "
                                    "extent 5 is out of bounds for axis 0 of extent n",
                                    "f32[5]"});
   CHECK(run_at(R"(func @first(%0: f32[n], %1: f32[]) -> f32[n] {
   %2 = slice_update %0, %1 starts=[0] steps=[1] shape=[5] : f32[n]
   return %2
 })",
-               {5, 4, 6}) ==
-        Texts{"f32[5]",
-              "IndexError: first with n=4: slice_update(f32[n], f32[]): start 0 step 1 extent 5 "
-              "is out of bounds for axis 0 of extent n",
-              "f32[6]"});
+               {5, 4, 6}) == Texts{"f32[5]",
+                                   "IndexError: first with n=4: slice_update(float32[n], "
+                                   "float32[]): start 0 step 1 extent 5 "
+                                   "is out of bounds for axis 0 of extent n",
+                                   "f32[6]"});
   CHECK(run_at(R"(func @largest(%0: f32[n]) -> f32[] {
   %1 = max %0 axes=[0] : f32[]
   return %1
 })",
                {1, 0, 2}) == Texts{"f32[]",
-                                   "ValueError: largest with n=0: max(f32[n]): axis 0 has no "
+                                   "ValueError: largest with n=0: max(float32[n]): axis 0 has no "
                                    "elements, and max of no elements is undefined",
                                    "f32[]"});
   CHECK(run_at(R"(func @shorter(%0: f32[n], %1: f32[]) -> f32[n-5] {
@@ -201,7 +201,7 @@ TEST_CASE("what only symbols decide is checked before anything runs") {
 })",
                {5, 3, 9}) ==
         Texts{"f32[0]",
-              "ShapeError: shorter with n=3: broadcast_to(f32[]): shape [n-5] has the negative "
+              "ShapeError: shorter with n=3: broadcast_to(float32[]): shape [n-5] has the negative "
               "extent n-5",
               "f32[4]"});
 }
@@ -215,7 +215,7 @@ TEST_CASE("conditions hold of what a pass removes, not of what no output needs")
 })",
                                                   {5, 4, 6});
   CHECK(covered[0] == "f32[5]");
-  CHECK(covered[1].starts_with("IndexError: f with n=4: slice(f32[n]): start n-5"));
+  CHECK(covered[1].starts_with("IndexError: f with n=4: slice(float32[n]): start n-5"));
   CHECK(covered[2] == "f32[5]");
 
   // Equal graphs share a program, so that neither may refuse what the other is fine with.

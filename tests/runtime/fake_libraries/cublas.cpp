@@ -8,7 +8,9 @@
 
 namespace {
 
-void* current_stream = nullptr;
+struct Handle {
+  void* stream = nullptr;
+};
 
 constexpr int success = 0, not_supported = 15, f32 = 0;
 
@@ -21,16 +23,13 @@ float element(const float* matrix, std::int64_t leading, bool transposed, std::i
 
 extern "C" {
 
-int cublasCreate_v2(void** handle) {
-  static int opaque = 0;
-  return *handle = &opaque, success;
-}
-int cublasSetStream_v2(void*, void* stream) { return current_stream = stream, success; }
+int cublasCreate_v2(Handle** handle) { return *handle = new Handle, success; }
+int cublasSetStream_v2(Handle* handle, void* stream) { return handle->stream = stream, success; }
 int cublasSetWorkspace_v2(void*, void*, std::size_t) { return success; }
 int cublasSetMathMode(void*, int) { return success; }
 const char* cublasGetStatusString(int) { return "the fake library says so"; }
 
-int cublasGemmStridedBatchedEx_64(void*, int a_operation, int b_operation, std::int64_t m,
+int cublasGemmStridedBatchedEx_64(Handle* handle, int a_operation, int b_operation, std::int64_t m,
                                   std::int64_t n, std::int64_t k, const void* alpha, const void* a,
                                   int a_type, std::int64_t lda, long long a_stride, const void* b,
                                   int b_type, std::int64_t ldb, long long b_stride, const void*,
@@ -38,7 +37,7 @@ int cublasGemmStridedBatchedEx_64(void*, int a_operation, int b_operation, std::
                                   std::int64_t batch, int, int) {
   if (a_type != f32 || b_type != f32 || c_type != f32) return not_supported;
   const float factor = *static_cast<const float*>(alpha);
-  enqueue(current_stream, [=] {
+  enqueue(handle->stream, [=] {
     for (std::int64_t i = 0; i < batch; ++i) {
       const float* const left = static_cast<const float*>(a) + i * a_stride;
       const float* const right = static_cast<const float*>(b) + i * b_stride;
