@@ -104,7 +104,10 @@ void Call::spec(const Spec& spec) {
   state->names.back() = spec.name;
 }
 
-void Call::name_inputs(std::vector<std::string> names) { state->names = std::move(names); }
+void Call::name_inputs(std::vector<std::string> names) {
+  for (std::string& name : names) std::replace(name.begin(), name.end(), '\n', ' ');
+  state->names = std::move(names);
+}
 
 void Call::plain(const void* bytes, std::size_t count) {
   KeyWriter(state->key, sizeof(count)).add(count);

@@ -58,7 +58,8 @@ Array sort(const Operand& x, const Axes& axis, bool descending) {
 
 Array argsort(const Operand& x, const Axes& axis, bool descending) {
   const Array values = asarray(x);
-  if (values.ndim() == 0 && (axis.all() || axis.values() == std::vector<std::int64_t>{-1}))
+  if (values.ndim() == 0 && (axis.all() || (axis.values() == std::vector<std::int64_t>{-1} ||
+                                            axis.values() == std::vector<std::int64_t>{0})))
     return argsort({values.reshape({1}, x.where()), x.where()}, 0, descending);  // as NumPy
   return Access::make(
       argsort_node(frontend::along_axis("argsort", x, axis), descending, OpRecorder{x.where()}));

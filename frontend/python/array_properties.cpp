@@ -2,10 +2,12 @@
 
 #include "heddle/array.h"
 #include "heddle/io.h"
+#include "heddle/jit.h"
 #include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
 #include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
@@ -60,6 +62,7 @@ void set_shape(ArrayObject& x, nb::handle value) {
 /// Where the elements are: (memory, offset in bytes, strides in bytes). The memory is a number of
 /// the variable; 0 for memory that others see too, where the offset is an address.
 nb::object placement(const ArrayObject& x) {
+  if (frontend::tracing()) frontend::value_in_trace("shares_memory", python_location());
   const Base& base = x.base();
   const auto item = static_cast<std::int64_t>(size_of(x.read().dtype()));
   const Layout layout = x.layout();

@@ -218,6 +218,7 @@ void note_pinned_read() { pinned_read = true; }
 bool take_pinned_read() { return std::exchange(pinned_read, false); }
 
 Array own_value(Array array) {
+  if (!array.has_value()) return array;
   const frontend::NodeRef& node = Access::raw(array);
   if (frontend::tracing() || pinned_buffers().empty() || !node->evaluated() ||
       !pinned_buffers().contains(node->value.buffer.get()))

@@ -130,7 +130,7 @@ class PythonCall {
 
   void collect_leaf(nb::handle value) {
     if (ArrayObject* array = as_array(value)) {
-      plain("a");
+      plain(is_scalar(value) ? "z" : "a");
       if (array->base().pinned) shared_ = array->base().pinned->value.buffer->device();
       take_pinned_read();
       if (donates_ && !array->is_view() && !array->base().pinned && !lowering_) {
@@ -139,7 +139,7 @@ class PythonCall {
       return call_.array(array->read());
     }
     if (is_numpy_argument(value)) {
-      plain("a");
+      plain(is_scalar(value) ? "z" : "a");
       return call_.array(*numpy_operand(value, python_location()));
     }
     if (PyFloat_Check(value.ptr()) || PyComplex_Check(value.ptr())) {
@@ -200,6 +200,13 @@ class PythonCall {
     call_.name_inputs(std::move(names));
   }
 
+  /// Whether a traced argument is an immutable number inside the function, as it is outside. A 0-d
+  /// array is none.
+  static bool is_scalar(nb::handle value) {
+    if (const ArrayObject* array = as_array(value)) return array->is_scalar();
+    return PyFloat_Check(value.ptr()) || PyComplex_Check(value.ptr()) || is_numpy_scalar(value);
+  }
+
   /// Whether an argument's leaf becomes an input of the trace, rather than part of its key.
   static bool is_traced(nb::handle value) {
     return as_array(value) != nullptr || PyFloat_Check(value.ptr()) ||
@@ -214,7 +221,8 @@ class PythonCall {
       std::size_t next = 0;
       LostWrites writes;
       const auto argument = [&](nb::handle value) -> nb::object {
-        return is_traced(value) ? writes.argument(inputs.at(next++)) : nb::borrow(value);
+        if (!is_traced(value)) return nb::borrow(value);
+        return writes.argument(inputs.at(next++), is_scalar(value));
       };
       const nb::object args = map_tree(args_, argument);
       const nb::object kwargs = map_tree(kwargs_, argument);

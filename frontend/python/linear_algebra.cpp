@@ -119,7 +119,8 @@ nb::object summed_products(const Arguments& a) {
   if (!a.is_none(1))
     return wrap(cast_by_rule(a.name(), result, a.array(1).dtype(), rule, a.where()));
   if (products.operands.size() == 1 && !dtype) {
-    if (const ArrayObject* const only = as_array(products.operands[0])) {
+    const ArrayObject* const only = as_array(products.operands[0]);
+    if (only != nullptr && result.ndim() > 0) {
       ArrayObject view = only->view_of(result, a.where());
       if (view.shared_base() == only->shared_base()) return nb::cast(std::move(view));
     }

@@ -10,10 +10,9 @@
 
 namespace heddle::python {
 
-nb::object LostWrites::argument(const Array& value) {
+nb::object LostWrites::argument(const Array& value, bool is_scalar) {
   ArrayObject given(value);
-  // 0-d arguments are scalars inside the trace: nobody outside sees writes to them.
-  given.base().is_scalar = value.ndim() == 0;
+  given.base().is_scalar = is_scalar;
   nb::object array = nb::cast(std::move(given));
   arguments_.emplace_back(array, frontend::Access::raw(value));
   return array;

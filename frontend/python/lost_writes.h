@@ -19,7 +19,7 @@ namespace nb = nanobind;
 class LostWrites {
  public:
   /// An argument of the trace.
-  nb::object argument(const Array& value);
+  nb::object argument(const Array& value, bool is_scalar);
   /// Warns, with the function's name and line, if an argument was written but no array is returned.
   void check(const std::string& function, bool returns_arrays) const;
 

@@ -69,7 +69,11 @@ std::vector<std::array<std::int64_t, 2>> widths(const Arguments& a) {
           fmt::format("pad: axis {} is out of bounds for an array of {} axes", axis, rank),
           a.where()));
     axis = axis < 0 ? axis + rank : axis;
-    result[static_cast<std::size_t>(axis)] = pairs<std::int64_t>(value, a, to_integer).at(0);
+    const auto width = pairs<std::int64_t>(value, a, to_integer);
+    if (width.size() != 1) {
+      raise(PyExc_TypeError, "pad: the dict's values must be integers or pairs of integers");
+    }
+    result[static_cast<std::size_t>(axis)] = width[0];
   }
   return result;
 }

@@ -95,20 +95,33 @@ Array below(const Array& count, const Draw& draw) {
   return high_product(upper, count) + carries.astype(DType::u64);
 }
 
-/// ValueError for a bound that the dtype does not have.
-void require_bounds(std::optional<std::int64_t> low, std::optional<std::int64_t> high,
-                    bool endpoint, DType dtype, const SourceLocation& where) {
-  const auto check = [&](const char* name, std::int64_t value) {
-    const bool fits = dtype == DType::u64
-                          ? value >= 0
-                          : value >= static_cast<std::int64_t>(iinfo(dtype).min) &&
-                                value <= static_cast<std::int64_t>(iinfo(dtype).max);
-    if (fits) return;
+bool exceeds_i64(const Operand& operand) {
+  return operand.array() == nullptr &&
+         frontend::compare_with_range(operand.scalar(), DType::i64) > 0;
+}
+
+/// ValueError for a number among the bounds that the dtype does not have. The upper bound may be
+/// one more than its maximum unless it is an endpoint.
+void require_bounds(const Operand& low, const Operand& high, bool endpoint, DType dtype,
+                    const SourceLocation& where) {
+  const auto refuse = [&](const char* name) {
     throw ValueError(
         at(fmt::format("integers: {} is out of bounds for {}", name, numpy_name_of(dtype)), where));
   };
-  if (low) check("low", *low);
-  if (high) check("high", *high - (endpoint ? 0 : 1));
+  const std::int64_t least = dtype == DType::u64 ? 0 : iinfo(dtype).min;
+  const std::int64_t most =
+      dtype == DType::u64 ? INT64_MAX : static_cast<std::int64_t>(iinfo(dtype).max);
+  const auto first = known_integer(low), last = known_integer(high);
+  if (first && (*first < least || *first > most)) refuse("low");
+  if (last && *last > INT64_MIN) {
+    const std::int64_t greatest = endpoint ? *last : *last - 1;
+    if (greatest < least || greatest > most) refuse("high");
+  }
+  if (dtype == DType::u64) return;
+  if (exceeds_i64(low)) refuse("low");
+  const bool is_limit = dtype == DType::i64 && !endpoint;
+  if (exceeds_i64(high) && !(is_limit && frontend::value_of(high.scalar()) == 0x1p63))
+    refuse("high");
 }
 
 }  // namespace
@@ -126,7 +139,11 @@ Array Generator::integers(const Operand& low, const Operand& high, const Shape& 
     throw ValueError(
         at(fmt::format("integers: the range from {} to {} is empty", *first, *last), where));
   }
-  require_bounds(first, last, endpoint, dtype, where);
+  if (exceeds_i64(low) && high.array() == nullptr &&
+      frontend::value_of(low.scalar()) > frontend::value_of(high.scalar())) {
+    throw ValueError(at("integers: the range is empty, low exceeds high", where));
+  }
+  require_bounds(low, high, endpoint, dtype, where);
   const Draw draw(state_, "integers", size, DType::f64, {&low, &high}, where);
   const NodeRef start = bound(low), stop = bound(high);
   const NodeRef one = frontend::record_constant(DType::u64, endpoint ? 1 : 0);

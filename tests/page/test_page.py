@@ -209,7 +209,7 @@ def check_memory(page, report):
                           "return ['x', 'y', 'width', 'height'].map((k) => Number(box.getAttribute(k)));})")
     if report["arena_bytes"] is None:
         assert drawn == []
-        assert "expressions" in page.evaluate("document.getElementById('memory').textContent")
+        assert "symbolic" in page.evaluate("document.getElementById('memory').textContent")
         return
     temporaries = report["temporaries"]
     assert len(drawn) == len(temporaries)

@@ -269,3 +269,11 @@ def test_complex_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert z.astype("complex64")[0] == 1 + 2j and z.astype(bool)[0] and z.real[0] == 1
+
+
+def test_broadcast_while_memory_is_shared():
+    x = hd.ones(3, device="cpu")
+    shared = np.from_dlpack(x)
+    for other in (1.0, [[1], [2]], hd.zeros((2, 1), device="cpu")):
+        assert hd.broadcast(x, other).shape == np.broadcast(shared, np.asarray(other)).shape
+        assert hd.broadcast_arrays(x, other)[0].tolist() == np.broadcast_arrays(shared, np.asarray(other))[0].tolist()

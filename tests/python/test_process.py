@@ -320,5 +320,7 @@ def test_saved_programs_name_their_arguments(tmp_path):
         ("x", hd.float32, ("n",), False), ("rest[0]", hd.float32, (), True),
         ("scale", hd.float32, (), True)]
     assert "params['w']: float32[n, 3]" in repr(program) and "scale: float32" in repr(program)
+    hd.jit(lambda **k: k["a\nb"] * 2).save(path, **{"a\nb": hd.spec((3,), "f4")})
+    assert hd.load_program(path).inputs[0].name == "a b"
     ones = hd.ones((2, 3), dtype="f4")
     assert program(ones, ones[0], ones[:, 0], 1.0, 2.0).tolist() == [8, 8]

@@ -227,7 +227,8 @@ def test_integers_of_arrays_of_bounds_are_uniform():
 
 
 @pytest.mark.parametrize("low, high, dtype", [(0, 300, "int8"), (-1, 3, "uint8"), (-129, 0, "int8"),
-                                              (-1, 5, "uint64"), (0, 2**31 + 1, "int32")])
+                                              (-1, 5, "uint64"), (0, 2**31 + 1, "int32"),
+                                              (0, 2**63, "int32"), (2**63, 2**63 + 9, "int64")])
 def test_integers_refuse_bounds_that_the_dtype_lacks(low, high, dtype):
     for xp in (np, hd):
         with pytest.raises(ValueError, match="out of bounds"):

@@ -191,3 +191,28 @@ def test_functions_that_give_0d_arrays(name):
         assert made.ndim == 0
         made *= made
         assert made is same
+
+
+@pytest.mark.parametrize("make", [lambda: hd.zeros(()), lambda: np.zeros(())])
+def test_traced_functions_have_arrays_for_0d_arrays(make):
+    def through_a_view(o):
+        o = hd.asarray(o)
+        view = o.reshape(1)
+        view[0] = 9
+        return o * 1
+
+    def into(x, o):
+        return hd.add(x.sum(), 1, out=hd.asarray(o)) * 1
+
+    assert float(through_a_view(make())) == float(hd.jit(through_a_view)(make())) == 9
+    assert float(hd.jit(into)(hd.ones(3), make())) == 4
+
+
+def test_one_function_for_scalars_and_arrays():
+    @hd.jit
+    def changed(o):
+        other = o
+        other += 1
+        return o * 1
+
+    assert [float(changed(each)) for each in (hd.zeros(()), hd.zeros(2).sum(), hd.zeros(()), 0.0)] == [1, 0, 1, 0]

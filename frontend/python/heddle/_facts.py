@@ -129,6 +129,8 @@ def shares_memory(a, b, /, max_work=-1):
     """
     import numpy
 
+    if not isinstance(a, _heddle.Array) and not isinstance(b, _heddle.Array):
+        return numpy.shares_memory(a, b, max_work)
     if not (isinstance(a, _heddle.Array) and isinstance(b, _heddle.Array)):
         return False
     places = a._placement, b._placement

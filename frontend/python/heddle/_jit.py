@@ -25,7 +25,7 @@ def parameter_names(function, count):
     parameters, "rest[0]" of *rest, or their numbers where Python knows no signature."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001: whatever a __signature__ raises, a number is a name as well
         return [str(i) for i in range(count)]
     names = []
     for parameter in parameters:
