@@ -108,7 +108,7 @@ NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, 
                       bool from_data, const OpRecorder& on) {
   check_range(op, ends.first, ends.second, on.site);
   const double width = ends.second - ends.first;
-  const bool narrow = dtype != DType::f64;
+  const bool narrow = from_data && dtype != DType::f64;
   if (!std::isfinite(narrow ? static_cast<double>(static_cast<float>(width)) : width))
     too_many_bins(op, ends, bins, on);
   return Access::node(evenly_spaced(ends.first, ends.second, bins, dtype, from_data, on.site),

@@ -355,7 +355,7 @@ def test_dtypes_of_quantiles(kind, share):
 
 def test_edges_of_float32_within_a_range():
     a = np.arange(10, dtype="float32")
-    for options in ({"range": (0, 9)}, {}, {"range": (-0.1, 0.7)}):
+    for options in ({"range": (0, 9)}, {}, {"range": (-0.1, 0.7)}, {"range": (-3e38, 3e38)}):
         check(hd.histogram_bin_edges(hd.asarray(a), **options), np.histogram_bin_edges(a, **options))
 
 
