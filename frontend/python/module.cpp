@@ -38,8 +38,8 @@ NB_MODULE(_heddle, module) {
   bind_packing(functions);
   bind_functional(functions);
   bind_text_files(functions);
-  functions.cast_outs(true);
   bind_reductions(functions);
+  functions.cast_outs(true);
   bind_scans(functions);
   functions.cast_outs(false);
   bind_manipulation(functions);

@@ -137,6 +137,7 @@ void bind_moments(Functions& functions) {
            "computed with keepdims, if already known.",
            "hd.var(x, axis=0, correction=1)"),
       [](const Arguments& a) { return take_spread<heddle::var>(a); });
+  functions.cast_outs(false);  // a root stays a float, as in NumPy
   functions.def_with_method(named("std", spread),
                             text("The standard deviation over axes, the square root of var: "
                                  "numpy.std. Arguments as for var.",
@@ -191,6 +192,7 @@ void bind_nan_reductions(Functions& functions) {
                 text("The greatest element that is not NaN, or NaN if there is none: numpy.nanmax.",
                      "hd.nanmax(x, axis=0)"),
                 [](const Arguments& a) { return find_extremum<nanmax>(a); });
+  functions.cast_outs(false);
   functions.def(
       named("nanmean", averaged),
       text("The mean of the elements that are not NaN, or NaN if there are none: numpy.nanmean.",
@@ -211,10 +213,14 @@ void bind_nan_reductions(Functions& functions) {
 }  // namespace
 
 void bind_reductions(Functions& functions) {
+  functions.cast_outs(true);
   bind_plain(functions);
   bind_moments(functions);
+  functions.cast_outs(false);
   bind_indices(functions);
+  functions.cast_outs(true);
   bind_nan_reductions(functions);
+  functions.cast_outs(false);
 }
 
 }  // namespace heddle::python

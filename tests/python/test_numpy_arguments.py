@@ -315,6 +315,13 @@ def test_reductions_and_scans_cast_to_out(call, dtype):
     check(ours, theirs)
 
 
+@pytest.mark.parametrize("name", ["std", "nanmean", "nanvar", "nanstd"])
+def test_moments_of_floats_are_not_cast_to_integers(name):
+    for xp in (np, hd):
+        with pytest.raises(TypeError):
+            getattr(xp, name)(xp.asarray([1.5, 2.0]), out=xp.zeros((), "int32"))
+
+
 def test_dot_wants_an_out_of_its_dtype():
     for xp in (np, hd):
         a = xp.ones((2, 2))
