@@ -49,6 +49,15 @@ Body::Body(const passes::KernelPlan& plan, Writer& writer)
   for (std::size_t i = 0; i < plan.inner.size(); ++i) {
     loop_names_[static_cast<std::uint32_t>(plan.inner[i].atom)] = fmt::format("r{}", i);
   }
+  if (plan.items) {
+    for (std::size_t i = 0; i < plan.items->phases.size(); ++i) {
+      const passes::ItemPhase& phase = plan.items->phases[i];
+      for (std::size_t k = 0; k < phase.batch.size(); ++k)
+        loop_names_[static_cast<std::uint32_t>(phase.batch[k].atom)] = fmt::format("b{}_{}", i, k);
+      for (std::size_t k = 0; k < phase.loops.size(); ++k)
+        loop_names_[static_cast<std::uint32_t>(phase.loops[k].atom)] = fmt::format("e{}_{}", i, k);
+    }
+  }
   for (const std::uint32_t scalar : scalars) {
     const auto user =
         std::find_if(plan.body.begin(), plan.body.end(), [&](const Instruction& instruction) {

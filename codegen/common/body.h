@@ -72,6 +72,14 @@ class Body {
   /// `flat`.
   void decode(const std::vector<passes::Loop>& loops, const std::string& flat);
 
+  /// Prints the constants of the routines of an items mapping, as arrays with the qualifiers
+  /// `storage`. Returns their names, by routine.
+  std::vector<std::vector<std::string>> item_tables(const char* storage);
+  /// The iterations of `loops`, whose extents are constants.
+  static std::int64_t constant_iterations(const std::vector<passes::Loop>& loops);
+  /// The instructions that the stores of a phase need.
+  std::vector<int> needed_for(const passes::ItemPhase& phase) const;
+
   /// Declares "last_tiles" and "across_tiles": the numbers of tiles that cover the two tiled loops
   /// of a tiles mapping.
   void count_tiles();

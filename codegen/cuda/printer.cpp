@@ -26,6 +26,7 @@ KernelSource CudaPrinter::print() {
   }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
+  if (plan_.items) tables_ = body_.item_tables("alignas(16) __device__ const");
   signature();
   switch (plan_.mapping) {
     case Mapping::elements:
@@ -46,6 +47,9 @@ KernelSource CudaPrinter::print() {
     case Mapping::scan_columns:
       scan_columns();
       break;
+    case Mapping::items:
+      items();
+      break;
   }
   out_.close();
   return body_.finish(out_.text(), {"core", "memory"});
@@ -58,6 +62,7 @@ void CudaPrinter::signature() {
   };
   for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
     const KernelOperand& operand = plan_.operands[i];
+    if (operand.in_item()) continue;
     add(fmt::format("{}{}*{} p{}", operand.written ? "" : "const ", body_.operand_type(operand),
                     operand.aliased ? "" : " __restrict__", i));
   }
@@ -122,6 +127,8 @@ bool CudaPrinter::is_vector(const Instruction& load, const Loop& loop) const {
 std::string CudaPrinter::load_text(const Instruction& load) {
   if (load.kind == Instruction::Kind::search) return fmt::format("load(p{}, i)", load.operand);
   const std::string address = body_.index(load.address);
+  if (plan_.operands[load.operand].in_item())
+    return fmt::format("shared_load({}, int({}))", item_array(load.operand, "slot"), address);
   if (!load.guarded) return fmt::format("load(p{}, {})", load.operand, address);
   body_.need("guarded");
   return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);

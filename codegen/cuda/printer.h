@@ -60,6 +60,10 @@ class CudaPrinter {
   std::string tile_place(std::size_t scan, const std::string& row, const std::string& slot,
                          const std::string& rows) const;
   void sort();
+  void items();
+  void item_stores(const passes::ItemPhase& phase);
+  void item_routine(const passes::ItemRoutine& routine, const std::vector<std::string>& tables);
+  std::string item_array(int operand, const char* slot) const;
 
   void columns();
   void column_values(int stage);
@@ -123,6 +127,7 @@ class CudaPrinter {
   Body body_;
   std::vector<std::string> lane_of_;  ///< loads that are part of a vector: text that reads the
                                       ///< lane; else empty
+  std::vector<std::vector<std::string>> tables_;  ///< items: names, by routine
 };
 
 }  // namespace heddle::codegen

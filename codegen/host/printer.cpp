@@ -216,6 +216,7 @@ KernelSource HostPrinter::print() {
   out_.line("namespace op = heddle_scalar;");
   out_.line("typedef long long Index;");
   body_.declare_reductions();
+  if (plan_.items) tables_ = body_.item_tables("alignas(64) static const");
   open_body();
   unpack();
   hide_extents();
@@ -237,6 +238,9 @@ KernelSource HostPrinter::print() {
       break;
     case Mapping::scan_columns:
       scan_columns();
+      break;
+    case Mapping::items:
+      items();
       break;
   }
   out_.close();

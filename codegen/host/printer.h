@@ -37,6 +37,9 @@ class HostPrinter {
   void hide_extents();
   void elements();
   void tiles();
+  void items();
+  void item_stores(const passes::ItemPhase& phase);
+  void item_routine(const passes::ItemRoutine& routine, const std::vector<std::string>& tables);
   void rows();
   void row_values(int stage);
   void row_stage(int stage);
@@ -90,6 +93,7 @@ class HostPrinter {
   /// The float variables of loads and stores inside a strip's loop.
   std::unordered_map<int, std::string> widened_;
   std::unordered_map<const passes::Store*, std::string> narrowed_;
+  std::vector<std::vector<std::string>> tables_;  ///< items: names, by routine
 };
 
 }  // namespace heddle::codegen

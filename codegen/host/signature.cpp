@@ -10,7 +10,7 @@ std::vector<HostPrinter::Pointer> HostPrinter::pointers() const {
   std::vector<Pointer> result;
   for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
     const KernelOperand& operand = plan_.operands[i];
-    if (operand.same_as >= 0) continue;
+    if (operand.same_as >= 0 || operand.in_item()) continue;
     bool written = operand.written, alone = !operand.aliased;
     for (const KernelOperand& other : plan_.operands) {
       if (other.same_as != static_cast<int>(i)) continue;

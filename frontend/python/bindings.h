@@ -8,6 +8,7 @@ namespace heddle::python {
 void bind_creation(Functions& functions);
 void bind_differences(Functions& functions);
 void bind_elementwise(Functions& functions);
+void bind_fft(Functions& functions);
 void bind_functional(Functions& functions);
 void bind_grids(Functions& functions);
 void bind_index_arrays(Functions& functions);

@@ -48,6 +48,7 @@ NB_MODULE(_heddle, module) {
   bind_matrices(functions);
   bind_differences(functions);
   bind_linear_algebra(functions);
+  bind_fft(functions);
   bind_linalg(functions);
   bind_polynomials(functions);
   bind_statistics(functions);

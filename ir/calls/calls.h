@@ -41,6 +41,14 @@ const CallOp& argsort();
 /// if `upper`. Results: the factors, with 0 in the other triangle, and an i32 for each matrix: 0,
 /// or the order of its first leading minor that is not positive. In that case the factor is NaN.
 const CallOp& cholesky();
+/// numpy.fft.fft along the last axis, or with `inverse` numpy.fft.ifft, without scaling. With
+/// `root` = r > 0, element k of row j is then multiplied by exp(-2 pi i j k / r), inverse its
+/// conjugate; j counts along the axis before the last one. The last extent is a constant.
+const CallOp& fft();
+/// numpy.fft.rfft along the last axis, of constant extent.
+const CallOp& rfft();
+/// numpy.fft.irfft along the last axis, without scaling. `length` is the result's last extent.
+const CallOp& irfft();
 
 }  // namespace calls
 

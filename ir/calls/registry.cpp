@@ -15,10 +15,8 @@ namespace heddle::ir {
 namespace {
 
 constexpr const CallOp& (*table[])() = {
-    calls::matmul,
-    calls::sort,
-    calls::argsort,
-    calls::cholesky,
+    calls::matmul, calls::sort, calls::argsort, calls::cholesky,
+    calls::fft,    calls::rfft, calls::irfft,
 };
 
 /// Created at first use and never destroyed, because nodes point to its ops.

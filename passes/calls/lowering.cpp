@@ -12,6 +12,7 @@
 #include "heddle/error.h"
 
 #include "passes/calls/cholesky.h"
+#include "passes/calls/fft.h"
 #include "passes/calls/matmul.h"
 #include "passes/calls/sort.h"
 #include "passes/rewrite/rewrite.h"
@@ -28,6 +29,9 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::sort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::argsort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::cholesky, .lower = lower_cholesky, .flops = cholesky_flops},
+    {.op = ir::calls::fft, .lower = lower_fft, .item = fft_item, .flops = fft_flops},
+    {.op = ir::calls::rfft, .lower = lower_rfft, .item = rfft_item, .flops = fft_flops},
+    {.op = ir::calls::irfft, .lower = lower_irfft, .item = irfft_item, .flops = fft_flops},
 };
 
 constexpr CallLowering no_row;
@@ -93,6 +97,12 @@ const CallLowering& lowering_of(const ir::CallOp& op) {
   const auto found =
       std::ranges::find_if(table, [&](const CallLowering& row) { return &row.op() == &op; });
   return found == std::end(table) ? no_row : *found;
+}
+
+std::optional<ItemCall> item_call(const Graph& graph, ValueId value, const ir::Target& target) {
+  if (graph.op(value) != ir::Op::call) return std::nullopt;
+  const CallLowering& row = lowering_of(*graph.attributes(value).call->op);
+  return row.item == nullptr ? std::nullopt : row.item(graph, value, target);
 }
 
 Graph lower_calls(const Graph& graph, const ir::Target& target) {

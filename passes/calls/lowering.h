@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/calls/calls.h"
 #include "ir/graph/graph.h"
 #include "ir/types/target.h"
+#include "passes/plan/items.h"
 #include "passes/plan/kernel_plan.h"
 #include "passes/program/step.h"
 
@@ -76,12 +78,19 @@ struct CallLowering {
   /// results, the op's attributes, and for ops on matrices the values "rows", "columns" and
   /// "batch".
   DescribedCall (*describe)(CallBuilder& builder) = nullptr;
+  /// How the call works on one item of its batch, if its step is a generated kernel that fuses with
+  /// elementwise ops before and after it. Null, or nullopt: the call is a step of its own.
+  std::optional<ItemCall> (*item)(const Graph& graph, ValueId call,
+                                  const ir::Target& target) = nullptr;
   /// Number of floating-point operations, for steps without `describe`. Null: not counted.
   Dim (*flops)(const Graph& graph, ValueId call) = nullptr;
 };
 
 /// The op's row. For an op without a row: a row with null functions.
 const CallLowering& lowering_of(const ir::CallOp& op);
+
+/// The ItemCall of a value that is a call with one; else nullopt.
+std::optional<ItemCall> item_call(const Graph& graph, ValueId value, const ir::Target& target);
 
 /// Lowers every call of a graph for a target.
 Graph lower_calls(const Graph& graph, const ir::Target& target);

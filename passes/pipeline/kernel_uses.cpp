@@ -11,12 +11,16 @@ KernelUses::KernelUses(const KernelStep& step, const KernelPlan& plan) {
       uses_[parameters[i].buffer].places.push_back(i);
   }
   for (const Instruction& instruction : plan.body) {
-    if (instruction.kind == Instruction::Kind::load ||
-        instruction.kind == Instruction::Kind::search) {
+    const bool reads = instruction.kind == Instruction::Kind::load ||
+                       instruction.kind == Instruction::Kind::search;
+    if (reads && !plan.operands[instruction.operand].in_item()) {
       uses_[parameters[instruction.operand].buffer].loads.push_back(&instruction);
     }
   }
-  for (const Store& store : plan.stores) uses_[parameters[store.operand].buffer].stored = &store;
+  for (const Store& store : plan.stores) {
+    if (!plan.operands[store.operand].in_item())
+      uses_[parameters[store.operand].buffer].stored = &store;
+  }
 }
 
 const KernelUses::Uses& KernelUses::of(const BufferRef& buffer) const {

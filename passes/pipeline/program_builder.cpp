@@ -13,6 +13,7 @@
 #include "passes/fuse/grouping.h"
 #include "passes/lower/lower.h"
 #include "passes/pipeline/flops.h"
+#include "passes/pipeline/item_chains.h"
 #include "passes/pipeline/memory_reuse.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/pipeline/traffic.h"
@@ -45,13 +46,19 @@ class Builder {
         further_results_.emplace(index_of(graph_.operands(id)[0]), id);
     }
     assign_outputs();
+    find_chains();
     for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
-      const Group& group = planned_.grouping.groups[i];
       const std::size_t first = program_.steps.size();
-      add_group(group);
+      const auto chain = chains_.find(i);
+      if (chain != chains_.end()) {
+        add_chain(chain->second);
+      } else if (!in_chain_[i]) {
+        add_group(planned_.grouping.groups[i]);
+      }
       for (std::size_t k = first; k < program_.steps.size(); ++k) {
         program_.steps[k].moved = bytes_moved(planned_, program_.steps[k]);
-        program_.steps[k].origins = origins_of(group);
+        program_.steps[k].origins =
+            origins_of(chain != chains_.end() ? chain->second.groups : std::vector<std::size_t>{i});
       }
       planned_.group_of_kernel.resize(planned_.kernels.size(), static_cast<std::uint32_t>(i));
       planned_.group_of_step.resize(program_.steps.size(), static_cast<std::uint32_t>(i));
@@ -64,7 +71,10 @@ class Builder {
 
   void declare_inputs();
   void assign_outputs();
+  void find_chains();
+  void add_chain(const ItemChain& chain);
   void add_group(const Group& group);
+  void describe_operands(KernelPlan& plan) const;
   void add_kernel(KernelPlan plan);
   void add_split_kernel(const KernelPlan& plan);
   void add_look_back_kernel(KernelPlan plan);
@@ -77,7 +87,7 @@ class Builder {
   std::optional<std::uint32_t> input_of(ValueId value) const;
   bool is_aligned(ValueId value) const;
   BufferRef new_temporary(Dim bytes);
-  std::vector<std::uint32_t> origins_of(const Group& group) const;
+  std::vector<std::uint32_t> origins_of(const std::vector<std::size_t>& groups) const;
   void set_lifetimes();
 
   PlannedProgram& planned_;
@@ -89,6 +99,8 @@ class Builder {
   std::unordered_multimap<std::uint32_t, ValueId> further_results_;
   std::unordered_map<std::uint32_t, BufferRef> buffers_;
   std::vector<BufferRef> partials_;
+  std::unordered_map<std::size_t, ItemChain> chains_;  ///< by their last group
+  std::vector<bool> in_chain_;                         ///< by group
 };
 
 void Builder::declare_inputs() {
@@ -157,19 +169,41 @@ BufferRef Builder::buffer_of(ValueId value) {
   return buffers_[index_of(value)] = new_temporary(byte_count(graph_.type(value)));
 }
 
-void Builder::add_group(const Group& group) {
-  if (computes_nothing(graph_, group.root)) return;
-  if (group.epilogue) return add_epilogue(group);
-  if (group.library) return add_call(group);
-  if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
-  KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
+void Builder::find_chains() {
+  const bool fuse = std::ranges::find(options_.disabled, "items") == options_.disabled.end();
+  chains_ = item_chains({graph_, *planned_.grouping.space, stored_}, planned_.grouping,
+                        options_.target, options_.strict, fuse);
+  in_chain_.assign(planned_.grouping.groups.size(), false);
+  for (const auto& [last, chain] : chains_) {
+    for (const std::size_t group : chain.groups) in_chain_[group] = true;
+  }
+}
+
+void Builder::add_chain(const ItemChain& chain) {
+  KernelPlan plan = chain.plan;
+  describe_operands(plan);
+  add_kernel(std::move(plan));
+}
+
+/// Sets what is known of the memory of a kernel's arrays.
+void Builder::describe_operands(KernelPlan& plan) const {
   for (KernelOperand& operand : plan.operands) {
+    if (operand.in_item()) continue;
     operand.aligned = is_aligned(operand.value);
     const Dim bytes = byte_count(graph_.type(operand.value));
     operand.streamed = operand.written && bytes.is_constant() &&
                        bytes.constant() > options_.target.l2_bytes &&
                        ir::capabilities_of(options_.target).streaming_stores;
   }
+}
+
+void Builder::add_group(const Group& group) {
+  if (computes_nothing(graph_, group.root)) return;
+  if (group.epilogue) return add_epilogue(group);
+  if (group.library) return add_call(group);
+  if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
+  KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
+  describe_operands(plan);
   order_inner_loops(plan, options_.target);
   collapse_loops(plan, *planned_.grouping.space);
   order_loops(plan);
@@ -193,7 +227,7 @@ void Builder::add_group(const Group& group) {
 /// Marks operands that share a buffer; one may be an input and another an output.
 void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parameter>& parameters) {
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> positions;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
     const BufferRef& buffer = parameters[i].buffer;
     positions[static_cast<std::uint64_t>(buffer.kind) << 32 | buffer.index].push_back(i);
   }
@@ -210,7 +244,8 @@ void Builder::add_kernel(KernelPlan plan) {
   KernelStep step = launch_shape(plan, options_.target);
   const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_per_block : 0;
   step.kernel = static_cast<std::uint32_t>(planned_.kernels.size());
-  for (KernelOperand& operand : plan.operands) {
+  for (const KernelOperand& operand : plan.operands) {
+    if (operand.in_item()) continue;
     Parameter parameter;
     parameter.written = operand.written;
     if (operand.flags) parameter.cleared = cleared;
@@ -355,11 +390,13 @@ void Builder::add_zeros(ValueId value) {
   program_.steps.push_back({FillStep{buffer_of(value), byte_count(graph_.type(value))}});
 }
 
-std::vector<std::uint32_t> Builder::origins_of(const Group& group) const {
+std::vector<std::uint32_t> Builder::origins_of(const std::vector<std::size_t>& groups) const {
   std::vector<std::uint32_t> origins;
-  for (const ValueId member : group.members) {
-    const std::uint32_t origin = graph_.node(member).location.node;
-    if (origin != ir::Location().node) origins.push_back(origin);
+  for (const std::size_t group : groups) {
+    for (const ValueId member : planned_.grouping.groups[group].members) {
+      const std::uint32_t origin = graph_.node(member).location.node;
+      if (origin != ir::Location().node) origins.push_back(origin);
+    }
   }
   std::ranges::sort(origins);
   const auto again = std::ranges::unique(origins);

@@ -56,7 +56,7 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
   for (const Store& store : plan.stores) add(store.operand, store.address);
   Dim bytes;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (operands[i].addresses.empty()) continue;
+    if (operands[i].addresses.empty() || plan.operands[i].in_item()) continue;
     bytes += elements_moved(operands[i], whole(static_cast<int>(i))) *
              Dim(static_cast<std::int64_t>(size_of(plan.operands[i].dtype)));
   }

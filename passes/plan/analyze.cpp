@@ -181,6 +181,10 @@ int index_bits(const KernelPlan& plan) {
   if (!fits(iterations(plan.outer)) || !fits(iterations(plan.inner))) return 64;
   if (plan.parts_of && !fits(*plan.parts_of)) return 64;
   bool result = fits(iterations(plan.outer) * Dim(plan.threads_per_row));
+  if (plan.items) {
+    for (const ItemPhase& phase : plan.items->phases)
+      result = result && fits(iterations(phase.batch) * iterations(phase.loops));
+  }
   std::set<AtomId> seen;
   const std::function<void(const Index&)> look_at = [&](const Index& index) {
     const auto range = plan.space->range(index);
@@ -279,6 +283,12 @@ std::string describe(const KernelPlan& plan) {
   std::string name = "hd";
   int words = 0;
   std::string last;
+  if (plan.items) {
+    for (const ItemPhase& phase : plan.items->phases) {
+      if (phase.routine)
+        name += '_' + phase.routine->function.substr(0, phase.routine->function.find('<'));
+    }
+  }
   for (const Instruction& instruction : plan.body) {
     std::string word;
     if (instruction.kind == Instruction::Kind::apply) word = ir::info(instruction.op).name;
@@ -294,7 +304,7 @@ std::string describe(const KernelPlan& plan) {
     name += '_' + std::string(ir::info(reduction.op).name);
     ++words;
   }
-  if (words == 0) name += "_copy";
+  if (words == 0 && !plan.items) name += "_copy";
   if (words > 5) name += "_etc";
   return name + '_' +
          std::string(name_of(plan.stores.empty()

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ struct KernelOperand {
   /// Flags of a look-back scan: which states are available, and the ticket counter.
   bool flags = false;
   std::int16_t same_as = -1;  ///< the first operand with the same memory and dtype, or -1
+  /// An array in the memory of an item (Items): its offset in bytes. Addresses count from there. -1
+  /// for an array of the program.
+  std::int64_t item_offset = -1;
+  bool in_item() const { return item_offset >= 0; }
 };
 
 /// Marks the operands at these positions (at least two) as sharing memory.
@@ -142,8 +147,45 @@ enum class Mapping : std::uint8_t {
   rows,      ///< `threads_per_row` threads run the inner loops of one outer iteration
   columns,   ///< neighbouring threads take neighbouring outer iterations; threads in a column of
              ///< the block share the inner loops
-  scan_rows,    ///< as rows; a thread holds `held` vectors of the row, or of a tile of it
-  scan_columns  ///< as columns; a thread holds `held` inner iterations of a tile
+  scan_rows,     ///< as rows; a thread holds `held` vectors of the row, or of a tile of it
+  scan_columns,  ///< as columns; a thread holds `held` inner iterations of a tile
+  items          ///< `threads_per_row` threads run the phases of one item (Items)
+};
+
+/// Constants that a routine reads: real numbers, or the parts of complex numbers in turn.
+struct ItemTable {
+  DType dtype = DType::f32;
+  std::shared_ptr<const std::vector<double>> numbers;
+};
+
+/// A function of the device library that works on the memory of one item.
+struct ItemRoutine {
+  std::string section;      ///< of the library
+  std::string function;     ///< with template arguments: "fft_item<float, 64, 8, false, 8, 8>"
+  std::vector<int> arrays;  ///< operands in the item's memory, in the order of its parameters
+  std::vector<ItemTable> tables;
+  /// The number of the item, modulo this, is its last parameter; 0: there is no such parameter.
+  std::int64_t item_modulus = 0;
+};
+
+/// A step of the work on one item: a routine, or stores of elements. All threads finish a phase
+/// before the next begins.
+struct ItemPhase {
+  std::optional<ItemRoutine> routine;
+  std::vector<Loop> batch;  ///< these loops give the item, in C order of its number
+  std::vector<Loop> loops;  ///< over the elements of an item; constant extents
+  std::vector<int> stores;  ///< indices into KernelPlan::stores
+  /// Neighbouring items, rather than neighbouring elements of an item, are contiguous in memory.
+  bool across = false;
+};
+
+/// The items mapping: calls on the items of a batch, each in fast memory, with the elementwise work
+/// before and after them.
+struct Items {
+  Dim count;
+  int per_block = 1;       ///< items that a block, or a step of a CPU thread, holds at once
+  std::int64_t bytes = 0;  ///< memory of one item
+  std::vector<ItemPhase> phases;
 };
 
 /// A kernel of a sort step: a kernel of the device library, with these types and sizes.
@@ -206,6 +248,8 @@ struct KernelPlan {
   int tile_edge = 32;      ///< in elements; tiles are read and written in vectors
 
   std::vector<HostPass> host_passes;  ///< on CPUs, for elements, rows and columns mappings
+
+  std::optional<Items> items;  ///< items mapping
 
   /// A sort kernel. Of the fields above, only family, name and threads apply to it.
   std::optional<SortKernel> sort;

@@ -152,6 +152,13 @@ KernelStep host_shape(const KernelPlan& plan) {
     step.host_grain = std::max<std::int64_t>(worthwhile / (plan.tile_edge * plan.tile_edge), 1);
     return step;
   }
+  if (plan.items) {
+    constexpr std::int64_t worthwhile_bytes = 16 << 10;
+    const std::int64_t step_bytes = plan.items->bytes * plan.items->per_block;
+    step.grid = {{plan.items->count, plan.items->per_block}};
+    step.host_grain = std::max<std::int64_t>(worthwhile_bytes / step_bytes, 1);
+    return step;
+  }
   const Dim inner = iterations(plan.inner);
   const std::int64_t walk =
       inner.is_constant() ? std::max<std::int64_t>(inner.constant() / plan.split, 1) : worthwhile;
@@ -217,6 +224,12 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   for (const Loop& loop : plan.outer) symbols.add(loop.extent);
   for (const Loop& loop : plan.inner) symbols.add(loop.extent);
   if (plan.parts_of) symbols.add(*plan.parts_of);
+  if (plan.items) {
+    symbols.add(plan.items->count);
+    for (const ItemPhase& phase : plan.items->phases) {
+      for (const Loop& loop : phase.batch) symbols.add(loop.extent);
+    }
+  }
   for (const Instruction& instruction : plan.body) {
     symbols.add(instruction.address);
     symbols.add(instruction.begin);
@@ -307,6 +320,7 @@ ClusterMemory cluster_memory(const KernelPlan& plan) {
 
 std::uint32_t shared_bytes(const KernelPlan& plan) {
   std::size_t bytes = 0;
+  if (plan.items) bytes = static_cast<std::size_t>(plan.items->bytes * plan.items->per_block);
   if (plan.mapping == Mapping::tiles) {
     for (const int load : plan.tiled) bytes += tile_bytes(plan, plan.body[load].dtype);
   }
@@ -342,6 +356,9 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
       step.grid = scan_grid(plan);
       step.block[0] = static_cast<std::uint32_t>(plan.threads_per_row);
       step.block[1] = static_cast<std::uint32_t>(plan.threads / plan.threads_per_row);
+      break;
+    case Mapping::items:
+      step.grid = {{plan.items->count, plan.items->per_block}};
       break;
     case Mapping::columns: {
       const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);

@@ -1,6 +1,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ir/types/literal.h"
 #include "passes/plan/kernel_plan.h"
@@ -17,6 +18,9 @@ class PlanText {
     text_ = fmt::format("{} {} {}{}\n", plan_.family, plan_.name, mapping(), details());
     loops("outer", plan_.outer);
     loops("inner", plan_.inner);
+    if (plan_.items) {
+      for (const ItemPhase& phase : plan_.items->phases) this->phase(phase);
+    }
     for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
       const KernelOperand& operand = plan_.operands[i];
       text_ += fmt::format("  p{}: {} {}{}{}{}{}\n", i, name_of(operand.dtype),
@@ -41,6 +45,18 @@ class PlanText {
   }
 
  private:
+  void phase(const ItemPhase& phase) {
+    if (phase.routine) {
+      text_ += fmt::format("  phase {} p{}\n", phase.routine->function,
+                           fmt::join(phase.routine->arrays, " p"));
+      return;
+    }
+    text_ += fmt::format("  phase stores {}{}\n", fmt::join(phase.stores, " "),
+                         phase.across ? " across items" : "");
+    loops("batch", phase.batch);
+    loops("within", phase.loops);
+  }
+
   std::string mapping() const {
     if (plan_.sort) {
       static constexpr const char* kind_names[] = {"tiles", "merge", "count", "scan", "scatter"};
@@ -65,6 +81,10 @@ class PlanText {
       case Mapping::scan_rows:
       case Mapping::scan_columns:
         return scan_mapping();
+      case Mapping::items:
+        return fmt::format("items per_block={} lanes={} threads={} bytes={} i{}",
+                           plan_.items->per_block, plan_.threads_per_row, plan_.threads,
+                           plan_.items->bytes, plan_.index_bits);
       case Mapping::columns:
         break;
     }

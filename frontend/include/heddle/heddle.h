@@ -10,6 +10,7 @@
 #include "heddle/differences.h"
 #include "heddle/dtype_info.h"
 #include "heddle/elementwise.h"
+#include "heddle/fft.h"
 #include "heddle/functional.h"
 #include "heddle/grids.h"
 #include "heddle/histograms.h"

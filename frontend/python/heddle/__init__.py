@@ -34,6 +34,7 @@ from heddle._precision import matmul_precision
 from heddle._vectorize import vectorize
 
 sys.modules[__name__ + ".random"] = random  # noqa: F405
+sys.modules[__name__ + ".fft"] = fft  # noqa: F405
 sys.modules[__name__ + ".linalg"] = linalg  # noqa: F405
 
 _numpy.install()

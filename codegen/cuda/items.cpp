@@ -1,0 +1,81 @@
+#include "codegen/cuda/printer.h"
+
+namespace heddle::codegen {
+
+using passes::ItemPhase;
+using passes::ItemRoutine;
+using passes::KernelOperand;
+using passes::Store;
+
+// Each item of the block has its part of the shared memory. The threads of a block share the
+// elements of all its items; a routine has `threads_per_row` threads for each item. Slots beyond
+// the last item repeat its work, and store nothing.
+void CudaPrinter::items() {
+  body_.need("shared");
+  const passes::Items& items = *plan_.items;
+  out_.line("const Index count = {};", body_.extent(items.count));
+  out_.line("const Index first = Index(blockIdx.x) * {};", items.per_block);
+  out_.line("const int lane = static_cast<int>(threadIdx.x) % {};", plan_.threads_per_row);
+  out_.line("const int own = static_cast<int>(threadIdx.x) / {};", plan_.threads_per_row);
+  std::size_t routines = 0;
+  for (const ItemPhase& phase : items.phases) {
+    out_.open("");
+    if (phase.routine) {
+      item_routine(*phase.routine, tables_[routines++]);
+    } else {
+      item_stores(phase);
+      if (&phase != &items.phases.back()) out_.line("block_barrier();");
+    }
+    out_.close();
+  }
+}
+
+/// The array of the item in a slot of the block.
+std::string CudaPrinter::item_array(int operand, const char* slot) const {
+  const KernelOperand& array = plan_.operands[operand];
+  return fmt::format("shared_pointer<{}>({} + {} * {})", body_.type(array.dtype), array.item_offset,
+                     slot, plan_.items->bytes);
+}
+
+void CudaPrinter::item_stores(const ItemPhase& phase) {
+  const int items = plan_.items->per_block;
+  const std::int64_t elements = Body::constant_iterations(phase.loops), all = elements * items;
+  if (all % plan_.threads == 0 && all / plan_.threads <= 16) out_.directive("#pragma unroll");
+  out_.open("for (int w = static_cast<int>(threadIdx.x); w < {}; w += {})", all, plan_.threads);
+  if (phase.across) {
+    out_.line("const int slot = w % {0}, element = w / {0};", items);
+  } else {
+    out_.line("const int slot = w / {0}, element = w % {0};", elements);
+  }
+  const bool partial = !plan_.items->count.divisible_by(items);
+  out_.line("const Index {} = first + slot;", partial ? "wanted" : "item");
+  if (partial) out_.line("const Index item = wanted < count ? wanted : count - 1;");
+  body_.decode(phase.batch, "item");
+  body_.decode(phase.loops, "Index(element)");
+  declare_all(body_.needed_for(phase));
+  for (const int i : phase.stores) {
+    const Store& store = plan_.stores[i];
+    const std::string address = body_.index(store.address);
+    if (plan_.operands[store.operand].in_item()) {
+      out_.line("shared_store({}, int({}), v{});", item_array(store.operand, "slot"), address,
+                store.value);
+    } else {
+      out_.line("{}{}(p{}, {}, v{});", partial ? "if (wanted < count) " : "", store_name(store),
+                store.operand, address, store.value);
+    }
+  }
+  out_.close();
+}
+
+void CudaPrinter::item_routine(const ItemRoutine& routine, const std::vector<std::string>& tables) {
+  body_.need(routine.section);
+  std::string arguments;
+  for (const int array : routine.arrays) arguments += item_array(array, "own") + ", ";
+  arguments += "lane";
+  for (const std::string& table : tables) arguments += ", " + table;
+  if (routine.item_modulus > 0)
+    arguments += fmt::format(", static_cast<long long>((first + own) % {})", routine.item_modulus);
+  out_.line("{}({});", routine.function, arguments);
+}
+
+}  // namespace heddle::codegen

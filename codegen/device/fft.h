@@ -1,0 +1,501 @@
+#pragma once
+//! section fft_butterfly needs core
+// Discrete Fourier transforms of R numbers, in place, given as arrays of their parts. V is a real
+// type, or on the host a vector of one. Forward: y_k = sum of x_j exp(-2 pi i j k / R).
+template <class T, bool Inverse, class V>
+HD_SCALAR void fft_turn_quarter(V& re, V& im) {  // times -i, or i
+  const V old = re;
+  re = Inverse ? -im : im;
+  im = Inverse ? old : -old;
+}
+
+template <class T, class V>
+HD_SCALAR void fft_sum_difference(V& a, V& b) {
+  const V sum = a + b;
+  b = a - b;
+  a = sum;
+}
+
+template <class T, bool Inverse, class V>
+HD_SCALAR void fft_two(V& a_re, V& a_im, V& b_re, V& b_im) {
+  fft_sum_difference<T>(a_re, b_re);
+  fft_sum_difference<T>(a_im, b_im);
+}
+
+template <class T, bool Inverse, class V>
+HD_SCALAR void fft_four(V (&re)[4], V (&im)[4]) {
+  fft_two<T, Inverse>(re[0], im[0], re[2], im[2]);
+  fft_two<T, Inverse>(re[1], im[1], re[3], im[3]);
+  fft_turn_quarter<T, Inverse>(re[3], im[3]);
+  fft_two<T, Inverse>(re[0], im[0], re[1], im[1]);
+  fft_two<T, Inverse>(re[2], im[2], re[3], im[3]);
+  const V old_re = re[1], old_im = im[1];
+  re[1] = re[2];
+  im[1] = im[2];
+  re[2] = old_re;
+  im[2] = old_im;
+}
+
+// Multiplies by c - i s; inverse: by c + i s.
+template <class T, bool Inverse, class V>
+HD_SCALAR void fft_turn(V& re, V& im, T c, T s) {
+  const T sine = Inverse ? -s : s;
+  const V old = re;
+  re = re * c + im * sine;
+  im = im * c - old * sine;
+}
+
+template <class T, bool Inverse, class V>
+HD_SCALAR void fft_eight(V (&re)[8], V (&im)[8]) {
+  V even_re[4] = {re[0], re[2], re[4], re[6]}, even_im[4] = {im[0], im[2], im[4], im[6]};
+  V odd_re[4] = {re[1], re[3], re[5], re[7]}, odd_im[4] = {im[1], im[3], im[5], im[7]};
+  fft_four<T, Inverse>(even_re, even_im);
+  fft_four<T, Inverse>(odd_re, odd_im);
+  const T half = static_cast<T>(0.7071067811865476);
+  const V sum_1 = odd_re[1] + odd_im[1], difference_1 = odd_im[1] - odd_re[1];
+  const V sum_3 = odd_re[3] + odd_im[3], difference_3 = odd_im[3] - odd_re[3];
+  if constexpr (Inverse) {
+    odd_im[1] = sum_1 * half;
+    odd_re[1] = -difference_1 * half;
+    odd_re[3] = -sum_3 * half;
+    odd_im[3] = -difference_3 * half;
+  } else {
+    odd_re[1] = sum_1 * half;
+    odd_im[1] = difference_1 * half;
+    odd_re[3] = difference_3 * half;
+    odd_im[3] = -sum_3 * half;
+  }
+  fft_turn_quarter<T, Inverse>(odd_re[2], odd_im[2]);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    re[k] = even_re[k] + odd_re[k];
+    im[k] = even_im[k] + odd_im[k];
+    re[k + 4] = even_re[k] - odd_re[k];
+    im[k + 4] = even_im[k] - odd_im[k];
+  }
+}
+
+// Cosine and sine of 2 pi j / R, for 0 < j <= R / 2.
+template <int R>
+HD_SCALAR double fft_cosine(int j) {
+  if constexpr (R == 3) {
+    const double values[] = {-0.5};
+    return values[j - 1];
+  } else if constexpr (R == 5) {
+    const double values[] = {0.30901699437494745, -0.8090169943749475};
+    return values[j - 1];
+  } else if constexpr (R == 7) {
+    const double values[] = {0.6234898018587335, -0.2225209339563144, -0.9009688679024191};
+    return values[j - 1];
+  } else if constexpr (R == 11) {
+    const double values[] = {0.8412535328311812, 0.41541501300188644, -0.14231483827328514, -0.6548607339452851, -0.9594929736144974};
+    return values[j - 1];
+  } else if constexpr (R == 13) {
+    const double values[] = {0.8854560256532099, 0.5680647467311558, 0.12053668025532305, -0.3546048870425356, -0.7485107481711011, -0.970941817426052};
+    return values[j - 1];
+  }
+}
+template <int R>
+HD_SCALAR double fft_sine(int j) {
+  if constexpr (R == 3) {
+    const double values[] = {0.8660254037844386};
+    return values[j - 1];
+  } else if constexpr (R == 5) {
+    const double values[] = {0.9510565162951535, 0.5877852522924731};
+    return values[j - 1];
+  } else if constexpr (R == 7) {
+    const double values[] = {0.7818314824680298, 0.9749279121818236, 0.4338837391175581};
+    return values[j - 1];
+  } else if constexpr (R == 11) {
+    const double values[] = {0.5406408174555976, 0.9096319953545183, 0.9898214418809327, 0.7557495743542583, 0.28173255684142967};
+    return values[j - 1];
+  } else if constexpr (R == 13) {
+    const double values[] = {0.46472317204376856, 0.8229838658936564, 0.992708874098054, 0.9350162426854148, 0.6631226582407952, 0.23931566428755777};
+    return values[j - 1];
+  }
+}
+
+// An odd prime R: x_j and x_(R - j) are combined first, so that all factors are real.
+template <class T, int R, bool Inverse, class V>
+HD_SCALAR void fft_odd(V (&re)[R], V (&im)[R]) {
+  constexpr int half = R / 2;
+  V sum_re[half], sum_im[half], difference_re[half], difference_im[half];
+  V total_re = re[0], total_im = im[0];
+#pragma unroll
+  for (int j = 0; j < half; ++j) {
+    sum_re[j] = re[j + 1] + re[R - 1 - j];
+    sum_im[j] = im[j + 1] + im[R - 1 - j];
+    difference_re[j] = re[j + 1] - re[R - 1 - j];
+    difference_im[j] = im[j + 1] - im[R - 1 - j];
+    total_re = total_re + sum_re[j];
+    total_im = total_im + sum_im[j];
+  }
+#pragma unroll
+  for (int k = 1; k <= half; ++k) {
+    V cosines_re = re[0], cosines_im = im[0], sines_re = V{}, sines_im = V{};
+#pragma unroll
+    for (int j = 1; j <= half; ++j) {
+      const int at = j * k % R;
+      const bool upper = 2 * at > R;
+      const int folded = upper ? R - at : at;
+      const T c = static_cast<T>(fft_cosine<R>(folded));
+      const T sine = static_cast<T>(fft_sine<R>(folded));
+      const T s = upper != Inverse ? -sine : sine;
+      cosines_re = cosines_re + sum_re[j - 1] * c;
+      cosines_im = cosines_im + sum_im[j - 1] * c;
+      sines_re = sines_re + difference_im[j - 1] * s;
+      sines_im = sines_im + difference_re[j - 1] * s;
+    }
+    re[k] = cosines_re + sines_re;
+    im[k] = cosines_im - sines_im;
+    re[R - k] = cosines_re - sines_re;
+    im[R - k] = cosines_im + sines_im;
+  }
+  re[0] = total_re;
+  im[0] = total_im;
+}
+
+template <class T, int R, bool Inverse, class V>
+HD_SCALAR void fft_butterfly(V (&re)[R], V (&im)[R]) {
+  if constexpr (R == 2) {
+    fft_two<T, Inverse>(re[0], im[0], re[1], im[1]);
+  } else if constexpr (R == 4) {
+    fft_four<T, Inverse>(re, im);
+  } else if constexpr (R == 8) {
+    fft_eight<T, Inverse>(re, im);
+  } else {
+    fft_odd<T, R, Inverse>(re, im);
+  }
+}
+
+//! section fft_items needs fft_butterfly complex shared
+// Transforms of one item by `Threads` threads of a block, whose number within the item is `lane`.
+// Every thread of the block calls these functions. The item is in shared memory, and so is the
+// result. `roots` holds exp(-2 pi i k / N) as pairs of parts; inverse: their conjugates.
+template <class T>
+__device__ __forceinline__ heddle_scalar::complex<T> fft_root(const T* roots, long long k) {
+  return {roots[2 * k], roots[2 * k + 1]};
+}
+
+// One stage of Stockham's algorithm: transforms of R elements whose distance is N / R, after
+// transforms of `Span` elements in all. A thread holds its elements while others store.
+template <class T, int N, int Threads, bool Inverse, int Span, int R>
+__device__ __forceinline__ void fft_stage(SharedArray<heddle_scalar::complex<T>> x, int lane,
+                                          const T* roots) {
+  constexpr int count = N / R, each = (count + Threads - 1) / Threads;
+  T re[each][R], im[each][R];
+#pragma unroll
+  for (int j = 0; j < each; ++j) {
+    const int b = j * Threads + lane;
+    if (count % Threads == 0 || b < count) {
+#pragma unroll
+      for (int k = 0; k < R; ++k) {
+        const heddle_scalar::complex<T> one = shared_load(x, b + k * count);
+        re[j][k] = one.re;
+        im[j][k] = one.im;
+      }
+    }
+  }
+  block_barrier();
+#pragma unroll
+  for (int j = 0; j < each; ++j) {
+    const int b = j * Threads + lane;
+    if (count % Threads == 0 || b < count) {
+      fft_butterfly<T, R, Inverse>(re[j], im[j]);
+      const int p = b / Span, q = b % Span;
+#pragma unroll
+      for (int k = 0; k < R; ++k) {
+        heddle_scalar::complex<T> one(re[j][k], im[j][k]);
+        if (k > 0 && Span * R < N) {
+          const heddle_scalar::complex<T> root = fft_root(roots, p * k * Span);
+          one = {one.re * root.re - one.im * root.im, one.re * root.im + one.im * root.re};
+        }
+        shared_store(x, q + Span * (R * p + k), one);
+      }
+    }
+  }
+  block_barrier();
+}
+
+template <class T, int N, int Threads, bool Inverse, int Span, int R, int... Rest>
+__device__ __forceinline__ void fft_stages(SharedArray<heddle_scalar::complex<T>> x, int lane,
+                                           const T* roots) {
+  fft_stage<T, N, Threads, Inverse, Span, R>(x, lane, roots);
+  if constexpr (sizeof...(Rest) > 0)
+    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, lane, roots);
+}
+
+template <class T, int N, int Threads, bool Inverse, int... Radices>
+__device__ __forceinline__ void fft_item(SharedArray<heddle_scalar::complex<T>> x,
+                                         SharedArray<heddle_scalar::complex<T>>, int lane,
+                                         const T* roots) {
+  if constexpr (sizeof...(Radices) > 0)
+    fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, lane, roots);
+}
+
+// The same, then element k is multiplied by the root of unity of order `Root`, to the power item *
+// k. With Low = 2^Bits, `low` holds the roots with exponents below Low, `high` those with multiples
+// of Low.
+template <class T, int N, int Threads, bool Inverse, int Bits, int... Radices>
+__device__ __forceinline__ void fft_turned_item(SharedArray<heddle_scalar::complex<T>> x,
+                                                SharedArray<heddle_scalar::complex<T>> y, int lane,
+                                                const T* roots, const T* low, const T* high,
+                                                long long item) {
+  fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots);
+  for (int k = lane; k < N; k += Threads) {
+    const long long power = item * k;
+    const heddle_scalar::complex<T> turn =
+        fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits);
+    shared_store(x, k, shared_load(x, k) * turn);
+  }
+  block_barrier();
+}
+
+// The transform of 2 N real numbers, which lie in x as N complex numbers of even and odd ones:
+// N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
+template <class T, int N, int Threads, int... Radices>
+__device__ __forceinline__ void rfft_item(SharedArray<T>, SharedArray<heddle_scalar::complex<T>> x, int lane, const T* roots, const T* doubled) {
+  using Number = heddle_scalar::complex<T>;
+  fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots);
+  const T half = static_cast<T>(0.5);
+  for (int k = lane; 2 * k <= N; k += Threads) {
+    const Number a = shared_load(x, k), b = shared_load(x, (k == 0 ? 0 : N - k));
+    const Number even(half * (a.re + b.re), half * (a.im - b.im));
+    const Number odd(half * (a.im + b.im), half * (b.re - a.re));
+    const Number turned = odd * fft_root(doubled, k);
+    shared_store(x, k, even + turned);
+    if (2 * k < N) shared_store(x, N - k, Number(even.re - turned.re, turned.im - even.im));
+  }
+  block_barrier();
+}
+
+// The inverse, times 2 N. Imaginary parts of the first and last element are ignored.
+template <class T, int N, int Threads, int... Radices>
+__device__ __forceinline__ void irfft_item(SharedArray<heddle_scalar::complex<T>> x, SharedArray<T>,
+                                           int lane, const T* roots, const T* doubled) {
+  using Number = heddle_scalar::complex<T>;
+  for (int k = lane; 2 * k <= N; k += Threads) {
+    Number a = shared_load(x, k), b = shared_load(x, N - k);
+    if (k == 0) a.im = b.im = 0;
+    const Number even(a.re + b.re, a.im - b.im);
+    const Number root = fft_root(doubled, k);
+    const Number odd = Number(a.re - b.re, a.im + b.im) * Number(root.re, -root.im);
+    shared_store(x, k, Number(even.re - odd.im, even.im + odd.re));
+    if (0 < k && 2 * k < N)
+      shared_store(x, N - k, Number(even.re + odd.im, odd.re - even.im));
+  }
+  block_barrier();
+  fft_item<T, N, Threads, true, Radices...>(x, x, lane, roots);
+}
+
+// A transform of any length `Length` by transforms of M >= 2 * Length - 1 elements (Bluestein, A
+// linear filtering approach to the computation of discrete Fourier transform, 1970). `chirp` holds
+// exp(-pi i k^2 / Length), inverse its conjugate; `filter` the transform of its conjugates, wrapped
+// around and divided by M.
+template <class T, int Length, int M, int Threads, int... Radices>
+__device__ __forceinline__ void chirp_item(SharedArray<heddle_scalar::complex<T>> x,
+                                           SharedArray<heddle_scalar::complex<T>>, int lane,
+                                           const T* roots, const T* inverse_roots, const T* chirp,
+                                           const T* filter) {
+  for (int k = lane; k < M; k += Threads) {
+    heddle_scalar::complex<T> one(0);
+    if (k < Length) one = shared_load(x, k) * fft_root(chirp, k);
+    shared_store(x, k, one);
+  }
+  block_barrier();
+  fft_item<T, M, Threads, false, Radices...>(x, x, lane, roots);
+  for (int k = lane; k < M; k += Threads)
+    shared_store(x, k, shared_load(x, k) * fft_root(filter, k));
+  block_barrier();
+  fft_item<T, M, Threads, true, Radices...>(x, x, lane, inverse_roots);
+  for (int k = lane; k < Length; k += Threads)
+    shared_store(x, k, shared_load(x, k) * fft_root(chirp, k));
+  block_barrier();
+}
+
+//! section fft_items_host needs fft_butterfly complex
+//! host
+// The same for one thread of the host, with `Lanes` numbers in a vector. `roots` holds, for each
+// stage but the last, the roots of k = 1 .. R - 1 in turn: their real parts, then their imaginary
+// parts, each for every p if Span >= Lanes, else for every transform of the stage.
+template <class T, int W>
+struct FftVector {
+  typedef T Type __attribute__((vector_size(W * sizeof(T))));
+};
+template <class T>
+struct FftVector<T, 1> {
+  typedef T Type;
+};
+
+template <class V, class T>
+inline V fft_load(const T* from) {
+  V v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+
+// Transforms of neighbouring elements q, for which roots are equal.
+template <class T, int W, bool Inverse, int Distance, int Span, int R>
+inline void fft_run(const T* from_re, const T* from_im, T* to_re, T* to_im, const T* root_re,
+                    const T* root_im, int step) {
+  using V = typename FftVector<T, W>::Type;
+  V re[R], im[R];
+  for (int k = 0; k < R; ++k) {
+    re[k] = fft_load<V>(from_re + k * Distance);
+    im[k] = fft_load<V>(from_im + k * Distance);
+  }
+  fft_butterfly<T, R, Inverse>(re, im);
+  for (int k = 0; k < R; ++k) {
+    if (k > 0 && root_re != nullptr) {
+      const T c = root_re[(k - 1) * step], s = root_im[(k - 1) * step];
+      const V old = re[k];
+      re[k] = re[k] * c - im[k] * s;
+      im[k] = im[k] * c + old * s;
+    }
+    __builtin_memcpy(to_re + k * Span, &re[k], sizeof(V));
+    __builtin_memcpy(to_im + k * Span, &im[k], sizeof(V));
+  }
+}
+
+// Transforms of neighbouring elements b, each with its own roots and destination.
+template <class T, int W, bool Inverse, int Count, int Span, int R, bool Last>
+inline void fft_spread(const T* from_re, const T* from_im, T* to_re, T* to_im, const T* root_re,
+                       const T* root_im, int b) {
+  using V = typename FftVector<T, W>::Type;
+  V re[R], im[R];
+  for (int k = 0; k < R; ++k) {
+    re[k] = fft_load<V>(from_re + b + k * Count);
+    im[k] = fft_load<V>(from_im + b + k * Count);
+  }
+  fft_butterfly<T, R, Inverse>(re, im);
+  T lanes_re[R][W], lanes_im[R][W];
+  for (int k = 0; k < R; ++k) {
+    if (k > 0 && !Last) {
+      const V c = fft_load<V>(root_re + (k - 1) * Count + b);
+      const V s = fft_load<V>(root_im + (k - 1) * Count + b);
+      const V old = re[k];
+      re[k] = re[k] * c - im[k] * s;
+      im[k] = im[k] * c + old * s;
+    }
+    __builtin_memcpy(lanes_re[k], &re[k], sizeof(V));
+    __builtin_memcpy(lanes_im[k], &im[k], sizeof(V));
+  }
+  for (int lane = 0; lane < W; ++lane) {
+    const int at = (b + lane) % Span + (b + lane) / Span * (Span * R);
+    for (int k = 0; k < R; ++k) {
+      to_re[at + k * Span] = lanes_re[k][lane];
+      to_im[at + k * Span] = lanes_im[k][lane];
+    }
+  }
+}
+
+template <class T, int N, int Lanes, bool Inverse, int Span, int R, int... Rest>
+inline void fft_stages(T* from_re, T* from_im, T* to_re, T* to_im, const T* roots,
+                       heddle_scalar::complex<T>* result) {
+  constexpr int count = N / R, runs = count / Span;
+  constexpr bool last = sizeof...(Rest) == 0;
+  constexpr int held = Span >= Lanes ? runs : count;  // roots of one k
+  const T *root_re = roots, *root_im = roots + (R - 1) * held;
+  if constexpr (Span >= Lanes) {
+    for (int p = 0; p < runs; ++p) {
+      const T* const own_re = last ? nullptr : root_re + p;
+      const T* const own_im = last ? nullptr : root_im + p;
+      const int from = p * Span, to = from * R;
+      int q = 0;
+      for (; q + Lanes <= Span; q += Lanes) {
+        fft_run<T, Lanes, Inverse, count, Span, R>(from_re + from + q, from_im + from + q,
+                                                   to_re + to + q, to_im + to + q, own_re, own_im,
+                                                   held);
+      }
+      for (; q < Span; ++q) {
+        fft_run<T, 1, Inverse, count, Span, R>(from_re + from + q, from_im + from + q,
+                                               to_re + to + q, to_im + to + q, own_re, own_im,
+                                               held);
+      }
+    }
+  } else {
+    int b = 0;
+    for (; b + Lanes <= count; b += Lanes) {
+      fft_spread<T, Lanes, Inverse, count, Span, R, last>(from_re, from_im, to_re, to_im, root_re,
+                                                          root_im, b);
+    }
+    for (; b < count; ++b) {
+      fft_spread<T, 1, Inverse, count, Span, R, last>(from_re, from_im, to_re, to_im, root_re,
+                                                      root_im, b);
+    }
+  }
+  if constexpr (last) {
+    for (int k = 0; k < N; ++k) result[k] = {to_re[k], to_im[k]};
+  } else {
+    fft_stages<T, N, Lanes, Inverse, Span * R, Rest...>(to_re, to_im, from_re, from_im,
+                                                        roots + 2 * (R - 1) * held, result);
+  }
+}
+
+template <class T, int N, int Lanes, bool Inverse, int... Radices>
+inline void fft_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>*, const T* roots) {
+  if constexpr (sizeof...(Radices) > 0) {
+    alignas(64) T re[N], im[N], other_re[N], other_im[N];
+    for (int j = 0; j < N; ++j) {
+      re[j] = x[j].re;
+      im[j] = x[j].im;
+    }
+    fft_stages<T, N, Lanes, Inverse, 1, Radices...>(re, im, other_re, other_im, roots, x);
+  }
+}
+
+template <class T>
+inline heddle_scalar::complex<T> fft_root(const T* roots, long long k) {
+  return {roots[2 * k], roots[2 * k + 1]};
+}
+
+template <class T, int N, int Lanes, bool Inverse, int Bits, int... Radices>
+inline void fft_turned_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>* y, const T* roots, const T* low,
+                            const T* high, long long item) {
+  fft_item<T, N, Lanes, Inverse, Radices...>(x, y, roots);
+  for (int k = 0; k < N; ++k) {
+    const long long power = item * k;
+    x[k] = x[k] * (fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits));
+  }
+}
+
+template <class T, int N, int Lanes, int... Radices>
+inline void rfft_item(T*, heddle_scalar::complex<T>* x, const T* roots, const T* doubled) {
+  using Number = heddle_scalar::complex<T>;
+  fft_item<T, N, Lanes, false, Radices...>(x, x, roots);
+  const T half = static_cast<T>(0.5);
+  for (int k = 0; 2 * k <= N; ++k) {
+    const Number a = x[k], b = x[k == 0 ? 0 : N - k];
+    const Number even(half * (a.re + b.re), half * (a.im - b.im));
+    const Number odd(half * (a.im + b.im), half * (b.re - a.re));
+    const Number turned = odd * fft_root(doubled, k);
+    x[k] = even + turned;
+    if (2 * k < N) x[N - k] = Number(even.re - turned.re, turned.im - even.im);
+  }
+}
+
+template <class T, int N, int Lanes, int... Radices>
+inline void irfft_item(heddle_scalar::complex<T>* x, T*, const T* roots, const T* doubled) {
+  using Number = heddle_scalar::complex<T>;
+  for (int k = 0; 2 * k <= N; ++k) {
+    Number a = x[k], b = x[N - k];
+    if (k == 0) a.im = b.im = 0;
+    const Number even(a.re + b.re, a.im - b.im);
+    const Number root = fft_root(doubled, k);
+    const Number odd = Number(a.re - b.re, a.im + b.im) * Number(root.re, -root.im);
+    x[k] = Number(even.re - odd.im, even.im + odd.re);
+    if (0 < k && 2 * k < N) x[N - k] = Number(even.re + odd.im, odd.re - even.im);
+  }
+  fft_item<T, N, Lanes, true, Radices...>(x, x, roots);
+}
+
+template <class T, int Length, int M, int Lanes, int... Radices>
+inline void chirp_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>*, const T* roots, const T* inverse_roots,
+                       const T* chirp, const T* filter) {
+  for (int k = 0; k < Length; ++k) x[k] = x[k] * fft_root(chirp, k);
+  for (int k = Length; k < M; ++k) x[k] = heddle_scalar::complex<T>(0);
+  fft_item<T, M, Lanes, false, Radices...>(x, x, roots);
+  for (int k = 0; k < M; ++k) x[k] = x[k] * fft_root(filter, k);
+  fft_item<T, M, Lanes, true, Radices...>(x, x, inverse_roots);
+  for (int k = 0; k < Length; ++k) x[k] = x[k] * fft_root(chirp, k);
+}

@@ -1,0 +1,259 @@
+#include "passes/calls/fft.h"
+
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "passes/rewrite/rewrite.h"
+
+namespace heddle::passes {
+
+namespace {
+
+using ir::Op;
+using ir::Shape;
+
+/// Adds nodes of a lowered transform.
+class Transform {
+ public:
+  Transform(Graph& graph, ir::Location location) : graph_(graph), location_(location) {}
+
+  /// The transform of the last axis, split until each part is one item.
+  ValueId fft(ValueId x, bool inverse) {
+    const std::int64_t n = length(x);
+    if (n == 1) return x;
+    if (is_item_length(n, graph_.dtype(x))) return call(x, inverse, 0);
+    if (const std::int64_t columns = columns_of(n, graph_.dtype(x)); columns > 1)
+      return split(x, columns, inverse);
+    return convolved(x, inverse);
+  }
+
+  /// The transform of n real numbers: of as many complex ones, or of half as many.
+  ValueId rfft(ValueId x) {
+    const std::int64_t n = length(x);
+    const DType dtype = graph_.dtype(x);
+    if (n % 2 != 0) return first(fft(complex(x, zero(dtype)), false), n / 2 + 1);
+    const ValueId pairs = complex(strided(x, 0, 2, n / 2), strided(x, 1, 2, n / 2));
+    const ValueId z = joined(fft(pairs, false));
+    const ValueId mirrored = unary(Op::conjugate, reversed(z));
+    const ValueId even = scaled(add(Op::add, z, mirrored), 0.5);
+    const ValueId odd = scaled(add(Op::subtract, z, mirrored), 0.5);
+    return add(Op::add, even, add(Op::multiply, odd, turns(n, n / 2 + 1, complex_dtype(dtype))));
+  }
+
+  /// The inverse, without scaling.
+  ValueId irfft(ValueId x, std::int64_t n) {
+    const DType dtype = graph_.dtype(x);
+    const ValueId bounded = without_ends(x, n);
+    if (n % 2 != 0) {
+      const ValueId upper = unary(Op::conjugate, reversed(part(bounded, 1, n / 2)));
+      return unary(Op::real, fft(concatenated({bounded, upper}), true));
+    }
+    const std::int64_t m = n / 2;
+    const ValueId mirrored = unary(Op::conjugate, reversed(bounded));
+    const ValueId even = add(Op::add, bounded, mirrored);
+    const ValueId odd = add(Op::multiply, add(Op::subtract, bounded, mirrored),
+                            unary(Op::conjugate, turns(n, m + 1, dtype)));
+    const ValueId z = fft(first(add(Op::add, even, odd), m), true);
+    Shape shape = graph_.shape(z);
+    const ValueId parts =
+        concatenated({with_axis(unary(Op::real, z)), with_axis(unary(Op::imag, z))});
+    shape.back() = n;
+    return reshaped(parts, shape);
+  }
+
+ private:
+  std::int64_t length(ValueId x) const { return graph_.shape(x).back().constant(); }
+
+  /// A divisor of n near its root such that both factors can be transformed; 1 if there is none.
+  static std::int64_t columns_of(std::int64_t n, DType dtype) {
+    const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+    for (std::int64_t low = root; low > 1; --low) {
+      if (n % low == 0 && fft_radices(low) && is_item_length(low, dtype) && fft_radices(n / low))
+        return low;
+    }
+    return 1;
+  }
+
+  // x[j1, j2] of n = n1 * n2 numbers: columns of n1, turned by exp(-2 pi i j2 k1 / n), then rows of
+  // n2. Element k2 of row k1 is element k1 + n1 * k2 of the result.
+  ValueId split(ValueId x, std::int64_t columns, bool inverse) {
+    const std::int64_t n = length(x), rows = n / columns;
+    Shape shape = graph_.shape(x);
+    const Shape whole = shape;
+    shape.back() = columns;
+    shape.emplace_back(rows);
+    const ValueId transformed = call(swapped(reshaped(x, shape)), inverse, n);
+    return reshaped(swapped(fft(swapped(transformed), inverse)), whole);
+  }
+
+  // With jk = (j^2 + k^2 - (k - j)^2) / 2, the transform is a convolution with a chirp, which shorter
+  // transforms compute.
+  ValueId convolved(ValueId x, bool inverse) {
+    const std::int64_t n = length(x);
+    const auto m =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1)));
+    const ValueId chirp = this->chirp(n, graph_.dtype(x), inverse);
+    const ValueId away = unary(Op::conjugate, chirp);
+    const ValueId filter = concatenated({away, zeros(away, m - 2 * n + 1),
+                                         reversed(part(away, 1, n - 1))});
+    const ValueId turned = add(Op::multiply, x, chirp);
+    const ValueId spectrum =
+        fft(concatenated({turned, zeros(turned, m - n)}), false);
+    const ValueId product = add(Op::multiply, spectrum, fft(filter, false));
+    const ValueId back = first(fft(product, true), n);
+    return scaled(add(Op::multiply, back, chirp), 1.0 / static_cast<double>(m));
+  }
+
+  ValueId chirp(std::int64_t n, DType dtype, bool inverse) {
+    const ValueId k = counted(n);
+    const ValueId square = add(Op::remainder, add(Op::multiply, k, k), integer(2 * n));
+    return unit(square, 2 * n, inverse, dtype);
+  }
+
+  /// -i exp(-2 pi i k / n) for k < count.
+  ValueId turns(std::int64_t n, std::int64_t count, DType dtype) {
+    const ValueId quarters = add(Op::add, add(Op::multiply, counted(count), integer(4)), integer(n));
+    return unit(quarters, 4 * n, false, dtype);
+  }
+
+  /// exp(-2 pi i k / n), or its conjugate, computed in float64.
+  ValueId unit(ValueId k, std::int64_t n, bool inverse, DType dtype) {
+    const double angle = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(n);
+    const ValueId angles = add(Op::multiply, cast(k, DType::f64), real(angle, DType::f64));
+    const DType part = real_dtype(dtype);
+    return complex(cast(unary(Op::cos, angles), part), cast(unary(Op::sin, angles), part));
+  }
+
+  /// z, followed by its first element: z is periodic.
+  ValueId joined(ValueId z) { return concatenated({z, first(z, 1)}); }
+
+  /// Without the imaginary parts of elements 0 and n / 2, which are ignored.
+  ValueId without_ends(ValueId x, std::int64_t n) {
+    const std::int64_t held = n / 2 + 1;
+    const ValueId k = counted(held);
+    ValueId is_end = add(Op::equal, k, integer(0));
+    if (n % 2 == 0) is_end = add(Op::logical_or, is_end, add(Op::equal, k, integer(n / 2)));
+    const DType part = real_dtype(graph_.dtype(x));
+    const ValueId imaginary =
+        graph_.add(Op::select, {is_end, zero(part), unary(Op::imag, x)}, {}, location_);
+    return complex(unary(Op::real, x), imaginary);
+  }
+
+  ValueId call(ValueId x, bool inverse, std::int64_t root) {
+    return graph_.add(Op::call, {x},
+                      ir::call_attributes(ir::calls::fft(), {{"inverse", inverse}, {"root", root}}),
+                      location_);
+  }
+  ValueId unary(Op op, ValueId x) { return graph_.add(op, {x}, {}, location_); }
+  ValueId add(Op op, ValueId a, ValueId b) { return graph_.add(op, {a, b}, {}, location_); }
+  ValueId complex(ValueId re, ValueId im) { return add(Op::make_complex, re, im); }
+  ValueId cast(ValueId x, DType dtype) {
+    if (graph_.dtype(x) == dtype) return x;
+    ir::Attributes attributes;
+    attributes.dtype = dtype;
+    return graph_.add(Op::cast, {x}, attributes, location_);
+  }
+  ValueId real(double value, DType dtype) {
+    return graph_.constant(dtype, ir::constant_bits(dtype, value));
+  }
+  ValueId zero(DType dtype) { return real(0, dtype); }
+  ValueId integer(std::int64_t value) {
+    return graph_.constant(DType::i64, ir::constant_bits(DType::i64, static_cast<double>(value)));
+  }
+  ValueId scaled(ValueId x, double factor) {
+    return add(Op::multiply, x, real(factor, graph_.dtype(x)));
+  }
+  ValueId counted(std::int64_t count) {
+    ir::Attributes attributes;
+    attributes.shape = {ir::Dim(count)};
+    attributes.axes = {0};
+    attributes.dtype = DType::i64;
+    return graph_.add(Op::iota, {}, attributes, location_);
+  }
+  /// As many zeros as `count` at the end of each row of x.
+  ValueId zeros(ValueId x, std::int64_t count) {
+    ir::Type type = graph_.type(x);
+    type.shape.back() = count;
+    return filled(graph_, type, 0);
+  }
+  ValueId reshaped(ValueId x, const Shape& shape) {
+    ir::Attributes attributes;
+    attributes.shape = shape;
+    return graph_.add(Op::reshape, {x}, attributes, location_);
+  }
+  ValueId with_axis(ValueId x) {
+    Shape shape = graph_.shape(x);
+    shape.emplace_back(1);
+    return reshaped(x, shape);
+  }
+  ValueId swapped(ValueId x) {
+    ir::Attributes attributes;
+    const auto rank = static_cast<std::int64_t>(graph_.shape(x).size());
+    for (std::int64_t axis = 0; axis < rank - 2; ++axis) attributes.axes.push_back(axis);
+    attributes.axes.push_back(rank - 1);
+    attributes.axes.push_back(rank - 2);
+    return graph_.add(Op::transpose, {x}, attributes, location_);
+  }
+  ValueId strided(ValueId x, std::int64_t start, std::int64_t step, std::int64_t count) {
+    ir::Attributes attributes;
+    attributes.shape = graph_.shape(x);
+    attributes.starts.assign(attributes.shape.size(), 0);
+    attributes.steps.assign(attributes.shape.size(), 1);
+    attributes.shape.back() = count;
+    attributes.starts.back() = start;
+    attributes.steps.back() = step;
+    return graph_.add(Op::slice, {x}, attributes, location_);
+  }
+  ValueId part(ValueId x, std::int64_t start, std::int64_t count) {
+    return strided(x, start, 1, count);
+  }
+  ValueId first(ValueId x, std::int64_t count) { return part(x, 0, count); }
+  ValueId reversed(ValueId x) { return strided(x, length(x) - 1, -1, length(x)); }
+  ValueId concatenated(const std::vector<ValueId>& parts) {
+    ir::Attributes attributes;
+    attributes.axes = {static_cast<std::int64_t>(graph_.shape(parts[0]).size()) - 1};
+    return graph_.add(Op::concatenate, parts, attributes, location_);
+  }
+
+  Graph& graph_;
+  ir::Location location_;
+};
+
+}  // namespace
+
+std::vector<ValueId> lower_fft(Graph& graph, const OldCall& call, const ir::Target&) {
+  const ir::CallData& data = call.data();
+  if (data.get<std::int64_t>("root") > 0)
+    return {copy_node(graph, call.graph, call.node, call.operands)};
+  return {Transform(graph, call.location()).fft(call.operands[0], data.get<bool>("inverse"))};
+}
+
+namespace {
+
+bool is_real_item(std::int64_t length, DType dtype) {
+  return length % 2 == 0 && fft_radices(length / 2) && is_item_length(length / 2 + 1, dtype);
+}
+
+}  // namespace
+
+std::vector<ValueId> lower_rfft(Graph& graph, const OldCall& call, const ir::Target&) {
+  const ValueId x = call.operands[0];
+  if (is_real_item(graph.shape(x).back().constant(), graph.dtype(x)))
+    return {copy_node(graph, call.graph, call.node, call.operands)};
+  return {Transform(graph, call.location()).rfft(x)};
+}
+
+std::vector<ValueId> lower_irfft(Graph& graph, const OldCall& call, const ir::Target&) {
+  const ValueId x = call.operands[0];
+  const auto length = call.data().get<std::int64_t>("length");
+  if (is_real_item(length, graph.dtype(x)))
+    return {copy_node(graph, call.graph, call.node, call.operands)};
+  return {Transform(graph, call.location()).irfft(x, length)};
+}
+
+}  // namespace heddle::passes

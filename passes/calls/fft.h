@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "passes/calls/lowering.h"
+
+namespace heddle::passes {
+
+/// The radices, in order, of a transform of `length` elements as one item; nullopt if it has prime
+/// factors beyond 13. Of 1 element: no radices.
+std::optional<std::vector<int>> fft_radices(std::int64_t length);
+/// Whether a transform of this length and of complex numbers of this dtype is one item. Lengths with
+/// large prime factors take more memory than others.
+bool is_item_length(std::int64_t length, DType dtype);
+
+/// Splits a transform that is too long for one item into two sets of shorter ones: of n1 columns,
+/// then of n2 rows (Bailey, FFTs in external or hierarchical memory, 1990). One with a large prime
+/// factor becomes a convolution.
+std::vector<ValueId> lower_fft(Graph& graph, const OldCall& call, const ir::Target& target);
+/// Replaces a transform of real numbers by one of complex numbers, unless it is one item.
+std::vector<ValueId> lower_rfft(Graph& graph, const OldCall& call, const ir::Target& target);
+std::vector<ValueId> lower_irfft(Graph& graph, const OldCall& call, const ir::Target& target);
+
+std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Target& target);
+std::optional<ItemCall> rfft_item(const Graph& graph, ValueId call, const ir::Target& target);
+std::optional<ItemCall> irfft_item(const Graph& graph, ValueId call, const ir::Target& target);
+
+/// 5 n log2(n), or half of it for real numbers, as is usual for comparisons.
+Dim fft_flops(const Graph& graph, ValueId call);
+
+}  // namespace heddle::passes

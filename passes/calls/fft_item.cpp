@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ir/types/capabilities.h"
+#include "passes/calls/fft.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr int largest_radix = 13;
+constexpr std::int64_t most_bytes = 64 << 10;  // of the numbers of one item
+
+using Numbers = std::vector<double>;
+using Complex = std::complex<long double>;
+
+/// exp(-2 pi i k / n), or its conjugate; exact in the last digit of a double.
+Complex root_of_unity(std::int64_t k, std::int64_t n, bool inverse) {
+  const long double turns = static_cast<long double>(k % n) / static_cast<long double>(n);
+  const long double angle = 2 * std::numbers::pi_v<long double> * turns;
+  return {std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle)};
+}
+
+void append(Numbers& numbers, Complex value) {
+  numbers.push_back(static_cast<double>(value.real()));
+  numbers.push_back(static_cast<double>(value.imag()));
+}
+
+/// A transform of one item: which form of the routine is used, and its numbers' type.
+struct Form {
+  DType real;
+  bool blocks;    ///< of threads; else on the host
+  int lanes = 1;  ///< on the host, of a vector
+
+  Form(DType dtype, const ir::Target& target)
+      : real(real_dtype(dtype)),
+        blocks(ir::capabilities_of(target).blocks),
+        lanes(blocks ? 1 : target.vector_bytes / static_cast<int>(size_of(real_dtype(dtype)))) {}
+
+  const char* type() const { return real == DType::f32 ? "float" : "double"; }
+  const char* section() const { return blocks ? "fft_items" : "fft_items_host"; }
+  ItemTable table(Numbers numbers) const {
+    return {real, std::make_shared<const Numbers>(std::move(numbers))};
+  }
+};
+
+/// The powers of a root of unity of order `order`: count of them, with exponents in steps of `step`.
+Numbers powers(std::int64_t order, std::int64_t count, std::int64_t step, bool inverse) {
+  Numbers numbers;
+  for (std::int64_t k = 0; k < count; ++k) append(numbers, root_of_unity(k * step, order, inverse));
+  return numbers;
+}
+
+/// On a GPU, all roots of order n. On the host, those of each stage, as codegen/device/fft.h says.
+Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices, bool inverse) {
+  if (form.blocks) return powers(n, n, 1, inverse);
+  Numbers numbers;
+  std::int64_t span = 1;
+  for (std::size_t i = 0; i + 1 < radices.size(); ++i) {
+    const std::int64_t radix = radices[i], count = n / radix;
+    const bool shared = span >= form.lanes;
+    const std::int64_t held = shared ? count / span : count;
+    for (const bool imaginary : {false, true}) {
+      for (std::int64_t k = 1; k < radix; ++k) {
+        for (std::int64_t b = 0; b < held; ++b) {
+          const std::int64_t p = shared ? b : b / span;
+          const Complex root = root_of_unity(p * k * span, n, inverse);
+          numbers.push_back(static_cast<double>(imaginary ? root.imag() : root.real()));
+        }
+      }
+    }
+    span *= radix;
+  }
+  if (numbers.empty()) append(numbers, 1);  // a table has an element
+  return numbers;
+}
+
+int threads_for(std::int64_t n, const ir::Target& target) {
+  constexpr std::int64_t elements = 8;  // of one thread
+  return static_cast<int>(
+      std::clamp<std::int64_t>((n + elements - 1) / elements, 1, target.max_threads_per_block));
+}
+
+/// Of the arguments of a routine: threads on a GPU, lanes on the host.
+int width_of(const Form& form, std::int64_t n, const ir::Target& target) {
+  return form.blocks ? threads_for(n, target) : form.lanes;
+}
+
+std::string list_of(const std::vector<int>& radices) {
+  std::string list;
+  for (const int radix : radices) list += fmt::format(", {}", radix);
+  return list;
+}
+
+std::int64_t padded(std::int64_t bytes) {
+  constexpr std::int64_t unit = 16;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+ItemCall item_of(const Form& form, std::int64_t n, std::int64_t numbers, const ir::Target& target) {
+  ItemCall item;
+  item.routine.section = form.section();
+  item.threads = form.blocks ? threads_for(n, target) : 1;
+  item.offsets = {0, 0};
+  item.bytes = padded(numbers * 2 * static_cast<std::int64_t>(size_of(form.real)));
+  return item;
+}
+
+/// The least product of 2, 3 and 5 of at least `least`.
+std::int64_t smooth_length(std::int64_t least) {
+  std::int64_t best = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least)));
+  for (std::int64_t fives = 1; fives < best; fives *= 5) {
+    for (std::int64_t threes = fives; threes < best; threes *= 3) {
+      std::int64_t all = threes;
+      while (all < least) all *= 2;
+      best = std::min(best, all);
+    }
+  }
+  return best;
+}
+
+/// The transform of the chirp's conjugates, by definition of the convolution that it is a factor of.
+std::vector<Complex> transformed(std::vector<Complex> values) {
+  const std::size_t n = values.size();
+  if (n == 1) return values;
+  std::size_t factor = 2;
+  while (n % factor != 0) ++factor;
+  const std::size_t length = n / factor;
+  std::vector<std::vector<Complex>> parts;
+  for (std::size_t r = 0; r < factor; ++r) {
+    std::vector<Complex> part;
+    for (std::size_t j = 0; j < length; ++j) part.push_back(values[j * factor + r]);
+    parts.push_back(transformed(std::move(part)));
+  }
+  std::vector<Complex> result;
+  for (std::size_t k = 0; k < n; ++k) {
+    Complex sum = 0;
+    for (std::size_t r = 0; r < factor; ++r) {
+      sum += parts[r][k % length] * root_of_unity(static_cast<std::int64_t>(r * k),
+                                                  static_cast<std::int64_t>(n), false);
+    }
+    result.push_back(sum);
+  }
+  return result;
+}
+
+ItemCall chirp_item(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
+  const std::int64_t m = smooth_length(2 * n - 1);
+  const std::vector<int> radices = *fft_radices(m);
+  ItemCall item = item_of(form, m, m, target);
+  item.routine.function = fmt::format("chirp_item<{}, {}, {}, {}{}>", form.type(), n, m,
+                                      width_of(form, m, target), list_of(radices));
+  Numbers chirp;
+  std::vector<Complex> filter(static_cast<std::size_t>(m));
+  for (std::int64_t k = 0; k < n; ++k) {
+    const Complex one = root_of_unity(k * k % (2 * n), 2 * n, inverse);
+    append(chirp, one);
+    filter[static_cast<std::size_t>(k)] = std::conj(one);
+    filter[static_cast<std::size_t>((m - k) % m)] = std::conj(one);
+  }
+  Numbers transform;
+  for (const Complex& one : transformed(std::move(filter)))
+    append(transform, one / static_cast<long double>(m));
+  item.routine.tables = {form.table(roots(form, m, radices, false)),
+                         form.table(roots(form, m, radices, true)), form.table(std::move(chirp)),
+                         form.table(std::move(transform))};
+  return item;
+}
+
+std::int64_t last_extent(const ir::Shape& shape) { return shape.back().constant(); }
+
+}  // namespace
+
+std::optional<std::vector<int>> fft_radices(std::int64_t length) {
+  std::vector<int> radices;
+  for (const int radix : {8, 4, 2, 13, 11, 7, 5, 3}) {
+    while (length % radix == 0) {
+      radices.push_back(radix);
+      length /= radix;
+    }
+  }
+  if (length != 1) return std::nullopt;
+  return radices;
+}
+
+bool is_item_length(std::int64_t length, DType dtype) {
+  const auto fits = [&](std::int64_t numbers) {
+    return numbers * 2 * static_cast<std::int64_t>(size_of(real_dtype(dtype))) <= most_bytes;
+  };
+  return fits(length) && (fft_radices(length) || fits(smooth_length(2 * length - 1)));
+}
+
+std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Shape& shape = graph.shape(call);
+  const ir::CallData& data = *graph.attributes(call).call;
+  const std::int64_t n = last_extent(shape);
+  const bool inverse = data.get<bool>("inverse");
+  const auto root = data.get<std::int64_t>("root");
+  const Form form(graph.dtype(call), target);
+  const std::optional<std::vector<int>> radices = fft_radices(n);
+  if (!radices) return chirp_item(form, n, inverse, target);
+  ItemCall item = item_of(form, n, n, target);
+  std::string bits;
+  item.routine.tables = {form.table(roots(form, n, *radices, inverse))};
+  if (root > 0) {
+    const auto order = static_cast<std::uint64_t>(root);
+    const int low = (std::bit_width(order) + 1) / 2;
+    const std::int64_t step = std::int64_t{1} << low;
+    bits = fmt::format(", {}", low);
+    item.routine.item_modulus = shape[shape.size() - 2].constant();
+    item.routine.tables.push_back(form.table(powers(root, step, 1, inverse)));
+    item.routine.tables.push_back(
+        form.table(powers(root, (root + step - 1) / step, step, inverse)));
+  }
+  item.routine.function =
+      fmt::format("{}<{}, {}, {}, {}{}{}>", root > 0 ? "fft_turned_item" : "fft_item", form.type(),
+                  n, width_of(form, n, target), inverse, bits, list_of(*radices));
+  return item;
+}
+
+namespace {
+
+/// Both directions: `length` real numbers are half as many complex ones.
+ItemCall real_item(const char* function, std::int64_t length, bool inverse, const Form& form,
+                   const ir::Target& target) {
+  const std::int64_t n = length / 2;
+  const std::vector<int> radices = *fft_radices(n);
+  ItemCall item = item_of(form, n, n + 1, target);
+  item.routine.function = fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
+                                      width_of(form, n, target), list_of(radices));
+  item.routine.tables = {form.table(roots(form, n, radices, inverse)),
+                         form.table(powers(length, n / 2 + 1, 1, false))};
+  return item;
+}
+
+}  // namespace
+
+std::optional<ItemCall> rfft_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Shape& shape = graph.shape(graph.operands(call)[0]);
+  return real_item("rfft_item", last_extent(shape), false, Form(graph.dtype(call), target), target);
+}
+
+std::optional<ItemCall> irfft_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  return real_item("irfft_item", last_extent(graph.shape(call)), true,
+                   Form(graph.dtype(call), target), target);
+}
+
+Dim fft_flops(const Graph& graph, ValueId call) {
+  const ir::Shape& shape = graph.shape(call);
+  const bool real = !graph.is_call_of(call, ir::calls::fft());
+  const std::int64_t n = graph.is_call_of(call, ir::calls::rfft())
+                             ? last_extent(graph.shape(graph.operands(call)[0]))
+                             : last_extent(shape);
+  const Dim batch = ir::element_count({shape.begin(), shape.end() - 1});
+  const auto size = static_cast<double>(n);
+  const double each = (real ? 2.5 : 5.0) * size * std::log2(size);
+  return batch * Dim(static_cast<std::int64_t>(each));
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,246 @@
+#include "passes/pipeline/item_chains.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "passes/calls/lowering.h"
+#include "passes/pipeline/item_plan.h"
+#include "passes/plan/analyze.h"
+#include "passes/rewrite/rewrite.h"
+
+namespace heddle::passes {
+
+namespace {
+
+/// Positions count groups in the order in which they run.
+using Position = std::size_t;
+
+class Chains {
+ public:
+  Chains(const LowerContext& context, const Grouping& grouping, const ir::Target& target,
+         bool strict, bool fuse)
+      : context_(context),
+        graph_(context.graph),
+        groups_(grouping.groups),
+        target_(target),
+        strict_(strict),
+        fuses_(fuse),
+        plans_(groups_.size()),
+        taken_(groups_.size()) {}
+
+  std::unordered_map<std::size_t, ItemChain> run() {
+    std::unordered_map<std::size_t, ItemChain> chains;
+    if (std::ranges::none_of(groups_, [&](const Group& group) { return item_of(group).has_value(); }))
+      return chains;
+    find_uses();
+    for (Position position = 0; position < groups_.size(); ++position) {
+      if (taken_[position] || !item_of(at(position))) continue;
+      ItemChain chain = chain_from(position);
+      const std::size_t last = chain.groups.back();
+      chains.emplace(last, std::move(chain));
+    }
+    return chains;
+  }
+
+ private:
+  const Group& at(Position position) const { return groups_[index_at(position)]; }
+  std::size_t index_at(Position position) const { return groups_.size() - 1 - position; }
+
+  std::optional<ItemCall> item_of(const Group& group) const {
+    if (!group.library || group.epilogue || computes_nothing(graph_, group.root))
+      return std::nullopt;
+    return item_call(graph_, group.root, target_);
+  }
+
+  void find_uses() {
+    for (Position position = 0; position < groups_.size(); ++position) {
+      const Group& group = at(position);
+      for (const ValueId value : group.stored) makers_[index_of(value)] = position;
+      for (const ValueId value : values_read(position)) readers_[index_of(value)].insert(position);
+    }
+    for (const ValueId output : graph_.outputs) outputs_.insert(index_of(output));
+  }
+
+  std::vector<ValueId> values_read(Position position) {
+    const Group& group = at(position);
+    if (computes_nothing(graph_, group.root)) return {};
+    std::vector<ValueId> values;
+    if (group.library) {
+      const ValueId call = group.epilogue ? group.epilogue->product : group.root;
+      values = arrays_read(graph_, call, {target_, strict_});
+      if (group.epilogue && group.epilogue->residual) values.push_back(*group.epilogue->residual);
+      if (group.epilogue && group.epilogue->bias) values.push_back(*group.epilogue->bias);
+      return values;
+    }
+    plans_[position] = lower(context_, group);
+    for (const KernelOperand& operand : plans_[position]->operands) {
+      if (!operand.written) values.push_back(operand.value);
+    }
+    if (group.in_place) values.push_back(graph_.operands(group.root)[0]);
+    return values;
+  }
+
+  ItemChain chain_from(Position start) {
+    ItemPlan plan(context_, target_);
+    members_.clear();
+    Position position = start;
+    plan.open_call(at(position).root, *item_of(at(position)));
+    std::optional<std::size_t> held;  // the operand that the previous phase left in the item
+    while (true) {
+      add_operands(plan, position, held);
+      plan.run_call();
+      take(position);
+      const std::optional<Position> user = fusible_user(position);
+      const bool fused = user && plan.can_use(*plans_[*user]);
+      store_results(plan, position, fused ? user : std::nullopt);
+      if (!fused) break;
+      take(*user);
+      const std::optional<Position> next = next_call(plan, *user);
+      if (!next) {
+        plan.use_results(*plans_[*user]);
+        break;
+      }
+      held = operand_of(*next, at(*user).stored.front());
+      plan.open_call(at(*next).root, *item_of(at(*next)));
+      plan.hold_operand(*held, *plans_[*user]);
+      position = *next;
+    }
+    ItemChain chain;
+    std::ranges::sort(members_);
+    for (const Position member : members_) chain.groups.push_back(index_at(member));
+    chain.plan = plan.finish();
+    return chain;
+  }
+
+  void add_operands(ItemPlan& plan, Position position, std::optional<std::size_t> held) {
+    const std::vector<ValueId> arrays =
+        arrays_read(graph_, at(position).root, {target_, strict_});
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      if (k == held) continue;
+      const std::optional<Position> maker = fusible_maker(arrays[k], position);
+      if (maker && plan.make_operand(k, *plans_[*maker])) {
+        take(*maker);
+      } else {
+        plan.load_operand(k, arrays[k]);
+      }
+    }
+  }
+
+  /// The operand of the call at `position` that the array holds.
+  std::size_t operand_of(Position position, ValueId array) const {
+    const std::vector<ValueId> arrays = arrays_read(graph_, at(position).root, {target_, strict_});
+    return static_cast<std::size_t>(std::ranges::find(arrays, array) - arrays.begin());
+  }
+
+  void take(Position position) {
+    taken_[position] = true;
+    members_.push_back(position);
+  }
+
+  bool is_elementwise(Position position) const {
+    if (taken_[position] || !plans_[position] || at(position).in_place) return false;
+    const KernelPlan& plan = *plans_[position];
+    return plan.inner.empty() && plan.reductions.empty() &&
+           std::ranges::none_of(plan.stores, [](const Store& one) { return one.combine.has_value(); });
+  }
+
+  /// Whether groups can move from one position to a later one: nothing in between writes in place.
+  bool can_move(Position from, Position to) const {
+    for (Position between = from + 1; between < to; ++between) {
+      if (at(between).in_place) return false;
+    }
+    return true;
+  }
+
+  /// The elementwise group that makes `array`, if only the call at `user` needs it.
+  std::optional<Position> fusible_maker(ValueId array, Position user) const {
+    const auto maker = makers_.find(index_of(array));
+    if (!fuses_ || maker == makers_.end() || outputs_.contains(index_of(array))) return std::nullopt;
+    const bool alone = readers_.at(index_of(array)).size() == 1;
+    if (!alone || at(maker->second).stored.size() != 1 || !is_elementwise(maker->second) ||
+        !can_move(maker->second, user))
+      return std::nullopt;
+    return maker->second;
+  }
+
+  /// The first group that reads a result of the call, if it is elementwise.
+  std::optional<Position> fusible_user(Position call) const {
+    std::optional<Position> first;
+    for (const ValueId result : at(call).stored) {
+      const auto readers = readers_.find(index_of(result));
+      if (readers == readers_.end()) continue;
+      const Position earliest = *readers->second.begin();
+      first = std::min(first.value_or(earliest), earliest);
+    }
+    if (!fuses_ || !first || !is_elementwise(*first) || !can_move(call, *first) ||
+        needed_before(*first))
+      return std::nullopt;
+    return first;
+  }
+
+  /// Whether a group outside of the chain reads what the chain stores, before `end`.
+  bool needed_before(Position end) const {
+    for (const Position member : members_) {
+      for (const ValueId value : at(member).stored) {
+        const auto readers = readers_.find(index_of(value));
+        if (readers == readers_.end()) continue;
+        const bool early = std::ranges::any_of(readers->second, [&](Position reader) {
+          return reader < end && std::ranges::find(members_, reader) == members_.end();
+        });
+        if (early) return true;
+      }
+    }
+    return false;
+  }
+
+  /// The call that is the only one to read the only array that the group at `user` makes.
+  std::optional<Position> next_call(const ItemPlan& plan, Position user) const {
+    const Group& group = at(user);
+    if (group.stored.size() != 1 || outputs_.contains(index_of(group.stored.front())))
+      return std::nullopt;
+    const auto readers = readers_.find(index_of(group.stored.front()));
+    if (readers == readers_.end() || readers->second.size() != 1) return std::nullopt;
+    const Position next = *readers->second.begin();
+    const std::optional<ItemCall> item = item_of(at(next));
+    const bool fits = item && !taken_[next] && can_move(user, next) && !needed_before(next) &&
+                      plan.can_continue(*plans_[user], at(next).root, *item,
+                                        operand_of(next, group.stored.front()));
+    return fits ? std::optional(next) : std::nullopt;
+  }
+
+  void store_results(ItemPlan& plan, Position call, std::optional<Position> user) const {
+    for (const ValueId result : at(call).stored) {
+      const auto readers = readers_.find(index_of(result));
+      const bool elsewhere =
+          outputs_.contains(index_of(result)) ||
+          (readers != readers_.end() &&
+           std::ranges::any_of(readers->second, [&](Position one) { return one != user; }));
+      if (elsewhere) plan.store_result(result);
+    }
+  }
+
+  const LowerContext& context_;
+  const Graph& graph_;
+  const std::vector<Group>& groups_;
+  const ir::Target& target_;
+  const bool strict_, fuses_;
+  std::vector<std::optional<KernelPlan>> plans_;  ///< of kernels, before they are scheduled
+  std::vector<bool> taken_;
+  std::vector<Position> members_;
+  std::unordered_map<std::uint32_t, Position> makers_;
+  std::unordered_map<std::uint32_t, std::set<Position>> readers_;
+  std::set<std::uint32_t> outputs_;
+};
+
+}  // namespace
+
+std::unordered_map<std::size_t, ItemChain> item_chains(const LowerContext& context,
+                                                       const Grouping& grouping,
+                                                       const ir::Target& target, bool strict,
+                                                       bool fuse) {
+  return Chains(context, grouping, target, strict, fuse).run();
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,75 @@
+#include "passes/plan/items.h"
+
+#include <algorithm>
+
+#include "ir/types/capabilities.h"
+#include "passes/plan/analyze.h"
+#include "passes/plan/walk.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr int block_threads = 128;      // wanted in a block
+constexpr int items_across = 8;         // neighbouring items whose elements fill a memory line
+constexpr std::int64_t most_block_bytes = 48 << 10;  // so that blocks share a multiprocessor
+
+/// Whether more bytes of the phase are contiguous along neighbouring items than within an item.
+bool runs_across(const KernelPlan& plan, const ItemPhase& phase) {
+  if (phase.batch.empty()) return false;
+  std::int64_t votes = 0;
+  const auto count = [&](int operand, const Index& address) {
+    const KernelOperand& array = plan.operands[operand];
+    if (array.in_item()) return;
+    const auto bytes = static_cast<std::int64_t>(size_of(array.dtype));
+    const bool within = std::ranges::any_of(
+        phase.loops, [&](const Loop& loop) { return runs_along(plan, address, loop); });
+    if (within) {
+      votes -= bytes;
+    } else if (runs_along(plan, address, phase.batch.back())) {
+      votes += bytes;
+    }
+  };
+  std::vector<int> roots;
+  for (const int store : phase.stores) {
+    count(plan.stores[store].operand, plan.stores[store].address);
+    for (const int need : needs_of(plan.stores[store])) roots.push_back(need);
+  }
+  for (const int i : needed(plan, roots, false)) {
+    const Instruction& load = plan.body[i];
+    if (load.kind == Instruction::Kind::load) count(load.operand, load.address);
+  }
+  return votes > 0;
+}
+
+}  // namespace
+
+std::int64_t most_item_bytes(const ir::Target& target) {
+  constexpr std::int64_t host_stack = 192 << 10;
+  if (!ir::capabilities_of(target).blocks) return host_stack;
+  return target.shared_bytes_per_block / 2;
+}
+
+void schedule_items(KernelPlan& plan, int threads, const ir::Target& target) {
+  Items& items = *plan.items;
+  plan.mapping = Mapping::items;
+  plan.family = "items";
+  bool across = false;
+  for (ItemPhase& phase : items.phases) {
+    phase.across = runs_across(plan, phase);
+    across |= phase.across;
+  }
+  const bool blocks = ir::capabilities_of(target).blocks;
+  const std::int64_t budget =
+      across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);
+  std::int64_t count = across ? items_across : 1;
+  if (blocks) count = std::max<std::int64_t>(count, block_threads / threads);
+  count = std::min(count, budget / items.bytes);
+  if (blocks) count = std::min<std::int64_t>(count, target.max_threads_per_block / threads);
+  if (items.count.is_constant()) count = std::min(count, items.count.constant());
+  items.per_block = static_cast<int>(std::max<std::int64_t>(count, 1));
+  plan.threads_per_row = blocks ? threads : 1;
+  plan.threads = blocks ? threads * items.per_block : 1;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/types/target.h"
+#include "passes/plan/kernel_plan.h"
+
+namespace heddle::passes {
+
+/// How a call works on one item of its batch: by a routine of the device library, on arrays in the
+/// item's memory.
+struct ItemCall {
+  ItemRoutine routine;  ///< without `arrays`
+  int threads = 1;      ///< on a GPU, for one item
+  /// The offset in bytes of each operand and then each result in the item's memory. Arrays may
+  /// overlap.
+  std::vector<std::int64_t> offsets;
+  std::int64_t bytes = 0;  ///< memory of one item, a multiple of 16
+};
+
+/// The most memory that the items of one block, or of one CPU thread, may take.
+std::int64_t most_item_bytes(const ir::Target& target);
+
+/// Chooses the items of a block and the order in which phases visit them. `threads` are those that
+/// the routines want for an item.
+void schedule_items(KernelPlan& plan, int threads, const ir::Target& target);
+
+}  // namespace heddle::passes
