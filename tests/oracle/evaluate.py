@@ -11,6 +11,7 @@ a discrete outcome flips or a value overflows, it is infinite.
 import numpy as np
 
 import dtypes
+import fft
 import linalg
 import op_table
 import semantics
@@ -20,7 +21,8 @@ MARGIN = 4
 RUNS = 10
 CONTRACTED = {"multiply", "square"}
 ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc",
-                       "cumsum", "cummax", "cummin", "logcumsumexp", "linalg.cholesky"}
+                       "cumsum", "cummax", "cummin", "logcumsumexp", "linalg.cholesky",
+                       "fft.fft", "fft.rfft", "fft.irfft"}
 COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 # Outcomes that turn on whether an operand is 0.
 TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not", "cast"}
@@ -85,6 +87,8 @@ class Evaluation:
             return semantics.matmul(operands, node.dtype)
         if node.op == "linalg.cholesky":
             return linalg.cholesky(node, operands[0])
+        if node.op in fft.OPS:
+            return fft.transform(node, operands[0])
         if node.op in op_table.SCATTERS:
             return semantics.scatter(node, operands)
         if node.op in ("searchsorted_left", "searchsorted_right"):
@@ -134,6 +138,8 @@ class Evaluation:
             error = semantics.matmul_error(node, operands)
         elif node.op == "linalg.cholesky":
             error = linalg.cholesky_error(node, operands[0], kind)
+        elif node.op in fft.OPS:
+            error = fft.error(node, operands[0], kind)
         else:
             return None
         # Two roundings of half a unit: the implementation's and the reference's.
