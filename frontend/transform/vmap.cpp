@@ -6,6 +6,7 @@
 #include "frontend/array/access.h"
 #include "frontend/graph/axes.h"
 #include "frontend/graph/record.h"
+#include "ir/calls/calls.h"
 
 namespace heddle::frontend {
 
@@ -133,12 +134,12 @@ class VmapRecorder {
     return false;
   }
 
-  /// The axis of slices becomes a further batch axis of each operand. If the op has core axes,
-  /// batch axes broadcast; axes named by attributes are shifted by one.
+  /// The axis of slices becomes a further batch axis of each operand. Axes named by attributes are
+  /// shifted by one.
   void add_batch_axis_to_call(const Node& node, std::vector<Value>& operands,
                               ir::Attributes& attributes) const {
     const ir::CallOp& op = *attributes.call->op;
-    if (op.core_axes > 0) {
+    if (ir::broadcasts_batches(op)) {
       std::size_t rank = 0;
       for (const NodeRef& operand : node.operands()) rank = std::max(rank, operand->shape.size());
       for (Value& operand : operands) align(operand, rank, node.site);

@@ -19,6 +19,9 @@ namespace heddle::ir {
 std::span<const CallOp* const> call_ops();
 /// The call op with this name in the text form; null if there is none.
 const CallOp* find_call_op(std::string_view name);
+/// Whether the batch axes of the op's operands broadcast, as those of matmul do. Other ops with
+/// batch axes take operands whose batch axes are equal.
+bool broadcasts_batches(const CallOp& op);
 /// Registers an op of a user's kernel or of a test. `op` must live as long as the process. Throws
 /// ValueError if the name is taken.
 void register_call_op(const CallOp& op);

@@ -48,6 +48,8 @@ const CallOp* find_call_op(std::string_view name) {
   return found == registry().by_name.end() ? nullptr : found->second;
 }
 
+bool broadcasts_batches(const CallOp& op) { return &op == &calls::matmul(); }
+
 void register_call_op(const CallOp& op) {
   const std::lock_guard lock(registry().mutex);
   if (!registry().by_name.emplace(op.name, &op).second)

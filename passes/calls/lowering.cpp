@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -53,6 +54,18 @@ CallValue step_value(const ir::CallOp& op, const ir::AttributeValue& value) {
       value);
 }
 
+/// Sets the extents of an item of operands after the first: "rows_1", "columns_1". The rows of a
+/// vector are not set.
+void set_other_extents(const CallBuilder& builder, std::size_t batch_axes, CallValues& values) {
+  const std::span<const ValueId> operands = builder.graph.operands(builder.call);
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    const ir::Shape& shape = builder.graph.shape(operands[i]);
+    values.set(fmt::format("columns_{}", i), shape.back());
+    if (shape.size() > batch_axes + 1)
+      values.set(fmt::format("rows_{}", i), shape[shape.size() - 2]);
+  }
+}
+
 /// The step of an op whose handler has the op's name.
 DescribedCall library_call(CallBuilder& builder, const CallLowering& row) {
   const Graph& graph = builder.graph;
@@ -73,6 +86,7 @@ DescribedCall library_call(CallBuilder& builder, const CallLowering& row) {
     step.values.set("rows", shape[shape.size() - 2]);
     step.values.set("columns", shape.back());
     step.values.set("batch", ir::element_count({shape.begin(), shape.end() - matrix_axes}));
+    set_other_extents(builder, shape.size() - matrix_axes, step.values);
   }
   Dim moved;
   for (const ValueId array : arrays_read(graph, builder.call, builder.target)) {

@@ -76,7 +76,7 @@ struct CallLowering {
                                 const CallTarget& target) = nullptr;
   /// Builds the step. Null: the handler has the op's name, and the step has the arrays, the
   /// results, the op's attributes, and for ops on matrices the values "rows", "columns" and
-  /// "batch".
+  /// "batch"; of operands after the first "rows_1", "columns_1" and so on.
   DescribedCall (*describe)(CallBuilder& builder) = nullptr;
   /// How the call works on one item of its batch, if its step is a generated kernel that fuses with
   /// elementwise ops before and after it. Null, or nullopt: the call is a step of its own.

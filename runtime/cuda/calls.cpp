@@ -2,9 +2,9 @@
 
 #include "passes/calls/gemm.h"
 #include "passes/plan/sort.h"
-#include "runtime/calls/cholesky.h"
+#include "runtime/calls/handler_table.h"
 #include "runtime/calls/handlers.h"
-#include "runtime/cuda/libraries/cusolver.h"
+#include "runtime/cuda/matrix_calls.h"
 
 namespace heddle::runtime::cuda {
 
@@ -20,30 +20,19 @@ class SortHandler final : public CallHandler {
   }
 };
 
-/// Cholesky factorisations, by cuSOLVER.
-class CusolverCholesky final : public PreparedCholesky {
- public:
-  using PreparedCholesky::PreparedCholesky;
+const CallHandler& sort_calls() {
+  static const SortHandler handler;
+  return handler;
+}
 
- private:
-  void factorise(void* matrices, std::int32_t* infos, const CallBuffers& frame) const override {
-    static const Label& label =
-        *new Label(std::make_shared<const std::string>("workspace of a Cholesky factorisation"));
-    cusolver::cholesky(
-        dtype_, upper_, n_, batch_, matrices, infos,
-        [&](std::size_t bytes) { return frame.allocate(bytes, label); }, frame.stream());
-  }
+constexpr NamedHandler handlers[] = {
+    {passes::gemm_handler, gemm_call_handler},
+    {passes::sort_handler, sort_calls},
+    {"linalg.cholesky", cholesky_handler},
 };
-
-const SortHandler sort_handler;
-const CholeskyHandler<CusolverCholesky> cholesky_handler;
 
 }  // namespace
 
-const CallHandler* call_handler(std::string_view name) {
-  if (name == passes::gemm_handler) return &gemm_call_handler();
-  if (name == passes::sort_handler) return &sort_handler;
-  return name == "linalg.cholesky" ? &cholesky_handler : nullptr;
-}
+const CallHandler* call_handler(std::string_view name) { return find_handler(handlers, name); }
 
 }  // namespace heddle::runtime::cuda

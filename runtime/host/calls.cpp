@@ -2,9 +2,9 @@
 
 #include "passes/calls/gemm.h"
 #include "passes/plan/sort.h"
-#include "runtime/calls/cholesky.h"
+#include "runtime/calls/handler_table.h"
 #include "runtime/calls/handlers.h"
-#include "runtime/host/libraries/lapack.h"
+#include "runtime/host/matrix_calls.h"
 #include "runtime/host/sort_rows.h"
 
 namespace heddle::runtime::host {
@@ -39,26 +39,19 @@ class SortHandler final : public CallHandler {
   }
 };
 
-/// Cholesky factorisations with LAPACK.
-class LapackCholesky final : public PreparedCholesky {
- public:
-  using PreparedCholesky::PreparedCholesky;
+const CallHandler& sort_calls() {
+  static const SortHandler handler;
+  return handler;
+}
 
- private:
-  void factorise(void* matrices, std::int32_t* infos, const CallBuffers&) const override {
-    lapack::cholesky(dtype_, upper_, n_, batch_, matrices, infos);
-  }
+constexpr NamedHandler handlers[] = {
+    {passes::gemm_handler, gemm_call_handler},
+    {passes::sort_handler, sort_calls},
+    {"linalg.cholesky", cholesky_handler},
 };
-
-const SortHandler sort_handler;
-const CholeskyHandler<LapackCholesky> cholesky_handler;
 
 }  // namespace
 
-const CallHandler* call_handler(std::string_view name) {
-  if (name == passes::gemm_handler) return &gemm_call_handler();
-  if (name == passes::sort_handler) return &sort_handler;
-  return name == "linalg.cholesky" ? &cholesky_handler : nullptr;
-}
+const CallHandler* call_handler(std::string_view name) { return find_handler(handlers, name); }
 
 }  // namespace heddle::runtime::host

@@ -92,10 +92,7 @@ const Ending at_exit;
 /// Binds LAPACK functions; some builds contain only BLAS.
 void bind_lapack(Api& out, const DynamicLibrary& library) {
   std::string missing;
-  library.bind(out.spotrf, "spotrf_", missing);
-  library.bind(out.dpotrf, "dpotrf_", missing);
-  library.bind(out.cpotrf, "cpotrf_", missing);
-  library.bind(out.zpotrf, "zpotrf_", missing);
+  lapack::bind(out.lapack, library, missing);
   if (!missing.empty()) {
     out.lapack_reason = fmt::format(
         "this OpenBLAS was built without LAPACK ({} missing): set HEDDLE_OPENBLAS to another",

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "runtime/host/libraries/lapack_api.h"
 #include "runtime/libraries/blas.h"
 
 // OpenBLAS, which contains BLAS and LAPACK, opened when first needed.
@@ -38,17 +39,11 @@ struct Functions {
   GemvOf gemv = nullptr;
 };
 
-/// LAPACK's Cholesky factorisation. Arguments are passed by address; matrices are column-major; T
-/// is the element type.
-template <class T>
-using PotrfFunction = void (*)(const char* triangle, const int* n, T* matrix, const int* leading,
-                               int* info, std::size_t triangle_length);
-
 struct Api {
   Functions<GemmFunction<float>, GemvFunction<float>> f32;
   Functions<GemmFunction<double>, GemvFunction<double>> f64;
   Functions<ComplexGemmFunction, ComplexGemvFunction> c64, c128;
-  PotrfFunction<void> spotrf = nullptr, dpotrf = nullptr, cpotrf = nullptr, zpotrf = nullptr;
+  lapack::Api lapack;
   std::string reason;         ///< why it cannot be used; empty if it can
   std::string lapack_reason;  ///< why LAPACK cannot be used; empty if it can
 };

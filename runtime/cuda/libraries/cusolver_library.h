@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "heddle/dtype.h"
+
+#include "runtime/base/library.h"
+#include "runtime/cuda/devices.h"
+#include "runtime/cuda/libraries/cusolver.h"
+
+// cuSOLVER as the files of its groups of routines need it: the table of functions, handles, and
+// errors. Matrices are column-major.
+
+namespace heddle::runtime::cusolver {
+
+using Handle = struct HandleOpaque*;
+using Parameters = struct ParametersOpaque*;
+enum class Status : int { success = 0 };
+enum class Fill : int { lower = 0, upper = 1 };
+enum class Operation : int { none = 0, transpose = 1, conjugate_transpose = 2 };
+enum class DataType : int { f32 = 0, f64 = 1, c64 = 4, c128 = 5 };
+
+/// Batched factorisation: `matrices` points to device memory with the matrices' addresses. The
+/// other triangle is overwritten.
+using PotrfBatched = Status (*)(Handle handle, Fill triangle, int n, void** matrices, int leading,
+                                int* infos, int batch);
+
+struct CholeskyApi {
+  Status (*cusolverDnXpotrf_bufferSize)(Handle handle, Parameters parameters, Fill triangle,
+                                        std::int64_t n, DataType type, const void* matrix,
+                                        std::int64_t leading, DataType compute,
+                                        std::size_t* device_bytes,
+                                        std::size_t* host_bytes) = nullptr;
+  Status (*cusolverDnXpotrf)(Handle handle, Parameters parameters, Fill triangle, std::int64_t n,
+                             DataType type, void* matrix, std::int64_t leading, DataType compute,
+                             void* device_workspace, std::size_t device_bytes, void* host_workspace,
+                             std::size_t host_bytes, int* info) = nullptr;
+  PotrfBatched cusolverDnSpotrfBatched = nullptr, cusolverDnDpotrfBatched = nullptr,
+               cusolverDnCpotrfBatched = nullptr, cusolverDnZpotrfBatched = nullptr;
+};
+
+/// All functions, by groups.
+struct Api {
+  Status (*cusolverDnCreate)(Handle* handle) = nullptr;
+  Status (*cusolverDnDestroy)(Handle handle) = nullptr;
+  Status (*cusolverDnSetStream)(Handle handle, cuda::StreamHandle stream) = nullptr;
+  Status (*cusolverDnCreateParams)(Parameters* parameters) = nullptr;
+  CholeskyApi cholesky;
+};
+
+/// Throws DeviceError if the library cannot be used.
+const Api& api();
+/// Throws DeviceError that names the call unless it succeeded.
+void check(Status status, const char* call);
+/// Throws InternalError for a dtype that cuSOLVER does not compute in.
+DataType data_type(DType dtype);
+
+/// The handle and parameters of one thread's calls.
+struct Solver {
+  Handle handle = nullptr;
+  Parameters parameters = nullptr;
+  friend bool operator==(const Solver&, const Solver&) = default;
+};
+
+/// Calls of cuSOLVER on a stream: while an instance lives, the stream's GPU is current and the
+/// handle belongs to this thread. Throws DeviceError.
+class Session {
+ public:
+  explicit Session(const Stream& stream);
+  Handle handle() const { return lease_.get().handle; }
+  Parameters parameters() const { return lease_.get().parameters; }
+
+ private:
+  cuda::ContextScope context_;
+  HandlePool<Solver>::Lease lease_;
+};
+
+/// Matrix number `index` of a stack of matrices of `bytes` bytes.
+inline std::byte* matrix_at(void* matrices, std::int64_t index, std::size_t bytes) {
+  return static_cast<std::byte*>(matrices) + static_cast<std::size_t>(index) * bytes;
+}
+
+/// Device memory with the addresses of `batch` matrices of `bytes` bytes. Not while a graph is
+/// captured: it would copy the addresses from host memory that no longer exists at launch.
+BufferRef addresses_of(void* matrices, std::int64_t batch, std::size_t bytes,
+                       const Allocate& allocate, const Stream& stream);
+
+/// Whether a batch of matrices of this extent is given to one call: each is too small to fill a
+/// GPU.
+bool in_one_call(std::int64_t extent, std::int64_t batch, const Stream& stream);
+
+}  // namespace heddle::runtime::cusolver

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "runtime/calls/call_handler.h"
+#include "runtime/cuda/libraries/cusolver.h"
+
+// Handlers of calls on matrices, by cuSOLVER and cuBLAS. Each is one file in this folder.
+
+namespace heddle::runtime::cuda {
+
+const CallHandler& cholesky_handler();
+
+/// Allocates workspaces for one run of a call, which it refers to.
+cusolver::Allocate workspace_of(const CallBuffers& frame);
+
+}  // namespace heddle::runtime::cuda

@@ -1,0 +1,23 @@
+#include "runtime/host/libraries/lapack.h"
+#include "runtime/host/libraries/lapack_session.h"
+
+namespace heddle::runtime::lapack {
+
+void cholesky(DType dtype, bool upper, std::int64_t n, std::int64_t batch, void* matrices,
+              std::int32_t* infos) {
+  const int extent = checked_extent(n);
+  const Session session(dtype);
+  const auto bytes = static_cast<std::size_t>(n * n) * size_of(dtype);
+  const auto order = static_cast<double>(n);
+  for_parts(batch, n, order * order * order / 3, [&](std::int64_t begin, std::int64_t end) {
+    // LAPACK is column-major: our lower triangle is the upper one of the transpose, and L^T its
+    // factor.
+    const char triangle = upper ? 'L' : 'U';
+    for (std::int64_t i = begin; i < end; ++i) {
+      session.routines().potrf(&triangle, &extent, matrix_at(matrices, i, bytes), &extent,
+                               infos + i, 1);
+    }
+  });
+}
+
+}  // namespace heddle::runtime::lapack
