@@ -53,6 +53,36 @@ const CallOp& rfft();
 /// numpy.fft.irfft along the last axis, without scaling. `length` is the result's last extent.
 const CallOp& irfft();
 
+/// LU factors with partial pivoting, P a = L U, of m by n matrices. The operand is transposed: row
+/// j is column j of the matrix. Results: the factors, transposed as the operand, with U on and
+/// above the diagonal and L, whose diagonal is 1, below it; pivots [min(m, n)], i32, counted from
+/// 1: row i was swapped with row pivots[i]; and an i32 for each matrix: 0, or the order of the
+/// first pivot that is 0.
+const CallOp& lu();
+/// numpy.linalg.solve, a x = b, for square matrices a; if `transposed`, row j of operand 0 is
+/// column j of the matrix. Operand 1 is b transposed, [..., k, n]: row j is the j-th right-hand
+/// side. Results: x, transposed as b, NaN where a is singular; factors and pivots, which are memory
+/// for the solver: their elements are undefined; and an i32 for each matrix: 0, or the order of the
+/// first pivot that is 0.
+const CallOp& solve();
+
+/// numpy.linalg.qr(mode="raw"): QR factors of m by n matrices by Householder reflectors. The
+/// operand is transposed: row j is column j of the matrix. Results: R on and above the diagonal and
+/// the reflectors' vectors below it, transposed as the operand; and their factors tau [min(m, n)].
+const CallOp& geqrf();
+/// LAPACK's orgqr and ungqr: the first c columns of the product of k reflectors. Operand 0,
+/// [..., c, m] with k <= c <= m, holds the reflectors' vectors as geqrf gives them, in its first k
+/// rows; the others are ignored. Operand 1 is tau [..., k]. Result: the columns, as rows.
+const CallOp& householder_product();
+/// scipy.linalg.solve_triangular, op(a) x = b for square matrices a, of which only one triangle is
+/// read (the lower one if `lower`), and b [..., n, k]. If `unit`, the diagonal is taken to be 1.
+/// op(a) is a, its transpose, or its conjugate transpose, as `transpose` says. A 0 on the diagonal
+/// divides.
+const CallOp& solve_triangular();
+/// For pivots of `lu`, i32 [..., m], the order of the rows, i32 [..., m], counted from 0: row i of
+/// L U is row order[i] of the matrix. Where min(m, n) < m, pivot i of the others is i + 1.
+const CallOp& permutation_of_pivots();
+
 }  // namespace calls
 
 /// The precision of a matmul.

@@ -157,13 +157,15 @@ class StackItem {
   std::size_t batch_axes_, index_;
 };
 
-/// Calls function(item) with the StackItem of each matrix of operand 0, and returns the results.
+/// Calls function(item) with the StackItem of each item of operand 0, which has `core_axes` axes,
+/// and returns the results.
 template <class Function>
-std::vector<HostArray> for_each_matrix(const CallArguments& arguments, const Function& function) {
+std::vector<HostArray> for_each_matrix(const CallArguments& arguments, const Function& function,
+                                       std::size_t core_axes = 2) {
   std::vector<HostArray> results;
   for (const Type& type : arguments.results) results.push_back(allocate(type));
   const Type& type = arguments.operands[0]->type;
-  const Shape batch = batch_of(type);
+  const Shape batch = batch_of(type, core_axes);
   const std::size_t count = count_of({type.dtype, batch});
   const auto each = [&]<class Wide>(std::type_identity<Wide>) {
     for (std::size_t i = 0; i < count; ++i)

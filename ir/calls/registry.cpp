@@ -14,10 +14,23 @@ namespace heddle::ir {
 
 namespace {
 
+// clang-format off
 constexpr const CallOp& (*table[])() = {
-    calls::matmul, calls::sort, calls::argsort, calls::cholesky,
-    calls::fft,    calls::rfft, calls::irfft,
+    calls::matmul,
+    calls::sort,
+    calls::argsort,
+    calls::cholesky,
+    calls::lu,
+    calls::solve,
+    calls::geqrf,
+    calls::householder_product,
+    calls::solve_triangular,
+    calls::permutation_of_pivots,
+    calls::fft,
+    calls::rfft,
+    calls::irfft,
 };
+// clang-format on
 
 /// Created at first use and never destroyed, because nodes point to its ops.
 struct Registry {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "passes/calls/failed_matrices.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -104,14 +105,7 @@ std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir:
       graph.add(Op::less_equal, {upper ? row : column, upper ? column : row}, {}, location);
   const ValueId factor =
       graph.add(Op::select, {stored, raw, constant(graph, type.dtype, 0)}, {}, location);
-  ir::Attributes a_matrix;
-  a_matrix.shape = graph.shape(status);
-  a_matrix.shape.insert(a_matrix.shape.end(), 2, Dim(1));
-  const ValueId statuses = graph.add(Op::reshape, {status}, std::move(a_matrix), location);
-  const ValueId fits =
-      graph.add(Op::equal, {statuses, constant(graph, DType::i32, 0)}, {}, location);
-  const ValueId nan = constant(graph, type.dtype, std::numeric_limits<double>::quiet_NaN());
-  return {graph.add(Op::select, {fits, factor, nan}, {}, location), status};
+  return {nan_where_failed(graph, factor, status, location), status};
 }
 
 Dim cholesky_flops(const Graph& graph, ValueId call) {

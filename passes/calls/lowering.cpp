@@ -13,8 +13,13 @@
 #include "heddle/error.h"
 
 #include "passes/calls/cholesky.h"
+<<<<<<< HEAD
 #include "passes/calls/fft.h"
+=======
+#include "passes/calls/lu.h"
+>>>>>>> 391372f (Add library calls for LU, linear systems, QR and triangular systems)
 #include "passes/calls/matmul.h"
+#include "passes/calls/qr.h"
 #include "passes/calls/sort.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -30,9 +35,17 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::sort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::argsort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::cholesky, .lower = lower_cholesky, .flops = cholesky_flops},
+<<<<<<< HEAD
     {.op = ir::calls::fft, .lower = lower_fft, .item = fft_item, .flops = fft_flops},
     {.op = ir::calls::rfft, .lower = lower_rfft, .item = rfft_item, .flops = fft_flops},
     {.op = ir::calls::irfft, .lower = lower_irfft, .item = irfft_item, .flops = fft_flops},
+=======
+    {.op = ir::calls::lu, .flops = lu_flops},
+    {.op = ir::calls::solve, .lower = lower_solve, .flops = solve_flops},
+    {.op = ir::calls::geqrf, .flops = geqrf_flops},
+    {.op = ir::calls::householder_product, .flops = householder_product_flops},
+    {.op = ir::calls::solve_triangular, .flops = solve_triangular_flops},
+>>>>>>> 391372f (Add library calls for LU, linear systems, QR and triangular systems)
 };
 
 constexpr CallLowering no_row;
@@ -54,15 +67,19 @@ CallValue step_value(const ir::CallOp& op, const ir::AttributeValue& value) {
       value);
 }
 
-/// Sets the extents of an item of operands after the first: "rows_1", "columns_1". The rows of a
-/// vector are not set.
-void set_other_extents(const CallBuilder& builder, std::size_t batch_axes, CallValues& values) {
+/// Sets the extents of an item: "rows", "columns", and of operands after the first "rows_1",
+/// "columns_1" and so on. A vector is one row.
+void set_extents(const CallBuilder& builder, std::size_t core_axes, CallValues& values) {
   const std::span<const ValueId> operands = builder.graph.operands(builder.call);
-  for (std::size_t i = 1; i < operands.size(); ++i) {
+  const ir::Shape& first = builder.graph.shape(operands[0]);
+  const std::size_t batch_axes = first.size() - core_axes;
+  values.set("batch", ir::element_count({first.begin(),
+                                         first.begin() + static_cast<std::ptrdiff_t>(batch_axes)}));
+  for (std::size_t i = 0; i < operands.size(); ++i) {
     const ir::Shape& shape = builder.graph.shape(operands[i]);
-    values.set(fmt::format("columns_{}", i), shape.back());
-    if (shape.size() > batch_axes + 1)
-      values.set(fmt::format("rows_{}", i), shape[shape.size() - 2]);
+    const std::string suffix = i == 0 ? "" : fmt::format("_{}", i);
+    values.set("columns" + suffix, shape.back());
+    values.set("rows" + suffix, shape.size() > batch_axes + 1 ? shape[shape.size() - 2] : Dim(1));
   }
 }
 
@@ -80,14 +97,7 @@ DescribedCall library_call(CallBuilder& builder, const CallLowering& row) {
   std::ranges::replace(step.label, '.', '_');
   for (std::size_t i = 0; i < data.attributes.size(); ++i)
     step.values.set(data.op->attributes[i].name, step_value(*data.op, data.attributes[i]));
-  constexpr std::size_t matrix_axes = 2;
-  if (data.op->core_axes == matrix_axes) {
-    const ir::Shape& shape = first.shape;
-    step.values.set("rows", shape[shape.size() - 2]);
-    step.values.set("columns", shape.back());
-    step.values.set("batch", ir::element_count({shape.begin(), shape.end() - matrix_axes}));
-    set_other_extents(builder, shape.size() - matrix_axes, step.values);
-  }
+  if (data.op->core_axes > 0) set_extents(builder, data.op->core_axes, step.values);
   Dim moved;
   for (const ValueId array : arrays_read(graph, builder.call, builder.target)) {
     step.operands.push_back(builder.array(array));

@@ -75,7 +75,7 @@ struct CallLowering {
   std::vector<ValueId> (*reads)(const Graph& graph, ValueId call,
                                 const CallTarget& target) = nullptr;
   /// Builds the step. Null: the handler has the op's name, and the step has the arrays, the
-  /// results, the op's attributes, and for ops on matrices the values "rows", "columns" and
+  /// results, the op's attributes, and for ops with core axes the values "rows", "columns" and
   /// "batch"; of operands after the first "rows_1", "columns_1" and so on.
   DescribedCall (*describe)(CallBuilder& builder) = nullptr;
   /// How the call works on one item of its batch, if its step is a generated kernel that fuses with

@@ -146,6 +146,24 @@ struct MemsetNodeParams {
 };
 static_assert(sizeof(MemsetNodeParams) == 40);
 
+/// CUDA_MEMCPY2D for a copy within device memory: `rows` rows of `row_bytes` bytes, whose starts
+/// are a pitch apart.
+struct Copy2d {
+  std::size_t from_x = 0, from_y = 0;
+  int from_kind = 2;  ///< CU_MEMORYTYPE_DEVICE
+  const void* from_host = nullptr;
+  DevicePointer from = 0;
+  void* from_array = nullptr;
+  std::size_t from_pitch = 0;
+  std::size_t to_x = 0, to_y = 0;
+  int to_kind = 2;
+  void* to_host = nullptr;
+  DevicePointer to = 0;
+  void* to_array = nullptr;
+  std::size_t to_pitch = 0;
+  std::size_t row_bytes = 0, rows = 0;
+};
+
 /// Whether the error makes the context unusable: every further call returns the same error.
 bool is_sticky(Result result);
 

@@ -8,6 +8,11 @@
 namespace heddle::runtime::cuda {
 
 const CallHandler& cholesky_handler();
+const CallHandler& lu_handler();
+const CallHandler& solve_handler();
+const CallHandler& geqrf_handler();
+const CallHandler& householder_product_handler();
+const CallHandler& solve_triangular_handler();
 
 /// Allocates workspaces for one run of a call, which it refers to.
 cusolver::Allocate workspace_of(const CallBuffers& frame);

@@ -4,6 +4,7 @@
 #include "passes/plan/sort.h"
 #include "runtime/calls/handler_table.h"
 #include "runtime/calls/handlers.h"
+#include "runtime/calls/permutation.h"
 #include "runtime/host/matrix_calls.h"
 #include "runtime/host/sort_rows.h"
 
@@ -48,6 +49,12 @@ constexpr NamedHandler handlers[] = {
     {passes::gemm_handler, gemm_call_handler},
     {passes::sort_handler, sort_calls},
     {"linalg.cholesky", cholesky_handler},
+    {"linalg.lu", lu_handler},
+    {"linalg.solve", solve_handler},
+    {"linalg.geqrf", geqrf_handler},
+    {"linalg.householder_product", householder_product_handler},
+    {"linalg.solve_triangular", solve_triangular_handler},
+    {"linalg.permutation_of_pivots", permutation_handler},
 };
 
 }  // namespace

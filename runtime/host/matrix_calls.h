@@ -7,5 +7,10 @@
 namespace heddle::runtime::host {
 
 const CallHandler& cholesky_handler();
+const CallHandler& lu_handler();
+const CallHandler& solve_handler();
+const CallHandler& geqrf_handler();
+const CallHandler& householder_product_handler();
+const CallHandler& solve_triangular_handler();
 
 }  // namespace heddle::runtime::host

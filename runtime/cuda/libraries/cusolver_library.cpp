@@ -25,6 +25,19 @@ std::string bind(Api& api, const DynamicLibrary& library, std::string& missing) 
   HEDDLE_CUSOLVER(api.cholesky, cusolverDnDpotrfBatched);
   HEDDLE_CUSOLVER(api.cholesky, cusolverDnCpotrfBatched);
   HEDDLE_CUSOLVER(api.cholesky, cusolverDnZpotrfBatched);
+  HEDDLE_CUSOLVER(api.lu, cusolverDnXgetrf_bufferSize);
+  HEDDLE_CUSOLVER(api.lu, cusolverDnXgetrf);
+  HEDDLE_CUSOLVER(api.lu, cusolverDnXgetrs);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnXgeqrf_bufferSize);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnXgeqrf);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnSorgqr_bufferSize);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnDorgqr_bufferSize);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnCungqr_bufferSize);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnZungqr_bufferSize);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnSorgqr);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnDorgqr);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnCungqr);
+  HEDDLE_CUSOLVER(api.qr, cusolverDnZungqr);
 #undef HEDDLE_CUSOLVER
   return version_by_property(library, "cusolverGetProperty");
 }
@@ -100,6 +113,12 @@ BufferRef addresses_of(void* matrices, std::int64_t batch, std::size_t bytes,
   BufferRef on_device = allocate(size);
   copy(on_device->pointer(), stream.device(), addresses.data(), Device{}, size, stream);
   return on_device;
+}
+
+int checked_extent(std::int64_t extent) {
+  if (extent > std::numeric_limits<int>::max())
+    throw DeviceError(fmt::format("cuSOLVER takes extents of up to 2^31 - 1 here, not {}", extent));
+  return static_cast<int>(extent);
 }
 
 bool in_one_call(std::int64_t extent, std::int64_t batch, const Stream& stream) {

@@ -40,6 +40,48 @@ struct CholeskyApi {
                cusolverDnCpotrfBatched = nullptr, cusolverDnZpotrfBatched = nullptr;
 };
 
+/// LU factors and their use. Pivots are in device memory.
+struct LuApi {
+  Status (*cusolverDnXgetrf_bufferSize)(Handle handle, Parameters parameters, std::int64_t m,
+                                        std::int64_t n, DataType type, const void* matrix,
+                                        std::int64_t leading, DataType compute,
+                                        std::size_t* device_bytes,
+                                        std::size_t* host_bytes) = nullptr;
+  Status (*cusolverDnXgetrf)(Handle handle, Parameters parameters, std::int64_t m, std::int64_t n,
+                             DataType type, void* matrix, std::int64_t leading,
+                             std::int64_t* pivots, DataType compute, void* device_workspace,
+                             std::size_t device_bytes, void* host_workspace, std::size_t host_bytes,
+                             int* info) = nullptr;
+  Status (*cusolverDnXgetrs)(Handle handle, Parameters parameters, Operation operation,
+                             std::int64_t n, std::int64_t columns, DataType type, const void* lu,
+                             std::int64_t leading, const std::int64_t* pivots, DataType b_type,
+                             void* b, std::int64_t b_leading, int* info) = nullptr;
+};
+
+/// The columns of a product of reflectors: orgqr, or ungqr for complex elements, and the number of
+/// elements of its workspace.
+using OrgqrSize = Status (*)(Handle handle, int m, int n, int k, const void* matrix, int leading,
+                             const void* tau, int* elements);
+using Orgqr = Status (*)(Handle handle, int m, int n, int k, void* matrix, int leading,
+                         const void* tau, void* workspace, int elements, int* info);
+
+struct QrApi {
+  Status (*cusolverDnXgeqrf_bufferSize)(Handle handle, Parameters parameters, std::int64_t m,
+                                        std::int64_t n, DataType type, const void* matrix,
+                                        std::int64_t leading, DataType tau_type, const void* tau,
+                                        DataType compute, std::size_t* device_bytes,
+                                        std::size_t* host_bytes) = nullptr;
+  Status (*cusolverDnXgeqrf)(Handle handle, Parameters parameters, std::int64_t m, std::int64_t n,
+                             DataType type, void* matrix, std::int64_t leading, DataType tau_type,
+                             void* tau, DataType compute, void* device_workspace,
+                             std::size_t device_bytes, void* host_workspace, std::size_t host_bytes,
+                             int* info) = nullptr;
+  OrgqrSize cusolverDnSorgqr_bufferSize = nullptr, cusolverDnDorgqr_bufferSize = nullptr,
+            cusolverDnCungqr_bufferSize = nullptr, cusolverDnZungqr_bufferSize = nullptr;
+  Orgqr cusolverDnSorgqr = nullptr, cusolverDnDorgqr = nullptr, cusolverDnCungqr = nullptr,
+        cusolverDnZungqr = nullptr;
+};
+
 /// All functions, by groups.
 struct Api {
   Status (*cusolverDnCreate)(Handle* handle) = nullptr;
@@ -47,6 +89,8 @@ struct Api {
   Status (*cusolverDnSetStream)(Handle handle, cuda::StreamHandle stream) = nullptr;
   Status (*cusolverDnCreateParams)(Parameters* parameters) = nullptr;
   CholeskyApi cholesky;
+  LuApi lu;
+  QrApi qr;
 };
 
 /// Throws DeviceError if the library cannot be used.
@@ -85,6 +129,9 @@ inline std::byte* matrix_at(void* matrices, std::int64_t index, std::size_t byte
 /// captured: it would copy the addresses from host memory that no longer exists at launch.
 BufferRef addresses_of(void* matrices, std::int64_t batch, std::size_t bytes,
                        const Allocate& allocate, const Stream& stream);
+
+/// Throws DeviceError for an extent that does not fit 32 bits.
+int checked_extent(std::int64_t extent);
 
 /// Whether a batch of matrices of this extent is given to one call: each is too small to fill a
 /// GPU.

@@ -26,6 +26,21 @@ namespace {
 
 thread_local std::deque<Context*> current;
 
+/// CUDA_MEMCPY2D as the driver's manual has it.
+struct Copy2d {
+  std::size_t from_x, from_y;
+  unsigned from_kind;
+  const void* from_host;
+  std::uint64_t from;
+  void* from_array;
+  std::size_t from_pitch, to_x, to_y;
+  unsigned to_kind;
+  void* to_host;
+  std::uint64_t to;
+  void* to_array;
+  std::size_t to_pitch, row_bytes, rows;
+};
+
 /// What a lost context held is never done.
 template <class Done>
 void run(Stream* stream, const Done& done) {
@@ -381,6 +396,24 @@ int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes
   if (!reaches(stream->context, to, bytes) || !reaches(stream->context, from, bytes))
     return invalid_value;
   stream->work.emplace_back([=] { std::memmove(host(to), host(from), bytes); });
+  return success;
+}
+/// Copies rows within device memory.
+int cuMemcpy2DAsync_v2(const Copy2d* copy, Stream* stream) {
+  stream = resolve(stream);
+  const Lock lock(state().mutex);
+  if (const int error = stream_error(stream)) return error;
+  const Copy2d c = *copy;
+  const bool on_device = c.from_kind == 2 && c.to_kind == 2;
+  if (!on_device || c.row_bytes > c.from_pitch || c.row_bytes > c.to_pitch || c.rows == 0)
+    return invalid_value;
+  if (!reaches(stream->context, c.to, (c.rows - 1) * c.to_pitch + c.row_bytes) ||
+      !reaches(stream->context, c.from, (c.rows - 1) * c.from_pitch + c.row_bytes))
+    return invalid_value;
+  stream->work.emplace_back([=] {
+    for (std::size_t row = 0; row < c.rows; ++row)
+      std::memmove(host(c.to + row * c.to_pitch), host(c.from + row * c.from_pitch), c.row_bytes);
+  });
   return success;
 }
 int cuMemcpyPeerAsync(std::uint64_t to, Context* to_context, std::uint64_t from,

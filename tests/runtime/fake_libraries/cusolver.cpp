@@ -6,51 +6,16 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
-#include <fstream>
-#include <string>
 
+#include "tests/runtime/fake_libraries/fake_cusolver.h"
 #include "tests/runtime/fake_libraries/stream_order.h"
+
+using namespace fake_cusolver;
 
 namespace {
 
-constexpr int success = 0, invalid_value = 3, internal_error = 7, invalid_workspace = 31;
 constexpr int lower = 0, upper = 1;
-constexpr int f32 = 0, f64 = 1, c64 = 4, c128 = 5;
-
-struct Handle {
-  void* stream = nullptr;
-};
-struct Parameters {
-  std::uint64_t made_here = 0x48444353;
-};
-
-std::string variable(const char* name) {
-  const char* const text = std::getenv(name);
-  return text != nullptr ? text : "";
-}
-
-int asked(const std::string& call) {
-  std::ofstream(variable("HEDDLE_FAKE_CUSOLVER_LOG"), std::ios::app) << call << "\n";
-  return variable("HEDDLE_FAKE_CUSOLVER_FAILS") == call ? internal_error : success;
-}
-
-bool is_on_device(const void* pointer) {
-  static void* const driver = dlopen(std::getenv("HEDDLE_CUDA_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
-  static const auto attributes_of =
-      reinterpret_cast<int (*)(unsigned, const int*, void**, std::uint64_t)>(
-          dlsym(driver, "cuPointerGetAttributes"));
-  const int memory_type = 2;
-  unsigned type = 0;
-  void* values[] = {&type};
-  attributes_of(1, &memory_type, values, reinterpret_cast<std::uint64_t>(pointer));
-  return type == 2;
-}
-
-std::size_t wanted_on_device(std::int64_t n) { return 256 + 16 * static_cast<std::size_t>(n); }
-std::size_t wanted_on_host(std::int64_t n) { return 40 + static_cast<std::size_t>(n); }
 
 double real_part(double x) { return x; }
 double real_part(std::complex<double> x) { return x.real(); }
@@ -118,9 +83,9 @@ int cusolverDnXpotrf_bufferSize(void*, void* parameters, int triangle, std::int6
                                 const void* matrix, std::int64_t leading, int compute,
                                 std::size_t* device_bytes, std::size_t* host_bytes) {
   if (const int status = asked("Xpotrf_bufferSize"); status != success) return status;
-  const bool known = static_cast<Parameters*>(parameters)->made_here == Parameters().made_here;
   const bool has_triangle = triangle == lower || triangle == upper;
-  if (!known || !has_triangle || n < 1 || leading < n || compute != type || !is_on_device(matrix))
+  if (!is_known(parameters) || !has_triangle || n < 1 || leading < n || compute != type ||
+      !is_on_device(matrix))
     return invalid_value;
   *device_bytes = wanted_on_device(n);
   *host_bytes = wanted_on_host(n);
@@ -132,8 +97,7 @@ int cusolverDnXpotrf(void* handle, void* parameters, int triangle, std::int64_t 
                      std::size_t device_bytes, void* host_workspace, std::size_t host_bytes,
                      int* info) {
   if (const int status = asked("Xpotrf"); status != success) return status;
-  const bool known = static_cast<Parameters*>(parameters)->made_here == Parameters().made_here;
-  if (!known || n < 1 || leading < n || compute != type) return invalid_value;
+  if (!is_known(parameters) || n < 1 || leading < n || compute != type) return invalid_value;
   if (!is_on_device(matrix) || !is_on_device(info)) return invalid_value;
   if (device_bytes < wanted_on_device(n) || host_bytes < wanted_on_host(n) ||
       !is_on_device(device_workspace) || host_workspace == nullptr)

@@ -1,0 +1,26 @@
+#include "passes/calls/failed_matrices.h"
+
+#include <limits>
+#include <utility>
+
+#include "ir/types/constant.h"
+
+namespace heddle::passes {
+
+ir::ValueId nan_where_failed(ir::Graph& graph, ir::ValueId value, ir::ValueId status,
+                             ir::Location location) {
+  const ir::Type type = graph.type(value);
+  const auto constant = [&](DType dtype, double number) {
+    return graph.constant(dtype, ir::constant_bits(dtype, number));
+  };
+  ir::Attributes an_item;
+  an_item.shape = graph.shape(status);
+  an_item.shape.insert(an_item.shape.end(), type.shape.size() - an_item.shape.size(), ir::Dim(1));
+  const ir::ValueId statuses = graph.add(ir::Op::reshape, {status}, std::move(an_item), location);
+  const ir::ValueId fine =
+      graph.add(ir::Op::equal, {statuses, constant(DType::i32, 0)}, {}, location);
+  const ir::ValueId nan = constant(type.dtype, std::numeric_limits<double>::quiet_NaN());
+  return graph.add(ir::Op::select, {fine, value, nan}, {}, location);
+}
+
+}  // namespace heddle::passes

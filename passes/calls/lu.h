@@ -1,0 +1,16 @@
+#pragma once
+
+#include "passes/calls/lowering.h"
+
+namespace heddle::passes {
+
+/// The call, with NaN in the solutions of singular matrices: an elementwise op, which fuses.
+std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target);
+
+/// m n k - (m + n) k^2 / 2 + k^3 / 3 multiplications and as many additions for each m by n matrix,
+/// where k = min(m, n); four times that for complex numbers. 0 for symbolic extents.
+Dim lu_flops(const Graph& graph, ValueId call);
+/// The same, and 2 n^2 for each right-hand side.
+Dim solve_flops(const Graph& graph, ValueId call);
+
+}  // namespace heddle::passes
