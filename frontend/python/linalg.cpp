@@ -2,6 +2,7 @@
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/linalg_functions.h"
 
 namespace heddle::python {
 
@@ -35,6 +36,9 @@ void bind_linalg(Functions& functions) {
       "heddle.errstate sets when LinAlgError is raised.\n\n"
       "Example: hd.linalg.cholesky(a @ a.T + n * hd.eye(n))",
       [](const Arguments& a) { return linalg::cholesky(a.operand(0), {.upper = a.flag(1)}); });
+  bind_equations(functions, module);
+  bind_factors(functions, module);
+  bind_linalg_products(functions, module);
   functions.def("_set_linalg_errors(errors: str, /) -> str",
                 "Sets this thread's mode for errors of linear algebra; returns the previous mode.",
                 [](const Arguments& a) {
