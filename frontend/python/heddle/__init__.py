@@ -36,6 +36,11 @@ from heddle._vectorize import vectorize
 sys.modules[__name__ + ".random"] = random  # noqa: F405
 sys.modules[__name__ + ".fft"] = fft  # noqa: F405
 sys.modules[__name__ + ".linalg"] = linalg  # noqa: F405
+linalg.tensordot, linalg.matrix_transpose = tensordot, matrix_transpose  # noqa: F405
+
+from heddle import _scipy as scipy  # noqa: E402
+sys.modules[__name__ + ".scipy"] = scipy
+sys.modules[__name__ + ".scipy.linalg"] = scipy.linalg
 
 _numpy.install()
 _legacy_random.install(random)  # noqa: F405
@@ -69,7 +74,7 @@ __all__ += ["bool_", "byte", "cdouble", "csingle", "double", "float_", "half", "
             "long", "longlong", "short", "single", "ubyte", "uint", "uintc", "uintp", "ulong",
             "ulonglong", "ushort"]
 __all__ += ["False_", "True_", "e", "errstate", "euler_gamma", "exceptions", "get_array_module", "inf",
-            "jit", "lib", "matmul_precision", "mgrid", "nan", "newaxis", "ogrid", "pi", "row_stack"]
+            "jit", "lib", "matmul_precision", "mgrid", "nan", "newaxis", "ogrid", "pi", "row_stack", "scipy"]
 __all__ += ["apply_over_axes", "array2string", "array_repr", "array_str", "asanyarray",
             "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "common_type", "einsum_path",
             "frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "iscomplexobj",
