@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 
 #include "runtime/host/libraries/lapack.h"
 #include "runtime/host/libraries/lapack_session.h"
@@ -10,6 +11,54 @@ namespace {
 double cube(std::int64_t n) {
   const auto order = static_cast<double>(n);
   return order * order * order;
+}
+
+/// 1 in every element type: complex elements read both numbers.
+const void* one_of(DType dtype) {
+  static constexpr double wide[2] = {1, 0};
+  static constexpr float narrow[2] = {1, 0};
+  return real_dtype(dtype) == DType::f64 ? static_cast<const void*>(wide) : narrow;
+}
+
+/// Swaps rows i and pivots[i] of each column, in order, or in reverse.
+template <std::size_t size>
+void swap_rows(std::byte* b, const std::int32_t* pivots, int n, int columns, bool reverse) {
+  for (int c = 0; c < columns; ++c, b += static_cast<std::size_t>(n) * size) {
+    for (int step = 0; step < n; ++step) {
+      const int i = reverse ? n - 1 - step : step, pivot = pivots[i] - 1;
+      if (pivot != i) std::swap_ranges(b + i * size, b + (i + 1) * size, b + pivot * size);
+    }
+  }
+}
+
+/// Solves with the factors of a matrix. OpenBLAS's getrs starts threads for small matrices, too,
+/// if there are several right-hand sides; trsm does not.
+void solve_small(const Routines& routines, DType dtype, char transpose, int n, int columns,
+                 const std::byte* lu, const std::int32_t* pivots, std::byte* b) {
+  const auto swap = [&](bool reverse) {
+    switch (size_of(dtype)) {
+      case 4:
+        return swap_rows<4>(b, pivots, n, columns, reverse);
+      case 8:
+        return swap_rows<8>(b, pivots, n, columns, reverse);
+      default:
+        return swap_rows<16>(b, pivots, n, columns, reverse);
+    }
+  };
+  const auto substitute = [&](char triangle, char diagonal) {
+    const char side = 'L';
+    routines.trsm(&side, &triangle, &transpose, &diagonal, &n, &columns, one_of(dtype), lu, &n, b,
+                  &n, 1, 1, 1, 1);
+  };
+  if (transpose == 'N') {
+    swap(false);
+    substitute('L', 'U');
+    substitute('U', 'N');
+  } else {
+    substitute('U', 'N');
+    substitute('L', 'U');
+    swap(true);
+  }
 }
 
 }  // namespace
@@ -43,6 +92,11 @@ void solve(DType dtype, bool transposed, std::int64_t n, std::int64_t columns, s
       std::byte* const matrix = matrix_at(a, i, a_bytes);
       session.routines().getrf(&order, &order, matrix, &order, pivots + i * n, infos + i);
       if (infos[i] != 0 || columns == 0) continue;
+      if (n < large && columns > 1) {
+        solve_small(session.routines(), dtype, transpose, order, sides, matrix, pivots + i * n,
+                    matrix_at(b, i, b_bytes));
+        continue;
+      }
       int info = 0;
       session.routines().getrs(&transpose, &order, &sides, matrix, &order, pivots + i * n,
                                matrix_at(b, i, b_bytes), &order, &info, 1);
