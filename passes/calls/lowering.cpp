@@ -13,11 +13,8 @@
 #include "heddle/error.h"
 
 #include "passes/calls/cholesky.h"
-<<<<<<< HEAD
 #include "passes/calls/fft.h"
-=======
 #include "passes/calls/lu.h"
->>>>>>> 391372f (Add library calls for LU, linear systems, QR and triangular systems)
 #include "passes/calls/matmul.h"
 #include "passes/calls/qr.h"
 #include "passes/calls/sort.h"
@@ -35,17 +32,14 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::sort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::argsort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::cholesky, .lower = lower_cholesky, .flops = cholesky_flops},
-<<<<<<< HEAD
     {.op = ir::calls::fft, .lower = lower_fft, .item = fft_item, .flops = fft_flops},
     {.op = ir::calls::rfft, .lower = lower_rfft, .item = rfft_item, .flops = fft_flops},
     {.op = ir::calls::irfft, .lower = lower_irfft, .item = irfft_item, .flops = fft_flops},
-=======
     {.op = ir::calls::lu, .flops = lu_flops},
     {.op = ir::calls::solve, .lower = lower_solve, .flops = solve_flops},
     {.op = ir::calls::geqrf, .flops = geqrf_flops},
     {.op = ir::calls::householder_product, .flops = householder_product_flops},
     {.op = ir::calls::solve_triangular, .flops = solve_triangular_flops},
->>>>>>> 391372f (Add library calls for LU, linear systems, QR and triangular systems)
 };
 
 constexpr CallLowering no_row;
