@@ -37,6 +37,15 @@ std::string CudaPrinter::item_array(int operand, const char* slot) const {
                      slot, plan_.items->bytes);
 }
 
+/// The index of an element in an item's array.
+std::string CudaPrinter::item_index(int operand, const std::string& address) {
+  const KernelOperand& array = plan_.operands[operand];
+  if (array.item_padding == 0) return fmt::format("int({})", address);
+  body_.need("padded");
+  return fmt::format("padded<{}, {}>(int({}))", body_.type(array.dtype), array.item_padding,
+                     address);
+}
+
 void CudaPrinter::item_stores(const ItemPhase& phase) {
   const int items = plan_.items->per_block;
   const std::int64_t elements = Body::constant_iterations(phase.loops), all = elements * items;
@@ -57,8 +66,8 @@ void CudaPrinter::item_stores(const ItemPhase& phase) {
     const Store& store = plan_.stores[i];
     const std::string address = body_.index(store.address);
     if (plan_.operands[store.operand].in_item()) {
-      out_.line("shared_store({}, int({}), v{});", item_array(store.operand, "slot"), address,
-                store.value);
+      out_.line("shared_store({}, {}, v{});", item_array(store.operand, "slot"),
+                item_index(store.operand, address), store.value);
     } else {
       out_.line("{}{}(p{}, {}, v{});", partial ? "if (wanted < count) " : "", store_name(store),
                 store.operand, address, store.value);

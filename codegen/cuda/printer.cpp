@@ -127,8 +127,12 @@ bool CudaPrinter::is_vector(const Instruction& load, const Loop& loop) const {
 std::string CudaPrinter::load_text(const Instruction& load) {
   if (load.kind == Instruction::Kind::search) return fmt::format("load(p{}, i)", load.operand);
   const std::string address = body_.index(load.address);
-  if (plan_.operands[load.operand].in_item())
-    return fmt::format("shared_load({}, int({}))", item_array(load.operand, "slot"), address);
+  if (plan_.operands[load.operand].in_item()) {
+    const std::string element = fmt::format("shared_load({}, {})", item_array(load.operand, "slot"),
+                                            item_index(load.operand, address));
+    if (!load.guarded) return element;
+    return fmt::format("v{} ? {} : {}", load.arguments[0], element, body_.constant(load.dtype, 0));
+  }
   if (!load.guarded) return fmt::format("load(p{}, {})", load.operand, address);
   body_.need("guarded");
   return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);

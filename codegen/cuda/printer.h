@@ -64,6 +64,7 @@ class CudaPrinter {
   void item_stores(const passes::ItemPhase& phase);
   void item_routine(const passes::ItemRoutine& routine, const std::vector<std::string>& tables);
   std::string item_array(int operand, const char* slot) const;
+  std::string item_index(int operand, const std::string& address);
 
   void columns();
   void column_values(int stage);

@@ -75,6 +75,50 @@ HD_SCALAR void fft_eight(V (&re)[8], V (&im)[8]) {
   }
 }
 
+// Four transforms of 4, roots of unity of order 16, and four transforms of 4 again.
+template <class T, bool Inverse, class V>
+HD_SCALAR void fft_sixteen(V (&re)[16], V (&im)[16]) {
+  const T c = static_cast<T>(0.9238795325112867), s = static_cast<T>(0.3826834323650898);
+  const T half = static_cast<T>(0.7071067811865476);
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    V part_re[4] = {re[j], re[j + 4], re[j + 8], re[j + 12]};
+    V part_im[4] = {im[j], im[j + 4], im[j + 8], im[j + 12]};
+    fft_four<T, Inverse>(part_re, part_im);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      re[j + 4 * k] = part_re[k];
+      im[j + 4 * k] = part_im[k];
+    }
+  }
+  fft_turn<T, Inverse>(re[5], im[5], c, s);
+  fft_turn<T, Inverse>(re[6], im[6], half, half);
+  fft_turn<T, Inverse>(re[7], im[7], s, c);
+  fft_turn<T, Inverse>(re[9], im[9], half, half);
+  fft_turn_quarter<T, Inverse>(re[10], im[10]);
+  fft_turn<T, Inverse>(re[11], im[11], -half, half);
+  fft_turn<T, Inverse>(re[13], im[13], s, c);
+  fft_turn<T, Inverse>(re[14], im[14], -half, half);
+  fft_turn<T, Inverse>(re[15], im[15], -c, -s);
+  V result_re[16], result_im[16];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    V part_re[4] = {re[4 * k], re[4 * k + 1], re[4 * k + 2], re[4 * k + 3]};
+    V part_im[4] = {im[4 * k], im[4 * k + 1], im[4 * k + 2], im[4 * k + 3]};
+    fft_four<T, Inverse>(part_re, part_im);
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+      result_re[k + 4 * m] = part_re[m];
+      result_im[k + 4 * m] = part_im[m];
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < 16; ++k) {
+    re[k] = result_re[k];
+    im[k] = result_im[k];
+  }
+}
+
 // Cosine and sine of 2 pi j / R, for 0 < j <= R / 2.
 template <int R>
 HD_SCALAR double fft_cosine(int j) {
@@ -88,10 +132,12 @@ HD_SCALAR double fft_cosine(int j) {
     const double values[] = {0.6234898018587335, -0.2225209339563144, -0.9009688679024191};
     return values[j - 1];
   } else if constexpr (R == 11) {
-    const double values[] = {0.8412535328311812, 0.41541501300188644, -0.14231483827328514, -0.6548607339452851, -0.9594929736144974};
+    const double values[] = {0.8412535328311812, 0.41541501300188644, -0.14231483827328514,
+                             -0.6548607339452851, -0.9594929736144974};
     return values[j - 1];
   } else if constexpr (R == 13) {
-    const double values[] = {0.8854560256532099, 0.5680647467311558, 0.12053668025532305, -0.3546048870425356, -0.7485107481711011, -0.970941817426052};
+    const double values[] = {0.8854560256532099,  0.5680647467311558,  0.12053668025532305,
+                             -0.3546048870425356, -0.7485107481711011, -0.970941817426052};
     return values[j - 1];
   }
 }
@@ -107,10 +153,12 @@ HD_SCALAR double fft_sine(int j) {
     const double values[] = {0.7818314824680298, 0.9749279121818236, 0.4338837391175581};
     return values[j - 1];
   } else if constexpr (R == 11) {
-    const double values[] = {0.5406408174555976, 0.9096319953545183, 0.9898214418809327, 0.7557495743542583, 0.28173255684142967};
+    const double values[] = {0.5406408174555976, 0.9096319953545183, 0.9898214418809327,
+                             0.7557495743542583, 0.28173255684142967};
     return values[j - 1];
   } else if constexpr (R == 13) {
-    const double values[] = {0.46472317204376856, 0.8229838658936564, 0.992708874098054, 0.9350162426854148, 0.6631226582407952, 0.23931566428755777};
+    const double values[] = {0.46472317204376856, 0.8229838658936564, 0.992708874098054,
+                             0.9350162426854148,  0.6631226582407952, 0.23931566428755777};
     return values[j - 1];
   }
 }
@@ -163,15 +211,29 @@ HD_SCALAR void fft_butterfly(V (&re)[R], V (&im)[R]) {
     fft_four<T, Inverse>(re, im);
   } else if constexpr (R == 8) {
     fft_eight<T, Inverse>(re, im);
+  } else if constexpr (R == 16) {
+    fft_sixteen<T, Inverse>(re, im);
   } else {
     fft_odd<T, R, Inverse>(re, im);
   }
 }
 
-//! section fft_items needs fft_butterfly complex shared
+//! section fft_items needs fft_butterfly complex shared padded
 // Transforms of one item by `Threads` threads of a block, whose number within the item is `lane`.
 // Every thread of the block calls these functions. The item is in shared memory, and so is the
 // result. `roots` holds exp(-2 pi i k / N) as pairs of parts; inverse: their conjugates.
+template <class T>
+using FftNumbers = SharedArray<heddle_scalar::complex<T>>;
+
+template <class T>
+__device__ __forceinline__ heddle_scalar::complex<T> fft_load(FftNumbers<T> x, int i) {
+  return shared_load(x, padded<heddle_scalar::complex<T>, sizeof(heddle_scalar::complex<T>)>(i));
+}
+template <class T>
+__device__ __forceinline__ void fft_store(FftNumbers<T> x, int i, heddle_scalar::complex<T> value) {
+  shared_store(x, padded<heddle_scalar::complex<T>, sizeof(heddle_scalar::complex<T>)>(i), value);
+}
+
 template <class T>
 __device__ __forceinline__ heddle_scalar::complex<T> fft_root(const T* roots, long long k) {
   return {roots[2 * k], roots[2 * k + 1]};
@@ -180,8 +242,7 @@ __device__ __forceinline__ heddle_scalar::complex<T> fft_root(const T* roots, lo
 // One stage of Stockham's algorithm: transforms of R elements whose distance is N / R, after
 // transforms of `Span` elements in all. A thread holds its elements while others store.
 template <class T, int N, int Threads, bool Inverse, int Span, int R>
-__device__ __forceinline__ void fft_stage(SharedArray<heddle_scalar::complex<T>> x, int lane,
-                                          const T* roots) {
+__device__ __forceinline__ void fft_stage(FftNumbers<T> x, int lane, const T* roots) {
   constexpr int count = N / R, each = (count + Threads - 1) / Threads;
   T re[each][R], im[each][R];
 #pragma unroll
@@ -190,7 +251,7 @@ __device__ __forceinline__ void fft_stage(SharedArray<heddle_scalar::complex<T>>
     if (count % Threads == 0 || b < count) {
 #pragma unroll
       for (int k = 0; k < R; ++k) {
-        const heddle_scalar::complex<T> one = shared_load(x, b + k * count);
+        const heddle_scalar::complex<T> one = fft_load<T>(x, b + k * count);
         re[j][k] = one.re;
         im[j][k] = one.im;
       }
@@ -210,7 +271,7 @@ __device__ __forceinline__ void fft_stage(SharedArray<heddle_scalar::complex<T>>
           const heddle_scalar::complex<T> root = fft_root(roots, p * k * Span);
           one = {one.re * root.re - one.im * root.im, one.re * root.im + one.im * root.re};
         }
-        shared_store(x, q + Span * (R * p + k), one);
+        fft_store<T>(x, q + Span * (R * p + k), one);
       }
     }
   }
@@ -218,17 +279,14 @@ __device__ __forceinline__ void fft_stage(SharedArray<heddle_scalar::complex<T>>
 }
 
 template <class T, int N, int Threads, bool Inverse, int Span, int R, int... Rest>
-__device__ __forceinline__ void fft_stages(SharedArray<heddle_scalar::complex<T>> x, int lane,
-                                           const T* roots) {
+__device__ __forceinline__ void fft_stages(FftNumbers<T> x, int lane, const T* roots) {
   fft_stage<T, N, Threads, Inverse, Span, R>(x, lane, roots);
   if constexpr (sizeof...(Rest) > 0)
     fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, lane, roots);
 }
 
 template <class T, int N, int Threads, bool Inverse, int... Radices>
-__device__ __forceinline__ void fft_item(SharedArray<heddle_scalar::complex<T>> x,
-                                         SharedArray<heddle_scalar::complex<T>>, int lane,
-                                         const T* roots) {
+__device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T>, int lane, const T* roots) {
   if constexpr (sizeof...(Radices) > 0)
     fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, lane, roots);
 }
@@ -237,8 +295,7 @@ __device__ __forceinline__ void fft_item(SharedArray<heddle_scalar::complex<T>> 
 // k. With Low = 2^Bits, `low` holds the roots with exponents below Low, `high` those with multiples
 // of Low.
 template <class T, int N, int Threads, bool Inverse, int Bits, int... Radices>
-__device__ __forceinline__ void fft_turned_item(SharedArray<heddle_scalar::complex<T>> x,
-                                                SharedArray<heddle_scalar::complex<T>> y, int lane,
+__device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y, int lane,
                                                 const T* roots, const T* low, const T* high,
                                                 long long item) {
   fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots);
@@ -246,7 +303,7 @@ __device__ __forceinline__ void fft_turned_item(SharedArray<heddle_scalar::compl
     const long long power = item * k;
     const heddle_scalar::complex<T> turn =
         fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits);
-    shared_store(x, k, shared_load(x, k) * turn);
+    fft_store<T>(x, k, fft_load<T>(x, k) * turn);
   }
   block_barrier();
 }
@@ -254,35 +311,35 @@ __device__ __forceinline__ void fft_turned_item(SharedArray<heddle_scalar::compl
 // The transform of 2 N real numbers, which lie in x as N complex numbers of even and odd ones:
 // N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
 template <class T, int N, int Threads, int... Radices>
-__device__ __forceinline__ void rfft_item(SharedArray<T>, SharedArray<heddle_scalar::complex<T>> x, int lane, const T* roots, const T* doubled) {
+__device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int lane, const T* roots,
+                                          const T* doubled) {
   using Number = heddle_scalar::complex<T>;
   fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots);
   const T half = static_cast<T>(0.5);
   for (int k = lane; 2 * k <= N; k += Threads) {
-    const Number a = shared_load(x, k), b = shared_load(x, (k == 0 ? 0 : N - k));
+    const Number a = fft_load<T>(x, k), b = fft_load<T>(x, (k == 0 ? 0 : N - k));
     const Number even(half * (a.re + b.re), half * (a.im - b.im));
     const Number odd(half * (a.im + b.im), half * (b.re - a.re));
     const Number turned = odd * fft_root(doubled, k);
-    shared_store(x, k, even + turned);
-    if (2 * k < N) shared_store(x, N - k, Number(even.re - turned.re, turned.im - even.im));
+    fft_store<T>(x, k, even + turned);
+    if (2 * k < N) fft_store<T>(x, N - k, Number(even.re - turned.re, turned.im - even.im));
   }
   block_barrier();
 }
 
 // The inverse, times 2 N. Imaginary parts of the first and last element are ignored.
 template <class T, int N, int Threads, int... Radices>
-__device__ __forceinline__ void irfft_item(SharedArray<heddle_scalar::complex<T>> x, SharedArray<T>,
-                                           int lane, const T* roots, const T* doubled) {
+__device__ __forceinline__ void irfft_item(FftNumbers<T> x, SharedArray<T>, int lane,
+                                           const T* roots, const T* doubled) {
   using Number = heddle_scalar::complex<T>;
   for (int k = lane; 2 * k <= N; k += Threads) {
-    Number a = shared_load(x, k), b = shared_load(x, N - k);
+    Number a = fft_load<T>(x, k), b = fft_load<T>(x, N - k);
     if (k == 0) a.im = b.im = 0;
     const Number even(a.re + b.re, a.im - b.im);
     const Number root = fft_root(doubled, k);
     const Number odd = Number(a.re - b.re, a.im + b.im) * Number(root.re, -root.im);
-    shared_store(x, k, Number(even.re - odd.im, even.im + odd.re));
-    if (0 < k && 2 * k < N)
-      shared_store(x, N - k, Number(even.re + odd.im, odd.re - even.im));
+    fft_store<T>(x, k, Number(even.re - odd.im, even.im + odd.re));
+    if (0 < k && 2 * k < N) fft_store<T>(x, N - k, Number(even.re + odd.im, odd.re - even.im));
   }
   block_barrier();
   fft_item<T, N, Threads, true, Radices...>(x, x, lane, roots);
@@ -293,23 +350,22 @@ __device__ __forceinline__ void irfft_item(SharedArray<heddle_scalar::complex<T>
 // exp(-pi i k^2 / Length), inverse its conjugate; `filter` the transform of its conjugates, wrapped
 // around and divided by M.
 template <class T, int Length, int M, int Threads, int... Radices>
-__device__ __forceinline__ void chirp_item(SharedArray<heddle_scalar::complex<T>> x,
-                                           SharedArray<heddle_scalar::complex<T>>, int lane,
-                                           const T* roots, const T* inverse_roots, const T* chirp,
+__device__ __forceinline__ void chirp_item(FftNumbers<T> x, FftNumbers<T>, int lane, const T* roots,
+                                           const T* inverse_roots, const T* chirp,
                                            const T* filter) {
   for (int k = lane; k < M; k += Threads) {
     heddle_scalar::complex<T> one(0);
-    if (k < Length) one = shared_load(x, k) * fft_root(chirp, k);
-    shared_store(x, k, one);
+    if (k < Length) one = fft_load<T>(x, k) * fft_root(chirp, k);
+    fft_store<T>(x, k, one);
   }
   block_barrier();
   fft_item<T, M, Threads, false, Radices...>(x, x, lane, roots);
   for (int k = lane; k < M; k += Threads)
-    shared_store(x, k, shared_load(x, k) * fft_root(filter, k));
+    fft_store<T>(x, k, fft_load<T>(x, k) * fft_root(filter, k));
   block_barrier();
   fft_item<T, M, Threads, true, Radices...>(x, x, lane, inverse_roots);
   for (int k = lane; k < Length; k += Threads)
-    shared_store(x, k, shared_load(x, k) * fft_root(chirp, k));
+    fft_store<T>(x, k, fft_load<T>(x, k) * fft_root(chirp, k));
   block_barrier();
 }
 
@@ -328,7 +384,7 @@ struct FftVector<T, 1> {
 };
 
 template <class V, class T>
-inline V fft_load(const T* from) {
+inline V fft_vector(const T* from) {
   V v;
   __builtin_memcpy(&v, from, sizeof v);
   return v;
@@ -341,8 +397,8 @@ inline void fft_run(const T* from_re, const T* from_im, T* to_re, T* to_im, cons
   using V = typename FftVector<T, W>::Type;
   V re[R], im[R];
   for (int k = 0; k < R; ++k) {
-    re[k] = fft_load<V>(from_re + k * Distance);
-    im[k] = fft_load<V>(from_im + k * Distance);
+    re[k] = fft_vector<V>(from_re + k * Distance);
+    im[k] = fft_vector<V>(from_im + k * Distance);
   }
   fft_butterfly<T, R, Inverse>(re, im);
   for (int k = 0; k < R; ++k) {
@@ -364,15 +420,15 @@ inline void fft_spread(const T* from_re, const T* from_im, T* to_re, T* to_im, c
   using V = typename FftVector<T, W>::Type;
   V re[R], im[R];
   for (int k = 0; k < R; ++k) {
-    re[k] = fft_load<V>(from_re + b + k * Count);
-    im[k] = fft_load<V>(from_im + b + k * Count);
+    re[k] = fft_vector<V>(from_re + b + k * Count);
+    im[k] = fft_vector<V>(from_im + b + k * Count);
   }
   fft_butterfly<T, R, Inverse>(re, im);
   T lanes_re[R][W], lanes_im[R][W];
   for (int k = 0; k < R; ++k) {
     if (k > 0 && !Last) {
-      const V c = fft_load<V>(root_re + (k - 1) * Count + b);
-      const V s = fft_load<V>(root_im + (k - 1) * Count + b);
+      const V c = fft_vector<V>(root_re + (k - 1) * Count + b);
+      const V s = fft_vector<V>(root_im + (k - 1) * Count + b);
       const V old = re[k];
       re[k] = re[k] * c - im[k] * s;
       im[k] = im[k] * c + old * s;
@@ -450,8 +506,8 @@ inline heddle_scalar::complex<T> fft_root(const T* roots, long long k) {
 }
 
 template <class T, int N, int Lanes, bool Inverse, int Bits, int... Radices>
-inline void fft_turned_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>* y, const T* roots, const T* low,
-                            const T* high, long long item) {
+inline void fft_turned_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>* y,
+                            const T* roots, const T* low, const T* high, long long item) {
   fft_item<T, N, Lanes, Inverse, Radices...>(x, y, roots);
   for (int k = 0; k < N; ++k) {
     const long long power = item * k;
@@ -490,8 +546,8 @@ inline void irfft_item(heddle_scalar::complex<T>* x, T*, const T* roots, const T
 }
 
 template <class T, int Length, int M, int Lanes, int... Radices>
-inline void chirp_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>*, const T* roots, const T* inverse_roots,
-                       const T* chirp, const T* filter) {
+inline void chirp_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>*, const T* roots,
+                       const T* inverse_roots, const T* chirp, const T* filter) {
   for (int k = 0; k < Length; ++k) x[k] = x[k] * fft_root(chirp, k);
   for (int k = Length; k < M; ++k) x[k] = heddle_scalar::complex<T>(0);
   fft_item<T, M, Lanes, false, Radices...>(x, x, roots);

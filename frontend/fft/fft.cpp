@@ -25,7 +25,6 @@ double scale_of(Norm norm, Direction direction, std::int64_t n) {
   return scaled ? 1 / static_cast<double>(n) : 1;
 }
 
-
 void check_length(std::string_view name, std::int64_t n, const SourceLocation& where) {
   if (n < 1) {
     throw ValueError(frontend::at(

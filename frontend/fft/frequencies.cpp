@@ -46,8 +46,8 @@ Array fftfreq(std::int64_t n, double d, SourceLocation where) {
   const std::int64_t half = n < 1 ? 0 : (n + 1) / 2;
   const Array numbers = arange(0, n < 1 ? 0 : n, 1, DType::f64, where);
   const Array wrapped = subtract(here(numbers), here(Scalar(static_cast<double>(n))));
-  const Array both = heddle::where(here(less(here(numbers), here(Scalar(half)))), here(numbers),
-                                   here(wrapped));
+  const Array both =
+      heddle::where(here(less(here(numbers), here(Scalar(half)))), here(numbers), here(wrapped));
   return frequencies("fft.fftfreq", both, n, d, here);
 }
 

@@ -34,16 +34,18 @@ std::int64_t LastAxis::length(std::string_view name) const {
 
 void LastAxis::to_complex() {
   const DType dtype = node_->dtype;
-  const bool narrow = dtype == DType::f16 || dtype == DType::bf16 || real_dtype(dtype) == DType::f32;
+  const bool narrow =
+      dtype == DType::f16 || dtype == DType::bf16 || real_dtype(dtype) == DType::f32;
   cast(narrow ? DType::c64 : DType::c128);
 }
 
 void LastAxis::to_real(std::string_view name) {
   const DType dtype = node_->dtype;
   if (is_complex(dtype)) {
-    throw DTypeError(at(fmt::format("{}({}): takes real numbers; use fft.fft, or take the real part",
-                                    name, describe(*node_)),
-                        where_));
+    throw DTypeError(
+        at(fmt::format("{}({}): takes real numbers; use fft.fft, or take the real part", name,
+                       describe(*node_)),
+           where_));
   }
   const bool narrow = dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32;
   cast(narrow ? DType::f32 : DType::f64);

@@ -15,8 +15,8 @@ fft::Norm norm_of(const Arguments& a, std::size_t i) {
   if (name == "backward") return fft::Norm::backward;
   if (name == "forward") return fft::Norm::forward;
   if (name == "ortho") return fft::Norm::ortho;
-  throw ValueError(fmt::format("{}: norm must be 'backward', 'ortho' or 'forward', not '{}'",
-                               a.name(), name));
+  throw ValueError(
+      fmt::format("{}: norm must be 'backward', 'ortho' or 'forward', not '{}'", a.name(), name));
 }
 
 template <Array (*function)(const Operand&, const fft::Options&)>
@@ -67,16 +67,14 @@ void bind_one_axis(Functions& functions, nb::module_& module) {
       "The inverse of rfft: numpy.fft.irfft. n, the number of results, is 2 * (m - 1) by default "
       "for an axis of m elements.",
       AlongAxis<fft::irfft>());
-  def("hfft",
-      "The transform, real, of a Hermitian signal given by its first half: numpy.fft.hfft.",
+  def("hfft", "The transform, real, of a Hermitian signal given by its first half: numpy.fft.hfft.",
       AlongAxis<fft::hfft>());
   def("ihfft", "The inverse of hfft: numpy.fft.ihfft. Raises DTypeError for complex numbers.",
       AlongAxis<fft::ihfft>());
 }
 
 void bind_several_axes(Functions& functions, nb::module_& module) {
-  const auto def = [&](const char* name, const char* parameters, const char* text,
-                       auto function) {
+  const auto def = [&](const char* name, const char* parameters, const char* text, auto function) {
     functions.def_in(module, std::string(name) + parameters, text, function);
   };
   def("fftn", several_axes,

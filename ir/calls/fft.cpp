@@ -58,8 +58,7 @@ std::vector<Type> infer_irfft(const Call& call) {
 
 /// exp(-2 pi i k / n), or its conjugate.
 Number root_of_unity(std::int64_t k, std::int64_t n, bool inverse) {
-  const double angle =
-      2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n);
+  const double angle = 2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n);
   return {std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle)};
 }
 

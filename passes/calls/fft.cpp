@@ -20,13 +20,14 @@ using ir::Shape;
 /// Adds nodes of a lowered transform.
 class Transform {
  public:
-  Transform(Graph& graph, ir::Location location) : graph_(graph), location_(location) {}
+  Transform(Graph& graph, const ir::Target& target, ir::Location location)
+      : graph_(graph), target_(target), location_(location) {}
 
   /// The transform of the last axis, split until each part is one item.
   ValueId fft(ValueId x, bool inverse) {
     const std::int64_t n = length(x);
     if (n == 1) return x;
-    if (is_item_length(n, graph_.dtype(x))) return call(x, inverse, 0);
+    if (is_item_length(n, graph_.dtype(x), target_)) return call(x, inverse, 0);
     if (const std::int64_t columns = columns_of(n, graph_.dtype(x)); columns > 1)
       return split(x, columns, inverse);
     return convolved(x, inverse);
@@ -70,10 +71,11 @@ class Transform {
   std::int64_t length(ValueId x) const { return graph_.shape(x).back().constant(); }
 
   /// A divisor of n near its root such that both factors can be transformed; 1 if there is none.
-  static std::int64_t columns_of(std::int64_t n, DType dtype) {
+  std::int64_t columns_of(std::int64_t n, DType dtype) const {
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
     for (std::int64_t low = root; low > 1; --low) {
-      if (n % low == 0 && fft_radices(low) && is_item_length(low, dtype) && fft_radices(n / low))
+      if (n % low == 0 && fft_radices(low, target_) && fits_item(low, dtype, target_) &&
+          fft_radices(n / low, target_))
         return low;
     }
     return 1;
@@ -91,19 +93,17 @@ class Transform {
     return reshaped(swapped(fft(swapped(transformed), inverse)), whole);
   }
 
-  // With jk = (j^2 + k^2 - (k - j)^2) / 2, the transform is a convolution with a chirp, which shorter
-  // transforms compute.
+  // With jk = (j^2 + k^2 - (k - j)^2) / 2, the transform is a convolution with a chirp, which
+  // shorter transforms compute.
   ValueId convolved(ValueId x, bool inverse) {
     const std::int64_t n = length(x);
-    const auto m =
-        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1)));
+    const auto m = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1)));
     const ValueId chirp = this->chirp(n, graph_.dtype(x), inverse);
     const ValueId away = unary(Op::conjugate, chirp);
-    const ValueId filter = concatenated({away, zeros(away, m - 2 * n + 1),
-                                         reversed(part(away, 1, n - 1))});
+    const ValueId filter =
+        concatenated({away, zeros(away, m - 2 * n + 1), reversed(part(away, 1, n - 1))});
     const ValueId turned = add(Op::multiply, x, chirp);
-    const ValueId spectrum =
-        fft(concatenated({turned, zeros(turned, m - n)}), false);
+    const ValueId spectrum = fft(concatenated({turned, zeros(turned, m - n)}), false);
     const ValueId product = add(Op::multiply, spectrum, fft(filter, false));
     const ValueId back = first(fft(product, true), n);
     return scaled(add(Op::multiply, back, chirp), 1.0 / static_cast<double>(m));
@@ -115,9 +115,22 @@ class Transform {
     return unit(square, 2 * n, inverse, dtype);
   }
 
-  /// -i exp(-2 pi i k / n) for k < count.
+  /// -i exp(-2 pi i k / n) for k < count. Many are products of two factors each, of few.
   ValueId turns(std::int64_t n, std::int64_t count, DType dtype) {
-    const ValueId quarters = add(Op::add, add(Op::multiply, counted(count), integer(4)), integer(n));
+    constexpr std::int64_t few = 4096;
+    if (count <= few) return quarter_turns(counted(count), n, dtype);
+    const std::int64_t step = std::int64_t{1}
+                              << (std::bit_width(static_cast<std::uint64_t>(count)) + 1) / 2;
+    const std::int64_t rows = (count + step - 1) / step;
+    const ValueId high =
+        quarter_turns(add(Op::multiply, counted(rows), integer(step)), n, DType::c128);
+    const ValueId low = unit(counted(step), n, false, DType::c128);
+    const ValueId all = add(Op::multiply, reshaped(high, {rows, 1}), low);
+    return cast(first(reshaped(all, {rows * step}), count), dtype);
+  }
+
+  ValueId quarter_turns(ValueId k, std::int64_t n, DType dtype) {
+    const ValueId quarters = add(Op::add, add(Op::multiply, k, integer(4)), integer(n));
     return unit(quarters, 4 * n, false, dtype);
   }
 
@@ -221,39 +234,42 @@ class Transform {
   }
 
   Graph& graph_;
+  const ir::Target& target_;
   ir::Location location_;
 };
 
 }  // namespace
 
-std::vector<ValueId> lower_fft(Graph& graph, const OldCall& call, const ir::Target&) {
+std::vector<ValueId> lower_fft(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::CallData& data = call.data();
   if (data.get<std::int64_t>("root") > 0)
     return {copy_node(graph, call.graph, call.node, call.operands)};
-  return {Transform(graph, call.location()).fft(call.operands[0], data.get<bool>("inverse"))};
+  return {
+      Transform(graph, target, call.location()).fft(call.operands[0], data.get<bool>("inverse"))};
 }
 
 namespace {
 
-bool is_real_item(std::int64_t length, DType dtype) {
-  return length % 2 == 0 && fft_radices(length / 2) && is_item_length(length / 2 + 1, dtype);
+bool is_real_item(std::int64_t length, DType dtype, const ir::Target& target) {
+  return length % 2 == 0 && fft_radices(length / 2, target) &&
+         fits_item(length / 2 + 1, dtype, target);
 }
 
 }  // namespace
 
-std::vector<ValueId> lower_rfft(Graph& graph, const OldCall& call, const ir::Target&) {
+std::vector<ValueId> lower_rfft(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ValueId x = call.operands[0];
-  if (is_real_item(graph.shape(x).back().constant(), graph.dtype(x)))
+  if (is_real_item(graph.shape(x).back().constant(), graph.dtype(x), target))
     return {copy_node(graph, call.graph, call.node, call.operands)};
-  return {Transform(graph, call.location()).rfft(x)};
+  return {Transform(graph, target, call.location()).rfft(x)};
 }
 
-std::vector<ValueId> lower_irfft(Graph& graph, const OldCall& call, const ir::Target&) {
+std::vector<ValueId> lower_irfft(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ValueId x = call.operands[0];
   const auto length = call.data().get<std::int64_t>("length");
-  if (is_real_item(length, graph.dtype(x)))
+  if (is_real_item(length, graph.dtype(x), target))
     return {copy_node(graph, call.graph, call.node, call.operands)};
-  return {Transform(graph, call.location()).irfft(x, length)};
+  return {Transform(graph, target, call.location()).irfft(x, length)};
 }
 
 }  // namespace heddle::passes

@@ -9,10 +9,12 @@ namespace heddle::passes {
 
 /// The radices, in order, of a transform of `length` elements as one item; nullopt if it has prime
 /// factors beyond 13. Of 1 element: no radices.
-std::optional<std::vector<int>> fft_radices(std::int64_t length);
-/// Whether a transform of this length and of complex numbers of this dtype is one item. Lengths with
-/// large prime factors take more memory than others.
-bool is_item_length(std::int64_t length, DType dtype);
+std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Target& target);
+/// Whether so many complex numbers of this dtype, or of this part, fit into an item's memory.
+bool fits_item(std::int64_t numbers, DType dtype, const ir::Target& target);
+/// Whether a transform of this length is one item. Lengths with large prime factors take more
+/// memory than others.
+bool is_item_length(std::int64_t length, DType dtype, const ir::Target& target);
 
 /// Splits a transform that is too long for one item into two sets of shorter ones: of n1 columns,
 /// then of n2 rows (Bailey, FFTs in external or hierarchical memory, 1990). One with a large prime

@@ -15,9 +15,6 @@ namespace heddle::passes {
 
 namespace {
 
-constexpr int largest_radix = 13;
-constexpr std::int64_t most_bytes = 64 << 10;  // of the numbers of one item
-
 using Numbers = std::vector<double>;
 using Complex = std::complex<long double>;
 
@@ -51,7 +48,8 @@ struct Form {
   }
 };
 
-/// The powers of a root of unity of order `order`: count of them, with exponents in steps of `step`.
+/// The powers of a root of unity of order `order`: count of them, with exponents in steps of
+/// `step`.
 Numbers powers(std::int64_t order, std::int64_t count, std::int64_t step, bool inverse) {
   Numbers numbers;
   for (std::int64_t k = 0; k < count; ++k) append(numbers, root_of_unity(k * step, order, inverse));
@@ -83,7 +81,8 @@ Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices,
 }
 
 int threads_for(std::int64_t n, const ir::Target& target) {
-  constexpr std::int64_t elements = 8;  // of one thread
+  constexpr std::int64_t long_item = 512;
+  const std::int64_t elements = n < long_item ? 8 : 16;  // of one thread
   return static_cast<int>(
       std::clamp<std::int64_t>((n + elements - 1) / elements, 1, target.max_threads_per_block));
 }
@@ -99,9 +98,14 @@ std::string list_of(const std::vector<int>& radices) {
   return list;
 }
 
-std::int64_t padded(std::int64_t bytes) {
-  constexpr std::int64_t unit = 16;
-  return (bytes + unit - 1) / unit * unit;
+/// The memory of an item of `numbers` complex numbers. On a GPU, a number follows every line of 128
+/// bytes, and neighbouring items begin one number further in a line.
+std::int64_t item_bytes(std::int64_t numbers, DType real, bool blocks) {
+  constexpr std::int64_t line = 128;
+  const auto size = 2 * static_cast<std::int64_t>(size_of(real));
+  const std::int64_t lines = (numbers * size + line - 1) / line;
+  if (!blocks) return lines * line;
+  return ((lines * (line + size) + line - 1) / line) * line + size;
 }
 
 ItemCall item_of(const Form& form, std::int64_t n, std::int64_t numbers, const ir::Target& target) {
@@ -109,7 +113,8 @@ ItemCall item_of(const Form& form, std::int64_t n, std::int64_t numbers, const i
   item.routine.section = form.section();
   item.threads = form.blocks ? threads_for(n, target) : 1;
   item.offsets = {0, 0};
-  item.bytes = padded(numbers * 2 * static_cast<std::int64_t>(size_of(form.real)));
+  item.padding = form.blocks ? 2 * static_cast<int>(size_of(form.real)) : 0;
+  item.bytes = item_bytes(numbers, form.real, form.blocks);
   return item;
 }
 
@@ -126,7 +131,8 @@ std::int64_t smooth_length(std::int64_t least) {
   return best;
 }
 
-/// The transform of the chirp's conjugates, by definition of the convolution that it is a factor of.
+/// The transform of the chirp's conjugates, by definition of the convolution that it is a factor
+/// of.
 std::vector<Complex> transformed(std::vector<Complex> values) {
   const std::size_t n = values.size();
   if (n == 1) return values;
@@ -143,8 +149,8 @@ std::vector<Complex> transformed(std::vector<Complex> values) {
   for (std::size_t k = 0; k < n; ++k) {
     Complex sum = 0;
     for (std::size_t r = 0; r < factor; ++r) {
-      sum += parts[r][k % length] * root_of_unity(static_cast<std::int64_t>(r * k),
-                                                  static_cast<std::int64_t>(n), false);
+      sum += parts[r][k % length] *
+             root_of_unity(static_cast<std::int64_t>(r * k), static_cast<std::int64_t>(n), false);
     }
     result.push_back(sum);
   }
@@ -153,7 +159,7 @@ std::vector<Complex> transformed(std::vector<Complex> values) {
 
 ItemCall chirp_item(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
   const std::int64_t m = smooth_length(2 * n - 1);
-  const std::vector<int> radices = *fft_radices(m);
+  const std::vector<int> radices = *fft_radices(m, target);
   ItemCall item = item_of(form, m, m, target);
   item.routine.function = fmt::format("chirp_item<{}, {}, {}, {}{}>", form.type(), n, m,
                                       width_of(form, m, target), list_of(radices));
@@ -178,9 +184,17 @@ std::int64_t last_extent(const ir::Shape& shape) { return shape.back().constant(
 
 }  // namespace
 
-std::optional<std::vector<int>> fft_radices(std::int64_t length) {
+std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Target& target) {
+  const int most = ir::capabilities_of(target).blocks ? 4 : 3;  // largest power of two: 16 or 8
   std::vector<int> radices;
-  for (const int radix : {8, 4, 2, 13, 11, 7, 5, 3}) {
+  int twos = std::countr_zero(static_cast<std::uint64_t>(length));
+  length >>= twos;
+  for (int stages = (twos + most - 1) / most; stages > 0; --stages) {
+    const int exponent = (twos + stages - 1) / stages;
+    radices.push_back(1 << exponent);
+    twos -= exponent;
+  }
+  for (const int radix : {13, 11, 7, 5, 3}) {
     while (length % radix == 0) {
       radices.push_back(radix);
       length /= radix;
@@ -190,11 +204,16 @@ std::optional<std::vector<int>> fft_radices(std::int64_t length) {
   return radices;
 }
 
-bool is_item_length(std::int64_t length, DType dtype) {
-  const auto fits = [&](std::int64_t numbers) {
-    return numbers * 2 * static_cast<std::int64_t>(size_of(real_dtype(dtype))) <= most_bytes;
-  };
-  return fits(length) && (fft_radices(length) || fits(smooth_length(2 * length - 1)));
+bool fits_item(std::int64_t numbers, DType dtype, const ir::Target& target) {
+  const bool blocks = ir::capabilities_of(target).blocks;
+  constexpr std::int64_t host_bytes = 64 << 10;  // a third of a stack: the routine has two copies
+  return item_bytes(numbers, real_dtype(dtype), blocks) <=
+         (blocks ? most_item_bytes(target) : host_bytes);
+}
+
+bool is_item_length(std::int64_t length, DType dtype, const ir::Target& target) {
+  return fits_item(length, dtype, target) &&
+         (fft_radices(length, target) || fits_item(smooth_length(2 * length - 1), dtype, target));
 }
 
 std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Target& target) {
@@ -204,7 +223,7 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
   const bool inverse = data.get<bool>("inverse");
   const auto root = data.get<std::int64_t>("root");
   const Form form(graph.dtype(call), target);
-  const std::optional<std::vector<int>> radices = fft_radices(n);
+  const std::optional<std::vector<int>> radices = fft_radices(n, target);
   if (!radices) return chirp_item(form, n, inverse, target);
   ItemCall item = item_of(form, n, n, target);
   std::string bits;
@@ -231,7 +250,7 @@ namespace {
 ItemCall real_item(const char* function, std::int64_t length, bool inverse, const Form& form,
                    const ir::Target& target) {
   const std::int64_t n = length / 2;
-  const std::vector<int> radices = *fft_radices(n);
+  const std::vector<int> radices = *fft_radices(n, target);
   ItemCall item = item_of(form, n, n + 1, target);
   item.routine.function = fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
                                       width_of(form, n, target), list_of(radices));

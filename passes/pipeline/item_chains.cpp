@@ -32,7 +32,8 @@ class Chains {
 
   std::unordered_map<std::size_t, ItemChain> run() {
     std::unordered_map<std::size_t, ItemChain> chains;
-    if (std::ranges::none_of(groups_, [&](const Group& group) { return item_of(group).has_value(); }))
+    if (std::ranges::none_of(groups_,
+                             [&](const Group& group) { return item_of(group).has_value(); }))
       return chains;
     find_uses();
     for (Position position = 0; position < groups_.size(); ++position) {
@@ -115,8 +116,7 @@ class Chains {
   }
 
   void add_operands(ItemPlan& plan, Position position, std::optional<std::size_t> held) {
-    const std::vector<ValueId> arrays =
-        arrays_read(graph_, at(position).root, {target_, strict_});
+    const std::vector<ValueId> arrays = arrays_read(graph_, at(position).root, {target_, strict_});
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       if (k == held) continue;
       const std::optional<Position> maker = fusible_maker(arrays[k], position);
@@ -143,7 +143,8 @@ class Chains {
     if (taken_[position] || !plans_[position] || at(position).in_place) return false;
     const KernelPlan& plan = *plans_[position];
     return plan.inner.empty() && plan.reductions.empty() &&
-           std::ranges::none_of(plan.stores, [](const Store& one) { return one.combine.has_value(); });
+           std::ranges::none_of(plan.stores,
+                                [](const Store& one) { return one.combine.has_value(); });
   }
 
   /// Whether groups can move from one position to a later one: nothing in between writes in place.
@@ -157,7 +158,8 @@ class Chains {
   /// The elementwise group that makes `array`, if only the call at `user` needs it.
   std::optional<Position> fusible_maker(ValueId array, Position user) const {
     const auto maker = makers_.find(index_of(array));
-    if (!fuses_ || maker == makers_.end() || outputs_.contains(index_of(array))) return std::nullopt;
+    if (!fuses_ || maker == makers_.end() || outputs_.contains(index_of(array)))
+      return std::nullopt;
     const bool alone = readers_.at(index_of(array)).size() == 1;
     if (!alone || at(maker->second).stored.size() != 1 || !is_elementwise(maker->second) ||
         !can_move(maker->second, user))

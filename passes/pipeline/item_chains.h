@@ -19,10 +19,10 @@ struct ItemChain {
   KernelPlan plan;                  ///< scheduled
 };
 
-/// The chains of a program, by the index of the group that runs last. Every call with an ItemCall is
-/// in one. A group is fused only if its elements of one item need no other item, and if nothing
-/// between it and the end of the chain needs, or overwrites, what it reads or makes. `fuse`: whether
-/// chains may have more than one call and nothing else.
+/// The chains of a program, by the index of the group that runs last. Every call with an ItemCall
+/// is in one. A group is fused only if its elements of one item need no other item, and if nothing
+/// between it and the end of the chain needs, or overwrites, what it reads or makes. `fuse`:
+/// whether chains may have more than one call and nothing else.
 std::unordered_map<std::size_t, ItemChain> item_chains(const LowerContext& context,
                                                        const Grouping& grouping,
                                                        const ir::Target& target, bool strict,

@@ -61,6 +61,7 @@ int ItemPlan::array_in_item(ValueId value, std::int64_t offset) {
   operand.dtype = graph_.dtype(value);
   operand.written = true;
   operand.item_offset = base_ + offset;
+  operand.item_padding = item_.padding;
   plan_.operands.push_back(operand);
   return static_cast<int>(plan_.operands.size()) - 1;
 }
@@ -89,8 +90,9 @@ ItemPhase& ItemPlan::add_phase(ItemLoops loops) {
 
 bool ItemPlan::make_operand(std::size_t k, const KernelPlan& plan) {
   const std::int64_t count = elements(graph_.shape(graph_.operands(call_)[k]));
-  std::optional<ItemLoops> loops = divide(plan, plan.stores.front().address, count);
-  if (!loops) return false;
+  const Index& address = plan.stores.front().address;
+  std::optional<ItemLoops> loops = divide(plan, address, count);
+  if (!loops || !space_.in_range(within_item(address, loops->batch), count)) return false;
   append(plan, std::move(*loops), arrays_[k]);
   return true;
 }
@@ -163,14 +165,12 @@ bool ItemPlan::can_continue(const KernelPlan& plan, ValueId call, const ItemCall
   const ir::Shape& shape = graph_.shape(graph_.operands(call)[k]);
   const auto axes = static_cast<std::ptrdiff_t>(batch_axes_of(graph_, call));
   const Dim count = ir::element_count({shape.begin() + axes, shape.end()});
-  const std::optional<ItemLoops> made =
-      divide(plan, plan.stores.front().address, count.constant());
+  const std::optional<ItemLoops> made = divide(plan, plan.stores.front().address, count.constant());
   const std::optional<ItemLoops> used = loops_of_results(plan);
   return made && used && same_loops(made->batch, used->batch);
 }
 
-// The batch loops are those of a C-ordered array of items of `elements` elements. What remains of
-// the address has to stay within an item.
+// The batch loops are those of a C-ordered array of items of `elements` elements.
 std::optional<ItemLoops> ItemPlan::divide(const KernelPlan& plan, const Index& address,
                                           std::int64_t elements) const {
   ItemLoops loops;
@@ -178,18 +178,17 @@ std::optional<ItemLoops> ItemPlan::divide(const KernelPlan& plan, const Index& a
   const Dim whole = plan_.items->count * Dim(elements);
   while (!(stride == whole)) {
     const auto next = std::ranges::find_if(plan.outer, [&](const Loop& loop) {
-      const bool known = std::ranges::any_of(
-          loops.batch, [&](const Loop& one) { return one.atom == loop.atom; });
-      return !known && !(loop.extent == Dim(1)) &&
-             space_.coefficient(address, loop.atom) == stride;
+      const bool known =
+          std::ranges::any_of(loops.batch, [&](const Loop& one) { return one.atom == loop.atom; });
+      return !known && !(loop.extent == Dim(1)) && space_.coefficient(address, loop.atom) == stride;
     });
     if (next == plan.outer.end()) return std::nullopt;
     loops.batch.insert(loops.batch.begin(), *next);
     stride = stride * next->extent;
   }
   for (const Loop& loop : plan.outer) {
-    const bool is_batch = std::ranges::any_of(
-        loops.batch, [&](const Loop& one) { return one.atom == loop.atom; });
+    const bool is_batch =
+        std::ranges::any_of(loops.batch, [&](const Loop& one) { return one.atom == loop.atom; });
     if (is_batch) {
       if (space_.nested(address, loop.atom)) return std::nullopt;
     } else if (!loop.extent.is_constant()) {
@@ -198,8 +197,23 @@ std::optional<ItemLoops> ItemPlan::divide(const KernelPlan& plan, const Index& a
       loops.within.push_back(loop);
     }
   }
-  if (!space_.in_range(within_item(address, loops.batch), elements)) return std::nullopt;
   return loops;
+}
+
+// Under a guard that holds for every item alike, an address that is valid for all items is within
+// one.
+bool ItemPlan::is_within(const KernelPlan& plan, const Instruction& load, std::int64_t elements,
+                         const std::vector<Loop>& batch) const {
+  if (!load.guarded) return space_.in_range(within_item(load.address, batch), elements);
+  for (const int i : needed(plan, {load.arguments.front()}, false)) {
+    std::vector<AtomId> loops;
+    space_.collect_loops(plan.body[i].address, loops);
+    const bool varies = std::ranges::any_of(batch, [&](const Loop& loop) {
+      return std::ranges::find(loops, loop.atom) != loops.end();
+    });
+    if (varies) return false;
+  }
+  return true;
 }
 
 std::optional<ItemLoops> ItemPlan::loops_of_results(const KernelPlan& plan) const {
@@ -211,7 +225,9 @@ std::optional<ItemLoops> ItemPlan::loops_of_results(const KernelPlan& plan) cons
     if (load.kind != Instruction::Kind::load) return std::nullopt;
     const std::int64_t count = elements(graph_.shape(plan.operands[load.operand].value));
     std::optional<ItemLoops> own = divide(plan, load.address, count);
-    if (!own || (loops && !same_loops(own->batch, loops->batch))) return std::nullopt;
+    if (!own || !is_within(plan, load, count, own->batch) ||
+        (loops && !same_loops(own->batch, loops->batch)))
+      return std::nullopt;
     loops = std::move(own);
   }
   return loops;

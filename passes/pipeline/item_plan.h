@@ -51,6 +51,8 @@ class ItemPlan {
   std::optional<ItemLoops> loops_of_results(const KernelPlan& plan) const;
   std::optional<ItemLoops> divide(const KernelPlan& plan, const Index& address,
                                   std::int64_t elements) const;
+  bool is_within(const KernelPlan& plan, const Instruction& load, std::int64_t elements,
+                 const std::vector<Loop>& batch) const;
   std::int64_t elements(const ir::Shape& shape) const;
   void copy(int from, int to, std::int64_t elements);
 

@@ -10,8 +10,8 @@ namespace heddle::passes {
 
 namespace {
 
-constexpr int block_threads = 128;      // wanted in a block
-constexpr int items_across = 8;         // neighbouring items whose elements fill a memory line
+constexpr int block_threads = 128;        // wanted in a block
+constexpr std::int64_t line_bytes = 128;  // of memory, which elements of neighbouring items fill
 constexpr std::int64_t most_block_bytes = 48 << 10;  // so that blocks share a multiprocessor
 
 /// Whether more bytes of the phase are contiguous along neighbouring items than within an item.
@@ -42,12 +42,21 @@ bool runs_across(const KernelPlan& plan, const ItemPhase& phase) {
   return votes > 0;
 }
 
+/// The widest element that the kernel reads from memory or writes there.
+std::int64_t element_bytes(const KernelPlan& plan) {
+  std::size_t widest = 1;
+  for (const KernelOperand& operand : plan.operands) {
+    if (!operand.in_item()) widest = std::max(widest, size_of(operand.dtype));
+  }
+  return static_cast<std::int64_t>(widest);
+}
+
 }  // namespace
 
 std::int64_t most_item_bytes(const ir::Target& target) {
   constexpr std::int64_t host_stack = 192 << 10;
   if (!ir::capabilities_of(target).blocks) return host_stack;
-  return target.shared_bytes_per_block / 2;
+  return std::int64_t{target.shared_bytes_per_block} * 5 / 8;
 }
 
 void schedule_items(KernelPlan& plan, int threads, const ir::Target& target) {
@@ -62,7 +71,7 @@ void schedule_items(KernelPlan& plan, int threads, const ir::Target& target) {
   const bool blocks = ir::capabilities_of(target).blocks;
   const std::int64_t budget =
       across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);
-  std::int64_t count = across ? items_across : 1;
+  std::int64_t count = across ? line_bytes / element_bytes(plan) : 1;
   if (blocks) count = std::max<std::int64_t>(count, block_threads / threads);
   count = std::min(count, budget / items.bytes);
   if (blocks) count = std::min<std::int64_t>(count, target.max_threads_per_block / threads);

@@ -16,7 +16,8 @@ struct ItemCall {
   /// The offset in bytes of each operand and then each result in the item's memory. Arrays may
   /// overlap.
   std::vector<std::int64_t> offsets;
-  std::int64_t bytes = 0;  ///< memory of one item, a multiple of 16
+  int padding = 0;         ///< bytes that follow every 128 bytes of each array
+  std::int64_t bytes = 0;  ///< memory of one item, with padding
 };
 
 /// The most memory that the items of one block, or of one CPU thread, may take.

@@ -33,6 +33,8 @@ struct KernelOperand {
   /// An array in the memory of an item (Items): its offset in bytes. Addresses count from there. -1
   /// for an array of the program.
   std::int64_t item_offset = -1;
+  /// Of such an array on a GPU: bytes that follow every 128 bytes, against bank conflicts.
+  int item_padding = 0;
   bool in_item() const { return item_offset >= 0; }
 };
 

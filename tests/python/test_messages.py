@@ -156,7 +156,7 @@ MISUSED = textwrap.dedent("""
             failed += 1
             if re.search(r"\\.(cpp|h):[0-9]|string pointer", str(error)):
                 named.add((name, str(error)))
-    modules = {"": hd, "linalg.": hd.linalg, "Array.": hd.Array}
+    modules = {"": hd, "fft.": hd.fft, "linalg.": hd.linalg, "Array.": hd.Array}
     for prefix, module in modules.items():
         for name in dir(module):
             function = getattr(module, name)

@@ -51,7 +51,7 @@ def numpy_signature(name):
 def shared():
     """The functions that both have."""
     found = {}
-    for prefix, module in {"": hd, "linalg.": hd.linalg}.items():
+    for prefix, module in {"": hd, "fft.": hd.fft, "linalg.": hd.linalg}.items():
         for name, function in vars(module).items():
             is_function = isinstance(function, hd.Function) or inspect.isfunction(function)
             if is_function and not name.startswith("_") and numpy_signature(prefix + name):

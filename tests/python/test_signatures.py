@@ -11,7 +11,7 @@ import heddle as hd
 
 
 def functions():
-    return {prefix + name: f for prefix, module in {"": hd, "linalg.": hd.linalg}.items()
+    return {prefix + name: f for prefix, module in {"": hd, "fft.": hd.fft, "linalg.": hd.linalg}.items()
             for name, f in vars(module).items() if isinstance(f, hd.Function)}
 
 

@@ -11,7 +11,7 @@ import function_table
 import heddle as hd
 
 ROOT, ROWS = function_table.ROOT, function_table.rows()
-MODULE = {prefix + name for prefix, module in {"": hd, "linalg.": hd.linalg}.items()
+MODULE = {prefix + name for prefix, module in {"": hd, "fft.": hd.fft, "linalg.": hd.linalg}.items()
           for name, f in vars(module).items()
           if isinstance(f, hd.Function) and not name.startswith("_")}
 # Settings and facts about the process rather than functions of arrays.
