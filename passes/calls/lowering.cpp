@@ -62,7 +62,8 @@ CallValue step_value(const ir::CallOp& op, const ir::AttributeValue& value) {
 }
 
 /// Sets the extents of an item: "rows", "columns", and of operands after the first "rows_1",
-/// "columns_1" and so on. A vector is one row.
+/// "columns_1" and so on. A vector is one row as the
+/// first operand, and has no rows as another.
 void set_extents(const CallBuilder& builder, std::size_t core_axes, CallValues& values) {
   const std::span<const ValueId> operands = builder.graph.operands(builder.call);
   const ir::Shape& first = builder.graph.shape(operands[0]);
@@ -73,7 +74,8 @@ void set_extents(const CallBuilder& builder, std::size_t core_axes, CallValues& 
     const ir::Shape& shape = builder.graph.shape(operands[i]);
     const std::string suffix = i == 0 ? "" : fmt::format("_{}", i);
     values.set("columns" + suffix, shape.back());
-    values.set("rows" + suffix, shape.size() > batch_axes + 1 ? shape[shape.size() - 2] : Dim(1));
+    const bool matrix = shape.size() > batch_axes + 1;
+    if (matrix || i == 0) values.set("rows" + suffix, matrix ? shape[shape.size() - 2] : Dim(1));
   }
 }
 

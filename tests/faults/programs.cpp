@@ -59,6 +59,16 @@ const char* const programs[] = {
     "func @factors(%0: f32[5,1,1], %1: f32[9,9]) -> (f32[5,1,1], i32[5], f32[9,9]) {\n"
     " %2, %3 = call linalg.cholesky %0 : f32[5,1,1], i32[5]\n"
     " %4, _ = call linalg.cholesky %1 {upper = true} : f32[9,9], i32[]\n return %2, %3, %4\n}\n",
+    "func @solutions(%0: f32[5,3,3], %1: f32[5,2,3], %2: f32[9,9]) -> (f32[5,2,3], i32[5], "
+    "f32[9,9], f32[9], f32[9,9]) {\n"
+    " %3, _, _, %4 = call linalg.solve %0, %1 : f32[5,2,3], f32[5,3,3], i32[5,3], i32[5]\n"
+    " %5, %6 = call linalg.geqrf %2 : f32[9,9], f32[9]\n"
+    " %7 = call linalg.householder_product %5, %6 : f32[9,9]\n"
+    " %8 = call linalg.solve_triangular %5, %7 {unit = true} : f32[9,9]\n"
+    " return %3, %4, %5, %6, %8\n}\n",
+    "func @lu(%0: f32[4,6,3]) -> (f32[4,6,3], i32[4,3], i32[4,3]) {\n"
+    " %1, %2, _ = call linalg.lu %0 : f32[4,6,3], i32[4,3], i32[4]\n"
+    " %3 = call linalg.permutation_of_pivots %2 : i32[4,3]\n return %1, %2, %3\n}\n",
 };
 
 class Program {

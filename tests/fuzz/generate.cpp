@@ -114,9 +114,9 @@ void Generator::add_something() {
       {6, &Generator::add_slice},        {5, &Generator::add_concatenate},
       {6, &Generator::add_slice_update}, {14, &Generator::add_reduction},
       {3, &Generator::add_matmul},       {2, &Generator::add_cholesky},
-      {6, &Generator::add_gather},       {4, &Generator::add_scatter},
-      {7, &Generator::add_scan},         {4, &Generator::add_sort},
-      {4, &Generator::add_search}};
+      {2, &Generator::add_solve},        {6, &Generator::add_gather},
+      {4, &Generator::add_scatter},      {7, &Generator::add_scan},
+      {4, &Generator::add_sort},         {4, &Generator::add_search}};
   int total = 0;
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));

@@ -277,11 +277,11 @@ ValueId Generator::identity(DType dtype, Dim order) {
   return recorder_.add(Op::select, {equal, one, zero}).value();
 }
 
-/// Of y y^H + 4, which is positive definite whatever y is.
-void Generator::add_cholesky() {
+/// y y^H + 4, which is positive definite whatever y is; of small matrices only.
+std::optional<ValueId> Generator::definite_matrices() {
   const ValueId picked = pick();
   const Shape shape = recorder_.shape(picked);
-  if (shape.size() < 2) return;
+  if (shape.size() < 2) return std::nullopt;
   const Dim order = *(shape.end() - 2);
   constexpr std::int64_t most_rows = 40, most_columns = 300, most_values = 1 << 13;
   const bool small = recorder_.extent(order) <= most_rows &&
@@ -289,30 +289,71 @@ void Generator::add_cholesky() {
                      recorder_.elements(shape) <= most_values;
   Shape matrices = shape;
   matrices.back() = order;
-  if (!small || recorder_.elements(matrices) > most_values) return;
+  if (!small || recorder_.elements(matrices) > most_values) return std::nullopt;
 
   static const std::vector<DType> kinds = {DType::f32, DType::f32, DType::f32, DType::f64,
                                            DType::f64, DType::c64, DType::c128};
-  const DType dtype = recorder_.any_of(kinds), part = real_dtype(dtype);
-  ValueId y = within_two(picked, part);
-  if (is_complex(dtype)) {
-    const ValueId imaginary = within_two(beside(part, shape, true), part);
-    y = recorder_.add(Op::make_complex, {y, imaginary}).value();
-  }
+  const DType dtype = recorder_.any_of(kinds);
+  const ValueId y = random_of(dtype, picked, shape);
   ValueId other = transposed(y);
   if (is_complex(dtype)) other = recorder_.add(Op::conjugate, {other}).value();
   const ValueId product =
       recorder_.add(Op::call, {y, other}, ir::matmul_attributes(Precision::ieee)).value();
   const ValueId four = recorder_.constant(dtype, 4);
   const ValueId diagonal = recorder_.add(Op::multiply, {identity(dtype, order), four}).value();
-  ValueId matrix = recorder_.add(Op::add, {product, diagonal}).value();
+  const ValueId matrix = recorder_.add(Op::add, {product, diagonal}).value();
   if (recorder_.chance(0.3)) pool_.push_back(matrix);
-  if (recorder_.chance(0.3)) matrix = transposed(matrix);
+  return recorder_.chance(0.3) ? transposed(matrix) : matrix;
+}
+
+/// Elements within 2 of a dtype, real parts from `picked`, which has the shape.
+ValueId Generator::random_of(DType dtype, ValueId picked, const Shape& shape) {
+  const DType part = real_dtype(dtype);
+  const ValueId real = within_two(picked, part);
+  if (!is_complex(dtype)) return real;
+  const ValueId imaginary = within_two(beside(part, shape, true), part);
+  return recorder_.add(Op::make_complex, {real, imaginary}).value();
+}
+
+void Generator::add_cholesky() {
+  const std::optional<ValueId> matrix = definite_matrices();
+  if (!matrix) return;
   const ir::Attributes attributes =
       ir::call_attributes(ir::calls::cholesky(), {{"upper", recorder_.chance(0.5)}});
-  const ValueId factor = recorder_.add(Op::call, {matrix}, attributes).value();
+  const ValueId factor = recorder_.add(Op::call, {*matrix}, attributes).value();
   settle(factor);
   if (recorder_.chance(0.5)) settle(recorder_.result(factor, 1));
+}
+
+void Generator::add_solve() {
+  const std::optional<ValueId> matrix = definite_matrices();
+  if (!matrix) return;
+  const DType dtype = recorder_.dtype(*matrix);
+  Shape sides = recorder_.shape(*matrix);
+  const auto count = static_cast<std::int64_t>(recorder_.below(3)) + 1;
+  const bool triangular = recorder_.chance(0.4);
+  (triangular ? sides.back() : sides[sides.size() - 2]) = Dim(count);
+  ValueId b = random_of(dtype, beside(real_dtype(dtype), sides, true), sides);
+  if (recorder_.shape(b) != sides) {
+    Attributes whole;
+    whole.shape = sides;
+    b = recorder_.add(Op::broadcast_to, {b}, whole).value();
+  }
+  if (triangular) {
+    // Of the lower triangle of a factor, whose elements beside the diagonal are not large.
+    const ValueId factor =
+        recorder_.add(Op::call, {*matrix}, ir::call_attributes(ir::calls::cholesky())).value();
+    static const std::vector<std::string> transposes = {"none", "transpose", "conjugate"};
+    const ir::Attributes attributes =
+        ir::call_attributes(ir::calls::solve_triangular(),
+                            {{"lower", true}, {"transpose", recorder_.any_of(transposes)}});
+    return settle(recorder_.add(Op::call, {factor, b}, attributes).value());
+  }
+  const ir::Attributes attributes =
+      ir::call_attributes(ir::calls::solve(), {{"transposed", recorder_.chance(0.5)}});
+  const ValueId x = recorder_.add(Op::call, {*matrix, b}, attributes).value();
+  settle(x);
+  if (recorder_.chance(0.3)) settle(recorder_.result(x, 3));
 }
 
 void Generator::add_sort() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,9 @@ class Generator {
   ValueId identity(DType dtype, Dim order);
   ValueId transposed(ValueId matrices);
   void add_cholesky();
+  void add_solve();
+  std::optional<ir::ValueId> definite_matrices();
+  ir::ValueId random_of(DType dtype, ir::ValueId picked, const ir::Shape& shape);
   void add_sort();
   void add_search();
   void choose_outputs();

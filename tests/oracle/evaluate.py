@@ -13,6 +13,7 @@ import numpy as np
 import dtypes
 import fft
 import linalg
+import linalg_calls
 import op_table
 import semantics
 from graph_text import GraphError
@@ -23,6 +24,7 @@ CONTRACTED = {"multiply", "square"}
 ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc",
                        "cumsum", "cummax", "cummin", "logcumsumexp", "linalg.cholesky",
                        "fft.fft", "fft.rfft", "fft.irfft"}
+                       "cumsum", "cummax", "cummin", "logcumsumexp", *linalg_calls.CALLS}
 COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 # Outcomes that turn on whether an operand is 0.
 TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not", "cast"}
@@ -89,6 +91,8 @@ class Evaluation:
             return linalg.cholesky(node, operands[0])
         if node.op in fft.OPS:
             return fft.transform(node, operands[0])
+        if node.op in linalg_calls.CALLS:
+            return linalg_calls.CALLS[node.op][0](node, *operands)
         if node.op in op_table.SCATTERS:
             return semantics.scatter(node, operands)
         if node.op in ("searchsorted_left", "searchsorted_right"):
@@ -115,8 +119,9 @@ class Evaluation:
     def own_error(self, node, operands, raw):
         """What the op itself may be off by, elementwise; None for exact ones."""
         kind = self.nodes[node.operands[-1]].dtype if node.operands else node.dtype
-        if node.op == "linalg.cholesky" and node.attributes["result"] == 1:
-            return linalg.cholesky_error(node, operands[0], kind)
+        if node.op in linalg_calls.CALLS and not dtypes.is_inexact(node.dtype):
+            allowed = linalg_calls.CALLS[node.op][1]
+            return None if allowed is None else allowed(node, operands, kind)
         if not dtypes.is_inexact(node.dtype):
             return None
         if node.op in op_table.ELEMENTWISE:
@@ -140,6 +145,8 @@ class Evaluation:
             error = linalg.cholesky_error(node, operands[0], kind)
         elif node.op in fft.OPS:
             error = fft.error(node, operands[0], kind)
+        elif node.op in linalg_calls.CALLS:
+            error = linalg_calls.CALLS[node.op][1](node, operands, kind)
         else:
             return None
         # Two roundings of half a unit: the implementation's and the reference's.

@@ -47,11 +47,17 @@ InterpretedCall::InterpretedCall(const passes::CallStep& step, const ir::SymbolB
   for (const ir::CallAttribute& attribute : op->attributes)
     data.attributes.push_back(attribute_value(attribute, step.values, bindings, number));
   attributes_.call = ir::CallRef(std::move(data));
-  ir::Shape matrices;
-  for (const char* extent : {"batch", "rows", "columns"})
-    matrices.emplace_back(step.values.size(extent).evaluate(bindings));
-  for (const passes::CallBuffer& operand : step.operands)
-    operands_.push_back({operand.dtype, matrices});
+  for (std::size_t i = 0; i < step.operands.size(); ++i) {
+    const std::string suffix = i == 0 ? "" : fmt::format("_{}", i);
+    const auto extent = [&](const std::string& name) {
+      return ir::Dim(step.values.size(name).evaluate(bindings));
+    };
+    ir::Shape shape = {extent("batch")};
+    const bool matrix = i == 0 ? op->core_axes > 1 : step.values.has("rows" + suffix);
+    if (matrix) shape.push_back(extent("rows" + suffix));
+    shape.push_back(extent("columns" + suffix));
+    operands_.push_back({step.operands[i].dtype, std::move(shape)});
+  }
   results_ = ir::infer_results(operands_, attributes_);
 }
 
