@@ -24,22 +24,22 @@ linalg::Transposed transposed(const Arguments& a, std::size_t i) {
 
 void bind_equations(Functions& functions, nb::module_& module) {
   functions.def_in(
-      module, "solve(a: Array, b: Array, /) -> Array",
+      module, "solve(a: Array, b: Array) -> Array",
       "The solutions x of a x = b, for square matrices a and b, a vector of shape [n] or matrices "
       "[..., n, k]: numpy.linalg.solve. Batch axes broadcast.\n\n"
       "Raises ShapeError, DTypeError for float16 and bfloat16, and LinAlgError, which names the "
       "first singular matrix.\n\n"
       "Example: hd.linalg.solve(a, b)",
       [](const Arguments& a) { return linalg::solve(a.operand(0), a.operand(1)); });
-  functions.def_in(module, "inv(a: Array, /) -> Array",
+  functions.def_in(module, "inv(a: Array) -> Array",
                    "The inverses of square matrices: numpy.linalg.inv. Raises as solve.",
                    [](const Arguments& a) { return linalg::inv(a.operand(0)); });
-  functions.def_in(module, "det(a: Array, /) -> Array",
+  functions.def_in(module, "det(a: Array) -> Array",
                    "The determinants of square matrices: numpy.linalg.det. Raises ShapeError, "
                    "DTypeError.",
                    [](const Arguments& a) { return linalg::det(a.operand(0)); });
   functions.def_in(
-      module, "slogdet(a: Array, /) -> tuple[Array, Array]",
+      module, "slogdet(a: Array) -> tuple[Array, Array]",
       "The sign and the logarithm of the absolute value of the determinants of square matrices, "
       "as a named tuple (sign, logabsdet): numpy.linalg.slogdet. Singular matrices give 0 and "
       "-inf. Raises ShapeError, DTypeError.",

@@ -71,7 +71,7 @@ void bind_linalg_products(Functions& functions, nb::module_& module) {
       "LinAlgError for singular matrices if n < 0.",
       [](const Arguments& a) { return linalg::matrix_power(a.operand(0), a.integer(1)); });
   functions.def_in(
-      module, "multi_dot(arrays: list[Array]) -> Array",
+      module, "multi_dot(arrays: list[Array], *, out: Array | None = None) -> Array",
       "The product of a chain of matrices, in the order with the fewest multiplications: "
       "numpy.linalg.multi_dot. The first and the last may be vectors. Raises ValueError for fewer "
       "than two arrays, ShapeError.",
