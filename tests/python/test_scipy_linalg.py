@@ -129,6 +129,11 @@ def test_matrices_of_polynomials_and_populations():
     assert np.array_equal(array(linalg.leslie([1.0, 2, 3], [0.5, 0.25])),
                           [[1, 2, 3], [0.5, 0, 0], [0, 0.25, 0]])
     assert np.array_equal(array(linalg.fiedler([1, 4, 9])), [[0, 3, 8], [3, 0, 5], [8, 5, 0]])
+    for degree in range(1, 8):
+        polynomial = np.poly(np.arange(1.0, degree + 1))
+        found = array(linalg.fiedler_companion(hd.array(2 * polynomial)))
+        np.testing.assert_allclose(np.poly(found), polynomial, rtol=1e-8)
+        assert ((found != 0).sum(axis=1) <= 3).all()
     for function, arguments in ((linalg.companion, ([1],)), (linalg.companion, ([[1, 2]],)),
                                 (linalg.leslie, ([1, 2], [1, 2])), (linalg.hadamard, (3,))):
         with pytest.raises(ValueError):

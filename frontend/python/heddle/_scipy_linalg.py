@@ -5,16 +5,12 @@ Parameters that say what may be overwritten, and check_finite, are taken and ign
 
 import math
 
-from heddle import _heddle
+from heddle import _heddle, _special_matrices
 from heddle._heddle import LinAlgError
-from heddle._special_matrices import (block_diag, circulant, companion, convolution_matrix, dft, fiedler,
-                                      hadamard, hankel, helmert, hilbert, invhilbert, khatri_rao, kron,
-                                      leslie, toeplitz, tri, tril, triu)
+from heddle._special_matrices import *  # noqa: F401,F403
 
-__all__ = ["LinAlgError", "block_diag", "cho_factor", "cho_solve", "circulant", "companion",
-           "convolution_matrix", "det", "dft", "expm", "fiedler", "hadamard", "hankel", "helmert",
-           "hilbert", "inv", "invhilbert", "khatri_rao", "kron", "leslie", "lu", "lu_factor", "lu_solve",
-           "solve_triangular", "toeplitz", "tri", "tril", "triu"]
+__all__ = ["LinAlgError", "cho_factor", "cho_solve", "det", "expm", "inv", "lu", "lu_factor", "lu_solve",
+           "solve_triangular", *_special_matrices.__all__]
 
 det = _heddle.linalg.det
 inv = _heddle.linalg.inv

@@ -5,7 +5,8 @@ import math
 from heddle import _heddle
 from heddle._heddle import kron, tri, tril, triu
 
-__all__ = ["block_diag", "circulant", "companion", "convolution_matrix", "dft", "fiedler", "hadamard",
+__all__ = ["block_diag", "circulant", "companion", "convolution_matrix", "dft", "fiedler",
+           "fiedler_companion", "hadamard",
            "hankel", "helmert", "hilbert", "invhilbert", "khatri_rao", "kron", "leslie", "toeplitz",
            "tri", "tril", "triu"]
 
@@ -143,6 +144,24 @@ def fiedler(a):
     """The matrix of |a[i] - a[j]|: scipy.linalg.fiedler."""
     a = _vector("fiedler", a)
     return _heddle.abs(a[:, None] - a[None, :])
+
+
+def fiedler_companion(a):
+    """Fiedler's companion matrix of a polynomial, which has five diagonals; the coefficients start
+    with the highest power: scipy.linalg.fiedler_companion. Raises ValueError."""
+    a = _vector("fiedler_companion", a)
+    n = a.shape[0] - 1
+    if n < 1:
+        return _heddle.zeros(0, a.dtype)
+    a = a / a[0]
+    if n == 1:
+        return -a[1:][None, :]
+    row, column = _heddle.arange(n)[:, None], _heddle.arange(n)[None, :]
+    even, first = row % 2 == 0, (row == 0) & (column == 0)
+    coefficient = -_heddle.take(a, _heddle.minimum(_heddle.where(column > row, row + 2, row + 1), n))
+    is_coefficient = (even & (_heddle.abs(column - row) == 1)) | first
+    is_one = (even & (column == row + 2)) | (~even & (column == row - 2)) | ((row == 1) & (column == 0))
+    return _heddle.where(is_coefficient, coefficient, is_one.astype(a.dtype))
 
 
 def dft(n, scale=None):
