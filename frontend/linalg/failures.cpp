@@ -22,6 +22,12 @@ thread_local LinAlgErrors thread_errors = LinAlgErrors::raise;
 frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLocation& where) {
   using ir::Op;
   const frontend::OpRecorder on{where};
+  const frontend::NodeRef none = frontend::record_constant(DType::i64, -1);
+  if (infos->shape.empty()) {
+    const frontend::NodeRef fails =
+        on(Op::not_equal, infos, frontend::record_constant(DType::i32, 0));
+    return on(Op::select, fails, frontend::record_constant(DType::i64, 0), none);
+  }
   const frontend::NodeRef flat = on.flat(infos);
   const frontend::NodeRef failed =
       on(Op::not_equal, flat, frontend::record_constant(DType::i32, 0));
@@ -30,8 +36,7 @@ frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLoca
   along_the_first.axes = {0};
   const frontend::NodeRef first = on.reduce(
       Op::argmax, frontend::record(Op::concatenate, {failed, behind}, along_the_first, where), {0});
-  return on(Op::select, on.reduce(Op::any, failed, {0}), first,
-            frontend::record_constant(DType::i64, -1));
+  return on(Op::select, on.reduce(Op::any, failed, {0}), first, none);
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ struct CallOp {
   std::vector<Type> (*infer)(const Call& call) = nullptr;
   /// Computes the results: the reference implementation.
   std::vector<HostArray> (*interpret)(const CallArguments& arguments) = nullptr;
-  /// The number of last axes of each operand that form one item of a batch. The axes before them
-  /// are batch axes, which broadcast. 0: an item is a whole array.
+  /// The number of last axes of operand 0 that form one item of a batch. The axes before them are
+  /// batch axes: of all operands, which broadcast or are equal (calls.h). 0: an item is an array.
   std::size_t core_axes = 0;
   std::vector<SharedMemory> shared = {};
 };
