@@ -52,6 +52,34 @@ const CallOp& fft();
 const CallOp& rfft();
 /// numpy.fft.irfft along the last axis, without scaling. `length` is the result's last extent.
 const CallOp& irfft();
+/// numpy.linalg.svd of [..., m, n] matrices. Results: u [..., m, m], the singular values in
+/// descending order [..., k] for k = min(m, n), vh [..., n, n], and an i32 for each matrix: 0,
+/// positive if the values did not converge, -4 for a matrix with NaN. Without `full_matrices`, u is
+/// [..., m, k] and vh [..., k, n]. Results are NaN where the status is not 0, and for a matrix with
+/// infinities.
+const CallOp& svd();
+/// svd() with square factors, for stacks of small matrices on GPUs: the first result is the
+/// conjugate transpose of u. Only lowering makes it.
+const CallOp& svd_jacobi();
+/// numpy.linalg.svdvals: the singular values and the statuses of svd().
+const CallOp& svdvals();
+/// numpy.linalg.eigh of Hermitian matrices, of which it reads the lower triangle, or the upper one
+/// if `upper`. Results: the eigenvalues in ascending order [..., n]; [..., n, n] whose row j is the
+/// conjugate of eigenvector j; and an i32 for each matrix: 0, or positive if values did not
+/// converge. Results are NaN where the status is not 0, and for a matrix that is not finite.
+const CallOp& eigh();
+/// numpy.linalg.eigvalsh: as eigh() without eigenvectors, but the status of a matrix that is not
+/// finite is -4.
+const CallOp& eigvalsh();
+/// numpy.linalg.eig of matrices that are given transposed: row j is column j of the matrix.
+/// Results: the complex eigenvalues [..., n]; [..., n, n] whose row j is eigenvector j, of length
+/// 1; and an i32 for each matrix: 0, positive if values did not converge, -4 for a matrix that is
+/// not finite. Of a real matrix the rows are real: the eigenvectors of a pair of conjugate values
+/// are the sum and the difference of row j and i times row j + 1. The value with the positive
+/// imaginary part comes first. Results are NaN where the status is not 0.
+const CallOp& eig();
+/// numpy.linalg.eigvals: as eig() without eigenvectors.
+const CallOp& eigvals();
 
 /// LU factors with partial pivoting, P a = L U, of m by n matrices. The operand is transposed: row
 /// j is column j of the matrix. Results: the factors, transposed as the operand, with U on and

@@ -29,6 +29,13 @@ constexpr const CallOp& (*table[])() = {
     calls::fft,
     calls::rfft,
     calls::irfft,
+    calls::svd,
+    calls::svd_jacobi,
+    calls::svdvals,
+    calls::eigh,
+    calls::eigvalsh,
+    calls::eig,
+    calls::eigvals,
 };
 // clang-format on
 

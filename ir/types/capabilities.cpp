@@ -8,6 +8,7 @@ const Capabilities& capabilities_of(const Target& target) {
   static constexpr Capabilities host = {.ordered_rows = true,
                                         .half_operations = 8,
                                         .kernel_dots = true,
+                                        .checked_spectra = true,
                                         .rates = {4.0e4, 2.0e4, 2.0}};
   static constexpr Capabilities cuda = {.blocks = true,
                                         .streaming_stores = true,

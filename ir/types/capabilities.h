@@ -31,6 +31,9 @@ struct Capabilities {
   bool gemm_widens = false;
   /// The library can apply an epilogue to a product: bias, activation, residual.
   bool gemm_epilogues = false;
+  /// Calls of singular values and eigenvalues take matrices of any shape, and handle elements that
+  /// are not finite and values that do not converge. If false, lowering does.
+  bool checked_spectra = false;
   Rates rates;
 };
 

@@ -18,6 +18,7 @@
 #include "passes/calls/matmul.h"
 #include "passes/calls/qr.h"
 #include "passes/calls/sort.h"
+#include "passes/calls/spectral.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -40,6 +41,13 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::geqrf, .flops = geqrf_flops},
     {.op = ir::calls::householder_product, .flops = householder_product_flops},
     {.op = ir::calls::solve_triangular, .flops = solve_triangular_flops},
+    {.op = ir::calls::svd, .lower = lower_svd, .flops = svd_flops},
+    {.op = ir::calls::svd_jacobi, .flops = svd_flops},
+    {.op = ir::calls::svdvals, .lower = lower_svdvals, .flops = svdvals_flops},
+    {.op = ir::calls::eigh, .lower = lower_hermitian, .flops = eigh_flops},
+    {.op = ir::calls::eigvalsh, .lower = lower_hermitian, .flops = eigvalsh_flops},
+    {.op = ir::calls::eig, .lower = lower_eigen, .flops = eig_flops},
+    {.op = ir::calls::eigvals, .lower = lower_eigen, .flops = eigvals_flops},
 };
 
 constexpr CallLowering no_row;

@@ -16,10 +16,10 @@ class MatrixCall : public PreparedCall {
   /// There is no work if there is no matrix.
   bool is_empty() const { return batch_ == 0; }
 
-  /// If the matrices of operand 0 have no elements, sets the statuses to 0. All other results must
-  /// have no elements either.
+  /// If the matrices of operand 0 have no elements, sets the statuses to 0 and calls set_empty.
   Outcome enqueue(const CallBuffers& frame) const final {
     if (rows_ == 0 || columns_ == 0) {
+      set_empty(frame);
       if (statuses_) {
         fill(result(*statuses_, frame), 0, static_cast<std::size_t>(batch_) * sizeof(std::int32_t),
              frame.stream());
@@ -45,6 +45,8 @@ class MatrixCall : public PreparedCall {
 
   /// Enqueues the work. The matrices have elements.
   virtual void compute(const CallBuffers& frame) const = 0;
+  /// Sets results that have elements even if the matrices have none.
+  virtual void set_empty(const CallBuffers&) const {}
 
   void* result(std::size_t number, const CallBuffers& frame) const {
     return frame.address(results_[number].buffer);

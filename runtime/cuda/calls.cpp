@@ -36,6 +36,13 @@ constexpr NamedHandler handlers[] = {
     {"linalg.householder_product", householder_product_handler},
     {"linalg.solve_triangular", solve_triangular_handler},
     {"linalg.permutation_of_pivots", permutation_handler},
+    {"linalg.svd", svd_handler},
+    {"linalg.svd_jacobi", svd_jacobi_handler},
+    {"linalg.svdvals", svdvals_handler},
+    {"linalg.eigh", eigh_handler},
+    {"linalg.eigvalsh", eigvalsh_handler},
+    {"linalg.eig", eig_handler},
+    {"linalg.eigvals", eigvals_handler},
 };
 
 }  // namespace

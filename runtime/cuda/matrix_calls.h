@@ -13,6 +13,13 @@ const CallHandler& solve_handler();
 const CallHandler& geqrf_handler();
 const CallHandler& householder_product_handler();
 const CallHandler& solve_triangular_handler();
+const CallHandler& svd_handler();
+const CallHandler& svd_jacobi_handler();
+const CallHandler& svdvals_handler();
+const CallHandler& eigh_handler();
+const CallHandler& eigvalsh_handler();
+const CallHandler& eig_handler();
+const CallHandler& eigvals_handler();
 
 /// Allocates workspaces for one run of a call, which it refers to.
 cusolver::Allocate workspace_of(const CallBuffers& frame);

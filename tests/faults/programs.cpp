@@ -69,6 +69,13 @@ const char* const programs[] = {
     "func @lu(%0: f32[4,6,3]) -> (f32[4,6,3], i32[4,3], i32[4,3]) {\n"
     " %1, %2, _ = call linalg.lu %0 : f32[4,6,3], i32[4,3], i32[4]\n"
     " %3 = call linalg.permutation_of_pivots %2 : i32[4,3]\n return %1, %2, %3\n}\n",
+    "func @spectra(%0: f32[5,4,3], %1: f32[9,9]) -> (f32[5,4,3], f32[5,3], f32[5,3,3], f32[9], "
+    "c64[9], f32[9,9], f32[9]) {\n"
+    " %2, %3, %4, _ = call linalg.svd %0 {full_matrices = false} : f32[5,4,3], f32[5,3], "
+    "f32[5,3,3], i32[5]\n"
+    " %5, _, _ = call linalg.eigh %1 {upper = false} : f32[9], f32[9,9], i32[]\n"
+    " %6, %7, _ = call linalg.eig %1 : c64[9], f32[9,9], i32[]\n"
+    " %8, _ = call linalg.svdvals %1 : f32[9], i32[]\n return %2, %3, %4, %5, %6, %7, %8\n}\n",
 };
 
 class Program {

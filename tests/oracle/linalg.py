@@ -81,3 +81,37 @@ def cholesky_error(node, operand, dtype):
     error = np.where((orders > 0)[..., None, None], 0.0, error)  # NaN
     error = np.where(is_open[..., None, None] | ~np.isfinite(error), np.inf, error)
     return error.swapaxes(-1, -2) if node.attributes.get("upper") else error
+
+
+def wide_matrices(node, operand):
+    """What svdvals and eigvalsh take apart, in float64 or complex128."""
+    if node.op == "linalg.eigvalsh":
+        lower = lower_triangles(node, operand)
+        places = np.arange(lower.shape[-1])
+        both = lower + conjugate_transpose(lower)
+        both[..., places, places] /= 2
+        return both
+    return operand.astype(np.complex128 if np.iscomplexobj(operand) else np.float64)
+
+
+def spectrum(node, operand):
+    """The singular values, or the eigenvalues of Hermitian matrices; or what became of them."""
+    matrices = wide_matrices(node, operand)
+    finite = np.isfinite(matrices).all(axis=(-1, -2))
+    hermitian = node.op == "linalg.eigvalsh"
+    if node.attributes["result"] == 1:
+        failed = ~finite if hermitian else np.isnan(matrices).any(axis=(-1, -2))
+        return np.where(failed, -4, 0)
+    clean = np.where(finite[..., None, None], matrices, 0)
+    values = np.linalg.eigvalsh(clean) if hermitian else np.linalg.svd(clean, compute_uv=False)
+    return np.where(finite[..., None], values, np.nan)
+
+
+def spectrum_error(node, operand, dtype):
+    """A computed value is that of A + E, where |E| is a few eps |A| times the extent; by Weyl's
+    inequality it is as far off as that."""
+    matrices = wide_matrices(node, operand)
+    finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
+    sizes = np.sqrt((np.abs(np.where(finite, matrices, 0)) ** 2).sum(axis=(-1, -2)))
+    error = 4 * sum(matrices.shape[-2:]) * dtypes.epsilon(dtype) * sizes
+    return np.broadcast_to(error[..., None], node.shape)

@@ -38,6 +38,27 @@ std::string bind(Api& api, const DynamicLibrary& library, std::string& missing) 
   HEDDLE_CUSOLVER(api.qr, cusolverDnDorgqr);
   HEDDLE_CUSOLVER(api.qr, cusolverDnCungqr);
   HEDDLE_CUSOLVER(api.qr, cusolverDnZungqr);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnXgesvd_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnXgesvd);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnCreateGesvdjInfo);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnDestroyGesvdjInfo);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnSgesvdjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnDgesvdjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnCgesvdjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnZgesvdjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnSgesvdjBatched);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnDgesvdjBatched);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnCgesvdjBatched);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnZgesvdjBatched);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnXsyevd_bufferSize);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnXsyevd);
+#undef HEDDLE_CUSOLVER
+  std::string newer;  // functions that older versions lack
+#define HEDDLE_CUSOLVER(group, name) library.bind(group.name, #name, newer)
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnXsyevBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnXsyevBatched);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnXgeev_bufferSize);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnXgeev);
 #undef HEDDLE_CUSOLVER
   return version_by_property(library, "cusolverGetProperty");
 }

@@ -82,6 +82,83 @@ struct QrApi {
         cusolverDnZungqr = nullptr;
 };
 
+enum class EigenMode : int { values = 0, vectors = 1 };
+using JacobiOptions = struct JacobiOptionsOpaque*;
+
+/// Jacobi SVDs of a stack of matrices up to 32 by 32; u and v are square.
+using GesvdjBatched = Status (*)(Handle handle, EigenMode mode, int m, int n, void* a, int lda,
+                                 void* s, void* u, int ldu, void* v, int ldv, void* work,
+                                 int work_size, int* infos, JacobiOptions options, int batch);
+using GesvdjBatchedSize = Status (*)(Handle handle, EigenMode mode, int m, int n, const void* a,
+                                     int lda, const void* s, const void* u, int ldu, const void* v,
+                                     int ldv, int* work_size, JacobiOptions options, int batch);
+
+struct SvdApi {
+  Status (*cusolverDnXgesvd_bufferSize)(Handle handle, Parameters parameters, signed char job_u,
+                                        signed char job_vt, std::int64_t m, std::int64_t n,
+                                        DataType type, const void* a, std::int64_t lda,
+                                        DataType type_s, const void* s, DataType type_u,
+                                        const void* u, std::int64_t ldu, DataType type_vt,
+                                        const void* vt, std::int64_t ldvt, DataType compute,
+                                        std::size_t* device_bytes,
+                                        std::size_t* host_bytes) = nullptr;
+  Status (*cusolverDnXgesvd)(Handle handle, Parameters parameters, signed char job_u,
+                             signed char job_vt, std::int64_t m, std::int64_t n, DataType type,
+                             void* a, std::int64_t lda, DataType type_s, void* s, DataType type_u,
+                             void* u, std::int64_t ldu, DataType type_vt, void* vt,
+                             std::int64_t ldvt, DataType compute, void* device_workspace,
+                             std::size_t device_bytes, void* host_workspace, std::size_t host_bytes,
+                             int* info) = nullptr;
+  Status (*cusolverDnCreateGesvdjInfo)(JacobiOptions* options) = nullptr;
+  Status (*cusolverDnDestroyGesvdjInfo)(JacobiOptions options) = nullptr;
+  GesvdjBatchedSize cusolverDnSgesvdjBatched_bufferSize = nullptr,
+                    cusolverDnDgesvdjBatched_bufferSize = nullptr,
+                    cusolverDnCgesvdjBatched_bufferSize = nullptr,
+                    cusolverDnZgesvdjBatched_bufferSize = nullptr;
+  GesvdjBatched cusolverDnSgesvdjBatched = nullptr, cusolverDnDgesvdjBatched = nullptr,
+                cusolverDnCgesvdjBatched = nullptr, cusolverDnZgesvdjBatched = nullptr;
+};
+
+struct EigenApi {
+  Status (*cusolverDnXsyevd_bufferSize)(Handle handle, Parameters parameters, EigenMode mode,
+                                        Fill triangle, std::int64_t n, DataType type, const void* a,
+                                        std::int64_t lda, DataType type_w, const void* w,
+                                        DataType compute, std::size_t* device_bytes,
+                                        std::size_t* host_bytes) = nullptr;
+  Status (*cusolverDnXsyevd)(Handle handle, Parameters parameters, EigenMode mode, Fill triangle,
+                             std::int64_t n, DataType type, void* a, std::int64_t lda,
+                             DataType type_w, void* w, DataType compute, void* device_workspace,
+                             std::size_t device_bytes, void* host_workspace, std::size_t host_bytes,
+                             int* info) = nullptr;
+  // Null before cuSOLVER 11.7.1.
+  Status (*cusolverDnXsyevBatched_bufferSize)(Handle handle, Parameters parameters, EigenMode mode,
+                                              Fill triangle, std::int64_t n, DataType type,
+                                              const void* a, std::int64_t lda, DataType type_w,
+                                              const void* w, DataType compute,
+                                              std::size_t* device_bytes, std::size_t* host_bytes,
+                                              std::int64_t batch) = nullptr;
+  Status (*cusolverDnXsyevBatched)(Handle handle, Parameters parameters, EigenMode mode,
+                                   Fill triangle, std::int64_t n, DataType type, void* a,
+                                   std::int64_t lda, DataType type_w, void* w, DataType compute,
+                                   void* device_workspace, std::size_t device_bytes,
+                                   void* host_workspace, std::size_t host_bytes, int* infos,
+                                   std::int64_t batch) = nullptr;
+  Status (*cusolverDnXgeev_bufferSize)(Handle handle, Parameters parameters, EigenMode left,
+                                       EigenMode right, std::int64_t n, DataType type,
+                                       const void* a, std::int64_t lda, DataType type_w,
+                                       const void* w, DataType type_vl, const void* vl,
+                                       std::int64_t ldvl, DataType type_vr, const void* vr,
+                                       std::int64_t ldvr, DataType compute,
+                                       std::size_t* device_bytes,
+                                       std::size_t* host_bytes) = nullptr;
+  Status (*cusolverDnXgeev)(Handle handle, Parameters parameters, EigenMode left, EigenMode right,
+                            std::int64_t n, DataType type, void* a, std::int64_t lda,
+                            DataType type_w, void* w, DataType type_vl, void* vl, std::int64_t ldvl,
+                            DataType type_vr, void* vr, std::int64_t ldvr, DataType compute,
+                            void* device_workspace, std::size_t device_bytes, void* host_workspace,
+                            std::size_t host_bytes, int* info) = nullptr;
+};
+
 /// All functions, by groups.
 struct Api {
   Status (*cusolverDnCreate)(Handle* handle) = nullptr;
@@ -91,6 +168,8 @@ struct Api {
   CholeskyApi cholesky;
   LuApi lu;
   QrApi qr;
+  SvdApi svd;
+  EigenApi eigen;
 };
 
 /// Throws DeviceError if the library cannot be used.

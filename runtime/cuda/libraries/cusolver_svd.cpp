@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+#include "runtime/cuda/libraries/cusolver_library.h"
+#include "runtime/cuda/libraries/cusolver_spectral.h"
+
+namespace heddle::runtime::cusolver {
+
+namespace {
+
+struct Jacobi {
+  GesvdjBatchedSize size;
+  GesvdjBatched decompose;
+  char letter;
+};
+
+Jacobi jacobi_of(DType dtype) {
+  const SvdApi& routines = api().svd;
+  switch (dtype) {
+    case DType::f32:
+      return {routines.cusolverDnSgesvdjBatched_bufferSize, routines.cusolverDnSgesvdjBatched, 'S'};
+    case DType::f64:
+      return {routines.cusolverDnDgesvdjBatched_bufferSize, routines.cusolverDnDgesvdjBatched, 'D'};
+    case DType::c64:
+      return {routines.cusolverDnCgesvdjBatched_bufferSize, routines.cusolverDnCgesvdjBatched, 'C'};
+    default:
+      return {routines.cusolverDnZgesvdjBatched_bufferSize, routines.cusolverDnZgesvdjBatched, 'Z'};
+  }
+}
+
+/// The default options of gesvdj.
+class Options {
+ public:
+  Options() { check(api().svd.cusolverDnCreateGesvdjInfo(&made_), "cusolverDnCreateGesvdjInfo"); }
+  ~Options() { api().svd.cusolverDnDestroyGesvdjInfo(made_); }
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+  JacobiOptions get() const { return made_; }
+
+ private:
+  JacobiOptions made_ = nullptr;
+};
+
+void* part(void* memory, std::int64_t index, std::int64_t elements, DType dtype) {
+  if (memory == nullptr) return nullptr;
+  return matrix_at(memory, index, static_cast<std::size_t>(elements) * size_of(dtype));
+}
+
+}  // namespace
+
+void svd(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t batch, void* matrices,
+         const SvdResults& results, const Allocate& allocate, const Stream& stream) {
+  if (m > n) throw InternalError(fmt::format("cuSOLVER's gesvd takes no {} by {} matrix", m, n));
+  const Session session(stream);
+  const SvdApi& routines = api().svd;
+  // cuSOLVER sees the transpose, n by m: its left vectors are our vh, its right ones our u.
+  const signed char job_vh = results.vh == nullptr ? 'N' : full ? 'A' : 'S';
+  const signed char job_u = results.u == nullptr ? 'N' : full ? 'A' : 'S';
+  const DataType type = data_type(dtype), real = data_type(real_dtype(dtype));
+  std::size_t device_bytes = 0, host_bytes = 0;
+  check(routines.cusolverDnXgesvd_bufferSize(
+            session.handle(), session.parameters(), job_vh, job_u, n, m, type, matrices, n, real,
+            results.s, type, results.vh, n, type, results.u, m, type, &device_bytes, &host_bytes),
+        "cusolverDnXgesvd_bufferSize");
+  const BufferRef workspace = allocate(device_bytes);
+  std::vector<std::byte> host_workspace(host_bytes);
+  for (std::int64_t i = 0; i < batch; ++i) {
+    check(routines.cusolverDnXgesvd(
+              session.handle(), session.parameters(), job_vh, job_u, n, m, type,
+              part(matrices, i, m * n, dtype), n, real, part(results.s, i, m, real_dtype(dtype)),
+              type, part(results.vh, i, (full ? n : m) * n, dtype), n, type,
+              part(results.u, i, m * m, dtype), m, type, workspace->pointer(), device_bytes,
+              host_workspace.data(), host_bytes, results.statuses + i),
+          "cusolverDnXgesvd");
+  }
+}
+
+void svd_jacobi(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch, void* matrices,
+                const SvdResults& results, const Allocate& allocate, const Stream& stream) {
+  const Session session(stream);
+  const Jacobi jacobi = jacobi_of(dtype);
+  const Options options;
+  const EigenMode mode = results.u == nullptr ? EigenMode::values : EigenMode::vectors;
+  // cuSOLVER sees the transpose, n by m, whose v, in C order, is the conjugate transpose of our u.
+  const int rows = static_cast<int>(n), columns = static_cast<int>(m);
+  const int count = static_cast<int>(batch);
+  int size = 0;
+  check(jacobi.size(session.handle(), mode, rows, columns, matrices, rows, results.s, results.vh,
+                    rows, results.u, columns, &size, options.get(), count),
+        fmt::format("cusolverDn{}gesvdjBatched_bufferSize", jacobi.letter).c_str());
+  const BufferRef workspace = allocate(static_cast<std::size_t>(size) * size_of(dtype));
+  check(jacobi.decompose(session.handle(), mode, rows, columns, matrices, rows, results.s,
+                         results.vh, rows, results.u, columns, workspace->pointer(), size,
+                         results.statuses, options.get(), count),
+        fmt::format("cusolverDn{}gesvdjBatched", jacobi.letter).c_str());
+}
+
+}  // namespace heddle::runtime::cusolver

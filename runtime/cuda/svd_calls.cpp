@@ -1,0 +1,82 @@
+#include "runtime/calls/eigen.h"
+#include "runtime/calls/svd.h"
+#include "runtime/cuda/libraries/cusolver_spectral.h"
+#include "runtime/cuda/matrix_calls.h"
+
+namespace heddle::runtime::cuda {
+
+namespace {
+
+class CusolverSvd final : public PreparedSvd {
+ public:
+  using PreparedSvd::PreparedSvd;
+
+ private:
+  void compute(const CallBuffers& frame) const override {
+    const std::size_t bytes = stack_bytes(rows_, columns_);
+    const BufferRef matrices = memory_for_copy(frame, bytes);
+    copy_operand(0, matrices->pointer(), bytes, frame);
+    cusolver::svd(dtype_, full_, rows_, columns_, batch_, matrices->pointer(),
+                  {result(0, frame), result(1, frame), result(2, frame), integers(3, frame)},
+                  workspace_of(frame), frame.stream());
+  }
+};
+
+/// Results: the conjugate transposes of u, s, vh and the statuses.
+class CusolverJacobi final : public MatrixCall {
+ public:
+  CusolverJacobi(const passes::CallStep& step, const ir::SymbolBindings& bindings)
+      : MatrixCall(step, bindings, 3) {}
+
+ private:
+  void compute(const CallBuffers& frame) const override {
+    const std::size_t bytes = stack_bytes(rows_, columns_);
+    const BufferRef matrices = memory_for_copy(frame, bytes);
+    copy_operand(0, matrices->pointer(), bytes, frame);
+    cusolver::svd_jacobi(dtype_, rows_, columns_, batch_, matrices->pointer(),
+                         {result(0, frame), result(1, frame), result(2, frame), integers(3, frame)},
+                         workspace_of(frame), frame.stream());
+  }
+};
+
+/// Results: s and the statuses.
+class CusolverSvdvals final : public MatrixCall {
+ public:
+  CusolverSvdvals(const passes::CallStep& step, const ir::SymbolBindings& bindings)
+      : MatrixCall(step, bindings, 1) {}
+
+ private:
+  void compute(const CallBuffers& frame) const override {
+    const std::size_t bytes = stack_bytes(rows_, columns_);
+    const BufferRef matrices = memory_for_copy(frame, bytes);
+    copy_operand(0, matrices->pointer(), bytes, frame);
+    const cusolver::SvdResults results{.s = result(0, frame), .statuses = integers(1, frame)};
+    const bool small = std::max(rows_, columns_) <= cusolver::jacobi_extent && batch_ > 1;
+    if (small) {
+      cusolver::svd_jacobi(dtype_, rows_, columns_, batch_, matrices->pointer(), results,
+                           workspace_of(frame), frame.stream());
+    } else {
+      cusolver::svd(dtype_, false, rows_, columns_, batch_, matrices->pointer(), results,
+                    workspace_of(frame), frame.stream());
+    }
+  }
+};
+
+}  // namespace
+
+const CallHandler& svd_handler() {
+  static const MatrixCallHandler<CusolverSvd> handler;
+  return handler;
+}
+
+const CallHandler& svd_jacobi_handler() {
+  static const MatrixCallHandler<CusolverJacobi> handler;
+  return handler;
+}
+
+const CallHandler& svdvals_handler() {
+  static const MatrixCallHandler<CusolverSvdvals> handler;
+  return handler;
+}
+
+}  // namespace heddle::runtime::cuda

@@ -1,0 +1,106 @@
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "ir/calls/calls.h"
+#include "tests/numerics/suite.h"
+
+namespace heddle::test {
+namespace {
+
+using ir::Dim;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+const std::vector<DType> dtypes = dtypes_in(ir::calls::svdvals().dtypes);
+
+/// The values and the statuses.
+void output_both(Builder& builder, ValueId matrices, ir::Attributes attributes) {
+  const ValueId values = builder.add(Op::call, {matrices}, std::move(attributes));
+  builder.output(values);
+  builder.output(builder.made.graph.result(values, 1));
+}
+
+ir::Attributes svdvals() { return ir::call_attributes(ir::calls::svdvals()); }
+ir::Attributes eigvalsh(bool upper) {
+  return ir::call_attributes(ir::calls::eigvalsh(), {{"upper", upper}});
+}
+
+TEST_CASE("singular values of every dtype, shape and batch") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("singular values of {}", name_of(dtype)));
+    std::uint64_t seed = 0;
+    for (const Shape& shape :
+         {Shape{1, 1}, Shape{5, 2}, Shape{2, 5}, Shape{3, 5, 5}, Shape{2, 2, 17, 9}, Shape{70, 66},
+          Shape{40, 33}, Shape{1, 33, 40}, Shape{300, 2, 3}, Shape{2, 1, 6, 1}}) {
+      ++seed;
+      const ValueId a = builder.input(moderate_sample(dtype, shape, seed), seed % 2 == 0);
+      output_both(builder, a, svdvals());
+    }
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+  suite.require(ir::calls::svdvals(), 4);
+}
+
+TEST_CASE("eigenvalues of Hermitian matrices of every dtype, extent and batch") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("eigenvalues of {}", name_of(dtype)));
+    std::uint64_t seed = 0;
+    for (const Shape& shape : {Shape{1, 1}, Shape{5, 5}, Shape{3, 8, 8}, Shape{2, 2, 17, 17},
+                               Shape{66, 66}, Shape{300, 2, 2}}) {
+      ++seed;
+      const ValueId a = builder.input(moderate_sample(dtype, shape, seed), seed % 2 == 0);
+      for (const bool upper : {false, true}) output_both(builder, a, eigvalsh(upper));
+    }
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+  suite.require(ir::calls::eigvalsh(), 4);
+}
+
+TEST_CASE("spectra of transposed, offset, strided and broadcast operands, and work around them") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("operands of {}", name_of(dtype)));
+    const ValueId a = builder.input(moderate_sample(dtype, {6, 9, 5}, 1));
+    const ValueId square = builder.input(moderate_sample(dtype, {12, 12}, 2), false);
+    output_both(builder, builder.transpose(a, {0, 2, 1}), svdvals());
+    output_both(builder, builder.slice(a, {5, 1, 0}, {-2, 2, 1}, {3, 4, 5}), svdvals());
+    output_both(builder, builder.reshape(a, {2, 3, 9, 5}), svdvals());
+    output_both(builder, builder.transpose(square, {1, 0}), eigvalsh(false));
+    output_both(builder, builder.slice(square, {11, 11}, {-2, -2}, {5, 5}), eigvalsh(true));
+    const ValueId one = builder.slice(a, {2, 0, 0}, {1, 1, 1}, {1, 9, 5});
+    output_both(builder, builder.broadcast(one, {3, 9, 5}), svdvals());
+    const ValueId sum = builder.add(Op::add, {square, square});
+    const ValueId values = builder.add(Op::call, {sum}, eigvalsh(false));
+    builder.output(builder.reduce(Op::max, values, {0}, false));
+    builder.output(sum);
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
+TEST_CASE("one program finds the spectra of any extents") {
+  Suite suite;
+  const Dim batch = Dim::symbol("b"), n = Dim::symbol("n");
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("spectra of {}[b,n,n]", name_of(dtype)));
+    const ValueId a = builder.input(moderate_sample(dtype, {3, 5, 5}, 1), Shape{batch, n, n});
+    builder.made.bindings = {{ir::intern_symbol("b"), 3}, {ir::intern_symbol("n"), 5}};
+    output_both(builder, a, svdvals());
+    output_both(builder, a, eigvalsh(true));
+    for (const Shape& shape :
+         {Shape{1, 1, 1}, Shape{0, 3, 3}, Shape{4, 0, 0}, Shape{2, 40, 40}, Shape{40, 2, 2}})
+      builder.run_also({moderate_sample(dtype, shape, 2)});
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
+}  // namespace
+}  // namespace heddle::test
