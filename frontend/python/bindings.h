@@ -15,6 +15,8 @@ void bind_index_arrays(Functions& functions);
 void bind_joining(Functions& functions);
 void bind_linear_algebra(Functions& functions);
 void bind_linalg(Functions& functions);
+/// The functions of heddle/spectral.h, in the submodule linalg.
+void bind_spectral(Functions& functions, nb::module_& module);
 void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
 void bind_memory(Functions& functions);

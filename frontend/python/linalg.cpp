@@ -1,5 +1,7 @@
 #include "heddle/linalg.h"
 
+#include "heddle/jit.h"
+
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/linalg_functions.h"
@@ -39,6 +41,9 @@ void bind_linalg(Functions& functions) {
   bind_equations(functions, module);
   bind_factors(functions, module);
   bind_linalg_products(functions, module);
+  bind_spectral(functions, module);
+  functions.def("_tracing() -> bool", "Whether a function is being traced.",
+                [](const Arguments&) { return frontend::tracing(); });
   functions.def("_set_linalg_errors(errors: str, /) -> str",
                 "Sets this thread's mode for errors of linear algebra; returns the previous mode.",
                 [](const Arguments& a) {

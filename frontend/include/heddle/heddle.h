@@ -39,6 +39,7 @@
 #include "heddle/sets.h"
 #include "heddle/settings.h"
 #include "heddle/sorting.h"
+#include "heddle/spectral.h"
 #include "heddle/statistics.h"
 #include "heddle/take.h"
 #include "heddle/windows.h"

@@ -1,0 +1,81 @@
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "heddle/elementwise.h"
+#include "heddle/linalg.h"
+#include "heddle/linear_algebra.h"
+#include "heddle/manipulation.h"
+#include "heddle/reductions.h"
+#include "heddle/spectral.h"
+
+#include "frontend/array/access.h"
+#include "frontend/graph/at_location.h"
+#include "frontend/linalg/matrix_operand.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::AtLocation;
+using frontend::NodeRef;
+
+namespace {
+
+/// Ignores failures in a scope: what fails is NaN.
+class IgnoredFailures {
+ public:
+  IgnoredFailures() : before_(set_linalg_errors(LinAlgErrors::ignore)) {}
+  ~IgnoredFailures() { set_linalg_errors(before_); }
+  IgnoredFailures(const IgnoredFailures&) = delete;
+  IgnoredFailures& operator=(const IgnoredFailures&) = delete;
+
+ private:
+  LinAlgErrors before_;
+};
+
+/// The inverses of square matrices by their singular values; not finite for singular ones.
+Array inverse(const Array& matrices, const AtLocation& here) {
+  const auto [u, s, vh] = linalg::svd(here(matrices), {.full_matrices = false});
+  const auto adjoint = [&](const Array& x) {
+    const Array transposed = matrix_transpose(here(x));
+    return is_complex(x.dtype()) ? conj(here(transposed)) : transposed;
+  };
+  const Array columns = expand_dims(here(s), -1);
+  return matmul(here(adjoint(vh)), here(divide(here(adjoint(u)), here(columns))));
+}
+
+}  // namespace
+
+Array linalg::cond(const Operand& a, const NormOrder& order) {
+  const AtLocation here(a);
+  const NodeRef node = frontend::inexact_operand("linalg.cond", a);
+  frontend::require_matrices("linalg.cond", node, a.where());
+  const ir::Dim m = frontend::rows_of(node), n = frontend::columns_of(node);
+  if (m == ir::Dim(0) || n == ir::Dim(0)) {
+    throw LinAlgError(frontend::at(
+        fmt::format("linalg.cond({}): matrices without elements have no condition number",
+                    frontend::describe(*node)),
+        a.where()));
+  }
+  const IgnoredFailures scope;
+  const Array matrices = Access::make(node);
+  const bool by_values = order.name.empty() && std::abs(order.power.value_or(2)) == 2;
+  if (!by_values) frontend::require_square("linalg.cond", node, a.where());
+  Array found;
+  if (by_values) {
+    const Array s = svdvals(here(matrices));
+    const Array largest = max(here(s), -1), least = min(here(s), -1);
+    const bool inverted = order.power == -2.0;
+    found = divide(here(inverted ? least : largest), here(inverted ? largest : least));
+  } else {
+    found = multiply(here(matrix_norm(here(matrices), false, order)),
+                     here(matrix_norm(here(inverse(matrices, here)), false, order)));
+  }
+  // NaN is the number of a matrix with NaN; other matrices are singular.
+  const Array has_nan = any(here(isnan(here(matrices))), {-2, -1});
+  const Array singular = logical_and(here(isnan(here(found))), here(logical_not(here(has_nan))));
+  return where(here(singular), here(Scalar(std::numeric_limits<double>::infinity())), here(found));
+}
+
+}  // namespace heddle
