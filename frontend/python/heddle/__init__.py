@@ -29,7 +29,9 @@ from heddle._index_tricks import c_, index_exp, r_, s_
 from heddle._jit import jit
 from heddle import _array, _numpy, _ufunc
 from heddle._namespace import __array_namespace_info__, get_array_module
-from heddle._polynomials import poly, polyadd, polyder, polydiv, polyint, polymul, polysub
+from heddle._poly1d import poly1d, polyval
+from heddle._polynomials import (poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub,
+                                 roots)
 from heddle._precision import matmul_precision
 from heddle._vectorize import vectorize
 
@@ -80,7 +82,8 @@ __all__ += ["apply_over_axes", "array2string", "array_repr", "array_str", "asany
             "frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "iscomplexobj",
             "isfortran", "isrealobj", "isscalar", "issubdtype", "iterable", "mask_indices",
             "may_share_memory", "min_scalar_type", "ndenumerate", "ndim", "ndindex", "poly", "polyadd",
-            "polyder", "polydiv", "polyint", "polymul", "polysub", "printoptions", "real_if_close",
+            "poly1d", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "printoptions",
+            "real_if_close", "roots",
             "require", "shape", "shares_memory", "size", "sort_complex"]
 __all__ += ["broadcast", "c_", "dtype", "flatiter", "geterr", "index_exp", "ndarray", "r_", "s_", "seterr", "vectorize"]
 # What has nothing to do with where elements are: NumPy's kinds of dtypes, its scalar types for dtypes

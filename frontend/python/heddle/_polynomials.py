@@ -1,5 +1,7 @@
 """Polynomials as 1-d coefficients, highest power first, with NumPy's names and meanings."""
 
+import warnings
+
 from heddle import _heddle
 
 
@@ -81,12 +83,14 @@ def polyint(p, m=1, k=None):
 
 
 def poly(seq_of_zeros):
-    """The polynomial with these zeros, whose leading coefficient is 1: numpy.poly of a vector. For
-    complex zeros in conjugate pairs the coefficients are real; the check evaluates and waits.
-    Raises ValueError for a matrix, as eigenvalues are not supported."""
+    """The polynomial with these zeros, or the characteristic polynomial of a square matrix, whose
+    leading coefficient is 1: numpy.poly. For complex zeros in conjugate pairs the coefficients are
+    real; the check evaluates and waits. Raises ValueError for other shapes."""
     zeros = _coefficients(seq_of_zeros)
+    if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] and zeros.shape[0] > 0:
+        zeros = _heddle.linalg.eigvals(zeros)
     if zeros.ndim != 1:
-        raise ValueError("poly: the zeros must be 1-d; eigenvalues of matrices are not supported")
+        raise ValueError("poly: input must be 1d or non-empty square 2d array.")
     if len(zeros) == 0:
         return 1.0
     if zeros.dtype.name not in ("float32", "float64", "complex64", "complex128"):
@@ -98,3 +102,83 @@ def poly(seq_of_zeros):
         return p
     conjugates = _heddle.sort(_heddle.conjugate(zeros))
     return _heddle.copy(p.real) if _heddle.all(_heddle.sort(zeros) == conjugates) else p
+
+
+def roots(p):
+    """The zeros of the polynomial with these coefficients, as eigenvalues of its companion matrix:
+    numpy.roots. Evaluates and waits. Raises ValueError unless p is 1-d.
+
+    Example: hd.roots([1.0, -3.0, 2.0])
+    """
+    p = _coefficients(p)
+    if p.ndim != 1:
+        raise ValueError("roots: input must be a rank-1 array.")
+    places = _heddle.nonzero(p)[0].tolist()
+    if not places:
+        return _heddle.zeros(0)
+    zeros = len(p) - places[-1] - 1
+    p = p[places[0]:places[-1] + 1]
+    if p.dtype.kind not in "fc":
+        p = p.astype(_heddle.float64)
+    n = len(p) - 1
+    if n == 0:
+        return _heddle.zeros(zeros, p.dtype)
+    companion = _heddle.concatenate([-p[None, 1:] / p[0], _heddle.eye(n - 1, n, dtype=p.dtype)])
+    found = _heddle.linalg.eigvals(companion)
+    return _heddle.concatenate([found, _heddle.zeros(zeros, found.dtype)])
+
+
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The coefficients, highest power first, of the polynomial of degree deg that fits y at x with
+    the least squares: numpy.polyfit. y may have a column for each data set; w are weights. With
+    full=True the tuple (p, residuals, rank, singular_values, rcond), with cov=True or 'unscaled'
+    (p, covariance). Warns if the rank is less than deg + 1, which evaluates and waits. Raises
+    ValueError for a negative deg, TypeError for shapes that do not fit.
+
+    Example: hd.polyfit(x, y, 2)
+    """
+    order = int(deg) + 1
+    x, y = _heddle.asarray(x) + 0.0, _heddle.asarray(y) + 0.0
+    if deg < 0:
+        raise ValueError("polyfit: expected deg >= 0")
+    if x.ndim != 1:
+        raise TypeError("polyfit: expected 1D vector for x")
+    if x.size == 0:
+        raise TypeError("polyfit: expected non-empty vector for x")
+    if y.ndim < 1 or y.ndim > 2:
+        raise TypeError("polyfit: expected 1D or 2D array for y")
+    if x.shape[0] != y.shape[0]:
+        raise TypeError("polyfit: expected x and y to have same length")
+    if rcond is None:
+        rcond = len(x) * float(_heddle.finfo(x.dtype).eps)
+    matrix, right = _heddle.vander(x, order), y
+    if w is not None:
+        w = _heddle.asarray(w) + 0.0
+        if w.ndim != 1:
+            raise TypeError("polyfit: expected a 1-d array for weights")
+        if w.shape[0] != y.shape[0]:
+            raise TypeError("polyfit: expected w and y to have the same length")
+        matrix, right = matrix * w[:, None], right * (w[:, None] if y.ndim == 2 else w)
+    # Columns of length 1 make the problem better conditioned.
+    scale = _heddle.sqrt((matrix * matrix).sum(axis=0))
+    c, residuals, rank, values = _heddle.linalg.lstsq(matrix / scale, right, rcond)
+    c = (c.T / scale).T
+    if not _heddle._tracing() and not full and int(rank) != order:
+        import numpy
+
+        warnings.warn("Polyfit may be poorly conditioned", numpy.exceptions.RankWarning, stacklevel=2)
+    if full:
+        return c, residuals, rank, values, rcond
+    if not cov:
+        return c
+    covariance = _heddle.linalg.pinv(matrix.T @ matrix / scale[:, None] / scale, 0.0)
+    covariance = covariance / (scale[:, None] * scale)
+    factor = 1
+    if cov != "unscaled":
+        if len(x) <= order:
+            raise ValueError("polyfit: the number of data points must exceed order to scale the "
+                             "covariance matrix")
+        factor = residuals / (len(x) - order)
+    if y.ndim == 1:
+        return c, covariance * factor
+    return c, covariance[:, :, None] * factor
