@@ -23,6 +23,8 @@ void bind_memory(Functions& functions);
 void bind_packing(Functions& functions);
 void bind_polynomials(Functions& functions);
 void bind_random(Functions& functions);
+/// A method of random.Generator.
+void bind_multivariate_normal(Functions& functions, nb::handle owner);
 void bind_rearranging(Functions& functions);
 void bind_reductions(Functions& functions);
 void bind_scans(Functions& functions);

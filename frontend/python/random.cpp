@@ -3,6 +3,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 
 #include "heddle/bulk_random.h"
@@ -430,10 +431,14 @@ void bind_random(Functions& functions) {
       "NumPy's.");
   generator.def(nb::init<>());
   generator.def(nb::init<std::uint64_t>(), nb::arg("seed"));
+  generator.def("_state", [](const Generator& self) { return self.state(); });
+  generator.def("_restore",
+                [](Generator& self, const Generator::State& state) { self.restore(state); });
   def_normals(functions, generator);
   def_locations(functions, generator);
   def_shapes(functions, generator);
   def_gammas(functions, generator);
+  bind_multivariate_normal(functions, generator);
   def_counts(functions, generator);
   def_orders(functions, generator);
   def_integers(functions, generator);

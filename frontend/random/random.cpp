@@ -55,6 +55,17 @@ NodeRef bound(const Operand& operand) {
 Generator::Generator() : Generator(entropy()) {}
 Generator::Generator(std::uint64_t seed) : state_(std::make_shared<GeneratorState>(seed)) {}
 
+Generator::State Generator::state() const {
+  return {state_->key, state_->draws.load(), state_->children.load()};
+}
+
+void Generator::restore(const State& state) {
+  auto made = std::make_shared<GeneratorState>(state[0]);
+  made->draws = state[1];
+  made->children = state[2];
+  state_ = std::move(made);
+}
+
 std::vector<Generator> Generator::spawn(int count, SourceLocation where) {
   if (count < 0) throw ValueError(at("spawn: the number must not be negative", where));
   std::vector<Generator> children;

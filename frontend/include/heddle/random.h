@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,16 @@ struct Choice {
   Array p = {};  ///< probability of each element, or weights of any sum; no value: uniform
 };
 
+/// How multivariate_normal factorises the covariance: its singular values, its eigenvalues, or
+/// Cholesky, which is the fastest and needs a positive definite matrix.
+enum class CovarianceFactor : std::uint8_t { svd, eigh, cholesky };
+/// Options of Generator::multivariate_normal.
+struct MultivariateNormal {
+  CovarianceFactor method = CovarianceFactor::svd;
+  bool check = false;       ///< evaluate, and throw unless the covariance is valid
+  double tolerance = 1e-8;  ///< of the check
+};
+
 /// numpy.random.Generator over Philox4x32-10. Element i of the n-th sample call depends only on the
 /// seed, n and i. So sampling fuses into the kernels that use it, runs in any order, and gives the
 /// same numbers on every device: bits and integers exactly, floats up to the rounding of the
@@ -36,6 +47,12 @@ class Generator {
   /// Seeded by the operating system.
   Generator();
   explicit Generator(std::uint64_t seed);
+
+  /// The key, and how many samples and children were drawn from it.
+  using State = std::array<std::uint64_t, 3>;
+  State state() const;
+  /// Continues from a state. Copies of this generator continue as before.
+  void restore(const State& state);
 
   /// numpy.random.Generator.spawn: new generators, independent of this one and of each other.
   std::vector<Generator> spawn(int count, SourceLocation where = SourceLocation::current());
@@ -120,6 +137,13 @@ class Generator {
   /// ShapeError if alpha is not 1-d, ValueError if it is empty.
   Array dirichlet(const Array& alpha, const Shape& size = {}, DType dtype = DType::f64,
                   SourceLocation where = SourceLocation::current());
+
+  /// numpy.random.Generator.multivariate_normal: vectors with this mean, [n], and covariance, [n,
+  /// n], in f64. Shape: `size`, then n. Symmetry is not checked unless options.check: then
+  /// ValueError for a matrix that is not symmetric positive semidefinite. ShapeError for other
+  /// extents, LinAlgError for a matrix that cannot be factorised.
+  Array multivariate_normal(const Operand& mean, const Operand& covariance, const Shape& size = {},
+                            const MultivariateNormal& options = {});
 
   // Counts are i64. For array parameters, an element whose parameters are out of range is -1.
   // Parameters are converted to f64; counts of trials or items are truncated to integers.

@@ -8,11 +8,12 @@ import operator
 
 from heddle import _heddle
 
+_NAME = "Philox4x32-10"
 _Generator, _default_rng = _heddle.random.Generator, _heddle.random.default_rng
 # Methods that are the same as in Generator.
 _SAME = ("beta binomial bytes chisquare dirichlet exponential f gamma geometric gumbel hypergeometric "
-         "laplace logistic lognormal logseries multinomial negative_binomial noncentral_chisquare "
-         "noncentral_f normal pareto permutation poisson power rayleigh shuffle standard_cauchy "
+         "laplace logistic lognormal logseries multinomial multivariate_normal negative_binomial "
+         "noncentral_chisquare noncentral_f normal pareto permutation poisson power rayleigh shuffle standard_cauchy "
          "standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises "
          "wald weibull zipf").split()
 
@@ -28,6 +29,24 @@ class RandomState:
         """Restarts the generator with a seed: numpy.random.seed. Raises TypeError unless it is an
         integer or None."""
         self._generator = _default_rng(seed if seed is None else operator.index(seed))
+
+    def get_state(self, legacy=True):
+        """The state, for set_state: numpy.random.get_state. The tuple (name, key, position, 0, 0.0),
+        or a dict with legacy=False."""
+        key, draws, children = self._generator._state()
+        if legacy:
+            return _NAME, (key, children), draws, 0, 0.0
+        return {"bit_generator": _NAME, "state": {"key": (key, children), "pos": draws}}
+
+    def set_state(self, state):
+        """Continues from what get_state gave: numpy.random.set_state. Raises ValueError for the state
+        of another generator."""
+        if isinstance(state, dict):
+            state = (state["bit_generator"], state["state"]["key"], state["state"]["pos"])
+        if state[0] != _NAME:
+            raise ValueError(f"set_state: the state must be one of a {_NAME} generator, not {state[0]}")
+        (key, children), draws = state[1], state[2]
+        self._generator._restore((key, draws, children))
 
     def rand(self, *args):
         """Samples from the uniform distribution on [0, 1); the arguments are the shape: numpy.random.rand."""
@@ -84,5 +103,5 @@ def install(module):
     """Adds the functions to heddle.random."""
     module.RandomState = RandomState
     RandomState.__module__ = "heddle.random"
-    for name in ("seed rand randn randint random_sample random ranf sample choice".split() + _SAME):
+    for name in ("seed get_state set_state rand randn randint random_sample random ranf sample choice".split() + _SAME):
         setattr(module, name, _function(name))
