@@ -15,14 +15,15 @@ target_include_directories(heddle PUBLIC
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(heddle
   PRIVATE fmt::fmt spdlog::spdlog Threads::Threads ${CMAKE_DL_LIBS})
-if(NOT BUILD_SHARED_LIBS)
+if(BUILD_SHARED_LIBS)
+  # Calls within the library need no search by name when it is loaded.
+  target_link_options(heddle PRIVATE LINKER:-Bsymbolic-functions)
+else()
   target_link_options(heddle INTERFACE LINKER:--gc-sections)
 endif()
-if(libzip_FOUND)
-  target_link_libraries(heddle PRIVATE zip)  # by name, so that the installed package may be moved
-endif()
-if(TARGET hwy::hwy_contrib)
-  target_link_libraries(heddle PRIVATE hwy_contrib)
+if(HEDDLE_LINK_OPTIONAL)  # by name, so that the installed package may be moved
+  target_link_libraries(heddle
+    PRIVATE $<$<BOOL:${libzip_FOUND}>:zip> $<$<TARGET_EXISTS:hwy::hwy_contrib>:hwy_contrib>)
 endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)

@@ -80,16 +80,21 @@ Finding default_device_finding() {
   return finding;
 }
 
+Finding libzip_finding() {
+  const std::string reason = frontend::npz_unavailable_reason();
+  if (!reason.empty()) return missing("libzip", reason, ".npz files raise a FileError without it.");
+  return runtime::library_finding("libzip", reason, "");
+}
+
 std::vector<Finding> examine() {
   std::vector<Finding> findings;
-  // The backend that always exists comes first, followed by what Heddle was built with.
+  // The backend that always exists comes first, followed by the library that reads files.
   for (const runtime::DeviceKind kind : runtime::preferred_kinds | std::views::reverse) {
     const bool first = findings.empty();
     for (Finding& finding : runtime::backend_of(kind).examine())
       findings.push_back(std::move(finding));
     if (!first) continue;
-    findings.push_back(runtime::built_in_finding(
-        "libzip", frontend::reads_npz(), ".npz files raise a FileError. Build with libzip-dev."));
+    findings.push_back(libzip_finding());
   }
   findings.push_back(cache_finding());
   findings.push_back(default_device_finding());

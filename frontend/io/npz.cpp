@@ -17,7 +17,7 @@
 #include <memory>
 #include <streambuf>
 
-#include <zip.h>
+#include "frontend/io/libzip.h"
 #endif
 
 namespace heddle {
@@ -30,26 +30,30 @@ namespace {
 
 #ifdef HEDDLE_WITH_LIBZIP
 
+using frontend::libzip;
+
 std::string text_of(zip_error_t* error) {
-  std::string text = zip_error_strerror(error);
-  zip_error_fini(error);
+  std::string text = libzip().zip_error_strerror(error);
+  libzip().zip_error_fini(error);
   return text;
 }
 
 /// An archive that is not closed stays as it was on disk.
 struct Discard {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-  void operator()(zip_file_t* file) const { zip_fclose(file); }
+  void operator()(zip_t* archive) const { libzip().zip_discard(archive); }
+  void operator()(zip_file_t* file) const { libzip().zip_fclose(file); }
 };
 using Archive = std::unique_ptr<zip_t, Discard>;
 
 Archive open_archive(std::string_view op, const std::string& path, int flags,
                      const SourceLocation& where) {
+  if (const std::string& reason = frontend::libzip_unavailable_reason(); !reason.empty())
+    fail(op, path, "is a .npz file, for which libzip is needed: " + reason, where);
   int code = 0;
-  Archive archive(zip_open(path.c_str(), flags, &code));
+  Archive archive(libzip().zip_open(path.c_str(), flags, &code));
   if (archive != nullptr) return archive;
   zip_error_t error;
-  zip_error_init_with_code(&error, code);
+  libzip().zip_error_init_with_code(&error, code);
   fail(op, path, "cannot be opened as a zip archive: " + text_of(&error), where);
 }
 
@@ -58,9 +62,10 @@ class EntryBuffer final : public std::streambuf {
  public:
   EntryBuffer(zip_t* archive, zip_uint64_t entry, const std::string& path,
               const SourceLocation& where)
-      : file_(zip_fopen_index(archive, entry, 0)), path_(path), where_(where) {
+      : file_(libzip().zip_fopen_index(archive, entry, 0)), path_(path), where_(where) {
     if (file_ == nullptr)
-      fail("load_npz", path, "cannot be read: " + std::string(zip_strerror(archive)), where);
+      fail("load_npz", path, "cannot be read: " + std::string(libzip().zip_strerror(archive)),
+           where);
   }
 
   /// Throws FileError if the archive is damaged, which a stream reports only as its end.
@@ -75,8 +80,8 @@ class EntryBuffer final : public std::streambuf {
 
  protected:
   int_type underflow() override {
-    const zip_int64_t read = zip_fread(file_.get(), part_.data(), part_.size());
-    if (read < 0) error_ = zip_file_strerror(file_.get());
+    const zip_int64_t read = libzip().zip_fread(file_.get(), part_.data(), part_.size());
+    if (read < 0) error_ = libzip().zip_file_strerror(file_.get());
     if (read <= 0) return traits_type::eof();
     setg(part_.data(), part_.data(), part_.data() + read);
     return traits_type::to_int_type(part_[0]);
@@ -112,20 +117,22 @@ void add_entry(zip_t* archive, const std::string& name, const frontend::Npy& npy
   if (bytes == nullptr) throw std::bad_alloc();
   std::memcpy(bytes, npy.header.data(), npy.header.size());
   if (!npy.data.empty()) std::memcpy(bytes + npy.header.size(), npy.data.data(), npy.data.size());
-  zip_source_t* source = zip_source_buffer(archive, bytes, size, 1);
+  zip_source_t* source = libzip().zip_source_buffer(archive, bytes, size, 1);
   if (source == nullptr) std::free(bytes);
   const zip_int64_t entry =
-      source == nullptr ? -1
-                        : zip_file_add(archive, (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
-  if (entry < 0 && source != nullptr) zip_source_free(source);
+      source == nullptr
+          ? -1
+          : libzip().zip_file_add(archive, (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+  if (entry < 0 && source != nullptr) libzip().zip_source_free(source);
   const auto place = static_cast<zip_uint64_t>(entry);
   // As in NumPy, no time is written (only the first of 1980), so that equal arrays give equal
   // files.
-  const bool added =
-      entry >= 0 &&
-      zip_set_file_compression(archive, place, deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0) == 0 &&
-      zip_file_set_dostime(archive, place, 0, (1 << 5) | 1, 0) == 0;
-  if (!added) fail("savez", path, "cannot take " + name + ": " + zip_strerror(archive), where);
+  const bool added = entry >= 0 &&
+                     libzip().zip_set_file_compression(
+                         archive, place, deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0) == 0 &&
+                     libzip().zip_file_set_dostime(archive, place, 0, (1 << 5) | 1, 0) == 0;
+  if (!added)
+    fail("savez", path, "cannot take " + name + ": " + libzip().zip_strerror(archive), where);
 }
 
 void write_archive(const std::string& path, const NamedArrays& arrays, bool deflated,
@@ -140,8 +147,9 @@ void write_archive(const std::string& path, const NamedArrays& arrays, bool defl
     add_entry(archive.get(), name, frontend::npy_of(array, where), deflated, path, where);
   }
   // Written to a temporary file, which is renamed when it is complete.
-  if (zip_close(archive.get()) != 0)
-    fail("savez", path, std::string("cannot be written: ") + zip_strerror(archive.get()), where);
+  if (libzip().zip_close(archive.get()) != 0)
+    fail("savez", path, std::string("cannot be written: ") + libzip().zip_strerror(archive.get()),
+         where);
   static_cast<void>(archive.release());
   frontend::sync_to_disk(path);
 }
@@ -151,8 +159,8 @@ void write_archive(const std::string& path, const NamedArrays& arrays, bool defl
 [[noreturn]] void lacks_libzip(std::string_view op, const std::string& path,
                                const SourceLocation& where) {
   fail(op, path,
-       "is a .npz file, for which Heddle has to be built with libzip (Debian's libzip-dev); arrays "
-       "one by one go to .npy files",
+       "is a .npz file, for which libzip is needed: Heddle was built without its header (Debian's "
+       "libzip-dev). Arrays one by one go to .npy files",
        where);
 }
 
@@ -164,11 +172,11 @@ void write_archive(const std::string& path, const NamedArrays&, bool, const Sour
 
 }  // namespace
 
-bool frontend::reads_npz() {
+std::string frontend::npz_unavailable_reason() {
 #ifdef HEDDLE_WITH_LIBZIP
-  return true;
+  return libzip_unavailable_reason();
 #else
-  return false;
+  return "Heddle was built without it";
 #endif
 }
 
@@ -177,9 +185,9 @@ NamedArrays load_npz(const std::string& path, SourceLocation where) {
   static_cast<void>(frontend::open_input("load_npz", path, where));
   const Archive archive = open_archive("load_npz", path, ZIP_RDONLY, where);
   NamedArrays arrays;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  const zip_int64_t count = libzip().zip_get_num_entries(archive.get(), 0);
   for (zip_uint64_t entry = 0; entry < static_cast<zip_uint64_t>(count); ++entry) {
-    const char* const given = zip_get_name(archive.get(), entry, ZIP_FL_ENC_GUESS);
+    const char* const given = libzip().zip_get_name(archive.get(), entry, ZIP_FL_ENC_GUESS);
     if (given == nullptr) fail("load_npz", path, "has a file without a name", where);
     std::string name = given;
     const Array array = read_entry(archive.get(), entry, name, path, where);

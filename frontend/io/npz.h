@@ -1,8 +1,10 @@
 #pragma once
 
+#include <string>
+
 namespace heddle::frontend {
 
-/// True if Heddle was built with libzip.
-bool reads_npz();
+/// Why .npz files cannot be read or written; empty if they can.
+std::string npz_unavailable_reason();
 
 }  // namespace heddle::frontend

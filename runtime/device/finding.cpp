@@ -60,14 +60,10 @@ Finding library_finding(const std::string& name, const std::string& reason, cons
     finding.facts = {{"path", library.path}, {"version", library.version}};
     return finding;
   }
-  return missing(name, reason.empty() ? "not searched for" : "not searched for without a GPU", use);
-}
-
-Finding built_in_finding(const char* name, bool there, const char* advice) {
-  if (!there) return missing(name, "Heddle was built without it", advice);
+  if (!reason.empty()) return missing(name, "not searched for without a GPU", use);
   Finding finding;
   finding.name = name;
-  finding.text = "built in";
+  finding.text = "linked";
   return finding;
 }
 

@@ -23,9 +23,8 @@ Finding missing(std::string name, std::string why, std::string advice);
 /// `unit` names the unit of DeviceFacts::multiprocessors.
 Finding device_finding(const std::string& name, Device device, const char* unit);
 /// A finding for a library, by its title. `reason` says why it is unavailable; evaluating that
-/// argument also ensures that the library has been searched for.
+/// argument also ensures that the library has been searched for. A library that is available but
+/// was not loaded is linked.
 Finding library_finding(const std::string& name, const std::string& reason, const char* use);
-/// A finding for a component that Heddle itself was built with.
-Finding built_in_finding(const char* name, bool there, const char* advice);
 
 }  // namespace heddle::runtime

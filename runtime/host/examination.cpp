@@ -4,7 +4,7 @@
 
 #include "runtime/host/compiler.h"
 #include "runtime/host/libraries/blas.h"
-#include "runtime/host/libraries/vector_sort.h"
+#include "runtime/host/libraries/highway.h"
 
 namespace heddle::runtime::host {
 
@@ -29,8 +29,8 @@ Finding compiler_finding() {
 std::vector<Finding> examine() {
   return {device_finding("CPU", Device{}, "threads"), compiler_finding(),
           library_finding("OpenBLAS", blas().unavailable_reason(), "matmul on the CPU needs it."),
-          built_in_finding("Highway", sorts_by_vectors(),
-                           "Sorts on the CPU are half as fast. Build with libhwy-dev.")};
+          library_finding("Highway", highway::unavailable_reason(),
+                          "Sorts on the CPU take twice as long without it.")};
 }
 
 }  // namespace heddle::runtime::host

@@ -224,7 +224,7 @@ std::vector<Format> make_formats() {
     formats.push_back({"npz", good_archives(path, false), mend_archive, read_archive});
     formats.push_back({"deflated npz", good_archives(path, true), nullptr, read_archive});
   } catch (const FileError&) {
-    // Built without libzip, which a test of the archives themselves tells of.
+    // No libzip here, which a test of the archives themselves tells of.
   }
   const ir::Graph graph = ir::parse(program_text);
   formats.push_back({"graph", {graph_text, program_text}, nullptr, read_graph});

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/runtime/helpers.h"
 #include "values.h"
 
 using hd::test::check;
@@ -139,7 +140,7 @@ TEST_CASE("archives of arrays are read as they were written") {
   try {
     hd::savez(path, arrays);
   } catch (const hd::FileError& error) {
-    REQUIRE(contains(error.what(), "has to be built with libzip"));
+    REQUIRE(contains(error.what(), "libzip is needed"));
     CHECK_THROWS_AS(hd::load_npz(path), hd::FileError);
     return;
   }
@@ -174,10 +175,29 @@ TEST_CASE("archives that are damaged, or not of arrays, throw FileError with the
   try {
     hd::savez(path, {{"a", hd::zeros<double>({1000})}});
   } catch (const hd::FileError&) {
-    return;  // built without libzip
+    return;  // no libzip here
   }
   std::fstream(path, std::ios::binary | std::ios::in | std::ios::out).seekp(4000) << "damage";
   CHECK(contains(message(), "cannot be read"));
+}
+
+TEST_CASE("where libzip is not found, archives throw FileError that says what to install") {
+  const Folder folder;
+  for (const char* name : {"libzip.so.4", "libzip.so.5"}) write(folder.file(name), "no library");
+  const auto result = hd::test::run_child("child: archives without libzip",
+                                          {"LD_LIBRARY_PATH=" + folder.path.string()});
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: archives without libzip" * doctest::skip()) {
+  const Folder folder;
+  const std::string path = folder.file("x.npz");
+  const std::string message =
+      message_of<hd::FileError>([&] { hd::savez(path, {{"a", hd::zeros<double>({3})}}); });
+  CHECK(contains(message, path));
+  CHECK(contains(message, "libzip is needed"));
+  CHECK(contains(message, "Install libzip"));
+  CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("what is no file is refused, and waits for nobody") {
@@ -229,7 +249,7 @@ TEST_CASE("an archive's file is inflated no further than its array goes") {
   try {
     hd::savez_compressed(path, {{"a", hd::zeros<double>({std::int64_t{1} << 22})}});
   } catch (const hd::FileError&) {
-    return;  // built without libzip
+    return;  // no libzip here
   }
   CHECK(std::filesystem::file_size(path) < 200'000);
   CHECK(hd::load_npz(path).at("a").size() == std::int64_t{1} << 22);

@@ -11,7 +11,10 @@
 
 #include "ir/types/element.h"
 #include "ir/types/op.h"
+#include "runtime/base/fault.h"
+#include "runtime/host/libraries/highway.h"
 #include "runtime/host/sort_rows.h"
+#include "tests/runtime/helpers.h"
 
 using namespace heddle;
 
@@ -88,4 +91,19 @@ TEST_CASE("rows keep the order of what is equal, bit by bit, whoever shares them
       check(dtype, 1, 300'000, few);
     }
   }
+}
+
+TEST_CASE("where Highway is not found, rows are sorted by digits, with the same results") {
+  const auto result = test::run_child("child: rows are sorted without Highway", {});
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: rows are sorted without Highway" * doctest::skip()) {
+  {
+    const runtime::fault::Watch watch(runtime::fault::Kind::load, 0);
+    CHECK_FALSE(runtime::highway::unavailable_reason().empty());
+    CHECK(watch.fired());
+  }
+  for (const DType dtype : {DType::f16, DType::f32, DType::i64, DType::c64, DType::c128})
+    check(dtype, 2, 50'001, false);
 }

@@ -1,34 +1,18 @@
 #include "runtime/host/libraries/vector_sort.h"
 
-#ifdef HEDDLE_WITH_HIGHWAY
-#include <hwy/contrib/sort/vqsort.h>
-#else
 #include <algorithm>
 #include <array>
 #include <utility>
-#endif
+
+#include "runtime/host/libraries/highway.h"
 
 namespace heddle::runtime {
 
 namespace {
 
-#ifdef HEDDLE_WITH_HIGHWAY
-
-template <class Key>
-void sort(Key* keys, Key*, std::size_t count, int) {
-  const hwy::Sorter sorter;
-  if constexpr (sizeof(Key) == sizeof(hwy::uint128_t)) {
-    sorter(reinterpret_cast<hwy::uint128_t*>(keys), count, hwy::SortAscending());
-  } else {
-    sorter(keys, count, hwy::SortAscending());
-  }
-}
-
-#else
-
 /// LSD radix sort by 8-bit digits, from bit `low_bit` up. Skips digits that are equal in all keys.
 template <class Key>
-void sort(Key* keys, Key* scratch, std::size_t count, int low_bit) {
+void sort_by_digits(Key* keys, Key* scratch, std::size_t count, int low_bit) {
   constexpr int digits = 256, bits = 8 * sizeof(Key);
   Key *from = keys, *to = scratch;
   for (int shift = low_bit; shift < bits; shift += 8) {
@@ -44,29 +28,31 @@ void sort(Key* keys, Key* scratch, std::size_t count, int low_bit) {
   if (from != keys) std::copy(from, from + count, keys);
 }
 
-#endif
+template <auto Sort, class Key>
+void sort(Key* keys, Key* scratch, std::size_t count, int low_bit) {
+  if (!sorts_by_vectors()) return sort_by_digits(keys, scratch, count, low_bit);
+  const highway::Api& highway = highway::api();
+  highway::Sorter sorter;
+  highway.create(&sorter);
+  (highway.*Sort)(&sorter, keys, count, highway::SortAscending());
+  highway.destroy(&sorter);
+}
 
 }  // namespace
 
 void sort_run(std::uint16_t* keys, std::uint16_t* scratch, std::size_t count, int low_bit) {
-  sort(keys, scratch, count, low_bit);
+  sort<&highway::Api::sort16>(keys, scratch, count, low_bit);
 }
 void sort_run(std::uint32_t* keys, std::uint32_t* scratch, std::size_t count, int low_bit) {
-  sort(keys, scratch, count, low_bit);
+  sort<&highway::Api::sort32>(keys, scratch, count, low_bit);
 }
 void sort_run(std::uint64_t* keys, std::uint64_t* scratch, std::size_t count, int low_bit) {
-  sort(keys, scratch, count, low_bit);
+  sort<&highway::Api::sort64>(keys, scratch, count, low_bit);
 }
 void sort_run(Key128* keys, Key128* scratch, std::size_t count, int low_bit) {
-  sort(keys, scratch, count, low_bit);
+  sort<&highway::Api::sort128>(keys, scratch, count, low_bit);
 }
 
-bool sorts_by_vectors() {
-#ifdef HEDDLE_WITH_HIGHWAY
-  return true;
-#else
-  return false;
-#endif
-}
+bool sorts_by_vectors() { return highway::unavailable_reason().empty(); }
 
 }  // namespace heddle::runtime
