@@ -5,6 +5,7 @@
 #include "frontend/graph/precision.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/gil.h"
+#include "runtime/base/dynamic_library.h"
 #include "runtime/device/device.h"
 
 namespace heddle::python {
@@ -161,6 +162,12 @@ void bind_settings(Functions& functions) {
                   result["linewidth"] = options.linewidth;
                   result["suppress"] = options.suppress;
                   return nb::object(result);
+                });
+  functions.def("_add_library_folder(folder: str, /) -> None",
+                "Adds a folder, such as site-packages, to those searched for CUDA's libraries.",
+                [](const Arguments& a) {
+                  runtime::add_library_folder(a.text(0));
+                  return nb::none();
                 });
   functions.def("_set_package_folder(folder: str, /) -> None",
                 "Sets the folder of the package's own Python files, which user locations skip.",

@@ -27,7 +27,7 @@ from heddle import _legacy_random
 from heddle._grids import mgrid, ogrid
 from heddle._index_tricks import c_, index_exp, r_, s_
 from heddle._jit import jit
-from heddle import _array, _numpy, _ufunc
+from heddle import _array, _libraries, _numpy, _ufunc
 from heddle._namespace import __array_namespace_info__, get_array_module
 from heddle._poly1d import poly1d, polyval
 from heddle._polynomials import (poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub,
@@ -48,6 +48,7 @@ _numpy.install()
 _legacy_random.install(random)  # noqa: F405
 _ufunc.install()
 _array.install()
+_libraries.add_folders()
 _heddle._set_package_folder(__file__.removesuffix("__init__.py"))
 
 bool_ = bool  # noqa: F405
