@@ -49,7 +49,7 @@ class Block:
 
 
 def is_here(name):
-    """Whether a module can be imported, there is a "gpu", or heddle was built with "libzip"."""
+    """Whether a module can be imported, there is a "gpu", or heddle finds "libzip"."""
     import heddle
 
     if name == "gpu":
