@@ -11,7 +11,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, libopenblas0-pthread, libssl3, libhwy1, libzip4")
+string(CONCAT CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, libopenblas0-pthread, "
+  "libssl3 | libssl3t64, libhwy1 | libhwy1t64, libzip4 | libzip4t64 | libzip5")
 if(NOT BUILD_SHARED_LIBS)  # a program that links the static library links these as well
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "libfmt-dev, libspdlog-dev")
 endif()

@@ -34,15 +34,24 @@ noble|python3.12
 TXT
 }
 
+# The program of a Python, "python3.12": on the search path, or of pyenv.
+find_python() {
+  local python
+  for python in "$1" "$HOME/.pyenv/versions/${1#python}".*/bin/python; do
+    ! "$python" --version >/dev/null 2>&1 || { command -v "$python"; return; }
+  done
+  return 1
+}
+
 # A wheel for each release's Python that this machine has, and a .deb for this machine's own release.
 packages() {
-  local release python status=0 own
+  local release python program status=0 own
   own=$(. /etc/os-release && echo "$VERSION_CODENAME")
   setup_tool debootstrap
   deb
   while IFS='|' read -r release python; do
-    if "$python" --version >/dev/null 2>&1; then
-      HEDDLE_WHEEL_PYTHON=$python wheel
+    if program=$(find_python "$python"); then
+      HEDDLE_WHEEL_PYTHON=$program wheel
       tests/install/bare_system.sh "$release" try_wheel.sh build/wheel/*-cp3"${python#python3.}"-*.whl || status=1
     else
       say "No wheel for $release: this machine has no $python"
