@@ -22,11 +22,11 @@ void save(const std::string& path, const Array& array,
 /// Arrays by their names.
 using NamedArrays = std::map<std::string, Array>;
 /// Reads a .npz file, an archive of .npy files as written by numpy.savez and
-/// numpy.savez_compressed. FileError for anything else, and if Heddle was built without libzip.
+/// numpy.savez_compressed. FileError for anything else, and if libzip is not found.
 NamedArrays load_npz(const std::string& path, SourceLocation where = SourceLocation::current());
 /// numpy.savez: writes arrays into a .npz file, uncompressed. Evaluates and waits. The file appears
-/// complete or not at all. ValueError for no arrays; FileError, also if Heddle was built without
-/// libzip.
+/// complete or not at all. ValueError for no arrays; FileError, also if libzip is not
+/// found.
 void savez(const std::string& path, const NamedArrays& arrays,
            SourceLocation where = SourceLocation::current());
 /// numpy.savez_compressed: the same, deflated.
