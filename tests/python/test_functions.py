@@ -85,11 +85,11 @@ def test_array_module():
 
 
 def has_archives(path):
-    """Whether Heddle was built with libzip."""
+    """Whether Heddle finds libzip."""
     try:
         hd.savez(path, hd.ones(1))
     except hd.FileError as error:
-        assert "has to be built with libzip" in str(error)
+        assert "libzip is needed" in str(error)
         return False
     return True
 
@@ -97,7 +97,7 @@ def has_archives(path):
 def test_npz_files_are_numpys(tmp_path):
     path = str(tmp_path / "x.npz")
     if not has_archives(path):
-        pytest.skip("built without libzip")
+        pytest.skip("there is no libzip")
     names = {"arr_0": x(), "weights": np.arange(6, dtype="int16").reshape(2, 3), "flag": np.array(True)}
     for write in (np.savez, np.savez_compressed):
         write(path, names["arr_0"], weights=names["weights"], flag=names["flag"])

@@ -182,7 +182,7 @@ def test_every_deferred_failure_is_raised_and_one_that_stands_there_first():
 
 
 def archive(folder):
-    """A .npz file; an open one where Heddle was built without libzip."""
+    """A .npz file; an open one where Heddle finds no libzip."""
     path = str(folder / "x.npz")
     try:
         hd.savez(path, hd.eye(2))

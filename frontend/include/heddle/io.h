@@ -25,8 +25,7 @@ using NamedArrays = std::map<std::string, Array>;
 /// numpy.savez_compressed. FileError for anything else, and if libzip is not found.
 NamedArrays load_npz(const std::string& path, SourceLocation where = SourceLocation::current());
 /// numpy.savez: writes arrays into a .npz file, uncompressed. Evaluates and waits. The file appears
-/// complete or not at all. ValueError for no arrays; FileError, also if libzip is not
-/// found.
+/// complete or not at all. ValueError for no arrays; FileError, also if libzip is not found.
 void savez(const std::string& path, const NamedArrays& arrays,
            SourceLocation where = SourceLocation::current());
 /// numpy.savez_compressed: the same, deflated.
