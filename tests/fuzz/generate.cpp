@@ -116,10 +116,8 @@ void Generator::add_something() {
       {3, &Generator::add_matmul},       {2, &Generator::add_cholesky},
       {2, &Generator::add_solve},        {6, &Generator::add_gather},
       {4, &Generator::add_scatter},      {7, &Generator::add_scan},
-      {4, &Generator::add_sort},         {4, &Generator::add_search}};
-      {6, &Generator::add_gather},       {4, &Generator::add_scatter},
-      {7, &Generator::add_scan},         {4, &Generator::add_sort},
-      {4, &Generator::add_search},       {2, &Generator::add_spectrum}};
+      {4, &Generator::add_sort},         {4, &Generator::add_search},
+      {2, &Generator::add_spectrum},     {3, &Generator::add_transform}};
   int total = 0;
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));

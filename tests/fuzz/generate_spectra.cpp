@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "ir/calls/calls.h"
@@ -43,6 +44,33 @@ void Generator::add_spectrum() {
   const ValueId values = recorder_.add(Op::call, {y}, attributes).value();
   settle(values);
   if (recorder_.chance(0.3)) settle(recorder_.result(values, 1));
+}
+
+/// Transforms of any length, of whose result the work that follows may be part of the same kernel.
+void Generator::add_transform() {
+  const ValueId picked = pick();
+  const Shape shape = recorder_.shape(picked);
+  constexpr std::int64_t longest = 2000;
+  if (shape.empty() || !shape.back().is_constant()) return;
+  const std::int64_t length = shape.back().constant();
+  if (length < 1 || length > longest) return;
+  static const std::vector<DType> parts = {DType::f32, DType::f64};
+  const DType part = recorder_.any_of(parts);
+  const ValueId real = within_two(picked, part);
+  if (recorder_.chance(0.3)) {
+    settle(recorder_.add(Op::call, {real}, ir::call_attributes(ir::calls::rfft())));
+    return;
+  }
+  const ValueId imaginary = within_two(beside(part, shape, true), part);
+  const ValueId x = recorder_.add(Op::make_complex, {real, imaginary}).value();
+  if (recorder_.chance(0.3)) {
+    const std::int64_t samples = std::max<std::int64_t>(2 * length - 1 - recorder_.below(2), 1);
+    settle(recorder_.add(Op::call, {x},
+                         ir::call_attributes(ir::calls::irfft(), {{"length", samples}})));
+    return;
+  }
+  settle(recorder_.add(
+      Op::call, {x}, ir::call_attributes(ir::calls::fft(), {{"inverse", recorder_.chance(0.5)}})));
 }
 
 }  // namespace heddle::test

@@ -92,6 +92,7 @@ class Generator {
   std::optional<ir::ValueId> definite_matrices();
   ir::ValueId random_of(DType dtype, ir::ValueId picked, const ir::Shape& shape);
   void add_spectrum();
+  void add_transform();
   void add_sort();
   void add_search();
   void choose_outputs();

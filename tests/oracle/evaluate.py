@@ -22,10 +22,7 @@ MARGIN = 4
 RUNS = 10
 CONTRACTED = {"multiply", "square"}
 ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc",
-                       "cumsum", "cummax", "cummin", "logcumsumexp", "linalg.cholesky",
-                       "fft.fft", "fft.rfft", "fft.irfft"}
-                       "cumsum", "cummax", "cummin", "logcumsumexp", *linalg_calls.CALLS}
-                       "cumsum", "cummax", "cummin", "logcumsumexp", "linalg.cholesky"}
+                       "cumsum", "cummax", "cummin", "logcumsumexp", *fft.OPS, *linalg_calls.CALLS}
 SPECTRA = {"linalg.svdvals", "linalg.eigvalsh"}
 COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 # Outcomes that turn on whether an operand is 0.
@@ -89,8 +86,6 @@ class Evaluation:
             return semantics.scan(node, operands, kinds[0])
         if node.op == "matmul":
             return semantics.matmul(operands, node.dtype)
-        if node.op == "linalg.cholesky":
-            return linalg.cholesky(node, operands[0])
         if node.op in fft.OPS:
             return fft.transform(node, operands[0])
         if node.op in linalg_calls.CALLS:
@@ -145,8 +140,6 @@ class Evaluation:
             error = semantics.scan_error(node, operands, node.dtype, raw)
         elif node.op == "matmul":
             error = semantics.matmul_error(node, operands)
-        elif node.op == "linalg.cholesky":
-            error = linalg.cholesky_error(node, operands[0], kind)
         elif node.op in fft.OPS:
             error = fft.error(node, operands[0], kind)
         elif node.op in linalg_calls.CALLS:
