@@ -149,7 +149,7 @@ def test_numpys_functions_compute_here():
 def test_what_is_not_here_goes_to_numpy():
     x = hd.array([[2.0, 1.0], [1.0, 3.0]])
     n = np.asarray(x)
-    for call in (np.linalg.det, lambda a: np.add.outer(a, a), lambda a: np.array2string(a),
+    for call in (lambda a: np.add.outer(a, a), lambda a: np.array2string(a),
                  lambda a: np.sum(a, where=n > 1, initial=2.0), lambda a: np.isin(a, [1.0]),
                  lambda a: np.array_equal(a, None), lambda a: np.array_str(a[0]),
                  lambda a: np.logaddexp.reduce(a, axis=None), lambda a: np.clip(a, None, a_max=2)):
