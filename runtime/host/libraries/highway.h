@@ -25,7 +25,7 @@ struct Api {
 };
 
 /// Why Highway cannot be used; empty if it can. It is loaded at first use, because its initialiser
-/// measures the processor's clock for 4 ms.
+/// measures the resolution of the clock for 4 ms.
 const std::string& unavailable_reason();
 /// DeviceError if Highway cannot be used.
 const Api& api();
