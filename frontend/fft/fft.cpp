@@ -101,10 +101,10 @@ Array ihfft(const Operand& a, const Options& options) {
 
 namespace {
 
-/// The axes to transform and their lengths, -1 for "as it is", as NumPy completes `s` and `axes`.
+/// The axes to transform and their lengths, as NumPy completes `s` and `axes`.
 struct Plan {
   std::vector<std::int64_t> axes;
-  std::vector<std::int64_t> lengths;
+  std::vector<std::optional<std::int64_t>> lengths;  ///< nullopt: as the transform gives it
 
   Plan(std::string_view name, const Operand& a, const AxesOptions& options) {
     const NodeRef node = frontend::asarray_node(name, a);
@@ -117,16 +117,18 @@ struct Plan {
       for (std::int64_t i = 0; i < count; ++i)
         axes.push_back(frontend::axis_of(name, i - count, rank, a.where()));
     }
-    lengths = options.s.value_or(std::vector<std::int64_t>(axes.size(), -1));
-    if (lengths.size() == axes.size()) return;
-    throw ValueError(frontend::at(fmt::format("{}: {} lengths for {} axes; s and axes must have "
-                                              "equal numbers",
-                                              name, lengths.size(), axes.size()),
-                                  a.where()));
-  }
-
-  std::optional<std::int64_t> length(std::size_t i) const {
-    return lengths[i] == -1 ? std::nullopt : std::optional(lengths[i]);
+    lengths.assign(axes.size(), std::nullopt);
+    if (!options.s) return;
+    if (options.s->size() != axes.size()) {
+      throw ValueError(frontend::at(fmt::format("{}: {} lengths for {} axes; s and axes must have "
+                                                "equal numbers",
+                                                name, options.s->size(), axes.size()),
+                                    a.where()));
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::int64_t given = (*options.s)[i];
+      lengths[i] = given != -1 ? given : frontend::constant_extent(name, node, axes[i], a.where());
+    }
   }
 };
 
@@ -134,7 +136,7 @@ using Along = Array (*)(const Operand&, const Options&);
 
 Array along(const Plan& plan, std::size_t i, Along transform, const Array& a,
             const SourceLocation& where, Norm norm) {
-  return transform(Operand(a, where), {plan.length(i), plan.axes[i], norm});
+  return transform(Operand(a, where), {plan.lengths[i], plan.axes[i], norm});
 }
 
 Array array_of(const Operand& a, std::string_view name) {

@@ -38,6 +38,14 @@ struct AlongAxes {
   }
 };
 
+template <Array (*function)(std::int64_t, double, SourceLocation)>
+nb::object frequencies(const Arguments& a) {
+  const Array found = function(a.integer(0), a.number(1), a.where());
+  const DType dtype = a.dtype(3, DType::f64);
+  if (!is_floating(dtype)) a.mistyped(3, "a floating dtype");
+  return on_device(astype(Operand(found, a.where()), dtype), a[2]);
+}
+
 constexpr const char* one_axis =
     "(a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, "
     "out: Array | None = None) -> Array";
@@ -99,17 +107,17 @@ void bind_fft(Functions& functions) {
       functions.module().def_submodule("fft", "Discrete Fourier transforms, like numpy.fft.");
   bind_one_axis(functions, module);
   bind_several_axes(functions, module);
-  functions.def_in(module, "fftfreq(n: int, d: float = 1.0, device: Device | None = None) -> Array",
-                   "The frequencies of the elements of a transform of n samples at distance d, as "
-                   "float64: numpy.fft.fftfreq. Raises ValueError for n < 1 or d == 0.",
-                   [](const Arguments& a) {
-                     return on_device(fft::fftfreq(a.integer(0), a.number(1), a.where()), a[2]);
-                   });
   functions.def_in(module,
-                   "rfftfreq(n: int, d: float = 1.0, device: Device | None = None) -> Array",
-                   "The same for rfft: numpy.fft.rfftfreq.", [](const Arguments& a) {
-                     return on_device(fft::rfftfreq(a.integer(0), a.number(1), a.where()), a[2]);
-                   });
+                   "fftfreq(n: int, d: float = 1.0, device: Device | None = None, *, "
+                   "dtype: DTypeLike | None = None) -> Array",
+                   "The frequencies of the elements of a transform of n samples at distance d, by "
+                   "default as float64: numpy.fft.fftfreq. Raises ValueError for n < 1 or d == 0.",
+                   [](const Arguments& a) { return frequencies<fft::fftfreq>(a); });
+  functions.def_in(module,
+                   "rfftfreq(n: int, d: float = 1.0, device: Device | None = None, *, "
+                   "dtype: DTypeLike | None = None) -> Array",
+                   "The same for rfft: numpy.fft.rfftfreq.",
+                   [](const Arguments& a) { return frequencies<fft::rfftfreq>(a); });
   functions.def_in(module, "fftshift(x: Operand, axes: Axes = None) -> Array",
                    "Moves frequency 0 to the middle of the axes, by default all: "
                    "numpy.fft.fftshift.",

@@ -103,7 +103,7 @@ std::vector<ValueId> by_wide_svd(Graph& graph, const OldCall& call, ValueId matr
 
 /// The triangle that counts, with 0 in the other one, and a real diagonal.
 ValueId triangle(Graph& graph, ValueId matrices, bool upper, ir::Location location) {
-  const ir::Shape& shape = graph.shape(matrices);
+  const ir::Shape shape = graph.shape(matrices);
   const auto index = [&](std::int64_t axis) {
     ir::Attributes attributes;
     attributes.dtype = DType::i32;

@@ -129,8 +129,16 @@ def test_layouts(layout):
         check(hd.fft.rfft(ours, axis=axis), np.fft.rfft(x, axis=axis))
 
 
+def test_lengths_of_axes():
+    p = sample((3, 4), "complex128")
+    for name, s, axes in (("irfftn", (3, -1), (0, 1)), ("irfft2", (-1, -1), (-2, -1)),
+                          ("rfftn", (-1, -1), (0, 1)), ("fftn", (-1, 6), None)):
+        x = p.real if name == "rfftn" else p
+        check(getattr(hd.fft, name)(hd.array(x), s, axes), getattr(np.fft, name)(x, s, axes or (0, 1)))
+
+
 def test_dynamic_batches_keep_one_program():
-    f = hd.jit(lambda x: hd.fft.fft(x) * 2, dynamic=[0])
+    f = hd.jit(lambda x: hd.fft.fft(x) * 2, dynamic=[("rows", 12)])
     for rows in (3, 1, 8, 0):
         x = sample((rows, 12), "complex64")
         check(f(hd.array(x)), np.fft.fft(x) * 2)

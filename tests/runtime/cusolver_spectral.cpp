@@ -307,7 +307,8 @@ TEST_CASE("single matrices go to gesvd, stacks of small ones to gesvdjBatched") 
     }
     for (int i = 0; i < 3; ++i) {
       const std::string name = std::string(letter) + "gesvdjBatched";
-      expected += "CreateGesvdjInfo " + name + "_bufferSize " + name + " DestroyGesvdjInfo ";
+      expected +=
+          "CreateGesvdjInfo SetTolerance " + name + "_bufferSize " + name + " DestroyGesvdjInfo ";
     }
   }
   CHECK(asked == expected);
@@ -355,6 +356,7 @@ TEST_CASE("child: spectra on a GPU that fail" * doctest::skip()) {
   check_failure("Xgesvd", "cusolverDnXgesvd", svd);
   const auto jacobi = [] { check_jacobi<float>(2, 4, 5); };
   check_failure("CreateGesvdjInfo", "cusolverDnCreateGesvdjInfo", jacobi);
+  check_failure("SetTolerance", "cusolverDnXgesvdjSetTolerance", jacobi);
   check_failure("SgesvdjBatched_bufferSize", "cusolverDnSgesvdjBatched_bufferSize", jacobi);
   check_failure("SgesvdjBatched", "cusolverDnSgesvdjBatched", jacobi);
   const auto one = [] { check_eigh<double>(1, 4, false); };

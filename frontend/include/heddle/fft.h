@@ -36,7 +36,7 @@ Array hfft(const Operand& a, const Options& options = {});
 Array ihfft(const Operand& a, const Options& options = {});
 
 struct AxesOptions {
-  std::optional<std::vector<std::int64_t>> s = {};     ///< lengths; -1: as it is
+  std::optional<std::vector<std::int64_t>> s = {};     ///< lengths; -1: the operand's extent
   std::optional<std::vector<std::int64_t>> axes = {};  ///< by default the last ones, or all
   Norm norm = Norm::backward;
 };

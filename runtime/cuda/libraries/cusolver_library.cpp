@@ -42,6 +42,7 @@ std::string bind(Api& api, const DynamicLibrary& library, std::string& missing) 
   HEDDLE_CUSOLVER(api.svd, cusolverDnXgesvd);
   HEDDLE_CUSOLVER(api.svd, cusolverDnCreateGesvdjInfo);
   HEDDLE_CUSOLVER(api.svd, cusolverDnDestroyGesvdjInfo);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnXgesvdjSetTolerance);
   HEDDLE_CUSOLVER(api.svd, cusolverDnSgesvdjBatched_bufferSize);
   HEDDLE_CUSOLVER(api.svd, cusolverDnDgesvdjBatched_bufferSize);
   HEDDLE_CUSOLVER(api.svd, cusolverDnCgesvdjBatched_bufferSize);

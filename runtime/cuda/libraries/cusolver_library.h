@@ -111,6 +111,7 @@ struct SvdApi {
                              int* info) = nullptr;
   Status (*cusolverDnCreateGesvdjInfo)(JacobiOptions* options) = nullptr;
   Status (*cusolverDnDestroyGesvdjInfo)(JacobiOptions options) = nullptr;
+  Status (*cusolverDnXgesvdjSetTolerance)(JacobiOptions options, double tolerance) = nullptr;
   GesvdjBatchedSize cusolverDnSgesvdjBatched_bufferSize = nullptr,
                     cusolverDnDgesvdjBatched_bufferSize = nullptr,
                     cusolverDnCgesvdjBatched_bufferSize = nullptr,

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -32,10 +32,16 @@ Jacobi jacobi_of(DType dtype) {
   }
 }
 
-/// The default options of gesvdj.
+/// Options of gesvdj: it iterates until the dtype's precision is reached.
 class Options {
  public:
-  Options() { check(api().svd.cusolverDnCreateGesvdjInfo(&made_), "cusolverDnCreateGesvdjInfo"); }
+  explicit Options(DType dtype) {
+    check(api().svd.cusolverDnCreateGesvdjInfo(&made_), "cusolverDnCreateGesvdjInfo");
+    const double epsilon = std::ldexp(1.0, real_dtype(dtype) == DType::f32 ? -23 : -52);
+    const Status status = api().svd.cusolverDnXgesvdjSetTolerance(made_, epsilon);
+    if (status != Status::success) api().svd.cusolverDnDestroyGesvdjInfo(made_);
+    check(status, "cusolverDnXgesvdjSetTolerance");
+  }
   ~Options() { api().svd.cusolverDnDestroyGesvdjInfo(made_); }
   Options(const Options&) = delete;
   Options& operator=(const Options&) = delete;
@@ -83,7 +89,7 @@ void svd_jacobi(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch,
                 const SvdResults& results, const Allocate& allocate, const Stream& stream) {
   const Session session(stream);
   const Jacobi jacobi = jacobi_of(dtype);
-  const Options options;
+  const Options options(dtype);
   const EigenMode mode = results.u == nullptr ? EigenMode::values : EigenMode::vectors;
   // cuSOLVER sees the transpose, n by m, whose v, in C order, is the conjugate transpose of our u.
   const int rows = static_cast<int>(n), columns = static_cast<int>(m);

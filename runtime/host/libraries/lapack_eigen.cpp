@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -148,7 +149,9 @@ void eigh(DType dtype, bool upper, bool vectors, std::int64_t n, std::int64_t ba
   const DType real = is_complex(dtype) ? real_dtype(dtype) : dtype;
   const std::size_t bytes = static_cast<std::size_t>(n * n) * size_of(dtype);
   const std::size_t value_bytes = static_cast<std::size_t>(n) * size_of(real);
-  for_parts(batch, n, 4 * cube(n) + 1000, [&](std::int64_t begin, std::int64_t end) {
+  std::optional<openblas::WithoutThreads> alone;
+  if (n < threads_pay) alone.emplace();
+  for_parts(batch, alone ? 0 : n, 4 * cube(n) + 1000, [&](std::int64_t begin, std::int64_t end) {
     HermitianSolver solve(session.routines(), dtype, upper, vectors, n);
     for (std::int64_t i = begin; i < end; ++i) {
       void* const matrix = matrix_at(matrices, i, bytes);
@@ -168,7 +171,9 @@ void eig(DType dtype, std::int64_t n, std::int64_t batch, void* matrices, void* 
   const DType value = complex_dtype(dtype);
   const std::size_t bytes = static_cast<std::size_t>(n * n) * size_of(dtype);
   const std::size_t value_bytes = static_cast<std::size_t>(n) * size_of(value);
-  for_parts(batch, n, 20 * cube(n) + 1000, [&](std::int64_t begin, std::int64_t end) {
+  std::optional<openblas::WithoutThreads> alone;
+  if (n < threads_pay) alone.emplace();
+  for_parts(batch, alone ? 0 : n, 20 * cube(n) + 1000, [&](std::int64_t begin, std::int64_t end) {
     GeneralSolver solve(session.routines(), dtype, rows != nullptr, n);
     for (std::int64_t i = begin; i < end; ++i) {
       void* const matrix = matrix_at(matrices, i, bytes);

@@ -41,6 +41,9 @@ void eig(DType dtype, std::int64_t n, std::int64_t batch, void* matrices, void* 
 
 inline constexpr std::int32_t not_finite = -4;
 
+/// Below this extent, OpenBLAS's threads cost more than they save.
+inline constexpr std::int64_t threads_pay = 128;
+
 struct Elements {
   bool nan = false, infinity = false;
   bool finite() const { return !nan && !infinity; }

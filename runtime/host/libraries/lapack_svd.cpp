@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "runtime/host/libraries/lapack_session.h"
@@ -109,7 +110,9 @@ void svd(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t ba
     }
   };
   const double work = 10.0 * static_cast<double>(m * n) * static_cast<double>(k) + 1000;
-  for_parts(batch, k, work, decompose);
+  std::optional<openblas::WithoutThreads> alone;
+  if (k < threads_pay) alone.emplace();
+  for_parts(batch, alone ? 0 : k, work, decompose);
 }
 
 }  // namespace heddle::runtime::lapack

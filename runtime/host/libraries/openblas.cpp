@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -103,7 +104,6 @@ void bind_lapack(Api& out, const DynamicLibrary& library) {
 std::string load(Api& out) {
   const ir::Target host = detect_host_target();
   std::optional<CoreHint> hint(std::in_place, host);
-  void (*set_threads)(int) = nullptr;
   std::string reason = bind_library(
       {.title = "OpenBLAS",
        .names = {"libopenblas.so.0", "libopenblas.so"},
@@ -121,7 +121,7 @@ std::string load(Api& out) {
         library.bind(out.c128.gemm, "cblas_zgemm", missing);
         library.bind(out.c128.gemv, "cblas_zgemv", missing);
         bind_lapack(out, library);
-        library.bind(set_threads, "openblas_set_num_threads", missing);
+        library.bind(out.set_threads, "openblas_set_num_threads", missing);
         const auto config =
             reinterpret_cast<const char* (*)()>(library.symbol("openblas_get_config"));
         std::string version = config != nullptr ? config() : "";
@@ -131,7 +131,7 @@ std::string load(Api& out) {
   // OpenBLAS stops its threads before a fork, and must not do so while another thread multiplies.
   ir::fork_after_sections();
   if (reason.empty()) {
-    set_threads(thread_count());
+    out.set_threads(thread_count());
     ir::in_forked_child([] { calls_inside = own_calls_inside; });
   }
   return reason;
@@ -152,6 +152,27 @@ Inside::~Inside() {
   if (!entered) return;
   --own_calls_inside;
   calls_inside.fetch_sub(1);
+}
+
+namespace {
+
+/// Guards the number of instances of WithoutThreads.
+ir::Mutex& threads_mutex() {
+  static ir::Mutex& mutex = *new ir::Mutex;
+  return mutex;
+}
+int without_threads = 0;
+
+}  // namespace
+
+WithoutThreads::WithoutThreads() {
+  const std::lock_guard lock(threads_mutex());
+  if (without_threads++ == 0) loaded().set_threads(1);
+}
+
+WithoutThreads::~WithoutThreads() {
+  const std::lock_guard lock(threads_mutex());
+  if (--without_threads == 0) loaded().set_threads(thread_count());
 }
 
 const Api& loaded() {

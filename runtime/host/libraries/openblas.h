@@ -44,6 +44,7 @@ struct Api {
   Functions<GemmFunction<double>, GemvFunction<double>> f64;
   Functions<ComplexGemmFunction, ComplexGemvFunction> c64, c128;
   lapack::Api lapack;
+  void (*set_threads)(int count) = nullptr;
   std::string reason;         ///< why it cannot be used; empty if it can
   std::string lapack_reason;  ///< why LAPACK cannot be used; empty if it can
 };
@@ -62,5 +63,17 @@ class Inside {
 
 /// The function table. Call only inside.
 const Api& loaded();
+
+/// While an instance lives, OpenBLAS starts no threads of its own. It does for matrices that are
+/// too small for that, and its calls from several threads wait for each other then. The setting is
+/// the process's: products that other threads begin meanwhile run on one thread each. Create only
+/// inside.
+class WithoutThreads {
+ public:
+  WithoutThreads();
+  ~WithoutThreads();
+  WithoutThreads(const WithoutThreads&) = delete;
+  WithoutThreads& operator=(const WithoutThreads&) = delete;
+};
 
 }  // namespace heddle::runtime::openblas

@@ -52,7 +52,7 @@ void finish(void* handle) { finish_before(*static_cast<void**>(handle)); }
 bool is_single(int type) { return type == f32 || type == c64; }
 bool is_complex(int type) { return type == c64 || type == c128; }
 int real_type(int type) { return is_single(type) ? f32 : f64; }
-int complex_type(int type) { return is_single(type) ? c64 : c128; }
+[[maybe_unused]] int complex_type(int type) { return is_single(type) ? c64 : c128; }
 std::size_t size_of(int type) { return (is_single(type) ? 4U : 8U) * (is_complex(type) ? 2U : 1U); }
 
 std::size_t on_device(std::int64_t n) { return 128 + 32 * static_cast<std::size_t>(n); }
@@ -208,6 +208,10 @@ int cusolverDnXgesvd(void* handle, void*, signed char job_u, signed char job_vt,
 int cusolverDnCreateGesvdjInfo(void** options) {
   if (const int status = asked("CreateGesvdjInfo"); status != success) return status;
   return *options = new int(0), success;
+}
+int cusolverDnXgesvdjSetTolerance(void* options, double tolerance) {
+  if (const int status = asked("SetTolerance"); status != success) return status;
+  return options == nullptr || !(tolerance > 0 && tolerance < 1e-6) ? invalid_value : success;
 }
 int cusolverDnDestroyGesvdjInfo(void* options) {
   return delete static_cast<int*>(options), asked("DestroyGesvdjInfo");
