@@ -221,7 +221,9 @@ HD_SCALAR void fft_butterfly(V (&re)[R], V (&im)[R]) {
 //! section fft_items needs fft_butterfly complex shared padded
 // Transforms of one item by `Threads` threads of a block, whose number within the item is `lane`.
 // Every thread of the block calls these functions. The item is in shared memory, and so is the
-// result. `roots` holds exp(-2 pi i k / N) as pairs of parts; inverse: their conjugates.
+// result. `roots` holds, for each stage but the last, the powers k = 1 .. R - 1 of the roots that
+// its transforms p are multiplied by, for every p, as pairs of parts: neighbouring threads read
+// neighbouring pairs.
 template <class T>
 using FftNumbers = SharedArray<heddle_scalar::complex<T>>;
 
@@ -268,7 +270,7 @@ __device__ __forceinline__ void fft_stage(FftNumbers<T> x, int lane, const T* ro
       for (int k = 0; k < R; ++k) {
         heddle_scalar::complex<T> one(re[j][k], im[j][k]);
         if (k > 0 && Span * R < N) {
-          const heddle_scalar::complex<T> root = fft_root(roots, p * k * Span);
+          const heddle_scalar::complex<T> root = fft_root(roots, (k - 1) * (count / Span) + p);
           one = {one.re * root.re - one.im * root.im, one.re * root.im + one.im * root.re};
         }
         fft_store<T>(x, q + Span * (R * p + k), one);
@@ -281,8 +283,10 @@ __device__ __forceinline__ void fft_stage(FftNumbers<T> x, int lane, const T* ro
 template <class T, int N, int Threads, bool Inverse, int Span, int R, int... Rest>
 __device__ __forceinline__ void fft_stages(FftNumbers<T> x, int lane, const T* roots) {
   fft_stage<T, N, Threads, Inverse, Span, R>(x, lane, roots);
-  if constexpr (sizeof...(Rest) > 0)
-    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, lane, roots);
+  if constexpr (sizeof...(Rest) > 0) {
+    constexpr int read = 2 * (R - 1) * (N / R / Span);
+    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, lane, roots + read);
+  }
 }
 
 template <class T, int N, int Threads, bool Inverse, int... Radices>
@@ -299,11 +303,14 @@ __device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y
                                                 const T* roots, const T* low, const T* high,
                                                 long long item) {
   fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots);
-  for (int k = lane; k < N; k += Threads) {
-    const long long power = item * k;
-    const heddle_scalar::complex<T> turn =
-        fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits);
-    fft_store<T>(x, k, fft_load<T>(x, k) * turn);
+  const auto turn = [&](long long power) {
+    return fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits);
+  };
+  const heddle_scalar::complex<T> own = turn(item * lane);
+  for (int begin = 0; begin < N; begin += Threads) {
+    const heddle_scalar::complex<T> all = own * turn(item * begin);  // turn() is equal for the item
+    const int k = begin + lane;
+    if (k < N) fft_store<T>(x, k, fft_load<T>(x, k) * all);
   }
   block_barrier();
 }

@@ -16,6 +16,9 @@ const Capabilities& capabilities_of(const Target& target) {
                                         .gemm_halves = true,
                                         .gemm_widens = true,
                                         .gemm_epilogues = true,
+                                        .reads_lower_faster = true,
+                                        .lu_loses_nan = true,
+                                        .splits_long_products = true,
                                         .rates = {2.0e7, 4.0e6, 3.0}};
   static constexpr std::array by_kind = {&host, &cuda};  // in the order of TargetKind
   return *by_kind[static_cast<std::size_t>(target.kind)];

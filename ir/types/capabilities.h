@@ -34,6 +34,12 @@ struct Capabilities {
   /// Calls of singular values and eigenvalues take matrices of any shape, and handle elements that
   /// are not finite and values that do not converge. If false, lowering does.
   bool checked_spectra = false;
+  /// The library's Cholesky factorisation is faster where its column-major lower triangle is read.
+  bool reads_lower_faster = false;
+  /// The library's LU factorisation may lose NaN.
+  bool lu_loses_nan = false;
+  /// Products of a few rows and columns, but of many terms, are faster in parts, which are added.
+  bool splits_long_products = false;
   Rates rates;
 };
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ir/types/capabilities.h"
 #include "passes/calls/failed_matrices.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -92,12 +93,38 @@ ValueId status_with_nans(Graph& graph, ValueId said, ValueId factors, ir::Locati
 
 }  // namespace
 
-std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir::Target&) {
+namespace {
+
+ValueId transposed(Graph& graph, ValueId matrices, ir::Location location) {
+  ir::Attributes attributes;
+  const auto rank = static_cast<std::int64_t>(graph.shape(matrices).size());
+  for (std::int64_t axis = 0; axis < rank; ++axis) attributes.axes.push_back(axis);
+  std::swap(attributes.axes[rank - 1], attributes.axes[rank - 2]);
+  return unary(graph, Op::transpose, matrices, std::move(attributes), location);
+}
+
+}  // namespace
+
+std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::Location location = call.location();
-  const ValueId raw = copy_node(graph, call.graph, call.node, call.operands);
-  const ValueId status = status_with_nans(graph, graph.result(raw, 1, location), raw, location);
-  const ir::Type type = graph.type(raw);
   const bool upper = call.data().get<bool>("upper");
+  // A lower triangle in C order is a column-major upper one. The factor of the transpose is the
+  // transpose of the factor.
+  const bool turns = !upper && ir::capabilities_of(target).reads_lower_faster;
+  ValueId raw{};
+  ValueId said{};
+  if (turns) {
+    const ValueId factors =
+        graph.add(Op::call, {transposed(graph, call.operands[0], location)},
+                  ir::call_attributes(ir::calls::cholesky(), {{"upper", true}}), location);
+    said = graph.result(factors, 1, location);
+    raw = transposed(graph, factors, location);
+  } else {
+    raw = copy_node(graph, call.graph, call.node, call.operands);
+    said = graph.result(raw, 1, location);
+  }
+  const ValueId status = status_with_nans(graph, said, raw, location);
+  const ir::Type type = graph.type(raw);
   const ir::Shape matrix(type.shape.end() - 2, type.shape.end());
   const ValueId row = indices(graph, matrix, 0, location);
   const ValueId column = indices(graph, matrix, 1, location);

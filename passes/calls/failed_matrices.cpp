@@ -23,4 +23,18 @@ ir::ValueId nan_where_failed(ir::Graph& graph, ir::ValueId value, ir::ValueId st
   return graph.add(ir::Op::select, {fine, value, nan}, {}, location);
 }
 
+ir::ValueId nan_where_nan(ir::Graph& graph, ir::ValueId value, ir::ValueId matrices,
+                          ir::Location location) {
+  const DType dtype = graph.dtype(value);
+  const auto rank = static_cast<std::int64_t>(graph.shape(matrices).size());
+  ir::Attributes of_an_item;
+  of_an_item.axes = {rank - 2, rank - 1};
+  of_an_item.keepdims = true;
+  const ir::ValueId nans = graph.add(ir::Op::isnan, {matrices}, {}, location);
+  const ir::ValueId any = graph.add(ir::Op::any, {nans}, std::move(of_an_item), location);
+  const ir::ValueId nan =
+      graph.constant(dtype, ir::constant_bits(dtype, std::numeric_limits<double>::quiet_NaN()));
+  return graph.add(ir::Op::select, {any, nan, value}, {}, location);
+}
+
 }  // namespace heddle::passes

@@ -9,4 +9,9 @@ namespace heddle::passes {
 ir::ValueId nan_where_failed(ir::Graph& graph, ir::ValueId value, ir::ValueId status,
                              ir::Location location);
 
+/// `value`, with NaN in the items of its batch whose matrix contains NaN. The batches of `value`
+/// and `matrices` broadcast to that of `value`.
+ir::ValueId nan_where_nan(ir::Graph& graph, ir::ValueId value, ir::ValueId matrices,
+                          ir::Location location);
+
 }  // namespace heddle::passes

@@ -30,6 +30,16 @@ void append(Numbers& numbers, Complex value) {
   numbers.push_back(static_cast<double>(value.imag()));
 }
 
+/// As pairs of parts, or all real parts before all imaginary ones.
+void append(Numbers& numbers, const std::vector<Complex>& values, bool pairs) {
+  if (pairs) {
+    for (const Complex& value : values) append(numbers, value);
+    return;
+  }
+  for (const Complex& value : values) numbers.push_back(static_cast<double>(value.real()));
+  for (const Complex& value : values) numbers.push_back(static_cast<double>(value.imag()));
+}
+
 /// A transform of one item: which form of the routine is used, and its numbers' type.
 struct Form {
   DType real;
@@ -56,24 +66,21 @@ Numbers powers(std::int64_t order, std::int64_t count, std::int64_t step, bool i
   return numbers;
 }
 
-/// On a GPU, all roots of order n. On the host, those of each stage, as codegen/device/fft.h says.
+/// The roots that the results of each stage but the last are multiplied by, in the order that
+/// codegen/device/fft.h says.
 Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices, bool inverse) {
-  if (form.blocks) return powers(n, n, 1, inverse);
   Numbers numbers;
   std::int64_t span = 1;
   for (std::size_t i = 0; i + 1 < radices.size(); ++i) {
     const std::int64_t radix = radices[i], count = n / radix;
-    const bool shared = span >= form.lanes;
+    const bool shared = form.blocks || span >= form.lanes;
     const std::int64_t held = shared ? count / span : count;
-    for (const bool imaginary : {false, true}) {
-      for (std::int64_t k = 1; k < radix; ++k) {
-        for (std::int64_t b = 0; b < held; ++b) {
-          const std::int64_t p = shared ? b : b / span;
-          const Complex root = root_of_unity(p * k * span, n, inverse);
-          numbers.push_back(static_cast<double>(imaginary ? root.imag() : root.real()));
-        }
-      }
+    std::vector<Complex> stage;
+    for (std::int64_t k = 1; k < radix; ++k) {
+      for (std::int64_t b = 0; b < held; ++b)
+        stage.push_back(root_of_unity((shared ? b : b / span) * k * span, n, inverse));
     }
+    append(numbers, stage, form.blocks);
     span *= radix;
   }
   if (numbers.empty()) append(numbers, 1);  // a table has an element

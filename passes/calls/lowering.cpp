@@ -36,7 +36,7 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::fft, .lower = lower_fft, .item = fft_item, .flops = fft_flops},
     {.op = ir::calls::rfft, .lower = lower_rfft, .item = rfft_item, .flops = fft_flops},
     {.op = ir::calls::irfft, .lower = lower_irfft, .item = irfft_item, .flops = fft_flops},
-    {.op = ir::calls::lu, .flops = lu_flops},
+    {.op = ir::calls::lu, .lower = lower_lu, .flops = lu_flops},
     {.op = ir::calls::solve, .lower = lower_solve, .flops = solve_flops},
     {.op = ir::calls::geqrf, .flops = geqrf_flops},
     {.op = ir::calls::householder_product, .flops = householder_product_flops},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/types/capabilities.h"
 #include "passes/calls/failed_matrices.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -22,12 +23,24 @@ Dim for_batch(const ir::Type& type, std::int64_t flops) {
 
 }  // namespace
 
-std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target&) {
+std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Target& target) {
+  const ir::Location location = call.location();
+  const ValueId factors = copy_node(graph, call.graph, call.node, call.operands);
+  const ValueId pivots = graph.result(factors, 1, location);
+  const ValueId status = graph.result(factors, 2, location);
+  if (!ir::capabilities_of(target).lu_loses_nan) return {factors, pivots, status};
+  return {nan_where_nan(graph, factors, call.operands[0], location), pivots, status};
+}
+
+std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::Location location = call.location();
   const ValueId x = copy_node(graph, call.graph, call.node, call.operands);
   const auto result = [&](std::uint32_t i) { return graph.result(x, i, location); };
   const ValueId status = result(3);
-  return {nan_where_failed(graph, x, status, location), result(1), result(2), status};
+  ValueId solutions = nan_where_failed(graph, x, status, location);
+  if (ir::capabilities_of(target).lu_loses_nan)
+    solutions = nan_where_nan(graph, solutions, call.operands[0], location);
+  return {solutions, result(1), result(2), status};
 }
 
 Dim lu_flops(const Graph& graph, ValueId call) {

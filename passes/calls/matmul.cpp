@@ -102,6 +102,44 @@ LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
   }
 }
 
+/// The number of parts into which the terms of a product are split, if it has few rows and columns,
+/// and many terms whose order in memory allows it; else 1. One multiprocessor computes a part.
+std::int64_t parts_of(const Graph& graph, ValueId a, ValueId b, const ir::Target& target) {
+  constexpr std::int64_t most_columns = 128, least_terms = 1 << 14, most_parts = 512;
+  const Shape &left = graph.shape(a), &right = graph.shape(b);
+  const bool applies = ir::capabilities_of(target).splits_long_products && left.size() == 2 &&
+                       right.size() == 2 && ir::is_constant(left) && ir::is_constant(right) &&
+                       !is_half(graph.dtype(a)) && swaps_last_axes(graph, a) &&
+                       !swaps_last_axes(graph, b);
+  if (!applies) return 1;
+  const std::int64_t terms = left[1].constant();
+  if (left[0].constant() > most_columns || right[1].constant() > most_columns ||
+      terms < least_terms)
+    return 1;
+  for (std::int64_t parts = most_parts; parts > 1; --parts) {
+    if (terms % parts == 0) return parts;
+  }
+  return 1;
+}
+
+// a is the transpose of [terms, rows]: parts of it, and of b, are contiguous in memory.
+ValueId sum_of_parts(Graph& graph, ValueId a, ValueId b, std::int64_t parts,
+                     const ir::Attributes& product, ir::Location location) {
+  const auto split = [&](ValueId value) {
+    const Shape shape = graph.shape(value);
+    ir::Attributes attributes;
+    attributes.shape = {Dim(parts), Dim(shape[0].constant() / parts), shape[1]};
+    return graph.add(Op::reshape, {value}, attributes, location);
+  };
+  ir::Attributes swap;
+  swap.axes = {0, 2, 1};
+  const ValueId left = graph.add(Op::transpose, {split(graph.operands(a)[0])}, swap, location);
+  const ValueId products = graph.add(Op::call, {left, split(b)}, product, location);
+  ir::Attributes along;
+  along.axes = {0};
+  return graph.add(Op::sum, {products}, along, location);
+}
+
 }  // namespace
 
 LibraryOperands library_operands(const Graph& graph, ValueId product, bool widens) {
@@ -138,7 +176,10 @@ std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::T
     return with_whole_batch(graph, cast(graph, value, multiplied, location), batch, location);
   };
   const ValueId a = operand(factors[0]), b = operand(factors[1]);
-  const ValueId product = graph.add(Op::call, {a, b}, call.graph.attributes(call.node), location);
+  const ir::Attributes& attributes = call.graph.attributes(call.node);
+  if (const std::int64_t parts = parts_of(graph, a, b, target); parts > 1)
+    return {sum_of_parts(graph, a, b, parts, attributes, location)};
+  const ValueId product = graph.add(Op::call, {a, b}, attributes, location);
   return {cast(graph, product, dtype, location)};
 }
 
