@@ -395,6 +395,41 @@ def host():
     return p
 
 
+def items():
+    p = Picture(760, 384)
+    p.text(18, 26, "items: calls on the items of a batch, in fast memory", 15, bold=True)
+    chain = [("elements", "load x, w\nx * w"), ("routine", "rfft_item"), ("elements", "load h\nv * h"),
+             ("routine", "irfft_item"), ("elements", "v / n\nstore y")]
+    p.text(18, 52, "the phases of a convolution; all threads finish one before the next begins", 12, SOFT)
+    for i, (kind, words) in enumerate(chain):
+        x, elements = 18 + i * 148, kind == "elements"
+        color = STAGES["passes" if elements else "codegen"]
+        p.box(x, 62, 132, 68, "#e8f5f3" if elements else "#f1edf7", color)
+        p.text(x + 10, 81, kind, 12.5, bold=True)
+        p.text(x + 10, 101, words, 12, mono=True)
+        if i:
+            p.arrow(x - 16, 96, x - 2, 96)
+    p.text(232, 163, "memory", 12, SOFT, "middle")
+    p.text(18, 196, "shared memory of an item", 12, SOFT)
+    for i, name in ((0, "x, w"), (2, "h"), (4, "y")):
+        x = 84 + i * 148
+        p.box(x - 40, 148, 80, 22, "#dde5ec", LINE, 3)
+        p.text(x, 163, name, 11.5, anchor="middle", mono=True)
+        p.arrow(x, *((130, x, 146) if i == 4 else (148, x, 132)))
+    for left, width, name in ((18, 340, "operand and result of the first call"), (402, 340, "of the second call")):
+        p.box(left, 204, width, 22, "#fbf5e6", STAGES["runtime"], 3)
+        p.text(left + width / 2, 219, name, 11.5, anchor="middle")
+    p.arrow(358, 215, 400, 215)
+    p.text(18, 260, "elements: all threads of a block, all its items", 12, SOFT)
+    p.cells(18, 268, 16, 2, lambda r, c: thread((c + 16 * r) % 8), 20)
+    p.text(402, 260, "routine: 4 threads for each item, in their own order", 12, SOFT)
+    p.cells(402, 268, 16, 2, lambda r, c: thread(c % 4 + 4 * r), 20)
+    p.text(18, 336, "Neither x * w nor the spectra are stored. Along another axis than the last, neighbours in memory belong to\n"
+           "neighbouring items. Then elements go across the items, and a block takes enough of them to fill lines of memory.\n"
+           "On the CPU, an item lies on the stack of one thread.", 12.5, SOFT)
+    return p
+
+
 SYSTEMS = {"heddle-c++": ("Heddle, C++", "#c0392b"), "heddle": ("Heddle, Python", "#e59866"), "jax": ("JAX", "#4a7fb5"),
            "inductor": ("torch.compile", "#8e5aa8"), "torch": ("PyTorch", "#b8a038"), "cupy": ("CuPy", "#76b041"),
            "numpy": ("NumPy", "#7f8c8d")}
@@ -487,8 +522,8 @@ def functions_chart():
 
 
 DRAWINGS = {f.__name__.replace("_", "-"): f for f in (
-    pipeline, recording, fusing, printing, running, elements, tiles, rows, normalization, columns, split, scan, scatter,
-    sort, host, peers_chart, first_call_chart, functions_chart)}
+    pipeline, recording, fusing, printing, running, elements, tiles, rows, normalization, columns, split, scan, items,
+    scatter, sort, host, peers_chart, first_call_chart, functions_chart)}
 
 
 def main():
