@@ -78,6 +78,12 @@ def inspect(axes, data):
     axes.set(xlabel="MiB moved", ylabel="step of the program", yticks=np.arange(data.size))
 
 
+def spectrogram(axes, data):
+    axes.imshow(data.T, origin="lower", aspect="auto", cmap="magma", vmin=-60, vmax=0,
+                extent=(0, (len(data) * 128 + 384) / 8192, 0, 4.096))
+    axes.set(xlabel="seconds", ylabel="kHz")
+
+
 def main():
     name, path = sys.argv[1:]
     figure, axes = plt.subplots(figsize=(4, 4), layout="constrained")

@@ -27,6 +27,7 @@ RUNS = {
     "raymarch": (48, 64, 1e-3),
     "shipping": (40, 0, 1e-4),
     "inspect": (64, 2, 1e-2),
+    "spectrogram": (16384, 0, 1e-4),
 }
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 

@@ -263,6 +263,34 @@ def inspect(size, steps):
     return [..., f"mean {result.mean():.4f}, deviation {result.std():.4f}"]
 
 
+def spectrogram(size, steps):
+    rate, length, hop = 8192, 512, 128
+    mixed = np.arange(size)
+    for _ in range(2):
+        mixed = (mixed ^ (mixed >> 15)) * 73244475 % 2**32
+    t = np.arange(size) / rate
+    x = np.sin(2 * np.pi * (200 * t + 1700 * rate / size * t * t)) + 0.4 * mixed / 2**32 - 0.2
+    for frequency, level in [(440, 0.5), (1234.5, 0.25), (2500, 0.1)]:
+        x += level * np.sin(2 * np.pi * frequency * t)
+    window = np.hanning(length + 1)[:-1]
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float32), length)[::hop]
+    spectrum = np.fft.rfft(windows * window) * 4 / length
+    levels = 10 * np.log10(np.abs(spectrum)**2 + 1e-12)
+
+    lines = [f"{size} samples, {len(levels)} windows, {levels.shape[1]} frequencies",
+             f"levels: median {np.median(levels):.2f} dB, highest {levels.max():.2f} dB"]
+    steady = np.median(levels, axis=0)
+    for k in range(1, levels.shape[1] - 1):
+        a, b, c = steady[k - 1:k + 2]
+        if b > max(a, c, np.median(steady) + 12):
+            offset = (a - c) / (2 * (a - 2 * b + c))
+            lines.append(f"tone: {(k + offset) * rate / length:.1f} Hz, {b - (a - c) * offset / 4:.2f} dB")
+    for part in (1, 2, 3):
+        place = len(levels) * part // 4
+        lines.append(f"loudest in window {place}: {np.argmax(levels[place]) * rate // length} Hz")
+    return lines
+
+
 if __name__ == "__main__":
     import sys
 
