@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/calls/lowering.h"
+#include "passes/pipeline/item_plan.h"
 #include "passes/plan/analyze.h"
 
 namespace heddle::passes {
@@ -13,18 +15,40 @@ std::int64_t flops_of(ir::Op op, DType dtype) {
   return is_floating(dtype) ? 1 : 0;
 }
 
-Dim kernel_flops(const KernelPlan& plan) {
-  const Dim outer = iterations(plan.outer), all = outer * iterations(plan.inner);
-  Dim flops;
-  for (const Instruction& instruction : plan.body) {
-    if (instruction.kind != Instruction::Kind::apply) continue;
-    // The wider of result and argument dtypes: the result of a comparison is bool, and a part of a
-    // complex number is real.
-    DType dtype = instruction.dtype;
-    for (const int argument : instruction.arguments)
-      dtype = std::max(dtype, plan.body[argument].dtype);
-    flops += (instruction.element ? all : outer) * Dim(flops_of(instruction.op, dtype));
+std::int64_t instruction_flops(const KernelPlan& plan, const Instruction& instruction) {
+  if (instruction.kind != Instruction::Kind::apply) return 0;
+  // The wider of result and argument dtypes: the result of a comparison is bool, and a part of a
+  // complex number is real.
+  DType dtype = instruction.dtype;
+  for (const int argument : instruction.arguments)
+    dtype = std::max(dtype, plan.body[argument].dtype);
+  return flops_of(instruction.op, dtype);
+}
+
+Dim phase_flops(const Graph& graph, const KernelPlan& plan, const ItemPhase& phase) {
+  if (phase.routine) {
+    const ValueId call = call_of(graph, plan, *phase.routine);
+    const CallLowering& row = lowering_of(*graph.attributes(call).call->op);
+    return row.flops == nullptr ? Dim(0) : row.flops(graph, call);
   }
+  std::vector<int> roots;
+  for (const int store : phase.stores) {
+    for (const int need : needs_of(plan.stores[store])) roots.push_back(need);
+  }
+  std::int64_t each = 0;
+  for (const int i : needed(plan, roots, false)) each += instruction_flops(plan, plan.body[i]);
+  return plan.items->count * iterations(phase.loops) * Dim(each);
+}
+
+Dim kernel_flops(const Graph& graph, const KernelPlan& plan) {
+  Dim flops;
+  if (plan.items) {
+    for (const ItemPhase& phase : plan.items->phases) flops += phase_flops(graph, plan, phase);
+    return flops;
+  }
+  const Dim outer = iterations(plan.outer), all = outer * iterations(plan.inner);
+  for (const Instruction& instruction : plan.body)
+    flops += (instruction.element ? all : outer) * Dim(instruction_flops(plan, instruction));
   for (const Reduction& reduction : plan.reductions)
     flops += all * Dim(flops_of(reduction.op, reduction.dtype));
   return flops;
@@ -34,7 +58,7 @@ Dim kernel_flops(const KernelPlan& plan) {
 
 Dim flops(const PlannedProgram& planned, const Step& step) {
   if (const KernelStep* const kernel = step.kernel())
-    return kernel_flops(planned.kernels[kernel->kernel]);
+    return kernel_flops(planned.graph, planned.kernels[kernel->kernel]);
   return step.call() != nullptr ? step.call()->flops : Dim(0);
 }
 

@@ -34,6 +34,12 @@ bool same_loops(const std::vector<Loop>& a, const std::vector<Loop>& b) {
 
 }  // namespace
 
+// The last array is a result: the call, or one of its further results.
+ValueId call_of(const Graph& graph, const KernelPlan& plan, const ItemRoutine& routine) {
+  const ValueId result = plan.operands[routine.arrays.back()].value;
+  return graph.op(result) == ir::Op::result ? graph.operands(result)[0] : result;
+}
+
 ItemPlan::ItemPlan(const LowerContext& context, const ir::Target& target)
     : graph_(context.graph), space_(context.space), target_(target) {
   plan_.space = &space_;

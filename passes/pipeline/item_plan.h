@@ -16,6 +16,9 @@ struct ItemLoops {
   std::vector<Loop> batch, within;
 };
 
+/// The call that a routine of a plan computes.
+ValueId call_of(const Graph& graph, const KernelPlan& plan, const ItemRoutine& routine);
+
 /// Builds a kernel of the items mapping, phase by phase. For each call: open_call, make_operand or
 /// load_operand for each operand that is not held, run_call; then store_result and use_results.
 class ItemPlan {

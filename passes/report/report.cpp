@@ -9,6 +9,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/pipeline/flops.h"
+#include "passes/pipeline/item_plan.h"
 
 namespace heddle::passes {
 
@@ -138,12 +139,17 @@ class PlanReport {
     }
   }
 
-  static std::vector<ValueId> sources_of(const KernelPlan& plan) {
+  std::vector<ValueId> sources_of(const KernelPlan& plan) const {
     std::vector<ValueId> sources;
     for (const Instruction& instruction : plan.body) {
       if (instruction.kind != Instruction::Kind::load) sources.push_back(instruction.source);
     }
     for (const Reduction& reduction : plan.reductions) sources.push_back(reduction.source);
+    if (plan.items) {
+      for (const ItemPhase& phase : plan.items->phases) {
+        if (phase.routine) sources.push_back(call_of(planned_.graph, plan, *phase.routine));
+      }
+    }
     std::ranges::sort(sources);
     return sources;
   }
@@ -197,7 +203,8 @@ class PlanReport {
     const KernelPlan& plan = planned_.kernels[step.kernel];
     for (std::size_t i = 0; i < plan.operands.size(); ++i) {
       const KernelOperand& operand = plan.operands[i];
-      if (operand.written) hold(step.parameters[i].buffer, operand.value, operand.partials >= 0);
+      if (operand.in_item() || !operand.written) continue;
+      hold(step.parameters[i].buffer, operand.value, operand.partials >= 0);
     }
   }
 

@@ -177,6 +177,27 @@ TEST_CASE("flops are counted as on paper") {
   CHECK(complex.flops == Dim(64 * (6 + 2)));
 }
 
+TEST_CASE("kernels of transforms report their flops, their nodes and what they store") {
+  const char* text = R"(func @f(%0: c64[32,16]) -> c64[16,32] {
+  %1 = multiply %0, %0 : c64[32,16]
+  %2 = call fft.fft %1 : c64[32,16]
+  %3 = transpose %2 axes=[1,0] : c64[16,32]
+  %4 = call fft.fft %3 : c64[16,32]
+  return %4
+})";
+  using Numbers = std::vector<std::uint32_t>;
+  for (const char* target : {cuda_target, host_target}) {
+    const passes::Report report = report_of(text, target);
+    REQUIRE(report.steps.size() == 2);
+    CHECK(report.steps[0].flops.to_string() == std::to_string(32 * (16 * 6 + 5 * 16 * 4)));
+    CHECK(report.steps[1].flops.to_string() == std::to_string(16 * (5 * 32 * 5)));
+    CHECK(report.kernels[0].nodes == Numbers{1, 2});
+    CHECK(report.kernels[1].nodes == Numbers{4});
+    REQUIRE(report.temporaries.size() == 1);
+    CHECK(report.temporaries[0].nodes == Numbers{3});
+  }
+}
+
 TEST_CASE("a ratio of expressions is a number where it does not depend on symbols") {
   const Dim n = Dim::symbol("n");
   CHECK(passes::ratio(n * 6, n * 4) == 1.5);
