@@ -8,17 +8,18 @@
 
 namespace heddle::bench {
 
-/// Microseconds per call: the median of seven batches. Each batch ends with one synchronisation, so
-/// the result is the larger of the device's time and the host's time to start a call.
+/// Microseconds per call: the median of seven batches of calls. Each batch ends with one
+/// synchronisation. So the result is the device's time or the host's time to start a call,
+/// whichever is longer.
 double microseconds_a_call(const std::function<void()>& call);
 
 /// Memory bandwidth measured in this run, in bytes per second.
 struct Ceilings {
-  double copy = 0;         ///< read plus written by a large copy with the device's own copy
-                           ///< function
-  double kernel_copy = 0;  ///< the same by a kernel of Heddle that negates
-  double read = 0;         ///< read by a kernel of Heddle that sums
+  double copy = 0;         ///< bytes read and written by the device's own copy function
+  double kernel_copy = 0;  ///< bytes read and written by Heddle's kernel for -x
+  double read = 0;         ///< bytes read by Heddle's kernels for sum(x)
 };
+/// With `small`, the arrays have 64 MiB, else 1 GiB.
 Ceilings measure_ceilings(bool small);
 
 struct Measurement {
@@ -29,11 +30,11 @@ struct Measurement {
   std::size_t peak_bytes = 0;
 };
 
-/// A program with inputs made and one result checked.
+/// A program to measure. The constructor creates its inputs, runs it, and checks the result.
 class Prepared {
  public:
   explicit Prepared(const Case& program);
-  /// The stored results of the check, with a new measurement of the time per call.
+  /// Measures the time per call. The other members are those that the constructor found.
   Measurement measure() const;
 
  private:

@@ -16,11 +16,11 @@ namespace heddle::codegen {
 /// ir/scalar/ or codegen/device/ is split at lines `//! section NAME [needs A B ...]`; text before
 /// the first such line is left out. These lines may follow:
 ///   `//! defines X Y ...`: the ops and reductions that the section implements;
-///   `//! defines_complex X Y ...`: those that it implements for complex operands, if that needs
-///   more than the arithmetic of section complex;
-///   `//! defines_half X Y ...`: those with special functions for half, in addition to the
-///   functions for every type, whose section is among the needs;
-///   `//! host`: GPU kernels do not need the section.
+///   `//! defines_complex X Y ...`: those that it implements for complex operands. Ops for which
+///   the arithmetic of section complex suffices need no such line;
+///   `//! defines_half X Y ...`: those for which it has a special function for half. The section
+///   with the function for all types must be among the needs;
+///   `//! host`: only kernels for the CPU use the section.
 enum class Side { both, host, device };
 struct Section {
   std::string_view name;
@@ -45,10 +45,10 @@ class SectionTable {
   std::span<const Section> all() const { return sections_; }
   /// Throws InternalError for a name that does not exist.
   const Section& find(std::string_view name) const;
-  /// The section that defines an op or reduction for such operands; null if there is none.
+  /// The section that defines an op or reduction for this class of operands; null if there is none.
   const Section* defining(std::string_view op, Operands operands = Operands::any) const;
   /// The transitive closure of the names under `needs`, without duplicates, in the table's order.
-  /// Sections of the other side, and sections that only those need, are left out.
+  /// If `side` is host or device, leaves out the sections of the other side and their needs.
   std::vector<std::string> close_over_needs(std::span<const std::string> names,
                                             Side side = Side::both) const;
 

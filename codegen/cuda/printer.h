@@ -9,8 +9,8 @@
 
 namespace heddle::codegen {
 
-/// Prints one plan as CUDA C++. Each of elements.cpp, rows.cpp, columns.cpp, scan.cpp and sort.cpp
-/// holds one kind of mapping.
+/// Prints one plan as CUDA C++. elements.cpp prints the mappings elements and tiles; rows.cpp,
+/// columns.cpp, scan.cpp, items.cpp and sort.cpp each print the kind of kernel in their name.
 class CudaPrinter {
  public:
   explicit CudaPrinter(const passes::KernelPlan& plan);
@@ -22,8 +22,9 @@ class CudaPrinter {
   void signature();
 
   void elements();
-  /// Whether the fast quotients and roots of a thread's elements are numerous enough to justify one
-  /// branch for all of them, before anything is stored.
+  /// Whether a thread computes its elements with fast quotients and roots first, and again with
+  /// exact ones if an operand was out of their range. True for at least three quotients and roots,
+  /// if all stores are of whole vectors, which follow afterwards.
   bool has_quick_way(const std::vector<int>& wanted, const Stores& stores,
                      const passes::Loop& loop) const;
   const passes::Loop& held_loop() const;
@@ -37,8 +38,8 @@ class CudaPrinter {
   void rows();
   void row_values(int stage);
   void row_stage(int stage);
-  /// Issues the loads that the plan holds in registers, all before the first is used. `open` opens
-  /// the loop over h.
+  /// Prints the loads that the plan holds in registers, all before the first use of any. `open`
+  /// prints the head of the loop over them, whose variable is h.
   void hold_loads(const std::string& valid, const std::function<void()>& open);
   void open_held();
   void row_body(int stage);
@@ -46,10 +47,11 @@ class CudaPrinter {
 
   void scan_rows();
   void scan_columns();
-  /// Declares the block's number, or with look-back its ticket, "tile" and the number of "tiles".
+  /// Declares `block`, the index of the thread block. With look-back, declares `tiles`, the number
+  /// of tiles in a row, and computes `tile` and `block` from a ticket.
   void scan_block(const std::string& rows_a_tile);
-  /// Prints both passes over a thread's elements: from elements to states, and from scanned states
-  /// to stored results.
+  /// Prints both passes over a thread's elements. The first computes states from elements; the
+  /// second stores results from scanned states.
   void scan_passes(const passes::Loop& along, const std::string& valid, const std::string& inside,
                    const std::function<void()>& open, const std::function<void()>& combine);
   void scan_states(const passes::Loop& along, const std::string& valid, const std::string& inside,
@@ -72,15 +74,15 @@ class CudaPrinter {
   void column_body(int stage);
   void column_results();
   void open_held_column();
-  /// Declares, inside the loop over vector lanes, the column's values that the instructions in
-  /// scope need.
+  /// Declares the values of the column that the instructions `roots` need, inside the loop over
+  /// vector lanes.
   void name_column_values(const std::vector<int>& roots);
 
-  /// Declares the range of the inner loops for this block: begin and end, in multiples of `unit`.
+  /// Declares `begin` and `end`: this block's part of the inner loops, in multiples of `unit`.
   void split_range(int unit);
   void open_exchanges();
-  /// Combines `states`, an array, over the cluster. The first call waits until all exchanges are
-  /// open.
+  /// Combines the array named `states` over the blocks of the cluster. The first call also waits
+  /// until all blocks have opened their exchanges.
   void reduce_cluster(std::size_t reduction, const std::string& states);
   bool has_tail(const passes::Loop& loop) const;
   /// Whether one access covers the elements of all vector lanes.
@@ -104,16 +106,16 @@ class CudaPrinter {
   void lane_stores(const Stores& stores, const passes::Loop& loop, const std::string& guard);
   void combine_in_memory(const passes::Store& store, const std::string& guard);
   void vector_stores(const Stores& stores, const passes::Loop& loop, const std::string& valid);
-  /// Prints the code with fast quotients and, for the case that `rare` is set, again with exact
-  /// ones.
+  /// Prints the code twice: with fast quotients, then with exact ones, which run if the variable
+  /// `rare` of the kernel is true.
   void print_with_exact_fallback(const std::function<void()>& print);
   void print_fast_pass(int stage, const char* name, const std::function<void()>& walk);
   /// Whether the reduction is a folded sum (KernelPlan::folding), or the stage contains one.
   bool folds(const passes::Reduction& reduction) const;
   bool folds(int stage) const;
   void fold_states(int stage);
-  /// Opens the loop over r, from `first` in steps of `stride`. close_row_loop also closes the loop
-  /// over h of held elements, which begins with fold_held.
+  /// Opens the loop over r, from `first` in steps of `stride`. close_row_loop closes this loop, or
+  /// the loop over held elements, whose first statement is printed by fold_held.
   void open_row_loop(int stage, const std::string& first, int stride);
   void close_row_loop(int stage);
   void fold_held(int stage);
@@ -126,9 +128,9 @@ class CudaPrinter {
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
-  std::vector<std::string> lane_of_;  ///< loads that are part of a vector: text that reads the
-                                      ///< lane; else empty
-  std::vector<std::vector<std::string>> tables_;  ///< items: names, by routine
+  std::vector<std::string> lane_of_;  ///< for each instruction: if it is a lane of a vector load,
+                                      ///< the text that reads this lane; else empty
+  std::vector<std::vector<std::string>> tables_;  ///< items: for each routine, its tables' names
 };
 
 }  // namespace heddle::codegen

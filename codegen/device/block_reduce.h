@@ -1,7 +1,7 @@
 //! section block_reduce needs shared warp
-// Reductions over the threads of a block. R is a struct of ir/scalar/reduce.h. The order of
-// combinations is fixed, so results are bitwise equal from run to run, and all threads of a group
-// get the same bits.
+// Reductions over the threads of a block. R is a struct of ir/scalar/reduce.h. Elements are
+// combined in a fixed order, so every run gives the same bits. All threads of a group get the same
+// bits too.
 
 // The linear index of this thread in its block. 32 consecutive threads are a warp.
 __device__ __forceinline__ int linear_thread() {
@@ -28,9 +28,10 @@ __device__ __forceinline__ typename R::State reduce_within_warp(typename R::Stat
 
 // Reduces over groups of `Threads` consecutive threads, a power of two up to 32 or a multiple of 32
 // up to 1024. The block size is a multiple of Threads and of 32. Every thread of the block must
-// call it, and gets its group's result. Beyond 32 threads it uses reduce_shared_bytes(block's
-// threads, sizeof(State)) bytes of shared memory from `shared_offset`. It begins with a barrier, so
-// calls may follow one another directly; any other use of those bytes must come after a barrier.
+// call it, and gets its group's result. If Threads > 32, it uses shared memory from `shared_offset`
+// on: reduce_shared_bytes(threads of the block, sizeof(State)) bytes. It begins with a barrier, so
+// calls may follow one another directly. Any other use of these bytes afterwards needs a barrier
+// first.
 template <class R, int Threads>
 __device__ __forceinline__ typename R::State reduce_groups(typename R::State s,
                                                            int shared_offset = 0) {
@@ -57,7 +58,8 @@ constexpr int reduce_shared_bytes(int threads_of_block, int state_bytes) {
 }
 
 //! section parcel
-// W states moved together as whole words, in as few accesses as possible.
+// W states that are moved together, in as few accesses to memory as possible. The size is a
+// multiple of 4 bytes.
 template <class State, int W>
 struct alignas(sizeof(State) * W % 16 == 0 ? 16
                : alignof(State) > 4        ? alignof(State)
@@ -66,9 +68,11 @@ struct alignas(sizeof(State) * W % 16 == 0 ? 16
 };
 
 //! section column_reduce needs block_reduce parcel
-// Reduces over y, for every x and k, in a block of (X, Threads / X) threads; X is a power of two up
-// to 32. All threads get their column's results. Uses Threads / 32 * X parcels of min(W, 4) states
-// of shared memory from `shared_offset`, under the rules of reduce_groups.
+// Reduces s[k] for each k < W over the threads of a column, which have the same threadIdx.x, in a
+// block of (X, Threads / X) threads. X is a power of two up to 32. All threads get their column's
+// results. Uses shared memory from `shared_offset` on, under the rules of reduce_groups: Threads /
+// 32
+// * X parcels of min(W, 4) states.
 template <class R, int X, int Threads, int W>
 __device__ __forceinline__ void reduce_columns(typename R::State (&s)[W], int shared_offset = 0) {
   using State = typename R::State;

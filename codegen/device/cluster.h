@@ -1,8 +1,9 @@
 //! section cluster needs shared
-// Clusters of blocks that run together and write to each other's shared memory; from sm_90 on. An
-// exchange is an 8-byte counter in every block's shared memory, for one use. Blocks push data into
-// each other's memory, and each block waits until all its bytes have arrived. So no block waits for
-// its own stores, as it would at a barrier of the cluster. No block may end before that.
+// Clusters of blocks that run together and write to each other's shared memory; from sm_90 on.
+// Every block has an exchange, an 8-byte counter (mbarrier) in its shared memory, which is used
+// once. Blocks store data into each other's shared memory. A block waits until all bytes that it
+// expects have arrived. At a barrier of the cluster it would also wait for its own stores. A block
+// must not end before its data have arrived, since its shared memory is still written until then.
 
 // The index of this block in its cluster.
 __device__ __forceinline__ int cluster_rank() {
@@ -15,7 +16,8 @@ __device__ __forceinline__ unsigned int shared_address(const void* p) {
   return static_cast<unsigned int>(__cvta_generic_to_shared(p));
 }
 
-// One thread opens an exchange: all blocks together push `bytes` bytes to this block.
+// Opens an exchange; called by one thread. This block then expects `bytes` bytes in all, from all
+// blocks, itself included.
 __device__ __forceinline__ void open_exchange(SharedArray<unsigned long long> exchange, int bytes) {
   const unsigned int address = shared_address(exchange.data);
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address) : "memory");
@@ -24,8 +26,8 @@ __device__ __forceinline__ void open_exchange(SharedArray<unsigned long long> ex
                : "memory");
 }
 
-// Every thread calls each of these two once; work in between must not use exchanges. The first
-// signals that this block's exchanges are open, the second waits until those of all blocks are.
+// announce_exchanges says that this block has opened its exchanges; await_exchanges waits until all
+// blocks have said so. Every thread calls each of them once, and uses no exchange in between.
 __device__ __forceinline__ void announce_exchanges() {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }

@@ -1,7 +1,8 @@
 #pragma once
 //! section fft_butterfly needs core
-// Discrete Fourier transforms of R numbers, in place, given as arrays of their parts. V is a real
-// type, or on the host a vector of one. Forward: y_k = sum of x_j exp(-2 pi i j k / R).
+// Discrete Fourier transforms of R complex numbers, in place. Real and imaginary parts are separate
+// arrays. V is a real type, or, on the host, a vector of several transforms' numbers. The forward
+// transform is y_k = sum of x_j exp(-2 pi i j k / R).
 template <class T, bool Inverse, class V>
 HD_SCALAR void fft_turn_quarter(V& re, V& im) {  // times -i, or i
   const V old = re;
@@ -36,7 +37,7 @@ HD_SCALAR void fft_four(V (&re)[4], V (&im)[4]) {
   im[2] = old_im;
 }
 
-// Multiplies by c - i s; inverse: by c + i s.
+// Multiplies by c - i s; the inverse multiplies by c + i s.
 template <class T, bool Inverse, class V>
 HD_SCALAR void fft_turn(V& re, V& im, T c, T s) {
   const T sine = Inverse ? -s : s;
@@ -75,7 +76,8 @@ HD_SCALAR void fft_eight(V (&re)[8], V (&im)[8]) {
   }
 }
 
-// Four transforms of 4, roots of unity of order 16, and four transforms of 4 again.
+// A transform of 16: four transforms of 4, multiplication by powers of exp(-2 pi i / 16), and again
+// four transforms of 4.
 template <class T, bool Inverse, class V>
 HD_SCALAR void fft_sixteen(V (&re)[16], V (&im)[16]) {
   const T c = static_cast<T>(0.9238795325112867), s = static_cast<T>(0.3826834323650898);
@@ -163,7 +165,8 @@ HD_SCALAR double fft_sine(int j) {
   }
 }
 
-// An odd prime R: x_j and x_(R - j) are combined first, so that all factors are real.
+// A transform of an odd prime R. The sums and differences of x_j and x_(R - j) are computed first;
+// then all factors are real.
 template <class T, int R, bool Inverse, class V>
 HD_SCALAR void fft_odd(V (&re)[R], V (&im)[R]) {
   constexpr int half = R / 2;
@@ -224,6 +227,10 @@ HD_SCALAR void fft_butterfly(V (&re)[R], V (&im)[R]) {
 // result. `roots` holds, for each stage but the last, the powers k = 1 .. R - 1 of the roots that
 // its transforms p are multiplied by, for every p, as pairs of parts: neighbouring threads read
 // neighbouring pairs.
+// Transforms of one item by `Threads` threads of a block. `lane` is the thread's index among them.
+// Every thread of the block calls these functions. The item is in shared memory, and the result
+// replaces it. `roots` holds exp(-2 pi i k / N), or its conjugate for the inverse, as pairs of real
+// and imaginary part.
 template <class T>
 using FftNumbers = SharedArray<heddle_scalar::complex<T>>;
 
@@ -241,8 +248,9 @@ __device__ __forceinline__ heddle_scalar::complex<T> fft_root(const T* roots, lo
   return {roots[2 * k], roots[2 * k + 1]};
 }
 
-// One stage of Stockham's algorithm: transforms of R elements whose distance is N / R, after
-// transforms of `Span` elements in all. A thread holds its elements while others store.
+// One stage of Stockham's algorithm: N / R transforms of R elements, which are N / R apart. `Span`
+// is the product of the R of all earlier stages. Every thread loads its elements into registers
+// before any thread stores.
 template <class T, int N, int Threads, bool Inverse, int Span, int R>
 __device__ __forceinline__ void fft_stage(FftNumbers<T> x, int lane, const T* roots) {
   constexpr int count = N / R, each = (count + Threads - 1) / Threads;
@@ -295,9 +303,8 @@ __device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T>, int lan
     fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, lane, roots);
 }
 
-// The same, then element k is multiplied by the root of unity of order `Root`, to the power item *
-// k. With Low = 2^Bits, `low` holds the roots with exponents below Low, `high` those with multiples
-// of Low.
+// As fft_item, then multiplies element k by w^(item * k), where w is a root of unity, given by two
+// tables: `low` holds w^j for j < 2^Bits, and `high` holds w^(j * 2^Bits).
 template <class T, int N, int Threads, bool Inverse, int Bits, int... Radices>
 __device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y, int lane,
                                                 const T* roots, const T* low, const T* high,
@@ -315,8 +322,8 @@ __device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y
   block_barrier();
 }
 
-// The transform of 2 N real numbers, which lie in x as N complex numbers of even and odd ones:
-// N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
+// The transform of 2 N real numbers. Number j of x is initially numbers 2 j and 2 j + 1 of these.
+// The result is N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
 template <class T, int N, int Threads, int... Radices>
 __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int lane, const T* roots,
                                           const T* doubled) {
@@ -334,7 +341,7 @@ __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int l
   block_barrier();
 }
 
-// The inverse, times 2 N. Imaginary parts of the first and last element are ignored.
+// The inverse of rfft_item, multiplied by 2 N. The imaginary parts of elements 0 and N are ignored.
 template <class T, int N, int Threads, int... Radices>
 __device__ __forceinline__ void irfft_item(FftNumbers<T> x, SharedArray<T>, int lane,
                                            const T* roots, const T* doubled) {
@@ -354,8 +361,8 @@ __device__ __forceinline__ void irfft_item(FftNumbers<T> x, SharedArray<T>, int 
 
 // A transform of any length `Length` by transforms of M >= 2 * Length - 1 elements (Bluestein, A
 // linear filtering approach to the computation of discrete Fourier transform, 1970). `chirp` holds
-// exp(-pi i k^2 / Length), inverse its conjugate; `filter` the transform of its conjugates, wrapped
-// around and divided by M.
+// c_k = exp(-pi i k^2 / Length), or its conjugate for the inverse. `filter` holds the transform of
+// M elements that are conj(c_k) at k and at M - k, and 0 elsewhere, divided by M.
 template <class T, int Length, int M, int Threads, int... Radices>
 __device__ __forceinline__ void chirp_item(FftNumbers<T> x, FftNumbers<T>, int lane, const T* roots,
                                            const T* inverse_roots, const T* chirp,
@@ -378,9 +385,9 @@ __device__ __forceinline__ void chirp_item(FftNumbers<T> x, FftNumbers<T>, int l
 
 //! section fft_items_host needs fft_butterfly complex
 //! host
-// The same for one thread of the host, with `Lanes` numbers in a vector. `roots` holds, for each
-// stage but the last, the roots of k = 1 .. R - 1 in turn: their real parts, then their imaginary
-// parts, each for every p if Span >= Lanes, else for every transform of the stage.
+// The same functions for one thread of the host, with `Lanes` numbers in a vector. `roots` holds a
+// table for each stage but the last: real parts, then imaginary parts. Each is an array over k = 1
+// .. R - 1 and, if Span >= Lanes, over p = b / Span, else over all transforms b of the stage.
 template <class T, int W>
 struct FftVector {
   typedef T Type __attribute__((vector_size(W * sizeof(T))));
@@ -397,7 +404,7 @@ inline V fft_vector(const T* from) {
   return v;
 }
 
-// Transforms of neighbouring elements q, for which roots are equal.
+// W transforms with neighbouring q = b % Span and the same p. They share their roots.
 template <class T, int W, bool Inverse, int Distance, int Span, int R>
 inline void fft_run(const T* from_re, const T* from_im, T* to_re, T* to_im, const T* root_re,
                     const T* root_im, int step) {
@@ -420,7 +427,7 @@ inline void fft_run(const T* from_re, const T* from_im, T* to_re, T* to_im, cons
   }
 }
 
-// Transforms of neighbouring elements b, each with its own roots and destination.
+// W transforms with neighbouring b. Each has its own roots and its own destination.
 template <class T, int W, bool Inverse, int Count, int Span, int R, bool Last>
 inline void fft_spread(const T* from_re, const T* from_im, T* to_re, T* to_im, const T* root_re,
                        const T* root_im, int b) {

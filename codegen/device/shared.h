@@ -1,6 +1,6 @@
 //! section shared needs vector
-// The block's shared memory, all of it dynamic, addressed by byte offset. Offsets are multiples of
-// the element's alignment, or of the vector's for vector accesses.
+// The block's shared memory. Its size is set at launch, and arrays in it are found by byte offsets.
+// An offset is a multiple of the element's alignment; for vector accesses, of the vector's.
 extern __shared__ __align__(16) unsigned char heddle_shared_memory[];
 
 template <class T>
@@ -33,7 +33,7 @@ __device__ __forceinline__ void shared_store_vector(SharedArray<T> s, int i, Vec
   *reinterpret_cast<Vector<T, W>*>(s.data + i) = value;
 }
 
-// Atomic updates, for elements that other threads of the block update in the same way.
+// Atomic updates. Several threads of the block may update one element at the same time.
 __device__ __forceinline__ void shared_atomic_add(SharedArray<int> s, int i, int value) {
   atomicAdd(s.data + i, value);
 }
@@ -42,6 +42,6 @@ __device__ __forceinline__ void shared_atomic_or(SharedArray<unsigned int> s, in
   atomicOr(s.data + i, value);
 }
 
-// Every thread of the block must call it; memory accesses before it are visible to all threads
-// after it.
+// Every thread of the block must call it. What threads wrote before it, all threads of the block
+// can read after it.
 __device__ __forceinline__ void block_barrier() { __syncthreads(); }

@@ -8,8 +8,8 @@ inline constexpr bool carries_indices = true;
 template <>
 inline constexpr bool carries_indices<KeysOnly> = false;
 
-// Keys and indices of a tile in shared memory. One slot in 33 is unused, to avoid bank conflicts
-// when each lane reads its own consecutive elements.
+// Keys and indices of a tile in shared memory. One slot in 33 is unused: without this, threads that
+// each read consecutive elements would have bank conflicts.
 template <class T, class I, int Tile>
 struct SortTile {
   static constexpr int slots = Tile + Tile / 32;
@@ -66,8 +66,8 @@ struct SortItems {
     }
   }
 
-  // Computes elements [first, first + Items) of the merge of tile[a, a_end) and tile[b, b_end), as
-  // far as they exist. For equal keys, elements of a come first.
+  // Merges tile[a, a_end) and tile[b, b_end), and keeps elements [first, first + Items) of the
+  // result, as far as they exist. For equal keys, elements of the first range come first.
   template <class Tile>
   __device__ __forceinline__ void merge(const Tile& tile, int a, int a_end, int b, int b_end,
                                         int first) {
@@ -104,15 +104,15 @@ struct SortItems {
   }
 };
 
-// The output of a sort kernel: keys, and their indices if these are carried. After the last pass
-// only the indices, in the result's dtype.
+// The output of a sort kernel: keys, and their indices if these are carried. In the last pass of an
+// argsort (`last`) it is only the indices, as int64, in `result`.
 template <class T, class I>
 struct SortResults {
   T* keys;
   I* places;
   long long* result;
   bool last;
-  // The output for the elements from `first` on.
+  // The same output, with its pointers advanced by `first` elements.
   __device__ __forceinline__ SortResults at(long long first) const {
     SortResults there = *this;
     there.keys += first;
@@ -135,8 +135,8 @@ struct SortResults {
   }
 };
 
-// Sorts runs of 1 << width_bits elements, between Items and the tile size. The runs are parts of
-// rows of `length`; rows shorter than the tile are sorted as a whole.
+// Sorts runs of 1 << width_bits elements. A run has at least Items elements, and at most a tile. A
+// row of `length` elements is divided into runs; a row that is shorter than a tile is one run.
 template <int Threads, int Items, class T, class I>
 __device__ __forceinline__ void sort_tiles(long long rows, long long length, long long width_bits,
                                            const T* from, const SortResults<T, I>& to) {
@@ -182,8 +182,8 @@ __device__ __forceinline__ void sort_tiles(long long rows, long long length, lon
   }
 }
 
-// The number of elements from a among the first `count` elements of the merge of a[0, a_size) and
-// b[0, b_size). All lanes of a warp call it; each round divides the number of candidates by 32.
+// When a[0, a_size) and b[0, b_size) are merged: how many of the first `count` elements are from a.
+// All lanes of a warp call it. Each round of the search divides the range by 32.
 template <class T>
 __device__ __forceinline__ long long merge_split(const T* a, long long a_size, const T* b,
                                                  long long b_size, long long count) {
@@ -205,8 +205,8 @@ __device__ __forceinline__ long long merge_split(const T* a, long long a_size, c
   return low;
 }
 
-// Merges pairs of neighbouring runs of `run` elements, a multiple of the tile size, in each row. A
-// block computes one tile of the result.
+// Merges pairs of neighbouring runs in each row. A run has `run` elements, a multiple of the tile
+// size. Each block computes one tile of the result.
 template <int Threads, int Items, class T, class I>
 __device__ __forceinline__ void merge_tiles(long long length, long long run, const T* from,
                                             const I* from_places, const SortResults<T, I>& to) {

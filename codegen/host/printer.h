@@ -10,14 +10,13 @@
 
 namespace heddle::codegen {
 
-/// For every array on a kernel's stack. GCC's vectorizer may raise the alignment of an array
-/// without adjusting the function's prologue (seen with GCC 12 and AVX-512); the code then crashes
-/// unless the stack happens to be aligned.
+/// Alignment of every array on a kernel's stack. Without it, GCC 12 with AVX-512 may assume more
+/// alignment for an array than the function's prologue gives the stack, and the kernel crashes.
 inline constexpr const char* aligned = "alignas(64) ";
 
-/// Prints one plan for the host. rows.cpp and columns.cpp hold the mappings of reductions, scan.cpp
-/// those of scans, strips.cpp the conversion of halves in all of them, and signature.cpp the
-/// parameters of a kernel.
+/// Prints one plan as C++ for the host. rows.cpp and columns.cpp print reductions, scan.cpp scans,
+/// items.cpp calls on items, signature.cpp the parameters of a kernel, and printer.cpp the rest.
+/// strips.cpp prints the conversions of float16 for all of them.
 class HostPrinter {
  public:
   explicit HostPrinter(const passes::KernelPlan& plan);
@@ -90,10 +89,10 @@ class HostPrinter {
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
-  /// The float variables of loads and stores inside a strip's loop.
+  /// Inside a strip's loop: the float variables that hold the float16 elements of a load or store.
   std::unordered_map<int, std::string> widened_;
   std::unordered_map<const passes::Store*, std::string> narrowed_;
-  std::vector<std::vector<std::string>> tables_;  ///< items: names, by routine
+  std::vector<std::vector<std::string>> tables_;  ///< items: for each routine, its tables' names
 };
 
 }  // namespace heddle::codegen

@@ -6,8 +6,8 @@
 
 namespace heddle::codegen {
 
-/// A report as one HTML page: the files of codegen/page/ around the report's JSON. It loads no
-/// other resource, and its policy forbids that.
+/// A report as one HTML page: the files of codegen/page/ around the report's JSON. The page loads
+/// nothing else; its Content-Security-Policy forbids it.
 std::string to_html(const passes::Report& report);
 
 }  // namespace heddle::codegen

@@ -12,9 +12,9 @@ namespace heddle::frontend {
 /// Internal access to an Array's cell.
 struct Access {
   static Array make(NodeRef node);
-  /// The node of the array's value, usable by this thread: inside a trace, captured arrays become
-  /// hidden inputs. ValueError if the array holds no value, TraceError for a value of another
-  /// trace.
+  /// The node of the array's value, for use in this thread. Inside a trace, an array from outside
+  /// becomes a hidden input. ValueError if the array holds no value; TraceError if its value
+  /// belongs to another trace.
   static NodeRef node(const Array& array, const SourceLocation& where);
   /// The stored node; null if the array holds no value.
   static const NodeRef& raw(const Array& array);
@@ -26,8 +26,8 @@ struct Access {
   static void check_assignable(const Array& array);
   /// Sets the variable's value, as assignment does, without evaluating. TraceError as above.
   static void assign(Array& array, NodeRef node);
-  /// Moves the value out of the array and returns a cell with it. This is the array's own cell,
-  /// unless a trace shares it. Inside a trace, a captured array is only read and keeps its value.
+  /// Moves the value out of the array, and returns the cell that holds it: the array's own cell, or
+  /// a new one if a trace shares that. A captured array inside a trace keeps its value.
   static Cell* move_cell(Array& from);
 };
 

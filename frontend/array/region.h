@@ -15,11 +15,11 @@ struct AxisIndex {
   NodeRef index;
 };
 
-/// Subscripts in normalised form: a slice of every axis, the shape after that, and the axes of this
-/// shape that are then indexed by arrays.
+/// Subscripts in normalised form. They are applied in three steps: slice every axis, reshape to
+/// `result`, then index the axes `indexed` of it by arrays.
 struct Region {
   ir::Attributes slice;            ///< starts, steps, shape: one for each axis of the array
-  ir::Shape result;                ///< without the axes of integer subscripts, with new axes
+  ir::Shape result;                ///< axes with an integer subscript removed, new axes inserted
   bool whole = true;               ///< the slice is the whole array
   std::vector<AxisIndex> indexed;  ///< axes of `result`, in order
   bool together = true;            ///< index arrays are adjacent
@@ -32,11 +32,12 @@ void check_index(const NodeRef& node, std::size_t axis, std::int64_t index, cons
 Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
                  const SourceLocation& site);
 
-/// The region's slice of the node, in the shape of `result`.
+/// The node's elements in the region's slice, reshaped to `result`.
 NodeRef sliced(const NodeRef& node, const Region& region, const Site& site);
 
-/// The indices of the true or nonzero elements of a mask, in C order: one i64[count] for each axis,
-/// at least one. Evaluates and waits. TraceError, naming `op`, inside a trace.
+/// The indices of the true or nonzero elements of a mask, in C order. One i64[count] for each axis;
+/// a 0-d mask counts as having one axis. Evaluates and waits. Inside a trace, throws a TraceError
+/// that names `op`.
 std::vector<NodeRef> nonzero_indices(std::string_view op, const NodeRef& mask,
                                      const SourceLocation& site);
 

@@ -9,14 +9,14 @@
 
 namespace heddle::frontend {
 
-/// An array with one axis moved to the end, and operations along it.
+/// An array whose axis `axis` is moved to the end, and operations along that axis.
 class LastAxis {
  public:
   LastAxis(std::string_view name, const Operand& a, std::int64_t axis);
 
   const SourceLocation& where() const { return where_; }
   DType dtype() const { return node_->dtype; }
-  /// ShapeError, naming the function, if it is symbolic.
+  /// The length of the axis. Throws ShapeError for a symbol, with `name` as the function's name.
   std::int64_t length(std::string_view name) const;
 
   void to_complex();
@@ -28,7 +28,7 @@ class LastAxis {
   void call(const ir::CallOp& op, std::initializer_list<ir::NamedAttribute> attributes);
   void conjugate();
   void scale(double factor);
-  /// The array with the axis back where it was.
+  /// The array, with the axis moved back to its old position.
   Array finish();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace heddle::frontend {
 
-/// The exception's text for the failed item of a batch, with the user's line.
+/// Gives the text of the exception, with the caller's line, for the item of the batch that failed.
 using FailureMessage = std::shared_ptr<const std::function<std::string(std::int64_t item)>>;
 
 /// The exception type of a failure.

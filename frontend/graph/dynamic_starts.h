@@ -6,9 +6,9 @@
 
 namespace heddle::frontend {
 
-/// Returns the starts of a slice or slice_update that are program arguments, one bit for each of
-/// the first 32 axes. These are the starts that have changed before at this call site, as x(i) does
-/// in a loop over i. Later axes are never open.
+/// The starts of a slice or slice_update that become arguments of the program: bit k is set for
+/// axis k, for the first 32 axes. A start becomes an argument when it changes at its call site, as
+/// in a loop over i that reads x(i). The starts of further axes stay constants.
 std::uint32_t dynamic_starts(ir::Op op, const Site& site, const ir::Attributes& region);
 
 }  // namespace heddle::frontend

@@ -8,8 +8,8 @@
 
 namespace heddle::passes {
 
-/// A rewrite of the whole graph. Switching a pass off affects speed, and results only as far as the
-/// rules of exactness allow.
+/// A rewrite of the whole graph. Without an optional pass, programs may be slower, and results may
+/// differ as far as docs/guide/numerics.md allows.
 struct GraphPass {
   std::string_view name;
   Graph (*run)(const Graph& graph, const PlanOptions& options);

@@ -4,14 +4,14 @@
 
 namespace heddle::passes {
 
-/// Bytes of global memory that a step moves. For a kernel, counts every element that its accesses
-/// touch once, including partial results. For a call, this is Step::moved.
+/// Bytes of global memory that a step moves. A kernel's are the elements that it reads or writes,
+/// each counted once, including partial results. A call's are Step::moved.
 Dim bytes_moved(const PlannedProgram& planned, const Step& step);
 
-/// Bytes that a whole program moves, without fills.
+/// Bytes that all kernels and calls of a program move. Fills are not counted.
 struct Traffic {
   Dim moved;
-  Dim fewest;  ///< if every used input were read once and every output written once
+  Dim fewest;  ///< bytes of all used inputs and all outputs: what any program has to move
 };
 Traffic traffic(const PlannedProgram& planned);
 

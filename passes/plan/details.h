@@ -9,15 +9,16 @@ namespace heddle::passes {
 /// divisor, KernelPlan::pass_unroll and host_passes.
 void decide_details(KernelPlan& plan, const ir::Target& target);
 
-/// The passes over elements, stage by stage, for a CPU.
+/// The passes of a CPU thread over elements, ordered by stage.
 std::vector<HostPass> host_passes(const KernelPlan& plan);
 
 /// Whether a CPU computes argmin or argmax by comparing integer keys (ir/scalar/reduce.h).
 bool finds_index_by_key(const Reduction& reduction);
 
-/// For each pass of a GPU thread over elements, the instructions whose values it needs. Rows and
-/// columns: one pass for each stage. Scans: one pass for the scanned elements, one for the stored
-/// ones. Plans without inner loops: two equal entries, for any two iterations along `held_loop`.
+/// For each pass of a GPU thread over elements, the instructions whose values the pass needs. Rows
+/// and columns have one pass per stage. Scans have two: one for the scanned elements, one for the
+/// stored ones. A plan without inner loops gets two equal entries, which stand for two iterations
+/// of `held_loop`.
 std::vector<std::vector<int>> pass_roots(const KernelPlan& plan);
 
 }  // namespace heddle::passes

@@ -11,7 +11,7 @@
 
 namespace heddle::passes {
 
-/// A family's answer to a node that may join a group.
+/// Whether a family accepts a node in a group; if not, why.
 struct Verdict {
   bool accepted = true;
   std::string reason;  ///< "1025 operations, at most 1024"
@@ -23,8 +23,8 @@ class Family {
  public:
   virtual ~Family() = default;
   virtual std::string_view name() const = 0;
-  /// Whether the candidate may join. `group` contains the nodes that joined before. Also called for
-  /// the root.
+  /// Whether the candidate may join the group, whose members have joined before. The first
+  /// candidate of a group is its root.
   virtual Verdict extend(const Graph& graph, const Group& group, const Candidate& candidate,
                          const ir::Target& target) const = 0;
   /// Chooses vector width, threads and splits. Returns false if another family runs the group

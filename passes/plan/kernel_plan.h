@@ -30,10 +30,11 @@ struct KernelOperand {
   /// Flags of a look-back scan: which states are available, and the ticket counter.
   bool flags = false;
   std::int16_t same_as = -1;  ///< the first operand with the same memory and dtype, or -1
-  /// An array in the memory of an item (Items): its offset in bytes. Addresses count from there. -1
-  /// for an array of the program.
+  /// For an array in the memory of an item (Items): its offset there in bytes, from which addresses
+  /// count. -1 for an array of the program.
   std::int64_t item_offset = -1;
-  /// Of such an array on a GPU: bytes that follow every 128 bytes, against bank conflicts.
+  /// For an array in the memory of an item, on a GPU: bytes of padding after every 128 bytes, which
+  /// avoid bank conflicts.
   int item_padding = 0;
   bool in_item() const { return item_offset >= 0; }
 };
@@ -45,7 +46,7 @@ void share_memory(std::vector<KernelOperand>& operands, const std::vector<std::s
 /// depends on.
 struct Instruction {
   enum class Kind : std::uint8_t {
-    load,      ///< operands[operand][address]; if guarded and arguments[0] is false, 0
+    load,      ///< operands[operand][address]; 0 if it is guarded and arguments[0] is false
     constant,  ///< bits
     scalar,    ///< scalar input of the program
     index,     ///< the value of `address`
@@ -61,7 +62,8 @@ struct Instruction {
   Kind kind = Kind::constant;
   DType dtype = DType::f32;
   ir::Op op{};
-  std::vector<int> arguments;  ///< all values needed: the guard, then values in the address
+  std::vector<int> arguments;  ///< instructions that it needs; load: the guard, then those in the
+                               ///< address
   bool guarded = false;        ///< load: only if arguments[0] is true
   int operand = -1;
   Index address;
@@ -100,7 +102,7 @@ struct Reduction {
   ValueId source{};
 };
 
-/// The instructions whose values it combines; empty if the states come from `partials`.
+/// The instructions whose values the reduction combines; empty if its states come from `partials`.
 std::vector<int> needs_of(const Reduction& reduction);
 
 struct Store {
@@ -124,12 +126,13 @@ std::vector<int> needs_of(const Store& store);
 struct HostPass {
   int stage = 0;
   std::vector<int> reductions, stores;
-  /// Rows: number of independent states of each reduction, which are combined as a vector; 0:
-  /// determined at run time; 1 if the rows are combined in column order.
+  /// Rows: the independent states of each reduction. Neighbouring elements go to different states,
+  /// so that the compiler can use vectors. 0: the number follows from the row's length at run time.
+  /// 1 for reductions in CombineOrder::columns.
   int states = 1;
-  int state_bytes = 0;     ///< of a state that combines in row order; 0: there is none
-  bool in_blocks = false;  ///< the row may consist of several blocks of that order
-  int rows_at_once = 1;    ///< columns: rows between a load and a store of the states
+  int state_bytes = 0;     ///< size of a state in CombineOrder::rows; 0: the pass has no such state
+  bool in_blocks = false;  ///< the row may be longer than one block of CombineOrder::rows
+  int rows_at_once = 1;    ///< columns: rows that are combined between a load and a store of states
   /// Loads and stores of float16 that are converted in strips.
   std::vector<int> strip_loads, strip_stores;
 };
@@ -144,8 +147,8 @@ struct Folding {
 enum class Mapping : std::uint8_t {
   elements,  ///< a thread takes `vector` neighbours along the last loop, `unroll` times; or `held`
              ///< times along `held_loop`, sharing loads
-  tiles,     ///< square tiles of the loads `tiled` are staged in shared memory, or on the host in a
-             ///< local array
+  tiles,     ///< the loads `tiled` are read in square tiles, which are kept in shared memory, or on
+             ///< the host in a local array
   rows,      ///< `threads_per_row` threads run the inner loops of one outer iteration
   columns,   ///< neighbouring threads take neighbouring outer iterations; threads in a column of
              ///< the block share the inner loops
@@ -154,7 +157,7 @@ enum class Mapping : std::uint8_t {
   items          ///< `threads_per_row` threads run the phases of one item (Items)
 };
 
-/// Constants that a routine reads: real numbers, or the parts of complex numbers in turn.
+/// Constants that a routine reads. A complex number is two entries: real part, imaginary part.
 struct ItemTable {
   DType dtype = DType::f32;
   std::shared_ptr<const std::vector<double>> numbers;
@@ -162,11 +165,11 @@ struct ItemTable {
 
 /// A function of the device library that works on the memory of one item.
 struct ItemRoutine {
-  std::string section;      ///< of the library
+  std::string section;      ///< the section of the device library that defines it
   std::string function;     ///< with template arguments: "fft_item<float, 64, 8, false, 8, 8>"
   std::vector<int> arrays;  ///< operands in the item's memory, in the order of its parameters
   std::vector<ItemTable> tables;
-  /// The number of the item, modulo this, is its last parameter; 0: there is no such parameter.
+  /// If nonzero, the routine's last parameter is the item's number modulo this.
   std::int64_t item_modulus = 0;
 };
 
@@ -174,15 +177,16 @@ struct ItemRoutine {
 /// before the next begins.
 struct ItemPhase {
   std::optional<ItemRoutine> routine;
-  std::vector<Loop> batch;  ///< these loops give the item, in C order of its number
-  std::vector<Loop> loops;  ///< over the elements of an item; constant extents
+  std::vector<Loop> batch;  ///< loops over the items; the item's number counts them in C order
+  std::vector<Loop> loops;  ///< loops over the elements of an item; constant extents
   std::vector<int> stores;  ///< indices into KernelPlan::stores
-  /// Neighbouring items, rather than neighbouring elements of an item, are contiguous in memory.
+  /// Whether neighbouring items are contiguous in memory, rather than neighbouring elements of an
+  /// item.
   bool across = false;
 };
 
-/// The items mapping: calls on the items of a batch, each in fast memory, with the elementwise work
-/// before and after them.
+/// The items mapping: calls on each item of a batch, together with the elementwise work before and
+/// after them. An item stays in fast memory (shared memory, or the stack of a CPU thread).
 struct Items {
   Dim count;
   int per_block = 1;       ///< items that a block, or a step of a CPU thread, holds at once
@@ -203,7 +207,7 @@ struct SortKernel {
   bool indices = false;  ///< also moves the index of each element
   int index_bits = 64;   ///< of these indices
   int items = 8;         ///< elements for each thread
-  int rounds = 1;        ///< a block counts this many times `items`, in rounds
+  int rounds = 1;        ///< count: times that each thread of a block takes `items` elements
   int word_bits = 32;    ///< of the digit counts
 };
 
@@ -225,25 +229,26 @@ struct KernelPlan {
   int unroll = 1;           ///< elements mapping: accesses by each thread
   int pass_unroll = 1;      ///< GPU rows and columns without held loads: steps loaded at once
   int threads = 256;        ///< in a block
-  int least_blocks = 1;     ///< blocks that must fit the registers of a multiprocessor
+  int least_blocks = 1;     ///< blocks that must fit a multiprocessor's registers at the same time
   int threads_per_row = 1;  ///< rows mapping; columns mapping: threads on neighbouring columns
-  int split = 1;            ///< parts of the inner loops, one for each block; their results are
+  int split = 1;            ///< parts of the inner loops, each run by one block, which stores its
                             ///< states
-  /// If nonzero, the host computes the number of parts at run time, at most `split`: the least
-  /// elements of a part, a power of two.
+  /// The least number of elements in a part, a power of two. If nonzero, the host computes the
+  /// number of parts at run time, and `split` is its maximum.
   std::int64_t least_part = 0;
-  /// In the kernel that combines parts: the extent that was split.
+  /// For the kernel that combines the parts of another one: the extent that was split.
   std::optional<Dim> parts_of;
   /// Parts of the inner loops, one for each block of a cluster. The blocks exchange states through
   /// shared memory.
   int cluster = 1;
-  /// Rows, columns: vectors of every load that a thread holds; 0: each stage reads again. Scans:
-  /// vectors or inner iterations for each thread. Elements: iterations of `held_loop`; 0: none.
+  /// What a thread keeps in registers. Rows, columns: vectors of every held load; 0: each stage
+  /// reads memory again. Scans: vectors or inner iterations. Elements: iterations of `held_loop`;
+  /// 0: none.
   std::int64_t held = 0;
   int held_loop = -1;      ///< elements mapping: an outer loop
   Folding folding;         ///< rows and columns: folding of rounded sums
-  bool look_back = false;  ///< scans: a row is split into tiles, one for each block; a tile waits
-                           ///< for earlier tiles
+  bool look_back = false;  ///< scans: a row is split into tiles, one for each block, and each block
+                           ///< waits for the states of the tiles before its own
   int index_bits = 64;
   std::vector<int> tiled;  ///< tiles mapping: the loads that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which these loads are contiguous

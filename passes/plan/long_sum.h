@@ -7,8 +7,8 @@ namespace heddle::passes {
 /// Whether the reduction rounds: a sum of floating-point or complex numbers.
 bool is_rounded_sum(const Reduction& reduction);
 
-/// How to keep the error of a sum of n elements within |result - exact| <= (1 + 2 log2 n) eps
-/// sum|x|: without folding, with folding, or with compensated folding.
+/// The cheapest folding for which sums of n elements satisfy |result - exact| <= (1 + 2 log2 n) eps
+/// sum|x|: none, plain or compensated.
 Folding folding_of(const KernelPlan& plan);
 
 }  // namespace heddle::passes

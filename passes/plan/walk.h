@@ -8,7 +8,7 @@
 
 namespace heddle::passes {
 
-/// Memory access patterns of plans with inner loops.
+// Memory access patterns of plans with inner loops.
 
 inline std::int64_t known(Dim dim, std::int64_t otherwise) {
   return dim.is_constant() ? dim.constant() : otherwise;
@@ -17,15 +17,16 @@ inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b 
 
 /// Loads inside the inner loops. They cause nearly all of the traffic.
 std::vector<const Instruction*> element_loads(const KernelPlan& plan);
-/// Bytes of memory that a load reads, each counted once. A loop of unknown extent counts as long.
+/// Bytes of memory that a load reads, each counted once. An extent that is not known counts as
+/// 2^20.
 double bytes_read(const KernelPlan& plan, const Instruction& load);
 /// Whether neighbouring iterations of the loop access neighbouring elements.
 bool runs_along(const KernelPlan& plan, const Index& address, const Loop& loop);
-/// Whether more of the bytes read are contiguous along the last outer loop than along the last
-/// inner loop.
+/// Compares the bytes that are contiguous along the last outer loop with those that are contiguous
+/// along the last inner loop. True if the former are more.
 bool reads_columnwise(const KernelPlan& plan);
-/// The widest vector along `loop` that all accesses allow. `whole_vectors`: the extent must be a
-/// multiple of it.
+/// The widest vector along `loop` that all accesses allow, in elements. With `whole_vectors`, the
+/// loop's extent must be a multiple of it.
 int widest_access(const KernelPlan& plan, const Loop& loop, bool whole_vectors,
                   const ir::Target& target);
 

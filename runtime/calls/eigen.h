@@ -14,8 +14,8 @@ inline BufferRef memory_for_copy(const CallBuffers& frame, std::size_t bytes) {
   return frame.allocate(bytes, label);
 }
 
-/// Eigenvalues and eigenvectors of Hermitian matrices. Results: the values, the vectors, computed
-/// in the memory of the matrices, and the statuses.
+/// Eigenvalues and eigenvectors of Hermitian matrices. Results: eigenvalues, eigenvectors,
+/// statuses. The library overwrites the matrices with the eigenvectors.
 class PreparedEigh : public MatrixCall {
  public:
   PreparedEigh(const passes::CallStep& step, const ir::SymbolBindings& bindings)
@@ -33,7 +33,7 @@ class PreparedEigh : public MatrixCall {
   }
 };
 
-/// Only the values. Results: the values and the statuses.
+/// Eigenvalues of Hermitian matrices. Results: eigenvalues, statuses.
 class PreparedEigvalsh : public MatrixCall {
  public:
   PreparedEigvalsh(const passes::CallStep& step, const ir::SymbolBindings& bindings)
@@ -53,8 +53,8 @@ class PreparedEigvalsh : public MatrixCall {
   }
 };
 
-/// Eigenvalues, and with `vectors` eigenvectors, of any square matrices. Results: the values, the
-/// vectors if wanted, and the statuses.
+/// Eigenvalues of square matrices, and with `vectors` their eigenvectors. Results: eigenvalues,
+/// eigenvectors (only with `vectors`), statuses.
 template <bool vectors>
 class PreparedEig : public MatrixCall {
  public:
@@ -62,7 +62,7 @@ class PreparedEig : public MatrixCall {
       : MatrixCall(step, bindings, vectors ? 2 : 1) {}
 
  protected:
-  /// `rows` is null if no vectors are wanted.
+  /// `rows` gets the eigenvectors, each as a row; it is null without `vectors`.
   virtual void solve(void* matrices, void* values, void* rows, std::int32_t* statuses,
                      const CallBuffers& frame) const = 0;
 

@@ -14,9 +14,9 @@
 namespace heddle::runtime {
 
 /// Batched matrix product: out[i] = a[i] x b[i] for i in [0, batch), with shapes (rows, depth) x
-/// (depth, columns) -> (rows, columns), row-major. A transposed operand is stored as its transpose.
-/// `leading` is the number of elements between stored rows; out's rows are contiguous. A batch
-/// stride of 0 broadcasts an operand.
+/// (depth, columns) -> (rows, columns), row-major. If `a_transposed` is true, memory holds the
+/// transpose of a. `a_leading` is the distance between the rows in memory, in elements. Likewise
+/// for b. out is contiguous within a matrix. A batch stride of 0 broadcasts an operand.
 struct Gemm {
   DType dtype = DType::f32;          ///< of the result
   std::optional<DType> narrow = {};  ///< of the operands, if they are f16 or bf16 and dtype is f32
@@ -29,7 +29,7 @@ struct Gemm {
 };
 
 /// Computed on a product before it is stored: activation(alpha * product + beta * residual + bias).
-/// Neither factor may be 0, which would hide NaN.
+/// alpha and beta must not be 0: libraries then skip an operand, and its NaN would be lost.
 struct GemmEpilogue {
   double alpha = 1, beta = 1;
   const void* residual = nullptr;  ///< same layout as out, and may be out itself
@@ -37,7 +37,7 @@ struct GemmEpilogue {
   passes::Activation activation = passes::Activation::none;
 };
 
-/// The matrix multiplication of a backend. One object for each backend; it is never destroyed.
+/// The matrix multiplication of a backend. Each backend has one object, which is never destroyed.
 /// Thread-safe. Products must not have an extent of 0, and leading dimensions must be valid.
 class Blas {
  public:
@@ -50,7 +50,7 @@ class Blas {
   virtual void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
                     const Stream& stream) const = 0;
 
-  /// Whether products with an epilogue may be supported.
+  /// Whether the backend's library can compute products with an epilogue at all.
   bool has_epilogues() const { return has_epilogues_; }
   virtual const std::string& epilogues_unavailable_reason() const = 0;
   /// Returns false, and enqueues nothing, if the library refuses.
@@ -78,17 +78,17 @@ std::string blas_unavailable_reason(Device device);
 /// equal size.
 std::size_t blas_workspace_bytes(Device device);
 
-/// Enqueues a product on the stream. With depth 0 the result is 0. Operands must be on the stream's
-/// device. `workspace` has blas_workspace_bytes there and must stay valid until the work is done.
-/// Throws DeviceError if the library is missing or fails.
+/// Enqueues a product on the stream. With depth 0 the result is 0. Operands and workspace must be
+/// on the stream's device. `workspace` has blas_workspace_bytes, and must stay valid until the work
+/// is done. Throws DeviceError if the library is missing or fails.
 void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
           const Stream& stream);
 
-/// Why no product can have an epilogue on this device; empty if some can.
+/// Why this device computes no products with an epilogue; empty if it does.
 const std::string& epilogues_unavailable_reason(Device device);
 
-/// The same with an epilogue, rounded once. Returns false, and enqueues nothing, if no library
-/// supports it or the library refuses. Throws as gemm.
+/// Enqueues a product with an epilogue. The result is rounded once, when it is stored. Returns
+/// false, and enqueues nothing, if no library supports it or the library refuses. Throws as gemm.
 bool gemm_with_epilogue(const Gemm& product, const GemmEpilogue& epilogue, const void* a,
                         const void* b, void* out, void* workspace, const Stream& stream);
 

@@ -14,8 +14,8 @@
 
 namespace heddle::runtime {
 
-/// Collects spans from all threads, and later the devices' times for them. When there are too many,
-/// the oldest are dropped.
+/// Collects spans from all threads. The devices' times are added later, when the devices have
+/// finished. Beyond `most` spans, the oldest are dropped.
 class SpanLog final : public ir::SpanWatcher {
  public:
   SpanLog(std::size_t most, bool only_kernels) : most_(most), only_kernels_(only_kernels) {}
@@ -26,7 +26,7 @@ class SpanLog final : public ir::SpanWatcher {
   void clear();
 
  private:
-  /// Releases the driver's events that have passed, oldest first.
+  /// Reads the times of launches that have finished, oldest first, and releases their events.
   void settle_some();
 
   const std::size_t most_;
@@ -49,8 +49,8 @@ class Profiler {
   void stop();
   /// All events so far. Waits for the devices. Throws DeviceError.
   std::vector<ProfileEvent> events() const;
-  /// One row per phase; or, within one phase, one row per name, the longest first. Throws
-  /// DeviceError.
+  /// One row per phase; with `phase`, one row per name in that phase. The longest time comes first.
+  /// Throws DeviceError.
   std::vector<ProfileRow> rows() const;
   std::vector<ProfileRow> rows(ir::Phase phase) const;
   /// Both kinds of rows as text.
@@ -67,8 +67,8 @@ class Profiler {
   std::optional<ir::SpanData::Clock::time_point> stopped_;
 };
 
-/// The launch in a span, with times relative to `origin`; waits for the device. nullopt for other
-/// spans. Throws DeviceError.
+/// The kernel launch that the span describes, with times relative to `origin`; nullopt if the span
+/// is no launch. Waits for the device. Throws DeviceError.
 std::optional<KernelLaunch> launch_of(const ir::SpanData& span,
                                       ir::SpanData::Clock::time_point origin);
 

@@ -6,7 +6,7 @@
 #include "runtime/host/libraries/lapack_api.h"
 #include "runtime/libraries/blas.h"
 
-// OpenBLAS, which contains BLAS and LAPACK, opened when first needed.
+// OpenBLAS, a library that contains BLAS and LAPACK. It is opened at its first use.
 
 namespace heddle::runtime::openblas {
 
@@ -19,7 +19,7 @@ using GemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m
                               T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c,
                               int ldc);
 
-/// For complex numbers, which are passed by address.
+/// As GemmFunction, for complex numbers. alpha and beta are passed by address.
 using ComplexGemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m, int n,
                                      int k, const void* alpha, const void* a, int lda,
                                      const void* b, int ldb, const void* beta, void* c, int ldc);
@@ -49,8 +49,8 @@ struct Api {
   std::string lapack_reason;  ///< why LAPACK cannot be used; empty if it can
 };
 
-/// While an instance has `entered`, OpenBLAS is not unloaded. Once the process is exiting, no
-/// instance enters.
+/// Keeps OpenBLAS loaded while it lives, if `entered` is true. `entered` is false if the process
+/// was already exiting; OpenBLAS must not be called then.
 class Inside {
  public:
   Inside();
@@ -61,7 +61,7 @@ class Inside {
   bool entered = false;
 };
 
-/// The function table. Call only inside.
+/// The function table. Call it only while an `Inside` that has entered lives.
 const Api& loaded();
 
 /// While an instance lives, OpenBLAS starts no threads of its own. It does for matrices that are
