@@ -75,7 +75,7 @@ ir::HostArray floats(ir::Shape shape, const std::vector<float>& values) {
   return test::host_array<float>(DType::f32, std::move(shape), values);
 }
 
-TEST_CASE("a product that others need is not hidden in a step, and a result may have any users") {
+TEST_CASE("a product with other users gets no epilogue; an epilogue's result may have many users") {
   const std::string both =
       "func @f(%0: f32[n,k], %1: f32[k,m], %2: f32[m]) -> (f32[n,m], f32[n,m]) {\n"
       "  %3 = call matmul %0, %1 : f32[n,m]\n  %4 = add %3, %2 : f32[n,m]\n  return %3, %4\n}\n";
@@ -102,7 +102,7 @@ TEST_CASE("a product that others need is not hidden in a step, and a result may 
   check_both(layers, four);
 }
 
-TEST_CASE("a factor of 0 does not hide what is NaN") {
+TEST_CASE("a factor of 0 gives NaN for NaN and infinities") {
   const std::string text =
       "func @f(%0: f32[n,k], %1: f32[k,m], %2: f32[n,m], %3: scalar f32, %4: scalar f32) -> "
       "f32[n,m] {\n  %5 = call matmul %0, %1 : f32[n,m]\n  %6 = multiply %5, %3 : f32[n,m]\n"
@@ -126,7 +126,7 @@ TEST_CASE("a factor of 0 does not hide what is NaN") {
   check(2, 3, {inf, inf, nan, 16});
 }
 
-TEST_CASE("relu keeps NaN where nothing else is asked for") {
+TEST_CASE("relu keeps NaN unless approximate results are allowed") {
   const std::string text =
       "func @f(%0: f32[n,k], %1: f32[k,m]) -> f32[n,m] {\n  %2 = call matmul %0, %1 : f32[n,m]\n"
       "  %3 = constant 0 : f32[]\n  %4 = maximum %3, %2 : f32[n,m]\n  return %4\n}\n";
@@ -136,7 +136,7 @@ TEST_CASE("relu keeps NaN where nothing else is asked for") {
   CHECK(contains(explained(text, {.approximate = true}), ": matmul + relu in one step"));
 }
 
-TEST_CASE("a residual that is donated becomes the result") {
+TEST_CASE("a product with a donated residual writes its result over it") {
   const ir::Graph graph = ir::parse(
       "func @f(%0: f32[4,4], %1: f32[4,4], %2: f32[4,4]) -> f32[4,4] {\n"
       "  %3 = call matmul %0, %1 : f32[4,4]\n  %4 = add %3, %2 : f32[4,4]\n  return %4\n}\n");

@@ -19,7 +19,7 @@ double triangle(std::int64_t n) { return static_cast<double>(n) * static_cast<do
 
 }  // namespace
 
-TEST_CASE("a jitted function that keeps meeting extents compiles three programs") {
+TEST_CASE("a jitted function called with 1,000 extents compiles few programs") {
   const auto f = hd::jit([](const hd::Array& x, const hd::Array& y) {
     return std::pair(hd::mean(x * y, {-1}), hd::sum(x) + hd::sum(y));
   });
@@ -36,7 +36,7 @@ TEST_CASE("a jitted function that keeps meeting extents compiles three programs"
   CHECK(programs() - before <= 9);
 }
 
-TEST_CASE("a line of lazy code that keeps meeting extents compiles three programs") {
+TEST_CASE("a line of lazy code with 1,000 extents compiles few programs") {
   const std::uint64_t before = programs();
   for (std::int64_t n = 0; n < 1000; ++n) {
     const hd::Array x = hd::arange(0.0, static_cast<double>(n), 1.0, hd::DType::f64);
@@ -46,7 +46,7 @@ TEST_CASE("a line of lazy code that keeps meeting extents compiles three program
   CHECK(programs() - before <= 6);
 }
 
-TEST_CASE("a value taken by an index is that of the call's own array") {
+TEST_CASE("an index of -1 reads the last element for every extent") {
   const auto f = hd::jit([](const hd::Array& x) { return hd::sum(x) + x(-1) * 100.0f; });
   for (std::int64_t n = 2; n < 30; ++n) {
     const hd::Array x = hd::arange(0.0, static_cast<double>(n), 1.0, hd::DType::f32);
@@ -55,7 +55,7 @@ TEST_CASE("a value taken by an index is that of the call's own array") {
   }
 }
 
-TEST_CASE("extents that are one apart, and halved, are told from each other") {
+TEST_CASE("slices of half an extent n + 1 are right for every n") {
   const auto f = hd::jit([](const hd::Array& x, const hd::Array& y) {
     return hd::sum(x) + hd::sum(y(hd::slice((x.shape(0) + 1) / 2)));
   });
@@ -65,7 +65,7 @@ TEST_CASE("extents that are one apart, and halved, are told from each other") {
   }
 }
 
-TEST_CASE("a power depends on its exponent alone, not on which were met before") {
+TEST_CASE("a power does not depend on the exponents of earlier calls") {
   const auto f = hd::jit([](const hd::Array& x) { return hd::power(x + 1.0f, 0.5 * x.shape(0)); });
   const auto at = [&](std::int64_t n) { return f(hd::full({n}, 2.3f))(0).item<float>(); };
   const auto g = hd::jit([](const hd::Array& x) { return hd::power(x + 1.0f, 0.5 * x.shape(0)); });
@@ -75,7 +75,7 @@ TEST_CASE("a power depends on its exponent alone, not on which were met before")
   CHECK(at(6) == first);
 }
 
-TEST_CASE("memory that a call takes over serves whatever the extent") {
+TEST_CASE("donated memory is used for every extent") {
   const auto f = hd::jit([](const hd::Array& x) { return x * 2.0f + 1.0f; }, {.donate = {0}});
   for (std::int64_t n = 2; n < 20; ++n) {
     hd::Array x = hd::full({n}, static_cast<float>(n));
@@ -85,7 +85,7 @@ TEST_CASE("memory that a call takes over serves whatever the extent") {
   }
 }
 
-TEST_CASE("what a function makes of extents as numbers is the call's") {
+TEST_CASE("numbers computed from extents are those of the current call") {
   const auto f = hd::jit([](const hd::Array& x) {
     const std::int64_t n = x.shape(0);
     const hd::Array scaled = x * (1.0 / static_cast<double>(n + 1));
@@ -144,7 +144,7 @@ TEST_CASE("lazy code that is run again compiles nothing") {
   }
 }
 
-TEST_CASE("a function traced anew for each number among its arguments is warned of") {
+TEST_CASE("a function traced again for each value of an integer argument causes a warning") {
   const hd::test::CapturedLog captured;
   const auto f = hd::jit(
       [](const hd::Array& x, int times) {

@@ -56,7 +56,7 @@ class Threads {
 
 }  // namespace
 
-TEST_CASE("a forked child finds every lock free, and what it guards whole") {
+TEST_CASE("in a forked child every lock is free, and guarded data are consistent") {
   Mutex mutex;
   SharedMutex shared;
   long a = 0, b = 0;
@@ -80,7 +80,7 @@ TEST_CASE("a forked child finds every lock free, and what it guards whole") {
   }
 }
 
-TEST_CASE("a fork waits for a section, and not for long work that is claimed") {
+TEST_CASE("a fork does not wait for a LongMutex that is held") {
   LongMutex claimed;
   std::atomic<bool> held{false}, let_go{false};
   std::thread holder([&] {
@@ -100,7 +100,7 @@ TEST_CASE("a fork waits for a section, and not for long work that is claimed") {
   const std::lock_guard lock(claimed);
 }
 
-TEST_CASE("a section is over when the child begins") {
+TEST_CASE("a fork waits until other threads have left their sections") {
   std::atomic<int> done{0};
   std::atomic<bool> inside{false};
   std::thread worker([&] {
@@ -114,7 +114,7 @@ TEST_CASE("a section is over when the child begins") {
   worker.join();
 }
 
-TEST_CASE("a thread that works for one in a section enters while a fork waits") {
+TEST_CASE("a helper of a thread in a section enters a section while a fork waits") {
   std::atomic<bool> inside{false}, finished{false};
   Mutex mutex;
   std::thread caller([&] {
@@ -132,7 +132,7 @@ TEST_CASE("a thread that works for one in a section enters while a fork waits") 
   caller.join();
 }
 
-TEST_CASE("a fork in a section does not wait for threads that want the section's lock") {
+TEST_CASE("a fork by the holder of a lock does not wait for threads that want this lock") {
   Mutex mutex;
   std::atomic<bool> asked{false};
   std::thread other;
@@ -159,7 +159,7 @@ TEST_CASE("a fork in a section does not wait for threads that want the section's
         }) == 0);
 }
 
-TEST_CASE("a fork in a section and one that waits for the section do not wait for each other") {
+TEST_CASE("a fork in a section and a fork by another thread do not deadlock") {
   std::atomic<bool> asked{false};
   std::thread other;
   {
@@ -178,7 +178,7 @@ TEST_CASE("a fork in a section and one that waits for the section do not wait fo
   other.join();
 }
 
-TEST_CASE("threads whose objects enter sections at their end leave nothing behind") {
+TEST_CASE("sections entered by destructors of thread_local objects leak nothing") {
   struct Last {
     ~Last() { const ForkSection section; }
   };
@@ -201,7 +201,7 @@ TEST_CASE("threads whose objects enter sections at their end leave nothing behin
   CHECK(count() == before);
 }
 
-TEST_CASE("a pause lets a fork through") {
+TEST_CASE("a fork does not wait for a section that is paused") {
   std::atomic<bool> paused{false}, let_go{false};
   std::thread worker([&] {
     const ForkSection outer, inner;
@@ -219,7 +219,7 @@ TEST_CASE("a pause lets a fork through") {
   worker.join();
 }
 
-TEST_CASE("what is not the library's is called outside of sections") {
+TEST_CASE("callbacks of users run after all sections have ended") {
   std::vector<int> calls;
   const auto note = [&](int number) {
     outside_fork_sections([&calls, number] {
@@ -241,7 +241,7 @@ TEST_CASE("what is not the library's is called outside of sections") {
   CHECK(calls == std::vector<int>{1, 2, 3});
 }
 
-TEST_CASE("a value that lasts is made once, and again after a failure") {
+TEST_CASE("a LazyStatic is made once by threads and forks, and again after a failure") {
   static constinit LazyStatic<int> value;
   CHECK_THROWS_AS(value.get([]() -> int { throw 1; }), int);
   std::atomic<int> made{0};
@@ -264,7 +264,7 @@ TEST_CASE("a value that lasts is made once, and again after a failure") {
   CHECK(right == 8);
 }
 
-TEST_CASE("threads that wait for a condition learn of it") {
+TEST_CASE("threads that wait for a condition are woken while the process forks") {
   Mutex mutex;
   Condition changed;
   int turn = 0;

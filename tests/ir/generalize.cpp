@@ -23,7 +23,7 @@ std::optional<SymbolicGraph> general_of(std::initializer_list<const char*> texts
 
 }  // namespace
 
-TEST_CASE("outlines differ in structure only where graphs do") {
+TEST_CASE("graphs that differ only in extents have the same structure") {
   const char* const text =
       "func @f(%0: f32[3]) -> f32[3] {\n  %1 = exp %0 : f32[3]\n  return %1\n}";
   const ErasedSignature one = erased_signature_of(parse(text));
@@ -45,7 +45,7 @@ TEST_CASE("outlines differ in structure only where graphs do") {
       one.structure);
 }
 
-TEST_CASE("extents that change together are one symbol, and constants that change are scalars") {
+TEST_CASE("extents that are always equal become one symbol, and changing constants scalars") {
   const char* const at_3 = R"(func @mean(%0: f32[3,5]) -> f32[3] {
   %1 = constant 3.0 : f32[]
   %2 = sum %0 axes=[1] : f32[3]
@@ -76,7 +76,7 @@ TEST_CASE("extents that change together are one symbol, and constants that chang
   CHECK_FALSE(covers_signature(*general, other));
 }
 
-TEST_CASE("what ops say of extents follows from parameters', or is an argument") {
+TEST_CASE("extents in ops are expressed by those of parameters, or become arguments") {
   const auto text = [](int n, int m, int start) {
     return fmt::format(
         R"(func @f(%0: f32[{0},{1}], %1: f32[{0}]) -> (f32[{2}], f32[{3}], f32[{4},3]) {{
@@ -103,8 +103,7 @@ TEST_CASE("what ops say of extents follows from parameters', or is an argument")
   CHECK(covers_signature(*general, erased_signature_of(parse(text(1, 1, 0)))));
 }
 
-TEST_CASE(
-    "extents that are only equal in one graph stay apart, and what cannot be told is refused") {
+TEST_CASE("extents that differ in some graph get two symbols; mixed broadcasting is refused") {
   const char* const square =
       "func @f(%0: f32[3,3]) -> f32[3,3] {\n  %1 = exp %0 : f32[3,3]\n  return %1\n}";
   const char* const wide =
@@ -131,7 +130,7 @@ TEST_CASE(
   CHECK(general_of({sum(5, 1, 5).c_str(), sum(7, 1, 7).c_str()}));
 }
 
-TEST_CASE("an extent that is split in parts is so many symbols") {
+TEST_CASE("an extent that is reshaped to rows of 2 becomes 2 times a symbol") {
   const auto text = [](int n) {
     return fmt::format(
         "func @f(%0: f32[{0}]) -> f32[{1},2] {{\n  %1 = reshape %0 : f32[{1},2]\n  return %1\n}}",
@@ -143,7 +142,7 @@ TEST_CASE("an extent that is split in parts is so many symbols") {
   CHECK(covers_signature(*general, erased_signature_of(parse(text(5)))));
 }
 
-TEST_CASE("an extent that is one more than another and is halved is a symbol that its array says") {
+TEST_CASE("an extent n + 1 that is halved becomes 2 times a symbol of its own") {
   const auto text = [](int n) {
     return fmt::format(
         "func @f(%0: f32[{0}], %1: f32[{1}]) -> f32[{2}] {{\n"
@@ -169,7 +168,7 @@ TEST_CASE("new symbols have names that the graph does not use") {
   CHECK(to_string(general->graph.type(general->graph.outputs[0])) == "f32[extent0,extent1]");
 }
 
-TEST_CASE("constants that decide how an op is computed are no numbers") {
+TEST_CASE("constants of ops that are not exactly rounded belong to the structure") {
   const auto text = [](const char* op, double value) {
     return fmt::format(
         "func @f(%0: f32[4]) -> f32[4] {{\n  %1 = constant {:.1f} : f32[]\n"
@@ -182,7 +181,7 @@ TEST_CASE("constants that decide how an op is computed are no numbers") {
         erased_signature_of(parse(text("multiply", 3))).structure);
 }
 
-TEST_CASE("numbers without any relation make no general graph") {
+TEST_CASE("graphs with too many unrelated numbers are not generalised") {
   const auto text = [](int seed) {
     std::string body;
     for (int i = 1; i <= 20; ++i)
@@ -196,7 +195,7 @@ TEST_CASE("numbers without any relation make no general graph") {
   CHECK_FALSE(general_of({text(1).c_str(), text(2).c_str(), text(5).c_str()}));
 }
 
-TEST_CASE("an extent that a graph makes of two is their product") {
+TEST_CASE("an extent that is the product of two others is recognised") {
   // Windows of 7 in n elements: rows that are one longer than the array start one later each.
   const auto text = [](int n) {
     return fmt::format(
@@ -217,7 +216,7 @@ TEST_CASE("an extent that a graph makes of two is their product") {
   CHECK(covers_signature(*general, erased_signature_of(parse(text(100)))));
 }
 
-TEST_CASE("an extent that a graph takes apart is the product of its parts") {
+TEST_CASE("an extent that is reshaped to changing factors becomes the product of two symbols") {
   const auto text = [](int n, int m) {
     return fmt::format(
         "func @f(%0: f32[{0}]) -> f32[{1},4,{2}] {{\n"
@@ -235,7 +234,7 @@ TEST_CASE("an extent that a graph takes apart is the product of its parts") {
   CHECK_FALSE(covers_signature(*general, other));
 }
 
-TEST_CASE("what ops say of extents follows from the smallest of them, wherever that stands") {
+TEST_CASE("relations of extents are found from the smallest one, in any order") {
   const auto text = [](int k) {
     return fmt::format(
         "func @f(%0: f32[400]) -> (f32[{1},6], f32[{2}], f32[{3}]) {{\n"
@@ -260,7 +259,7 @@ TEST_CASE("what ops say of extents follows from the smallest of them, wherever t
   CHECK(covers_signature(*general, erased_signature_of(parse(text(40)))));
 }
 
-TEST_CASE("an extent that is the same in all graphs is the product of parts that change") {
+TEST_CASE("a constant extent that is reshaped to changing factors becomes their product") {
   const auto text = [](int k) {
     return fmt::format(
         "func @f(%0: f32[4,60]) -> f32[4,{0},{1}] {{\n"
@@ -273,7 +272,7 @@ TEST_CASE("an extent that is the same in all graphs is the product of parts that
   CHECK(covers_signature(*general, erased_signature_of(parse(text(15)))));
 }
 
-TEST_CASE("a step's size is a number, but not its sign, and not 1") {
+TEST_CASE("a step's size is generalised, but not its sign, and not a step of 1") {
   const auto text = [](int step, int count) {
     return fmt::format(
         "func @f(%0: f32[60]) -> f32[{1}] {{\n"

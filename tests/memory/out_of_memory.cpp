@@ -149,7 +149,7 @@ TEST_CASE("child: out of memory" * doctest::skip()) {
   check_all(256 * mib);
 }
 
-TEST_CASE("what the system has not is not promised") {
+TEST_CASE("a request for more memory than the system has fails on the CPU") {
   if (hd::device() != "cpu") return;
   const std::string text =
       out_of_memory([] { hd::full({std::int64_t{1} << 40}, 1.0f).eval(); });  // 4 TiB

@@ -30,7 +30,7 @@ std::vector<std::string> families_of(const passes::PlannedProgram& planned) {
 
 }  // namespace
 
-TEST_CASE("programs take as many kernels on both targets") {
+TEST_CASE("programs have the same number of kernels on both targets") {
   const Count counts[] = {
       {"a chain of elementwise ops", pointwise_chain, 1, 1, "pointwise"},
       {"softmax of rows that fit a block", softmax, 1, 1, "normalization"},
@@ -63,21 +63,21 @@ TEST_CASE("programs take as many kernels on both targets") {
   }
 }
 
-TEST_CASE("where only one target splits a reduction, the groups are the same") {
+TEST_CASE("both targets have the same groups even if only one splits a reduction") {
   const auto on_cuda = plan(sum_of_columns, cuda_target),
              on_host = plan(sum_of_columns, host_target);
   CHECK(on_cuda.grouping.groups.size() == on_host.grouping.groups.size());
   CHECK(on_cuda.kernels.size() >= on_host.kernels.size());
 }
 
-TEST_CASE("a matmul is a library's step, and its followers' kernel comes after it") {
+TEST_CASE("a matmul is a library step, followed by the kernel of the ops after it") {
   const passes::Program program = plan(dense_layer, cuda_target).program;
   REQUIRE(program.steps.size() == 2);
   CHECK(program.steps[0].call() != nullptr);
   CHECK(program.steps[1].kernel() != nullptr);
 }
 
-TEST_CASE("on the CPU a dot product, and a column by a row, fuse with what surrounds them") {
+TEST_CASE("on the CPU dot products and products of a column and a row fuse with other ops") {
   const std::pair<const char*, const char*> shapes[] = {
       {"1,n", "n,1"}, {"1,5000", "5000,1"}, {"n,1", "1,40"}, {"8,1", "1,1"}};
   for (const char* dtype : {"f32", "f64", "c64", "f16"}) {
@@ -109,7 +109,7 @@ TEST_CASE("a transposed read goes through tiles") {
   }
 }
 
-TEST_CASE("indices are of 64 bits where a part of one needs them") {
+TEST_CASE("indices have 64 bits if an intermediate index needs them") {
   const passes::PlannedProgram planned = plan(R"(func @f(%0: f32[7]) -> f32[1000] {
   %1 = broadcast_to %0 : f32[1073741824,7]
   %2 = reshape %1 : f32[7516192768]
@@ -138,7 +138,7 @@ TEST_CASE("an update of a donated array writes the region only") {
   }
 }
 
-TEST_CASE("rows that do not fit a block are held by a cluster, or cut where there are none") {
+TEST_CASE("a cluster holds rows that do not fit a block; without clusters they take more kernels") {
   const passes::PlannedProgram clustered = plan(wide_softmax, cuda_target);
   REQUIRE(clustered.kernels.size() == 1);
   CHECK(clustered.kernels[0].cluster == 16);
@@ -147,7 +147,7 @@ TEST_CASE("rows that do not fit a block are held by a cluster, or cut where ther
   CHECK(plan(wide_softmax, host_target).kernels.size() == 1);
 }
 
-TEST_CASE("columns that are read again are held by a block or a cluster") {
+TEST_CASE("a cluster holds columns that are read twice; without clusters they take more kernels") {
   const passes::PlannedProgram tall = plan(standardize, cuda_target);
   REQUIRE(tall.kernels.size() == 1);
   CHECK(tall.kernels[0].mapping == passes::Mapping::columns);
@@ -156,7 +156,7 @@ TEST_CASE("columns that are read again are held by a block or a cluster") {
   CHECK(plan(standardize, "sm_80").kernels.size() > 1);
 }
 
-TEST_CASE("a matrix says how a kernel walks, not the vector beside it") {
+TEST_CASE("the layout of the matrix decides between rows and columns, not that of a vector") {
   constexpr const char* weighted_sum_of_columns = R"(
 func @main(%0: f32[4000,5000], %1: f32[4000,1]) -> f32[5000] {
   %2 = multiply %0, %1 : f32[4000,5000]
@@ -179,7 +179,7 @@ func @main(%0: f32[4000,5000], %1: f32[5000,1]) -> f32[4000] {
   }
 }
 
-TEST_CASE("inner loops follow memory where no result tells the order") {
+TEST_CASE("full reductions loop in memory order unless the order of sums is fixed") {
   const auto planned = [](const char* op, const char* dtype, const char* target) {
     const std::string text = fmt::format(R"(
 func @main(%0: {1}[400,500]) -> {1}[] {{
@@ -199,7 +199,7 @@ func @main(%0: {1}[400,500]) -> {1}[] {{
   CHECK(planned("sum", "f32", host_target) == 2);
 }
 
-TEST_CASE("a family that is switched off gives way to the next") {
+TEST_CASE("if a family is disabled, the next one runs the group") {
   CHECK(families_of(plan(transposed, cuda_target, {}, {"transpose"})) ==
         std::vector<std::string>{"pointwise"});
   const auto without = plan(softmax, cuda_target, {}, {"normalization"});

@@ -190,7 +190,7 @@ std::size_t kernels_for(std::size_t operations) {
 
 }  // namespace
 
-TEST_CASE("unrolled steps of a loop are cut where its state crosses") {
+TEST_CASE("unrolled loops are divided between steps, so that only the loop's state is stored") {
   for (const bool counts_last : {false, true}) {
     CAPTURE(counts_last);
     for (const int steps : {20, 50, 200, 1000}) {
@@ -203,7 +203,7 @@ TEST_CASE("unrolled steps of a loop are cut where its state crosses") {
   check_cuts(mandelbrot(50, false), 1, 0, 0);
 }
 
-TEST_CASE("sums of many inputs are cut where a sum crosses") {
+TEST_CASE("sums of many inputs are divided so that only partial sums are stored") {
   for (const int count : {40, 150, 300}) {
     CAPTURE(count);
     const auto operands = static_cast<std::size_t>(2 * count);
@@ -216,7 +216,7 @@ TEST_CASE("sums of many inputs are cut where a sum crosses") {
   }
 }
 
-TEST_CASE("long formulas of few variables are cut where few values cross") {
+TEST_CASE("long formulas of few variables are divided where few values are stored") {
   const ir::Graph one_kernel = rational_function(5);
   CHECK(one_kernel.size() > 500);
   check_cuts(one_kernel, 1, 0, 0);
@@ -225,7 +225,7 @@ TEST_CASE("long formulas of few variables are cut where few values cross") {
   check_cuts(several, kernels_for(several.size()), 5, 5 * 8);
 }
 
-TEST_CASE("any few thousand operations are cut where as many values cross as are alive") {
+TEST_CASE("thousands of random operations store at most the live values between kernels") {
   for (const std::uint64_t seed : {1, 2, 3}) {
     CAPTURE(seed);
     const ir::Graph graph = random_operations(6000, 6, seed);
@@ -233,7 +233,7 @@ TEST_CASE("any few thousand operations are cut where as many values cross as are
   }
 }
 
-TEST_CASE("what goes into a reduction is cut where few bytes cross") {
+TEST_CASE("ops before a reduction are divided where the fewest bytes are stored") {
   ir::Graph graph;
   ValueId value = graph.parameter(DType::f32, {512, 512});
   const ValueId other = graph.parameter(DType::f32, {512, 512});
@@ -250,7 +250,7 @@ TEST_CASE("what goes into a reduction is cut where few bytes cross") {
   }
 }
 
-TEST_CASE("outputs that share what they are computed from share a kernel") {
+TEST_CASE("outputs computed from the same values share a kernel") {
   // Two results of one long computation that no operation joins.
   ir::Graph graph;
   const ValueId x = graph.parameter(DType::f32, {extent}),
@@ -262,7 +262,7 @@ TEST_CASE("outputs that share what they are computed from share a kernel") {
   check_cuts(graph, 1, 0, 0);
 }
 
-TEST_CASE("what compiles slowly, or stays alive for a whole walk, fills a kernel sooner") {
+TEST_CASE("kernels hold fewer ops that compile slowly, and at most 32 reductions") {
   const auto groups = [](DType dtype, Op op, const char* target) {
     ir::Graph graph;
     const ValueId x = graph.parameter(dtype, {extent});
@@ -293,7 +293,7 @@ TEST_CASE("what compiles slowly, or stays alive for a whole walk, fills a kernel
   }
 }
 
-TEST_CASE("the pointers of a kernel with many outputs fit the parameters that any driver takes") {
+TEST_CASE("the pointers of a kernel with many outputs fit 4,096 bytes of parameters") {
   ir::Graph graph;
   const ValueId x = graph.parameter(DType::f32, {extent});
   for (std::uint64_t i = 0; i < 1000; ++i) {

@@ -29,7 +29,7 @@ int fold_of(const std::string& op, const std::string& type, const std::string& r
 
 }  // namespace
 
-TEST_CASE("sums fold where a thread's walk is long, or its length is not known") {
+TEST_CASE("sums fold with compensation if a thread adds many elements, or an unknown number") {
   CHECK(fold_of("sum", "f32[1000000000]", "f32[]", 0) == 32);
   CHECK(fold_of("sum", "f32[n]", "f32[]", 0) == 32);
   CHECK(fold_of("sum", "f16[n,m]", "f16[n]", 1) == 32);
@@ -39,11 +39,11 @@ TEST_CASE("sums fold where a thread's walk is long, or its length is not known")
   CHECK(fold_of("sum", "f64[1000000,1000]", "f64[1000]", 0) == 16);
 }
 
-TEST_CASE("sums of middling walks add what they come to") {
+TEST_CASE("sums fold without compensation if a thread adds a moderate number of elements") {
   CHECK(fold_of("sum", "f32[512,1000,131]", "f32[512,131]", 1) == -16);
 }
 
-TEST_CASE("sums of short walks, exact sums and other reductions do not fold") {
+TEST_CASE("sums of few elements, exact sums and other reductions do not fold") {
   CHECK(fold_of("sum", "f32[1000000]", "f32[]", 0) == 0);
   CHECK(fold_of("sum", "f32[8192,8192]", "f32[8192]", 1) == 0);
   CHECK(fold_of("sum", "f32[100,8192]", "f32[8192]", 0) == 0);

@@ -30,7 +30,7 @@ std::int64_t arena_bytes(const passes::Program& program) {
 
 }  // namespace
 
-TEST_CASE("programs keep no value that fusion removes") {
+TEST_CASE("temporaries hold no values that stay within one kernel") {
   struct Case {
     const char* text;
     std::int64_t kept;  ///< bytes that have to be in memory in between, beside states of reductions
@@ -57,7 +57,7 @@ TEST_CASE("programs keep no value that fusion removes") {
   }
 }
 
-TEST_CASE("what is made of a product lies where the product was") {
+TEST_CASE("a kernel after a product writes its result over the product") {
   const passes::PlannedProgram planned = plan(perceptron, host_target);
   const passes::Program& program = planned.program;
   REQUIRE(program.temporaries.size() == 1);
@@ -84,7 +84,7 @@ TEST_CASE("what is made of a product lies where the product was") {
   CHECK(arena_bytes(apart) == 2 * arena_bytes(program));
 }
 
-TEST_CASE("what is read elsewhere than where it is written, or needed later, keeps its memory") {
+TEST_CASE("no result is written over an operand that is read at other indices or later") {
   const char* const programs[] = {
       // Read reversed.
       "func @reversed(%0: f32[64,64], %1: f32[64,64]) -> f32[64,64] {\n"

@@ -28,7 +28,7 @@ std::int64_t blocks_of(const KernelStep& step, const ir::SymbolBindings& binding
 
 }  // namespace
 
-TEST_CASE("a scan reads once and writes once, with all that it is computed from and into") {
+TEST_CASE("a scan with the ops before and after it moves the fewest bytes") {
   for (const char* text : {scan_in_company, scan_of_columns, scan_siblings, long_scan}) {
     CAPTURE(text);
     const PlannedProgram planned = plan(text, cuda_target);
@@ -39,7 +39,7 @@ TEST_CASE("a scan reads once and writes once, with all that it is computed from 
   }
 }
 
-TEST_CASE("rows that fit a block are scanned by it; longer ones and columns go in tiles") {
+TEST_CASE("one block scans a short row; long rows and columns are split into tiles") {
   const KernelPlan row = plan(scan_in_company, cuda_target).kernels[0];
   CHECK(row.mapping == passes::Mapping::scan_rows);
   CHECK_FALSE(row.look_back);
@@ -56,7 +56,7 @@ TEST_CASE("rows that fit a block are scanned by it; longer ones and columns go i
   CHECK(columns.threads_per_row == 32);
 }
 
-TEST_CASE("on the host a long line is summed in parts, and scanned from what these come to") {
+TEST_CASE("on the host one kernel sums the parts of a long row, another one scans them") {
   const PlannedProgram planned = plan(long_scan, host_target);
   REQUIRE(planned.kernels.size() == 2);
   CHECK(planned.kernels[0].mapping == passes::Mapping::scan_rows);
@@ -66,7 +66,7 @@ TEST_CASE("on the host a long line is summed in parts, and scanned from what the
   CHECK(planned.kernels[1].split == planned.kernels[0].split);
 }
 
-TEST_CASE("why a scan is a kernel of its own") {
+TEST_CASE("explain says why a scan is a kernel of its own") {
   CHECK(contains(explained(scan_of_scan), "its result is scanned again"));
   CHECK(contains(explained(R"(func @main(%0: f32[64,32]) -> f32[32,64] {
   %1 = cumsum %0 axes=[1] : f32[64,32]
@@ -90,7 +90,7 @@ TEST_CASE("why a scan is a kernel of its own") {
                  "the kernel does not scan axis"));
 }
 
-TEST_CASE("what tiles tell each other has room, whatever symbols turn out to be") {
+TEST_CASE("scratch memory of tiled scans is large enough for any extents") {
   const PlannedProgram planned = plan(R"(func @main(%0: f64[m,n]) -> (f64[m,n], f64[m,n]) {
   %1 = cumsum %0 axes=[1] : f64[m,n]
   %2 = cumsum %0 axes=[0] : f64[m,n]

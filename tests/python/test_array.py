@@ -272,7 +272,7 @@ def test_out():
         hd.add(x, 1, out=hd.zeros(3))
 
 
-def test_a_loop_is_evaluated_on_its_own():
+def test_long_loops_are_evaluated_automatically():
     before = hd.statistics()
     x = hd.ones(4)
     for _ in range(400):
@@ -285,7 +285,7 @@ def test_a_loop_is_evaluated_on_its_own():
 
 @pytest.mark.parametrize("floating", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("source", ["bool", "int8", "uint8", "int16", "int32"])
-def test_signs_of_numbers_that_were_integers(source, floating):
+def test_signs_of_floats_cast_from_integers(source, floating):
     """In one kernel: ptxas (CUDA 13.0) lost what was done to the sign bit of such numbers."""
     whole = np.array([-1, 2, 0, 1, -128, 127, -2, 5] * 4).astype(source)
     number = hd.asarray(whole).astype(getattr(hd, floating))
@@ -297,7 +297,7 @@ def test_signs_of_numbers_that_were_integers(source, floating):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("function, columns", [("exp", 96), ("exp", 300), ("sin", 6000)])
-def test_places_of_extremes_of_what_is_computed(dtype, function, columns):
+def test_argmax_and_argmin_of_computed_values(dtype, function, columns):
     """Which may come out one unit apart in loops of a vector and of a number at a time."""
     x = np.random.default_rng([502, columns]).random((100, columns)).astype(dtype)
     for view in (lambda x: x, lambda x: x[:, ::3], lambda x: x[:, ::-1]):
@@ -314,7 +314,7 @@ def test_places_of_extremes_of_what_is_computed(dtype, function, columns):
 
 
 @pytest.mark.parametrize("columns", [10, 63, 2058])
-def test_a_product_that_vanishes_below_zero_is_no_less_than_zero(columns):
+def test_a_product_that_underflows_to_negative_zero_is_not_less_than_zero(columns):
     a, b = np.full((2, columns), 1e-30, "float32"), np.zeros((2, columns), "float32")
     b[:, -3] = -1e-30
     for axis in (0, 1):

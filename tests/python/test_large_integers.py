@@ -72,7 +72,7 @@ def test_floats_take_the_nearest_float():
     check(written, np.array([1e30, -2.0]))
 
 
-def test_integers_have_no_place_for_them():
+def test_integer_arrays_refuse_them():
     x = hd.arange(3)
     for n in (2**63, 10**30, -10**30):
         for function in (operator.add, hd.maximum, lambda x, n: hd.where(x > 0, x, n),
@@ -88,12 +88,12 @@ def test_integers_have_no_place_for_them():
         x[10**30]
 
 
-def test_bounds_beyond_the_dtype_bound_nothing():
+def test_clip_bounds_beyond_the_dtype_have_no_effect():
     agree([(hd.clip(hd.asarray(a), low, high), np.clip(a, low, high))
            for a in ARRAYS for low, high in [(-10**30, 10**30), (-2**64, 1), (0, 2**64)]])
 
 
-def test_shifts_go_around():
+def test_roll_by_large_integers_wraps_around():
     a = np.arange(15).reshape(3, 5)
     x = hd.asarray(a)
     agree([(hd.roll(x, n), np.roll(a, n)) for n in INTEGERS])

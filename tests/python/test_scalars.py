@@ -20,7 +20,7 @@ SCALARS = {
 
 @pytest.mark.parametrize("update", IN_PLACE)
 @pytest.mark.parametrize("name", SCALARS)
-def test_operators_in_place_give_others_the_old_value(name, update):
+def test_in_place_operators_leave_other_names_unchanged(name, update):
     for xp in (np, hd):
         x = xp.arange(1, 5)
         first = same = SCALARS[name](xp, x)
@@ -59,14 +59,14 @@ def test_0d_arrays_that_are_created_are_variables(make):
         assert float(same) == before + 1
 
 
-def test_asarray_of_a_scalar_leaves_it_one():
+def test_asarray_of_a_scalar_does_not_make_it_a_variable():
     x = same = hd.arange(3).sum()
     hd.asarray(x)
     x += 1
     assert int(same) == 3
 
 
-def test_elements_in_place_write_their_array():
+def test_in_place_operators_on_elements_and_views_write_the_array():
     for xp in (np, hd):
         x = xp.arange(4)
         x[1] += 5
@@ -83,7 +83,7 @@ def test_sequences_are_repeated_by_integers(sequence):
         assert count * sequence == sequence * 3
 
 
-def test_other_numbers_repeat_nothing():
+def test_floats_and_arrays_do_not_repeat_lists():
     for xp in (np, hd):
         with pytest.raises(TypeError):
             xp.array([2.0]).max() * [1, 2]
@@ -92,7 +92,7 @@ def test_other_numbers_repeat_nothing():
 
 
 @pytest.mark.parametrize("other", [None, "a", b"a"])
-def test_what_is_no_number_equals_no_element(other):
+def test_none_and_text_are_unequal_to_every_element(other):
     for xp in (np, hd):
         x = xp.arange(6).reshape(2, 3)
         assert (x == other).tolist() == [[False] * 3] * 2
@@ -147,14 +147,14 @@ def test_scalars_are_not_written():
     assert int(same) == 1
 
 
-def test_resize_to_nothing_given_does_nothing():
+def test_resize_without_arguments_changes_nothing():
     for xp in (np, hd):
         x = xp.arange(3)
         x.resize()
         assert x.tolist() == [0, 1, 2]
 
 
-def test_views_of_scalars_are_arrays_of_their_own():
+def test_reshaped_scalars_are_new_arrays():
     for xp in (np, hd):
         x = xp.arange(4.0).sum()
         for view in (x.reshape(1), x[None], xp.atleast_1d(x)):
@@ -168,7 +168,7 @@ def test_views_of_scalars_are_arrays_of_their_own():
 @pytest.mark.parametrize("write", [
     lambda x: hd.add(1, 2, out=x), lambda x: hd.sum(hd.ones(3), out=x),
     lambda x: hd.modf(1.5, out=(x, None))])
-def test_scalars_are_no_outputs(write):
+def test_scalars_are_refused_as_out(write):
     x = hd.ones(2).sum()
     with pytest.raises(TypeError, match="scalar"):
         write(x)

@@ -10,7 +10,7 @@ using namespace heddle::runtime::cache;
 using namespace heddle::test;
 namespace fs = std::filesystem;
 
-TEST_CASE("what was used longest ago goes first, and foreign files stay") {
+TEST_CASE("the least recently used entries are evicted first; foreign files stay") {
   const Place place;
   StoreOptions options = in(place.cache);
   Store store(options);
@@ -39,7 +39,7 @@ TEST_CASE("what was used longest ago goes first, and foreign files stay") {
   CHECK(store.shrink(50000) == 0);
 }
 
-TEST_CASE("use is noted lazily") {
+TEST_CASE("a read updates an entry's time only if that is old") {
   const Place place;
   Store store(in(place.cache));
   save(store, 1);
@@ -64,7 +64,7 @@ std::uint64_t bytes_in(const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE("the directory has no more than its size after any write, and what was written last") {
+TEST_CASE("after each write the cache is within its limit and has the new entry") {
   for (const std::chrono::seconds interval :
        {std::chrono::seconds(0), std::chrono::seconds(3600)}) {
     const Place place;
@@ -88,7 +88,7 @@ TEST_CASE("the directory has no more than its size after any write, and what was
   }
 }
 
-TEST_CASE("the directory has no more than its size while processes write at once") {
+TEST_CASE("the cache stays within its limit while several processes write") {
   const Place place;
   constexpr int writers = 4;
   std::vector<pid_t> children;
@@ -113,7 +113,7 @@ TEST_CASE("the directory has no more than its size while processes write at once
   CHECK(bytes_in(place.cache) > 50000);
 }
 
-TEST_CASE("what the sum does not know of is found when it is old, missing, damaged or ahead") {
+TEST_CASE("entries are counted again if the stored sum is old, missing, damaged or in the future") {
   const Place place;
   StoreOptions options = in(place.cache);
   options.size_limit = 50000;
@@ -140,7 +140,7 @@ TEST_CASE("what the sum does not know of is found when it is old, missing, damag
   CHECK(fs::exists(size));
 }
 
-TEST_CASE("times that lie ahead keep no entry, and are mended by use") {
+TEST_CASE("entries with times in the future are evicted first, unless a read corrects the time") {
   const Place place;
   Store store(in(place.cache));
   for (int i = 0; i < 10; ++i) {

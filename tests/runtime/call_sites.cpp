@@ -127,7 +127,7 @@ void run_all(const char* text, std::int64_t sizes, std::uint64_t most_programs =
 
 }  // namespace
 
-TEST_CASE("a place that meets 1,000 extents makes three programs") {
+TEST_CASE("a call site with 1,000 extents makes three programs") {
   run_all(R"(func @pointwise(%0: f32[n,13], %1: f32[13]) -> f32[n,13] {
   %2 = multiply %0, %1 : f32[n,13]
   %3 = add %2, %0 : f32[n,13]
@@ -144,7 +144,7 @@ TEST_CASE("a place that meets 1,000 extents makes three programs") {
           1000);
 }
 
-TEST_CASE("in every kernel family a few programs serve all extents, 0 and 1 among them") {
+TEST_CASE("in every kernel family three programs run all extents, including 0 and 1") {
   run_all(R"(func @columns(%0: f32[n,5]) -> f32[5] {
   %1 = sum %0 axes=[0] : f32[5]
   return %1
@@ -205,7 +205,7 @@ TEST_CASE("in every kernel family a few programs serve all extents, 0 and 1 amon
           100);
 }
 
-TEST_CASE("extents in any relation give what the interpreter gives") {
+TEST_CASE("programs for related extents agree with the interpreter") {
   std::uint64_t seed = 99;
   const auto random = [&](std::uint64_t below) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -234,7 +234,7 @@ TEST_CASE("extents in any relation give what the interpreter gives") {
   }
 }
 
-TEST_CASE("an array that is given two extents of any size") {
+TEST_CASE("an array reshaped to two changing extents makes few programs") {
   const ir::Hash128 place = new_place();
   const std::uint64_t before = statistics().programs_made;
   for (int k = 0; k < 30; ++k) {
@@ -251,7 +251,7 @@ TEST_CASE("an array that is given two extents of any size") {
   CHECK(statistics().programs_made - before <= 6);
 }
 
-TEST_CASE("extents that are taken apart, or follow from each other, settle on three programs") {
+TEST_CASE("reshaped, rolled and padded extents make three programs") {
   run_sizes([](int k) {
     return fmt::format(R"(func @rows(%0: f32[300]) -> f32[{0}] {{
   %1 = slice %0 starts=[0] steps=[1] : f32[{1}]
@@ -303,7 +303,7 @@ TEST_CASE("extents that are taken apart, or follow from each other, settle on th
   });
 }
 
-TEST_CASE("slices of a step other than 1 settle on three programs") {
+TEST_CASE("slices with fixed steps other than 1 make few programs") {
   run_sizes([](int k) {
     return fmt::format(R"(func @halves(%0: f32[100]) -> (f32[{0}], f32[{1}]) {{
   %1 = slice %0 starts=[1] steps=[2] : f32[{0}]
@@ -325,7 +325,7 @@ TEST_CASE("slices of a step other than 1 settle on three programs") {
       6);
 }
 
-TEST_CASE("slices and updates of changing steps settle on three programs") {
+TEST_CASE("slices and updates with changing steps make three programs") {
   run_sizes([](int k) {
     return fmt::format(R"(func @read(%0: f32[300]) -> (f32[{1}], f32[{1}]) {{
   %1 = slice %0 starts=[0] steps=[{0}] : f32[{1}]
@@ -354,7 +354,7 @@ TEST_CASE("slices and updates of changing steps settle on three programs") {
   });
 }
 
-TEST_CASE("a symbol of the user's own keeps its name") {
+TEST_CASE("a symbol in the recorded graph keeps its name") {
   const ir::Hash128 place = new_place();
   for (int n = 4; n < 9; ++n) {
     const ir::Graph graph = ir::parse(
@@ -365,7 +365,7 @@ TEST_CASE("a symbol of the user's own keeps its name") {
   }
 }
 
-TEST_CASE("broadcast classes are kept apart") {
+TEST_CASE("extents that broadcast and extents that do not get programs of their own") {
   const ir::Hash128 place = new_place();
   const std::uint64_t before = statistics().programs_made;
   for (int n = 2; n < 40; ++n) {
@@ -379,7 +379,7 @@ TEST_CASE("broadcast classes are kept apart") {
   CHECK(statistics().programs_made - before <= 6);
 }
 
-TEST_CASE("the switch keeps to a program for each graph") {
+TEST_CASE("with symbols disabled, every graph gets its own program") {
   const ir::Graph graph =
       ir::parse("func @f(%0: f32[n]) -> f32[n] {\n  %1 = exp %0 : f32[n]\n  return %1\n}");
   const ir::Hash128 place = new_place();
@@ -391,7 +391,7 @@ TEST_CASE("the switch keeps to a program for each graph") {
   }
 }
 
-TEST_CASE("a place that goes on making programs is named once, with what differs") {
+TEST_CASE("a call site that makes many programs causes one warning, with the difference") {
   const test::CapturedLog captured;
   const ir::Hash128 place = new_place();
   for (int steps = 1; steps < many_programs + 9; ++steps) {
@@ -407,7 +407,7 @@ TEST_CASE("a place that goes on making programs is named once, with what differs
   CHECK(log.find("programs were compiled") == log.rfind("programs were compiled"));
 }
 
-TEST_CASE("a program for all extents that does not compile is given up") {
+TEST_CASE("if the general program does not compile, each graph gets its own") {
   const TemporaryFolder folder;
   const std::filesystem::path compiler = std::filesystem::path(folder.path()) / "compiler";
   const std::string refused = folder.path() + "/refused";

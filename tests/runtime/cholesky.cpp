@@ -6,7 +6,7 @@ using namespace heddle;
 using namespace heddle::runtime;
 using namespace heddle::test;
 
-TEST_CASE("LAPACK factorises one triangle and leaves the other as it was") {
+TEST_CASE("LAPACK factorises one triangle and leaves the other unchanged") {
   struct Size {
     std::int64_t n, batch;
   };
@@ -26,7 +26,7 @@ TEST_CASE("LAPACK factorises one triangle and leaves the other as it was") {
   });
 }
 
-TEST_CASE("a matrix that is not positive definite says its first minor that is not positive") {
+TEST_CASE("the status is the order of the first leading minor that is not positive") {
   const std::int64_t n = 300;
   for (const std::int64_t order : {1, 2, 65, 299, 300}) {
     CAPTURE(order);
@@ -39,7 +39,7 @@ TEST_CASE("a matrix that is not positive definite says its first minor that is n
   }
 }
 
-TEST_CASE("programs on the CPU factorise batches of all sizes, none and 0 by 0 among them") {
+TEST_CASE("CPU programs factorise batches of all sizes, also empty batches and 0 by 0 matrices") {
   Stream stream = Stream::current(cpu);
   for_each_kind([&]<class T>(T, bool upper) {
     const auto executable =
@@ -62,7 +62,7 @@ TEST_CASE("programs on the CPU factorise batches of all sizes, none and 0 by 0 a
   });
 }
 
-TEST_CASE("programs on the CPU may want the factors alone, or what became of them alone") {
+TEST_CASE("CPU programs may return only the factors or only the statuses") {
   Stream stream = Stream::current(cpu);
   for (const bool donated : {false, true}) {
     const CompileOptions options{.donated = {donated}};
@@ -81,7 +81,7 @@ TEST_CASE("programs on the CPU may want the factors alone, or what became of the
   }
 }
 
-TEST_CASE("a call on the CPU reads its operand, or is done in its place") {
+TEST_CASE("a call on the CPU keeps its operand, or overwrites it if they share memory") {
   /// The matrices, the factors and the infos.
   class Frame final : public CallBuffers {
    public:

@@ -90,7 +90,7 @@ TEST_CASE("child: factorisations on a GPU" * doctest::skip()) {
   });
 }
 
-TEST_CASE("small matrices of a batch go to cuSOLVER together, and one by itself") {
+TEST_CASE("a batch of small matrices is one call of cuSOLVER, and so is a single matrix") {
   const Child child;
   std::string expected = "Create CreateParams ";
   for (int i = 0; i < 2; ++i) {
@@ -106,7 +106,7 @@ TEST_CASE("child: factorisations of large matrices on a GPU" * doctest::skip()) 
   check_call(*runner, Problem<float>(true, 513, 2, true), Other::kept);
 }
 
-TEST_CASE("large matrices go to cuSOLVER one by one, in the same memory") {
+TEST_CASE("each large matrix is a call of cuSOLVER, and all use the same workspace") {
   const Child child;
   CHECK(child.calls("child: factorisations of large matrices on a GPU") ==
         "Create CreateParams SpotrfBatched Xpotrf_bufferSize Xpotrf Xpotrf ");
@@ -119,7 +119,7 @@ TEST_CASE("child: factorisations on a GPU of nothing" * doctest::skip()) {
   check_call(*runner, Problem<double>(false, 5, 0));
 }
 
-TEST_CASE("cuSOLVER is not asked for factors of matrices that have no elements") {
+TEST_CASE("cuSOLVER is not called for empty matrices and empty batches") {
   const Child child;
   CHECK(child.calls("child: factorisations on a GPU of nothing").empty());
 }
@@ -138,7 +138,7 @@ TEST_CASE("child: factorisations on a GPU in place" * doctest::skip()) {
   }
 }
 
-TEST_CASE("factors take the place of matrices that are given away") {
+TEST_CASE("factors are written over donated matrices") {
   const Child child;
   CHECK(child.calls("child: factorisations on a GPU in place") ==
         "Create CreateParams Xpotrf_bufferSize Xpotrf Xpotrf_bufferSize Xpotrf ZpotrfBatched "
