@@ -322,8 +322,8 @@ __device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y
   block_barrier();
 }
 
-// The transform of 2 N real numbers. Number j of x is initially numbers 2 j and 2 j + 1 of these.
-// The result is N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
+// The transform of 2 N real numbers. On entry, the parts of element j of x are the numbers 2 j and
+// 2 j + 1. The result is N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
 template <class T, int N, int Threads, int... Radices>
 __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int lane, const T* roots,
                                           const T* doubled) {
