@@ -222,15 +222,11 @@ HD_SCALAR void fft_butterfly(V (&re)[R], V (&im)[R]) {
 }
 
 //! section fft_items needs fft_butterfly complex shared padded
-// Transforms of one item by `Threads` threads of a block, whose number within the item is `lane`.
-// Every thread of the block calls these functions. The item is in shared memory, and so is the
-// result. `roots` holds, for each stage but the last, the powers k = 1 .. R - 1 of the roots that
-// its transforms p are multiplied by, for every p, as pairs of parts: neighbouring threads read
-// neighbouring pairs.
 // Transforms of one item by `Threads` threads of a block. `lane` is the thread's index among them.
 // Every thread of the block calls these functions. The item is in shared memory, and the result
-// replaces it. `roots` holds exp(-2 pi i k / N), or its conjugate for the inverse, as pairs of real
-// and imaginary part.
+// replaces it. `roots` holds, for each stage but the last, the roots of unity that its results are
+// multiplied by, or their conjugates for the inverse, as pairs of real and imaginary part: for k = 1
+// to R - 1 in turn, one pair for each p. Neighbouring threads read neighbouring pairs.
 template <class T>
 using FftNumbers = SharedArray<heddle_scalar::complex<T>>;
 
