@@ -225,8 +225,8 @@ HD_SCALAR void fft_butterfly(V (&re)[R], V (&im)[R]) {
 // Transforms of one item by `Threads` threads of a block. `lane` is the thread's index among them.
 // Every thread of the block calls these functions. The item is in shared memory, and the result
 // replaces it. `roots` holds, for each stage but the last, the roots of unity that its results are
-// multiplied by, or their conjugates for the inverse, as pairs of real and imaginary part: for k = 1
-// to R - 1 in turn, one pair for each p. Neighbouring threads read neighbouring pairs.
+// multiplied by, or their conjugates for the inverse, as pairs of real and imaginary part: for k =
+// 1 to R - 1 in turn, one pair for each p. Neighbouring threads read neighbouring pairs.
 template <class T>
 using FftNumbers = SharedArray<heddle_scalar::complex<T>>;
 

@@ -6,8 +6,8 @@ namespace heddle::passes {
 
 /// The call, with NaN in the factors of matrices with NaN where the library may lose it.
 std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Target& target);
-/// The call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops, which
-/// fuse.
+/// The call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops,
+/// which fuse.
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target);
 
 /// m n k - (m + n) k^2 / 2 + k^3 / 3 multiplications and as many additions for each m by n matrix,
