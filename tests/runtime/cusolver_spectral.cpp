@@ -100,6 +100,23 @@ std::vector<T> values_of(const DeviceArray& array) {
   return download<T>(array, Stream::current(gpu));
 }
 
+/// The singular values alone, of [batch, m, n] with m <= n, are those beside the vectors.
+template <class T>
+void check_svdvals(std::int64_t batch, std::int64_t m, std::int64_t n, const std::vector<T>& given,
+                   const DeviceArray& expected) {
+  using Real = typename Element<T>::Real;
+  const ir::Type type{Element<T>::dtype, {batch, m, n}};
+  const auto runner = load_call("linalg.svdvals", type,
+                                {{Element<Real>::dtype, {batch, m}}, {DType::i32, {batch}}});
+  const std::vector<DeviceArray> outputs = run(*runner, type, given);
+  const std::vector<Real> alone = values_of<Real>(outputs[0]), beside = values_of<Real>(expected);
+  REQUIRE(alone.size() == beside.size());
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    CHECK(std::abs(alone[i] - beside[i]) < tolerance<T>());
+  CHECK(values_of<std::int32_t>(outputs[1]) ==
+        std::vector<std::int32_t>(static_cast<std::size_t>(batch)));
+}
+
 /// u, s and vh of [batch, m, n].
 template <class T>
 void check_svd(std::int64_t batch, std::int64_t m, std::int64_t n, bool full) {
@@ -117,6 +134,7 @@ void check_svd(std::int64_t batch, std::int64_t m, std::int64_t n, bool full) {
                                 full ? "{full_matrices = true}" : "{full_matrices = false}");
   const std::vector<T> given = sample<T>(batch * m * n);
   const std::vector<DeviceArray> outputs = run(*runner, type, given);
+  check_svdvals<T>(batch, m, n, given, outputs[1]);
   const auto extent = [](std::int64_t x) { return static_cast<std::size_t>(x); };
   for (std::size_t i = 0; i < extent(batch); ++i) {
     const Matrix a = matrix(given, i, extent(m), extent(n));
@@ -145,6 +163,7 @@ void check_jacobi(std::int64_t batch, std::int64_t m, std::int64_t n) {
       {{dtype, {batch, m, m}}, {real, {batch, k}}, {dtype, {batch, n, n}}, {DType::i32, {batch}}});
   const std::vector<T> given = sample<T>(batch * m * n);
   const std::vector<DeviceArray> outputs = run(*runner, type, given);
+  if (m <= n) check_svdvals<T>(batch, m, n, given, outputs[1]);
   const auto extent = [](std::int64_t x) { return static_cast<std::size_t>(x); };
   for (std::size_t i = 0; i < extent(batch); ++i) {
     const Matrix a = matrix(given, i, extent(m), extent(n));
@@ -299,13 +318,15 @@ TEST_CASE("single matrices go to gesvd, stacks of small ones to gesvdjBatched") 
   const std::string asked = child.calls("child: singular values on a GPU");
   std::string expected = "Create CreateParams ";
   for (const char* letter : {"S", "D", "C", "Z"}) {
-    for (int i = 0; i < 2; ++i) {
+    for (int full = 0; full < 2; ++full) {
       for (int matrices : {1, 1, 2}) {
-        expected += "Xgesvd_bufferSize ";
-        for (int k = 0; k < matrices; ++k) expected += "Xgesvd ";
+        for (int with_vectors = 0; with_vectors < 2; ++with_vectors) {
+          expected += "Xgesvd_bufferSize ";
+          for (int k = 0; k < matrices; ++k) expected += "Xgesvd ";
+        }
       }
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 5; ++i) {  // two of them for values alone
       const std::string name = std::string(letter) + "gesvdjBatched";
       expected +=
           "CreateGesvdjInfo SetTolerance " + name + "_bufferSize " + name + " DestroyGesvdjInfo ";

@@ -51,6 +51,27 @@ class Options {
   JacobiOptions made_ = nullptr;
 };
 
+/// Memory for the vectors: gesvdjBatched writes to it even if it is asked for values only.
+class Vectors {
+ public:
+  Vectors(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch,
+          const SvdResults& results, const Allocate& allocate)
+      : u_(results.u), vh_(results.vh) {
+    if (u_ != nullptr) return;
+    const std::size_t matrices = static_cast<std::size_t>(batch) * size_of(dtype);
+    scratch_u_ = allocate(matrices * static_cast<std::size_t>(m * m));
+    scratch_vh_ = allocate(matrices * static_cast<std::size_t>(n * n));
+    u_ = scratch_u_->pointer();
+    vh_ = scratch_vh_->pointer();
+  }
+  void* u() const { return u_; }
+  void* vh() const { return vh_; }
+
+ private:
+  BufferRef scratch_u_, scratch_vh_;
+  void *u_, *vh_;
+};
+
 void* part(void* memory, std::int64_t index, std::int64_t elements, DType dtype) {
   if (memory == nullptr) return nullptr;
   return matrix_at(memory, index, static_cast<std::size_t>(elements) * size_of(dtype));
@@ -94,13 +115,14 @@ void svd_jacobi(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch,
   // cuSOLVER sees the transpose, n by m, whose v, in C order, is the conjugate transpose of our u.
   const int rows = static_cast<int>(n), columns = static_cast<int>(m);
   const int count = static_cast<int>(batch);
+  const Vectors vectors(dtype, m, n, batch, results, allocate);
   int size = 0;
-  check(jacobi.size(session.handle(), mode, rows, columns, matrices, rows, results.s, results.vh,
-                    rows, results.u, columns, &size, options.get(), count),
+  check(jacobi.size(session.handle(), mode, rows, columns, matrices, rows, results.s, vectors.vh(),
+                    rows, vectors.u(), columns, &size, options.get(), count),
         fmt::format("cusolverDn{}gesvdjBatched_bufferSize", jacobi.letter).c_str());
   const BufferRef workspace = allocate(static_cast<std::size_t>(size) * size_of(dtype));
   check(jacobi.decompose(session.handle(), mode, rows, columns, matrices, rows, results.s,
-                         results.vh, rows, results.u, columns, workspace->pointer(), size,
+                         vectors.vh(), rows, vectors.u(), columns, workspace->pointer(), size,
                          results.statuses, options.get(), count),
         fmt::format("cusolverDn{}gesvdjBatched", jacobi.letter).c_str());
 }

@@ -116,7 +116,8 @@ void spoil(void* matrix, int type, std::int64_t elements) {
 int jacobi_size(const char* name, int m, int n, int lda, int ldu, int ldv, int mode, int* size,
                 int batch) {
   if (const int status = asked(std::string(name) + "_bufferSize"); status != success) return status;
-  const bool leads = lda >= m && (mode != with_vectors || (ldu >= m && ldv >= n));
+  const bool leads = lda >= m && ldu >= m && ldv >= n;
+  if (mode < 0 || mode > with_vectors) return invalid_value;
   if (m < 1 || n < 1 || m > 32 || n > 32 || !leads || batch < 1) return invalid_value;
   return *size = 10 * batch, success;
 }
@@ -127,6 +128,8 @@ int jacobi(const char* name, int type, void* handle, int mode, int m, int n, voi
   if (const int status = asked(name); status != success) return status;
   if (options == nullptr || !is_on_device(a) || !is_on_device(s) || !is_on_device(infos))
     return invalid_value;
+  // The real one writes to u and v without vectors, too.
+  if (!is_on_device(u) || !is_on_device(v)) return invalid_value;
   if (size < 10 * batch || !is_on_device(work)) return invalid_workspace;
   finish(handle);
   const std::int64_t k = std::min(m, n);
@@ -139,6 +142,9 @@ int jacobi(const char* name, int type, void* handle, int mode, int m, int n, voi
     if (mode == with_vectors) {
       write(made.u, item(u, type, std::int64_t{i} * ldu * m), type, ldu);
       write(conjugate_transpose(made.vh), item(v, type, std::int64_t{i} * ldv * n), type, ldv);
+    } else {
+      spoil(item(u, type, std::int64_t{i} * ldu * m), type, std::int64_t{ldu} * m);
+      spoil(item(v, type, std::int64_t{i} * ldv * n), type, std::int64_t{ldv} * n);
     }
     spoil(matrix, type, std::int64_t{lda} * n);
     infos[i] = 0;
