@@ -75,12 +75,10 @@ Array linalg::inv(const Operand& a) {
   const NodeRef matrices = frontend::inexact_operand("linalg.inv", a);
   frontend::require_square("linalg.inv", matrices, site);
   const frontend::OpRecorder on{site};
-  const ir::Dim n = frontend::rows_of(matrices);
-  const ir::Shape square = {n, n};
-  const NodeRef diagonal = on(ir::Op::equal, frontend::record_iota(square, 0, DType::i64, site),
-                              frontend::record_iota(square, 1, DType::i64, site));
-  const NodeRef identity = frontend::with_batch(on.cast(diagonal, matrices->dtype),
-                                                frontend::batch_of(matrices), 2, site);
+  const auto rank = static_cast<std::int64_t>(matrices->shape.size());
+  const NodeRef row = frontend::record_iota(matrices->shape, rank - 2, DType::i64, site);
+  const NodeRef column = frontend::record_iota(matrices->shape, rank - 1, DType::i64, site);
+  const NodeRef identity = on.cast(on(ir::Op::equal, row, column), matrices->dtype);
   // The transpose of the inverse of the transposed matrix is the inverse: nothing is transposed.
   return frontend::Access::make(
       solve_nodes("linalg.inv", fmt::format("linalg.inv({})", frontend::describe(*matrices)),

@@ -4,6 +4,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/calls/failed_matrices.h"
+#include "passes/calls/matrix_item.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -107,6 +108,13 @@ ValueId transposed(Graph& graph, ValueId matrices, ir::Location location) {
 
 std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::Location location = call.location();
+std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir::Target& target) {
+  const ir::Location location = call.location();
+  const ValueId raw = copy_node(graph, call.graph, call.node, call.operands);
+  const ValueId said = graph.result(raw, 1, location);
+  if (cholesky_item(graph, raw, target)) return {raw, said};
+  const ValueId status = status_with_nans(graph, said, raw, location);
+  const ir::Type type = graph.type(raw);
   const bool upper = call.data().get<bool>("upper");
   // A lower triangle in C order is a column-major upper one. The factor of the transpose is the
   // transpose of the factor.

@@ -16,6 +16,7 @@
 #include "passes/calls/fft.h"
 #include "passes/calls/lu.h"
 #include "passes/calls/matmul.h"
+#include "passes/calls/matrix_item.h"
 #include "passes/calls/qr.h"
 #include "passes/calls/sort.h"
 #include "passes/calls/spectral.h"
@@ -32,12 +33,17 @@ constexpr CallLowering table[] = {
      .describe = describe_product},
     {.op = ir::calls::sort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::argsort, .lower = lower_sort, .describe = describe_sort},
-    {.op = ir::calls::cholesky, .lower = lower_cholesky, .flops = cholesky_flops},
+    {.op = ir::calls::cholesky,
+     .lower = lower_cholesky,
+     .item = cholesky_item,
+     .flops = cholesky_flops},
     {.op = ir::calls::fft, .lower = lower_fft, .item = fft_item, .flops = fft_flops},
     {.op = ir::calls::rfft, .lower = lower_rfft, .item = rfft_item, .flops = fft_flops},
     {.op = ir::calls::irfft, .lower = lower_irfft, .item = irfft_item, .flops = fft_flops},
     {.op = ir::calls::lu, .lower = lower_lu, .flops = lu_flops},
     {.op = ir::calls::solve, .lower = lower_solve, .flops = solve_flops},
+    {.op = ir::calls::lu, .item = lu_item, .flops = lu_flops},
+    {.op = ir::calls::solve, .lower = lower_solve, .item = solve_item, .flops = solve_flops},
     {.op = ir::calls::geqrf, .flops = geqrf_flops},
     {.op = ir::calls::householder_product, .flops = householder_product_flops},
     {.op = ir::calls::solve_triangular, .flops = solve_triangular_flops},

@@ -4,6 +4,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/calls/failed_matrices.h"
+#include "passes/calls/matrix_item.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -41,6 +42,8 @@ std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Ta
   if (ir::capabilities_of(target).lu_loses_nan)
     solutions = nan_where_nan(graph, solutions, call.operands[0], location);
   return {solutions, result(1), result(2), status};
+  if (solve_item(graph, x, target)) return {x, result(1), result(2), status};
+  return {nan_where_failed(graph, x, status, location), result(1), result(2), status};
 }
 
 Dim lu_flops(const Graph& graph, ValueId call) {

@@ -8,6 +8,8 @@ namespace heddle::passes {
 std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Target& target);
 /// The call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops,
 /// which fuse.
+/// The call, with NaN in the solutions of singular matrices: an elementwise op, which fuses.
+/// Small matrices of a stack (matrix_item.h) do not need it.
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target);
 
 /// m n k - (m + n) k^2 / 2 + k^3 / 3 multiplications and as many additions for each m by n matrix,

@@ -79,11 +79,15 @@ void ItemPlan::open_call(ValueId call, const ItemCall& item) {
   base_ = plan_.items->bytes;
   plan_.items->count = items_of(graph_, call);
   plan_.items->bytes += item.bytes;
-  threads_ = std::max(threads_, item.threads);
+  threads_ = with(item);
   arrays_.clear();
   const std::span<const ValueId> operands = graph_.operands(call);
   for (std::size_t k = 0; k < operands.size(); ++k)
     arrays_.push_back(array_in_item(operands[k], item.offsets[k]));
+}
+
+ItemThreads ItemPlan::with(const ItemCall& item) const {
+  return {std::max(threads_.count, item.threads), threads_.lanes || item.lanes};
 }
 
 ItemPhase& ItemPlan::add_phase(ItemLoops loops) {
@@ -131,17 +135,18 @@ void ItemPlan::copy(int from, int to, std::int64_t elements) {
 }
 
 void ItemPlan::run_call() {
-  const auto count = graph_.result_types(call_).size();
+  const std::span<const ir::Type> types = graph_.result_types(call_);
   const std::size_t operands = arrays_.size();
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < types.size(); ++i) {
     arrays_.push_back(array_in_item(call_, item_.offsets[operands + i]));
+    plan_.operands[arrays_.back()].dtype = types[i].dtype;
+  }
   for (std::uint32_t i = index_of(call_); i < graph_.size(); ++i) {
     const ValueId value{i};
     const bool further = graph_.op(value) == ir::Op::result && graph_.operands(value)[0] == call_;
     if (value != call_ && !further) continue;
     const int array = arrays_[operands + (further ? graph_.attributes(value).index : 0)];
     plan_.operands[array].value = value;
-    plan_.operands[array].dtype = graph_.dtype(value);
     results_[i] = array;
   }
   ItemRoutine routine = std::move(item_.routine);
@@ -165,8 +170,9 @@ void ItemPlan::hold_operand(std::size_t k, const KernelPlan& plan) {
 
 bool ItemPlan::can_continue(const KernelPlan& plan, ValueId call, const ItemCall& item,
                             std::size_t k) const {
-  if (!(items_of(graph_, call) == plan_.items->count) || item.threads != threads_ ||
-      plan_.items->bytes + item.bytes > most_item_bytes(target_))
+  const std::int64_t bytes = (plan_.items->bytes + item.bytes) * with(item).least_items();
+  if (!(items_of(graph_, call) == plan_.items->count) || item.threads != threads_.count ||
+      bytes > most_item_bytes(target_))
     return false;
   const ir::Shape& shape = graph_.shape(graph_.operands(call)[k]);
   const auto axes = static_cast<std::ptrdiff_t>(batch_axes_of(graph_, call));

@@ -49,6 +49,8 @@ class ItemPlan {
  private:
   int array_in_item(ValueId value, std::int64_t offset);
   int operand_slot(const KernelOperand& operand);
+  /// What the routines so far and one more want.
+  ItemThreads with(const ItemCall& item) const;
   ItemPhase& add_phase(ItemLoops loops);
   void append(const KernelPlan& from, ItemLoops loops, int held);
   std::optional<ItemLoops> loops_of_results(const KernelPlan& plan) const;
@@ -63,7 +65,7 @@ class ItemPlan {
   IndexSpace& space_;
   const ir::Target& target_;
   KernelPlan plan_;
-  int threads_ = 1;
+  ItemThreads threads_;
   ValueId call_{};
   std::size_t batch_axes_ = 0;  ///< of the call
   ItemCall item_;

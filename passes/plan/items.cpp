@@ -59,7 +59,7 @@ std::int64_t most_item_bytes(const ir::Target& target) {
   return std::int64_t{target.shared_bytes_per_block} * 5 / 8;
 }
 
-void schedule_items(KernelPlan& plan, int threads, const ir::Target& target) {
+void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& target) {
   Items& items = *plan.items;
   plan.mapping = Mapping::items;
   plan.family = "items";
@@ -72,13 +72,14 @@ void schedule_items(KernelPlan& plan, int threads, const ir::Target& target) {
   const std::int64_t budget =
       across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);
   std::int64_t count = across ? line_bytes / element_bytes(plan) : 1;
-  if (blocks) count = std::max<std::int64_t>(count, block_threads / threads);
+  if (blocks) count = std::max<std::int64_t>(count, block_threads / threads.count);
   count = std::min(count, budget / items.bytes);
-  if (blocks) count = std::min<std::int64_t>(count, target.max_threads_per_block / threads);
+  if (blocks) count = std::min<std::int64_t>(count, target.max_threads_per_block / threads.count);
   if (items.count.is_constant()) count = std::min(count, items.count.constant());
-  items.per_block = static_cast<int>(std::max<std::int64_t>(count, 1));
-  plan.threads_per_row = blocks ? threads : 1;
-  plan.threads = blocks ? threads * items.per_block : 1;
+  const std::int64_t least = blocks ? threads.least_items() : 1;
+  items.per_block = static_cast<int>(std::max(count / least * least, least));
+  plan.threads_per_row = blocks ? threads.count : 1;
+  plan.threads = blocks ? threads.count * items.per_block : 1;
 }
 
 }  // namespace heddle::passes

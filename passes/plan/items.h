@@ -13,6 +13,9 @@ namespace heddle::passes {
 struct ItemCall {
   ItemRoutine routine;  ///< without `arrays`
   int threads = 1;      ///< on a GPU, for one item
+  /// The threads exchange values by the lanes of a warp: they are a power of two up to 32, and a
+  /// block has whole warps.
+  bool lanes = false;
   /// The offset in bytes of each operand and then each result in the item's memory. Arrays may
   /// overlap.
   std::vector<std::int64_t> offsets;
@@ -23,8 +26,15 @@ struct ItemCall {
 /// The most memory that the items of one block, or of one CPU thread, may take.
 std::int64_t most_item_bytes(const ir::Target& target);
 
-/// Chooses the items of a block and the order in which phases visit them. `threads` are those that
-/// the routines want for an item.
-void schedule_items(KernelPlan& plan, int threads, const ir::Target& target);
+/// The threads that the routines of a kernel want for an item.
+struct ItemThreads {
+  int count = 1;
+  bool lanes = false;  ///< ItemCall::lanes, of any routine
+  /// The least number of items in a block on a GPU.
+  int least_items() const { return lanes ? 32 / count : 1; }
+};
+
+/// Chooses the items of a block and the order in which phases visit them.
+void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& target);
 
 }  // namespace heddle::passes

@@ -1,0 +1,125 @@
+#include "passes/calls/matrix_item.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "ir/types/capabilities.h"
+
+namespace heddle::passes {
+
+namespace {
+
+constexpr std::int64_t line = 128;  // bytes
+constexpr std::int64_t most = 32;   // rows and columns
+
+/// A stack of small matrices: at least one batch axis, and constant extents that are not 0.
+bool is_small_stack(const ir::Shape& shape) {
+  return shape.size() > 2 && std::all_of(shape.end() - 2, shape.end(), [](Dim extent) {
+           return extent.is_constant() && extent.constant() > 0 && extent.constant() <= most;
+         });
+}
+
+std::int64_t extent(const ir::Shape& shape, std::size_t from_end) {
+  return shape[shape.size() - from_end].constant();
+}
+
+const char* type_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::c64:
+      return "heddle_scalar::complex64";
+    default:
+      return "heddle_scalar::complex128";
+  }
+}
+
+/// Lays out the memory of an item whose routine is in section matrix_items, or on the host in
+/// matrix_items_host; for complex numbers in sections that need these.
+class Layout {
+ public:
+  Layout(DType dtype, const ir::Target& target)
+      : blocks_(ir::capabilities_of(target).blocks), element_(size_of(dtype)) {
+    item_.routine.section = fmt::format("{}matrix_items{}", is_complex(dtype) ? "complex_" : "",
+                                        blocks_ ? "" : "_host");
+    item_.padding = blocks_ ? static_cast<int>(element_) : 0;
+  }
+
+  /// The offset of an array of the item. On a GPU, an element follows every line.
+  std::int64_t add(std::int64_t count, std::size_t element) {
+    const std::int64_t bytes = count * static_cast<std::int64_t>(element);
+    const std::int64_t offset = item_.bytes;
+    const std::int64_t all = bytes + (bytes - 1) / line * item_.padding;
+    const std::int64_t alignment = blocks_ ? 16 : 64;
+    item_.bytes += (all + alignment - 1) / alignment * alignment;
+    return offset;
+  }
+  std::int64_t add_numbers(std::int64_t count) { return add(count, element_); }
+  std::int64_t add_integers(std::int64_t count) { return add(count, sizeof(std::int32_t)); }
+
+  /// Lanes hold the rows of a matrix. Host routines are not told how many there are. Neighbouring
+  /// items begin two elements further in a line, so that their lanes use different banks.
+  ItemCall finish(std::string function, std::int64_t rows, std::string_view after,
+                  std::vector<std::int64_t> offsets) && {
+    if (blocks_) {
+      item_.lanes = true;
+      item_.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
+      function += fmt::format(", {}", item_.threads);
+      item_.bytes = (item_.bytes + line - 1) / line * line + 2 * item_.padding;
+    }
+    item_.routine.function = fmt::format("{}{}>", function, after);
+    item_.offsets = std::move(offsets);
+    return std::move(item_);
+  }
+
+ private:
+  bool blocks_;
+  std::size_t element_;
+  ItemCall item_;
+};
+
+}  // namespace
+
+std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape)) return std::nullopt;
+  const std::int64_t n = extent(type.shape, 1);
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(n * n), status = layout.add_integers(1);
+  const bool upper = graph.attributes(call).call->get<bool>("upper");
+  return std::move(layout).finish(fmt::format("cholesky_item<{}, {}", type_of(type.dtype), n), n,
+                                  upper ? ", true" : ", false", {a, a, status});
+}
+
+std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape)) return std::nullopt;
+  const std::int64_t rows = extent(type.shape, 1), columns = extent(type.shape, 2);
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(rows * columns);
+  const std::int64_t pivots = layout.add_integers(std::min(rows, columns));
+  const std::int64_t status = layout.add_integers(1);
+  return std::move(layout).finish(
+      fmt::format("lu_item<{}, {}, {}", type_of(type.dtype), rows, columns), rows, "",
+      {a, a, pivots, status});
+}
+
+std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  const ir::Shape& sides = graph.shape(graph.operands(call)[1]);
+  if (!is_small_stack(type.shape) || !is_small_stack(sides)) return std::nullopt;
+  const std::int64_t n = extent(type.shape, 1), count = extent(sides, 2);
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(n * n), b = layout.add_numbers(count * n);
+  const std::int64_t pivots = layout.add_integers(n), status = layout.add_integers(1);
+  const bool transposed = graph.attributes(call).call->get<bool>("transposed");
+  return std::move(layout).finish(
+      fmt::format("solve_item<{}, {}, {}", type_of(type.dtype), n, count), n,
+      transposed ? ", true" : ", false", {a, b, b, a, pivots, status});
+}
+
+}  // namespace heddle::passes

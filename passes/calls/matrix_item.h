@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+
+#include "passes/calls/lowering.h"
+
+// Stacks of small matrices, whose extents are constants of at most 32: each is factorised in the
+// memory of an item, and fuses with elementwise ops around it. Single matrices are the library's.
+
+namespace heddle::passes {
+
+/// Factors and statuses as ir::calls::cholesky() says, also of NaN: nothing is left to lower.
+std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir::Target& target);
+/// Factors, pivots and statuses of square and other matrices.
+std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Target& target);
+/// Solutions and statuses as ir::calls::solve() says: nothing is left to lower.
+std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target);
+
+}  // namespace heddle::passes

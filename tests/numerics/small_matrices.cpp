@@ -1,0 +1,196 @@
+// Stacks of small matrices, each of which is factorised in the memory of an item of a kernel, with
+// elementwise work before and after it.
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "ir/calls/calls.h"
+#include "ir/types/constant.h"
+#include "tests/numerics/suite.h"
+#include "tests/support/host_arrays.h"
+
+namespace heddle::test {
+namespace {
+
+using ir::CallOp;
+using ir::Dim;
+using ir::HostArray;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+const std::vector<DType> dtypes = dtypes_in(ir::calls::lu().dtypes);
+
+ValueId call(Builder& builder, const CallOp& op, std::vector<ValueId> operands,
+             std::initializer_list<ir::NamedAttribute> attributes = {}) {
+  return builder.add(Op::call, std::move(operands), ir::call_attributes(op, attributes));
+}
+
+ValueId result(Builder& builder, ValueId call, std::uint32_t index) {
+  return builder.made.graph.result(call, index);
+}
+
+/// `value`, with so much added to the diagonal that it dominates.
+ValueId dominant(Builder& builder, ValueId value) {
+  const ir::Type type = builder.made.graph.type(value);
+  ir::Attributes indices;
+  indices.dtype = DType::i32;
+  indices.shape = {type.shape.end() - 2, type.shape.end()};
+  indices.axes = {0};
+  const ValueId row = builder.add(Op::iota, {}, indices);
+  indices.axes = {1};
+  const ValueId diagonal = builder.add(Op::equal, {row, builder.add(Op::iota, {}, indices)});
+  const double weight = 4 + 2 * static_cast<double>(type.shape.back().constant());
+  const ValueId added = builder.add(Op::select, {diagonal, builder.constant(type.dtype, weight),
+                                                 builder.constant(type.dtype, 0)});
+  return builder.add(Op::add, {value, added});
+}
+
+ValueId scaled(Builder& builder, ValueId value, double by) {
+  return builder.add(Op::multiply, {value, builder.constant(builder.made.graph.dtype(value), by)});
+}
+
+TEST_CASE("factors and solutions of every order, with work before and after") {
+  Suite suite;
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32}) {
+    for (const DType dtype : dtypes) {
+      Builder builder(fmt::format("{} matrices of order {}", name_of(dtype), n));
+      const bool odd = n % 2 != 0;
+      const ValueId a = builder.input(moderate_sample(dtype, {3, n, n}, 1), odd);
+      const ValueId regular = dominant(builder, a);
+      const ValueId factor = call(builder, ir::calls::cholesky(), {regular}, {{"upper", odd}});
+      builder.output(scaled(builder, factor, 0.5));
+      builder.output(result(builder, factor, 1));
+
+      const std::int64_t sides = n % 3 == 0 ? n : n % 3;
+      const ValueId b = builder.input(moderate_sample(dtype, {3, sides, n}, 2));
+      const ValueId x = call(builder, ir::calls::solve(), {regular, scaled(builder, b, 2)},
+                             {{"transposed", odd}});
+      builder.output(scaled(builder, builder.transpose(x, {0, 2, 1}), 3));
+      builder.output(result(builder, x, 3));
+
+      const ValueId lu = call(builder, ir::calls::lu(), {regular});
+      builder.output(builder.add(Op::negative, {lu}));
+      builder.output(result(builder, lu, 1));
+      builder.output(result(builder, lu, 2));
+      suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
+  suite.require(ir::calls::cholesky(), 20);
+  suite.require(ir::calls::solve(), 20);
+  suite.require(ir::calls::lu(), 30);
+}
+
+TEST_CASE("rows are exchanged") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("pivots of {}", name_of(dtype)));
+    // Of elements that are nearly as large, either is the pivot. LAPACK and the reference do not
+    // measure complex numbers alike.
+    builder.most_ambiguous = is_complex(dtype) ? 1 : 0.6;
+    std::uint64_t seed = 0;
+    for (const Shape& shape : {Shape{9, 2, 2}, Shape{40, 5, 5}, Shape{2, 3, 8, 8}, Shape{5, 13, 13},
+                               Shape{3, 32, 32}, Shape{7, 3, 6}, Shape{7, 6, 3}, Shape{2, 32, 1}}) {
+      ++seed;
+      const ValueId a = builder.input(moderate_sample(dtype, shape, seed), seed % 2 == 0);
+      const ValueId lu = call(builder, ir::calls::lu(), {a});
+      builder.output(lu);
+      builder.output(result(builder, lu, 1));
+      builder.output(result(builder, lu, 2));
+      if (!(shape.back() == shape[shape.size() - 2])) continue;
+      builder.output(call(builder, ir::calls::solve(),
+                          {a, builder.input(moderate_sample(dtype, shape, seed + 50))}));
+    }
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
+/// Sets element (row, column) of a matrix.
+void set(HostArray& matrices, std::size_t matrix, std::size_t row, std::size_t column, double to) {
+  const auto n = static_cast<std::size_t>(matrices.type.shape.back().constant());
+  const std::size_t size = size_of(matrices.type.dtype);
+  const ir::ElementBits bits = ir::constant_bits(matrices.type.dtype, to);
+  std::memcpy(&matrices.data[((matrix * n + row) * n + column) * size], bits.bytes(), size);
+}
+
+TEST_CASE("singular matrices among others") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    for (const bool transposed : {false, true}) {
+      // Matrix k < 5 has a column k of zeros, matrix 5 nothing else.
+      HostArray matrices = moderate_sample(dtype, {12, 5, 5}, 1);
+      for (std::size_t k = 0; k < 5; ++k) {
+        for (std::size_t i = 0; i < 5; ++i) {
+          set(matrices, k, transposed ? k : i, transposed ? i : k, 0);
+          for (std::size_t j = 0; j < 5; ++j) set(matrices, 5, i, j, 0);
+        }
+      }
+      Builder builder(fmt::format("singular matrices of {}", name_of(dtype)));
+      builder.most_ambiguous = is_complex(dtype) ? 0.3 : 0.05;  // by pivots that are nearly others
+      const ValueId a = builder.input(matrices);
+      const ValueId b = builder.input(moderate_sample(dtype, {12, 2, 5}, 2));
+      const ValueId x = call(builder, ir::calls::solve(), {a, b}, {{"transposed", transposed}});
+      builder.output(builder.add(Op::negative, {x}));
+      builder.output(result(builder, x, 3));
+      if (transposed) builder.output(result(builder, call(builder, ir::calls::lu(), {a}), 2));
+      const std::vector<HostArray> values = ir::interpret(builder.made.graph, builder.made.inputs);
+      const Comparison statuses = compare_equal(
+          values[1], host_array<std::int32_t>({12}, {1, 2, 3, 4, 5, 1, 0, 0, 0, 0, 0, 0}));
+      CHECK_MESSAGE(statuses, statuses.message);
+      suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
+}
+
+TEST_CASE("batches that are symbols, and blocks that are not full") {
+  Suite suite;
+  const Dim batch = Dim::symbol("b");
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("a stack of any number of {} matrices", name_of(dtype)));
+    const ValueId a = builder.input(moderate_sample(dtype, {3, 6, 6}, 1), Shape{batch, 6, 6});
+    const ValueId b = builder.input(moderate_sample(dtype, {3, 1, 6}, 2), Shape{batch, 1, 6});
+    builder.made.bindings = {{ir::intern_symbol("b"), 3}};
+    const ValueId regular = dominant(builder, a);
+    builder.output(call(builder, ir::calls::solve(), {regular, b}));
+    builder.output(scaled(builder, call(builder, ir::calls::cholesky(), {regular}), 2));
+    for (const std::int64_t count : {0, 1, 16, 33, 100}) {
+      builder.run_also(
+          {moderate_sample(dtype, {count, 6, 6}, 3), moderate_sample(dtype, {count, 1, 6}, 4)});
+    }
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
+TEST_CASE("a factor that is factorised again, and views of stacks") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("chains of factorisations of {}", name_of(dtype)));
+    const ValueId a = builder.input(moderate_sample(dtype, {6, 2, 7, 7}, 1));
+    const ValueId b = builder.input(moderate_sample(dtype, {6, 2, 7, 7}, 2));
+    // The stack's matrices are transposed, and a slice of larger ones.
+    const ValueId turned = dominant(builder, builder.transpose(a, {1, 0, 3, 2}));
+    const ValueId factor = call(builder, ir::calls::cholesky(), {turned});
+    builder.output(factor);
+    const ValueId part =
+        builder.slice(dominant(builder, b), {1, 0, 1, 1}, {1, 1, 1, 1}, {4, 2, 5, 5});
+    const ValueId inner = call(builder, ir::calls::cholesky(), {part}, {{"upper", true}});
+    builder.output(builder.reduce(Op::sum, inner, {3}, false));
+    // A solution, made well-conditioned again, is the matrix of other systems.
+    const ValueId x = call(builder, ir::calls::solve(), {dominant(builder, a), b});
+    const ValueId again = dominant(builder, x);
+    builder.output(call(builder, ir::calls::solve(), {again, scaled(builder, b, 0.5)}));
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
+}  // namespace
+}  // namespace heddle::test
