@@ -108,28 +108,18 @@ ValueId transposed(Graph& graph, ValueId matrices, ir::Location location) {
 
 std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::Location location = call.location();
-std::vector<ValueId> lower_cholesky(Graph& graph, const OldCall& call, const ir::Target& target) {
-  const ir::Location location = call.location();
-  const ValueId raw = copy_node(graph, call.graph, call.node, call.operands);
-  const ValueId said = graph.result(raw, 1, location);
-  if (cholesky_item(graph, raw, target)) return {raw, said};
-  const ValueId status = status_with_nans(graph, said, raw, location);
-  const ir::Type type = graph.type(raw);
   const bool upper = call.data().get<bool>("upper");
+  ValueId raw = copy_node(graph, call.graph, call.node, call.operands);
+  ValueId said = graph.result(raw, 1, location);
+  if (cholesky_item(graph, raw, target)) return {raw, said};
   // A lower triangle in C order is a column-major upper one. The factor of the transpose is the
   // transpose of the factor.
-  const bool turns = !upper && ir::capabilities_of(target).reads_lower_faster;
-  ValueId raw{};
-  ValueId said{};
-  if (turns) {
+  if (!upper && ir::capabilities_of(target).reads_lower_faster) {
     const ValueId factors =
         graph.add(Op::call, {transposed(graph, call.operands[0], location)},
                   ir::call_attributes(ir::calls::cholesky(), {{"upper", true}}), location);
     said = graph.result(factors, 1, location);
     raw = transposed(graph, factors, location);
-  } else {
-    raw = copy_node(graph, call.graph, call.node, call.operands);
-    said = graph.result(raw, 1, location);
   }
   const ValueId status = status_with_nans(graph, said, raw, location);
   const ir::Type type = graph.type(raw);

@@ -29,7 +29,8 @@ std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Targe
   const ValueId factors = copy_node(graph, call.graph, call.node, call.operands);
   const ValueId pivots = graph.result(factors, 1, location);
   const ValueId status = graph.result(factors, 2, location);
-  if (!ir::capabilities_of(target).lu_loses_nan) return {factors, pivots, status};
+  if (lu_item(graph, factors, target) || !ir::capabilities_of(target).lu_loses_nan)
+    return {factors, pivots, status};
   return {nan_where_nan(graph, factors, call.operands[0], location), pivots, status};
 }
 
@@ -38,12 +39,11 @@ std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Ta
   const ValueId x = copy_node(graph, call.graph, call.node, call.operands);
   const auto result = [&](std::uint32_t i) { return graph.result(x, i, location); };
   const ValueId status = result(3);
+  if (solve_item(graph, x, target)) return {x, result(1), result(2), status};
   ValueId solutions = nan_where_failed(graph, x, status, location);
   if (ir::capabilities_of(target).lu_loses_nan)
     solutions = nan_where_nan(graph, solutions, call.operands[0], location);
   return {solutions, result(1), result(2), status};
-  if (solve_item(graph, x, target)) return {x, result(1), result(2), status};
-  return {nan_where_failed(graph, x, status, location), result(1), result(2), status};
 }
 
 Dim lu_flops(const Graph& graph, ValueId call) {

@@ -7,9 +7,7 @@ namespace heddle::passes {
 /// The call, with NaN in the factors of matrices with NaN where the library may lose it.
 std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Target& target);
 /// The call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops,
-/// which fuse.
-/// The call, with NaN in the solutions of singular matrices: an elementwise op, which fuses.
-/// Small matrices of a stack (matrix_item.h) do not need it.
+/// which fuse. Small matrices of a stack (matrix_item.h) need neither.
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target);
 
 /// m n k - (m + n) k^2 / 2 + k^3 / 3 multiplications and as many additions for each m by n matrix,
