@@ -19,6 +19,7 @@ const Capabilities& capabilities_of(const Target& target) {
                                         .reads_lower_faster = true,
                                         .lu_loses_nan = true,
                                         .splits_long_products = true,
+                                        .stacked_systems = true,
                                         .rates = {2.0e7, 4.0e6, 3.0}};
   static constexpr std::array by_kind = {&host, &cuda};  // in the order of TargetKind
   return *by_kind[static_cast<std::size_t>(target.kind)];

@@ -6,7 +6,8 @@ import pytest
 import heddle as hd
 from linalg_cases import DTYPES, adjoint, random, same, small
 
-SHAPES = [(1, 1), (4, 4), (7, 3), (3, 7), (100, 60), (60, 100), (3, 5, 2), (2, 3, 4, 6), (300, 4, 4)]
+SHAPES = [(1, 1), (4, 4), (7, 3), (3, 7), (100, 60), (60, 100), (3, 5, 2), (2, 3, 4, 6), (300, 4, 4), (5, 40, 33),
+          (1, 6, 4), (2, 520, 3)]
 EMPTY = [(0, 3), (3, 0), (0, 0), (2, 0, 3), (0, 3, 3), (2, 3, 0)]
 
 
@@ -66,6 +67,19 @@ def test_rank_deficient():
     zero = hd.linalg.qr(hd.zeros((4, 4)))
     assert not np.asarray(zero.R).any()
     small(np.asarray(zero.Q).T @ np.asarray(zero.Q) - np.eye(4), np.eye(4))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+def test_stacks_with_columns_that_need_no_reflector(dtype, mode):
+    a = random((4, 6, 4), dtype)
+    a[0] = 0
+    a[1] = np.eye(6, 4)
+    a[2, :, 1] = 0
+    a[3] = np.triu(a[3])
+    q, r = (np.asarray(each) for each in hd.linalg.qr(hd.array(a), mode))
+    small(q @ r - a, a)
+    small(adjoint(q) @ q - np.eye(q.shape[-1]), a)
 
 
 def test_bad_operands():

@@ -154,13 +154,16 @@ void check_qr(Device device, std::int64_t batch, std::int64_t m, std::int64_t n)
     const auto start = h.begin() + item * n * m;
     reflectors.insert(reflectors.end(), start, start + k * m);
   }
-  const std::string q_type = type_of(dtype, {batch, k, m});
+  // The step of one matrix, for all: programs for a GPU have other ops for small stacks.
+  const std::string q_type = type_of(dtype, {1, k, m}), factor_type = type_of(dtype, {1, k});
+  passes::CallStep product_step =
+      planned_step({q_type, factor_type}, "linalg.householder_product %0, %1", {q_type}, device);
+  product_step.values.set("batch", ir::Dim(batch));
   CallMemory product(stream);
   product.add(reflectors);
   product.add(tau);
   product.add(std::vector<T>(reflectors.size()));
-  run_step(planned_step({q_type, tau_type}, "linalg.householder_product %0, %1", {q_type}, device),
-           product);
+  run_step(product_step, product);
   const std::vector<T> q = product.read<T>(2, batch * k * m);
   double worst = 0;
   for (std::int64_t item = 0; item < batch; ++item) {
