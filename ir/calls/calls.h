@@ -58,8 +58,8 @@ const CallOp& irfft();
 /// [..., m, k] and vh [..., k, n]. Results are NaN where the status is not 0, and for a matrix with
 /// infinities.
 const CallOp& svd();
-/// svd() with square factors, for stacks of small matrices on GPUs: the first result is the
-/// conjugate transpose of u. Only lowering makes it.
+/// svd() for matrices that are small for a GPU: the first result is the conjugate transpose of u.
+/// Only lowering makes it.
 const CallOp& svd_jacobi();
 /// numpy.linalg.svdvals: the singular values and the statuses of svd().
 const CallOp& svdvals();

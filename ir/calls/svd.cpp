@@ -30,9 +30,11 @@ std::vector<Type> infer_svd_jacobi(const Call& call) {
   const Type& operand = matrices(call, 0);
   const Shape batch = batch_of(operand);
   const Dim m = operand.shape[operand.shape.size() - 2], n = operand.shape.back();
-  return {stack_of(operand.dtype, batch, {m, m}),
-          stack_of(real_dtype(operand.dtype), batch, {smaller_extent(call, m, n)}),
-          stack_of(operand.dtype, batch, {n, n}), statuses_of(batch)};
+  const Dim k = smaller_extent(call, m, n);
+  const bool full = call.attributes.call->get<bool>("full_matrices");
+  return {stack_of(operand.dtype, batch, {full ? m : k, m}),
+          stack_of(real_dtype(operand.dtype), batch, {k}),
+          stack_of(operand.dtype, batch, {full ? n : k, n}), statuses_of(batch)};
 }
 
 std::vector<Type> infer_svdvals(const Call& call) {
@@ -72,8 +74,9 @@ std::vector<HostArray> interpret_svd(const CallArguments& arguments) {
 }
 
 std::vector<HostArray> interpret_svd_jacobi(const CallArguments& arguments) {
-  return interpreter::for_each_matrix(arguments, [](auto item) {
-    interpret_matrix(std::move(item), true, Wanted::conjugated_vectors);
+  const bool full = arguments.call.get<bool>("full_matrices");
+  return interpreter::for_each_matrix(arguments, [&](auto item) {
+    interpret_matrix(std::move(item), full, Wanted::conjugated_vectors);
   });
 }
 
@@ -101,6 +104,7 @@ const CallOp& svd_jacobi() {
   static const CallOp& op = *new CallOp{.name = "linalg.svd_jacobi",
                                         .numpy = "numpy.linalg.svd",
                                         .dtypes = lapack_dtypes,
+                                        .attributes = {{.name = "full_matrices", .initial = true}},
                                         .infer = infer_svd_jacobi,
                                         .interpret = interpret_svd_jacobi,
                                         .core_axes = 2};

@@ -14,8 +14,10 @@ using ir::Op;
 
 namespace {
 
-/// Extents up to which stacks are given to one Jacobi call.
-constexpr std::int64_t jacobi_extent = 32;
+/// Extents up to which Jacobi's method is faster than the QR method.
+constexpr std::int64_t jacobi_extent = 1024;
+/// Extents up to which a stack is given to one call of it, whose factors are square.
+constexpr std::int64_t stacked_extent = 32;
 
 std::vector<ValueId> results_of(Graph& graph, ValueId call, ir::Location location) {
   std::vector<ValueId> results{call};
@@ -52,13 +54,17 @@ Extents extents_of(const Graph& graph, ValueId matrices) {
   return {shape[shape.size() - 2], shape.back()};
 }
 
-/// Whether this is a stack of small matrices.
-bool suits_jacobi(const Graph& graph, ValueId matrices) {
+/// Whether the extents of these matrices are known and at most `most`.
+bool are_within(const Graph& graph, ValueId matrices, std::int64_t most) {
   const auto [m, n] = extents_of(graph, matrices);
-  if (!m.is_constant() || !n.is_constant()) return false;
-  if (std::max(m.constant(), n.constant()) > jacobi_extent) return false;
+  return m.is_constant() && n.is_constant() && std::max(m.constant(), n.constant()) <= most;
+}
+
+/// Whether one Jacobi call takes all matrices.
+bool are_stacked(const Graph& graph, ValueId matrices) {
   const ir::Shape& shape = graph.shape(matrices);
-  return !is_single({shape.begin(), shape.end() - 2});
+  return are_within(graph, matrices, stacked_extent) &&
+         !is_single({shape.begin(), shape.end() - 2});
 }
 
 /// The first `rows` rows and `columns` columns of matrices.
@@ -76,14 +82,18 @@ ValueId corner(Graph& graph, ValueId matrices, Dim rows, Dim columns, ir::Locati
 /// u, s, vh and the status of svd_jacobi.
 std::vector<ValueId> by_jacobi(Graph& graph, const OldCall& call, ValueId matrices) {
   const ir::Location location = call.location();
+  const bool full = call.data().get<bool>("full_matrices");
+  const bool square = full || are_stacked(graph, matrices);
   const std::vector<ValueId> made = results_of(
       graph,
-      graph.add(Op::call, {matrices}, ir::call_attributes(ir::calls::svd_jacobi()), location),
+      graph.add(Op::call, {matrices},
+                ir::call_attributes(ir::calls::svd_jacobi(), {{"full_matrices", square}}),
+                location),
       location);
   ValueId u = transposed(graph, made[0], location);
   if (is_complex(graph.dtype(u))) u = graph.add(Op::conjugate, {u}, {}, location);
   ValueId vh = made[2];
-  if (!call.data().get<bool>("full_matrices")) {
+  if (square && !full) {
     const auto [m, n] = extents_of(graph, matrices);
     const Dim k = std::min(m.constant(), n.constant());
     u = corner(graph, u, m, k, location);
@@ -144,7 +154,7 @@ Dim cubic_flops(const Graph& graph, ValueId call, double factor) {
 std::vector<ValueId> lower_svd(Graph& graph, const OldCall& call, const ir::Target& target) {
   if (ir::capabilities_of(target).checked_spectra) return unchanged(graph, call);
   const CheckedMatrices checked(graph, call.operands[0], call.location());
-  const std::vector<ValueId> made = suits_jacobi(graph, checked.matrices())
+  const std::vector<ValueId> made = are_within(graph, checked.matrices(), jacobi_extent)
                                         ? by_jacobi(graph, call, checked.matrices())
                                         : by_wide_svd(graph, call, checked.matrices());
   const ValueId said = made[3];

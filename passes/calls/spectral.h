@@ -9,8 +9,8 @@ namespace heddle::passes {
 /// The call as it is where its handler checks the matrices (ir::Capabilities::checked_spectra).
 /// Otherwise the call of matrices without NaN and infinities, which become 0 first; then its status
 /// is set as the op says, and results that failed are NaN. These are elementwise ops, which fuse.
-/// svd and svdvals also transpose matrices with more rows than columns, and svd becomes svd_jacobi
-/// for stacks of small matrices.
+/// svd becomes svd_jacobi if the extents are at most 1024, else it and svdvals also transpose
+/// matrices with more rows than columns.
 std::vector<ValueId> lower_svd(Graph& graph, const OldCall& call, const ir::Target& target);
 std::vector<ValueId> lower_svdvals(Graph& graph, const OldCall& call, const ir::Target& target);
 /// eigh and eigvalsh.

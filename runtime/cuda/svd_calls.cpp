@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runtime/calls/eigen.h"
 #include "runtime/calls/svd.h"
 #include "runtime/cuda/libraries/cusolver_spectral.h"
@@ -22,20 +24,30 @@ class CusolverSvd final : public PreparedSvd {
   }
 };
 
+/// Whether one call takes this stack.
+bool is_small_stack(std::int64_t rows, std::int64_t columns, std::int64_t batch) {
+  return std::max(rows, columns) <= cusolver::jacobi_extent && batch > 1;
+}
+
 /// Results: the conjugate transposes of u, s, vh and the statuses.
-class CusolverJacobi final : public MatrixCall {
+class CusolverJacobi final : public PreparedSvd {
  public:
-  CusolverJacobi(const passes::CallStep& step, const ir::SymbolBindings& bindings)
-      : MatrixCall(step, bindings, 3) {}
+  using PreparedSvd::PreparedSvd;
 
  private:
   void compute(const CallBuffers& frame) const override {
     const std::size_t bytes = stack_bytes(rows_, columns_);
     const BufferRef matrices = memory_for_copy(frame, bytes);
     copy_operand(0, matrices->pointer(), bytes, frame);
-    cusolver::svd_jacobi(dtype_, rows_, columns_, batch_, matrices->pointer(),
-                         {result(0, frame), result(1, frame), result(2, frame), integers(3, frame)},
-                         workspace_of(frame), frame.stream());
+    const cusolver::SvdResults results{result(0, frame), result(1, frame), result(2, frame),
+                                       integers(3, frame)};
+    if (full_ && is_small_stack(rows_, columns_, batch_)) {
+      cusolver::svd_stack(dtype_, rows_, columns_, batch_, matrices->pointer(), results,
+                          workspace_of(frame), frame.stream());
+    } else {
+      cusolver::svd_jacobi(dtype_, full_, rows_, columns_, batch_, matrices->pointer(), results,
+                           workspace_of(frame), frame.stream());
+    }
   }
 };
 
@@ -51,10 +63,9 @@ class CusolverSvdvals final : public MatrixCall {
     const BufferRef matrices = memory_for_copy(frame, bytes);
     copy_operand(0, matrices->pointer(), bytes, frame);
     const cusolver::SvdResults results{.s = result(0, frame), .statuses = integers(1, frame)};
-    const bool small = std::max(rows_, columns_) <= cusolver::jacobi_extent && batch_ > 1;
-    if (small) {
-      cusolver::svd_jacobi(dtype_, rows_, columns_, batch_, matrices->pointer(), results,
-                           workspace_of(frame), frame.stream());
+    if (is_small_stack(rows_, columns_, batch_)) {
+      cusolver::svd_stack(dtype_, rows_, columns_, batch_, matrices->pointer(), results,
+                          workspace_of(frame), frame.stream());
     } else {
       cusolver::svd(dtype_, false, rows_, columns_, batch_, matrices->pointer(), results,
                     workspace_of(frame), frame.stream());

@@ -1,3 +1,4 @@
+#include <string>
 #include <vector>
 
 #include "heddle/error.h"
@@ -35,6 +36,59 @@ void solve_together(const Session& session, const Hermitian& problem, std::int64
         "cusolverDnXsyevBatched");
 }
 
+struct Jacobi {
+  SyevjBatchedSize size;
+  SyevjBatched solve;
+  const char* name;
+};
+
+Jacobi jacobi_of(DType dtype) {
+  const EigenApi& routines = api().eigen;
+#define HEDDLE_JACOBI(name) \
+  {routines.cusolverDn##name##_bufferSize, routines.cusolverDn##name, "cusolverDn" #name}
+  switch (dtype) {
+    case DType::f32:
+      return HEDDLE_JACOBI(SsyevjBatched);
+    case DType::f64:
+      return HEDDLE_JACOBI(DsyevjBatched);
+    case DType::c64:
+      return HEDDLE_JACOBI(CheevjBatched);
+    default:
+      return HEDDLE_JACOBI(ZheevjBatched);
+  }
+#undef HEDDLE_JACOBI
+}
+
+/// Options of syevj: it iterates until the dtype's precision is reached, and sorts the values.
+class Options {
+ public:
+  Options() { check(api().eigen.cusolverDnCreateSyevjInfo(&made_), "cusolverDnCreateSyevjInfo"); }
+  ~Options() { api().eigen.cusolverDnDestroySyevjInfo(made_); }
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+  JacobiOptions get() const { return made_; }
+
+ private:
+  JacobiOptions made_ = nullptr;
+};
+
+/// For matrices up to jacobi_extent.
+void solve_by_jacobi(const Session& session, DType dtype, const Hermitian& problem,
+                     std::int64_t batch, void* matrices, void* w, std::int32_t* statuses,
+                     const Allocate& allocate) {
+  const Jacobi jacobi = jacobi_of(dtype);
+  const Options options;
+  const int n = checked_extent(problem.n), count = checked_extent(batch);
+  int size = 0;
+  check(jacobi.size(session.handle(), problem.mode, problem.triangle, n, matrices, n, w, &size,
+                    options.get(), count),
+        (std::string(jacobi.name) + "_bufferSize").c_str());
+  const BufferRef workspace = allocate(static_cast<std::size_t>(size) * size_of(dtype));
+  check(jacobi.solve(session.handle(), problem.mode, problem.triangle, n, matrices, n, w,
+                     workspace->pointer(), size, statuses, options.get(), count),
+        jacobi.name);
+}
+
 }  // namespace
 
 void eigh(DType dtype, bool upper, bool vectors, std::int64_t n, std::int64_t batch, void* matrices,
@@ -46,6 +100,8 @@ void eigh(DType dtype, bool upper, bool vectors, std::int64_t n, std::int64_t ba
   const Hermitian problem{vectors ? EigenMode::vectors : EigenMode::values,
                           upper ? Fill::lower : Fill::upper, n, data_type(dtype), data_type(value)};
   const auto& [mode, triangle, extent, type, real] = problem;
+  if (n <= jacobi_extent && in_one_call(n, batch, stream))
+    return solve_by_jacobi(session, dtype, problem, batch, matrices, w, statuses, allocate);
   if (routines.cusolverDnXsyevBatched != nullptr && in_one_call(n, batch, stream))
     return solve_together(session, problem, batch, matrices, w, statuses, allocate);
   std::size_t device_bytes = 0, host_bytes = 0;

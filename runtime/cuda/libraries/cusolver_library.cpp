@@ -51,6 +51,24 @@ std::string bind(Api& api, const DynamicLibrary& library, std::string& missing) 
   HEDDLE_CUSOLVER(api.svd, cusolverDnDgesvdjBatched);
   HEDDLE_CUSOLVER(api.svd, cusolverDnCgesvdjBatched);
   HEDDLE_CUSOLVER(api.svd, cusolverDnZgesvdjBatched);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnSgesvdj_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnDgesvdj_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnCgesvdj_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnZgesvdj_bufferSize);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnSgesvdj);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnDgesvdj);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnCgesvdj);
+  HEDDLE_CUSOLVER(api.svd, cusolverDnZgesvdj);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnCreateSyevjInfo);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnDestroySyevjInfo);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnSsyevjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnDsyevjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnCheevjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnZheevjBatched_bufferSize);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnSsyevjBatched);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnDsyevjBatched);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnCheevjBatched);
+  HEDDLE_CUSOLVER(api.eigen, cusolverDnZheevjBatched);
   HEDDLE_CUSOLVER(api.eigen, cusolverDnXsyevd_bufferSize);
   HEDDLE_CUSOLVER(api.eigen, cusolverDnXsyevd);
 #undef HEDDLE_CUSOLVER

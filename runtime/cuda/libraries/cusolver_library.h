@@ -85,13 +85,21 @@ struct QrApi {
 enum class EigenMode : int { values = 0, vectors = 1 };
 using JacobiOptions = struct JacobiOptionsOpaque*;
 
-/// Jacobi SVDs of a stack of matrices up to 32 by 32; u and v are square.
+/// Jacobi SVDs of a stack of matrices up to 32 by 32; u and v are square. Both need memory also
+/// without vectors.
 using GesvdjBatched = Status (*)(Handle handle, EigenMode mode, int m, int n, void* a, int lda,
                                  void* s, void* u, int ldu, void* v, int ldv, void* work,
                                  int work_size, int* infos, JacobiOptions options, int batch);
 using GesvdjBatchedSize = Status (*)(Handle handle, EigenMode mode, int m, int n, const void* a,
                                      int lda, const void* s, const void* u, int ldu, const void* v,
                                      int ldv, int* work_size, JacobiOptions options, int batch);
+/// Of one matrix. If `economy` is 1, u and v have min(m, n) columns, if it is 0, they are square.
+using Gesvdj = Status (*)(Handle handle, EigenMode mode, int economy, int m, int n, void* a,
+                          int lda, void* s, void* u, int ldu, void* v, int ldv, void* work,
+                          int work_size, int* info, JacobiOptions options);
+using GesvdjSize = Status (*)(Handle handle, EigenMode mode, int economy, int m, int n,
+                              const void* a, int lda, const void* s, const void* u, int ldu,
+                              const void* v, int ldv, int* work_size, JacobiOptions options);
 
 struct SvdApi {
   Status (*cusolverDnXgesvd_bufferSize)(Handle handle, Parameters parameters, signed char job_u,
@@ -118,9 +126,29 @@ struct SvdApi {
                     cusolverDnZgesvdjBatched_bufferSize = nullptr;
   GesvdjBatched cusolverDnSgesvdjBatched = nullptr, cusolverDnDgesvdjBatched = nullptr,
                 cusolverDnCgesvdjBatched = nullptr, cusolverDnZgesvdjBatched = nullptr;
+  GesvdjSize cusolverDnSgesvdj_bufferSize = nullptr, cusolverDnDgesvdj_bufferSize = nullptr,
+             cusolverDnCgesvdj_bufferSize = nullptr, cusolverDnZgesvdj_bufferSize = nullptr;
+  Gesvdj cusolverDnSgesvdj = nullptr, cusolverDnDgesvdj = nullptr, cusolverDnCgesvdj = nullptr,
+         cusolverDnZgesvdj = nullptr;
 };
 
+/// Jacobi eigenvalues of a stack of Hermitian matrices up to 32 by 32, in ascending order.
+using SyevjBatched = Status (*)(Handle handle, EigenMode mode, Fill triangle, int n, void* a,
+                                int lda, void* w, void* work, int work_size, int* infos,
+                                JacobiOptions options, int batch);
+using SyevjBatchedSize = Status (*)(Handle handle, EigenMode mode, Fill triangle, int n,
+                                    const void* a, int lda, const void* w, int* work_size,
+                                    JacobiOptions options, int batch);
+
 struct EigenApi {
+  Status (*cusolverDnCreateSyevjInfo)(JacobiOptions* options) = nullptr;
+  Status (*cusolverDnDestroySyevjInfo)(JacobiOptions options) = nullptr;
+  SyevjBatchedSize cusolverDnSsyevjBatched_bufferSize = nullptr,
+                   cusolverDnDsyevjBatched_bufferSize = nullptr,
+                   cusolverDnCheevjBatched_bufferSize = nullptr,
+                   cusolverDnZheevjBatched_bufferSize = nullptr;
+  SyevjBatched cusolverDnSsyevjBatched = nullptr, cusolverDnDsyevjBatched = nullptr,
+               cusolverDnCheevjBatched = nullptr, cusolverDnZheevjBatched = nullptr;
   Status (*cusolverDnXsyevd_bufferSize)(Handle handle, Parameters parameters, EigenMode mode,
                                         Fill triangle, std::int64_t n, DataType type, const void* a,
                                         std::int64_t lda, DataType type_w, const void* w,

@@ -19,17 +19,23 @@ struct SvdResults {
   std::int32_t* statuses = nullptr;
 };
 
-/// The largest extent of svd_jacobi.
+/// The largest extent of matrices of which one call takes a stack, by Jacobi's method.
 inline constexpr std::int64_t jacobi_extent = 32;
 
 /// Of [batch, m, n] matrices with m <= n: u [batch, m, m], s [batch, m], vh [batch, n, n] if
 /// `full`, else [batch, m, n]. Without vectors, u and vh are null.
 void svd(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t batch, void* matrices,
          const SvdResults& results, const Allocate& allocate, const Stream& stream);
-/// All matrices by one call. m and n are at most jacobi_extent. `u` gets the conjugate transposes
-/// of the square u, `vh` the square vh. Without vectors, both are null.
-void svd_jacobi(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch, void* matrices,
-                const SvdResults& results, const Allocate& allocate, const Stream& stream);
+/// By Jacobi's method, matrices of any shape: s [batch, k] with k = min(m, n). `u` gets the
+/// conjugate transposes of u, [batch, m, m] if `full`, else [batch, k, m]; `vh` is [batch, n, n] or
+/// [batch, k, n].
+void svd_jacobi(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t batch,
+                void* matrices, const SvdResults& results, const Allocate& allocate,
+                const Stream& stream);
+/// The same with `full`, all matrices by one call. m and n are at most jacobi_extent. Without
+/// vectors, u and vh are null.
+void svd_stack(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch, void* matrices,
+               const SvdResults& results, const Allocate& allocate, const Stream& stream);
 
 /// As lapack::eigh.
 void eigh(DType dtype, bool upper, bool vectors, std::int64_t n, std::int64_t batch, void* matrices,

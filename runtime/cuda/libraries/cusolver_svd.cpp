@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -13,23 +14,30 @@ namespace heddle::runtime::cusolver {
 namespace {
 
 struct Jacobi {
-  GesvdjBatchedSize size;
-  GesvdjBatched decompose;
+  GesvdjSize size;
+  Gesvdj decompose;
+  GesvdjBatchedSize stacked_size;
+  GesvdjBatched decompose_stack;
   char letter;
 };
 
 Jacobi jacobi_of(DType dtype) {
   const SvdApi& routines = api().svd;
+#define HEDDLE_JACOBI(letter)                                                           \
+  {routines.cusolverDn##letter##gesvdj_bufferSize, routines.cusolverDn##letter##gesvdj, \
+   routines.cusolverDn##letter##gesvdjBatched_bufferSize,                               \
+   routines.cusolverDn##letter##gesvdjBatched, #letter[0]}
   switch (dtype) {
     case DType::f32:
-      return {routines.cusolverDnSgesvdjBatched_bufferSize, routines.cusolverDnSgesvdjBatched, 'S'};
+      return HEDDLE_JACOBI(S);
     case DType::f64:
-      return {routines.cusolverDnDgesvdjBatched_bufferSize, routines.cusolverDnDgesvdjBatched, 'D'};
+      return HEDDLE_JACOBI(D);
     case DType::c64:
-      return {routines.cusolverDnCgesvdjBatched_bufferSize, routines.cusolverDnCgesvdjBatched, 'C'};
+      return HEDDLE_JACOBI(C);
     default:
-      return {routines.cusolverDnZgesvdjBatched_bufferSize, routines.cusolverDnZgesvdjBatched, 'Z'};
+      return HEDDLE_JACOBI(Z);
   }
+#undef HEDDLE_JACOBI
 }
 
 /// Options of gesvdj: it iterates until the dtype's precision is reached.
@@ -51,7 +59,7 @@ class Options {
   JacobiOptions made_ = nullptr;
 };
 
-/// Memory for the vectors: gesvdjBatched writes to it even if it is asked for values only.
+/// Memory for square vectors: gesvdjBatched writes to it even if it is asked for values only.
 class Vectors {
  public:
   Vectors(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch,
@@ -106,24 +114,49 @@ void svd(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t ba
   }
 }
 
-void svd_jacobi(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch, void* matrices,
-                const SvdResults& results, const Allocate& allocate, const Stream& stream) {
+void svd_jacobi(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t batch,
+                void* matrices, const SvdResults& results, const Allocate& allocate,
+                const Stream& stream) {
+  const Session session(stream);
+  const Jacobi jacobi = jacobi_of(dtype);
+  const Options options(dtype);
+  const int economy = full ? 0 : 1;
+  // cuSOLVER sees the transpose, n by m, whose v, in C order, is the conjugate transpose of our u.
+  const int rows = checked_extent(n), columns = checked_extent(m);
+  int size = 0;
+  check(jacobi.size(session.handle(), EigenMode::vectors, economy, rows, columns, matrices, rows,
+                    results.s, results.vh, rows, results.u, columns, &size, options.get()),
+        fmt::format("cusolverDn{}gesvdj_bufferSize", jacobi.letter).c_str());
+  const BufferRef workspace = allocate(static_cast<std::size_t>(size) * size_of(dtype));
+  const std::int64_t k = std::min(m, n);
+  for (std::int64_t i = 0; i < batch; ++i) {
+    check(jacobi.decompose(session.handle(), EigenMode::vectors, economy, rows, columns,
+                           part(matrices, i, m * n, dtype), rows,
+                           part(results.s, i, k, real_dtype(dtype)),
+                           part(results.vh, i, (full ? n : k) * n, dtype), rows,
+                           part(results.u, i, (full ? m : k) * m, dtype), columns,
+                           workspace->pointer(), size, results.statuses + i, options.get()),
+          fmt::format("cusolverDn{}gesvdj", jacobi.letter).c_str());
+  }
+}
+
+void svd_stack(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch, void* matrices,
+               const SvdResults& results, const Allocate& allocate, const Stream& stream) {
   const Session session(stream);
   const Jacobi jacobi = jacobi_of(dtype);
   const Options options(dtype);
   const EigenMode mode = results.u == nullptr ? EigenMode::values : EigenMode::vectors;
-  // cuSOLVER sees the transpose, n by m, whose v, in C order, is the conjugate transpose of our u.
-  const int rows = static_cast<int>(n), columns = static_cast<int>(m);
-  const int count = static_cast<int>(batch);
+  const int rows = checked_extent(n), columns = checked_extent(m);  // of the transpose, as above
+  const int count = checked_extent(batch);
   const Vectors vectors(dtype, m, n, batch, results, allocate);
   int size = 0;
-  check(jacobi.size(session.handle(), mode, rows, columns, matrices, rows, results.s, vectors.vh(),
-                    rows, vectors.u(), columns, &size, options.get(), count),
+  check(jacobi.stacked_size(session.handle(), mode, rows, columns, matrices, rows, results.s,
+                            vectors.vh(), rows, vectors.u(), columns, &size, options.get(), count),
         fmt::format("cusolverDn{}gesvdjBatched_bufferSize", jacobi.letter).c_str());
   const BufferRef workspace = allocate(static_cast<std::size_t>(size) * size_of(dtype));
-  check(jacobi.decompose(session.handle(), mode, rows, columns, matrices, rows, results.s,
-                         vectors.vh(), rows, vectors.u(), columns, workspace->pointer(), size,
-                         results.statuses, options.get(), count),
+  check(jacobi.decompose_stack(session.handle(), mode, rows, columns, matrices, rows, results.s,
+                               vectors.vh(), rows, vectors.u(), columns, workspace->pointer(), size,
+                               results.statuses, options.get(), count),
         fmt::format("cusolverDn{}gesvdjBatched", jacobi.letter).c_str());
 }
 
