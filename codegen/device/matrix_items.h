@@ -254,3 +254,62 @@ __device__ __forceinline__ void solve_item(SharedArray<T> a, SharedArray<T> b, S
   }
   block_barrier();
 }
+
+//! section determinant_numbers needs matrix_numbers log
+// The factor of a determinant's sign, for complex numbers its phase, and of its absolute value.
+template <class T>
+HD_SCALAR T matrix_sign(T x) {
+  return x > 0 ? static_cast<T>(1) : x < 0 ? static_cast<T>(-1) : x;
+}
+template <class T>
+HD_SCALAR T matrix_logarithm(T x) {
+  return heddle_scalar::log(matrix_size(x));
+}
+
+//! section complex_determinant_numbers needs determinant_numbers complex_absolute
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR complex<T> matrix_sign(complex<T> x) {
+  return x / complex<T>(absolute(x));
+}
+template <class T>
+HD_SCALAR T matrix_logarithm(complex<T> x) {
+  return log(absolute(x));
+}
+}  // namespace heddle_scalar
+
+//! section determinant_items needs matrix_items determinant_numbers
+// `a` holds the transpose of the matrix. A singular matrix has sign 0 and logarithm -infinity.
+template <class T, int N, int Width>
+__device__ __forceinline__ void slogdet_item(SharedArray<T> a, SharedArray<T> sign,
+                                             SharedArray<MatrixPart<T>> logarithm, int lane) {
+  T row[N];
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    row[j] = lane < N ? matrix_load(a, matrix_index<N, N, true>(lane, j)) : T(0);
+  const MatrixPivots made = matrix_eliminate<T, N, N, Width>(row, lane);
+  T pivot = T(1);
+#pragma unroll
+  for (int j = 0; j < N; ++j) pivot = made.place == j ? row[j] : pivot;
+  T phase = T(1);
+  MatrixPart<T> sum = 0;
+  if (lane < N) {
+    phase = matrix_sign(pivot);
+    if (made.pivot != lane + 1) phase = -phase;
+    sum = matrix_logarithm(pivot);
+  }
+#pragma unroll
+  for (int mask = Width / 2; mask > 0; mask /= 2) {
+    phase = phase * shuffle_xor(phase, mask, Width);
+    sum = sum + shuffle_xor(sum, mask, Width);
+  }
+  if (lane == 0) {
+    const bool regular = made.status == 0;
+    shared_store(sign, 0, regular ? phase : T(0));
+    shared_store(logarithm, 0, regular ? sum : -heddle_scalar::greatest<MatrixPart<T>>());
+  }
+  block_barrier();
+}
+
+//! section complex_determinant_items needs complex_determinant_numbers complex_matrix_numbers determinant_items
+// Section determinant_items for complex matrices.

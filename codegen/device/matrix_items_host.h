@@ -133,3 +133,25 @@ inline void solve_item(T* a, T* b, T*, T*, int* pivots, int* status) {
   }
   matrix_write<T, N, Sides, true>(x, b);
 }
+
+//! section determinant_items_host needs matrix_items_host determinant_numbers limits
+//! host
+// `a` holds the transpose of the matrix. A singular matrix has sign 0 and logarithm -infinity.
+template <class T, int N>
+inline void slogdet_item(const T* a, T* sign, MatrixPart<T>* logarithm) {
+  alignas(64) T m[N][N];
+  int pivots[N];
+  matrix_read<T, N, N, true>(m, a);
+  const bool regular = matrix_eliminate(m, pivots) == 0;
+  *sign = T(regular ? 1 : 0);
+  *logarithm = regular ? 0 : -heddle_scalar::greatest<MatrixPart<T>>();
+  for (int i = 0; regular && i < N; ++i) {
+    const T phase = matrix_sign(m[i][i]);
+    *sign = *sign * (pivots[i] == i + 1 ? phase : -phase);
+    *logarithm += matrix_logarithm(m[i][i]);
+  }
+}
+
+//! section complex_determinant_items_host needs complex_determinant_numbers complex_matrix_numbers determinant_items_host
+//! host
+// Section determinant_items_host for complex matrices.

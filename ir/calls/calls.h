@@ -93,6 +93,10 @@ const CallOp& lu();
 /// for the solver: their elements are undefined; and an i32 for each matrix: 0, or the order of the
 /// first pivot that is 0.
 const CallOp& solve();
+/// numpy.linalg.slogdet of square matrices. Results: the sign of the determinant, for complex
+/// numbers its phase, and the logarithm of its absolute value, a real number; 0 and -infinity for a
+/// singular matrix.
+const CallOp& slogdet();
 
 /// numpy.linalg.qr(mode="raw"): QR factors of m by n matrices by Householder reflectors. The
 /// operand is transposed: row j is column j of the matrix. Results: R on and above the diagonal and

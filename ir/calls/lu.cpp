@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -11,6 +12,7 @@ namespace heddle::ir {
 
 namespace {
 
+using heddle_scalar::complex128;
 using interpreter::Matrix;
 
 std::vector<Type> infer_lu(const Call& call) {
@@ -120,6 +122,34 @@ std::vector<HostArray> interpret_solve(const CallArguments& arguments) {
                                       [](auto item) { interpret_solve_item(std::move(item)); });
 }
 
+std::vector<Type> infer_slogdet(const Call& call) {
+  const Type& a = square_matrices(call, 0);
+  const Shape batch = batch_of(a);
+  return {stack_of(a.dtype, batch, {}), stack_of(real_dtype(a.dtype), batch, {})};
+}
+
+double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+complex128 sign_of(complex128 x) { return x / complex128(interpreter::magnitude(x)); }
+
+template <class Wide>
+void interpret_slogdet_item(interpreter::StackItem<Wide> item) {
+  const Factors<Wide> made = factorize(item.operand(0).transposed());
+  Wide sign = Wide(made.status == 0 ? 1 : 0);
+  double logarithm = made.status == 0 ? 0 : -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; made.status == 0 && i < made.lu.rows(); ++i) {
+    sign = sign * sign_of(made.lu(i, i));
+    if (static_cast<std::size_t>(made.pivots(0, i)) != i + 1) sign = -sign;
+    logarithm += std::log(interpreter::magnitude(made.lu(i, i)));
+  }
+  item.store(0, Matrix<Wide>(1, 1, sign));
+  item.store(1, Matrix<double>(1, 1, logarithm));
+}
+
+std::vector<HostArray> interpret_slogdet(const CallArguments& arguments) {
+  return interpreter::for_each_matrix(arguments,
+                                      [](auto item) { interpret_slogdet_item(std::move(item)); });
+}
+
 }  // namespace
 
 namespace calls {
@@ -146,6 +176,17 @@ const CallOp& solve() {
                   .interpret = interpret_solve,
                   .core_axes = 2,
                   .shared = {{.result = 0, .operand = 1}, {.result = 1, .operand = 0}}};
+  return op;
+}
+
+const CallOp& slogdet() {
+  static const CallOp& op = *new CallOp{.name = "linalg.slogdet",
+                                        .numpy = "numpy.linalg.slogdet",
+                                        .dtypes = lapack_dtypes,
+                                        .infer = infer_slogdet,
+                                        .interpret = interpret_slogdet,
+                                        .core_axes = 2,
+                                        .shared = {}};
   return op;
 }
 

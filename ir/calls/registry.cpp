@@ -22,6 +22,7 @@ constexpr const CallOp& (*table[])() = {
     calls::cholesky,
     calls::lu,
     calls::solve,
+    calls::slogdet,
     calls::geqrf,
     calls::householder_product,
     calls::solve_triangular,

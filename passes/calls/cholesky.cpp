@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ir/types/capabilities.h"
+#include "passes/calls/diagonal.h"
 #include "passes/calls/failed_matrices.h"
 #include "passes/calls/matrix_item.h"
 #include "passes/rewrite/rewrite.h"
@@ -20,28 +21,6 @@ ValueId constant(Graph& graph, DType dtype, double value) {
 ValueId unary(Graph& graph, Op op, ValueId value, ir::Attributes attributes,
               ir::Location location) {
   return graph.add(op, {value}, std::move(attributes), location);
-}
-
-ValueId diagonal(Graph& graph, ValueId matrices, ir::Location location) {
-  const ir::Shape shape = graph.shape(matrices);
-  const Dim n = shape.back();
-  // Elements of the diagonal are n + 1 elements apart in memory.
-  ir::Attributes flat, apart;
-  flat.shape = apart.shape = {shape.begin(), shape.end() - 1};
-  flat.shape.back() = n * n;
-  apart.starts.assign(flat.shape.size(), Dim(0));
-  apart.steps.assign(flat.shape.size(), Dim(1));
-  apart.steps.back() = n + Dim(1);
-  const ValueId elements = unary(graph, Op::reshape, matrices, std::move(flat), location);
-  return unary(graph, Op::slice, elements, std::move(apart), location);
-}
-
-ValueId indices(Graph& graph, const ir::Shape& shape, std::int64_t axis, ir::Location location) {
-  ir::Attributes attributes;
-  attributes.dtype = DType::i32;
-  attributes.shape = shape;
-  attributes.axes = {axis};
-  return graph.add(Op::iota, {}, std::move(attributes), location);
 }
 
 ValueId is_nan(Graph& graph, ValueId factors, ir::Location location) {

@@ -13,6 +13,7 @@
 #include "heddle/error.h"
 
 #include "passes/calls/cholesky.h"
+#include "passes/calls/determinant.h"
 #include "passes/calls/fft.h"
 #include "passes/calls/lu.h"
 #include "passes/calls/matmul.h"
@@ -42,6 +43,7 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::irfft, .lower = lower_irfft, .item = irfft_item, .flops = fft_flops},
     {.op = ir::calls::lu, .lower = lower_lu, .item = lu_item, .flops = lu_flops},
     {.op = ir::calls::solve, .lower = lower_solve, .item = solve_item, .flops = solve_flops},
+    {.op = ir::calls::slogdet, .lower = lower_slogdet, .item = slogdet_item},
     {.op = ir::calls::geqrf, .flops = geqrf_flops},
     {.op = ir::calls::householder_product,
      .lower = lower_householder_product,

@@ -25,13 +25,18 @@ Dim for_batch(const ir::Type& type, std::int64_t flops) {
 }  // namespace
 
 std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Target& target) {
-  const ir::Location location = call.location();
-  const ValueId factors = copy_node(graph, call.graph, call.node, call.operands);
+  return lu_of(graph, call.operands[0], call.location(), target);
+}
+
+std::vector<ValueId> lu_of(Graph& graph, ValueId matrices, ir::Location location,
+                           const ir::Target& target) {
+  const ValueId factors =
+      graph.add(ir::Op::call, {matrices}, ir::call_attributes(ir::calls::lu()), location);
   const ValueId pivots = graph.result(factors, 1, location);
   const ValueId status = graph.result(factors, 2, location);
   if (lu_item(graph, factors, target) || !ir::capabilities_of(target).lu_loses_nan)
     return {factors, pivots, status};
-  return {nan_where_nan(graph, factors, call.operands[0], location), pivots, status};
+  return {nan_where_nan(graph, factors, matrices, location), pivots, status};
 }
 
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target) {

@@ -6,6 +6,9 @@ namespace heddle::passes {
 
 /// The call, with NaN in the factors of matrices with NaN where the library may lose it.
 std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Target& target);
+/// What lower_lu gives for matrices: factors, pivots and statuses.
+std::vector<ValueId> lu_of(Graph& graph, ValueId matrices, ir::Location location,
+                           const ir::Target& target);
 /// The call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops,
 /// which fuse. Small matrices of a stack (matrix_item.h) need neither.
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target);

@@ -14,13 +14,6 @@ namespace {
 constexpr std::int64_t line = 128;  // bytes
 constexpr std::int64_t most = 32;   // rows and columns
 
-/// A stack of small matrices: at least one batch axis, and constant extents that are not 0.
-bool is_small_stack(const ir::Shape& shape) {
-  return shape.size() > 2 && std::all_of(shape.end() - 2, shape.end(), [](Dim extent) {
-           return extent.is_constant() && extent.constant() > 0 && extent.constant() <= most;
-         });
-}
-
 std::int64_t extent(const ir::Shape& shape, std::size_t from_end) {
   return shape[shape.size() - from_end].constant();
 }
@@ -39,13 +32,13 @@ const char* type_of(DType dtype) {
 }
 
 /// Lays out the memory of an item whose routine is in section matrix_items, or on the host in
-/// matrix_items_host; for complex numbers in sections that need these.
+/// matrix_items_host, or in one that needs these.
 class Layout {
  public:
-  Layout(DType dtype, const ir::Target& target)
+  Layout(DType dtype, const ir::Target& target, const char* section = "matrix_items")
       : blocks_(ir::capabilities_of(target).blocks), element_(size_of(dtype)) {
-    item_.routine.section = fmt::format("{}matrix_items{}", is_complex(dtype) ? "complex_" : "",
-                                        blocks_ ? "" : "_host");
+    item_.routine.section =
+        fmt::format("{}{}{}", is_complex(dtype) ? "complex_" : "", section, blocks_ ? "" : "_host");
     item_.padding = blocks_ ? static_cast<int>(element_) : 0;
   }
 
@@ -84,6 +77,13 @@ class Layout {
 
 }  // namespace
 
+// At least one batch axis, and constant extents that are not 0.
+bool is_small_stack(const ir::Shape& shape) {
+  return shape.size() > 2 && std::all_of(shape.end() - 2, shape.end(), [](Dim extent) {
+           return extent.is_constant() && extent.constant() > 0 && extent.constant() <= most;
+         });
+}
+
 std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
   if (!is_small_stack(type.shape)) return std::nullopt;
@@ -120,6 +120,17 @@ std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::T
   return std::move(layout).finish(
       fmt::format("solve_item<{}, {}, {}", type_of(type.dtype), n, count), n,
       transposed ? ", true" : ", false", {a, b, b, a, pivots, status});
+}
+
+std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape)) return std::nullopt;
+  const std::int64_t n = extent(type.shape, 1);
+  Layout layout(type.dtype, target, "determinant_items");
+  const std::int64_t a = layout.add_numbers(n * n), sign = layout.add_numbers(1);
+  const std::int64_t logarithm = layout.add(1, size_of(real_dtype(type.dtype)));
+  return std::move(layout).finish(fmt::format("slogdet_item<{}, {}", type_of(type.dtype), n), n, "",
+                                  {a, sign, logarithm});
 }
 
 }  // namespace heddle::passes

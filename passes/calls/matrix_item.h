@@ -9,11 +9,16 @@
 
 namespace heddle::passes {
 
+/// Whether the last two axes are those of small matrices, and there are more axes.
+bool is_small_stack(const ir::Shape& shape);
+
 /// Factors and statuses as ir::calls::cholesky() says, also of NaN: nothing is left to lower.
 std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Factors, pivots and statuses of square and other matrices.
 std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Solutions and statuses as ir::calls::solve() says: nothing is left to lower.
 std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target);
+/// Signs and logarithms.
+std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target);
 
 }  // namespace heddle::passes

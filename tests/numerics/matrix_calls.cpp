@@ -149,6 +149,33 @@ TEST_CASE("LU factors, pivots and the order that they stand for") {
   suite.require(ir::calls::lu(), 2);
 }
 
+TEST_CASE("determinants of single matrices and stacks, of any extents too") {
+  Suite suite;
+  const Dim batch = Dim::symbol("b"), n = Dim::symbol("n");
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("determinants in {}", name_of(dtype)));
+    builder.most_ambiguous = 0.5;  // in float32, large matrices may be as good as singular
+    std::uint64_t seed = 0;
+    for (const Shape& shape : {Shape{1, 1}, Shape{5, 5}, Shape{3, 5, 5}, Shape{4, 33, 33},
+                               Shape{2, 1, 2, 2}, Shape{0, 3, 3}, Shape{3, 0, 0}}) {
+      output_results(builder,
+                     call(builder, ir::calls::slogdet(),
+                          {builder.input(moderate_sample(dtype, shape, ++seed))}),
+                     {1});
+    }
+    suite.add(std::move(builder));
+    Builder any(fmt::format("determinants of {}[b,n,n]", name_of(dtype)));
+    const ValueId a = any.input(moderate_sample(dtype, {3, 5, 5}, 1), Shape{batch, n, n});
+    any.made.bindings = {{ir::intern_symbol("b"), 3}, {ir::intern_symbol("n"), 5}};
+    output_results(any, call(any, ir::calls::slogdet(), {a}), {1});
+    for (const Shape& shape : {Shape{1, 1, 1}, Shape{0, 3, 3}, Shape{4, 0, 0}, Shape{2, 17, 17}})
+      any.run_also({moderate_sample(dtype, shape, 3)});
+    suite.add(std::move(any));
+  }
+  suite.finish();
+  suite.require(ir::calls::slogdet(), 4);
+}
+
 TEST_CASE("one program solves systems of any extents") {
   Suite suite;
   const Dim batch = Dim::symbol("b"), n = Dim::symbol("n"), k = Dim::symbol("k");

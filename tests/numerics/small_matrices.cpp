@@ -77,10 +77,15 @@ TEST_CASE("factors and solutions of every order, with work before and after") {
       builder.output(builder.add(Op::negative, {lu}));
       builder.output(result(builder, lu, 1));
       builder.output(result(builder, lu, 2));
+
+      const ValueId sign = call(builder, ir::calls::slogdet(), {scaled(builder, a, 2)});
+      builder.output(builder.add(Op::negative, {sign}));
+      builder.output(result(builder, sign, 1));
       suite.add(std::move(builder));
     }
   }
   suite.finish();
+  suite.require(ir::calls::slogdet(), 20);
   suite.require(ir::calls::cholesky(), 20);
   suite.require(ir::calls::solve(), 20);
   suite.require(ir::calls::lu(), 30);
@@ -138,7 +143,12 @@ TEST_CASE("singular matrices among others") {
       const ValueId x = call(builder, ir::calls::solve(), {a, b}, {{"transposed", transposed}});
       builder.output(builder.add(Op::negative, {x}));
       builder.output(result(builder, x, 3));
-      if (transposed) builder.output(result(builder, call(builder, ir::calls::lu(), {a}), 2));
+      if (transposed) {
+        builder.output(result(builder, call(builder, ir::calls::lu(), {a}), 2));
+        const ValueId sign = call(builder, ir::calls::slogdet(), {a});
+        builder.output(sign);
+        builder.output(result(builder, sign, 1));
+      }
       const std::vector<HostArray> values = ir::interpret(builder.made.graph, builder.made.inputs);
       const Comparison statuses = compare_equal(
           values[1], host_array<std::int32_t>({12}, {1, 2, 3, 4, 5, 1, 0, 0, 0, 0, 0, 0}));

@@ -132,6 +132,32 @@ def solve_error(node, operands, kind):
     return error
 
 
+# Determinants.
+
+def slogdet(node, a):
+    return np.asarray(np.linalg.slogdet(widen(a))[node.attributes["result"]])
+
+
+def slogdet_error(node, operands, kind):
+    """Of the logarithm, and of the phase of a complex number: the relative error of the determinant."""
+    matrices = widen(operands[0])
+    error = np.zeros(node.shape)
+    for place, a in items(matrices):
+        n = len(a)
+        status = eliminate(a.T)[2]
+        size = np.abs(np.linalg.slogdet(a)[1]) if n and not status else 0
+        bound = 8 * (n + 2) * dtypes.epsilon(kind) * max(condition(a) * n, 1)
+        if has_zero_column(a.T, status):
+            error[place] = 0
+        elif not bound < 0.1:
+            error[place] = np.inf
+        elif node.attributes["result"] == 0:
+            error[place] = bound if np.iscomplexobj(a) else 0
+        else:
+            error[place] = bound + 8 * (n + 2) * dtypes.epsilon(kind) * (size + n)
+    return error
+
+
 def triangles(node, a):
     wide = widen(a)
     wide = np.tril(wide) if node.attributes.get("lower") else np.triu(wide)
@@ -212,6 +238,7 @@ CALLS = {
     "linalg.cholesky": (linalg.cholesky, cholesky_error),
     "linalg.lu": (lu, lu_error),
     "linalg.solve": (solve, solve_error),
+    "linalg.slogdet": (slogdet, slogdet_error),
     "linalg.solve_triangular": (solve_triangular, solve_triangular_error),
     "linalg.geqrf": (geqrf, geqrf_error),
     "linalg.householder_product": (householder_product, householder_product_error),

@@ -29,6 +29,8 @@ def test_work_around_small_matrices_joins_their_kernel(dtype):
             (lambda a: hd.linalg.cholesky(a * 2) + 1, (a,)),
             (lambda a: hd.linalg.cholesky(a.mT * 2, upper=True).mT * 3, (a,)),
             (lambda a: hd.exp(hd.linalg.inv(a + 1)), (a,)),
+            (lambda a: hd.linalg.det(a * 2) + 1, (a,)),
+            (lambda a: hd.linalg.slogdet(a - 1).logabsdet * 2, (a,)),
             (lambda a, b: hd.linalg.solve(a * 2, b - 1) * 3, (a, b)),
             (lambda a, b: hd.linalg.solve(a.mT, b)[..., 0], (a, b)),
             (lambda a, b: hd.linalg.inv(hd.linalg.cholesky(a * 2) * 3) + a, (a, b))):
