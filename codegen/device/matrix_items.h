@@ -32,6 +32,11 @@ template <class T>
 HD_SCALAR T matrix_conjugate(T x) {
   return x;
 }
+// c + a * b.
+template <class T>
+HD_SCALAR T matrix_add_product(T c, T a, T b) {
+  return c + a * b;
+}
 // c - a * b.
 template <class T>
 HD_SCALAR T matrix_subtract(T c, T a, T b) {
@@ -60,6 +65,10 @@ HD_SCALAR T matrix_real(complex<T> x) {
 template <class T>
 HD_SCALAR complex<T> matrix_conjugate(complex<T> x) {
   return {x.re, -x.im};
+}
+template <class T>
+HD_SCALAR complex<T> matrix_add_product(complex<T> c, complex<T> a, complex<T> b) {
+  return {c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
 }
 template <class T>
 HD_SCALAR complex<T> matrix_subtract(complex<T> c, complex<T> a, complex<T> b) {

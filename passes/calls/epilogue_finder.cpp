@@ -7,6 +7,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/calls/matmul.h"
+#include "passes/calls/matrix_item.h"
 #include "passes/groups/cost.h"
 #include "passes/rewrite/gelu.h"
 
@@ -68,7 +69,10 @@ std::vector<std::uint32_t> live_uses(const Graph& graph) {
 class Matcher {
  public:
   Matcher(const Graph& graph, const ir::Target& target, const EpilogueOptions& options)
-      : graph_(graph), rates_(ir::capabilities_of(target).rates), options_(options) {}
+      : graph_(graph),
+        target_(target),
+        rates_(ir::capabilities_of(target).rates),
+        options_(options) {}
 
   bool run(ValueId stored) { return narrowed(stored) && allowed(); }
 
@@ -118,6 +122,7 @@ class Matcher {
   }
 
   const Graph& graph_;
+  const ir::Target& target_;
   const ir::Rates& rates_;
   const EpilogueOptions& options_;
   std::vector<Term> terms_;
@@ -302,6 +307,10 @@ bool Matcher::product(ValueId value) {
   value = below_reshapes(value);
   if (!graph_.is_call_of(value, ir::calls::matmul())) {
     refuse(fmt::format("{} is not supported in an epilogue", graph_.op_name(value)));
+    return false;
+  }
+  if (matmul_item(graph_, value, target_)) {
+    refuse("products of small matrices are a kernel, which fuses with what follows");
     return false;
   }
   found.product = value;

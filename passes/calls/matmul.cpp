@@ -2,6 +2,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/calls/bytes.h"
+#include "passes/calls/matrix_item.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -184,6 +185,10 @@ std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::T
 }
 
 std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTarget& target) {
+  if (matmul_item(graph, call, target.target)) {
+    return {strip_reshapes(graph, graph.operands(call)[0]),
+            strip_reshapes(graph, graph.operands(call)[1])};
+  }
   const LibraryOperands operands =
       library_operands(graph, call, library_widens(target.target, target.strict));
   return {operands.a.value, operands.b.value};

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t line = 128;  // bytes
 constexpr std::int64_t most = 32;   // rows and columns
+constexpr int lanes = 32;           // of a warp
 
 std::int64_t extent(const ir::Shape& shape, std::size_t from_end) {
   return shape[shape.size() - from_end].constant();
@@ -36,7 +37,9 @@ const char* type_of(DType dtype) {
 class Layout {
  public:
   Layout(DType dtype, const ir::Target& target, const char* section = "matrix_items")
-      : blocks_(ir::capabilities_of(target).blocks), element_(size_of(dtype)) {
+      : blocks_(ir::capabilities_of(target).blocks),
+        most_item_bytes_(most_item_bytes(target)),
+        element_(size_of(dtype)) {
     item_.routine.section =
         fmt::format("{}{}{}", is_complex(dtype) ? "complex_" : "", section, blocks_ ? "" : "_host");
     item_.padding = blocks_ ? static_cast<int>(element_) : 0;
@@ -55,14 +58,16 @@ class Layout {
   std::int64_t add_integers(std::int64_t count) { return add(count, sizeof(std::int32_t)); }
 
   /// Lanes hold the rows of a matrix. Host routines are not told how many there are. Neighbouring
-  /// items begin two elements further in a line, so that their lanes use different banks.
-  ItemCall finish(std::string function, std::int64_t rows, std::string_view after,
-                  std::vector<std::int64_t> offsets) && {
+  /// items begin two elements further in a line, so that their lanes use different banks. Nullopt
+  /// if the items of a warp need more memory than the target has.
+  std::optional<ItemCall> finish(std::string function, std::int64_t rows, std::string_view after,
+                                 std::vector<std::int64_t> offsets) && {
     if (blocks_) {
       item_.lanes = true;
       item_.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
       function += fmt::format(", {}", item_.threads);
       item_.bytes = (item_.bytes + line - 1) / line * line + 2 * item_.padding;
+      if (item_.bytes * (lanes / item_.threads) > most_item_bytes_) return std::nullopt;
     }
     item_.routine.function = fmt::format("{}{}>", function, after);
     item_.offsets = std::move(offsets);
@@ -71,6 +76,7 @@ class Layout {
 
  private:
   bool blocks_;
+  std::int64_t most_item_bytes_;
   std::size_t element_;
   ItemCall item_;
 };
@@ -131,6 +137,36 @@ std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir:
   const std::int64_t logarithm = layout.add(1, size_of(real_dtype(type.dtype)));
   return std::move(layout).finish(fmt::format("slogdet_item<{}, {}", type_of(type.dtype), n), n, "",
                                   {a, sign, logarithm});
+}
+
+// On a CPU, its library multiplies larger matrices faster.
+std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  constexpr std::int64_t least_batch = 64;
+  const DType dtype = graph.dtype(call);
+  const bool numbers = dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype);
+  const ir::Shape &a = graph.shape(graph.operands(call)[0]),
+                  &b = graph.shape(graph.operands(call)[1]);
+  if (!numbers || !is_small_stack(a) || !is_small_stack(b) || a.size() != b.size() ||
+      !std::equal(a.begin(), a.end() - 2, b.begin()))
+    return std::nullopt;
+  const Dim batch = ir::element_count({a.begin(), a.end() - 2});
+  if (!batch.is_constant() || batch.constant() < least_batch) return std::nullopt;
+  const std::int64_t m = extent(a, 2), depth = extent(a, 1), n = extent(b, 1);
+  const bool blocks = ir::capabilities_of(target).blocks;
+  const std::int64_t most_on_host = is_complex(dtype) ? 16 : 8;
+  if (!blocks && std::max({m, depth, n}) > most_on_host) return std::nullopt;
+  Layout layout(dtype, target, "product_items");
+  const std::int64_t left = layout.add_numbers(m * depth);
+  const std::int64_t right = layout.add_numbers(std::max(m, depth) * n);
+  // On a GPU, the lanes hold the product before they store it.
+  const std::int64_t product = blocks ? right : layout.add_numbers(m * n);
+  constexpr std::int64_t register_bytes = 256;  // of the product, in a lane
+  const std::int64_t rows =
+      std::clamp<std::int64_t>(register_bytes / (n * static_cast<std::int64_t>(size_of(dtype))), 1,
+                               (m + most / 2 - 1) / (most / 2));
+  return std::move(layout).finish(
+      fmt::format("product_item<{}, {}, {}, {}", type_of(dtype), m, depth, n),
+      (m + rows - 1) / rows, "", {left, right, product});
 }
 
 }  // namespace heddle::passes

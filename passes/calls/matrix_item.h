@@ -20,5 +20,7 @@ std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Targ
 std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Signs and logarithms.
 std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target);
+/// Products of large batches, whose operands both have all batch axes.
+std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::Target& target);
 
 }  // namespace heddle::passes

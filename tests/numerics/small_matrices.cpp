@@ -159,6 +159,48 @@ TEST_CASE("singular matrices among others") {
   suite.finish();
 }
 
+TEST_CASE("products of small matrices in large batches") {
+  Suite suite;
+  struct Extents {
+    std::int64_t m, k, n;
+  };
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("products of small matrices of {}", name_of(dtype)));
+    std::uint64_t seed = 0;
+    for (const Extents& e : {Extents{2, 2, 2},
+                             {3, 5, 2},
+                             {8, 8, 8},
+                             {7, 1, 9},
+                             {16, 16, 16},
+                             {13, 16, 3},
+                             {31, 9, 32},
+                             {32, 32, 32},
+                             {24, 2, 17}}) {
+      ++seed;
+      const ValueId a = builder.input(moderate_sample(dtype, {65, e.m, e.k}, seed), seed % 2 == 0);
+      const ValueId b = builder.input(moderate_sample(dtype, {65, e.n, e.k}, seed + 50));
+      const ValueId product =
+          builder.add(Op::call, {scaled(builder, a, 2), builder.transpose(b, {0, 2, 1})},
+                      ir::matmul_attributes(Precision::ieee));
+      builder.output(builder.add(Op::negative, {product}));
+    }
+    // A matrix for the whole batch, and a product that is factorised.
+    const ValueId a = builder.input(moderate_sample(dtype, {5, 13, 6, 6}, 90));
+    const ValueId b = builder.input(moderate_sample(dtype, {6, 6}, 91));
+    const ValueId half = builder.input(moderate_sample(dtype, {13, 6, 6}, 92));
+    const auto times = [&](ValueId x, ValueId y) {
+      return builder.add(Op::call, {x, y}, ir::matmul_attributes(Precision::ieee));
+    };
+    builder.output(times(a, b));
+    builder.output(times(half, a));
+    builder.output(times(times(a, a), scaled(builder, a, 0.5)));
+    builder.output(call(builder, ir::calls::cholesky(),
+                        {dominant(builder, scaled(builder, times(a, a), 0.03125))}));
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
 TEST_CASE("batches that are symbols, and blocks that are not full") {
   Suite suite;
   const Dim batch = Dim::symbol("b");

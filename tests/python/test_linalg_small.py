@@ -38,6 +38,17 @@ def test_work_around_small_matrices_joins_their_kernel(dtype):
         assert len(steps) == 1 and " kernel " in steps[0]
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_of_large_batches(dtype):
+    a, b = random((2, 50, 6, 4), dtype), random((2, 50, 4, 8), dtype, 1)
+    product = hd.jit(lambda a, b: hd.tanh((a * 0.25) @ (b + 1)))
+    same(product(hd.array(a), hd.array(b)), np.tanh((a * np.array(0.25, dtype)) @ (b + 1)))
+    steps = steps_of(lambda a, b: hd.tanh((a * 0.25) @ (b + 1)), hd.array(a), hd.array(b))
+    assert len(steps) == 1 and " kernel hd_product_item" in steps[0]
+    steps = steps_of(lambda a: hd.linalg.cholesky(a @ a.mT + 9), hd.spec((70, 5, 5), dtype))
+    assert len(steps) == 1
+
+
 def test_larger_and_single_matrices_are_the_librarys():
     for shape in ((33, 33), (4, 33, 33), (8, 8)):
         steps = steps_of(hd.linalg.cholesky, hd.spec(shape, hd.float64))
