@@ -223,6 +223,12 @@ GemmCall describe_matmul(CallBuilder& builder) {
   return step;
 }
 
+Dim matmul_flops(const Graph& graph, ValueId call) {
+  const std::int64_t each = is_complex(graph.dtype(call)) ? 8 : 2;
+  return ir::element_count(graph.shape(call)) * graph.shape(graph.operands(call)[0]).back() *
+         Dim(each);
+}
+
 DescribedCall describe_product(CallBuilder& builder) {
   GemmCall product = describe_matmul(builder);
   product.out = builder.result(0).buffer;

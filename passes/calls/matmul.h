@@ -35,6 +35,8 @@ std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTa
 
 /// The gemm call for a matmul. The caller sets its result.
 GemmCall describe_matmul(CallBuilder& builder);
+/// A multiplication and an addition for each element and term; four times that for complex numbers.
+Dim matmul_flops(const Graph& graph, ValueId call);
 /// The step of a product without an epilogue.
 DescribedCall describe_product(CallBuilder& builder);
 
