@@ -49,17 +49,6 @@ def test_products_of_large_batches(dtype):
     assert len(steps) == 1
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_reflectors_need_no_library(dtype):
-    steps = steps_of(lambda a: hd.linalg.qr(a * 2), hd.spec((30, 7, 4), dtype))
-    assert all(" kernel " in step for step in steps)
-    a = random((30, 7, 4), dtype)
-    q, r = (np.asarray(part) for part in hd.jit(lambda a: hd.linalg.qr(a * 2))(hd.array(a)))
-    small(q @ r - 2 * a, a)
-    small(np.conj(np.swapaxes(q, -1, -2)) @ q - np.eye(4), a)
-    same(r, np.triu(r))
-
-
 def test_larger_and_single_matrices_are_the_librarys():
     for shape in ((33, 33), (4, 33, 33), (8, 8)):
         steps = steps_of(hd.linalg.cholesky, hd.spec(shape, hd.float64))
