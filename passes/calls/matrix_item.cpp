@@ -169,43 +169,4 @@ std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::
       (m + rows - 1) / rows, "", {left, right, product});
 }
 
-namespace {
-
-/// On a CPU, LAPACK factorises larger matrices faster; on a GPU, their kernels take long to
-/// compile.
-bool is_stack_for_qr(const ir::Shape& shape) {
-  constexpr std::int64_t most_for_qr = 16;
-  return is_small_stack(shape) && std::max(extent(shape, 1), extent(shape, 2)) <= most_for_qr;
-}
-
-}  // namespace
-
-std::optional<ItemCall> geqrf_item(const Graph& graph, ValueId call, const ir::Target& target) {
-  const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_stack_for_qr(type.shape)) return std::nullopt;
-  const std::int64_t rows = extent(type.shape, 1), columns = extent(type.shape, 2);
-  Layout layout(type.dtype, target, "qr_items");
-  const std::int64_t a = layout.add_numbers(rows * columns);
-  const std::int64_t tau = layout.add_numbers(std::min(rows, columns));
-  return std::move(layout).finish(
-      fmt::format("geqrf_item<{}, {}, {}", type_of(type.dtype), rows, columns), columns, "",
-      {a, a, tau});
-}
-
-std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
-                                         const ir::Target& target) {
-  const ir::Type& type = graph.type(graph.operands(call)[0]);
-  const Dim reflectors = graph.shape(graph.operands(call)[1]).back();
-  if (!is_stack_for_qr(type.shape) || !reflectors.is_constant() || reflectors.constant() == 0)
-    return std::nullopt;
-  const std::int64_t rows = extent(type.shape, 1), columns = extent(type.shape, 2);
-  Layout layout(type.dtype, target, "qr_items");
-  const std::int64_t a = layout.add_numbers(rows * columns);
-  const std::int64_t tau = layout.add_numbers(reflectors.constant());
-  return std::move(layout).finish(
-      fmt::format("householder_item<{}, {}, {}, {}", type_of(type.dtype), rows, columns,
-                  reflectors.constant()),
-      columns, "", {a, tau, a});
-}
-
 }  // namespace heddle::passes

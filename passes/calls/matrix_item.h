@@ -22,9 +22,5 @@ std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::T
 std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Products of large batches, whose operands both have all batch axes.
 std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::Target& target);
-/// QR factors.
-std::optional<ItemCall> geqrf_item(const Graph& graph, ValueId call, const ir::Target& target);
-std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
-                                         const ir::Target& target);
 
 }  // namespace heddle::passes
