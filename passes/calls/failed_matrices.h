@@ -14,4 +14,8 @@ ir::ValueId nan_where_failed(ir::Graph& graph, ir::ValueId value, ir::ValueId st
 ir::ValueId nan_where_nan(ir::Graph& graph, ir::ValueId value, ir::ValueId matrices,
                           ir::Location location);
 
+/// The statuses, with 0 for matrices that contain NaN: their factors are NaN, which is no failure.
+ir::ValueId fine_where_nan(ir::Graph& graph, ir::ValueId status, ir::ValueId matrices,
+                           ir::Location location);
+
 }  // namespace heddle::passes

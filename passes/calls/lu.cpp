@@ -36,19 +36,22 @@ std::vector<ValueId> lu_of(Graph& graph, ValueId matrices, ir::Location location
   const ValueId status = graph.result(factors, 2, location);
   if (lu_item(graph, factors, target) || !ir::capabilities_of(target).lu_loses_nan)
     return {factors, pivots, status};
-  return {nan_where_nan(graph, factors, matrices, location), pivots, status};
+  return {nan_where_nan(graph, factors, matrices, location), pivots,
+          fine_where_nan(graph, status, matrices, location)};
 }
 
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::Location location = call.location();
   const ValueId x = copy_node(graph, call.graph, call.node, call.operands);
   const auto result = [&](std::uint32_t i) { return graph.result(x, i, location); };
-  const ValueId status = result(3);
+  ValueId status = result(3);
   if (solve_item(graph, x, target)) return {x, result(1), result(2), status};
-  ValueId solutions = nan_where_failed(graph, x, status, location);
-  if (ir::capabilities_of(target).lu_loses_nan)
+  ValueId solutions = x;
+  if (ir::capabilities_of(target).lu_loses_nan) {
+    status = fine_where_nan(graph, status, call.operands[0], location);
     solutions = nan_where_nan(graph, solutions, call.operands[0], location);
-  return {solutions, result(1), result(2), status};
+  }
+  return {nan_where_failed(graph, solutions, status, location), result(1), result(2), status};
 }
 
 Dim lu_flops(const Graph& graph, ValueId call) {

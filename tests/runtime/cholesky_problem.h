@@ -193,11 +193,15 @@ std::vector<T> download(const DeviceArray& array, const Stream& stream) {
 }
 
 /// The call as a program for this target has it.
+/// A GPU's programs factorise transposes, whose upper triangles are the lower ones.
 inline passes::CallStep planned_call(DType dtype, bool upper, const char* target) {
   const passes::PlannedProgram planned = passes::plan_program(
-      ir::parse(graph_text(dtype, upper)), {ir::parse_target(target), {}, {}, {}});
+      ir::parse(graph_text(dtype, true)), {ir::parse_target(target), {}, {}, {}});
   for (const passes::Step& step : planned.program.steps) {
-    if (step.call() != nullptr) return *step.call();
+    if (step.call() == nullptr) continue;
+    passes::CallStep call = *step.call();
+    call.values.set("upper", upper);
+    return call;
   }
   FAIL("no step calls linalg.cholesky");
   return {};
