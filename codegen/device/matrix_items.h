@@ -145,7 +145,7 @@ __device__ __forceinline__ void cholesky_item(SharedArray<T> a, SharedArray<T>,
 struct MatrixPivots {
   int place;   // of its row among the rows of the factors
   int source;  // the lane whose row has place `lane`
-  int pivot;   // of step `lane`: the place of the row that was exchanged, counted from 1
+  int pivot;   // the row that step `lane` exchanged with its own, counted from 1
   int status;  // the first column without a pivot, counted from 1, or 0
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 //! section product_items needs matrix_items
-// The product of an `M` by `K` and a `K` by `N` matrix, in place of the second one. A lane has
+// The product of an `M` by `K` and a `K` by `N` matrix. It overwrites the second one. A lane has
 // neighbouring rows of it in registers.
 template <class T, int M, int K, int N, int Width>
 __device__ __forceinline__ void product_item(SharedArray<T> a, SharedArray<T> b, SharedArray<T>,

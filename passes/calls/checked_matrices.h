@@ -10,7 +10,7 @@ class CheckedMatrices {
   /// Records what the checks need. `location` is that of the new nodes.
   CheckedMatrices(Graph& graph, ValueId matrices, ir::Location location);
 
-  /// The matrices; 0 in place of those that are not finite.
+  /// The matrices. Those that are not finite are 0.
   ValueId matrices() const { return clean_; }
   /// bool, one for each matrix.
   ValueId is_finite() const { return finite_; }

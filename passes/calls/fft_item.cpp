@@ -67,7 +67,7 @@ Numbers powers(std::int64_t order, std::int64_t count, std::int64_t step, bool i
 }
 
 /// The roots that the results of each stage but the last are multiplied by, in the order that
-/// codegen/device/fft.h says.
+/// codegen/device/fft_items.h and fft_items_host.h say.
 Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices, bool inverse) {
   Numbers numbers;
   std::int64_t span = 1;

@@ -32,12 +32,12 @@ class Chains {
 
   std::unordered_map<std::size_t, ItemChain> run() {
     std::unordered_map<std::size_t, ItemChain> chains;
-    if (std::ranges::none_of(groups_,
-                             [&](const Group& group) { return item_of(group).has_value(); }))
-      return chains;
+    for (Position position = 0; position < groups_.size(); ++position)
+      calls_.push_back(item_of(at(position)));
+    if (std::ranges::none_of(calls_, &std::optional<ItemCall>::has_value)) return chains;
     find_uses();
     for (Position position = 0; position < groups_.size(); ++position) {
-      if (taken_[position] || !item_of(at(position))) continue;
+      if (taken_[position] || !calls_[position]) continue;
       ItemChain chain = chain_from(position);
       const std::size_t last = chain.groups.back();
       chains.emplace(last, std::move(chain));
@@ -87,7 +87,7 @@ class Chains {
     ItemPlan plan(context_, target_);
     members_.clear();
     Position position = start;
-    plan.open_call(at(position).root, *item_of(at(position)));
+    plan.open_call(at(position).root, *calls_[position]);
     std::optional<std::size_t> held;  // the operand that the previous phase left in the item
     while (true) {
       add_operands(plan, position, held);
@@ -104,7 +104,7 @@ class Chains {
         break;
       }
       held = operand_of(*next, at(*user).stored.front());
-      plan.open_call(at(*next).root, *item_of(at(*next)));
+      plan.open_call(at(*next).root, *calls_[*next]);
       plan.hold_operand(*held, *plans_[*user]);
       position = *next;
     }
@@ -205,7 +205,7 @@ class Chains {
     const auto readers = readers_.find(index_of(group.stored.front()));
     if (readers == readers_.end() || readers->second.size() != 1) return std::nullopt;
     const Position next = *readers->second.begin();
-    const std::optional<ItemCall> item = item_of(at(next));
+    const std::optional<ItemCall>& item = calls_[next];
     const bool fits = item && !taken_[next] && can_move(user, next) && !needed_before(next) &&
                       plan.can_continue(*plans_[user], at(next).root, *item,
                                         operand_of(next, group.stored.front()));
@@ -228,6 +228,7 @@ class Chains {
   const std::vector<Group>& groups_;
   const ir::Target& target_;
   const bool strict_, fuses_;
+  std::vector<std::optional<ItemCall>> calls_;    ///< by position
   std::vector<std::optional<KernelPlan>> plans_;  ///< of kernels, before they are scheduled
   std::vector<bool> taken_;
   std::vector<Position> members_;
