@@ -114,6 +114,20 @@ const CallOp& solve_triangular();
 /// For pivots of `lu`, i32 [..., m], the order of the rows, i32 [..., m], counted from 0: row i of
 /// L U is row order[i] of the matrix. Where min(m, n) < m, pivot i of the others is i + 1.
 const CallOp& permutation_of_pivots();
+/// jax.lax.scan: calls its region once for each step, `length` times. Operands: constants, then
+/// `carries` values, then `sequences` arrays whose first extent is `length`. The region takes the
+/// counter twice (extent_argument of a symbol, and i64), the constants, the carries, and the
+/// elements of the sequences for this step. It returns the next carries, and values that are
+/// stacked along a new first axis. Results: the last carries, then the stacks. `reverse` counts
+/// from the last step down to 0.
+const CallOp& scan();
+/// jax.lax.while_loop: as long as the first region returns true, the second one makes the next
+/// carries. Operands of the call and of both regions: constants, then `carries` values. Results:
+/// the carries for which the first region returned false.
+const CallOp& while_loop();
+/// jax.lax.switch: the results of region operand 0, an i64, clamped to the regions that there are.
+/// Each region takes the other operands.
+const CallOp& switch_case();
 
 }  // namespace calls
 

@@ -37,6 +37,9 @@ constexpr const CallOp& (*table[])() = {
     calls::eigvalsh,
     calls::eig,
     calls::eigvals,
+    calls::scan,
+    calls::while_loop,
+    calls::switch_case,
 };
 // clang-format on
 

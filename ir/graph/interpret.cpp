@@ -152,10 +152,10 @@ class Interpretation {
   }
 
   /// Replaces symbols by their values and infers the types again, which checks the conditions that
-  /// depend on symbols.
+  /// depend on symbols. The counters of loops in regions stay symbols.
   std::vector<HostArray> computed(ValueId id) const {
     const Attributes attributes =
-        with_dims(graph_.attributes(id), [&](Dim dim) { return Dim(dim.evaluate(bindings_)); });
+        with_dims(graph_.attributes(id), [&](Dim dim) { return dim.with_bound(bindings_); });
     std::vector<const HostArray*> operands;
     std::vector<Type> types;
     for (ValueId operand : graph_.operands(id)) {

@@ -72,9 +72,9 @@ class Parser {
     return std::move(graph_);
   }
 
+  /// The word "region" has been read.
   Graph region() {
     const std::size_t position = scan_.position();
-    scan_.expect_word("region");
     if (depth_ > most_nested)
       scan_.fail(position, fmt::format("regions may be nested at most {} deep", most_nested));
     parse_signature();
@@ -268,8 +268,14 @@ class Parser {
 
   void complete_call(Statement& statement) {
     std::vector<Region> regions;
-    for (int i = 0; i < statement.call->regions; ++i)
+    const auto add = [&] {
       regions.push_back(make_region(Parser(scan_, lines_, depth_ + 1).region()));
+    };
+    for (int i = 0; i < statement.call->regions; ++i) {
+      scan_.expect_word("region");
+      add();
+    }
+    while (statement.call->regions < 0 && scan_.accept_word("region")) add();
     statement.attributes.call = at(statement.position, [&] {
       return make_call(*statement.call, statement.call_attributes, std::move(regions));
     });

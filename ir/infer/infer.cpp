@@ -13,7 +13,7 @@ std::vector<Type> infer_call(const Call& call) {
     throw InternalError(fmt::format("{} does not name the op that it calls", info(call.op).name));
   const CallData& data = *call.attributes.call;
   check_operand_count(call, data.op->operands);
-  if (data.regions.size() != static_cast<std::size_t>(data.op->regions))
+  if (data.op->regions >= 0 && data.regions.size() != static_cast<std::size_t>(data.op->regions))
     fail<ValueError>(call, "takes {} regions, not {}", data.op->regions, data.regions.size());
   std::vector<Type> results = data.op->infer(call);
   for (const Type& result : results) check_result(call, result);

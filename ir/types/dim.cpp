@@ -348,6 +348,20 @@ std::int64_t Dim::evaluate(std::span<const SymbolBinding> bindings) const {
   return sum;
 }
 
+Dim Dim::with_bound(std::span<const SymbolBinding> bindings) const {
+  if (is_constant()) return *this;
+  Dim sum;
+  for (const Term& term : polynomial_->terms) {
+    Dim product = term.coefficient;
+    for (const SymbolId factor : term.factors) {
+      const auto bound = std::ranges::find(bindings, factor, &SymbolBinding::symbol);
+      product *= bound == bindings.end() ? symbol(factor) : Dim(bound->value);
+    }
+    sum += product;
+  }
+  return sum;
+}
+
 void Dim::collect_symbols(std::vector<SymbolId>& symbols) const {
   if (is_constant()) return;
   for (const Term& term : polynomial_->terms) {

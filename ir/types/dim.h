@@ -56,6 +56,8 @@ class Dim {
   std::optional<Dim> exact_quotient(Dim divisor) const;
   /// Throws InternalError if a symbol has no binding, ValueError on overflow.
   std::int64_t evaluate(std::span<const SymbolBinding> bindings) const;
+  /// The symbols that have a binding replaced by their values. Throws ShapeError on overflow.
+  Dim with_bound(std::span<const SymbolBinding> bindings) const;
   /// Appends the symbols that occur here, each once, in order of first occurrence.
   void collect_symbols(std::vector<SymbolId>& symbols) const;
   /// "64", "n", "64*n*m", "n-2". `spell`, if given, returns the text of a symbol.

@@ -13,6 +13,7 @@
 #include "heddle/error.h"
 
 #include "passes/calls/cholesky.h"
+#include "passes/calls/control.h"
 #include "passes/calls/determinant.h"
 #include "passes/calls/fft.h"
 #include "passes/calls/lu.h"
@@ -58,6 +59,9 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::eigvalsh, .lower = lower_hermitian, .flops = eigvalsh_flops},
     {.op = ir::calls::eig, .lower = lower_eigen, .flops = eig_flops},
     {.op = ir::calls::eigvals, .lower = lower_eigen, .flops = eigvals_flops},
+    {.op = ir::calls::scan, .describe = describe_scan},
+    {.op = ir::calls::while_loop, .describe = describe_while},
+    {.op = ir::calls::switch_case, .describe = describe_switch},
 };
 
 constexpr CallLowering no_row;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ struct CallTarget {
   bool strict = false;
 };
 
+/// An input of a region's program.
+struct BodyInput {
+  bool donated = false;  ///< the program may overwrite its memory
+  bool aligned = false;  ///< to 16 bytes
+};
+
 /// What the description of a call's step needs from the program under construction.
 class CallBuilder {
  public:
@@ -50,6 +57,12 @@ class CallBuilder {
   virtual BufferRef scratch(Dim bytes) = 0;
   /// Adds a kernel that the handler launches. Returns its index in the program.
   virtual std::uint32_t kernel(KernelPlan plan) = 0;
+  /// Whether the memory of a value that the step reads is 16-byte aligned.
+  virtual bool is_aligned(ValueId value) const = 0;
+  /// Plans a region as a program of its own, with an input for each parameter. Its kernels are
+  /// added to those of the whole program.
+  virtual std::shared_ptr<const Program> body(const ir::Region& region,
+                                              const std::vector<BodyInput>& inputs) = 0;
   /// Names of the switches that are off.
   virtual const std::vector<std::string>& disabled() const = 0;
 

@@ -6,6 +6,7 @@
 #include "heddle/error.h"
 
 #include "ir/base/span.h"
+#include "ir/calls/control.h"
 #include "ir/types/capabilities.h"
 #include "passes/calls/bytes.h"
 #include "passes/calls/gemm.h"
@@ -82,6 +83,7 @@ class Builder {
   Fallback fallback_of(const Group& group, GemmCall product);
   void add_call(const Group& group);
   void add_call(CallStep call, Dim moved);
+  std::shared_ptr<const Program> add_region(const Graph& region, const PlanOptions& options);
   void add_zeros(ValueId value);
   BufferRef buffer_of(ValueId value);
   std::optional<std::uint32_t> input_of(ValueId value) const;
@@ -236,6 +238,15 @@ void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parame
   }
 }
 
+/// The counter of a loop differs from step to step, so kernels do not take it as a size.
+Parameter counter_parameter() {
+  Parameter parameter;
+  parameter.kind = Parameter::Kind::scalar;
+  parameter.scalar = 1;
+  parameter.dtype = DType::i64;
+  return parameter;
+}
+
 void Builder::add_kernel(KernelPlan plan) {
   plan.index_bits = index_bits(plan);
   if (ir::capabilities_of(options_.target).blocks) plan.folding = folding_of(plan);
@@ -258,6 +269,7 @@ void Builder::add_kernel(KernelPlan plan) {
     Parameter parameter;
     parameter.kind = Parameter::Kind::size;
     parameter.value = Dim::symbol(symbol);
+    if (symbol == options_.counter) parameter = counter_parameter();
     step.parameters.push_back(parameter);
   }
   for (const std::uint32_t scalar : kernel_scalars(plan)) {
@@ -330,6 +342,19 @@ class Builder::CallSite final : public CallBuilder {
     program_.program_.kernel_names.emplace_back();
     return static_cast<std::uint32_t>(program_.planned_.kernels.size()) - 1;
   }
+  bool is_aligned(ValueId value) const override { return program_.is_aligned(value); }
+  std::shared_ptr<const Program> body(const ir::Region& region,
+                                      const std::vector<BodyInput>& inputs) override {
+    PlanOptions options = program_.options_;
+    options.counter = ir::scan_counter(*graph.attributes(call).call);
+    options.donated.clear();
+    options.aligned.clear();
+    for (const BodyInput& input : inputs) {
+      options.donated.push_back(input.donated);
+      options.aligned.push_back(input.aligned);
+    }
+    return program_.add_region(*region.graph, options);
+  }
   const std::vector<std::string>& disabled() const override { return program_.options_.disabled; }
 
  private:
@@ -352,6 +377,39 @@ void Builder::add_call(const Group& group) {
   CallSite site(*this, group.root);
   DescribedCall call = describe_call(site);
   add_call(std::move(call.step), call.moved);
+}
+
+/// Adds `first` to the numbers of all kernels of a program, and of its regions.
+void number_kernels(Program& program, std::uint32_t first) {
+  for (Step& step : program.steps) {
+    for_each_step(step, [&](Step& each) {
+      if (KernelStep* const kernel = each.kernel()) kernel->kernel += first;
+      CallStep* const call = each.call();
+      if (call == nullptr) return;
+      for (KernelStep& kernel : call->kernels) kernel.kernel += first;
+      for (std::shared_ptr<const Program>& body : call->bodies) {
+        Program copy = *body;
+        number_kernels(copy, first);
+        body = std::make_shared<const Program>(std::move(copy));
+      }
+    });
+  }
+}
+
+/// Plans a region. Its conditions are those of the whole program, which checks them.
+std::shared_ptr<const Program> Builder::add_region(const Graph& region,
+                                                   const PlanOptions& options) {
+  auto planned = std::make_shared<PlannedProgram>(plan_program(region, options));
+  number_kernels(planned->program, static_cast<std::uint32_t>(planned_.kernels.size()));
+  planned->program.requirements.clear();
+  for (Step& step : planned->program.steps) step.origins.clear();
+  planned_.kernels.insert(planned_.kernels.end(), planned->kernels.begin(),
+                          planned->kernels.end());
+  program_.kernel_names.resize(planned_.kernels.size());
+  planned->program.kernel_names.clear();
+  auto program = std::make_shared<const Program>(planned->program);
+  planned_.regions.push_back(std::move(planned));
+  return program;
 }
 
 void Builder::add_epilogue(const Group& group) {

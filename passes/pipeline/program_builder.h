@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ir/types/target.h"
@@ -18,6 +19,8 @@ struct PlanOptions {
   std::vector<bool> aligned;                 ///< for each parameter: 16-byte aligned
   std::vector<std::string> disabled;         ///< names of passes, families and switches
   bool strict = false, approximate = false;  ///< as in CompileOptions
+  /// In the program of a loop's region: the symbol of the counter, which is scalar input 1.
+  std::optional<ir::SymbolId> counter = {};
 };
 
 /// A program with the plans of its kernels, in the order of Program::kernel_names. The printers set
@@ -28,6 +31,8 @@ struct PlannedProgram {
   Graph graph;  ///< after the graph passes; ValueIds in plans and groups refer to it
   Grouping grouping;
   std::vector<std::uint32_t> group_of_kernel, group_of_step;  ///< the group that each was made for
+  /// The plans of regions, whose graphs and spaces the kernels of their programs refer to.
+  std::vector<std::shared_ptr<const PlannedProgram>> regions;
 };
 
 /// Called for each pass in order: whether it ran or is switched off, and the graph after it.

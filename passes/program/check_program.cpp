@@ -12,7 +12,9 @@ void require(bool holds, const char* what) {
 
 class Checker {
  public:
-  explicit Checker(const Program& program) : program_(program) {}
+  explicit Checker(const Program& program) : Checker(program, program.kernel_names.size()) {}
+  /// `kernels`: how many the whole program has.
+  Checker(const Program& program, std::size_t kernels) : program_(program), kernels_(kernels) {}
 
   void run() const {
     for (const ProgramInput& input : program_.inputs)
@@ -62,7 +64,7 @@ class Checker {
   }
 
   void kernel(const KernelStep& kernel, const Fallback* fallback) const {
-    require(kernel.kernel < program_.kernel_names.size(), "a step launches an unknown kernel");
+    require(kernel.kernel < kernels_, "a step launches an unknown kernel");
     require(
         kernel.block[0] > 0 && kernel.block[1] > 0 && kernel.cluster > 0 && kernel.host_grain > 0,
         "a launch has no threads");
@@ -89,11 +91,15 @@ class Checker {
     for (const CallBuffer& result : call.results) buffer(result.buffer, fallback);
     for (const BufferRef& scratch : call.scratch) buffer(scratch, fallback);
     for (const KernelStep& each : call.kernels) {
-      require(each.kernel < program_.kernel_names.size(), "a call launches an unknown kernel");
+      require(each.kernel < kernels_, "a call launches an unknown kernel");
     }
     for (const CallAlias& alias : call.aliases) {
       require(alias.result < call.results.size() && alias.operand < call.operands.size(),
               "a call's alias refers to an unknown operand or result");
+    }
+    for (const std::shared_ptr<const Program>& body : call.bodies) {
+      require(body->kernel_names.empty(), "a region has kernels of its own");
+      Checker(*body, kernels_).run();
     }
     for (const auto& [name, value] : call.values.all()) {
       const auto* const factor = std::get_if<Factor>(&value);
@@ -111,6 +117,7 @@ class Checker {
   }
 
   const Program& program_;
+  std::size_t kernels_;
 };
 
 }  // namespace

@@ -162,6 +162,8 @@ CallAlias alias_of(const Json& json) {
   return {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>()};
 }
 
+Json program_json(const Program& program);
+Program program_of(const Json& json);
 Json step_json(const Step& step);
 enum class Within : bool { program, fallback };
 Step step_of(const Json& json, Within within);
@@ -175,6 +177,7 @@ Json call_json(const CallStep& call) {
             {"scratch", list_json(call.scratch, buffer_json)},
             {"values", values},
             {"kernels", list_json(call.kernels, kernel_json)},
+            {"bodies", list_json(call.bodies, [](const auto& body) { return program_json(*body); })},
             {"aliases", list_json(call.aliases, alias_json)},
             {"operation", call.operation},
             {"what", call.what},
@@ -196,6 +199,9 @@ CallStep call_of(const Json& json, Within within) {
   for (const auto& [name, value] : json.at("values").items())
     call.values.set(name, value_of(value));
   call.kernels = list_of(json.at("kernels"), kernel_of);
+  call.bodies = list_of(json.at("bodies"), [](const Json& body) {
+    return std::make_shared<const Program>(program_of(body));
+  });
   call.aliases = list_of(json.at("aliases"), alias_of);
   call.operation = json.at("operation");
   call.what = json.at("what");
@@ -240,9 +246,7 @@ Step step_of(const Json& json, Within within) {
   return step;
 }
 
-}  // namespace
-
-std::string to_json(const Program& program) {
+Json program_json(const Program& program) {
   Json json{{"name", program.name}, {"kernels", program.kernel_names}};
   for (const ProgramInput& input : program.inputs) {
     json["inputs"].push_back({{"type", type_json(input.type)},
@@ -268,44 +272,52 @@ std::string to_json(const Program& program) {
         {dim_json(one.value), dim_json(one.unless_zero), one.breach, one.text});
   }
   for (const Step& step : program.steps) json["steps"].push_back(step_json(step));
-  return json.dump();
+  return json;
 }
+
+Program program_of(const Json& json) {
+  const auto list = [&](const char* name) {
+    return json.contains(name) ? json.at(name) : Json::array();
+  };
+  Program program;
+  program.name = json.at("name");
+  program.kernel_names = json.at("kernels").get<std::vector<std::string>>();
+  for (const Json& input : list("inputs")) {
+    program.inputs.push_back({type_of(input.at("type")), input.at("scalar"), input.at("donated"),
+                              input.at("alignment")});
+  }
+  for (const Json& entry : list("outputs")) {
+    ProgramOutput output{type_of(entry.at("type")), {}, {}};
+    if (entry.contains("input")) output.input = entry.at("input").get<std::uint32_t>();
+    if (entry.contains("output")) output.output = entry.at("output").get<std::uint32_t>();
+    program.outputs.push_back(std::move(output));
+  }
+  for (const Json& entry : list("temporaries")) {
+    program.temporaries.push_back({dim_of(entry.at(0)), entry.at(1).get<std::uint32_t>(),
+                                   entry.at(2).get<std::uint32_t>()});
+  }
+  for (const Json& entry : list("facts")) {
+    program.facts.push_back({ir::intern_symbol(entry.at(0).get<std::string>()),
+                             entry.at(1).get<std::int64_t>(), entry.at(2).get<std::int64_t>()});
+  }
+  for (const Json& entry : list("requirements")) {
+    program.requirements.push_back({dim_of(entry.at(0)),
+                                    dim_of(entry.at(1)),
+                                    entry.at(2).get<ir::Requirement::Breach>(),
+                                    entry.at(3).get<std::string>(),
+                                    {}});
+  }
+  for (const Json& step : list("steps")) program.steps.push_back(step_of(step, Within::program));
+  return program;
+}
+
+}  // namespace
+
+std::string to_json(const Program& program) { return program_json(program).dump(); }
 
 Program program_from_json(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
-    const auto list = [&](const char* name) {
-      return json.contains(name) ? json.at(name) : Json::array();
-    };
-    Program program;
-    program.name = json.at("name");
-    program.kernel_names = json.at("kernels").get<std::vector<std::string>>();
-    for (const Json& input : list("inputs")) {
-      program.inputs.push_back({type_of(input.at("type")), input.at("scalar"), input.at("donated"),
-                                input.at("alignment")});
-    }
-    for (const Json& entry : list("outputs")) {
-      ProgramOutput output{type_of(entry.at("type")), {}, {}};
-      if (entry.contains("input")) output.input = entry.at("input").get<std::uint32_t>();
-      if (entry.contains("output")) output.output = entry.at("output").get<std::uint32_t>();
-      program.outputs.push_back(std::move(output));
-    }
-    for (const Json& entry : list("temporaries")) {
-      program.temporaries.push_back({dim_of(entry.at(0)), entry.at(1).get<std::uint32_t>(),
-                                     entry.at(2).get<std::uint32_t>()});
-    }
-    for (const Json& entry : list("facts")) {
-      program.facts.push_back({ir::intern_symbol(entry.at(0).get<std::string>()),
-                               entry.at(1).get<std::int64_t>(), entry.at(2).get<std::int64_t>()});
-    }
-    for (const Json& entry : list("requirements")) {
-      program.requirements.push_back({dim_of(entry.at(0)),
-                                      dim_of(entry.at(1)),
-                                      entry.at(2).get<ir::Requirement::Breach>(),
-                                      entry.at(3).get<std::string>(),
-                                      {}});
-    }
-    for (const Json& step : list("steps")) program.steps.push_back(step_of(step, Within::program));
+    Program program = program_of(Json::parse(text));
     check_program(program);
     return program;
   } catch (const Json::exception& error) {

@@ -4,6 +4,8 @@
 
 #include "heddle/error.h"
 
+#include "passes/program/program.h"
+
 namespace heddle::passes {
 
 void CallValues::set(std::string_view name, CallValue value) {
@@ -25,6 +27,14 @@ template const Dim& CallValues::get(std::string_view) const;
 template const DType& CallValues::get(std::string_view) const;
 template const std::string& CallValues::get(std::string_view) const;
 template const Factor& CallValues::get(std::string_view) const;
+
+std::vector<const Step*> steps_of_bodies(const CallStep& call) {
+  std::vector<const Step*> steps;
+  for (const auto& body : call.bodies) {
+    for (const Step& step : body->steps) steps.push_back(&step);
+  }
+  return steps;
+}
 
 std::vector<BufferUse> uses_of(const Step& step) {
   std::vector<BufferUse> uses;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -114,6 +115,7 @@ struct CallAlias {
   std::uint32_t result = 0, operand = 0;
 };
 
+struct Program;  // passes/program/program.h
 struct Step;
 
 /// Steps that run instead of a call if its handler refuses it. Calls among these steps have no
@@ -133,6 +135,8 @@ struct CallStep {
   CallValues values;
   std::vector<KernelStep>
       kernels;  ///< launched by the handler, which sets their parameters and grids
+  /// The programs of the call's regions. Their kernels are kernels of the whole program.
+  std::vector<std::shared_ptr<const Program>> bodies;
   std::vector<CallAlias> aliases;
   std::optional<Fallback> fallback;
   std::string operation;  ///< for reports: "matmul"
@@ -189,6 +193,9 @@ void for_each_step(S& step, const Function& function) {
   for (auto& other : call->fallback->steps) for_each_step(other, function);
 }
 
+/// The steps of the programs of a call's regions.
+std::vector<const Step*> steps_of_bodies(const CallStep& call);
+
 /// Calls function(kernel) for each kernel that a step may launch; those of its fallback come last.
 template <class Function>
 void for_each_kernel(const Step& step, const Function& function) {
@@ -196,6 +203,7 @@ void for_each_kernel(const Step& step, const Function& function) {
     if (const KernelStep* const kernel = each.kernel()) function(*kernel);
     if (const CallStep* const call = each.call()) {
       for (const KernelStep& kernel : call->kernels) function(kernel);
+      for (const Step* const inner : steps_of_bodies(*call)) for_each_kernel(*inner, function);
     }
   });
 }

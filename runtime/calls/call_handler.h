@@ -13,6 +13,9 @@
 
 namespace heddle::runtime {
 
+class ActionList;     // runtime/launch/schedule.h
+class ArgumentSlots;  // runtime/launch/schedule.h
+
 /// The context in which a library call is prepared: the sizes of one schedule, on one device.
 struct CallContext {
   std::span<const passes::ProgramInput> inputs;  ///< of the program
@@ -35,6 +38,9 @@ class CallBuffers {
   /// Memory on the stream's device. Work enqueued before the release may use it. A CUDA graph being
   /// captured keeps it. Throws OutOfMemory, DeviceError.
   virtual BufferRef allocate(std::size_t bytes, const Label& label) const = 0;
+  /// Enqueues the actions of a part of the program, whose memory is `at`. Throws as they do, and
+  /// InternalError where a library call is run outside of a program.
+  virtual void run(const ActionList& list, ArgumentSlots& arguments, const CallBuffers& at) const;
   const Stream& stream() const { return stream_; }
 
  private:

@@ -6,6 +6,7 @@
 #include "runtime/calls/handlers.h"
 #include "runtime/calls/permutation.h"
 #include "runtime/cuda/matrix_calls.h"
+#include "runtime/launch/control_calls.h"
 
 namespace heddle::runtime::cuda {
 
@@ -43,6 +44,9 @@ constexpr NamedHandler handlers[] = {
     {"linalg.eigvalsh", eigvalsh_handler},
     {"linalg.eig", eig_handler},
     {"linalg.eigvals", eigvals_handler},
+    {"control.scan", scan_handler},
+    {"control.while", while_handler},
+    {"control.switch", switch_handler},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "runtime/calls/permutation.h"
 #include "runtime/host/matrix_calls.h"
 #include "runtime/host/sort_rows.h"
+#include "runtime/launch/control_calls.h"
 
 namespace heddle::runtime::host {
 
@@ -61,6 +62,9 @@ constexpr NamedHandler handlers[] = {
     {"linalg.eigvalsh", eigvalsh_handler},
     {"linalg.eig", eig_handler},
     {"linalg.eigvals", eigvals_handler},
+    {"control.scan", scan_handler},
+    {"control.while", while_handler},
+    {"control.switch", switch_handler},
 };
 
 }  // namespace

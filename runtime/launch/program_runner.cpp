@@ -51,7 +51,12 @@ void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
   } else {
     prepare_graph(entry, frame);
   }
-  const ProgramCallBuffers calls(frame, stream, capture);
+  const RunActions run_actions = [&](const ActionList& list, ArgumentSlots& slots,
+                                     const CallBuffers& at) {
+    for (const Action& action : list.actions())
+      enqueue_one(action, slots, at, entry->schedule->prepared());
+  };
+  const ProgramCallBuffers calls(frame, stream, capture, run_actions);
   if (span.data() != nullptr && ir::kernels_watched()) [[unlikely]] {
     enqueue_watched(*entry, calls,
                     {program_, *entry->schedule, arguments, lines, stream, capture.active()});
