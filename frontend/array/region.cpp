@@ -7,6 +7,7 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/bounds.h"
+#include "frontend/graph/counter.h"
 #include "frontend/graph/trace.h"
 
 namespace heddle::frontend {
@@ -25,7 +26,7 @@ class RegionBuilder {
     for (const IndexItem& item : items_) {
       taken += axes_of(item);
       ellipses += item.kind == IndexItem::Kind::other_axes;
-      by_array_ |= item.kind == IndexItem::Kind::array;
+      by_array_ |= item.kind == IndexItem::Kind::array && !may_be_start(item);
     }
     if (taken > rank) {
       throw IndexError(
@@ -68,6 +69,7 @@ class RegionBuilder {
         add_integer(item.integer);
         break;
       case IndexItem::Kind::array:
+        if (const auto start = counted_start(item)) return add_axis(*start, 1, 1);
         if (item.bounds) {
           check_index(node_, axis_, item.bounds->first, site_);
           check_index(node_, axis_, item.bounds->second, site_);
@@ -84,6 +86,19 @@ class RegionBuilder {
         for (std::size_t i = 0; i < missing; ++i) add_slice({});
         break;
     }
+  }
+
+  /// Whether the subscript is a loop's counter, or such plus a constant.
+  bool may_be_start(const IndexItem& item) const {
+    const NodeRef& index = Access::raw(*item.array);
+    return index && index->shape.empty() && counter_expression(*index).has_value();
+  }
+  std::optional<ir::Dim> counted_start(const IndexItem& item) {
+    if (by_array_ || !may_be_start(item)) return std::nullopt;
+    const auto start = start_of_count(*Access::raw(*item.array), 1, node_->shape[axis_]);
+    // Steps of the loop may be outside of the axis.
+    if (!start) by_array_ = true;
+    return start;
   }
 
   void add_axis(ir::Dim start, std::int64_t step, ir::Dim extent) {

@@ -17,6 +17,8 @@ class GraphBuilder {
   void add_array(const Node& node);
   void add_scalar(const Node& node);
   void add_constant(const Node& node);
+  /// `node` has the value of `same`, which was added before.
+  void add_alias(const Node& node, const Node& same) { values_.emplace(&node, values_.at(&same)); }
   void add_operation(const Node& node) { add_operation(node, attributes_of(node)); }
   void add_operation(const Node& node, ir::Attributes attributes);
   /// Returns the index of the output that holds the node's value. Each value is an output only

@@ -25,7 +25,8 @@ inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site s
 
 /// Records a call and returns its results.
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
-                                 std::initializer_list<ir::NamedAttribute> attributes, Site site);
+                                 std::initializer_list<ir::NamedAttribute> attributes, Site site,
+                                 std::vector<ir::Region> regions = {});
 
 /// A 0-d node for a host scalar. It is a program argument; it is a program constant if `constant`
 /// is true or this thread is tracing.

@@ -84,13 +84,26 @@ std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> argum
   return value ? std::optional<Scalar>(*value) : std::nullopt;
 }
 
-Trace::Trace(const Trace* enclosing)
-    : id_(next_trace_id.fetch_add(1, std::memory_order_relaxed)), enclosing_(enclosing) {}
+namespace {
+
+/// The value of an i64, float64 or bool parameter, which combines with arrays as a Python scalar.
+NodeRef weak_copy(const NodeRef& parameter, const Site& site) {
+  NodeRef node = record(ir::Op::reshape, {parameter}, {}, site);
+  node->weak = true;
+  return node;
+}
+
+}  // namespace
+
+Trace::Trace(const Trace* enclosing, Purpose purpose)
+    : id_(next_trace_id.fetch_add(1, std::memory_order_relaxed)),
+      enclosing_(enclosing),
+      purpose_(purpose) {}
 
 bool Trace::is_outside(const Node& node) const {
   if (node.trace_id == 0) return true;
   for (const Trace* trace = enclosing_; trace != nullptr; trace = trace->enclosing_) {
-    if (trace->id_ == node.trace_id) return !node.weak;
+    if (trace->id_ == node.trace_id) return !node.weak || purpose_ == Purpose::region;
   }
   return false;
 }
@@ -112,6 +125,13 @@ NodeRef Trace::add_input(ir::Type type) {
   NodeRef node = parameter(type.dtype, std::move(type.shape), false);
   inputs_.push_back({Input::Kind::array, array_count_++, node});
   return node;
+}
+
+NodeRef Trace::add_counter(ir::Dim symbol, ir::Dim length) {
+  const NodeRef node = parameter(DType::i64, {}, false);
+  inputs_.push_back({Input::Kind::counter, 0, node});
+  counter_ = Counter{node.get(), symbol, length};
+  return weak_copy(node, Site());
 }
 
 NodeRef Trace::add_scalar(const Scalar& value) {
@@ -178,6 +198,7 @@ NodeRef Trace::capture(Cell* cell) {
     node = parameter(cell->node->dtype, cell->node->shape, false);
     inputs_.push_back({Input::Kind::capture, static_cast<std::uint32_t>(captures_.size()), node});
     captures_.emplace_back(cell);
+    if (cell->node->weak) node = weak_copy(node, cell->node->site);
   }
   return node;
 }

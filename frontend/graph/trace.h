@@ -24,15 +24,25 @@ std::optional<Scalar> weak_value(const Node& node, std::span<const Scalar> argum
 /// The recording of one function: its inputs and the captured arrays.
 class Trace {
  public:
+  /// What a trace is made for.
+  enum class Purpose : std::uint8_t {
+    function,  ///< a function, whose arguments have values
+    region     ///< the body of a loop or a branch, with a counter perhaps
+  };
+
   /// Values of enclosing traces are treated as captured values.
-  explicit Trace(const Trace* enclosing = nullptr);
+  explicit Trace(const Trace* enclosing = nullptr, Purpose purpose = Purpose::function);
 
   std::uint64_t id() const { return id_; }
-  /// True if a value can only be used as a hidden input. False for a traced scalar of an enclosing
-  /// trace, which would lose its weak type.
+  const Trace* enclosing() const { return enclosing_; }
+  /// True if a value can only be used as a hidden input. False in a function for a traced scalar of
+  /// an enclosing trace, which would lose its weak type.
   bool is_outside(const Node& node) const;
   /// The next array input.
   NodeRef add_input(ir::Type type);
+  /// The counter of a loop with a known number of steps: a weak i64 that the host does not know.
+  /// `symbol` stands for it in the starts of slices.
+  NodeRef add_counter(ir::Dim symbol, ir::Dim length);
   /// The next scalar argument, as a weak value of float64, int64 or bool.
   NodeRef add_scalar(const Scalar& value);
   /// Converts the weak scalar `node` to a dtype; null if it is computed from others. Throws
@@ -51,7 +61,7 @@ class Trace {
   NodeRef capture(Cell* cell);
 
   struct Input {
-    enum class Kind : std::uint8_t { array, scalar, capture, draw };
+    enum class Kind : std::uint8_t { array, scalar, capture, draw, counter };
     Kind kind;
     /// array: its index; scalar: index of the scalar argument; capture: of the cell; draw: of the
     /// generator
@@ -59,6 +69,12 @@ class Trace {
     NodeRef node;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
+  /// The counter as it enters starts of slices.
+  struct Counter {
+    const Node* node;
+    ir::Dim symbol, length;
+  };
+  const std::optional<Counter>& counter() const { return counter_; }
   /// The condition that a weak value is on one side of an integer dtype's range, or has no value.
   struct Assumption {
     NodeRef node;
@@ -83,6 +99,8 @@ class Trace {
 
   std::uint64_t id_;
   const Trace* enclosing_;
+  Purpose purpose_;
+  std::optional<Counter> counter_;
   std::vector<Input> inputs_;
   std::vector<CellRef> captures_;
   std::vector<std::shared_ptr<GeneratorState>> draws_;

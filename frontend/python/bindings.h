@@ -10,6 +10,7 @@ void bind_differences(Functions& functions);
 void bind_elementwise(Functions& functions);
 void bind_fft(Functions& functions);
 void bind_functional(Functions& functions);
+void bind_control(Functions& functions);
 void bind_grids(Functions& functions);
 void bind_index_arrays(Functions& functions);
 void bind_joining(Functions& functions);

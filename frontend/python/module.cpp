@@ -37,6 +37,7 @@ NB_MODULE(_heddle, module) {
   bind_index_arrays(functions);
   bind_packing(functions);
   bind_functional(functions);
+  bind_control(functions);
   bind_text_files(functions);
   bind_reductions(functions);
   functions.cast_outs(true);

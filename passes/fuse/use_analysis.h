@@ -9,7 +9,8 @@ namespace heddle::passes {
 /// Node properties computed before grouping, which visits nodes from outputs to inputs.
 
 /// For each node: whether it is a slice_update that may write into its base's memory, so that only
-/// the region is stored. Nothing else reads the base, and the program may overwrite its memory.
+/// the region is stored. The program may overwrite the base's memory, and what else reads the base
+/// has done so before: it reads other elements, or is computed into the element that it reads.
 /// `donated` is by parameter; missing entries are false.
 std::vector<bool> find_updates_in_place(const ir::Graph& graph, const std::vector<bool>& donated);
 

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "passes/fuse/use_analysis.h"
+
+namespace heddle::passes {
+
+using ir::Dim;
+using ir::Graph;
+using ir::ValueId;
+
+namespace {
+
+/// Whether two regions of one array have no element in common: on some axis, one ends before the
+/// other begins.
+bool are_disjoint(const ir::Attributes& a, const ir::Attributes& b) {
+  for (std::size_t axis = 0; axis < a.starts.size(); ++axis) {
+    if (a.steps[axis] != Dim(1) || b.steps[axis] != Dim(1)) continue;
+    const Dim distance = b.starts[axis] - a.starts[axis];
+    if ((distance - a.shape[axis]).is_non_negative()) return true;
+    if ((Dim(0) - distance - b.shape[axis]).is_non_negative()) return true;
+  }
+  return false;
+}
+
+bool are_equal(const ir::Attributes& a, const ir::Attributes& b) {
+  return a.starts == b.starts && a.steps == b.steps && a.shape == b.shape;
+}
+
+class Updates {
+ public:
+  Updates(const Graph& graph, const std::vector<bool>& donated)
+      : graph_(graph), donated_(donated), users_(graph.size()), is_output_(graph.size()) {
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+      for (const ValueId operand : graph.operands(ValueId{i}))
+        users_[index_of(operand)].push_back(ValueId{i});
+    }
+    for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
+  }
+
+  std::vector<bool> find() const {
+    std::vector<bool> in_place(graph_.size());
+    for (std::uint32_t i = 0; i < graph_.size(); ++i) {
+      const ValueId node{i};
+      if (graph_.op(node) != ir::Op::slice_update) continue;
+      const ValueId base = graph_.operands(node)[0];
+      const std::uint32_t parameter = graph_.attributes(base).index;
+      const bool may_be_overwritten = graph_.op(base) == ir::Op::parameter
+                                          ? parameter < donated_.size() && donated_[parameter]
+                                          : in_place[index_of(base)];
+      in_place[i] = may_be_overwritten && !is_output_[index_of(base)] && others_read_before(node);
+    }
+    return in_place;
+  }
+
+ private:
+  /// Whether all other reads of the base end before the update writes what they read.
+  bool others_read_before(ValueId update) const {
+    const ValueId base = graph_.operands(update)[0], value = graph_.operands(update)[1];
+    const std::vector<ValueId>& users = users_[index_of(base)];
+    if (value == base) return false;
+    if (std::ranges::all_of(users, [&](ValueId user) { return user == update; })) return true;
+    const std::vector<bool> before = needed_for(value, base);
+    return std::ranges::all_of(users, [&](ValueId user) {
+      return user == update || is_read_before(user, update, before);
+    });
+  }
+
+  /// The nodes after `first` that a value is computed from, and the value.
+  std::vector<bool> needed_for(ValueId value, ValueId first) const {
+    std::vector<bool> needed(index_of(value) + 1);
+    needed[index_of(value)] = true;
+    for (std::uint32_t i = index_of(value); i > index_of(first); --i) {
+      if (!needed[i]) continue;
+      for (const ValueId operand : graph_.operands(ValueId{i})) needed[index_of(operand)] = true;
+    }
+    return needed;
+  }
+
+  /// Whether `reader` is a slice of the base that only the update's value is computed from. The
+  /// value may be computed by the kernel that writes it: that reads other elements than it writes,
+  /// or for each element only this one.
+  bool is_read_before(ValueId reader, ValueId update, const std::vector<bool>& before) const {
+    if (graph_.op(reader) != ir::Op::slice) return false;
+    const ir::Attributes &read = graph_.attributes(reader), &written = graph_.attributes(update);
+    const bool disjoint = are_disjoint(read, written);
+    if (!disjoint && !are_equal(read, written)) return false;
+    std::vector<ValueId> open = {reader};
+    std::vector<bool> seen(before.size());
+    while (!open.empty()) {
+      const ValueId node = open.back();
+      open.pop_back();
+      if (node == update) continue;
+      if (index_of(node) >= before.size() || !before[index_of(node)]) return false;
+      if (is_output_[index_of(node)]) return false;
+      const ir::Op op = graph_.op(node);
+      const bool elementwise =
+          ir::is_elementwise(op) || op == ir::Op::cast || op == ir::Op::reshape;
+      if (!disjoint && node != reader && !elementwise) return false;
+      if (!disjoint && ir::element_count(graph_.shape(node)) != ir::element_count(written.shape))
+        return false;
+      if (seen[index_of(node)]) continue;
+      seen[index_of(node)] = true;
+      const std::vector<ValueId>& users = users_[index_of(node)];
+      open.insert(open.end(), users.begin(), users.end());
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  const std::vector<bool>& donated_;
+  std::vector<std::vector<ValueId>> users_;
+  std::vector<bool> is_output_;
+};
+
+}  // namespace
+
+std::vector<bool> find_updates_in_place(const Graph& graph, const std::vector<bool>& donated) {
+  return Updates(graph, donated).find();
+}
+
+}  // namespace heddle::passes
