@@ -83,7 +83,8 @@ class Collector {
       }
       return;
     }
-    const bool holds = one.value.is_non_negative() || one.unless_zero == Dim(0);
+    const bool holds = (one.value.is_constant() && one.value.constant() >= 0) ||
+                       one.unless_zero == Dim(0);
     if (!holds && !fits_parameter(one) && is_new(one)) result_.push_back(std::move(one));
   }
 

@@ -1,0 +1,104 @@
+// The C++ forms of loops and branches; tests/python/test_control.py holds them to NumPy.
+#include <tuple>
+#include <vector>
+
+#include "against_numpy.h"
+
+struct LoopState {
+  heddle::Array position, velocity;
+};
+HEDDLE_STRUCT(LoopState, position, velocity)
+
+namespace heddle::test {
+namespace {
+
+TEST_CASE("fori_loop passes an array or a struct from step to step") {
+  const auto sums = [](const Array& x) {
+    return hd::fori_loop(
+        0, 4, [&](const Array& i, const Array& sum) { return sum + x(i) * i; }, hd::zeros({2}));
+  };
+  const Array x = hd::arange<double>(8).reshape({4, 2});
+  check<double>(sums(x), {2}, {0 + 2 + 8 + 18, 0 + 3 + 10 + 21});
+  check<double>(hd::jit(sums)(x.eval()), {2}, {28, 34});
+  const LoopState last = hd::fori_loop(
+      0, 3,
+      [](const Array&, const LoopState& now) {
+        return LoopState{now.position + now.velocity, now.velocity * 2};
+      },
+      LoopState{hd::zeros({2}), hd::ones({2})});
+  check<double>(last.position, {2}, {7, 7});
+  check<double>(last.velocity, {2}, {8, 8});
+}
+
+TEST_CASE("rows are written at the counter") {
+  const Array x = hd::ones({5, 2});
+  const Array found = hd::fori_loop(
+      1, 5,
+      [](const Array& i, Array a) {
+        a.at(i) = a(i) + a(i - 1);
+        return a;
+      },
+      x);
+  check<double>(found, {5, 2}, {1, 1, 2, 2, 3, 3, 4, 4, 5, 5});
+  check<double>(x, {5, 2}, std::vector<double>(10, 1));
+}
+
+TEST_CASE("bounds may be arrays, and loops end by a condition") {
+  const Array n = hd::array(std::int64_t{5});
+  check<std::int64_t>(
+      hd::fori_loop(
+          n - 4, n, [](const Array& i, const Array& sum) { return sum + i; },
+          hd::array(std::int64_t{0})),
+      {}, {10});
+  const auto [value, steps] = hd::while_loop(
+      [](const std::tuple<Array, Array>& state) { return std::get<0>(state) < 100.0; },
+      [](const std::tuple<Array, Array>& state) {
+        return std::tuple(std::get<0>(state) * 2.0, std::get<1>(state) + 1);
+      },
+      std::tuple(hd::array(3.0), hd::array(std::int64_t{0})));
+  check<double>(value, {}, {192});
+  check<std::int64_t>(steps, {}, {6});
+}
+
+TEST_CASE("scan stacks results, map has no carry") {
+  const Array x = hd::arange<double>(6).reshape({3, 2});
+  const auto [last, before] = hd::scan(
+      [](const Array& sum, const Array& row) { return std::pair(sum + row, sum); },
+      hd::zeros({2}), x);
+  check<double>(last, {2}, {6, 9});
+  check<double>(before, {3, 2}, {0, 0, 0, 1, 2, 4});
+  check<double>(hd::map([](const Array& row) { return hd::sum(row); }, x), {3}, {1, 5, 9});
+}
+
+TEST_CASE("branches run one function") {
+  const Array x = hd::array({1.0, -2.0});
+  const auto half = [](const Array& v) { return v / 2; };
+  const auto same = [](const Array& v) { return v; };
+  check<double>(hd::cond(hd::sum(x) > 0, half, same, x), {2}, {1, -2});
+  check<double>(hd::cond(hd::sum(x) < 0, half, same, x), {2}, {0.5, -1});
+  using Branch = std::function<Array(Array)>;
+  const std::vector<Branch> branches = {half, same, [](const Array& v) { return v * 10; }};
+  check<double>(hd::switch_case(hd::array(std::int64_t{2}), branches, x), {2}, {10, -20});
+  check<double>(hd::switch_case(hd::array(std::int64_t{-1}), branches, x), {2}, {0.5, -1});
+}
+
+TEST_CASE("bodies that cannot be loops are refused") {
+  const Array x = hd::zeros<int>({2});
+  CHECK(contains(message_of<hd::DTypeError>([&] {
+                   hd::fori_loop(
+                       0, 3, [](const Array&, const Array& c) { return c + 0.5; }, x);
+                 }),
+                 "fori_loop: carry 0 is i32[2] before a step, but the body returns f64[2]"));
+  CHECK_THROWS_AS(hd::fori_loop(
+                      0, 3, [](const Array&, const Array& c) { return c(hd::slice(1)); }, x),
+                  hd::ShapeError);
+  CHECK_THROWS_AS(hd::fori_loop(
+                      0, 3, [](const Array&, const Array& c) { return c * c(0).item<int>(); }, x),
+                  hd::TraceError);
+  CHECK_THROWS_AS(hd::while_loop([](const Array& c) { return c > 0; },
+                                 [](const Array& c) { return c; }, x),
+                  hd::DTypeError);
+}
+
+}  // namespace
+}  // namespace heddle::test
