@@ -53,7 +53,7 @@ constexpr CallLowering table[] = {
      .flops = householder_product_flops},
     {.op = ir::calls::solve_triangular, .flops = solve_triangular_flops},
     {.op = ir::calls::svd, .lower = lower_svd, .flops = svd_flops},
-    {.op = ir::calls::svd_jacobi, .flops = svd_flops},
+    {.op = ir::calls::svd_jacobi, .flops = svd_flops, .only_lowered = true},
     {.op = ir::calls::svdvals, .lower = lower_svdvals, .flops = svdvals_flops},
     {.op = ir::calls::eigh, .lower = lower_hermitian, .flops = eigh_flops},
     {.op = ir::calls::eigvalsh, .lower = lower_hermitian, .flops = eigvalsh_flops},

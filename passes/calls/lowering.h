@@ -97,6 +97,8 @@ struct CallLowering {
                                   const ir::Target& target) = nullptr;
   /// Number of floating-point operations, for steps without `describe`. Null: not counted.
   Dim (*flops)(const Graph& graph, ValueId call) = nullptr;
+  /// Only the `lower` of another op makes this call; no function of the frontend records it.
+  bool only_lowered = false;
 };
 
 /// The op's row. For an op without a row: a row with null functions.
