@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/calls/calls.h"
+#include "passes/calls/lowering.h"
 #include "tests/fuzz/recorder.h"
 
 namespace heddle::test {
@@ -63,7 +64,10 @@ Coverage::Coverage() {
     if (!ir::is_of_call(static_cast<Op>(op)))
       ops_[std::string(ir::info(static_cast<Op>(op)).name)] = 0;
   }
-  for (const ir::CallOp* const op : ir::call_ops()) ops_[std::string(op->name)] = 0;
+  for (const ir::CallOp* const op : ir::call_ops()) {
+    auto& counts = passes::lowering_of(*op).only_lowered ? lowered_ : ops_;
+    counts[std::string(op->name)] = 0;
+  }
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<DType>(i);
     if ((ir::all_dtypes & ir::set_of(dtype)) != 0) traits_[std::string(name_of(dtype))] = 0;
@@ -95,21 +99,36 @@ void Coverage::count(const Case& one) {
   lengths_.push_back(length);
 }
 
+void Coverage::count_lowered(const Case& one, const ir::Target& target) {
+  const ir::Graph lowered = passes::lower_calls(one.graph, target);
+  const std::vector<bool> needed = needed_nodes(lowered);
+  std::set<std::string> ops;
+  for (std::uint32_t i = 0; i < lowered.size(); ++i) {
+    if (needed[i]) ops.insert(std::string(lowered.op_name(ValueId(i))));
+  }
+  for (auto& [name, count] : lowered_) count += ops.contains(name) ? 1 : 0;
+}
+
 std::string Coverage::table() const {
   constexpr std::size_t columns = 5;
   if (lengths_.empty()) return "";
   const auto [least, most] = std::ranges::minmax(lengths_);
-  return fmt::format("of {} random graphs of {} to {} ops, so many have the op{}and the trait{}",
-                     graphs(), least, most, row(ops_, columns), row(traits_, columns));
+  return fmt::format(
+      "of {} random graphs of {} to {} ops, so many have the op{}lowered for a GPU{}and the "
+      "trait{}",
+      graphs(), least, most, row(ops_, columns), row(lowered_, columns), row(traits_, columns));
 }
 
-std::vector<std::string> Coverage::rarer_than(std::size_t least) const {
+std::vector<std::string> Coverage::rarer_than(std::size_t least, std::size_t least_lowered) const {
   std::vector<std::string> names;
-  for (const auto* counts : {&ops_, &traits_}) {
-    for (const auto& [name, count] : *counts) {
-      if (count < least) names.push_back(fmt::format("{} ({})", name, count));
+  const auto add = [&](const std::map<std::string, std::size_t>& counts, std::size_t limit) {
+    for (const auto& [name, count] : counts) {
+      if (count < limit) names.push_back(fmt::format("{} ({})", name, count));
     }
-  }
+  };
+  add(ops_, least);
+  add(lowered_, least_lowered);
+  add(traits_, least);
   return names;
 }
 

@@ -15,15 +15,18 @@ class Coverage {
  public:
   Coverage();
   void count(const Case& one);
+  /// Counts the calls of this graph that only its lowering for a target makes.
+  void count_lowered(const Case& one, const ir::Target& target);
 
   std::size_t graphs() const { return lengths_.size(); }
   std::string table() const;
-  /// Ops and traits that stand in fewer graphs than that.
-  std::vector<std::string> rarer_than(std::size_t least) const;
+  /// Ops and traits that stand in fewer graphs than that; for ops that only a lowering makes,
+  /// `least_lowered` counts.
+  std::vector<std::string> rarer_than(std::size_t least, std::size_t least_lowered) const;
 
  private:
   std::vector<std::size_t> lengths_;  ///< ops of each graph
-  std::map<std::string, std::size_t> ops_, traits_;
+  std::map<std::string, std::size_t> ops_, lowered_, traits_;
 };
 
 }  // namespace heddle::test

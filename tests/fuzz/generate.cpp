@@ -108,16 +108,20 @@ ValueId Generator::beside(DType dtype, const Shape& shape, bool exactly_within) 
 void Generator::add_something() {
   using Maker = void (Generator::*)();
   static const std::vector<std::pair<int, Maker>> makers = {
-      {50, &Generator::add_elementwise}, {6, &Generator::add_cast},
+      {54, &Generator::add_elementwise}, {6, &Generator::add_cast},
       {2, &Generator::add_iota},         {6, &Generator::add_reshape},
       {6, &Generator::add_transpose},    {4, &Generator::add_broadcast},
       {6, &Generator::add_slice},        {5, &Generator::add_concatenate},
       {6, &Generator::add_slice_update}, {14, &Generator::add_reduction},
       {3, &Generator::add_matmul},       {2, &Generator::add_cholesky},
-      {2, &Generator::add_solve},        {6, &Generator::add_gather},
+      {3, &Generator::add_solve},        {6, &Generator::add_gather},
       {4, &Generator::add_scatter},      {7, &Generator::add_scan},
       {4, &Generator::add_sort},         {4, &Generator::add_search},
-      {2, &Generator::add_spectrum},     {3, &Generator::add_transform}};
+      {3, &Generator::add_spectrum},     {3, &Generator::add_transform},
+      {1, &Generator::add_lu},           {1, &Generator::add_determinant},
+      {1, &Generator::add_qr},           {2, &Generator::add_svd},
+      {1, &Generator::add_eigh},         {1, &Generator::add_eigenvalues},
+      {1, &Generator::add_eigenvectors}};
   int total = 0;
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));

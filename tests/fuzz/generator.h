@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -93,6 +94,27 @@ class Generator {
   ir::ValueId random_of(DType dtype, ir::ValueId picked, const ir::Shape& shape);
   void add_spectrum();
   void add_transform();
+  ValueId call(const ir::CallOp& op, const std::vector<ValueId>& operands,
+               std::initializer_list<ir::NamedAttribute> attributes = {});
+  ValueId product(ValueId a, ValueId b);
+  ValueId conjugate_transpose(ValueId matrices);
+  ValueId reshaped(ValueId value, const Shape& shape);
+  ValueId index(Dim rows, Dim columns, std::int64_t axis);
+  ValueId part(ValueId value, std::size_t axis, Dim first, Dim count, bool backwards = false);
+  ValueId small_part(ValueId value, bool square);
+  std::optional<ValueId> small_matrices(bool square, bool wild);
+  ValueId spoiled(ValueId matrices);
+  ValueId with_clear_pivots(ValueId matrices);
+  ValueId scaled_rows(ValueId vectors, ValueId matrices);
+  ValueId scaled_by(ValueId values, ValueId rows);
+  void settle_values(ValueId values);
+  void add_lu();
+  void add_determinant();
+  void add_qr();
+  void add_svd();
+  void add_eigh();
+  void add_eigenvalues();
+  void add_eigenvectors();
   void add_sort();
   void add_search();
   void choose_outputs();

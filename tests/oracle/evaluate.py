@@ -10,6 +10,7 @@ a discrete outcome flips or a value overflows, it is infinite.
 
 import numpy as np
 
+import decompositions
 import dtypes
 import fft
 import linalg_calls
@@ -66,7 +67,7 @@ class Evaluation:
         error = self.own_error(node, operands, raw)
         if error is not None:
             self.errors[node.id] = error
-        open_outcomes = self.open_outcomes(node)
+        open_outcomes = self.open_extremes(node) or self.open_outcomes(node)
         for run in range(RUNS):
             self.perturb(run, node, error, open_outcomes)
 
@@ -147,8 +148,8 @@ class Evaluation:
         return np.where(may_overflow(raw, error, node.dtype), np.inf, error)
 
     def open_outcomes(self, node):
-        """Where a comparison, or a float taken as bool, may go either way: few runs hit just the
-        value at which it turns. None where it does so nowhere."""
+        """Where a comparison, or a float taken as bool, may go either way, and its other values: few
+        runs hit just the value at which it turns. None where it does so nowhere."""
         if node.dtype != "bool" or node.op not in COMPARISONS | TRUTHS:
             return None
         kind = self.nodes[node.operands[0]].dtype
@@ -166,15 +167,36 @@ class Evaluation:
                 # An order turns on the real parts first; a truth on both.
                 value = value.real if node.op in COMPARISONS else dtypes.magnitude(value)
             outcomes |= (np.abs(value) <= tolerance) & (tolerance > 0)
-        return outcomes
+        return outcomes, [~self.values[node.id]]
+
+    def open_extremes(self, node):
+        """Where the least or the largest element is one of several, the first and the last of them:
+        few runs hit these. None where it is so nowhere."""
+        if node.op not in ("argmin", "argmax"):
+            return None
+        operand, kind = node.operands[0], self.nodes[node.operands[0]].dtype
+        if not dtypes.is_inexact(kind):
+            return None
+        tolerance = self.tolerance(operand)
+        if not tolerance.any():
+            return None
+        first, last, is_open = semantics.places_of_extreme(node, self.values[operand], tolerance, kind)
+        return (is_open, [first, last]) if is_open.any() else None
 
     def perturb(self, run, node, error, open_outcomes):
         value = self.values[node.id]
-        if any(id in self.perturbed[run] for id in node.operands):
+        if node.op in decompositions.OPS:
+            operand, kind = node.operands[0], self.nodes[node.operands[0]].dtype
+            value = decompositions.other_result(
+                node, self.perturbed[run].get(operand, self.values[operand]), kind, run)
+            self.clean[run][node.id] = value
+            self.perturbed[run][node.id] = self.finish(node, value)
+        elif any(id in self.perturbed[run] for id in node.operands):
             operands = [self.perturbed[run].get(id, self.values[id]) for id in node.operands]
             value = self.compute(node, operands, widened=True)
             if open_outcomes is not None and run % 2 == 1:
-                value = np.where(open_outcomes, ~self.values[node.id], value)
+                places, others = open_outcomes
+                value = np.where(places, others[run // 2 % len(others)], value)
             if node.op in op_table.SCATTERS:
                 value = np.where(self.open_places(run, node), ~value, value)
             self.clean[run][node.id] = value
@@ -254,6 +276,8 @@ class Evaluation:
         if node.op in op_table.MOVES:
             return semantics.move(node, [self.tolerance(id) for id in node.operands])
         reference = self.values[node.id]
+        if node.op in decompositions.OPS and not decompositions.is_unique(node):
+            return np.full(node.shape, np.inf)
         total = np.broadcast_to(self.errors.get(node.id, 0.0), node.shape).astype(np.float64)
         raw = None
         if node.op == "argsort" or (node.op == "sort" and dtypes.is_complex(node.dtype)):

@@ -83,14 +83,19 @@ def cholesky_error(node, operand, dtype):
     return error.swapaxes(-1, -2) if node.attributes.get("upper") else error
 
 
+def hermitian(node, operand):
+    """The Hermitian matrices of which a call reads one triangle."""
+    lower = lower_triangles(node, operand)
+    places = np.arange(lower.shape[-1])
+    both = lower + conjugate_transpose(lower)
+    both[..., places, places] /= 2
+    return both
+
+
 def wide_matrices(node, operand):
     """What svdvals and eigvalsh take apart, in float64 or complex128."""
     if node.op == "linalg.eigvalsh":
-        lower = lower_triangles(node, operand)
-        places = np.arange(lower.shape[-1])
-        both = lower + conjugate_transpose(lower)
-        both[..., places, places] /= 2
-        return both
+        return hermitian(node, operand)
     return operand.astype(np.complex128 if np.iscomplexobj(operand) else np.float64)
 
 
@@ -98,12 +103,12 @@ def spectrum(node, operand):
     """The singular values, or the eigenvalues of Hermitian matrices; or what became of them."""
     matrices = wide_matrices(node, operand)
     finite = np.isfinite(matrices).all(axis=(-1, -2))
-    hermitian = node.op == "linalg.eigvalsh"
+    of_hermitian = node.op == "linalg.eigvalsh"
     if node.attributes["result"] == 1:
-        failed = ~finite if hermitian else np.isnan(matrices).any(axis=(-1, -2))
+        failed = ~finite if of_hermitian else np.isnan(matrices).any(axis=(-1, -2))
         return np.where(failed, -4, 0)
     clean = np.where(finite[..., None, None], matrices, 0)
-    values = np.linalg.eigvalsh(clean) if hermitian else np.linalg.svd(clean, compute_uv=False)
+    values = np.linalg.eigvalsh(clean) if of_hermitian else np.linalg.svd(clean, compute_uv=False)
     return np.where(finite[..., None], values, np.nan)
 
 

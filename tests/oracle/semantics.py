@@ -218,6 +218,20 @@ def reduction(node, operand, dtype):
     return with_kept_axes(node, np.asarray(result), operand)
 
 
+def places_of_extreme(node, operand, tolerance, dtype):
+    """Of argmin or argmax the first and the last index that errors of the operand may make the
+    result, and where these are not exactly one."""
+    rows, off = dtypes.widen(rows_of(node, operand), dtype), rows_of(node, tolerance)
+    keys = rows.real if dtypes.is_complex(dtype) else rows  # real parts count first
+    keys = np.where(np.isnan(rows), np.inf, -keys if node.op == "argmin" else keys)
+    low = np.where(np.isinf(off), -np.inf, keys - np.where(np.isinf(off), 0, off))
+    high = np.where(np.isinf(off), np.inf, keys + np.where(np.isinf(off), 0, off))
+    may_be = high >= low.max(axis=-1, keepdims=True)
+    is_open = (may_be.sum(axis=-1) > 1) & (may_be & (off > 0)).any(axis=-1)
+    first, last = may_be.argmax(axis=-1), rows.shape[-1] - 1 - may_be[..., ::-1].argmax(axis=-1)
+    return [with_kept_axes(node, np.asarray(x), operand) for x in (first, last, is_open)]
+
+
 def reduction_error(node, operand, dtype, result):
     """What the order of a float sum or product may change, and where it may even overflow."""
     rows = dtypes.widen(rows_of(node, operand), dtype)
