@@ -41,13 +41,22 @@ double norm_below(const Matrix<Wide>& a, std::size_t row, std::size_t column) {
 /// Returns tau.
 template <class Wide>
 Wide reflect_column(Matrix<Wide>& a, std::size_t j) {
+  const double given = std::hypot(interpreter::magnitude(a(j, j)), norm_below(a, j, j));
+  // Columns that depend on others leave roundings of roundings, which are scaled before they are
+  // squared and divided.
+  constexpr double small = 0x1p-500, large = 0x1p1000;
+  const double scale = given < small ? large : 1;
+  for (std::size_t i = j; scale != 1 && i < a.rows(); ++i) a(i, j) = a(i, j) * Wide(scale);
   const Wide alpha = a(j, j);
   const double below = norm_below(a, j, j);
-  if (below == 0 && imaginary_part(alpha) == 0) return Wide(0);
+  if (below == 0 && imaginary_part(alpha) == 0) {
+    a(j, j) = alpha / Wide(scale);
+    return Wide(0);
+  }
   const double norm = std::hypot(interpreter::magnitude(alpha), below);
   const double beta = -std::copysign(norm, real_part(alpha));
   for (std::size_t i = j + 1; i < a.rows(); ++i) a(i, j) = a(i, j) / (alpha - Wide(beta));
-  a(j, j) = Wide(beta);
+  a(j, j) = Wide(beta / scale);
   return (Wide(beta) - alpha) / Wide(beta);
 }
 

@@ -59,9 +59,9 @@ void report(const Case& one, const Finding& finding, const std::string& label,
   std::filesystem::create_directories(folder);
   std::ofstream(folder / (label + ".hd")) << text;
   FAIL_CHECK(label << " fails, " << name_of(finding.way) << ":\n"
-                   << (last ? last->message : finding.message)
-                   << "\nSmallest form, for tests/fuzz/kept:\n"
-                   << text);
+                   << finding.message << "\nSmallest form, for tests/fuzz/kept:\n"
+                   << text << "It fails so:\n"
+                   << (last ? last->message : "not by itself"));
   std::cout.flush();  // a time limit must not swallow it
 }
 

@@ -37,7 +37,7 @@ void Generator::add_spectrum() {
     ValueId other = transposed(y);
     if (is_complex(dtype)) other = recorder_.add(Op::conjugate, {other}).value();
     y = recorder_.add(Op::call, {y, other}, ir::matmul_attributes(Precision::ieee)).value();
-    if (recorder_.chance(0.7)) {
+    if (recorder_.chance(0.85)) {
       attributes = ir::call_attributes(ir::calls::eigvalsh(), {{"upper", recorder_.chance(0.5)}});
     }
   }

@@ -133,7 +133,7 @@ def eigvals(node, a, rng):
     return values, status
 
 
-# Of each op the function, and its results that are not unique.
+# Of each op the function, and its results that are never unique.
 OPS = {
     "linalg.geqrf": (reflectors, ()),
     "linalg.svd": (svd, (0, 2)),
@@ -168,8 +168,18 @@ def other_result(node, operand, kind, run):
     return OPS[node.op][0](node, matrices, choice)[result_of(node)]
 
 
-def is_unique(node):
-    return result_of(node) not in OPS[node.op][1]
+def open_places(node, operand, kind):
+    """Where a result has no definite value: vectors; reflectors of columns that depend on others,
+    after which every later row of R turns on roundings."""
+    if node.op != "linalg.geqrf":
+        return np.full(node.shape, result_of(node) in OPS[node.op][1])
+    columns = transposed(wide(operand))[..., :min(operand.shape[-2:])]
+    values = np.linalg.svd(columns, compute_uv=False)
+    least = values.min(axis=-1, initial=np.inf)
+    dependent = least < 1e3 * dtypes.epsilon(kind) * values.max(axis=-1, initial=0)
+    zero = values.max(axis=-1, initial=0) == 0
+    return np.broadcast_to((dependent & ~zero).reshape(
+        dependent.shape + (1,) * (len(node.shape) - dependent.ndim)), node.shape)
 
 
 def error(node, operands, kind):

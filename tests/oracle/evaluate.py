@@ -276,10 +276,12 @@ class Evaluation:
         if node.op in op_table.MOVES:
             return semantics.move(node, [self.tolerance(id) for id in node.operands])
         reference = self.values[node.id]
-        if node.op in decompositions.OPS and not decompositions.is_unique(node):
-            return np.full(node.shape, np.inf)
         total = np.broadcast_to(self.errors.get(node.id, 0.0), node.shape).astype(np.float64)
         raw = None
+        if node.op in decompositions.OPS:
+            operand = node.operands[0]
+            is_open = decompositions.open_places(node, self.values[operand], self.nodes[operand].dtype)
+            total = np.where(is_open, np.inf, total)
         if node.op == "argsort" or (node.op == "sort" and dtypes.is_complex(node.dtype)):
             total = np.where(self.open_order(node), np.inf, total)
         for run in self.clean:
