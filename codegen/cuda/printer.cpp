@@ -66,13 +66,17 @@ void CudaPrinter::signature() {
     add(fmt::format("{}{}*{} p{}", operand.written ? "" : "const ", body_.operand_type(operand),
                     operand.aliased ? "" : " __restrict__", i));
   }
-  for (std::size_t i = 0; i < body_.symbols.size(); ++i) add(fmt::format("const long long n{}", i));
+  const bool narrow = plan_.index_bits == 32;
+  for (std::size_t i = 0; i < body_.symbols.size(); ++i)
+    add(fmt::format("const long long {}{}", narrow ? 'm' : 'n', i));
   for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
     add(fmt::format("const {} s{}", body_.type(body_.scalar_dtypes[i]), i));
   }
   const std::string blocks = plan_.least_blocks > 1 ? fmt::format(", {}", plan_.least_blocks) : "";
   out_.line("extern \"C\" __global__ void __launch_bounds__({}{})", plan_.threads, blocks);
   out_.open("{}({})", name_placeholder, parameters);
+  for (std::size_t i = 0; i < body_.symbols.size() && narrow; ++i)
+    out_.line("const Index n{0} = static_cast<Index>(m{0});", i);
 }
 
 void CudaPrinter::split_range(int unit) {

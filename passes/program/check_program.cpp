@@ -80,6 +80,7 @@ class Checker {
           scalar_input(parameter.scalar);
           continue;
         case Parameter::Kind::size:
+        case Parameter::Kind::constant:
           continue;
       }
       require(false, "a parameter has an unknown kind");

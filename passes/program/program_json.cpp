@@ -55,6 +55,10 @@ Json parameter_json(const Parameter& parameter) {
       json["scalar"] = parameter.scalar;
       json["dtype"] = name_of(parameter.dtype);
       break;
+    case Parameter::Kind::constant:
+      json["bits"] = {parameter.bits.low, parameter.bits.high};
+      json["dtype"] = name_of(parameter.dtype);
+      break;
   }
   return json;
 }
@@ -73,6 +77,11 @@ Parameter parameter_of(const Json& json) {
       break;
     case Parameter::Kind::scalar:
       parameter.scalar = json.at("scalar");
+      parameter.dtype = dtype_of(json.at("dtype"));
+      break;
+    case Parameter::Kind::constant:
+      parameter.bits = {json.at("bits").at(0).get<std::uint64_t>(),
+                        json.at("bits").at(1).get<std::uint64_t>()};
       parameter.dtype = dtype_of(json.at("dtype"));
       break;
   }

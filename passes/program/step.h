@@ -12,6 +12,7 @@
 
 #include "heddle/dtype.h"
 
+#include "ir/types/bits.h"
 #include "ir/types/dim.h"
 
 namespace heddle::passes {
@@ -36,9 +37,10 @@ struct BufferRef {
 /// complex128 takes two.
 struct Parameter {
   enum class Kind : std::uint8_t {
-    buffer,  ///< a pointer
-    size,    ///< `value`, evaluated at launch, as int64
-    scalar   ///< scalar input number `scalar` of the program, in `dtype`
+    buffer,   ///< a pointer
+    size,     ///< `value`, evaluated at launch, as int64
+    scalar,   ///< scalar input number `scalar` of the program, in `dtype`
+    constant  ///< `bits`, in `dtype`
   };
   Kind kind = Kind::buffer;
   BufferRef buffer;
@@ -48,7 +50,11 @@ struct Parameter {
   Dim value;
   std::uint32_t scalar = 0;  ///< input index
   DType dtype = DType::f32;
-  int words() const { return kind == Kind::scalar && size_of(dtype) > 8 ? 2 : 1; }
+  ir::ElementBits bits;
+  int words() const {
+    const bool by_value = kind == Kind::scalar || kind == Kind::constant;
+    return by_value && size_of(dtype) > 8 ? 2 : 1;
+  }
 };
 
 /// max(0, ceil(elements / per_block)); at most `most`, unless that is 0.

@@ -105,6 +105,9 @@ void ActionList::add_launch(const passes::KernelStep& step, std::uint32_t index,
       case Parameter::Kind::scalar:
         add_slot({.action = action, .is_scalar = true, .scalar = parameter.scalar, .buffer = {}});
         break;
+      case Parameter::Kind::constant:
+        slots_.push_back(parameter.bits);
+        break;
     }
   }
   actions_.back().slot_count = static_cast<std::uint32_t>(step.parameters.size());

@@ -238,6 +238,9 @@ class Run {
           arguments.push_back(
               Argument::scalar(inputs_[parameter.scalar].data.data(), size_of(parameter.dtype)));
           break;
+        case Parameter::Kind::constant:
+          arguments.push_back(Argument::scalar(&parameter.bits, size_of(parameter.dtype)));
+          break;
       }
     }
     LaunchShape shape;
