@@ -221,6 +221,10 @@ Index IndexSpace::modulo(const Index& a, Dim divisor) {
           {{intern({Atom::Kind::remainder, divisor, separable ? division.part : a, divisor}), 1}}};
 }
 
+AtomId IndexSpace::divided(Atom::Kind kind, const Index& numerator, Dim divisor, Dim extent) {
+  return intern({kind, extent, numerator, divisor});
+}
+
 void IndexSpace::collect_loops(const Index& index, std::vector<AtomId>& loops) const {
   for (const IndexTerm& term : index.terms) {
     const Atom& a = atom(term.atom);

@@ -77,6 +77,9 @@ class IndexSpace {
   /// Floor division and modulo of a non-negative Index by a positive extent.
   Index divide(const Index& a, Dim divisor);
   Index modulo(const Index& a, Dim divisor);
+  /// The atom of a quotient or remainder as it is, without simplification. Its values are in
+  /// [0, extent).
+  AtomId divided(Atom::Kind kind, const Index& numerator, Dim divisor, Dim extent);
 
   /// Smallest and largest value; known if the offset, coefficients and extents are constants.
   struct Range {

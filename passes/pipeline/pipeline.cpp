@@ -56,8 +56,8 @@ std::span<const GraphPass> graph_passes() {
 }
 
 std::vector<std::string_view> switches() {
-  std::vector<std::string_view> names = {"epilogue",   "in_place",   "symbols",
-                                         "radix_sort", "merge_sort", "items"};
+  std::vector<std::string_view> names = {"epilogue",   "in_place", "symbols",       "radix_sort",
+                                         "merge_sort", "items",    "shared_kernels"};
   for (const GraphPass& pass : graph_passes()) {
     if (!pass.required) names.push_back(pass.name);
   }

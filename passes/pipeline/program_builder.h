@@ -23,16 +23,34 @@ struct PlanOptions {
   std::optional<ir::SymbolId> counter = {};
 };
 
+/// A kernel that several steps launch, with arguments that differ.
+struct SharedKernel {
+  KernelPlan plan;
+  std::shared_ptr<IndexSpace> space;  ///< of the plan's addresses
+};
+
 /// A program with the plans of its kernels, in the order of Program::kernel_names. The printers set
 /// the names.
 struct PlannedProgram {
   Program program;
   std::vector<KernelPlan> kernels;
+  std::vector<SharedKernel> shared;  ///< set by share_kernels()
+  /// By kernel: the index of the shared kernel that is printed instead of it. May be empty.
+  std::vector<std::optional<std::uint32_t>> shared_of_kernel;
   Graph graph;  ///< after the graph passes; ValueIds in plans and groups refer to it
   Grouping grouping;
   std::vector<std::uint32_t> group_of_kernel, group_of_step;  ///< the group that each was made for
   /// The plans of regions, whose graphs and spaces the kernels of their programs refer to.
   std::vector<std::shared_ptr<const PlannedProgram>> regions;
+
+  std::optional<std::uint32_t> shared_kernel(std::size_t kernel) const {
+    return shared_of_kernel.empty() ? std::nullopt : shared_of_kernel[kernel];
+  }
+  /// The plan that is printed for a kernel.
+  const KernelPlan& printed(std::size_t kernel) const {
+    const std::optional<std::uint32_t> instead = shared_kernel(kernel);
+    return instead ? shared[*instead].plan : kernels[kernel];
+  }
 };
 
 /// Called for each pass in order: whether it ran or is switched off, and the graph after it.

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "ir/types/capabilities.h"
+#include "ir/types/literal.h"
 #include "passes/pipeline/flops.h"
 #include "passes/pipeline/item_plan.h"
 
@@ -137,6 +138,34 @@ class PlanReport {
       kernel.nodes = plan.sort ? group(kernel.group).members : numbers_.of(sources_of(plan));
       group(kernel.group).kernels.push_back(i);
     }
+    shared_kernels();
+  }
+
+  void shared_kernels() {
+    std::vector<std::uint32_t> sharers(planned_.shared.size());
+    for (std::size_t i = 0; i < planned_.kernels.size(); ++i) {
+      if (const auto shared = planned_.shared_kernel(i)) ++sharers[*shared];
+    }
+    for (const Step& step : program_.steps) {
+      for_each_kernel(step, [&](const KernelStep& launch) {
+        const auto shared = planned_.shared_kernel(launch.kernel);
+        if (!shared) return;
+        report_.kernels[launch.kernel].sharers = sharers[*shared];
+        report_.kernels[launch.kernel].arguments = arguments_of(launch);
+      });
+    }
+  }
+
+  /// What a kernel takes besides its arrays, as text.
+  static std::vector<std::string> arguments_of(const KernelStep& step) {
+    std::vector<std::string> arguments;
+    for (const Parameter& one : step.parameters) {
+      if (one.kind == Parameter::Kind::size) arguments.push_back(one.value.to_string());
+      if (one.kind == Parameter::Kind::scalar) arguments.push_back(fmt::format("%{}", one.scalar));
+      if (one.kind == Parameter::Kind::constant)
+        arguments.push_back(ir::literal_text(one.dtype, one.bits));
+    }
+    return arguments;
   }
 
   std::vector<ValueId> sources_of(const KernelPlan& plan) const {

@@ -70,11 +70,13 @@ struct ReportKernel {
   std::string name;  ///< as in its text, module, dumps and profilers
   std::string family, plan;
   std::uint32_t group = 0;
-  bool is_fallback = false;          ///< runs only if the library refuses the call
-  std::vector<std::uint32_t> nodes;  ///< nodes that it computes
-  std::string source;                ///< the whole text, starting with library sections; empty: not
-                                     ///< printed
-  std::uint32_t body = 0;            ///< the line of `source` where the kernel begins
+  bool is_fallback = false;            ///< runs only if the library refuses the call
+  std::uint32_t sharers = 1;           ///< kernels of the program that are this one (share_kernels)
+  std::vector<std::string> arguments;  ///< of a shared kernel, here: its sizes, then its scalars
+  std::vector<std::uint32_t> nodes;    ///< nodes that it computes
+  std::string source;      ///< the whole text, starting with library sections; empty: not
+                           ///< printed
+  std::uint32_t body = 0;  ///< the line of `source` where the kernel begins
   std::vector<SourceLine> lines;
   std::string module;  ///< the cache entry of its machine code; empty: none
   std::optional<KernelResources> resources;

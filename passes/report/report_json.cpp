@@ -120,6 +120,8 @@ class Object {
             {"plan", kernel.plan},
             {"group", kernel.group},
             {"stands_by", kernel.is_fallback},
+            {"sharers", kernel.sharers},
+            {"arguments", kernel.arguments},
             {"nodes", kernel.nodes},
             {"source", kernel.source},
             {"body", kernel.body},

@@ -67,6 +67,10 @@ class Text {
   void kernel(const ReportKernel& kernel) {
     add("  {}: {} [{}]{}\n", kernel.name, kernel.plan, kernel.family,
         kernel.is_fallback ? " (fallback, runs if the library refuses)" : "");
+    if (kernel.sharers > 1) {
+      add("    shared by {} steps, here with {}\n", kernel.sharers,
+          fmt::join(kernel.arguments, ", "));
+    }
     if (!kernel.resources) return;
     add("    {} registers, {} bytes of shared memory, {} of local memory\n",
         kernel.resources->registers, kernel.resources->shared_bytes, kernel.resources->local_bytes);

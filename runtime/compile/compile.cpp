@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/ranges.h>
@@ -14,6 +15,7 @@
 #include "ir/base/span.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/pipeline/program_builder.h"
+#include "passes/pipeline/shared_kernels.h"
 #include "passes/report/explain.h"
 #include "runtime/base/log.h"
 #include "runtime/cache/store.h"
@@ -76,20 +78,42 @@ KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& targ
   return source;
 }
 
+passes::PlannedProgram plan_kernels(const ir::Graph& graph, const passes::PlanOptions& options,
+                                    const passes::PassObserver& observer) {
+  passes::PlannedProgram planned = passes::plan_program(graph, options, observer);
+  const KernelCompiler& compiler = compiler_of(options.target);
+  passes::share_kernels(planned, options,
+                        [&](const passes::KernelPlan& plan) { return compiler.print(plan).body; });
+  return planned;
+}
+
+std::vector<KernelSource> print_kernels(passes::PlannedProgram& planned, const ir::Target& target) {
+  std::vector<KernelSource> sources;
+  std::unordered_map<std::uint32_t, std::size_t> printed;
+  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
+    const std::optional<std::uint32_t> shared = planned.shared_kernel(i);
+    const auto known = shared ? printed.try_emplace(*shared, i).first->second : i;
+    sources.push_back(known < i ? sources[known] : print_kernel(planned.printed(i), target));
+    planned.program.kernel_names[i] = sources.back().name;
+  }
+  return sources;
+}
+
 bool compiling_is_forbidden() { return ir::flag(ir::Variable::no_compile, false); }
 
 PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target) {
-  passes::PlannedProgram planned = passes::plan_program(graph, plan_options(options, target));
+  passes::PlannedProgram planned = plan_kernels(graph, plan_options(options, target));
   PrintedProgram printed;
   const Language& language = compiler_of(target).language();
   std::unordered_set<std::string> known;
-  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
-    KernelSource source = print_kernel(planned.kernels[i], target);
-    ir::dump("plan", source.name, [&] { return passes::to_string(planned.kernels[i]); });
+  std::vector<KernelSource> sources = print_kernels(planned, target);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    KernelSource& source = sources[i];
+    if (!known.insert(source.name).second) continue;
+    ir::dump("plan", source.name, [&] { return passes::to_string(planned.printed(i)); });
     ir::dump(language.name, source.name, [&] { return source.text(); });
-    planned.program.kernel_names[i] = source.name;
-    if (known.insert(source.name).second) printed.kernels.push_back(std::move(source));
+    printed.kernels.push_back(std::move(source));
   }
   ir::dump("groups", graph.name, [&] { return passes::explain(planned); });
   printed.program = std::move(planned.program);

@@ -35,6 +35,12 @@ PrintedProgram print_program(const ir::Graph& graph, const CompileOptions& optio
 
 /// The parts of the options and the target on which plans depend.
 passes::PlanOptions plan_options(const CompileOptions& options, const ir::Target& target);
+/// plan_program(), and shares kernels that differ only in numbers.
+passes::PlannedProgram plan_kernels(const ir::Graph& graph, const passes::PlanOptions& options,
+                                    const passes::PassObserver& observer = {});
+/// Prints the kernels and sets their names. Kernels that are one have equal sources.
+std::vector<codegen::KernelSource> print_kernels(passes::PlannedProgram& planned,
+                                                 const ir::Target& target);
 /// Prints a plan as CUDA C++ or, for a host target, C++.
 codegen::KernelSource print_kernel(const passes::KernelPlan& plan, const ir::Target& target);
 /// Whether HEDDLE_NO_COMPILE=1.

@@ -105,12 +105,8 @@ Report report_program(const ir::Graph& graph, const CompileOptions& requested,
   const CompileOptions options = with_environment(requested);
   passes::Reporter reporter(graph);
   const passes::PlanOptions plan = plan_options(options, target);
-  passes::PlannedProgram planned = passes::plan_program(graph, plan, reporter.observer());
-  std::vector<KernelSource> sources;
-  for (std::size_t i = 0; i < planned.kernels.size(); ++i) {
-    sources.push_back(print_kernel(planned.kernels[i], target));
-    planned.program.kernel_names[i] = sources.back().name;
-  }
+  passes::PlannedProgram planned = plan_kernels(graph, plan, reporter.observer());
+  const std::vector<KernelSource> sources = print_kernels(planned, target);
   Report report = reporter.report(planned, plan);
   add_sources(report, planned, sources);
   add_user_lines(report);
