@@ -5,6 +5,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include "runtime/base/log.h"
 #include "runtime/compile/compile.h"
 #include "runtime/compile/recording.h"
+#include "runtime/execute/large_program.h"
 
 namespace heddle::runtime {
 
@@ -35,6 +37,7 @@ struct Family {
 struct Site {
   BoundedMap<ir::Hash128, Family, ir::Hash128Hasher> families{64};
   int programs = 0;
+  bool is_large = false;                  ///< whether a warning has said that a program is large
   std::shared_ptr<const ir::Graph> last;  ///< graph of the last program made before the warning
 };
 
@@ -116,6 +119,7 @@ struct Found {
   SharedGeneral general;  ///< null if the graph gets its own program
   bool record = false;    ///< whether to record the graph in addition to the symbolic graph
   std::string warning;
+  std::string size_warning;
 };
 
 class Sites {
@@ -134,6 +138,8 @@ class Sites {
     Family& family = site.families[family_key];
     if (std::ranges::find(family.outlines, outline) != family.outlines.end()) return {};
     Found found;
+    if (graph.size() > large_program_nodes && !std::exchange(site.is_large, true))
+      found.size_warning = describe_large_program(graph);
     if (may_generalize) {
       const auto fits = [&](const SharedGeneral& general) {
         return covers_signature(*general, outline);
@@ -213,7 +219,9 @@ SiteProgram executable_for_site(const ir::Hash128& place, const ir::Graph& graph
   hash_into(hasher, options, device);
   const ir::Hash128 family = hasher.finish();
   const Found found = Sites::global().find(place, family, graph, outline, may_generalize);
-  if (!found.warning.empty()) log().warn("{}", found.warning);
+  for (const std::string& warning : {found.warning, found.size_warning}) {
+    if (!warning.empty()) log().warn("{}", warning);
+  }
   if (found.general) {
     // When a cache is warmed from a recording, the extents may occur in another order.
     if (found.record && is_recording()) add_to_recording(graph, options);

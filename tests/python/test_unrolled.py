@@ -1,5 +1,8 @@
 """Loops that a trace unrolls: few kernels, the same bits as with a kernel for each step, and NumPy's values."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -141,3 +144,21 @@ def test_explain_shows_the_arguments_of_shared_kernels():
     x = hd.spec((N, N), hd.float32)
     text = hd.jit(constants).lower(x, x).explain()
     assert "shared by" in text, text
+
+
+def test_a_large_program_says_so_once_with_the_line_of_the_loop(tmp_path):
+    script = tmp_path / "loop.py"
+    script.write_text("import heddle as hd\n"
+                      "def f(x):\n"
+                      "    for i in range(6000):\n"
+                      "        x = x + i\n"
+                      "    return x\n"
+                      "g = hd.jit(f)\n"
+                      "hd.eval(g(hd.zeros(4)))\n"
+                      "hd.eval(g(hd.zeros(5)))\n"
+                      "hd.eval(hd.jit(lambda x: x + 1)(hd.zeros(4)))\n")
+    ended = subprocess.run([sys.executable, str(script)], text=True, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("is a program of") == 1, ended.stderr
+    assert f"recorded at {script}:4" in ended.stderr
+    assert "fori_loop" in ended.stderr

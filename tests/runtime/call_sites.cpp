@@ -8,6 +8,7 @@
 
 #include "runtime/base/statistics.h"
 #include "runtime/execute/call_site.h"
+#include "runtime/execute/large_program.h"
 #include "tests/runtime/helpers.h"
 
 using namespace heddle;
@@ -405,6 +406,28 @@ TEST_CASE("a call site that makes many programs causes one warning, with the dif
             "16 programs were compiled for chain at storm.hd:17, the last one because it has ") !=
         std::string::npos);
   CHECK(log.find("programs were compiled") == log.rfind("programs were compiled"));
+}
+
+TEST_CASE("a call site warns once of programs of many nodes, with the line of most of them") {
+  const test::CapturedLog captured;
+  const ir::Hash128 place = new_place();
+  for (int more = 0; more < 2; ++more) {
+    ir::Graph graph;
+    graph.name = "unrolled";
+    ir::ValueId value = graph.parameter(DType::i32, {4});
+    for (std::size_t i = 0; i < large_program_nodes + static_cast<std::size_t>(more); ++i)
+      value = graph.add(ir::Op::negative, {value}, {}, {"loop.hd", i % 3 == 0 ? 7u : 8u});
+    graph.outputs = {value};
+    CHECK_MESSAGE(captured.text().empty() == (more == 0), captured.text());
+    executable_for_site(place, graph, {}, current_device());
+  }
+  const std::string log = captured.text();
+  CHECK_MESSAGE(
+      log.find("unrolled is a program of 5001 nodes, 3333 of them recorded at loop.hd:8") !=
+          std::string::npos,
+      log);
+  CHECK(log.find("fori_loop") != std::string::npos);
+  CHECK(log.find("a program of") == log.rfind("a program of"));
 }
 
 TEST_CASE("if the general program does not compile, each graph gets its own") {
