@@ -39,6 +39,33 @@ void TracedBody::set_result(std::size_t i, const std::function<NodeRef(const Nod
   results_[i] = change(results_[i]);
 }
 
+void TracedBody::carry_statuses(std::size_t carries) {
+  const TraceScope scope(*trace_);
+  carries_ = carries;
+  const std::vector<Check> checks = trace_->checks();
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Site& site = checks[i].status->site;
+    const NodeRef before = trace_->add_input({DType::i64, {}});
+    const NodeRef fine = record(ir::Op::less, {before, record_constant(DType::i64, 0)}, site);
+    results_.insert(results_.begin() + static_cast<std::ptrdiff_t>(carries + i),
+                    record(ir::Op::select, {fine, checks[i].status, before}, site));
+  }
+}
+
+void TracedBody::ignore_inputs(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) trace_->add_input({DType::i64, {}});
+}
+
+void TracedBody::return_statuses(std::size_t before, std::size_t after) {
+  const TraceScope scope(*trace_);
+  const auto add_none = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) results_.push_back(record_constant(DType::i64, -1));
+  };
+  add_none(before);
+  for (const Check& check : trace_->checks()) results_.push_back(check.status);
+  add_none(after);
+}
+
 namespace {
 
 /// The value that a region captured, in the trace around it.
@@ -72,9 +99,15 @@ ir::Region TracedBody::region(const std::vector<NodeRef>& outside) const {
     }
     if (first == nullptr) add_unused(value->dtype, value->shape);
   }
+  std::vector<const Node*> inputs;
   for (const Trace::Input& input : trace_->inputs()) {
-    if (input.kind == Trace::Input::Kind::array) builder.add_array(*input.node);
+    if (input.kind == Trace::Input::Kind::array) inputs.push_back(input.node.get());
   }
+  if (carries_ > 0) {
+    std::rotate(inputs.begin() + static_cast<std::ptrdiff_t>(carries_),
+                inputs.end() - static_cast<std::ptrdiff_t>(checks().size()), inputs.end());
+  }
+  for (const Node* const input : inputs) builder.add_array(*input);
   for (const Node* const node : reachable(results_)) {
     if (node->kind == Node::Kind::operation) builder.add_operation(*node);
     if (node->kind == Node::Kind::constant) builder.add_constant(*node);

@@ -24,6 +24,16 @@ class TracedBody {
   /// Replaces a result, within the trace.
   void set_result(std::size_t i, const std::function<NodeRef(const NodeRef&)>& change);
   const std::vector<CellRef>& captures() const { return trace_->captures(); }
+  /// What may fail in the function.
+  const std::vector<Check>& checks() const { return trace_->checks(); }
+
+  /// Makes the statuses of checks() carries, which keep the first failure: inputs and results after
+  /// the first `carries` ones.
+  void carry_statuses(std::size_t carries);
+  /// Further inputs, which the function does not use: the statuses of a loop's body.
+  void ignore_inputs(std::size_t count);
+  /// Appends statuses to the results: -1 for `before` and `after` other ones.
+  void return_statuses(std::size_t before, std::size_t after);
 
   /// The region. Its parameters are the counter (as extent and as value), if there is one, then
   /// the outside values, which must include the captured ones, then the inputs.
@@ -32,6 +42,7 @@ class TracedBody {
  private:
   std::unique_ptr<Trace> trace_;
   std::vector<NodeRef> results_;
+  std::size_t carries_ = 0;  ///< inputs before those of statuses
 };
 
 /// The values that functions use from outside, each once: operands of the call.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/control/bodies.h"
+#include "frontend/evaluate/checks.h"
 #include "frontend/graph/record.h"
 #include "ir/calls/calls.h"
 
@@ -87,6 +89,26 @@ ir::Dim steps_of(const ScanOptions& options, const std::vector<NodeRef>& sequenc
   return *length;
 }
 
+/// What failed in a loop or branch is raised by the next wait.
+void report(std::string_view op, const std::vector<Check>& checks,
+            std::span<const NodeRef> statuses, const std::vector<NodeRef>& values,
+            const SourceLocation& where) {
+  const std::string name(op);
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    check_recorded(name.c_str(), {statuses[i], checks[i].message, checks[i].kind}, values,
+                   RaiseFailure::at_next_wait, where);
+  }
+}
+
+/// Takes `count` results out, from `first` on.
+std::vector<NodeRef> take(std::vector<NodeRef>& results, std::size_t first, std::size_t count) {
+  const auto begin = results.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(count);
+  std::vector<NodeRef> taken(begin, end);
+  results.erase(begin, end);
+  return taken;
+}
+
 /// The symbol of a counter. Loops inside others need other symbols; loops side by side share one, so
 /// that equal bodies are equal.
 ir::Dim counter_symbol() {
@@ -122,17 +144,22 @@ Scanned scan_values(const ScanBody& body, const Values& carries, const Values& s
   }
   check_carries(options.op, traced, types_of(carried), options.names, where);
   if (traced.results().empty()) return {};
+  const std::vector<Check> checks = traced.checks();
+  traced.carry_statuses(carried.size());
   std::vector<NodeRef> operands = outside_values({&traced});
   ir::Region region = traced.region(operands);
   operands.insert(operands.end(), carried.begin(), carried.end());
+  operands.resize(operands.size() + checks.size(), record_constant(DType::i64, -1));
   operands.insert(operands.end(), read.begin(), read.end());
   std::vector<NodeRef> results =
       record_call(ir::calls::scan(), operands,
-                  {{"carries", static_cast<std::int64_t>(carried.size())},
+                  {{"carries", static_cast<std::int64_t>(carried.size() + checks.size())},
                    {"sequences", static_cast<std::int64_t>(read.size())},
                    {"length", std::vector<ir::Dim>{length}},
                    {"reverse", options.reverse}},
                   where, {std::move(region)});
+  const std::vector<NodeRef> statuses = take(results, carried.size(), checks.size());
+  report(options.op, checks, statuses, results, where);
   Values arrays = arrays_of(std::move(results));
   const auto split = arrays.begin() + static_cast<std::ptrdiff_t>(carried.size());
   return {{arrays.begin(), split}, {split, arrays.end()}};
@@ -146,7 +173,7 @@ Values while_values(const std::function<Array(Values)>& condition,
     throw ValueError(at("while_loop: the carry has no arrays, so the condition never changes",
                         where));
   const std::vector<ir::Type> types = types_of(carried);
-  const TracedBody test(
+  TracedBody test(
       "while_loop", [&](Values values) { return Values{condition(std::move(values))}; }, types,
       where);
   const NodeRef& truth = test.results()[0];
@@ -157,6 +184,11 @@ Values while_values(const std::function<Array(Values)>& condition,
                                     describe(*truth)),
                         where));
   }
+  if (!test.checks().empty()) {
+    throw TraceError(at("while_loop: its condition calls what may fail; call it in the body, and "
+                        "make the condition from the carry",
+                        where));
+  }
   TracedBody step("while_loop", body, types, where);
   if (step.results().size() != carried.size()) {
     throw ValueError(at(fmt::format("while_loop: the carry has {} arrays, but the body returns {}",
@@ -164,12 +196,19 @@ Values while_values(const std::function<Array(Values)>& condition,
                         where));
   }
   check_carries("while_loop", step, types, names, where);
+  const std::vector<Check> checks = step.checks();
+  step.carry_statuses(carried.size());
+  test.ignore_inputs(checks.size());
   std::vector<NodeRef> operands = outside_values({&test, &step});
   std::vector<ir::Region> regions = {test.region(operands), step.region(operands)};
   operands.insert(operands.end(), carried.begin(), carried.end());
-  return arrays_of(record_call(ir::calls::while_loop(), operands,
-                               {{"carries", static_cast<std::int64_t>(carried.size())}}, where,
-                               std::move(regions)));
+  operands.resize(operands.size() + checks.size(), record_constant(DType::i64, -1));
+  std::vector<NodeRef> results = record_call(
+      ir::calls::while_loop(), operands,
+      {{"carries", static_cast<std::int64_t>(carried.size() + checks.size())}}, where,
+      std::move(regions));
+  report("while_loop", checks, take(results, carried.size(), checks.size()), results, where);
+  return arrays_of(std::move(results));
 }
 
 Values switch_values(const Operand& index,
@@ -194,12 +233,23 @@ Values switch_values(const Operand& index,
                         where));
   }
   if (types.empty()) return {};
+  std::vector<Check> checks;
+  for (const TracedBody& branch : traced)
+    checks.insert(checks.end(), branch.checks().begin(), branch.checks().end());
+  for (std::size_t before = 0; TracedBody& branch : traced) {
+    const std::size_t own = branch.checks().size();
+    branch.return_statuses(before, checks.size() - before - own);
+    before += own;
+  }
   std::vector<NodeRef> all = outside_values(traced);
   std::vector<ir::Region> regions;
   for (const TracedBody& branch : traced) regions.push_back(branch.region(all));
   all.insert(all.begin(), cast_to(given, DType::i64, where, op));
   all.insert(all.end(), values.begin(), values.end());
-  return arrays_of(record_call(ir::calls::switch_case(), all, {}, where, std::move(regions)));
+  std::vector<NodeRef> results =
+      record_call(ir::calls::switch_case(), all, {}, where, std::move(regions));
+  report(op, checks, take(results, types.size(), checks.size()), results, where);
+  return arrays_of(std::move(results));
 }
 
 Array counter_of(const Operand& bound) {

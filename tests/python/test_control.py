@@ -367,6 +367,22 @@ def test_a_donated_carry_is_updated(run):
     same(function(a), np.full((4, 3), 4.0))
 
 
+# Failures
+
+def test_failures_in_bodies_are_raised_by_the_next_wait(run):
+    def factors(a):
+        return hd.fori_loop(0, 4, lambda i, s: s + hd.linalg.cholesky(a * (2 - i)), hd.zeros((2, 2)))
+
+    for call in (factors,
+                 lambda a: hd.cond(a[0, 0] > 0, lambda a: hd.linalg.cholesky(-a), lambda a: a, a),
+                 lambda a: hd.while_loop(lambda s: s[1] < 3, lambda s: (hd.linalg.cholesky(-a), s[1] + 1), (a, 0))[0]):
+        with pytest.raises(hd.linalg.LinAlgError):
+            np.asarray(run(call, hd.eye(2)))
+        same(hd.eye(2), np.eye(2))
+    fine = run(lambda a: hd.cond(a[0, 0] > 9, lambda a: hd.linalg.cholesky(-a), lambda a: a, a), hd.eye(2))
+    same(fine, np.eye(2))
+
+
 # Errors
 
 @pytest.mark.parametrize("call, error, text", [

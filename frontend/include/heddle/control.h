@@ -21,7 +21,7 @@
 // carry with the dtypes and shapes that it came with (DTypeError, ShapeError, which name the first
 // difference). Weak numbers take the carry's dtype. Reading a value in a body throws TraceError, as
 // in jit. Random numbers are drawn before the loop. Where a linear algebra function fails in a
-// body, its results are NaN, and nothing is thrown.
+// body, its results are NaN, and the next wait throws LinAlgError.
 
 namespace heddle {
 
