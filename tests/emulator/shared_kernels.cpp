@@ -15,7 +15,6 @@ namespace heddle::emulator {
 namespace {
 
 constexpr int n = 72;  ///< the loop's array has n rows and columns
-constexpr int steps = 24;
 
 /// The text of a graph in which the loop's array goes through steps.
 class Unrolled {
@@ -52,17 +51,18 @@ class Unrolled {
 
 struct Loop {
   const char* name;
+  int steps;
   std::function<std::string(Unrolled&, const std::string&, int)> step;
 };
 
 const std::vector<Loop> loops = {
-    {"constants",
+    {"constants", 24,
      [](Unrolled& u, const std::string& x, int i) {
        const std::string c = u.number(0.25 + 0.125 * i);
        return u.whole(
            fmt::format("cumsum {} axes=[1]", u.whole(fmt::format("multiply {}, {}", x, c))));
      }},
-    {"windows",
+    {"windows", 68,
      [](Unrolled& u, const std::string& x, int i) {
        const int rest = n - i - 1;
        const std::string column =
@@ -77,27 +77,27 @@ const std::vector<Loop> loops = {
            u.add(fmt::format("subtract {}, {}", u.part(x, i + 1, i + 1), product), shape);
        return u.update(x, less, i + 1, i + 1, rest, rest);
      }},
-    {"rows",
+    {"rows", 24,
      [](Unrolled& u, const std::string& x, int i) {
        const std::string sum = u.add(fmt::format("sum {} axes=[1] keepdims", u.part(x, i, i + 1)),
                                      fmt::format("{},1", n - i));
        return u.update(x, sum, i, 0, n - i, 1);
      }},
-    {"columns",
+    {"columns", 24,
      [](Unrolled& u, const std::string& x, int i) {
        const std::string sum = u.add(fmt::format("sum {} axes=[0] keepdims", u.part(x, i + 1, i)),
                                      fmt::format("1,{}", n - i));
        return u.update(x, sum, 0, i, 1, n - i);
      }},
-    {"vectors",
+    {"vectors", 24,
      [](Unrolled& u, const std::string& x, int i) {
-       const std::string sum = u.add(fmt::format("max {} axes=[0] keepdims", u.part(x, 4 * i, 0)),
+       const std::string sum = u.add(fmt::format("max {} axes=[0] keepdims", u.part(x, 2 * i, 0)),
                                      fmt::format("1,{}", n));
        const std::string c = u.number(1.5 * i);
        const std::string less = u.whole(fmt::format("subtract {}, {}", x, sum));
        return u.whole(fmt::format("add {}, {}", less, c));
      }},
-    {"tiles",
+    {"tiles", 24,
      [](Unrolled& u, const std::string& x, int i) {
        const std::string shape = fmt::format("{0},{0}", n - i);
        const std::string turned =
@@ -107,7 +107,7 @@ const std::vector<Loop> loops = {
            u.add(fmt::format("maximum {}, {}", turned, u.part(sums, i, i)), shape);
        return u.update(sums, both, i, i, n - i, n - i);
      }},
-    {"places",
+    {"places", 24,
      [](Unrolled& u, const std::string& x, int i) {
        const std::string place = u.add(fmt::format("argmax {} axes=[0]", u.part(x, 0, i)),
                                        fmt::format("{}", n - i), "i64");
@@ -120,7 +120,7 @@ const std::vector<Loop> loops = {
 ir::Graph graph_of(const Loop& loop) {
   Unrolled unrolled;
   std::string x = "%0";
-  for (int i = 0; i < steps; ++i) x = loop.step(unrolled, x, i);
+  for (int i = 0; i < loop.steps; ++i) x = loop.step(unrolled, x, i);
   return ir::parse(unrolled.text(x));
 }
 
