@@ -36,6 +36,7 @@ function colour(id) {
 function group_name(group) {
   if (group.description) return group.description;
   if (group.library) return 'library';
+  if (group.owner !== null) return 'in group ' + group.owner;
   return group.kernels.length ? report.kernels[group.kernels[group.kernels.length - 1]].family :
                                 'nothing to run';
 }

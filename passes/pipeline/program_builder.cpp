@@ -1,7 +1,10 @@
 #include "passes/pipeline/program_builder.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "heddle/error.h"
 
@@ -53,7 +56,7 @@ class Builder {
       const auto chain = chains_.find(i);
       if (chain != chains_.end()) {
         add_chain(chain->second);
-      } else if (!in_chain_[i]) {
+      } else if (planned_.kernel_owner[i] == i) {
         add_group(planned_.grouping.groups[i]);
       }
       for (std::size_t k = first; k < program_.steps.size(); ++k) {
@@ -73,6 +76,7 @@ class Builder {
   void declare_inputs();
   void assign_outputs();
   void find_chains();
+  void explain_chains();
   void add_chain(const ItemChain& chain);
   void add_group(const Group& group);
   void describe_operands(KernelPlan& plan) const;
@@ -102,7 +106,6 @@ class Builder {
   std::unordered_map<std::uint32_t, BufferRef> buffers_;
   std::vector<BufferRef> partials_;
   std::unordered_map<std::size_t, ItemChain> chains_;  ///< by their last group
-  std::vector<bool> in_chain_;                         ///< by group
 };
 
 void Builder::declare_inputs() {
@@ -175,9 +178,33 @@ void Builder::find_chains() {
   const bool fuse = std::ranges::find(options_.disabled, "items") == options_.disabled.end();
   chains_ = item_chains({graph_, *planned_.grouping.space, stored_}, planned_.grouping,
                         options_.target, options_.strict, fuse);
-  in_chain_.assign(planned_.grouping.groups.size(), false);
+  std::vector<std::uint32_t>& owners = planned_.kernel_owner;
+  owners.resize(planned_.grouping.groups.size());
+  std::iota(owners.begin(), owners.end(), 0);
   for (const auto& [last, chain] : chains_) {
-    for (const std::size_t group : chain.groups) in_chain_[group] = true;
+    for (const std::size_t group : chain.groups) owners[group] = static_cast<std::uint32_t>(last);
+  }
+  explain_chains();
+}
+
+// Groups of a chain are one kernel: there is no barrier between them. What does not join the call
+// of a chain is read from memory by a kernel, not by a library.
+void Builder::explain_chains() {
+  std::unordered_map<std::uint32_t, std::uint32_t> owner_of_value;
+  for (std::size_t i = 0; i < planned_.grouping.groups.size(); ++i) {
+    for (const ValueId value : planned_.grouping.groups[i].stored)
+      owner_of_value.emplace(index_of(value), planned_.kernel_owner[i]);
+  }
+  std::vector<FusionBarrier>& cuts = planned_.grouping.cuts;
+  std::erase_if(cuts, [&](const FusionBarrier& cut) {
+    const auto owner = owner_of_value.find(index_of(cut.node));
+    return owner != owner_of_value.end() && owner->second == planned_.kernel_owner[cut.group];
+  });
+  for (FusionBarrier& cut : cuts) {
+    const Group& group = planned_.grouping.groups[cut.group];
+    if (!group.library || !chains_.contains(planned_.kernel_owner[cut.group])) continue;
+    cut.family = "items";
+    cut.reason = fmt::format("the kernel of {} reads it from memory", graph_.op_name(group.root));
   }
 }
 

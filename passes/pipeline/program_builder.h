@@ -51,6 +51,8 @@ struct PlannedProgram {
     const std::optional<std::uint32_t> instead = shared_kernel(kernel);
     return instead ? shared[*instead].plan : kernels[kernel];
   }
+  /// By group: the group that its kernel was made for. Differs from itself in item chains.
+  std::vector<std::uint32_t> kernel_owner;
 };
 
 /// Called for each pass in order: whether it ran or is switched off, and the graph after it.

@@ -117,12 +117,21 @@ class PlanReport {
       const Group& group = planned_.grouping.groups[i];
       ReportGroup& shown = report_.groups.emplace_back();
       shown.id = static_cast<std::uint32_t>(i);
-      shown.library = group.library;
+      const std::uint32_t owner = planned_.kernel_owner[i];
+      shown.library = group.library && !in_items_kernel(owner);
+      if (owner != i) shown.owner = owner;
       if (group.epilogue) shown.description = group.epilogue->description();
       shown.members = numbers_.of(group.members);
       std::ranges::reverse(shown.members);
       shown.stored = numbers_.of(group.stored);
     }
+  }
+
+  bool in_items_kernel(std::uint32_t owner) const {
+    for (std::size_t i = 0; i < planned_.kernels.size(); ++i) {
+      if (planned_.kernels[i].items && planned_.group_of_kernel[i] == owner) return true;
+    }
+    return false;
   }
 
   ReportGroup& group(std::uint32_t id) { return report_.groups[report_.groups.size() - 1 - id]; }

@@ -39,7 +39,8 @@ struct ReportPass {
 /// From here on, node numbers are those of the last graph.
 struct ReportGroup {
   std::uint32_t id = 0;
-  bool library = false;
+  bool library = false;                ///< a step of a library
+  std::optional<std::uint32_t> owner;  ///< the group whose kernel computes it, if another one
   std::string description;             ///< of a library step: "matmul + bias"
   std::vector<std::uint32_t> members;  ///< in the order of computation
   std::vector<std::uint32_t> stored;   ///< members that are written to memory

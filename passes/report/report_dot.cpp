@@ -69,6 +69,7 @@ class Dot {
   std::string title(const ReportGroup& group) const {
     if (!group.description.empty()) return fmt::format("group {}: {}", group.id, group.description);
     if (group.library) return fmt::format("group {}: library", group.id);
+    if (group.owner) return fmt::format("group {}: in group {}", group.id, *group.owner);
     if (group.kernels.empty()) return fmt::format("group {}", group.id);
     return fmt::format("group {}: {}", group.id, report_.kernels[group.kernels.back()].name);
   }

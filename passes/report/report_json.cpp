@@ -100,10 +100,14 @@ class Object {
   }
 
   Json group(const ReportGroup& group) const {
-    return {
-        {"id", group.id},           {"library", group.library}, {"description", group.description},
-        {"members", group.members}, {"stored", group.stored},   {"kernels", group.kernels},
-        {"steps", group.steps}};
+    return {{"id", group.id},
+            {"library", group.library},
+            {"owner", group.owner ? Json(*group.owner) : Json()},
+            {"description", group.description},
+            {"members", group.members},
+            {"stored", group.stored},
+            {"kernels", group.kernels},
+            {"steps", group.steps}};
   }
 
   Json cut(const ReportBarrier& cut) const {

@@ -20,7 +20,9 @@ class Text {
         report_.kernels.size() - static_cast<std::size_t>(fallbacks));
     passes();
     for (const ReportGroup& group : report_.groups) {
-      add("group {}{}{}\n", group.id, group.library ? " library" : "",
+      const std::string owner =
+          group.owner ? fmt::format(" in the kernel of group {}", *group.owner) : "";
+      add("group {}{}{}{}\n", group.id, group.library ? " library" : "", owner,
           group.description.empty() ? "" : ": " + group.description + " in one step");
       for (const std::uint32_t member : group.members) {
         const bool stored = std::ranges::find(group.stored, member) != group.stored.end();

@@ -71,6 +71,29 @@ TEST_CASE("groups list their nodes, and mark what they store") {
   CHECK(contains(explained(pointwise_chain), "[pointwise]\n"));
 }
 
+TEST_CASE("groups of one kernel have no cut between them, and no library step") {
+  const std::string joined = explained(R"(func @main(%0: c64[64,32]) -> c64[64,32] {
+  %1 = add %0, %0 : c64[64,32]
+  %2 = call fft.fft %1 : c64[64,32]
+  %3 = multiply %2, %2 : c64[64,32]
+  return %3
+})");
+  CHECK(contains(joined, "3 groups, 1 kernels\n"));
+  CHECK(contains(joined, "group 2 in the kernel of group 0\n"));
+  CHECK(contains(joined, "group 1 in the kernel of group 0\n"));
+  CHECK(!contains(joined, "library"));
+  CHECK(!contains(joined, "cuts"));
+  // The sum over rows is a kernel of its own.
+  const std::string apart = explained(R"(func @main(%0: c64[64,32]) -> c64[32] {
+  %1 = sum %0 axes=[0] : c64[32]
+  %2 = call fft.fft %1 : c64[32]
+  return %2
+})");
+  CHECK(contains(apart, "2 groups, 2 kernels\n"));
+  CHECK(contains(apart, "nearest family items: the kernel of fft.fft reads it from memory"));
+  CHECK(!contains(apart, "library"));
+}
+
 TEST_CASE("a cut names the nearest family, the limit, and its number") {
   CHECK(contains(explained(wide_softmax, "sm_80"),
                  "nearest family normalization: a row of 262144 elements, at most 16384"));
