@@ -92,7 +92,8 @@ Array linalg::pinv(const Operand& a, const RankOptions& options) {
   if (empty) return matrix_transpose(here(matrices));
   const auto [u, s, vh] =
       svd(here(matrices), {.full_matrices = false, .hermitian = options.hermitian});
-  const Operand tolerance = options.tolerance.value_or(here(Scalar(1e-15)));
+  const double fallback = options.by_size ? rank_tolerance("linalg.pinv", node, a.where()) : 1e-15;
+  const Operand tolerance = options.tolerance.value_or(here(Scalar(fallback)));
   const Array counts = counting_of_stack(s, tolerance, here);
   const Array inverse = expand_dims(here(reciprocals(s, counts, here)), -1);
   const Array right = multiply(here(inverse), here(conjugate_transpose(u, here)));
@@ -119,17 +120,25 @@ Array linalg::matrix_rank(const Operand& a, const RankOptions& options,
 namespace {
 
 struct Equations {
-  Array a, b;  ///< [m, n] and [m, k]
+  Array a, b;   ///< [m, n] and [m, k], of float64 or complex128
+  DType dtype;  ///< of the results
   std::int64_t m = 0, n = 0;
   bool vector = false;  ///< b was a vector
 };
+
+/// The dtype that NumPy computes in.
+DType widened(DType dtype) {
+  if (dtype == DType::f32) return DType::f64;
+  return dtype == DType::c64 ? DType::c128 : dtype;
+}
 
 Equations equations_of(const Operand& a, const Operand& b) {
   const Operand* operands[] = {&a, &b};
   DType dtype = frontend::common_dtype(operands);
   if (!is_inexact(dtype)) dtype = DType::f64;
-  const NodeRef left = frontend::node_of("linalg.lstsq", a, dtype);
-  NodeRef right = frontend::node_of("linalg.lstsq", b, dtype);
+  const DType wide = widened(dtype);
+  const NodeRef left = frontend::node_of("linalg.lstsq", a, wide);
+  NodeRef right = frontend::node_of("linalg.lstsq", b, wide);
   const SourceLocation where = a.where();
   const auto fail = [&](const char* why) {
     throw ShapeError(frontend::at(fmt::format("linalg.lstsq({}, {}): {}", frontend::describe(*left),
@@ -142,9 +151,12 @@ Equations equations_of(const Operand& a, const Operand& b) {
   if (left->shape[0] != right->shape[0]) fail("a and b must have the same number of rows");
   const bool vector = rank == 1;
   if (vector) right = frontend::insert_axis(right, 1, where);
-  return {Access::make(left), Access::make(right),
+  return {Access::make(left),
+          Access::make(right),
+          dtype,
           frontend::constant_extent("linalg.lstsq", left, 0, where),
-          frontend::constant_extent("linalg.lstsq", left, 1, where), vector};
+          frontend::constant_extent("linalg.lstsq", left, 1, where),
+          vector};
 }
 
 /// The squared lengths of b - a x, [k]. None if the rank is known to be less than n, or m <= n.
@@ -175,7 +187,10 @@ linalg::LstsqResult linalg::lstsq(const Operand& a, const Operand& b, std::optio
   const Array x = matmul(here(conjugate_transpose(vh, here)), here(scaled));
   const Array rank = count_nonzero(here(counts));
   const Array residuals = residuals_of(given, x, rank, here);
-  return {given.vector ? squeeze(here(x), 1) : x, residuals, rank, s};
+  const Array result = astype(here(x), given.dtype);
+  const DType part = is_complex(given.dtype) ? real_dtype(given.dtype) : given.dtype;
+  return {given.vector ? squeeze(here(result), 1) : result, astype(here(residuals), part), rank,
+          astype(here(s), part)};
 }
 
 }  // namespace heddle

@@ -176,24 +176,28 @@ void bind_condition(Functions& functions, nb::module_& module) {
       });
 }
 
-/// rcond or rtol; ValueError for both.
-std::optional<Operand> relative_tolerance(const Arguments& a, std::size_t i, std::size_t other) {
-  if (!a.is_none(i) && !a.is_none(other))
-    raise(PyExc_ValueError, a.name() + ": only one tolerance can be given");
-  return tolerance_of(a, a.is_none(i) ? other : i);
+void require_one_tolerance(const Arguments& a, bool both) {
+  if (both) raise(PyExc_ValueError, a.name() + ": only one tolerance can be given");
+}
+
+/// Of pinv, whose `rtol` may be left out, which is not the same as None.
+linalg::RankOptions inverse_options(const Arguments& a) {
+  const bool has_rtol = a[3].ptr() != Py_Ellipsis;
+  require_one_tolerance(a, !a.is_none(1) && has_rtol);
+  return {tolerance_of(a, has_rtol ? 3 : 1), a.flag(2), has_rtol};
 }
 
 void bind_least_squares(Functions& functions, nb::module_& module) {
   functions.def_in(
       module,
       "pinv(a: Array, rcond: float | Array | None = None, hermitian: bool = False, *, rtol: float "
-      "| Array | None = None) -> Array",
+      "| Array | None = ...) -> Array",
       "The Moore-Penrose inverses of matrices: numpy.linalg.pinv. Singular values up to rcond or "
-      "rtol times the largest one count as 0; by default 1e-15, for rtol=None too. Raises "
-      "ValueError for both, other errors as linalg.svd.\n\n"
+      "rtol times the largest one count as 0; by default 1e-15, for rtol=None max(m, n) times the "
+      "dtype's eps. Raises ValueError for both, other errors as linalg.svd.\n\n"
       "Example: hd.linalg.pinv(x) @ y",
       [](const Arguments& a) {
-        const linalg::RankOptions options{relative_tolerance(a, 1, 3), a.flag(2)};
+        const linalg::RankOptions options = inverse_options(a);
         return waiting(a, [&](const Operand& x) { return linalg::pinv(x, options); });
       });
   functions.def_in(
@@ -205,7 +209,7 @@ void bind_least_squares(Functions& functions, nb::module_& module) {
       "eps. Raises ValueError for both, other errors as linalg.svd.\n\n"
       "Example: hd.linalg.matrix_rank(x)",
       [](const Arguments& a) {
-        relative_tolerance(a, 1, 3);
+        require_one_tolerance(a, !a.is_none(1) && !a.is_none(3));
         const linalg::RankOptions options{tolerance_of(a, 3), a.flag(2)};
         const std::optional<Operand> absolute = tolerance_of(a, 1);
         return waiting(a,
@@ -215,8 +219,9 @@ void bind_least_squares(Functions& functions, nb::module_& module) {
       module,
       "lstsq(a: Array, b: Array, rcond: float | None = None) -> tuple[Array, Array, Array, Array]",
       "The tuple (x, residuals, rank, s) where x of least norm minimises the length of b - a @ x, "
-      "for one matrix a and a vector or matrix b: numpy.linalg.lstsq. Singular values up to rcond "
-      "times the largest one count as 0; by default max(m, n) times the dtype's eps. `residuals` "
+      "for one matrix a and a vector or matrix b: numpy.linalg.lstsq. Computed in float64 or "
+      "complex128. Singular values up to rcond times the largest one count as 0; by default "
+      "max(m, n) times the eps of float64. `residuals` "
       "are the squared lengths; it is empty if m <= n or the rank is less than n. For m > n it "
       "evaluates and waits for the rank; in a traced function there are always residuals then. "
       "Raises ShapeError for extents that do not fit, other errors as linalg.svd.\n\n"
@@ -225,8 +230,9 @@ void bind_least_squares(Functions& functions, nb::module_& module) {
         const Array b = a.array(1);
         std::optional<double> rcond;
         if (!a.is_none(2)) rcond = a.number(2);
-        const linalg::LstsqResult made =
-            waiting(a, [&](const Operand& x) { return linalg::lstsq(x, {b, a.where()}, rcond); });
+        const linalg::LstsqResult made = waiting(a, [&](const Operand& x) {
+          return linalg::lstsq(x, {b, a.where()}, rcond);
+        });
         return nb::make_tuple(wrap(made.x), wrap(made.residuals), wrap(made.rank), wrap(made.s));
       });
 }

@@ -68,6 +68,27 @@ def test_pseudoinverses_at_the_edges():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 3), (2, 6, 4), (300, 2)])
+def test_tolerance_of_none_is_by_size(dtype, shape):
+    # Between the default, 1e-15, and max(m, n) eps lies the second singular value.
+    second = max(shape[-2:]) * np.finfo(dtype).eps / 2
+    a = np.zeros(shape, dtype)
+    a[..., 0, 0], a[..., 1, 1] = 1, second
+    for function in (lambda x: hd.linalg.pinv(x, rtol=None), hd.jit(lambda x: hd.linalg.pinv(x, rtol=None))):
+        found = np.asarray(function(hd.array(a)))
+        assert np.all(found[..., 1, 1] == 0)
+        np.testing.assert_allclose(found, np.linalg.pinv(a, rtol=None), rtol=1e-5)
+    if second > 1e-15:
+        kept = np.asarray(hd.linalg.pinv(hd.array(a)))
+        np.testing.assert_allclose(kept[..., 1, 1], 1 / second, rtol=1e-4)
+    for rank in (hd.linalg.matrix_rank(hd.array(a)), hd.linalg.matrix_rank(hd.array(a), rtol=None)):
+        np.testing.assert_array_equal(np.asarray(rank), np.linalg.matrix_rank(a, rtol=None))
+        assert np.all(np.asarray(rank) == 1)
+    with pytest.raises(ValueError, match="tolerance"):
+        hd.linalg.pinv(hd.array(a), 1e-3, rtol=None)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_ranks(dtype):
     for rank in (1, 2, 4):
         a = sample((3, 6, rank), dtype, 1) @ sample((3, rank, 5), dtype, 2)
@@ -117,14 +138,26 @@ def test_least_squares(dtype, m, n, columns):
 def test_least_squares_of_singular_matrices(dtype):
     a = sample((8, 2), dtype, 1) @ sample((2, 4), dtype, 2)
     b = sample((8, 3), dtype, 3)
-    x, residuals, rank, s = hd.linalg.lstsq(hd.array(a), hd.array(b))
-    # NumPy computes float32 in float64, and its default is for that.
-    expected = np.linalg.lstsq(a, b, 8 * np.finfo(dtype).eps)
+    rcond = 8 * np.finfo(dtype).eps
+    x, residuals, rank, s = hd.linalg.lstsq(hd.array(a), hd.array(b), rcond)
+    expected = np.linalg.lstsq(a, b, rcond)
     assert rank == 2 and residuals.shape == (0,)
     np.testing.assert_allclose(np.asarray(x), expected[0], atol=2000 * np.finfo(dtype).eps)
     for rcond in (0.5, -1):
         assert hd.linalg.lstsq(hd.eye(3), hd.ones(3), rcond)[2] == 3
     assert hd.linalg.lstsq(hd.diag(hd.array([1.0, 0.1])), hd.ones(2), 0.5)[2] == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_least_squares_compute_in_double_precision(dtype):
+    # In single precision, the rank of this matrix would be 2 and its solution wrong in each digit.
+    a = np.array([[1, 1, 0], [1, 1 + 2.0**-22, 0], [0, 0, 1], [0, 0, 1]], dtype)
+    b = np.array([1, 2, 3, 4], dtype)
+    for call in (hd.linalg.lstsq, hd.jit(lambda a, b: hd.linalg.lstsq(a, b))):
+        for ours, theirs in zip(call(hd.array(a), hd.array(b)), np.linalg.lstsq(a, b)):
+            np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-6)
+            assert np.asarray(ours).dtype == np.asarray(theirs).dtype.newbyteorder("=") or np.ndim(theirs) == 0
+    assert hd.linalg.lstsq(hd.array(a), hd.array(b))[2] == 3
 
 
 @pytest.mark.parametrize("m, n, columns", [(4, 2, 0), (0, 3, 2), (3, 0, 2), (0, 0, 1), (4, 2, None), (0, 3, None)])

@@ -87,6 +87,8 @@ Array cond(const Operand& a, const NormOrder& order = {});
 struct RankOptions {
   std::optional<Operand> tolerance = {};
   bool hermitian = false;  ///< the matrices are Hermitian: computed by eigh
+  /// The default of pinv is max(m, n) eps, too, as for NumPy's rtol=None.
+  bool by_size = false;
 };
 /// numpy.linalg.pinv: the Moore-Penrose inverses. By default the tolerance is 1e-15.
 Array pinv(const Operand& a, const RankOptions& options = {});
@@ -100,11 +102,11 @@ struct LstsqResult {
   Array x, residuals, rank, s;
 };
 /// numpy.linalg.lstsq: the x of least norm that minimises the length of b - a x, for one matrix a,
-/// [m, n], and b, [m] or [m, k]. Singular values up to `rcond` times the largest one count as 0; by
-/// default max(m, n) eps, eps for a negative one. `residuals` are the squared lengths, [1] or [k];
-/// none, [0], if m <= n or the rank is less than n. The rank is found out by evaluating; inside a
-/// traced function, only m and n decide whether there are residuals. ShapeError unless the extents
-/// fit; LinAlgError as for svd.
+/// [m, n], and b, [m] or [m, k]. Computed in float64 or complex128, whose eps counts. Singular
+/// values up to `rcond` times the largest one count as 0; by default max(m, n) eps, eps for a
+/// negative one. `residuals` are the squared lengths, [1] or [k]; none, [0], if m <= n or the rank
+/// is less than n. The rank is found out by evaluating; inside a traced function, only m and n
+/// decide whether there are residuals. ShapeError unless the extents fit; LinAlgError as for svd.
 LstsqResult lstsq(const Operand& a, const Operand& b, std::optional<double> rcond = {});
 
 }  // namespace heddle::linalg
