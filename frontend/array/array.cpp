@@ -32,7 +32,7 @@ std::int64_t known_extent(const frontend::Node& node, std::size_t axis, const Si
   const ir::Dim extent = node.shape[axis];
   if (extent.is_constant()) return extent.constant();
   throw TraceError(at(fmt::format("the extent {} of axis {} is symbolic inside this trace; use -1 "
-                                  "in reshape, or make it hd::fixed",
+                                  "in reshape, or make it fixed (hd::fixed, in Python None)",
                                   extent.to_string(), axis),
                       site));
 }
@@ -234,7 +234,7 @@ Array Array::imag(SourceLocation where) const { return heddle::imag({*this, wher
 Array Array::conj(SourceLocation where) const { return heddle::conj({*this, where}); }
 
 #define HEDDLE_IN_PLACE(symbol, function)                                                      \
-  Array& Array::operator symbol(const Operand & other) {                                       \
+  Array& Array::operator symbol(const Operand& other) {                                        \
     const SourceLocation where = other.where();                                                \
     return *this = frontend::in_place(#symbol, *this, function({*this, where}, other), where); \
   }

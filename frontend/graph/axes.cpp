@@ -44,7 +44,7 @@ std::int64_t constant_extent(std::string_view op, const NodeRef& node, std::int6
   const ir::Dim extent = extent_of(node, axis);
   if (!extent.is_constant()) {
     throw ShapeError(at(fmt::format("{}({}): axis {} has a symbolic extent, but the result's shape "
-                                    "depends on it; make it hd::fixed",
+                                    "depends on it; make it fixed (hd::fixed, in Python None)",
                                     op, describe(*node), axis),
                         site));
   }

@@ -173,3 +173,8 @@ def test_out_and_numpy_dispatch():
     out = hd.zeros(10, dtype=hd.complex128)
     assert hd.fft.fft(hd.array(x), out=out) is out
     check(out, np.fft.fft(x))
+
+
+def test_a_symbolic_axis_says_what_to_do_in_python():
+    with pytest.raises(hd.ShapeError, match="in Python None"):
+        hd.jit(hd.fft.fft).lower(hd.spec(("n",), hd.float32))
