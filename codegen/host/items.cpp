@@ -8,10 +8,11 @@ using passes::KernelOperand;
 using passes::Loop;
 using passes::Store;
 
-// A step takes `per_block` items, each in its part of an array on the stack.
+// A step takes `per_block` items, each in its part of an array on the stack, or of the thread.
 void HostPrinter::items() {
   const passes::Items& items = *plan_.items;
-  out_.line("{}unsigned char memory[{}];", aligned, items.bytes * items.per_block);
+  out_.line("{}{}unsigned char memory[{}];", aligned, items.on_stack ? "" : "static thread_local ",
+            items.bytes * items.per_block);
   out_.line("const Index count = {};", body_.extent(items.count));
   out_.open("for (Index step = begin; step < end; ++step)");
   out_.line("const Index first = step * {0};", items.per_block);

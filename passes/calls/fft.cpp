@@ -74,7 +74,7 @@ class Transform {
   std::int64_t columns_of(std::int64_t n, DType dtype) const {
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
     for (std::int64_t low = root; low > 1; --low) {
-      if (n % low == 0 && fft_radices(low, target_) && fits_item(low, dtype, target_) &&
+      if (n % low == 0 && fft_radices(low, target_) && fits_stages(low, dtype, target_) &&
           fft_radices(n / low, target_))
         return low;
     }
@@ -97,7 +97,7 @@ class Transform {
   // shorter transforms compute.
   ValueId convolved(ValueId x, bool inverse) {
     const std::int64_t n = length(x);
-    const auto m = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1)));
+    const std::int64_t m = convolution_length(n, target_);
     const ValueId chirp = this->chirp(n, graph_.dtype(x), inverse);
     const ValueId away = unary(Op::conjugate, chirp);
     const ValueId filter =

@@ -12,9 +12,18 @@ namespace heddle::passes {
 std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Target& target);
 /// Whether so many complex numbers of this dtype, or of this part, fit into an item's memory.
 bool fits_item(std::int64_t numbers, DType dtype, const ir::Target& target);
+/// Whether a transform of so many numbers can be computed by stages over all of them. On the CPU, a
+/// longer one that fits an item is split within the item.
+bool fits_stages(std::int64_t numbers, DType dtype, const ir::Target& target);
 /// Whether a transform of this length is one item. Lengths with large prime factors take more
 /// memory than others.
 bool is_item_length(std::int64_t length, DType dtype, const ir::Target& target);
+
+/// The least product of 2, 3 and 5 of at least `least`.
+std::int64_t least_smooth(std::int64_t least);
+/// The length of a convolution that transforms n numbers: the product of 2, 3 and 5 from 2 n - 1 on
+/// whose transform takes the fewest operations.
+std::int64_t convolution_length(std::int64_t n, const ir::Target& target);
 
 /// Splits a transform that is too long for one item into two sets of shorter ones: of n1 columns,
 /// then of n2 rows (Bailey, FFTs in external or hierarchical memory, 1990). One with a large prime

@@ -68,12 +68,14 @@ Numbers powers(std::int64_t order, std::int64_t count, std::int64_t step, bool i
 
 /// The roots that the results of each stage but the last are multiplied by, in the order that
 /// codegen/device/fft_items.h and fft_items_host.h say.
-Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices, bool inverse) {
+/// `interleaved`: of several transforms on the host, whose numbers are interleaved.
+Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices, bool inverse,
+              bool interleaved = false) {
   Numbers numbers;
   std::int64_t span = 1;
   for (std::size_t i = 0; i + 1 < radices.size(); ++i) {
     const std::int64_t radix = radices[i], count = n / radix;
-    const bool shared = form.blocks || span >= form.lanes;
+    const bool shared = form.blocks || interleaved || span >= form.lanes;
     const std::int64_t held = shared ? count / span : count;
     std::vector<Complex> stage;
     for (std::int64_t k = 1; k < radix; ++k) {
@@ -115,6 +117,67 @@ std::int64_t item_bytes(std::int64_t numbers, DType real, bool blocks) {
   return ((lines * (line + size) + line - 1) / line) * line + size;
 }
 
+/// Memory of an item on the host. A short one is on the stack with two copies, of which it takes at
+/// most a third. A long one, with two more copies of parts, should stay in a core's second cache.
+constexpr std::int64_t host_short_bytes = 64 << 10;
+constexpr std::int64_t host_long_bytes = (1 << 20) + 128;
+
+/// Two factors of a length, the first at most its root and as large as possible.
+std::pair<std::int64_t, std::int64_t> factors_near_root(std::int64_t n) {
+  auto low = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  while (n % low != 0) --low;
+  return {low, n / low};
+}
+
+/// The low bits of an exponent of a root of this order, which is looked up in two tables.
+int low_bits(std::int64_t order) {
+  return (std::bit_width(static_cast<std::uint64_t>(order)) + 1) / 2;
+}
+
+void append(Numbers& numbers, const Numbers& more) {
+  numbers.insert(numbers.end(), more.begin(), more.end());
+}
+
+/// The transform that the routine of an item uses, and its tables.
+struct Routine {
+  std::string type;  ///< on the host
+  Numbers tables;
+
+  Routine(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
+    if (!form.blocks && item_bytes(n, form.real, false) > host_short_bytes) {
+      split(form, n, inverse, target);
+      return;
+    }
+    const std::vector<int> radices = *fft_radices(n, target);
+    tables = roots(form, n, radices, inverse);
+    type = fmt::format("FftShort<{}, {}, {}, {}{}>", form.type(), n, form.lanes, inverse,
+                       list_of(radices));
+  }
+
+ private:
+  /// FftLong of codegen/device/fft_items_host.h.
+  void split(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
+    const auto [rows, columns] = factors_near_root(n);
+    const std::vector<int> row_radices = *fft_radices(rows, target);
+    const std::vector<int> column_radices = *fft_radices(columns, target);
+    const int bits = low_bits(n);
+    const std::int64_t step = std::int64_t{1} << bits;
+    type = fmt::format("FftLong<{}, {}, {}, {}, {}, {}, FftRadices<{}>, FftRadices<{}>>",
+                       form.type(), rows, columns, form.lanes, inverse, bits,
+                       fmt::join(row_radices, ", "), fmt::join(column_radices, ", "));
+    if (row_radices.size() > 1) append(tables, roots(form, rows, row_radices, inverse, true));
+    if (column_radices.size() > 1)
+      append(tables, roots(form, columns, column_radices, inverse, true));
+    std::vector<Complex> turns;
+    for (std::int64_t k = 0; k < rows; ++k) {
+      for (int w = 0; w < form.lanes; ++w) turns.push_back(root_of_unity(k * w, n, inverse));
+    }
+    append(tables, turns, false);
+    append(tables, powers(n, step, 1, inverse));
+    append(tables, powers(n, (n + step - 1) / step, step, inverse));
+  }
+};
+
 ItemCall item_of(const Form& form, std::int64_t n, std::int64_t numbers, const ir::Target& target) {
   ItemCall item;
   item.routine.section = form.section();
@@ -125,17 +188,10 @@ ItemCall item_of(const Form& form, std::int64_t n, std::int64_t numbers, const i
   return item;
 }
 
-/// The least product of 2, 3 and 5 of at least `least`.
-std::int64_t smooth_length(std::int64_t least) {
-  std::int64_t best = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least)));
-  for (std::int64_t fives = 1; fives < best; fives *= 5) {
-    for (std::int64_t threes = fives; threes < best; threes *= 3) {
-      std::int64_t all = threes;
-      while (all < least) all *= 2;
-      best = std::min(best, all);
-    }
-  }
-  return best;
+/// The length of the convolution that transforms n numbers as one item.
+std::int64_t item_convolution_length(std::int64_t n, DType dtype, const ir::Target& target) {
+  const std::int64_t cheapest = convolution_length(n, target);
+  return fits_item(cheapest, dtype, target) ? cheapest : least_smooth(2 * n - 1);
 }
 
 /// The transform of the chirp's conjugates, by definition of the convolution that it is a factor
@@ -165,25 +221,28 @@ std::vector<Complex> transformed(std::vector<Complex> values) {
 }
 
 ItemCall chirp_item(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
-  const std::int64_t m = smooth_length(2 * n - 1);
+  const std::int64_t m = item_convolution_length(n, form.real, target);
   const std::vector<int> radices = *fft_radices(m, target);
   ItemCall item = item_of(form, m, m, target);
-  item.routine.function = fmt::format("chirp_item<{}, {}, {}, {}{}>", form.type(), n, m,
-                                      width_of(form, m, target), list_of(radices));
-  Numbers chirp;
-  std::vector<Complex> filter(static_cast<std::size_t>(m));
+  const Routine forward(form, m, false, target), backward(form, m, true, target);
+  item.routine.function = form.blocks ? fmt::format("chirp_item<{}, {}, {}, {}{}>", form.type(), n,
+                                                    m, threads_for(m, target), list_of(radices))
+                                      : fmt::format("chirp_item<{}, {}, {}, {}, {}>", form.type(),
+                                                    n, m, forward.type, backward.type);
+  std::vector<Complex> turns, filter(static_cast<std::size_t>(m));
   for (std::int64_t k = 0; k < n; ++k) {
     const Complex one = root_of_unity(k * k % (2 * n), 2 * n, inverse);
-    append(chirp, one);
+    turns.push_back(one);
     filter[static_cast<std::size_t>(k)] = std::conj(one);
     filter[static_cast<std::size_t>((m - k) % m)] = std::conj(one);
   }
-  Numbers transform;
-  for (const Complex& one : transformed(std::move(filter)))
-    append(transform, one / static_cast<long double>(m));
-  item.routine.tables = {form.table(roots(form, m, radices, false)),
-                         form.table(roots(form, m, radices, true)), form.table(std::move(chirp)),
-                         form.table(std::move(transform))};
+  filter = transformed(std::move(filter));
+  for (Complex& one : filter) one /= static_cast<long double>(m);
+  Numbers chirp, transform;
+  append(chirp, turns, form.blocks);
+  append(transform, filter, form.blocks);
+  item.routine.tables = {form.table(forward.tables), form.table(backward.tables),
+                         form.table(std::move(chirp)), form.table(std::move(transform))};
   return item;
 }
 
@@ -191,36 +250,21 @@ std::int64_t last_extent(const ir::Shape& shape) { return shape.back().constant(
 
 }  // namespace
 
-std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Target& target) {
-  const int most = ir::capabilities_of(target).blocks ? 4 : 3;  // largest power of two: 16 or 8
-  std::vector<int> radices;
-  int twos = std::countr_zero(static_cast<std::uint64_t>(length));
-  length >>= twos;
-  for (int stages = (twos + most - 1) / most; stages > 0; --stages) {
-    const int exponent = (twos + stages - 1) / stages;
-    radices.push_back(1 << exponent);
-    twos -= exponent;
-  }
-  for (const int radix : {13, 11, 7, 5, 3}) {
-    while (length % radix == 0) {
-      radices.push_back(radix);
-      length /= radix;
-    }
-  }
-  if (length != 1) return std::nullopt;
-  return radices;
-}
-
 bool fits_item(std::int64_t numbers, DType dtype, const ir::Target& target) {
   const bool blocks = ir::capabilities_of(target).blocks;
-  constexpr std::int64_t host_bytes = 64 << 10;  // a third of a stack: the routine has two copies
   return item_bytes(numbers, real_dtype(dtype), blocks) <=
-         (blocks ? most_item_bytes(target) : host_bytes);
+         (blocks ? most_item_bytes(target) : host_long_bytes);
+}
+
+bool fits_stages(std::int64_t numbers, DType dtype, const ir::Target& target) {
+  const bool blocks = ir::capabilities_of(target).blocks;
+  return blocks ? fits_item(numbers, dtype, target)
+                : item_bytes(numbers, real_dtype(dtype), false) <= host_short_bytes;
 }
 
 bool is_item_length(std::int64_t length, DType dtype, const ir::Target& target) {
   return fits_item(length, dtype, target) &&
-         (fft_radices(length, target) || fits_item(smooth_length(2 * length - 1), dtype, target));
+         (fft_radices(length, target) || fits_item(least_smooth(2 * length - 1), dtype, target));
 }
 
 std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Target& target) {
@@ -234,10 +278,18 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
   if (!radices) return chirp_item(form, n, inverse, target);
   ItemCall item = item_of(form, n, n, target);
   std::string bits;
+  if (root == 0) {
+    const Routine routine(form, n, inverse, target);
+    item.routine.tables = {form.table(routine.tables)};
+    item.routine.function = form.blocks
+                                ? fmt::format("fft_item<{}, {}, {}, {}{}>", form.type(), n,
+                                              threads_for(n, target), inverse, list_of(*radices))
+                                : fmt::format("fft_item<{}, {}>", form.type(), routine.type);
+    return item;
+  }
   item.routine.tables = {form.table(roots(form, n, *radices, inverse))};
-  if (root > 0) {
-    const auto order = static_cast<std::uint64_t>(root);
-    const int low = (std::bit_width(order) + 1) / 2;
+  {
+    const int low = low_bits(root);
     const std::int64_t step = std::int64_t{1} << low;
     bits = fmt::format(", {}", low);
     item.routine.item_modulus = shape[shape.size() - 2].constant();
@@ -245,9 +297,8 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
     item.routine.tables.push_back(
         form.table(powers(root, (root + step - 1) / step, step, inverse)));
   }
-  item.routine.function =
-      fmt::format("{}<{}, {}, {}, {}{}{}>", root > 0 ? "fft_turned_item" : "fft_item", form.type(),
-                  n, width_of(form, n, target), inverse, bits, list_of(*radices));
+  item.routine.function = fmt::format("fft_turned_item<{}, {}, {}, {}{}{}>", form.type(), n,
+                                      width_of(form, n, target), inverse, bits, list_of(*radices));
   return item;
 }
 
@@ -259,10 +310,16 @@ ItemCall real_item(const char* function, std::int64_t length, bool inverse, cons
   const std::int64_t n = length / 2;
   const std::vector<int> radices = *fft_radices(n, target);
   ItemCall item = item_of(form, n, n + 1, target);
-  item.routine.function = fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
-                                      width_of(form, n, target), list_of(radices));
-  item.routine.tables = {form.table(roots(form, n, radices, inverse)),
-                         form.table(powers(length, n / 2 + 1, 1, false))};
+  const Routine routine(form, n, inverse, target);
+  item.routine.function = form.blocks ? fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
+                                                    threads_for(n, target), list_of(radices))
+                                      : fmt::format("{}<{}, {}, {}, {}>", function, form.type(), n,
+                                                    form.lanes, routine.type);
+  std::vector<Complex> roots;
+  for (std::int64_t k = 0; k <= n / 2; ++k) roots.push_back(root_of_unity(k, length, false));
+  Numbers turns;
+  append(turns, roots, form.blocks);
+  item.routine.tables = {form.table(routine.tables), form.table(std::move(turns))};
   return item;
 }
 

@@ -1,6 +1,9 @@
 #include "passes/plan/items.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
 
 #include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
@@ -14,7 +17,17 @@ constexpr int block_threads = 128;        // wanted in a block
 constexpr std::int64_t line_bytes = 128;  // of memory, which elements of neighbouring items fill
 constexpr std::int64_t most_block_bytes = 48 << 10;  // so that blocks share a multiprocessor
 
-/// Whether more bytes of the phase are contiguous along neighbouring items than within an item.
+/// How many elements apart neighbouring iterations of the loop access an array. An unknown distance
+/// counts as long, and so does 0: the accesses do not show in which order the loops should run.
+std::int64_t distance(const KernelPlan& plan, const Index& address, const Loop& loop) {
+  constexpr std::int64_t farthest = std::numeric_limits<std::int64_t>::max();
+  const std::optional<Dim> step = step_along(plan, address, loop);
+  if (!step || !step->is_constant() || *step == Dim(0)) return farthest;
+  return std::abs(step->constant());
+}
+
+/// Whether more bytes of the phase are closer together along neighbouring items than within an
+/// item.
 bool runs_across(const KernelPlan& plan, const ItemPhase& phase) {
   if (phase.batch.empty()) return false;
   std::int64_t votes = 0;
@@ -22,13 +35,10 @@ bool runs_across(const KernelPlan& plan, const ItemPhase& phase) {
     const KernelOperand& array = plan.operands[operand];
     if (array.in_item()) return;
     const auto bytes = static_cast<std::int64_t>(size_of(array.dtype));
-    const bool within = std::ranges::any_of(
-        phase.loops, [&](const Loop& loop) { return runs_along(plan, address, loop); });
-    if (within) {
-      votes -= bytes;
-    } else if (runs_along(plan, address, phase.batch.back())) {
-      votes += bytes;
-    }
+    std::int64_t within = std::numeric_limits<std::int64_t>::max();
+    for (const Loop& loop : phase.loops) within = std::min(within, distance(plan, address, loop));
+    const std::int64_t across = distance(plan, address, phase.batch.back());
+    if (within != across) votes += across < within ? bytes : -bytes;
   };
   std::vector<int> roots;
   for (const int store : phase.stores) {
@@ -78,6 +88,7 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
   if (items.count.is_constant()) count = std::min(count, items.count.constant());
   const std::int64_t least = blocks ? threads.least_items() : 1;
   items.per_block = static_cast<int>(std::max(count / least * least, least));
+  items.on_stack = items.bytes * items.per_block <= most_item_bytes(target);
   plan.threads_per_row = blocks ? threads.count : 1;
   plan.threads = blocks ? threads.count * items.per_block : 1;
 }

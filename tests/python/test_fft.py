@@ -28,7 +28,8 @@ def check(actual, expected, factor=8.0):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 2, 7, 12, 17, 31, 97, 100, 1009, 1024, 5000, 10007, 30000, 65536, 98304])
+@pytest.mark.parametrize("n", [1, 2, 7, 12, 17, 31, 97, 100, 1009, 1024, 5000, 6561, 8192, 10007, 14641, 30000, 65536,
+                               98304, 100003])
 def test_lengths(n, dtype):
     x = sample((2, n), dtype)
     check(hd.fft.fft(hd.array(x)), np.fft.fft(x))
