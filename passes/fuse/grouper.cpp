@@ -48,6 +48,7 @@ void Grouper::place(ValueId node) {
   for (const Access& access : accesses) groups.push_back(access.group);
   if (op == ir::Op::constant && !must_store) return;
   if (ir::is_view(op) && !must_store) {
+    if (is_read_across_items(node)) return make_group(node);
     for (const Access& access : accesses) {
       for (const IndexMap& map : access.maps)
         read_operands(node, access.group, map, access.used_in_inner_loops);
@@ -85,6 +86,10 @@ void Grouper::make_group(ValueId node) {
     candidate.maps[0] = std::move(region);
   } else if (ir::is_scatter(graph_.op(node))) {
     group.outer = loops_over(space, scatter_region(graph_, node), candidate.maps[0]);
+  } else if (const std::optional<ValueId> call = transposed_call_below(node)) {
+    IndexMap map;
+    group.outer = loops_over(space, graph_.shape(*call), map);
+    candidate.maps[0] = reshape_map(space, map, graph_.shape(*call), graph_.shape(node));
   } else {
     group.outer = loops_over(space, graph_.shape(node), candidate.maps[0]);
   }

@@ -32,8 +32,8 @@ struct Access {
 };
 
 /// Partitions a graph into groups, visiting users before operands. grouper.cpp implements how nodes
-/// join kernel groups; library_groups.cpp, groups that are library calls; sibling_groups.cpp,
-/// siblings.
+/// join kernel groups; library_groups.cpp, groups that are library calls; transposed_calls.cpp,
+/// what follows a long transform; sibling_groups.cpp, siblings.
 class Grouper {
  public:
   Grouper(const Graph& graph, const GroupOptions& options)
@@ -81,6 +81,9 @@ class Grouper {
   bool is_wanted(ValueId value) const;
   void read_arrays(ValueId call, std::uint32_t group);
   bool make_epilogue_group(ValueId node);
+  bool is_transposed_call(ValueId value) const;
+  bool is_read_across_items(ValueId value) const;
+  std::optional<ValueId> transposed_call_below(ValueId value) const;
   void explain_product(ValueId product);
   bool try_join(ValueId node, std::uint32_t group, bool stored);
   bool try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups);

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "passes/calls/fft.h"
+#include "tests/passes/plans.h"
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+std::size_t kernels_of(const char* text) { return plan(text, host_target).kernels.size(); }
+
+}  // namespace
+
+TEST_CASE("on the CPU, the last kernel of a long transform stores the result in order") {
+  CHECK(kernels_of(R"(func @main(%0: c64[2,262144]) -> c64[2,262144] {
+  %1 = call fft.fft %0 : c64[2,262144]
+  return %1
+})") == 2);
+  // Ops on single elements join it.
+  CHECK(kernels_of(R"(func @main(%0: c64[2,262144]) -> f32[2,262144] {
+  %1 = call fft.fft %0 : c64[2,262144]
+  %2 = absolute %1 : f32[2,262144]
+  return %2
+})") == 2);
+  // What reads two elements at once reads them from memory, in order: no operand is transposed.
+  const passes::PlannedProgram mirrored = plan(R"(func @main(%0: c64[262144]) -> c64[262144] {
+  %1 = call fft.fft %0 : c64[262144]
+  %2 = slice %1 starts=[262143] steps=[-1] : c64[262144]
+  %3 = add %1, %2 : c64[262144]
+  return %3
+})",
+                                               host_target);
+  REQUIRE(mirrored.kernels.size() == 3);
+  for (const passes::Instruction& one : mirrored.kernels[2].body) {
+    if (one.kind != passes::Instruction::Kind::load) continue;
+    CHECK(mirrored.graph.op(mirrored.kernels[2].operands[one.operand].value) == ir::Op::transpose);
+  }
+}
+
+TEST_CASE("on the CPU, an item is as large as a core's second cache") {
+  const ir::Target target = ir::parse_target(host_target);
+  CHECK(passes::is_item_length(65536, DType::c128, target));
+  CHECK(passes::is_item_length(131072, DType::c64, target));
+  CHECK(!passes::is_item_length(131072, DType::c128, target));
+  // A large one is not on the stack.
+  const char* text = R"(func @main(%0: c128[4,32768]) -> c128[4,32768] {
+  %1 = call fft.fft %0 : c128[4,32768]
+  return %1
+})";
+  const passes::PlannedProgram planned = plan(text, host_target);
+  REQUIRE(planned.kernels.size() == 1);
+  CHECK(!planned.kernels[0].items->on_stack);
+}
+
+TEST_CASE("convolutions have lengths whose transforms are cheap") {
+  for (const char* name : {host_target, cuda_target}) {
+    const ir::Target target = ir::parse_target(name);
+    for (const std::int64_t n : {17, 1009, 1013, 10007, 100003}) {
+      CAPTURE(n);
+      const std::int64_t m = passes::convolution_length(n, target);
+      CHECK(m >= 2 * n - 1);
+      CHECK(m < 4 * n);
+      CHECK(passes::fft_radices(m, target).has_value());
+      CHECK(passes::least_smooth(2 * n - 1) <= m);
+    }
+    // 2025 = 3^4 5^2 takes twice as many stages as 2048.
+    CHECK(passes::least_smooth(2017) == 2025);
+    CHECK(passes::convolution_length(1009, target) == 2048);
+  }
+}
