@@ -1,24 +1,27 @@
-"""Fourier transforms beside CuPy, JAX and PyTorch on a GPU, or NumPy on the CPU, in microseconds per
-call, with the largest error relative to the largest element.
+"""Fourier transforms beside CuPy, JAX and PyTorch on a GPU, or NumPy and SciPy on the CPU, in
+microseconds per call, with the largest error relative to the largest element.
 
-python bench/fft.py [--device cuda|cpu] [--quick]
+python bench/fft.py [--device cuda|cpu] [--dtype float32|float64] [--quick] [--rounds N]
 """
 
 import argparse
 
 import numpy as np
 
-from side_by_side import print_heading, print_row, systems
+from side_by_side import add_options, print_heading, print_row, systems
 
 
 def cases(quick):
     """Title, shape and kind of program."""
-    total = 22 if quick else 24
+    total = 20 if quick else 24
     for log in range(4, total + 1, 2):
         yield f"fft 2^{log} x 2^{total - log}", (1 << (total - log), 1 << log), "fft"
     for log in (8, 10, 12, 16, 20):
         yield f"rfft 2^{log} x 2^{total - log}", (1 << (total - log), 1 << log), "rfft"
-    for shape in ((1, 1 << 12), (1, 1 << 16), (1, 1 << 20), (1000, 1000), (4096, 1001)):
+    for log in (8, 12, 16, 20):
+        yield f"irfft 2^{log} x 2^{total - log}", (1 << (total - log), 1 << log), "irfft"
+    for shape in ((1, 1 << 12), (1, 1 << 16), (1, 1 << 20), (1000, 1000), (4096, 1001),
+                  (1, 10007), (64, 10007), (1, 100003)):
         yield f"fft {shape[0]} x {shape[1]}", shape, "fft"
     yield "fft2 2048 x 2048", (2048, 2048), "fft2"
     for log in (8, 10, 12):
@@ -31,13 +34,16 @@ def program(kind, xp):
     return lambda x: getattr(xp.fft, kind)(x)
 
 
-def inputs_of(kind, shape, rng):
-    x = rng.standard_normal(shape, dtype=np.float32)
+def inputs_of(kind, shape, dtype, rng):
+    x = rng.standard_normal(shape, dtype=dtype)
     if kind in ("fft", "fft2"):
-        x = (x + 1j * x[:, ::-1]).astype(np.complex64)
+        x = x + 1j * x[:, ::-1]
+    if kind == "irfft":
+        x = np.fft.rfft(x)
     if kind != "convolve":
         return [x]
-    return [x, (rng.standard_normal(shape[1] // 2 + 1) + 0j).astype(np.complex64)]
+    window = rng.standard_normal(shape[1] // 2 + 1) + 0j
+    return [x, window.astype(np.result_type(dtype, np.complex64))]
 
 
 def error_of(kind, inputs, result):
@@ -51,16 +57,17 @@ def error_of(kind, inputs, result):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--quick", action="store_true", help="a quarter of the elements")
+    add_options(parser)
+    parser.add_argument("--dtype", default="float32", choices=["float32", "float64"])
+    parser.add_argument("--quick", action="store_true", help="a sixteenth of the elements")
     options = parser.parse_args()
     found = systems(options.device)
     rng = np.random.default_rng(0)
-    print_heading("us per call", found, "    error")
+    print_heading(f"{options.dtype}, us per call", found, "    error")
     for title, shape, kind in cases(options.quick):
-        inputs = inputs_of(kind, shape, rng)
+        inputs = inputs_of(kind, shape, options.dtype, rng)
         print_row(title, found, lambda xp: program(kind, xp), inputs,
-                  lambda result: error_of(kind, inputs, result))
+                  options, lambda result: error_of(kind, inputs, result))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
-"""Linear algebra beside CuPy, JAX and PyTorch on a GPU, or NumPy on the CPU, in microseconds per
-call.
+"""Linear algebra beside CuPy, JAX and PyTorch on a GPU, or NumPy and SciPy on the CPU, in
+microseconds per call.
 
-python bench/linalg.py [--device cuda|cpu] [--dtype float32] [--only NAME ...]
+python bench/linalg.py [--device cuda|cpu] [--dtype float32] [--quick] [--rounds N] [--only NAME ...]
 """
 
 import argparse
 
 import numpy as np
 
-from side_by_side import print_heading, print_row, systems
+from side_by_side import add_options, print_heading, print_row, systems
 
 SHAPES = ((64, 64), (512, 512), (2048, 2048), (4096, 32, 32), (100000, 8, 8))
+QUICK_SHAPES = ((64, 64), (256, 256), (256, 32, 32), (5000, 8, 8))
 ROUTINES = ("matmul", "cholesky", "solve", "inv", "det", "qr", "svd", "eigh", "eigvals", "gram")
 SLOW = {"svd", "eigvals", "eigh"}  # not of the largest matrices
 
@@ -36,9 +37,11 @@ def matrices(name, shape, dtype):
     return a, rng.standard_normal(shape[:-1] + (1,)).astype(dtype)
 
 
-def cases(names):
+def cases(names, quick):
     for name in names:
-        shapes = ((1 << 20, 32),) if name == "gram" else SHAPES
+        shapes = QUICK_SHAPES if quick else SHAPES
+        if name == "gram":
+            shapes = ((1 << (16 if quick else 20), 32),)
         for shape in shapes:
             large = shape[-1] >= 2048 and name in SLOW
             many = shape[0] * shape[-1] > 500000 and name in ("eigvals", "svd", "qr", "eigh")
@@ -48,15 +51,16 @@ def cases(names):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
+    add_options(parser)
     parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--quick", action="store_true", help="smaller matrices")
     parser.add_argument("--only", nargs="*", default=ROUTINES)
     options = parser.parse_args()
     found = systems(options.device)
     print_heading(f"{options.dtype}, us per call", found)
-    for name, shape in cases(options.only):
+    for name, shape in cases(options.only, options.quick):
         print_row(f"{name} {'x'.join(map(str, shape))}", found, lambda xp: program(name, xp),
-                  matrices(name, shape, options.dtype))
+                  matrices(name, shape, options.dtype), options)
 
 
 if __name__ == "__main__":
