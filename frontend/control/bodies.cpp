@@ -20,8 +20,7 @@ TracedBody::TracedBody(std::string_view op, const Function& function,
     : trace_(std::make_unique<Trace>(Trace::current(), Trace::Purpose::region)) {
   const TraceScope scope(*trace_);
   std::vector<Array> arrays;
-  if (counter)
-    arrays.push_back(Access::make(trace_->add_counter(counter->first, counter->second)));
+  if (counter) arrays.push_back(Access::make(trace_->add_counter(counter->first, counter->second)));
   for (const ir::Type& type : inputs) arrays.push_back(Access::make(trace_->add_input(type)));
   for (const Array& result : function(std::move(arrays)))
     results_.push_back(Access::node(result, where));

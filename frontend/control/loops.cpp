@@ -45,18 +45,17 @@ void check_carries(std::string_view op, TracedBody& body, const std::vector<ir::
     const ir::Type& expected = carries[i];
     const NodeRef result = body.results()[i];
     if (result->weak && result->dtype != expected.dtype && result->shape == expected.shape) {
-      body.set_result(i, [&](const NodeRef& node) {
-        return cast_to(node, expected.dtype, where, op);
-      });
+      body.set_result(
+          i, [&](const NodeRef& node) { return cast_to(node, expected.dtype, where, op); });
       continue;
     }
     const ir::Type found{result->dtype, result->shape};
     if (found == expected) continue;
-    const std::string text = at(
-        fmt::format("{}: {} is {} before a step, but the body returns {}", op,
-                    i < names.size() ? names[i] : fmt::format("carry {}", i),
-                    ir::to_string(expected), ir::to_string(found)),
-        result->site.location.file != nullptr ? result->site : Site(where));
+    const std::string text =
+        at(fmt::format("{}: {} is {} before a step, but the body returns {}", op,
+                       i < names.size() ? names[i] : fmt::format("carry {}", i),
+                       ir::to_string(expected), ir::to_string(found)),
+           result->site.location.file != nullptr ? result->site : Site(where));
     if (found.dtype != expected.dtype) throw DTypeError(text);
     throw ShapeError(text);
   }
@@ -69,8 +68,8 @@ ir::Dim steps_of(const ScanOptions& options, const std::vector<NodeRef>& sequenc
   if (options.length) length = ir::Dim(*options.length);
   for (const NodeRef& sequence : sequences) {
     if (sequence->shape.empty())
-      throw ShapeError(at(fmt::format("{}: a 0-d array has no elements to go through", options.op),
-                          where));
+      throw ShapeError(
+          at(fmt::format("{}: a 0-d array has no elements to go through", options.op), where));
     if (!length) length = sequence->shape[0];
     if (sequence->shape[0] == *length) continue;
     throw ShapeError(at(fmt::format("{}: {} has not the first extent {}, the number of steps",
@@ -83,9 +82,8 @@ ir::Dim steps_of(const ScanOptions& options, const std::vector<NodeRef>& sequenc
                                     options.op),
                         where));
   if (length->is_constant() && length->constant() < 0)
-    throw ValueError(at(fmt::format("{}: length is {}, less than 0", options.op,
-                                    length->constant()),
-                        where));
+    throw ValueError(
+        at(fmt::format("{}: length is {}, less than 0", options.op, length->constant()), where));
   return *length;
 }
 
@@ -109,8 +107,8 @@ std::vector<NodeRef> take(std::vector<NodeRef>& results, std::size_t first, std:
   return taken;
 }
 
-/// The symbol of a counter. Loops inside others need other symbols; loops side by side share one, so
-/// that equal bodies are equal.
+/// The symbol of a counter. Loops inside others need other symbols; loops side by side share one,
+/// so that equal bodies are equal.
 ir::Dim counter_symbol() {
   int depth = 0;
   for (const Trace* trace = Trace::current(); trace != nullptr; trace = trace->enclosing()) ++depth;
@@ -170,8 +168,8 @@ Values while_values(const std::function<Array(Values)>& condition,
                     const std::vector<std::string>& names, const SourceLocation& where) {
   const std::vector<NodeRef> carried = nodes_of(carries, where);
   if (carried.empty())
-    throw ValueError(at("while_loop: the carry has no arrays, so the condition never changes",
-                        where));
+    throw ValueError(
+        at("while_loop: the carry has no arrays, so the condition never changes", where));
   const std::vector<ir::Type> types = types_of(carried);
   TracedBody test(
       "while_loop", [&](Values values) { return Values{condition(std::move(values))}; }, types,
@@ -185,9 +183,10 @@ Values while_values(const std::function<Array(Values)>& condition,
                         where));
   }
   if (!test.checks().empty()) {
-    throw TraceError(at("while_loop: its condition calls what may fail; call it in the body, and "
-                        "make the condition from the carry",
-                        where));
+    throw TraceError(
+        at("while_loop: its condition calls what may fail; call it in the body, and "
+           "make the condition from the carry",
+           where));
   }
   TracedBody step("while_loop", body, types, where);
   if (step.results().size() != carried.size()) {
@@ -203,10 +202,10 @@ Values while_values(const std::function<Array(Values)>& condition,
   std::vector<ir::Region> regions = {test.region(operands), step.region(operands)};
   operands.insert(operands.end(), carried.begin(), carried.end());
   operands.resize(operands.size() + checks.size(), record_constant(DType::i64, -1));
-  std::vector<NodeRef> results = record_call(
-      ir::calls::while_loop(), operands,
-      {{"carries", static_cast<std::int64_t>(carried.size() + checks.size())}}, where,
-      std::move(regions));
+  std::vector<NodeRef> results =
+      record_call(ir::calls::while_loop(), operands,
+                  {{"carries", static_cast<std::int64_t>(carried.size() + checks.size())}}, where,
+                  std::move(regions));
   report("while_loop", checks, take(results, carried.size(), checks.size()), results, where);
   return arrays_of(std::move(results));
 }
@@ -218,9 +217,8 @@ Values switch_values(const Operand& index,
   const NodeRef given = node_of(op, index);
   const bool is_whole = is_integer(given->dtype) || is_boolean(given->dtype);
   if (!given->shape.empty() || !is_whole) {
-    throw DTypeError(
-        at(fmt::format("{}: the choice is {}, not one integer or bool", op, describe(*given)),
-           where));
+    throw DTypeError(at(
+        fmt::format("{}: the choice is {}, not one integer or bool", op, describe(*given)), where));
   }
   const std::vector<NodeRef> values = nodes_of(operands, where);
   std::vector<TracedBody> traced;
@@ -228,15 +226,14 @@ Values switch_values(const Operand& index,
   const std::vector<ir::Type> types = types_of(traced[0].results());
   for (std::size_t i = 1; i < traced.size(); ++i) {
     if (types_of(traced[i].results()) == types) continue;
-    throw ShapeError(at(fmt::format("{}: branch {} returns other dtypes or shapes than branch 0", op,
-                                    i),
-                        where));
+    throw ShapeError(at(
+        fmt::format("{}: branch {} returns other dtypes or shapes than branch 0", op, i), where));
   }
   if (types.empty()) return {};
   std::vector<Check> checks;
   for (const TracedBody& branch : traced)
     checks.insert(checks.end(), branch.checks().begin(), branch.checks().end());
-  for (std::size_t before = 0; TracedBody& branch : traced) {
+  for (std::size_t before = 0; TracedBody & branch : traced) {
     const std::size_t own = branch.checks().size();
     branch.return_statuses(before, checks.size() - before - own);
     before += own;

@@ -15,8 +15,8 @@ std::optional<ir::Dim> expression(const Node& node, const Trace::Counter& counte
   if (node.kind == Node::Kind::constant) return ir::Dim(static_cast<std::int64_t>(node.bits.low));
   if (node.kind != Node::Kind::operation) return std::nullopt;
   const bool unary = node.op == ir::Op::reshape || node.op == ir::Op::negative;
-  const bool binary = node.op == ir::Op::add || node.op == ir::Op::subtract ||
-                      node.op == ir::Op::multiply;
+  const bool binary =
+      node.op == ir::Op::add || node.op == ir::Op::subtract || node.op == ir::Op::multiply;
   if (!unary && !binary) return std::nullopt;
   const std::optional<ir::Dim> a = expression(*node.operands()[0], counter, left);
   if (!a) return std::nullopt;
@@ -58,7 +58,8 @@ std::optional<ir::Dim> start_of_count(const Node& index, ir::Dim count, ir::Dim 
   if (!start) return std::nullopt;
   const Trace::Counter& counter = *Trace::current()->counter();
   const auto always = [&](ir::Dim value) {
-    return at(value, counter, false).is_non_negative() && at(value, counter, true).is_non_negative();
+    return at(value, counter, false).is_non_negative() &&
+           at(value, counter, true).is_non_negative();
   };
   if (always(ir::Dim(-1) - *start)) start = *start + extent;
   if (!always(*start) || !always(extent - count - *start)) return std::nullopt;

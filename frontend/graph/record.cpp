@@ -188,7 +188,8 @@ std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> 
                                  std::vector<ir::Region> regions) {
   std::vector<ir::Type> types;
   for (const NodeRef& operand : operands) types.push_back({operand->dtype, operand->shape});
-  ir::Attributes made = located(site, [&] { return ir::call_attributes(op, attributes, std::move(regions)); });
+  ir::Attributes made =
+      located(site, [&] { return ir::call_attributes(op, attributes, std::move(regions)); });
   const std::size_t count = located(site, [&] { return ir::infer_results(types, made); }).size();
   std::vector<NodeRef> results = {record(ir::Op::call, operands, std::move(made), site)};
   for (std::size_t i = 1; i < count; ++i) {

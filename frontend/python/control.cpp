@@ -50,8 +50,8 @@ nb::object scan(const Arguments& a) {
                                 .op = op,
                                 .names = names_of(a[7])};
   if (!a[3].is_none()) options.length = a.integer(3);
-  const frontend::Scanned made = frontend::scan_values(body, values_of(a[1], where),
-                                                       values_of(a[2], where), options, where);
+  const frontend::Scanned made =
+      frontend::scan_values(body, values_of(a[1], where), values_of(a[2], where), options, where);
   return nb::make_tuple(list_of(made.carries), list_of(made.stacked));
 }
 
@@ -62,14 +62,15 @@ nb::object while_loop(const Arguments& a) {
     results.append(nb::borrow(a[0])(list_of(values)));
     return values_of(results, where).front();
   };
-  return list_of(frontend::while_values(condition, function_of(a[1], where),
-                                        values_of(a[2], where), names_of(a[3]), where));
+  return list_of(frontend::while_values(condition, function_of(a[1], where), values_of(a[2], where),
+                                        names_of(a[3]), where));
 }
 
 nb::object switch_case(const Arguments& a) {
   const SourceLocation where = a.where();
   std::vector<std::function<Values(Values)>> branches;
-  for (nb::handle branch : nb::borrow<nb::list>(a[1])) branches.push_back(function_of(branch, where));
+  for (nb::handle branch : nb::borrow<nb::list>(a[1]))
+    branches.push_back(function_of(branch, where));
   const std::string op = nb::str(a[3]).c_str();
   return list_of(
       frontend::switch_values(a.operand(0), branches, values_of(a[2], where), op, where));

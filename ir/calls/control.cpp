@@ -1,3 +1,5 @@
+#include "ir/calls/control.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +11,6 @@
 #include "heddle/error.h"
 
 #include "ir/calls/calls.h"
-#include "ir/calls/control.h"
 #include "ir/infer/call.h"
 #include "ir/interpreter/host_array.h"
 
@@ -145,8 +146,8 @@ std::vector<HostArray> interpret_scan(const CallArguments& arguments) {
     std::vector<HostArray> made = arguments.run(0, inputs);
     for (std::size_t i = 0; i < stacked.size(); ++i) {
       const std::vector<std::byte>& from = made[carries + i].data;
-      std::ranges::copy(from, stacked[i].data.begin() +
-                                  step * static_cast<std::int64_t>(from.size()));
+      std::ranges::copy(from,
+                        stacked[i].data.begin() + step * static_cast<std::int64_t>(from.size()));
     }
     made.resize(carries);
     carried = std::move(made);

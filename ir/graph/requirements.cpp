@@ -83,8 +83,8 @@ class Collector {
       }
       return;
     }
-    const bool holds = (one.value.is_constant() && one.value.constant() >= 0) ||
-                       one.unless_zero == Dim(0);
+    const bool holds =
+        (one.value.is_constant() && one.value.constant() >= 0) || one.unless_zero == Dim(0);
     if (!holds && !fits_parameter(one) && is_new(one)) result_.push_back(std::move(one));
   }
 
@@ -114,7 +114,7 @@ class Collector {
 
   const Graph& graph_;
   std::set<std::pair<std::string, std::string>> seen_;
-  std::vector<Dim> bytes_;  ///< of parameters
+  std::vector<Dim> bytes_;         ///< of parameters
   std::vector<Counter> counters_;  ///< of the loops around the graph, outermost first
   std::vector<Requirement> result_;
 };

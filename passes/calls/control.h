@@ -8,8 +8,8 @@
 #include "passes/program/program.h"
 
 // Steps of the ops that run their regions: control.scan, control.while and control.switch. Each
-// region is a program of its own (CallStep::bodies), whose kernels are kernels of the whole program.
-// Its inputs are the region's parameters, its outputs the region's results.
+// region is a program of its own (CallStep::bodies), whose kernels are kernels of the whole
+// program. Its inputs are the region's parameters, its outputs the region's results.
 
 namespace heddle::passes {
 

@@ -430,8 +430,7 @@ std::shared_ptr<const Program> Builder::add_region(const Graph& region,
   number_kernels(planned->program, static_cast<std::uint32_t>(planned_.kernels.size()));
   planned->program.requirements.clear();
   for (Step& step : planned->program.steps) step.origins.clear();
-  planned_.kernels.insert(planned_.kernels.end(), planned->kernels.begin(),
-                          planned->kernels.end());
+  planned_.kernels.insert(planned_.kernels.end(), planned->kernels.begin(), planned->kernels.end());
   program_.kernel_names.resize(planned_.kernels.size());
   planned->program.kernel_names.clear();
   auto program = std::make_shared<const Program>(planned->program);

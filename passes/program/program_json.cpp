@@ -180,18 +180,19 @@ Step step_of(const Json& json, Within within);
 Json call_json(const CallStep& call) {
   Json values = Json::object();
   for (const auto& [name, value] : call.values.all()) values[name] = std::visit(ValueJson(), value);
-  Json json{{"handler", call.handler},
-            {"operands", list_json(call.operands, call_buffer_json)},
-            {"results", list_json(call.results, call_buffer_json)},
-            {"scratch", list_json(call.scratch, buffer_json)},
-            {"values", values},
-            {"kernels", list_json(call.kernels, kernel_json)},
-            {"bodies", list_json(call.bodies, [](const auto& body) { return program_json(*body); })},
-            {"aliases", list_json(call.aliases, alias_json)},
-            {"operation", call.operation},
-            {"what", call.what},
-            {"label", call.label},
-            {"flops", dim_json(call.flops)}};
+  Json json{
+      {"handler", call.handler},
+      {"operands", list_json(call.operands, call_buffer_json)},
+      {"results", list_json(call.results, call_buffer_json)},
+      {"scratch", list_json(call.scratch, buffer_json)},
+      {"values", values},
+      {"kernels", list_json(call.kernels, kernel_json)},
+      {"bodies", list_json(call.bodies, [](const auto& body) { return program_json(*body); })},
+      {"aliases", list_json(call.aliases, alias_json)},
+      {"operation", call.operation},
+      {"what", call.what},
+      {"label", call.label},
+      {"flops", dim_json(call.flops)}};
   if (call.fallback) {
     json["fallback"] = {{"steps", list_json(call.fallback->steps, step_json)},
                         {"buffers", list_json(call.fallback->buffers, dim_json)}};
@@ -302,8 +303,8 @@ Program program_of(const Json& json) {
     program.outputs.push_back(std::move(output));
   }
   for (const Json& entry : list("temporaries")) {
-    program.temporaries.push_back({dim_of(entry.at(0)), entry.at(1).get<std::uint32_t>(),
-                                   entry.at(2).get<std::uint32_t>()});
+    program.temporaries.push_back(
+        {dim_of(entry.at(0)), entry.at(1).get<std::uint32_t>(), entry.at(2).get<std::uint32_t>()});
   }
   for (const Json& entry : list("facts")) {
     program.facts.push_back({ir::intern_symbol(entry.at(0).get<std::string>()),

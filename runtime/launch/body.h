@@ -40,7 +40,9 @@ class BodyRun final : public CallBuffers {
   /// Memory for an output that the body does not have in an input's or another output's memory.
   void set_output(std::size_t i, std::byte* address) { outputs_[i] = address; }
   /// The value of scalar input 1.
-  void set_counter(std::int64_t value) { counter_ = ir::ElementBits(static_cast<std::uint64_t>(value)); }
+  void set_counter(std::int64_t value) {
+    counter_ = ir::ElementBits(static_cast<std::uint64_t>(value));
+  }
 
   /// Enqueues the body's actions. Throws as they do.
   void run();
@@ -54,8 +56,7 @@ class BodyRun final : public CallBuffers {
   BufferRef allocate(std::size_t bytes, const Label& label) const override {
     return outside_.allocate(bytes, label);
   }
-  void run(const ActionList& list, ArgumentSlots& arguments,
-           const CallBuffers& at) const override {
+  void run(const ActionList& list, ArgumentSlots& arguments, const CallBuffers& at) const override {
     outside_.run(list, arguments, at);
   }
 

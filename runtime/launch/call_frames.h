@@ -10,8 +10,8 @@
 namespace heddle::runtime {
 
 /// Enqueues the actions of a part of the program.
-using RunActions = std::function<void(const ActionList& list, ArgumentSlots& arguments,
-                                      const CallBuffers& at)>;
+using RunActions =
+    std::function<void(const ActionList& list, ArgumentSlots& arguments, const CallBuffers& at)>;
 
 /// The buffers of one call of a program, as seen by the library calls among its steps.
 class ProgramCallBuffers final : public CallBuffers {
@@ -26,8 +26,7 @@ class ProgramCallBuffers final : public CallBuffers {
   }
   const ir::ElementBits& scalar(std::uint32_t input) const override { return frame_.scalar(input); }
   BufferRef allocate(std::size_t bytes, const Label& label) const override;
-  void run(const ActionList& list, ArgumentSlots& arguments,
-           const CallBuffers& at) const override {
+  void run(const ActionList& list, ArgumentSlots& arguments, const CallBuffers& at) const override {
     run_(list, arguments, at);
   }
 
@@ -49,8 +48,7 @@ class FallbackBuffers final : public CallBuffers {
   BufferRef allocate(std::size_t bytes, const Label& label) const override {
     return outer_.allocate(bytes, label);
   }
-  void run(const ActionList& list, ArgumentSlots& arguments,
-           const CallBuffers& at) const override {
+  void run(const ActionList& list, ArgumentSlots& arguments, const CallBuffers& at) const override {
     outer_.run(list, arguments, at);
   }
 

@@ -14,9 +14,9 @@ using Addresses = std::vector<std::byte*>;
 /// Copies device memory, unless both addresses are equal.
 void copy_within(std::byte* to, const std::byte* from, std::size_t bytes, const Stream& stream);
 
-/// How a loop's carries move from step to step. A carry that the body updates in place, or passes on
-/// as another carry, stays in its memory. Others alternate between the memory of the step's result
-/// and that of its scratch buffer.
+/// How a loop's carries move from step to step. A carry that the body updates in place, or passes
+/// on as another carry, stays in its memory. Others alternate between the memory of the step's
+/// result and that of its scratch buffer.
 class Carries {
  public:
   /// Input `first` of the body is the first carry. Keeps references to both.

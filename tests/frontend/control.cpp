@@ -45,11 +45,10 @@ TEST_CASE("rows are written at the counter") {
 
 TEST_CASE("bounds may be arrays, and loops end by a condition") {
   const Array n = hd::array(std::int64_t{5});
-  check<std::int64_t>(
-      hd::fori_loop(
-          n - 4, n, [](const Array& i, const Array& sum) { return sum + i; },
-          hd::array(std::int64_t{0})),
-      {}, {10});
+  check<std::int64_t>(hd::fori_loop(
+                          n - 4, n, [](const Array& i, const Array& sum) { return sum + i; },
+                          hd::array(std::int64_t{0})),
+                      {}, {10});
   const auto [value, steps] = hd::while_loop(
       [](const std::tuple<Array, Array>& state) { return std::get<0>(state) < 100.0; },
       [](const std::tuple<Array, Array>& state) {
@@ -62,9 +61,9 @@ TEST_CASE("bounds may be arrays, and loops end by a condition") {
 
 TEST_CASE("scan stacks results, map has no carry") {
   const Array x = hd::arange<double>(6).reshape({3, 2});
-  const auto [last, before] = hd::scan(
-      [](const Array& sum, const Array& row) { return std::pair(sum + row, sum); },
-      hd::zeros({2}), x);
+  const auto [last, before] =
+      hd::scan([](const Array& sum, const Array& row) { return std::pair(sum + row, sum); },
+               hd::zeros({2}), x);
   check<double>(last, {2}, {6, 9});
   check<double>(before, {3, 2}, {0, 0, 0, 1, 2, 4});
   check<double>(hd::map([](const Array& row) { return hd::sum(row); }, x), {3}, {1, 5, 9});
@@ -95,9 +94,9 @@ TEST_CASE("bodies that cannot be loops are refused") {
   CHECK_THROWS_AS(hd::fori_loop(
                       0, 3, [](const Array&, const Array& c) { return c * c(0).item<int>(); }, x),
                   hd::TraceError);
-  CHECK_THROWS_AS(hd::while_loop([](const Array& c) { return c > 0; },
-                                 [](const Array& c) { return c; }, x),
-                  hd::DTypeError);
+  CHECK_THROWS_AS(
+      hd::while_loop([](const Array& c) { return c > 0; }, [](const Array& c) { return c; }, x),
+      hd::DTypeError);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include "ir/calls/control.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -8,7 +10,6 @@
 
 #include "heddle/error.h"
 
-#include "ir/calls/control.h"
 #include "ir/graph/graph.h"
 
 using namespace heddle;
@@ -19,7 +20,8 @@ namespace {
 /// Rows of %0 are added to the carry, from the last to the first; each step's carry is stacked.
 const std::string scan_text =
     "func @f(%0: i64[n,2], %1: i64[2]) -> (i64[2], i64[n,2]) {\n"
-    "  %2, %3 = call control.scan %1, %0 {carries = 1, sequences = 1, length = [n], reverse = true} "
+    "  %2, %3 = call control.scan %1, %0 {carries = 1, sequences = 1, length = [n], reverse = "
+    "true} "
     ": i64[2], i64[n,2] region (%0: u8[step1,0], %1: scalar i64, %2: i64[2], %3: i64[2]) -> "
     "(i64[2], i64[2]) {\n"
     "    %4 = multiply %2, %1 : i64[2]\n"
@@ -149,9 +151,9 @@ TEST_CASE("slices at a counter are required to be inside for all steps") {
   CHECK_FALSE(hold(5));
   CHECK(result(sliced_text, {array({0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}, {6, 2}),
                              array({0, 0}, {2})}) == Values{16, 20});
-  CHECK_THROWS_AS(interpret(parse(sliced_text), std::vector{array({1, 2}, {1, 2}),
-                                                            array({0, 0}, {2})}),
-                  IndexError);
+  CHECK_THROWS_AS(
+      interpret(parse(sliced_text), std::vector{array({1, 2}, {1, 2}), array({0, 0}, {2})}),
+      IndexError);
   // No step, nothing to require.
   const Graph none = parse(with(sliced_text, "length = [4]", "length = [0]"));
   CHECK(requirements(none).empty());

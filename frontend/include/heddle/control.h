@@ -46,7 +46,8 @@ Scanned scan_values(const ScanBody& body, const Values& carries, const Values& s
 Values while_values(const std::function<Array(Values)>& condition,
                     const std::function<Values(Values)>& body, const Values& carries,
                     const std::vector<std::string>& names, const SourceLocation& where);
-Values switch_values(const Operand& index, const std::vector<std::function<Values(Values)>>& branches,
+Values switch_values(const Operand& index,
+                     const std::vector<std::function<Values(Values)>>& branches,
                      const Values& operands, std::string_view op, const SourceLocation& where);
 /// The counter of a loop whose bounds are arrays, as a carry.
 Array counter_of(const Operand& bound);
@@ -81,8 +82,8 @@ T with_values(T tree, const Values& values) {
 }  // namespace frontend
 
 /// jax.lax.fori_loop: carry = body(i, carry) for i from `lower` up to `upper`, which is not
-/// included. `i` is a 0-d int64 Array that combines with arrays like a plain number. Subscripts that
-/// are i, or i and a constant by +, - and *, are as fast as constants: x(i), x.at(i) = v.
+/// included. `i` is a 0-d int64 Array that combines with arrays like a plain number. Subscripts
+/// that are i, or i and a constant by +, - and *, are as fast as constants: x(i), x.at(i) = v.
 template <class Body, class Carry>
 Carry fori_loop(std::int64_t lower, std::int64_t upper, Body&& body, const Carry& init,
                 SourceLocation where = SourceLocation::current()) {
@@ -99,9 +100,9 @@ Carry fori_loop(std::int64_t lower, std::int64_t upper, Body&& body, const Carry
 /// jax.lax.while_loop: while condition(carry), a bool Array of one element, is true,
 /// carry = body(carry). On a GPU, each step waits for the condition.
 template <class Condition, class Body, class Carry>
-  requires std::invocable<Condition&, Carry>
-Carry while_loop(Condition&& condition, Body&& body, const Carry& init,
-                 SourceLocation where = SourceLocation::current()) {
+requires std::invocable<Condition&, Carry> Carry
+while_loop(Condition&& condition, Body&& body, const Carry& init,
+           SourceLocation where = SourceLocation::current()) {
   const auto next = [&](frontend::Values carries) {
     return frontend::values_of(Carry(body(frontend::with_values(init, carries))));
   };
@@ -137,15 +138,14 @@ auto scan(Body&& body, const Carry& init, const Xs& xs, std::optional<std::int64
   using Y = std::remove_cvref_t<std::tuple_element_t<1, Result>>;
   std::optional<Y> structure;
   const auto step = [&](const Array&, frontend::Values carries, frontend::Values elements) {
-    Result result =
-        body(frontend::with_values(init, carries), frontend::with_values(xs, elements));
+    Result result = body(frontend::with_values(init, carries), frontend::with_values(xs, elements));
     structure = std::get<1>(result);
     return frontend::Scanned{frontend::values_of(Carry(std::get<0>(result))),
                              frontend::values_of(*structure)};
   };
   const frontend::ScanOptions options{.length = length, .reverse = reverse};
-  const frontend::Scanned made = frontend::scan_values(
-      step, frontend::values_of(init), frontend::values_of(xs), options, where);
+  const frontend::Scanned made = frontend::scan_values(step, frontend::values_of(init),
+                                                       frontend::values_of(xs), options, where);
   return std::pair<Carry, Y>(frontend::with_values(init, made.carries),
                              frontend::with_values(*structure, made.stacked));
 }
@@ -154,9 +154,7 @@ auto scan(Body&& body, const Carry& init, const Xs& xs, std::optional<std::int64
 /// along a new first axis.
 template <class Body, class Xs>
 auto map(Body&& body, const Xs& xs, SourceLocation where = SourceLocation::current()) {
-  const auto step = [&](std::tuple<>, const Xs& x) {
-    return std::pair(std::tuple<>(), body(x));
-  };
+  const auto step = [&](std::tuple<>, const Xs& x) { return std::pair(std::tuple<>(), body(x)); };
   return scan(step, std::tuple<>(), xs, {}, false, where).second;
 }
 
@@ -176,9 +174,9 @@ Result switch_case(const Operand& index,
       return frontend::values_of(*structure);
     });
   }
-  const frontend::Values made = frontend::switch_values(
-      index, functions, frontend::values_of(std::tuple<Operands...>(all)), "switch_case",
-      index.where());
+  const frontend::Values made =
+      frontend::switch_values(index, functions, frontend::values_of(std::tuple<Operands...>(all)),
+                              "switch_case", index.where());
   return frontend::with_values(*structure, made);
 }
 
