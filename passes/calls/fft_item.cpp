@@ -108,18 +108,19 @@ std::string list_of(const std::vector<int>& radices) {
 }
 
 /// The memory of an item of `numbers` complex numbers. On a GPU, a number follows every line of 128
-/// bytes, and neighbouring items begin one number further in a line.
+/// bytes, and neighbouring items begin one number further in a line. On the CPU, items have an odd
+/// number of lines, so that neighbouring ones are in different sets of a cache.
 std::int64_t item_bytes(std::int64_t numbers, DType real, bool blocks) {
   constexpr std::int64_t line = 128;
   const auto size = 2 * static_cast<std::int64_t>(size_of(real));
   const std::int64_t lines = (numbers * size + line - 1) / line;
-  if (!blocks) return lines * line;
+  if (!blocks) return (lines | 1) * line;
   return ((lines * (line + size) + line - 1) / line) * line + size;
 }
 
 /// Memory of an item on the host. A short one is on the stack with two copies, of which it takes at
 /// most a third. A long one, with two more copies of parts, should stay in a core's second cache.
-constexpr std::int64_t host_short_bytes = 64 << 10;
+constexpr std::int64_t host_short_bytes = (64 << 10) + 128;
 constexpr std::int64_t host_long_bytes = (1 << 20) + 128;
 
 /// Two factors of a length, the first at most its root and as large as possible.
