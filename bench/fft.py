@@ -2,6 +2,7 @@
 microseconds per call, with the largest error relative to the largest element.
 
 python bench/fft.py [--device cuda|cpu] [--dtype float32|float64] [--quick] [--rounds N]
+                    [--only TITLE ...]
 """
 
 import argparse
@@ -60,11 +61,14 @@ def main():
     add_options(parser)
     parser.add_argument("--dtype", default="float32", choices=["float32", "float64"])
     parser.add_argument("--quick", action="store_true", help="a sixteenth of the elements")
+    parser.add_argument("--only", nargs="*", help="beginnings of titles")
     options = parser.parse_args()
     found = systems(options.device)
     rng = np.random.default_rng(0)
     print_heading(f"{options.dtype}, us per call", found, "    error")
     for title, shape, kind in cases(options.quick):
+        if options.only and not title.startswith(tuple(options.only)):
+            continue
         inputs = inputs_of(kind, shape, options.dtype, rng)
         print_row(title, found, lambda xp: program(kind, xp), inputs,
                   options, lambda result: error_of(kind, inputs, result))
