@@ -234,7 +234,7 @@ Array Array::imag(SourceLocation where) const { return heddle::imag({*this, wher
 Array Array::conj(SourceLocation where) const { return heddle::conj({*this, where}); }
 
 #define HEDDLE_IN_PLACE(symbol, function)                                                      \
-  Array& Array::operator symbol(const Operand& other) {                                        \
+  Array& Array::operator symbol(const Operand & other) {                                       \
     const SourceLocation where = other.where();                                                \
     return *this = frontend::in_place(#symbol, *this, function({*this, where}, other), where); \
   }

@@ -230,9 +230,8 @@ void bind_least_squares(Functions& functions, nb::module_& module) {
         const Array b = a.array(1);
         std::optional<double> rcond;
         if (!a.is_none(2)) rcond = a.number(2);
-        const linalg::LstsqResult made = waiting(a, [&](const Operand& x) {
-          return linalg::lstsq(x, {b, a.where()}, rcond);
-        });
+        const linalg::LstsqResult made =
+            waiting(a, [&](const Operand& x) { return linalg::lstsq(x, {b, a.where()}, rcond); });
         return nb::make_tuple(wrap(made.x), wrap(made.residuals), wrap(made.rank), wrap(made.s));
       });
 }

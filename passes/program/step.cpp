@@ -38,9 +38,8 @@ std::vector<const Step*> steps_of_bodies(const CallStep& call) {
 
 std::vector<BufferUse> uses_of(const Step& step) {
   std::vector<BufferUse> uses;
-  for_each_buffer(step, [&](const BufferRef& buffer, bool written) {
-    uses.push_back({buffer, written});
-  });
+  for_each_buffer(
+      step, [&](const BufferRef& buffer, bool written) { uses.push_back({buffer, written}); });
   return uses;
 }
 

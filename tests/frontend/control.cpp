@@ -84,8 +84,7 @@ TEST_CASE("branches run one function") {
 TEST_CASE("bodies that cannot be loops are refused") {
   const Array x = hd::zeros<int>({2});
   CHECK(contains(message_of<hd::DTypeError>([&] {
-                   hd::fori_loop(
-                       0, 3, [](const Array&, const Array& c) { return c + 0.5; }, x);
+                   hd::fori_loop(0, 3, [](const Array&, const Array& c) { return c + 0.5; }, x);
                  }),
                  "fori_loop: carry 0 is i32[2] before a step, but the body returns f64[2]"));
   CHECK_THROWS_AS(hd::fori_loop(

@@ -100,9 +100,9 @@ Carry fori_loop(std::int64_t lower, std::int64_t upper, Body&& body, const Carry
 /// jax.lax.while_loop: while condition(carry), a bool Array of one element, is true,
 /// carry = body(carry). On a GPU, each step waits for the condition.
 template <class Condition, class Body, class Carry>
-requires std::invocable<Condition&, Carry> Carry
-while_loop(Condition&& condition, Body&& body, const Carry& init,
-           SourceLocation where = SourceLocation::current()) {
+  requires std::invocable<Condition&, Carry>
+Carry while_loop(Condition&& condition, Body&& body, const Carry& init,
+                 SourceLocation where = SourceLocation::current()) {
   const auto next = [&](frontend::Values carries) {
     return frontend::values_of(Carry(body(frontend::with_values(init, carries))));
   };
