@@ -71,6 +71,23 @@ Values values_of(const T& tree) {
   visit_fields(tree, gathering);
   return values;
 }
+struct Emptying {
+  Values& values;
+  void array(Array& array) {
+    values.push_back(std::move(array));
+    array = Array();
+  }
+  void plain(const void*, std::size_t) {}
+};
+/// Moves the arrays of a body's result out. Keeps the rest as `structure`, which outlives the body.
+template <class T>
+Values take_values(T tree, std::optional<T>& structure) {
+  Values values;
+  Emptying emptying{values};
+  visit_fields(tree, emptying);
+  structure.emplace(std::move(tree));
+  return values;
+}
 /// The structure with other arrays.
 template <class T>
 T with_values(T tree, const Values& values) {
@@ -139,9 +156,8 @@ auto scan(Body&& body, const Carry& init, const Xs& xs, std::optional<std::int64
   std::optional<Y> structure;
   const auto step = [&](const Array&, frontend::Values carries, frontend::Values elements) {
     Result result = body(frontend::with_values(init, carries), frontend::with_values(xs, elements));
-    structure = std::get<1>(result);
     return frontend::Scanned{frontend::values_of(Carry(std::get<0>(result))),
-                             frontend::values_of(*structure)};
+                             frontend::take_values<Y>(std::get<1>(result), structure)};
   };
   const frontend::ScanOptions options{.length = length, .reverse = reverse};
   const frontend::Scanned made = frontend::scan_values(step, frontend::values_of(init),
@@ -170,8 +186,9 @@ Result switch_case(const Operand& index,
   std::vector<std::function<frontend::Values(frontend::Values)>> functions;
   for (const auto& branch : branches) {
     functions.emplace_back([&](frontend::Values values) {
-      structure = std::apply(branch, frontend::with_values(std::tuple<Operands...>(all), values));
-      return frontend::values_of(*structure);
+      return frontend::take_values<Result>(
+          std::apply(branch, frontend::with_values(std::tuple<Operands...>(all), values)),
+          structure);
     });
   }
   const frontend::Values made =
@@ -190,8 +207,8 @@ auto cond(const Operand& predicate, Then&& then, Otherwise&& otherwise,
   std::optional<Result> structure;
   const auto branch = [&](auto& function) {
     return [&](frontend::Values values) {
-      structure = Result(std::apply(function, frontend::with_values(all, values)));
-      return frontend::values_of(*structure);
+      return frontend::take_values<Result>(std::apply(function, frontend::with_values(all, values)),
+                                           structure);
     };
   };
   const frontend::Values made =
