@@ -59,8 +59,8 @@ struct NormOrder {
   // NOLINTBEGIN: norm(x, 1), norm(x, "fro")
   NormOrder(double p) : power(p) {}
   NormOrder(int p) : power(p) {}
-  NormOrder(std::string_view name) : name(name) {}
-  NormOrder(const char* name) : name(name) {}
+  NormOrder(std::string_view text) : name(text) {}
+  NormOrder(const char* text) : name(text) {}
   // NOLINTEND
   std::optional<double> power = {};
   std::string name = {};
