@@ -126,6 +126,7 @@ class VmapRecorder {
         all_with_lines();
         return true;
       case OpKind::call:
+        if (node.op == Op::call && attributes.call->op->regions != 0) return false;
         if (node.op == Op::call) add_batch_axis_to_call(node, operands, attributes);
         return true;
       case OpKind::search:

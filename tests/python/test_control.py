@@ -318,6 +318,13 @@ def test_branches_may_loop_and_loops_may_branch(run):
     same(found, np.float64(expected))
 
 
+def test_loops_apply_along_an_axis():
+    x = values((3, 4), "float64")
+    found = hd.apply_along_axis(
+        lambda v: hd.fori_loop(0, 4, lambda i, c: c * 0.5 + v[i], hd.zeros(())), 1, hd.asarray(x))
+    same(found, ((x[:, 0] * 0.5 + x[:, 1]) * 0.5 + x[:, 2]) * 0.5 + x[:, 3], 1e-14)
+
+
 # Structures
 
 class Pair(typing.NamedTuple):
