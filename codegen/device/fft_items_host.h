@@ -161,7 +161,7 @@ inline void fft_turn_run(T* re, T* im, heddle_scalar::complex<T> first, const T*
   __builtin_memcpy(im, &new_im, sizeof(V));
 }
 
-// A transform in place of N numbers, by stages over all of them. It has 4 N numbers on the stack.
+// Transforms N numbers in place: each stage works on all of them. Uses 4 N numbers on the stack.
 template <class T, int N, int Lanes, bool Inverse, int... Radices>
 struct FftShort {
   static void run(heddle_scalar::complex<T>* x, const T* roots) {
@@ -200,8 +200,8 @@ struct FftBlock {
   T* im(int j) { return parts.im[result] + j * W; }
 };
 
-// A transform in place of Rows x Columns numbers, of columns and then of rows, W at a time. Only a
-// block of W is in the fastest memory. `tables` holds the roots of Rows and of Columns, the powers
+// Transforms Rows x Columns numbers in place: first the columns, then the rows. It works on W of them
+// at a time, which fit the fastest memory. `tables` holds the roots of Rows and of Columns, the powers
 // k * w of the root of all for k < Rows and w < W (real parts, then imaginary parts), and the
 // powers of that root in two tables of pairs, the first of 2^Bits.
 template <class T, int Rows, int Columns, int W, bool Inverse, int Bits, class RowRadices,

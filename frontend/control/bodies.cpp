@@ -40,8 +40,9 @@ void TracedBody::set_result(std::size_t i, const std::function<NodeRef(const Nod
 
 void TracedBody::carry_statuses(std::size_t carries) {
   const TraceScope scope(*trace_);
-  carries_ = carries;
   const std::vector<Check> checks = trace_->checks();
+  carries_ = carries;
+  statuses_ = checks.size();
   for (std::size_t i = 0; i < checks.size(); ++i) {
     const Site& site = checks[i].status->site;
     const NodeRef before = trace_->add_input({DType::i64, {}});
@@ -102,10 +103,8 @@ ir::Region TracedBody::region(const std::vector<NodeRef>& outside) const {
   for (const Trace::Input& input : trace_->inputs()) {
     if (input.kind == Trace::Input::Kind::array) inputs.push_back(input.node.get());
   }
-  if (carries_ > 0) {
-    std::rotate(inputs.begin() + static_cast<std::ptrdiff_t>(carries_),
-                inputs.end() - static_cast<std::ptrdiff_t>(checks().size()), inputs.end());
-  }
+  std::rotate(inputs.begin() + static_cast<std::ptrdiff_t>(carries_),
+              inputs.end() - static_cast<std::ptrdiff_t>(statuses_), inputs.end());
   for (const Node* const input : inputs) builder.add_array(*input);
   for (const Node* const node : reachable(results_)) {
     if (node->kind == Node::Kind::operation) builder.add_operation(*node);

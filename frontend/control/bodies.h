@@ -42,7 +42,8 @@ class TracedBody {
  private:
   std::unique_ptr<Trace> trace_;
   std::vector<NodeRef> results_;
-  std::size_t carries_ = 0;  ///< inputs before those of statuses
+  /// Of the inputs, the last `statuses_` come after the first `carries_` in the region.
+  std::size_t carries_ = 0, statuses_ = 0;
 };
 
 /// The values that functions use from outside, each once: operands of the call.

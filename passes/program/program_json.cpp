@@ -172,9 +172,13 @@ CallAlias alias_of(const Json& json) {
 }
 
 Json program_json(const Program& program);
-Program program_of(const Json& json);
+Program program_of(const Json& json, int regions = 0);
 Json step_json(const Step& step);
-enum class Within : bool { program, fallback };
+/// What a step is part of: a fallback, and the programs of how many regions.
+struct Within {
+  bool fallback = false;
+  int regions = 0;
+};
 Step step_of(const Json& json, Within within);
 
 Json call_json(const CallStep& call) {
@@ -209,8 +213,8 @@ CallStep call_of(const Json& json, Within within) {
   for (const auto& [name, value] : json.at("values").items())
     call.values.set(name, value_of(value));
   call.kernels = list_of(json.at("kernels"), kernel_of);
-  call.bodies = list_of(json.at("bodies"), [](const Json& body) {
-    return std::make_shared<const Program>(program_of(body));
+  call.bodies = list_of(json.at("bodies"), [&](const Json& body) {
+    return std::make_shared<const Program>(program_of(body, within.regions + 1));
   });
   call.aliases = list_of(json.at("aliases"), alias_of);
   call.operation = json.at("operation");
@@ -218,9 +222,11 @@ CallStep call_of(const Json& json, Within within) {
   call.label = json.at("label");
   call.flops = dim_of(json.at("flops"));
   if (json.contains("fallback")) {
-    if (within == Within::fallback) throw ParseError("program: a fallback has a fallback");
+    if (within.fallback) throw ParseError("program: a fallback has a fallback");
     const Json& fallback = json.at("fallback");
-    const auto step = [](const Json& each) { return step_of(each, Within::fallback); };
+    const auto step = [&](const Json& each) {
+      return step_of(each, {.fallback = true, .regions = within.regions});
+    };
     call.fallback =
         Fallback{list_of(fallback.at("steps"), step), list_of(fallback.at("buffers"), dim_of)};
   }
@@ -285,7 +291,9 @@ Json program_json(const Program& program) {
   return json;
 }
 
-Program program_of(const Json& json) {
+Program program_of(const Json& json, int regions) {
+  constexpr int most_nested = 32;
+  if (regions > most_nested) throw ParseError("program: regions are nested too deep");
   const auto list = [&](const char* name) {
     return json.contains(name) ? json.at(name) : Json::array();
   };
@@ -317,7 +325,8 @@ Program program_of(const Json& json) {
                                     entry.at(3).get<std::string>(),
                                     {}});
   }
-  for (const Json& step : list("steps")) program.steps.push_back(step_of(step, Within::program));
+  for (const Json& step : list("steps"))
+    program.steps.push_back(step_of(step, {.regions = regions}));
   return program;
 }
 

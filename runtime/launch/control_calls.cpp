@@ -38,6 +38,44 @@ T read(const std::byte* address, std::string_view operation, const Stream& strea
   return value;
 }
 
+/// Throws InternalError unless a step, which may come from a file, has a body with so many inputs
+/// and outputs.
+void require_body(const passes::CallStep& step, std::size_t body, std::size_t inputs,
+                  std::size_t outputs) {
+  if (body < step.bodies.size() && step.bodies[body]->inputs.size() == inputs &&
+      step.bodies[body]->outputs.size() == outputs) {
+    return;
+  }
+  throw InternalError(fmt::format("{}: a body does not fit its step", step.handler));
+}
+
+/// Returns the step if its parts fit together. Throws InternalError.
+const passes::CallStep& checked_scan(const passes::CallStep& step) {
+  const std::int64_t carries = step.values.size("carries").constant();
+  const std::int64_t sequences = step.values.size("sequences").constant();
+  const auto operands = static_cast<std::int64_t>(step.operands.size());
+  const bool fits = carries >= 0 && sequences >= 0 && carries <= operands &&
+                    sequences <= operands - carries &&
+                    static_cast<std::size_t>(carries) == step.scratch.size() &&
+                    step.scratch.size() <= step.results.size();
+  require_body(step, fits ? 0 : step.bodies.size(), step.operands.size() + 2, step.results.size());
+  return step;
+}
+const passes::CallStep& checked_while(const passes::CallStep& step) {
+  const std::int64_t carries = step.values.size("carries").constant();
+  const bool fits = carries >= 0 && static_cast<std::size_t>(carries) == step.results.size() &&
+                    step.scratch.size() == step.results.size() &&
+                    step.results.size() <= step.operands.size();
+  require_body(step, fits ? 0 : step.bodies.size(), step.operands.size(), 1);
+  require_body(step, 1, step.operands.size(), step.results.size());
+  return step;
+}
+const passes::CallStep& checked_switch(const passes::CallStep& step) {
+  for (std::size_t i = 0; i < std::max<std::size_t>(step.bodies.size(), 1); ++i)
+    require_body(step, i, step.operands.size() - 1, step.results.size());
+  return step;
+}
+
 /// Gives a body the operands of a step that are the same each time.
 void set_constants(BodyRun& run, const passes::CallStep& step, const CallBuffers& frame,
                    std::size_t first_operand, std::size_t first_input, std::size_t count) {
@@ -48,9 +86,10 @@ void set_constants(BodyRun& run, const passes::CallStep& step, const CallBuffers
 class PreparedScan final : public PreparedCall {
  public:
   PreparedScan(const passes::CallStep& step, const CallContext& context)
-      : step_(step),
+      : step_(checked_scan(step)),
         body_(*step.bodies[0], context),
         length_(step.values.size("length").evaluate(context.bindings)),
+        reverse_(step.values.flag("reverse")),
         constants_(count_constants()),
         carries_(step, body_, first_constant + constants_) {}
 
@@ -59,7 +98,7 @@ class PreparedScan final : public PreparedCall {
     BodyRun run(body_, frame, nullptr);
     set_constants(run, step_, frame, 0, first_constant, constants_);
     for (std::int64_t k = 0; k < length_; ++k) {
-      const std::int64_t step = step_.values.flag("reverse") ? length_ - 1 - k : k;
+      const std::int64_t step = reverse_ ? length_ - 1 - k : k;
       run.set_counter(step);
       carries.enter(run);
       set_slices(run, frame, step);
@@ -107,6 +146,7 @@ class PreparedScan final : public PreparedCall {
   const passes::CallStep& step_;
   ScheduledBody body_;
   std::int64_t length_;
+  bool reverse_;
   std::size_t constants_;
   Carries carries_;
 };
@@ -114,7 +154,7 @@ class PreparedScan final : public PreparedCall {
 class PreparedWhile final : public PreparedCall {
  public:
   PreparedWhile(const passes::CallStep& step, const CallContext& context)
-      : step_(step),
+      : step_(checked_while(step)),
         condition_(*step.bodies[0], context),
         body_(*step.bodies[1], context),
         constants_(step.operands.size() - step.results.size()),
@@ -152,7 +192,8 @@ class PreparedWhile final : public PreparedCall {
 
 class PreparedSwitch final : public PreparedCall {
  public:
-  PreparedSwitch(const passes::CallStep& step, const CallContext& context) : step_(step) {
+  PreparedSwitch(const passes::CallStep& step, const CallContext& context)
+      : step_(checked_switch(step)) {
     for (const auto& body : step.bodies)
       branches_.push_back(std::make_unique<ScheduledBody>(*body, context));
   }

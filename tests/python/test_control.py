@@ -386,6 +386,10 @@ def test_failures_in_bodies_are_raised_by_the_next_wait(run):
         with pytest.raises(hd.linalg.LinAlgError):
             np.asarray(run(call, hd.eye(2)))
         same(hd.eye(2), np.eye(2))
+    stack = hd.stack([hd.eye(2), hd.eye(2) * 4])
+    same(run(lambda s: hd.map(hd.linalg.cholesky, s), stack), np.stack([np.eye(2), np.eye(2) * 2]))
+    with pytest.raises(hd.linalg.LinAlgError):
+        np.asarray(run(lambda s: hd.map(hd.linalg.cholesky, s), -stack))
     fine = run(lambda a: hd.cond(a[0, 0] > 9, lambda a: hd.linalg.cholesky(-a), lambda a: a, a), hd.eye(2))
     same(fine, np.eye(2))
 

@@ -54,7 +54,7 @@ def _rebuilt(tree, leaves):
 
 
 class _Tree:
-    """The structure of a carry or of what goes along with it, and its leaves as Arrays."""
+    """A container of values: its structure, and its leaves as Arrays."""
 
     def __init__(self, tree, name):
         leaves = _leaves(tree, name)
