@@ -200,10 +200,10 @@ struct FftBlock {
   T* im(int j) { return parts.im[result] + j * W; }
 };
 
-// Transforms Rows x Columns numbers in place: first the columns, then the rows. It works on W of them
-// at a time, which fit the fastest memory. `tables` holds the roots of Rows and of Columns, the powers
-// k * w of the root of all for k < Rows and w < W (real parts, then imaginary parts), and the
-// powers of that root in two tables of pairs, the first of 2^Bits.
+// Transforms Rows x Columns numbers in place: first the columns, then the rows. It works on W of
+// them at a time, which fit the fastest memory. `tables` holds the roots of Rows and of Columns,
+// the powers k * w of the root of all for k < Rows and w < W (real parts, then imaginary parts),
+// and the powers of that root in two tables of pairs, the first of 2^Bits.
 template <class T, int Rows, int Columns, int W, bool Inverse, int Bits, class RowRadices,
           class ColumnRadices>
 struct FftLong;
