@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "heddle/error.h"
 
@@ -212,7 +213,7 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     }
     case Instruction::Kind::apply: {
       const DType operand = plan_.body[instruction.arguments.back()].dtype;
-      for (const std::string& section : sections_of(instruction.op, operand)) need(section);
+      need(instruction.op, operand);
       std::string list;
       for (std::size_t k = 0; k < instruction.arguments.size(); ++k)
         list += (k == 0 ? "" : ", ") + argument(k);
@@ -245,15 +246,65 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       return fmt::format("R{0}::finish(t{0})", instruction.reduction);
     case Instruction::Kind::scanned:
       return fmt::format("R{0}::finish(c{0})", instruction.reduction);
+    case Instruction::Kind::looped:
+    case Instruction::Kind::carried: {
+      const auto& loop = plan_.element_loops[static_cast<std::size_t>(instruction.loop)];
+      const bool is_outermost = plan_.body[loop.instruction].step_of < 0;
+      const std::string name =
+          carry(instruction.loop, static_cast<std::size_t>(instruction.carry));
+      return is_outermost && !lane.empty() ? fmt::format("{}.get({})", name, lane) : name;
+    }
+    case Instruction::Kind::step:
+      return fmt::format("static_cast<long long>(step{})", instruction.loop);
+    case Instruction::Kind::loop:
+      break;
   }
   throw InternalError("unknown kind of instruction");
 }
 
 void Body::declare(int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
+  if (one.kind == Instruction::Kind::loop) return element_loop(one.loop, load);
   for (const std::string& section : sections_of(one.dtype)) need(section);
   if (one.divisor) need(one.dtype == DType::f16 ? "half_divisor" : "divisor");
   writer_.line("const {} v{} = {};", variable_type(instruction), instruction, value(one, load));
+}
+
+std::string Body::carry(int loop, std::size_t carry) {
+  return fmt::format("carry{}_{}", loop, carry);
+}
+
+void Body::open_steps(int loop) {
+  const passes::ElementLoop& opened = plan_.element_loops[static_cast<std::size_t>(loop)];
+  const std::string step = fmt::format("step{}", loop), length = extent(*opened.length);
+  if (opened.reverse) {
+    writer_.open("for (long long {0} = {1}; {0}-- > 0;)", step, length);
+  } else {
+    writer_.open("for (long long {0} = 0; {0} < {1}; ++{0})", step, length);
+  }
+}
+
+// The steps use no fast approximations: a result that may be inexact could change their number.
+void Body::element_loop(int number, const LoadText& load) {
+  const passes::ElementLoop& loop = plan_.element_loops[static_cast<std::size_t>(number)];
+  const bool was_quick = std::exchange(quick, false);
+  for (std::size_t k = 0; k < loop.initial.size(); ++k) {
+    const int initial = loop.initial[k];
+    writer_.line("{} {} = v{};", variable_type(initial), carry(number, k), initial);
+  }
+  if (loop.length) {
+    open_steps(number);
+  } else {
+    writer_.open("while (true)");
+  }
+  const auto decided = std::ranges::lower_bound(loop.steps, loop.decided);
+  for (auto one = loop.steps.begin(); one != decided; ++one) declare(*one, load);
+  if (loop.condition >= 0) writer_.line("if (!v{}) break;", loop.condition);
+  for (auto one = decided; one != loop.steps.end(); ++one) declare(*one, load);
+  for (std::size_t k = 0; k < loop.next.size(); ++k)
+    writer_.line("{} = v{};", carry(number, k), loop.next[k]);
+  writer_.close();
+  quick = was_quick;
 }
 
 std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {

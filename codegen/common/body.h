@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/common/kernel_source.h"
+#include "codegen/common/scalar_code.h"
 #include "codegen/common/sections.h"
 #include "codegen/common/writer.h"
 #include "passes/plan/kernel_plan.h"
@@ -49,9 +50,16 @@ class Body {
   std::string constant(DType dtype, ir::ElementBits bits);
 
   /// Declares an instruction's variable: "const float v3 = op::add(v1, v2);". `load` prints loads
-  /// and, for a search, the load of element `i`.
+  /// and, for a search, the load of element `i`. For an element loop: prints the whole loop.
   using LoadText = std::function<std::string(const passes::Instruction&)>;
   void declare(int instruction, const LoadText& load);
+
+  /// "carry0_1": the variable of a carry of an element loop.
+  static std::string carry(int loop, std::size_t carry);
+  /// If the carries of the outermost element loops are arrays of lanes: the index, "i0 - part".
+  std::string lane;
+  /// Opens the loop over the steps of an element loop that has a length.
+  void open_steps(int loop);
 
   /// Instructions whose variable is in scope.
   std::vector<bool> declared;
@@ -84,6 +92,10 @@ class Body {
   /// of a tiles mapping.
   void count_tiles();
 
+  /// Requests the sections of an op on operands of a dtype.
+  void need(ir::Op op, DType operand) {
+    for (const std::string& section : sections_of(op, operand)) need(section);
+  }
   void need(const std::string& section) { sections_.insert(section); }
   /// The finished source: sections in order, and the name with its hash in place of the
   /// placeholder.
@@ -98,6 +110,8 @@ class Body {
  private:
   std::string real_constant(DType dtype, std::uint64_t bits);
   std::string value(const passes::Instruction& instruction, const LoadText& load);
+  /// Prints an element loop, whose carries stay in scope.
+  void element_loop(int number, const LoadText& load);
   std::string term(const passes::IndexTerm& term);
   std::string atom(passes::AtomId id);
 

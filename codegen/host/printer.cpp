@@ -154,6 +154,7 @@ void HostPrinter::elements() {
   open_runs(plan_.outer, "begin", "end");
   out_.line("(void)run;");
   strips(plan_.host_passes.at(0), last, [&](const char* first, const char* stop) {
+    if (!plan_.element_loops.empty()) return looped_elements(last, first, stop, roots);
     out_.open("for (Index {0} = {1}; {0} < {2}; ++{0})", body_.loop_variable(last.atom), first,
               stop);
     one_element();

@@ -35,6 +35,11 @@ class HostPrinter {
   void unpack();
   void hide_extents();
   void elements();
+  void looped_elements(const passes::Loop& along, const char* first, const char* stop,
+                       const std::vector<int>& roots);
+  void declare_lanes(int instruction, const std::string& name);
+  void begin_lanes(const passes::Instruction& statement, const std::function<void()>& open_lanes);
+  void run_lanes(const passes::Instruction& statement, const std::function<void()>& open_lanes);
   void tiles();
   void items();
   void item_stores(const passes::ItemPhase& phase);

@@ -14,6 +14,7 @@
 #include "frontend/evaluate/checks.h"
 #include "frontend/graph/record.h"
 #include "ir/calls/calls.h"
+#include "ir/infer/call.h"
 
 namespace heddle::frontend {
 
@@ -115,6 +116,46 @@ ir::Dim counter_symbol() {
   return ir::Dim::symbol(fmt::format("step{}", depth));
 }
 
+/// Traces the condition of a while_loop: one bool, or a bool for each element of the carries.
+TracedBody traced_condition(const std::function<Array(Values)>& condition,
+                            const std::vector<ir::Type>& carries, const SourceLocation& where) {
+  TracedBody test(
+      "while_loop", [&](Values values) { return Values{condition(std::move(values))}; }, carries,
+      where);
+  const NodeRef& truth = test.results()[0];
+  if (truth->dtype != DType::boolean) {
+    throw DTypeError(
+        at(fmt::format("while_loop: the condition returns {}, not bool", describe(*truth)), where));
+  }
+  if (!test.checks().empty()) {
+    throw TraceError(
+        at("while_loop: its condition calls what may fail; call it in the body, and "
+           "make the condition from the carry",
+           where));
+  }
+  return test;
+}
+
+/// Repeats carries so that each element of the condition has its own. Returns whether one changed.
+/// Throws ShapeError for a carry that does not broadcast to the condition's shape.
+bool broadcast_carries(std::vector<NodeRef>& carries, const ir::Shape& condition,
+                       const SourceLocation& where) {
+  bool changed = false;
+  for (NodeRef& carry : carries) {
+    if (carry->shape == condition) continue;
+    if (!ir::broadcasts_to(carry->shape, condition)) {
+      throw ShapeError(
+          at(fmt::format("while_loop: the condition has the shape {}, to which the carry {} does "
+                         "not broadcast",
+                         ir::to_string(condition), describe(*carry)),
+             where));
+    }
+    carry = broadcast_to_shape(carry, condition, Site(where));
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 Scanned scan_values(const ScanBody& body, const Values& carries, const Values& sequences,
@@ -166,28 +207,16 @@ Scanned scan_values(const ScanBody& body, const Values& carries, const Values& s
 Values while_values(const std::function<Array(Values)>& condition,
                     const std::function<Values(Values)>& body, const Values& carries,
                     const std::vector<std::string>& names, const SourceLocation& where) {
-  const std::vector<NodeRef> carried = nodes_of(carries, where);
+  std::vector<NodeRef> carried = nodes_of(carries, where);
   if (carried.empty())
     throw ValueError(
         at("while_loop: the carry has no arrays, so the condition never changes", where));
+  TracedBody test = traced_condition(condition, types_of(carried), where);
+  const ir::Shape elements = test.results()[0]->shape;
+  const bool by_element = !elements.empty();
+  if (by_element && broadcast_carries(carried, elements, where))
+    test = traced_condition(condition, types_of(carried), where);
   const std::vector<ir::Type> types = types_of(carried);
-  TracedBody test(
-      "while_loop", [&](Values values) { return Values{condition(std::move(values))}; }, types,
-      where);
-  const NodeRef& truth = test.results()[0];
-  if (truth->dtype != DType::boolean || !truth->shape.empty()) {
-    throw DTypeError(at(fmt::format("while_loop: the condition returns {}, not one bool; for a "
-                                    "condition of each element, use any(condition) and "
-                                    "where(condition, new, old)",
-                                    describe(*truth)),
-                        where));
-  }
-  if (!test.checks().empty()) {
-    throw TraceError(
-        at("while_loop: its condition calls what may fail; call it in the body, and "
-           "make the condition from the carry",
-           where));
-  }
   TracedBody step("while_loop", body, types, where);
   if (step.results().size() != carried.size()) {
     throw ValueError(at(fmt::format("while_loop: the carry has {} arrays, but the body returns {}",
@@ -196,6 +225,12 @@ Values while_values(const std::function<Array(Values)>& condition,
   }
   check_carries("while_loop", step, types, names, where);
   const std::vector<Check> checks = step.checks();
+  if (by_element && !checks.empty()) {
+    throw TraceError(
+        at("while_loop: with a condition for each element, its body calls what may fail; make "
+           "the condition one bool, such as any(condition), and use where(condition, new, old)",
+           where));
+  }
   step.carry_statuses(carried.size());
   test.ignore_inputs(checks.size());
   std::vector<NodeRef> operands = outside_values({&test, &step});

@@ -123,11 +123,19 @@ const CallOp& permutation_of_pivots();
 const CallOp& scan();
 /// jax.lax.while_loop: as long as the first region returns true, the second one makes the next
 /// carries. Operands of the call and of both regions: constants, then `carries` values. Results:
-/// the carries for which the first region returned false.
+/// the carries for which the first region returned false. If it returns an array, which has the
+/// shape of every carry, each element takes its own steps: from the first false on, it keeps its
+/// values.
 const CallOp& while_loop();
 /// jax.lax.switch: the results of region operand 0, an i64, clamped to the regions that there are.
 /// Each region takes the other operands.
 const CallOp& switch_case();
+/// A loop that each element of the operands' broadcast shape runs on its own. Operands: constants,
+/// then `carries` values. The regions work on scalars, as those of while_loop do; or, with
+/// `length`, there is one region, which takes the counter, an i64, first (counting down if
+/// `reverse`). Result: carry `result` after the last step. Kernels compute it like an elementwise
+/// op; the passes make it from other loops.
+const CallOp& element_loop();
 
 }  // namespace calls
 

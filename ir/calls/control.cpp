@@ -86,9 +86,15 @@ std::vector<Type> infer_while(const Call& call) {
   const Region &condition = data.regions[0], &body = data.regions[1];
   require_types(call, "the parameters of its condition", condition.parameters, call.operands);
   require_types(call, "the parameters of its body", body.parameters, call.operands);
-  const Type truth{DType::boolean, {}};
-  require_types(call, "the result of its condition", condition.results, {&truth, 1});
   const std::span<const Type> carried = call.operands.last(carries);
+  Type truth{DType::boolean, {}};
+  if (condition.results.size() == 1) truth.shape = condition.results[0].shape;
+  require_types(call, "the result of its condition", condition.results, {&truth, 1});
+  for (const Type& carry : carried) {
+    if (truth.shape.empty() || carry.shape == truth.shape) continue;
+    fail<ShapeError>(call, "its condition is {}, but a carry is {}", to_string(truth),
+                     to_string(carry));
+  }
   require_types(call, "the carries that its body returns", body.results, carried);
   return {carried.begin(), carried.end()};
 }
@@ -156,13 +162,31 @@ std::vector<HostArray> interpret_scan(const CallArguments& arguments) {
   return carried;
 }
 
+/// Replaces the elements where `active`.
+void replace_elements(HostArray& old, const HostArray& made, const std::vector<std::byte>& active) {
+  const std::size_t bytes = size_of(old.type.dtype);
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    if (active[i] == std::byte{0}) continue;
+    std::memcpy(old.data.data() + i * bytes, made.data.data() + i * bytes, bytes);
+  }
+}
+
 std::vector<HostArray> interpret_while(const CallArguments& arguments) {
   const auto carries = static_cast<std::size_t>(arguments.call.get<std::int64_t>("carries"));
   const std::size_t constants = arguments.operands.size() - carries;
   std::vector<HostArray> values = copies(arguments.operands);
-  while (arguments.run(0, values)[0].data[0] != std::byte{0}) {
+  std::vector<std::byte> active = arguments.run(0, values)[0].data;
+  while (std::ranges::find(active, std::byte{1}) != active.end()) {
     std::vector<HostArray> made = arguments.run(1, values);
-    std::ranges::move(made, values.begin() + static_cast<std::ptrdiff_t>(constants));
+    for (std::size_t i = 0; i < carries; ++i) {
+      HostArray& old = values[constants + i];
+      if (arguments.call.regions[0].results[0].shape.empty())
+        old = std::move(made[i]);
+      else
+        replace_elements(old, made[i], active);
+    }
+    const std::vector<std::byte> again = arguments.run(0, values)[0].data;
+    for (std::size_t i = 0; i < active.size(); ++i) active[i] &= again[i];
   }
   return {std::make_move_iterator(values.begin() + static_cast<std::ptrdiff_t>(constants)),
           std::make_move_iterator(values.end())};

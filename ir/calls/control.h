@@ -2,16 +2,27 @@
 
 #include <optional>
 
+#include "ir/graph/graph.h"
 #include "ir/types/call.h"
 #include "ir/types/dim.h"
 
-// Properties of the ops that run their regions in turn: control.scan, control.while and
-// control.switch (ir/calls/calls.h).
+// Properties of the ops that run their regions in turn: control.scan, control.while,
+// control.switch and control.elements (ir/calls/calls.h).
 
 namespace heddle::ir {
 
-/// The number of steps of a control.scan.
+/// The number of steps of a control.scan, or of a counted control.elements.
 Dim scan_length(const CallData& scan);
+
+/// Whether a control.elements takes `length` steps, rather than has a condition.
+bool is_counted(const CallData& element_loop);
+
+/// Whether a node is a control.elements.
+bool is_element_loop(const Graph& graph, ValueId node);
+
+/// Whether each element of a node depends only on the elements of its operands at the same
+/// position: an elementwise op, a cast, or an element loop.
+bool is_per_element(const Graph& graph, ValueId node);
 
 /// The symbol that stands for the counter in the region of a control.scan: the starts of slices may
 /// contain it. nullopt for other calls.

@@ -40,6 +40,7 @@ constexpr const CallOp& (*table[])() = {
     calls::scan,
     calls::while_loop,
     calls::switch_case,
+    calls::element_loop,
 };
 // clang-format on
 

@@ -15,6 +15,7 @@
 #include "passes/calls/cholesky.h"
 #include "passes/calls/control.h"
 #include "passes/calls/determinant.h"
+#include "passes/calls/element_loops.h"
 #include "passes/calls/fft.h"
 #include "passes/calls/lu.h"
 #include "passes/calls/matmul.h"
@@ -59,9 +60,10 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::eigvalsh, .lower = lower_hermitian, .flops = eigvalsh_flops},
     {.op = ir::calls::eig, .lower = lower_eigen, .flops = eig_flops},
     {.op = ir::calls::eigvals, .lower = lower_eigen, .flops = eigvals_flops},
-    {.op = ir::calls::scan, .describe = describe_scan},
-    {.op = ir::calls::while_loop, .describe = describe_while},
+    {.op = ir::calls::scan, .lower = lower_scan, .describe = describe_scan},
+    {.op = ir::calls::while_loop, .lower = lower_while, .describe = describe_while},
     {.op = ir::calls::switch_case, .describe = describe_switch},
+    {.op = ir::calls::element_loop, .only_lowered = true},
 };
 
 constexpr CallLowering no_row;

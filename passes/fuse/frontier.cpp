@@ -6,6 +6,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "ir/calls/control.h"
 #include "passes/groups/node_orders.h"
 #include "passes/plan/families.h"
 
@@ -20,9 +21,9 @@ ValueId viewed(const Graph& graph, ValueId value) {
 }
 
 /// Whether a kernel can compute the op element by element, whatever else it contains.
-bool is_computed(ir::Op op) {
-  return ir::is_elementwise(op) || op == ir::Op::cast || op == ir::Op::iota ||
-         op == ir::Op::gather || op == ir::Op::concatenate || op == ir::Op::slice_update;
+bool is_computed(const Graph& graph, ValueId value) {
+  const ir::Op op = graph.op(value);
+  return ir::is_per_element(graph, value) || op == ir::Op::iota || op == ir::Op::gather || op == ir::Op::concatenate || op == ir::Op::slice_update;
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ class FrontierFinder::Growth {
     if (op == ir::Op::constant || (op == ir::Op::parameter && graph_.attributes(id).scalar)) return;
     const Reading known = reading_(id);
     value.maps = std::max(value.maps, known.maps);
-    value.from_memory = known.from_memory || !is_computed(op);
+    value.from_memory = known.from_memory || !is_computed(graph_, id);
     if (value.from_memory) {
       ++loads_;
       crossing_ += bytes(id);

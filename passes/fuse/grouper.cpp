@@ -6,6 +6,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/calls/control.h"
 #include "passes/calls/lowering.h"
 #include "passes/fuse/loop_nest_match.h"
 #include "passes/groups/index_maps.h"
@@ -31,7 +32,8 @@ void Grouper::place(ValueId node) {
   const std::vector<Access>& accesses = accesses_[index_of(node)];
   const ir::Op op = graph_.op(node);
   if (op == ir::Op::result) return want_result(node);
-  const bool has_results = op == ir::Op::call && wanted_results_.contains(index_of(node));
+  const bool is_step = op == ir::Op::call && !ir::is_element_loop(graph_, node);
+  const bool has_results = is_step && wanted_results_.contains(index_of(node));
   if (accesses.empty() && !is_output_[index_of(node)] && !updated_[index_of(node)] && !has_results)
     return;
   const bool read_whole = std::ranges::any_of(accesses, &Access::whole);
@@ -41,7 +43,7 @@ void Grouper::place(ValueId node) {
     if (graph_.attributes(node).scalar && must_store) make_group(node);
     return;
   }
-  if (op == ir::Op::call) return make_library_group(node);
+  if (is_step) return make_library_group(node);
   if (ir::is_scatter(op)) return make_group(node);
 
   std::vector<std::uint32_t> groups;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/calls/control.h"
 #include "passes/fuse/grouper.h"
 #include "passes/groups/index_maps.h"
 
@@ -37,9 +38,8 @@ std::vector<std::uint32_t> Grouper::groups_expecting_producers(ValueId node) con
   std::vector<std::uint32_t> groups;
   for (std::size_t i = 0; i < producers.size() && groups.size() < most_groups; ++i) {
     for (const ValueId operand : graph_.operands(producers[i])) {
-      const ir::Op op = graph_.op(operand);
-      const bool elementwise = ir::is_elementwise(op) || op == ir::Op::cast;
-      if (!elementwise || std::ranges::find(producers, operand) != producers.end()) continue;
+      if (!ir::is_per_element(graph_, operand) ||
+          std::ranges::find(producers, operand) != producers.end()) continue;
       const std::uint32_t group = expecting_[index_of(operand)];
       if (group != none && std::ranges::find(groups, group) == groups.end())
         groups.push_back(group);

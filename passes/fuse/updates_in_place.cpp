@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/calls/control.h"
 #include "passes/fuse/use_analysis.h"
 
 namespace heddle::passes {
@@ -94,9 +95,8 @@ class Updates {
       if (node == update) continue;
       if (index_of(node) >= before.size() || !before[index_of(node)]) return false;
       if (is_output_[index_of(node)]) return false;
-      const ir::Op op = graph_.op(node);
       const bool elementwise =
-          ir::is_elementwise(op) || op == ir::Op::cast || op == ir::Op::reshape;
+          ir::is_per_element(graph_, node) || graph_.op(node) == ir::Op::reshape;
       if (!disjoint && node != reader && !elementwise) return false;
       if (!disjoint && ir::element_count(graph_.shape(node)) != ir::element_count(written.shape))
         return false;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ir/calls/control.h"
+
 namespace heddle::passes {
 
 using ir::Graph;
@@ -11,9 +13,8 @@ std::vector<int> find_reduction_paths(const Graph& graph) {
   std::vector<int> ways(graph.size(), -1);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto node = static_cast<ValueId>(i);
-    const ir::Op op = graph.op(node);
-    if (ir::is_reduction(op)) ways[i] = 0;
-    if (!ir::is_elementwise(op) && op != ir::Op::cast && op != ir::Op::reshape) continue;
+    if (ir::is_reduction(graph.op(node))) ways[i] = 0;
+    if (!ir::is_per_element(graph, node) && graph.op(node) != ir::Op::reshape) continue;
     for (std::size_t k = 0; k < graph.operands(node).size() && ways[i] < 0; ++k) {
       const ValueId operand = graph.operands(node)[k];
       const bool same_size =

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/calls/control.h"
+
 namespace heddle::passes {
 
 namespace {
@@ -42,6 +44,12 @@ std::int64_t estimated_elements(const ir::Shape& shape) {
 
 int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
   const ir::Op op = graph.op(node);
+  if (ir::is_element_loop(graph, node)) {
+    int operations = 1;
+    for (const ir::Region& region : graph.attributes(node).call->regions)
+      operations += operations_of(*region.graph, target);
+    return operations;
+  }
   constexpr int a_walk = 32;
   if (ir::is_reduction(op) || ir::is_scan(op)) return a_walk;
   constexpr int slots = 10;  // issue slots that count as one operation
@@ -56,6 +64,26 @@ int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
   if (half && for_half > 1) return plain * for_half;
   if (function) return plain * (dtype == DType::f64 ? 5 : 2);
   return plain;
+}
+
+int operations_of(const Graph& graph, const ir::Target& target) {
+  int operations = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    operations += operations_of(graph, static_cast<ValueId>(i), target);
+  return operations;
+}
+
+double slots_of(const Graph& graph, ValueId node) {
+  if (!ir::is_element_loop(graph, node)) return ir::info(graph.op(node)).cost;
+  constexpr double likely_steps = 64;
+  const ir::CallData& call = *graph.attributes(node).call;
+  double step = 0;
+  for (const ir::Region& region : call.regions) {
+    for (std::size_t i = 0; i < region.graph->size(); ++i)
+      step += slots_of(*region.graph, static_cast<ValueId>(i));
+  }
+  const bool known = ir::is_counted(call) && ir::scan_length(call).is_constant();
+  return step * (known ? static_cast<double>(ir::scan_length(call).constant()) : likely_steps);
 }
 
 std::vector<Recomputation> find_recomputations(const Graph& graph) {
@@ -96,12 +124,12 @@ bool duplicating_pays(const Recomputation& again, DType dtype, std::size_t group
 
 bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,
                       const Candidate& candidate, const ir::Target& target) {
-  const ir::Op op = graph.op(candidate.node);
-  const int cost = ir::info(op).cost;
+  const bool reduces = ir::is_reduction(graph.op(candidate.node));
+  const double cost = slots_of(graph, candidate.node);
   double count = 0;
-  for (const IndexMap& map : candidate.maps) {
-    count += evaluations(space, group, candidate, map, ir::is_reduction(op));
-  }
+  for (const IndexMap& map : candidate.maps)
+    count += evaluations(space, group, candidate, map, reduces);
+
   const auto size = static_cast<double>(estimated_elements(graph.shape(candidate.node)));
   const double bytes = 2 * size * static_cast<double>(size_of(graph.dtype(candidate.node)));
   const ir::Rates& rates = ir::capabilities_of(target).rates;

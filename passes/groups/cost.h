@@ -15,6 +15,11 @@ std::int64_t estimated_elements(const ir::Shape& shape);
 /// Ops that take long to run also take long to compile. Reductions and scans occupy registers
 /// during their whole pass over a row.
 int operations_of(const Graph& graph, ValueId node, const ir::Target& target);
+/// The sum of those of all nodes of a graph.
+int operations_of(const Graph& graph, const ir::Target& target);
+
+/// Issue slots for one element of a node.
+double slots_of(const Graph& graph, ValueId node);
 
 /// The cost of recomputing one element of a value from values in memory.
 struct Recomputation {

@@ -6,6 +6,7 @@
 #include "ir/types/reduction_order.h"
 #include "passes/calls/lowering.h"
 #include "passes/groups/index_maps.h"
+#include "passes/lower/element_loops.h"
 #include "passes/lower/places.h"
 
 namespace heddle::passes {
@@ -75,6 +76,7 @@ class Lowering {
   const Group& group_;
   Places places_;
   KernelPlan plan_;
+  ElementLoops loops_{plan_};
   std::vector<int> instructions_;  ///< of each value instance that has been emitted
   std::map<std::uint32_t, int> conditions_;
   std::map<AtomId, Index> positions_;
@@ -151,6 +153,7 @@ int Lowering::emit(const Place& place) {
   if (places_.is_load(node)) return emit_load(place);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
   if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
+  if (op == ir::Op::call) return loops_.add(*attributes.call, values_of(place), node);
   Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
   instruction.op = op;
   instruction.arguments = values_of(place);

@@ -294,6 +294,7 @@ std::string describe(const KernelPlan& plan) {
     if (instruction.kind == Instruction::Kind::apply) word = ir::info(instruction.op).name;
     if (instruction.kind == Instruction::Kind::search) word = ir::info(instruction.op).name;
     if (instruction.kind == Instruction::Kind::cast) word = "cast";
+    if (instruction.kind == Instruction::Kind::loop) word = "loop";
     if (instruction.reduction >= 0) word = ir::info(plan.reductions[instruction.reduction].op).name;
     if (word.empty() || word == last) continue;
     last = word;

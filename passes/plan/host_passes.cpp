@@ -13,7 +13,10 @@ namespace {
 namespace reduce = heddle_scalar::reduce;
 
 bool moves_bits(const Instruction& instruction) {
-  if (instruction.kind == Instruction::Kind::cast) return false;
+  const bool computes = instruction.kind == Instruction::Kind::cast ||
+                        instruction.kind == Instruction::Kind::loop ||
+                        instruction.kind == Instruction::Kind::looped;
+  if (computes) return false;
   if (instruction.kind != Instruction::Kind::apply) return true;
   switch (instruction.op) {
     case ir::Op::select:

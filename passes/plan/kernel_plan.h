@@ -57,7 +57,11 @@ struct Instruction {
     inside,    ///< whether index arguments[0] is valid for an axis of `end` elements
     search,    ///< op over the `end` elements of operands[operand], for the value arguments[0]
     reduced,   ///< the result of reductions[reduction]
-    scanned    ///< the running value of reductions[reduction], a scan, at this element
+    scanned,   ///< the running value of reductions[reduction], a scan, at this element
+    loop,      ///< runs element_loops[loop]; arguments: what it uses from outside. No value
+    looped,    ///< carry `carry` after the last step of the loop that arguments[0] runs
+    carried,   ///< in a loop: carry `carry` before this step
+    step       ///< in a loop: the number of this step
   };
   Kind kind = Kind::constant;
   DType dtype = DType::f32;
@@ -71,6 +75,9 @@ struct Instruction {
   ir::ElementBits bits;
   std::uint32_t scalar = 0;
   int reduction = -1;
+  int loop = -1;     ///< index into KernelPlan::element_loops
+  int carry = -1;    ///< of this loop
+  int step_of = -1;  ///< the element loop whose steps compute it, or -1
   ValueId source{};  ///< the node that it computes, for source locations and explain
 
   /// Set by assign_stages(): the number of reduction stages before it, and whether it depends on
@@ -100,6 +107,18 @@ struct Reduction {
   int partials = -1;           ///< operand with states to combine, or -1
   int stage = 0;
   ValueId source{};
+};
+
+/// A loop over steps that each element runs on its own, inside the kernel (control.elements).
+struct ElementLoop {
+  int instruction = -1;       ///< the instruction of kind `loop`
+  std::vector<int> initial;   ///< the carries before the loop
+  std::vector<int> steps;     ///< the instructions of a step, in order
+  int condition = -1;         ///< whether to take the step; -1 if there is a length
+  int decided = 0;            ///< steps below this instruction are needed for the condition
+  std::vector<int> next;      ///< the carries after the step
+  std::optional<Dim> length;  ///< the number of steps
+  bool reverse = false;       ///< steps are counted down to 0
 };
 
 /// The instructions whose values the reduction combines; empty if its states come from `partials`.
@@ -223,6 +242,7 @@ struct KernelPlan {
   std::vector<KernelOperand> operands;
   std::vector<Instruction> body;  ///< in topological order
   std::vector<Reduction> reductions;
+  std::vector<ElementLoop> element_loops;
   std::vector<Store> stores;
   int stages = 1;
 

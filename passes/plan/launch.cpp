@@ -236,6 +236,7 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
     symbols.add(instruction.end);
     symbols.add(instruction.step);
   }
+  for (const ElementLoop& loop : plan.element_loops) symbols.add(loop.length.value_or(0));
   for (const Store& store : plan.stores) symbols.add(store.address);
   return symbols.take();
 }

@@ -40,6 +40,9 @@ class Copy {
     }
     for (Instruction& one : copy_.body) instruction(one);
     for (Store& store : copy_.stores) store.address = address(store.operand, store.address);
+    for (ElementLoop& one : copy_.element_loops) {
+      if (one.length) one.length = factor(*one.length, true);
+    }
     return std::move(copy_);
   }
 

@@ -228,8 +228,32 @@ class PlanText {
       case Instruction::Kind::scanned:
         what = fmt::format("t{}", one.reduction);
         break;
+      case Instruction::Kind::loop:
+        what = loop(plan_.element_loops[static_cast<std::size_t>(one.loop)]);
+        break;
+      case Instruction::Kind::looped:
+      case Instruction::Kind::carried:
+        what = fmt::format("loop {} {} {}", one.loop,
+                           one.kind == Instruction::Kind::looped ? "result" : "carry", one.carry);
+        break;
+      case Instruction::Kind::step:
+        what = fmt::format("loop {} step", one.loop);
+        break;
     }
-    text_ += fmt::format("  v{} = {} : {}\n", i, what, name_of(one.dtype));
+    text_ += fmt::format("  v{} = {} : {}{}\n", i, what, name_of(one.dtype),
+                         one.step_of < 0 ? "" : fmt::format(" in loop {}", one.step_of));
+  }
+
+  std::string loop(const ElementLoop& loop) const {
+    const auto values = [](const std::vector<int>& list) {
+      return fmt::format("v{}", fmt::join(list, " v"));
+    };
+    const std::string until =
+        loop.length ? fmt::format("{} steps{}", loop.length->to_string(),
+                                  loop.reverse ? ", reversed" : "")
+                    : fmt::format("while v{}", loop.condition);
+    return fmt::format("loop {}: {} -> {}, {}", plan_.body[loop.instruction].loop,
+                       values(loop.initial), values(loop.next), until);
   }
 
   const KernelPlan& plan_;

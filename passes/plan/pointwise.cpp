@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/calls/control.h"
 #include "ir/types/capabilities.h"
 #include "passes/groups/cost.h"
 #include "passes/plan/analyze.h"
@@ -21,8 +22,9 @@ constexpr std::int64_t most_slots = 4096;
 // Limit on the iterations of a loop that one thread takes in order to share their loads.
 constexpr std::int64_t most_held_iterations = 8;
 
-bool is_pointwise(ir::Op op) {
-  return ir::is_elementwise(op) || ir::is_view(op) || op == ir::Op::cast || op == ir::Op::iota ||
+bool is_pointwise(const Graph& graph, ValueId node) {
+  const ir::Op op = graph.op(node);
+  return ir::is_per_element(graph, node) || ir::is_view(op) || op == ir::Op::iota ||
          op == ir::Op::constant || op == ir::Op::parameter || op == ir::Op::gather ||
          ir::is_search(op);
 }
@@ -42,6 +44,11 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
                        std::to_string(max_operations));
+  }
+  // On a CPU, the loops of neighbouring elements run together, which a pass over a row cannot.
+  if (!group.inner.empty() && !ir::capabilities_of(target).blocks &&
+      ir::is_element_loop(graph, candidate.node)) {
+    return Verdict::no("a loop over steps runs in a kernel that does not loop over rows");
   }
   if (group.loads > max_operands) {
     return Verdict::no(std::to_string(group.loads) + " operands, at most " +
@@ -68,10 +75,9 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
 
 Verdict Pointwise::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                           const ir::Target& target) const {
-  const ir::Op op = graph.op(candidate.node);
   const bool in_place_root = group.in_place && candidate.node == group.root;
-  if (!is_pointwise(op) && !in_place_root)
-    return Verdict::no(std::string(info(op).name) + " is not elementwise");
+  if (!is_pointwise(graph, candidate.node) && !in_place_root)
+    return Verdict::no(std::string(graph.op_name(candidate.node)) + " is not elementwise");
   if (!group.inner.empty()) return Verdict::no("the kernel loops over rows");
   return within_limits(graph, group, candidate, target);
 }
@@ -82,9 +88,10 @@ bool is_plain_load(const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::load && instruction.arguments.empty();
 }
 
-/// Issue slots of the kernel's work on one element.
+/// Issue slots of the kernel's work on one element. A loop is long: a thread that took several
+/// elements would run their loops in turn.
 std::int64_t slots_of(const KernelPlan& plan) {
-  std::int64_t slots = 0;
+  std::int64_t slots = plan.element_loops.empty() ? 0 : most_slots;
   for (const Instruction& one : plan.body)
     slots += one.kind == Instruction::Kind::apply ? info(one.op).cost : 1;
   return slots;
@@ -221,7 +228,7 @@ Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate&
   const ir::Op op = graph.op(candidate.node);
   if (!ir::is_scatter(graph.op(group.root))) return Verdict::no("the group does not scatter");
   const bool is_root = candidate.node == group.root;
-  if (!is_root && !is_pointwise(op) && op != ir::Op::concatenate && op != ir::Op::slice_update)
+  if (!is_root && !is_pointwise(graph, candidate.node) && op != ir::Op::concatenate && op != ir::Op::slice_update)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
   return within_sizes(graph, group, candidate, target);
 }

@@ -114,8 +114,11 @@ Carry fori_loop(std::int64_t lower, std::int64_t upper, Body&& body, const Carry
       init, frontend::scan_values(step, frontend::values_of(init), {}, options, where).carries);
 }
 
-/// jax.lax.while_loop: while condition(carry), a bool Array of one element, is true,
-/// carry = body(carry). On a GPU, each step waits for the condition.
+/// jax.lax.while_loop: while condition(carry), a 0-d bool Array, is true, carry = body(carry). If
+/// the condition is an array, each element takes steps until its own condition is false, and then
+/// keeps its values; carries broadcast to the condition's shape (ShapeError if they do not). A loop
+/// of elementwise functions runs inside one kernel. On a GPU, each step of others waits for the
+/// condition.
 template <class Condition, class Body, class Carry>
   requires std::invocable<Condition&, Carry>
 Carry while_loop(Condition&& condition, Body&& body, const Carry& init,
