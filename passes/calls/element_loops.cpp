@@ -143,13 +143,15 @@ class ElementRegions {
   ElementRegions(Graph& outer, const OldCall& call, const Carries& carries)
       : outer_(outer), call_(call), carries_(carries) {}
 
-  /// Values that do not change from step to step are computed before the loop: further constants.
-  void move_invariants(const LoopRegion& region) {
+  /// Values that the outputs need and that do not change from step to step are computed before the
+  /// loop: further constants.
+  void move_invariants(const LoopRegion& region, const std::vector<std::size_t>& outputs) {
     const Graph& graph = region.graph();
+    const std::vector<bool> needed = needed_nodes(graph, outputs);
     std::vector<std::optional<ValueId>>& moved = moved_.emplace_back(graph.size());
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const auto node = static_cast<ValueId>(i);
-      if (region.varies(node)) continue;
+      if (!needed[i] || region.varies(node)) continue;
       if (graph.op(node) == ir::Op::parameter) {
         moved[i] = call_.operands[graph.attributes(node).index - region.counters()];
         continue;
@@ -160,10 +162,10 @@ class ElementRegions {
       moved[i] = copy_node(outer_, graph, node, operands);
     }
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      if (!region.varies(static_cast<ValueId>(i))) continue;
+      if (!needed[i] || !region.varies(static_cast<ValueId>(i))) continue;
       for (const ValueId operand : graph.operands(static_cast<ValueId>(i))) use(region, operand);
     }
-    for (const ValueId output : graph.outputs) use(region, output);
+    for (const std::size_t output : outputs) use(region, graph.outputs[output]);
   }
 
   /// The region on scalars that computes these outputs. Called in the order of move_invariants().
@@ -306,18 +308,19 @@ class ElementLoopLowering {
 
   /// For each of these carries, its value after the loop.
   std::vector<ValueId> loop(const Carries& carries) {
-    ElementRegions made(graph_, call_, carries);
-    for (const LoopRegion& region : regions_) made.move_invariants(region);
     std::vector<std::size_t> outputs;
-    std::vector<ir::Region> regions;
-    std::vector<ValueId> operands = made.constants();
     for (std::size_t k = 0; k < carries_; ++k) {
-      if (!carries[k]) continue;
-      outputs.push_back(k);
-      operands.push_back(call_.operands[constants_ + k]);
+      if (carries[k]) outputs.push_back(k);
     }
-    if (regions_.size() == 2) regions.push_back(made.scalar_region(regions_[0], {0}));
-    regions.push_back(made.scalar_region(regions_.back(), outputs));
+    std::vector<std::vector<std::size_t>> wanted = {outputs};
+    if (regions_.size() == 2) wanted.insert(wanted.begin(), std::vector<std::size_t>{0});
+    ElementRegions made(graph_, call_, carries);
+    for (std::size_t i = 0; i < regions_.size(); ++i) made.move_invariants(regions_[i], wanted[i]);
+    std::vector<ir::Region> regions;
+    for (std::size_t i = 0; i < regions_.size(); ++i)
+      regions.push_back(made.scalar_region(regions_[i], wanted[i]));
+    std::vector<ValueId> operands = made.constants();
+    for (const std::size_t k : outputs) operands.push_back(call_.operands[constants_ + k]);
     const bool counted = regions_.size() == 1;
     const auto length =
         counted ? std::vector<Dim>{ir::scan_length(call_.data())} : std::vector<Dim>{};

@@ -71,6 +71,49 @@ const std::string sliced_text =
     "  return %2\n"
     "}\n";
 
+/// Adds 3 to each element of %0 that is below %1, until it is not.
+const std::string elements_text =
+    "func @f(%0: i64[3], %1: i64[3]) -> i64[3] {\n"
+    "  %2 = call control.while %1, %0 {carries = 1} : i64[3] "
+    "region (%0: i64[3], %1: i64[3]) -> bool[3] {\n"
+    "    %2 = less %1, %0 : bool[3]\n"
+    "    return %2\n"
+    "  } region (%0: i64[3], %1: i64[3]) -> i64[3] {\n"
+    "    %2 = constant 3 : i64[]\n"
+    "    %3 = add %1, %2 : i64[3]\n"
+    "    return %3\n"
+    "  }\n"
+    "  return %2\n"
+    "}\n";
+
+/// The same as a loop of each element on its own.
+const std::string element_loop_text =
+    "func @f(%0: i64[3], %1: i64[2,1]) -> i64[2,3] {\n"
+    "  %2 = call control.elements %1, %0 {carries = 1} : i64[2,3] "
+    "region (%0: i64[], %1: i64[]) -> bool[] {\n"
+    "    %2 = less %1, %0 : bool[]\n"
+    "    return %2\n"
+    "  } region (%0: i64[], %1: i64[]) -> i64[] {\n"
+    "    %2 = constant 3 : i64[]\n"
+    "    %3 = add %1, %2 : i64[]\n"
+    "    return %3\n"
+    "  }\n"
+    "  return %2\n"
+    "}\n";
+
+/// c = 10 c + step, for each element.
+const std::string counted_text =
+    "func @f(%0: i64[2]) -> i64[2] {\n"
+    "  %1 = call control.elements %0 {carries = 1, length = [4], reverse = true} : i64[2] "
+    "region (%0: i64[], %1: i64[]) -> i64[] {\n"
+    "    %2 = constant 10 : i64[]\n"
+    "    %3 = multiply %1, %2 : i64[]\n"
+    "    %4 = add %3, %0 : i64[]\n"
+    "    return %4\n"
+    "  }\n"
+    "  return %1\n"
+    "}\n";
+
 HostArray array(const std::vector<std::int64_t>& values, Shape shape) {
   HostArray made{{DType::i64, std::move(shape)}, std::vector<std::byte>(8 * values.size())};
   std::memcpy(made.data.data(), values.data(), made.data.size());
@@ -109,7 +152,8 @@ std::string with(std::string text, const std::string& from, const std::string& t
 }  // namespace
 
 TEST_CASE("loops and branches print and read back") {
-  for (const std::string& text : {scan_text, while_text, switch_text, sliced_text}) {
+  for (const std::string& text : {scan_text, while_text, switch_text, sliced_text, elements_text,
+                                  element_loop_text, counted_text}) {
     CAPTURE(text);
     const Graph graph = parse(text);
     verify(graph);
@@ -129,6 +173,32 @@ TEST_CASE("scan passes carries from step to step and stacks results") {
 TEST_CASE("while ends when its condition is false") {
   CHECK(result(while_text, {array({100}, {}), array({3}, {})}) == Values{192});
   CHECK(result(while_text, {array({100}, {}), array({300}, {})}) == Values{300});
+}
+
+TEST_CASE("with a condition for each element, each takes its own steps") {
+  CHECK(result(elements_text, {array({0, 5, 20}, {3}), array({10, 10, 10}, {3})}) ==
+        Values{12, 11, 20});
+  const std::string other = with(elements_text, "%1: i64[3]) -> bool[3]", "%1: i64[3]) -> bool[1]");
+  const std::string sliced = with(other, "    return %2\n",
+                                  "    %3 = slice %2 starts=[0] steps=[1] : bool[1]\n"
+                                  "    return %3\n");
+  CHECK(failure<ShapeError>(sliced).find("its condition is bool[1], but a carry is i64[3]") !=
+        std::string::npos);
+}
+
+TEST_CASE("a loop of each element broadcasts its operands") {
+  CHECK(result(element_loop_text, {array({0, 5, 20}, {3}), array({10, 1}, {2, 1})}) ==
+        Values{12, 11, 20, 3, 5, 20});
+  CHECK(result(counted_text, {array({0, 5}, {2})}) == Values{3210, 53210});
+  CHECK(failure<ValueError>(with(counted_text, "carries = 1", "carries = 2"))
+            .find("carries = 2 is not the number of some of its operands") != std::string::npos);
+  CHECK(failure<ValueError>(with(counted_text, "reverse = true", "result = 1"))
+            .find("result = 1 is not in [0, 1)") != std::string::npos);
+  CHECK(failure<DTypeError>(with(element_loop_text, "%1: i64[2,1])", "%1: f64[2,1])"))
+            .find("the parameters of its condition are not its operands' elements") !=
+        std::string::npos);
+  CHECK(failure<ValueError>(with(counted_text, "length = [4], ", ""))
+            .find("a condition unless it has a length") != std::string::npos);
 }
 
 TEST_CASE("switch clamps its index to its regions") {

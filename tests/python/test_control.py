@@ -402,7 +402,7 @@ def test_failures_in_bodies_are_raised_by_the_next_wait(run):
     (lambda: hd.fori_loop(0, 3, lambda i, c: {"a": c["a"][:1]}, {"a": hd.zeros(2)}), ValueError,
      r"carry\['a'\] is f64\[2\]"),
     (lambda: hd.fori_loop(0, 3, lambda i, c: (c, c), hd.zeros(2)), TypeError, "the body returns"),
-    (lambda: hd.while_loop(lambda c: c > 0, lambda c: c, hd.zeros(2)), TypeError, "not one bool"),
+    (lambda: hd.while_loop(lambda c: c + 1, lambda c: c, hd.zeros(2)), TypeError, "not bool"),
     (lambda: hd.scan(lambda c, x: (c, x), 0.0, (hd.zeros(2), hd.zeros(3))), ValueError, "number of steps"),
     (lambda: hd.scan(lambda c, x: (c, x), 0.0, hd.zeros(2), length=3), ValueError, "number of steps"),
     (lambda: hd.scan(lambda c, x: (c, x), 0.0), ValueError, "length"),

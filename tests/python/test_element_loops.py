@@ -1,0 +1,160 @@
+"""Loops of elementwise functions: each element takes its own steps, in one kernel."""
+
+import numpy as np
+import pytest
+
+import heddle as hd
+
+LAYOUTS = {
+    "contiguous": lambda x: x,
+    "strided": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, 0, -1)).swapaxes(0, -1),
+    "offset": lambda x: np.concatenate([x[:1], x])[1:],
+}
+
+
+def halved(x, count):
+    """Halves each element until it is at most 1, as NumPy loops over arrays."""
+    count = np.broadcast_to(count, x.shape).copy()
+    while (active := np.abs(x) > 1).any():
+        x = np.where(active, x * x.dtype.type(0.5), x)
+        count += active
+    return x, count
+
+
+def halve(x, count):
+    return hd.while_loop(lambda s: abs(s[0]) > 1, lambda s: (s[0] * 0.5, s[1] + 1), (x, count))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", [(1,), (5, 67), (3, 4, 129), (0, 3)])
+def test_each_element_takes_its_own_steps(dtype, layout, shape):
+    rng = np.random.default_rng(1)
+    x = LAYOUTS[layout]((rng.standard_normal(shape) * 1000).astype(dtype))
+    expected = halved(x, 0)
+    for function in (halve, hd.jit(halve)):
+        values, counts = function(hd.asarray(x), 0)
+        assert (values.dtype, counts.dtype) == (hd.dtype(dtype), hd.int64)
+        np.testing.assert_array_equal(np.asarray(values), expected[0])
+        np.testing.assert_array_equal(np.asarray(counts), expected[1])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64, bool])
+def test_steps_of_integers(dtype):
+    x = np.arange(101).astype(dtype)
+
+
+    expected = x
+    for i in range(6):
+        expected = (expected ^ (expected + np.bool_(True)) if dtype is bool
+                    else (expected * dtype(3) + dtype(1)))
+    made = hd.jit(lambda v: hd.fori_loop(0, 6, lambda i, v: (v ^ (v + True)) if dtype is bool
+                                         else v * 3 + 1, v))(hd.asarray(x))
+    assert made.dtype == hd.dtype(dtype)
+    np.testing.assert_array_equal(np.asarray(made), expected)
+
+
+def kernels(function, *arguments):
+    jitted = hd.jit(function)
+    jitted(*arguments)
+    return jitted.kernel_count(*arguments)
+
+
+def test_such_a_loop_is_one_kernel():
+    x = hd.linspace(-2.0, 2.0, 300)
+    assert kernels(lambda x: halve(x * 100, 0), x) == 1
+    # The counter, values from outside, numbers that do not change, and a carry of another shape.
+    shift = hd.linspace(0.0, 1.0, 5)[:, None]
+
+    def steps(x):
+        def step(i, carry):
+            total, factor = carry
+            return total * 0.5 + shift * hd.sin(shift) + i * factor, factor * 0.9
+
+        return hd.fori_loop(2, 9, step, (hd.zeros((5, 300)) + x, 1.0))[0]
+
+    assert kernels(steps, x) == 1
+    total, factor, t = np.zeros((5, 300)) + np.asarray(x), 1.0, np.asarray(shift)
+    for i in range(2, 9):
+        total, factor = total * 0.5 + t * np.sin(t) + i * factor, factor * 0.9
+    np.testing.assert_allclose(np.asarray(steps(x)), total, rtol=1e-12)
+
+
+def test_a_scalar_condition_may_depend_on_scalars_only():
+    x = hd.asarray(np.linspace(0, 1, 100))
+
+    def powers(x, n):
+        return hd.while_loop(lambda s: s[1] < n, lambda s: (s[0] * x + 1, s[1] + 1), (x, 0))
+
+    expected = np.asarray(x)
+    for _ in range(5):
+        expected = expected * np.asarray(x) + 1
+    for function in (powers, hd.jit(powers)):
+        made, steps = function(x, hd.asarray(5))
+        assert steps.shape == () and int(steps) == 5
+        np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-13)
+
+
+def test_loops_within_loops():
+    x = np.arange(1, 200)
+
+    def collatz(n):
+        def inner(carry):
+            n, steps = carry
+            return hd.where(n % 2 == 0, n // 2, 3 * n + 1), steps + 1
+
+        return hd.while_loop(lambda s: s[0] > 1, inner, (n, 0))[1]
+
+    def total(n):
+        return hd.fori_loop(0, 3, lambda i, s: s + collatz(n + i), hd.zeros_like(n))
+
+    def reference(n):
+        steps = 0
+        while n > 1:
+            n, steps = (n // 2 if n % 2 == 0 else 3 * n + 1), steps + 1
+        return steps
+
+    expected = [sum(reference(n + i) for i in range(3)) for n in x]
+    np.testing.assert_array_equal(np.asarray(total(hd.asarray(x))), expected)
+    assert kernels(total, hd.asarray(x)) == 1
+
+
+def test_an_element_that_left_does_not_return():
+    """Where the condition depends on other elements, it may become true again."""
+    x = np.array([1.0, 2.0, 30.0, 4.0])
+
+    def step(v):
+        return v + hd.cumsum(hd.ones_like(v))
+
+    made = hd.while_loop(lambda v: v < hd.max(v) * 0.5, step, hd.asarray(x))
+    active, expected = x < x.max() * 0.5, x
+    while active.any():
+        expected = np.where(active, expected + np.cumsum(np.ones(4)), expected)
+        active &= expected < expected.max() * 0.5
+    np.testing.assert_array_equal(np.asarray(made), expected)
+
+
+def test_symbolic_extents():
+    jitted = hd.jit(lambda x: halve(x, 0)[1])
+    for n in (1, 17, 256, 1000):
+        x = np.random.default_rng(n).standard_normal(n) * 100
+        np.testing.assert_array_equal(np.asarray(jitted(hd.asarray(x))), halved(x, 0)[1])
+
+
+def test_sums_of_a_loop():
+    x = np.random.default_rng(3).standard_normal((40, 300)) * 100
+    made = hd.jit(lambda x: halve(x, 0)[1].sum(axis=1))(hd.asarray(x))
+    np.testing.assert_array_equal(np.asarray(made), halved(x, 0)[1].sum(axis=1))
+
+
+def test_errors_say_what_to_do():
+    x = hd.ones((3, 4))
+    with pytest.raises(hd.ShapeError, match=r"condition has the shape \[3\].*does not broadcast"):
+        hd.while_loop(lambda v: v.sum(axis=1) < 5, lambda v: v + 1, x)
+    with pytest.raises(hd.DTypeError, match="the condition returns .*, not bool"):
+        hd.while_loop(lambda v: v, lambda v: v + 1, x)
+    with pytest.raises(hd.TraceError, match="calls what may fail.*any"):
+        hd.while_loop(lambda v: v < 5, lambda v: v + hd.linalg.cholesky(v), hd.eye(3))
+    with pytest.raises(hd.DTypeError, match=r"f64\[3,4\] before a step, but the body returns"):
+        hd.while_loop(lambda v: v < 5, lambda v: (v + 1).astype("float32"), x)
