@@ -10,6 +10,7 @@ a discrete outcome flips or a value overflows, it is infinite.
 
 import numpy as np
 
+import control
 import decompositions
 import dtypes
 import fft
@@ -41,12 +42,13 @@ class Evaluation:
 
     def __init__(self, graph, inputs, contract):
         self.contract = contract
-        self.nodes = {node.id: node for node in graph.parameters + graph.nodes}
+        self.nodes = {node.id: node for node in graph.parameters}
         self.values = {}  # reference, in the dtype
         self.errors = {}  # float64, where the op itself may be off
         self.tolerances = {}  # float64, once asked for
         self.perturbed = [{} for _ in range(RUNS)]  # only where it differs from the reference
         self.clean = [{} for _ in range(RUNS)]  # perturbed operands, no error of the op's own
+        self.last_id = 0  # of the nodes that control.py adds, which count down
         self.rngs = [np.random.default_rng(seed) for seed in range(RUNS)]
         for node, value in zip(graph.parameters, inputs):
             expected = (dtypes.BY_NAME[node.dtype], node.shape)
@@ -58,6 +60,10 @@ class Evaluation:
                 self.add(node)
 
     def add(self, node):
+        """Adds a node, or the nodes of what a call runs."""
+        if node.op in control.CALLS:
+            return control.add(self, node)
+        self.nodes[node.id] = node
         operands = [self.values[id] for id in node.operands]
         raw = self.compute(node, operands, widened=False)
         if raw.shape != node.shape:
@@ -95,6 +101,8 @@ class Evaluation:
             return semantics.search(node, operands, kinds[0])
         if node.op in ("sort", "argsort"):
             return semantics.sort(node, operands[0], kinds[0], widened)
+        if node.op == control.OPEN:
+            return operands[0]
         if node.op == "constant":
             return semantics.literal(node.attributes["literal"], node.dtype)
         if node.op == "iota":
@@ -114,6 +122,8 @@ class Evaluation:
 
     def own_error(self, node, operands, raw):
         """What the op itself may be off by, elementwise; None for exact ones."""
+        if node.op == control.OPEN:
+            return np.full(node.shape, np.inf)
         kind = self.nodes[node.operands[-1]].dtype if node.operands else node.dtype
         if node.op in linalg_calls.CALLS and not dtypes.is_inexact(node.dtype):
             allowed = linalg_calls.CALLS[node.op][1]

@@ -15,7 +15,8 @@ IDS = r"((?:%\d+|_)(?:, (?:%\d+|_))*)"
 TYPES = r"(\w+\[[^\]]*\](?:, \w+\[[^\]]*\])*)"
 NODE = re.compile("^" + IDS + r" = (?:call )?([\w.]+)(.*?)\s*:\s*" + TYPES + "$")
 TOKEN = re.compile(r"%(?P<operand>\d+)|(?P<key>\w+)=\[(?P<list>[^\]]*)\]|"
-                   r"(?P<name>\w+) = (?:\"(?P<text>[^\"]*)\"|(?P<number>-?\d+)|(?P<truth>true|false))|"
+                   r"(?P<name>\w+) = (?:\"(?P<text>[^\"]*)\"|(?P<number>-?\d+)|(?P<truth>true|false)|"
+                   r"\[(?P<extents>[^\]]*)\])|"
                    r"[{}]|"
                    r"(?P<word>\([^)]*\)|[^\s,]+)")
 
@@ -37,10 +38,31 @@ class Node:
 
 
 @dataclasses.dataclass
+class Control:
+    """A call that runs regions (control.py)."""
+
+    ids: list  # of the results; None for one that nothing needs
+    op: str
+    operands: list
+    attributes: dict
+    types: list  # of the results, as (dtype, shape)
+    regions: list  # Blocks
+    bindings: dict  # of the symbols around it
+
+
+@dataclasses.dataclass
 class Graph:
     parameters: list  # Nodes of op `parameter`
-    nodes: list
+    nodes: list  # Nodes and Controls
     outputs: list  # ids
+
+
+@dataclasses.dataclass
+class Block:
+    """The text of a function or region, from which `bind` makes a graph."""
+
+    parameters: list  # (id, dtype, extents)
+    statements: list  # (line, the regions behind it)
 
 
 def bind_symbols(types, shapes):
@@ -69,30 +91,59 @@ def parse(text, input_shapes):
     lines = [line for line in lines if line]
     if not lines or not lines[0].startswith("func "):
         raise GraphError(f"a graph starts with func: {text[:80]!r}")
-    header = QUOTED_NAME.sub("@name", lines[0]).split("->")[0]
-    types = [
-        (int(id), scalar or dtype, extents)
-        for id, scalar, dtype, extents in PARAMETER.findall(header)
-    ]
-    if len(types) != len(input_shapes):
-        raise GraphError(f"{len(input_shapes)} inputs for {len(types)} parameters")
-    bindings = bind_symbols(types, input_shapes)
+    block, _ = read_block(QUOTED_NAME.sub("@name", lines[0]), iter(lines[1:]))
+    if len(block.parameters) != len(input_shapes):
+        raise GraphError(f"{len(input_shapes)} inputs for {len(block.parameters)} parameters")
+    return bind(block, bind_symbols(block.parameters, input_shapes))
 
+
+def read_block(header, lines):
+    """The block that `header` opens, and the line that closes it, which may open another."""
+    parameters = [
+        (int(id), scalar or dtype, extents)
+        for id, scalar, dtype, extents in PARAMETER.findall(header.split("->")[0])
+    ]
+    statements = []
+    for line in lines:
+        if line.startswith("}"):
+            return Block(parameters, statements), line
+        line, _, opened = line.partition(" region (")
+        regions = []
+        while opened:
+            region, closing = read_block(opened, lines)
+            regions.append(region)
+            opened = closing.partition(" region (")[2]
+        statements.append((line, regions))
+    raise GraphError("a graph ends with }")
+
+
+def bind(block, bindings):
+    """The graph of a block for these values of its symbols."""
     parameters = [
         Node(id, "parameter", [], {}, dtype, tuple(integers(extents, bindings)))
-        for id, dtype, extents in types
+        for id, dtype, extents in block.parameters
     ]
     nodes, outputs = [], None
-    for line in lines[1:]:
+    for line, regions in block.statements:
         if line.startswith("return"):
             outputs = [int(id) for id in re.findall(r"%(\d+)", line)]
         elif match := NODE.match(line):
-            nodes += parse_nodes(match, bindings)
-        elif line != "}":
+            nodes += parse_call(match, bindings, regions) if regions else parse_nodes(match, bindings)
+        else:
             raise GraphError(f"not a line of a graph: {line!r}")
     if outputs is None:
         raise GraphError("a graph ends with return")
     return Graph(parameters, nodes, outputs)
+
+
+def parse_call(match, bindings, regions):
+    ids, op, rest, types = match.groups()
+    operands, attributes = parse_operands(op, rest, bindings)
+    ids = [None if id == "_" else int(id[1:]) for id in ids.split(", ")]
+    types = [(d, tuple(integers(e, bindings))) for d, e in re.findall(TYPE, types)]
+    if len(ids) != len(types):
+        raise GraphError(f"{op} has {len(types)} types for {len(ids)} results")
+    return [Control(ids, op, operands, attributes, types, regions, bindings)]
 
 
 def parse_nodes(match, bindings):
@@ -121,7 +172,7 @@ def parse_operands(op, rest, bindings):
         elif token["key"]:
             attributes[token["key"]] = integers(token["list"], bindings)
         elif token["name"]:
-            attributes[token["name"]] = value_of(token)
+            attributes[token["name"]] = value_of(token, bindings)
         elif token[0] in "{}":
             continue
         elif op == "constant":
@@ -131,7 +182,9 @@ def parse_operands(op, rest, bindings):
     return operands, attributes
 
 
-def value_of(token):
+def value_of(token, bindings):
+    if token["extents"] is not None:
+        return integers(token["extents"], bindings)
     if token["truth"]:
         return token["truth"] == "true"
     return int(token["number"]) if token["number"] else token["text"]

@@ -64,16 +64,35 @@ struct Memory {
   }
 };
 
-/// One run of a program.
+/// What the runs of a program and of its bodies share.
+struct Machine {
+  EmulatedModule& module;
+  const std::vector<std::string>& kernel_names;  ///< of the whole program
+  const RunOptions& options;
+};
+
+ir::SymbolBindings bind(const Program& program, std::span<const ir::HostArray> inputs) {
+  std::vector<runtime::Argument> arguments;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool scalar = i < program.inputs.size() && program.inputs[i].scalar;
+    if (scalar) {
+      arguments.emplace_back(runtime::ScalarArgument{inputs[i].type.dtype, 0});
+    } else {
+      arguments.emplace_back(runtime::DeviceArray{inputs[i].type, {}, 0});
+    }
+  }
+  return runtime::bind_arguments(program, runtime::views_of(arguments));
+}
+
+/// One run of a program, or of a body.
 class Run {
  public:
-  Run(const Program& program, EmulatedModule& module, std::span<const ir::HostArray> inputs,
-      const RunOptions& options)
+  Run(const Program& program, const Machine& machine, std::span<const ir::HostArray> inputs,
+      const ir::SymbolBindings& bindings)
       : program_(program),
-        module_(module),
+        machine_(machine),
         inputs_(inputs),
-        options_(options),
-        prepared_(runtime::prepare(program, bind(program, inputs))),
+        prepared_(runtime::prepare(program, bindings)),
         arena_(static_cast<std::size_t>(prepared_.arena.bytes), 0) {
     place_inputs();
     place_outputs();
@@ -95,24 +114,12 @@ class Run {
   }
 
  private:
-  static ir::SymbolBindings bind(const Program& program, std::span<const ir::HostArray> inputs) {
-    std::vector<runtime::Argument> arguments;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const bool scalar = i < program.inputs.size() && program.inputs[i].scalar;
-      if (scalar) {
-        arguments.emplace_back(runtime::ScalarArgument{inputs[i].type.dtype, 0});
-      } else {
-        arguments.emplace_back(runtime::DeviceArray{inputs[i].type, {}, 0});
-      }
-    }
-    return runtime::bind_arguments(program, runtime::views_of(arguments));
-  }
-
   /// An input that may lie anywhere lies one element behind a boundary.
   void place_inputs() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const auto alignment = static_cast<std::size_t>(program_.inputs[i].alignment);
-      input_memory_.emplace_back(inputs_[i].data.size(), options_.input_offset.value_or(alignment));
+      input_memory_.emplace_back(inputs_[i].data.size(),
+                                 machine_.options.input_offset.value_or(alignment));
       Memory memory = whole(input_memory_.back());
       if (memory.bytes() > 0) std::memcpy(memory.data, inputs_[i].data.data(), memory.bytes());
       memory.define();
@@ -171,6 +178,7 @@ class Run {
 
   void run_call(const passes::CallStep& call) {
     if (call.handler == passes::gemm_handler) return multiply(call);
+    if (!call.bodies.empty()) return interpret(call);
     const runtime::Device gpu{runtime::DeviceKind::cuda, 0};
     const runtime::CallWork work = runtime::call_handler(call.handler, gpu.kind)
                                        .prepare(call, {program_.inputs, prepared_.bindings, gpu});
@@ -186,7 +194,10 @@ class Run {
     std::vector<ir::HostArray> operands;
     for (std::size_t i = 0; i < call.operands.size(); ++i)
       operands.push_back(read(call, memory_of(call.operands[i].buffer), interpreted.operands()[i]));
-    const std::vector<ir::HostArray> results = interpreted.run(operands);
+    const std::vector<ir::HostArray> results =
+        interpreted.run(operands, [&](std::size_t body, std::span<const ir::HostArray> inputs) {
+          return Run(*call.bodies.at(body), machine_, inputs, prepared_.bindings).run();
+        });
     for (std::size_t i = 0; i < call.results.size(); ++i) {
       const Memory memory = memory_of(call.results[i].buffer);
       const std::vector<std::byte>& from = results[i].data;
@@ -248,8 +259,8 @@ class Run {
     shape.block = {step.block[0], step.block[1], 1};
     shape.shared_bytes = step.shared_bytes;
     shape.cluster = step.cluster;
-    shape.shuffle_seed = options_.shuffle_seed;
-    module_.launch(program_.kernel_names[step.kernel], shape, arguments);
+    shape.shuffle_seed = machine_.options.shuffle_seed;
+    machine_.module.launch(machine_.kernel_names[step.kernel], shape, arguments);
   }
 
   void clear(const Parameter& parameter, std::int64_t blocks) {
@@ -296,7 +307,8 @@ class Run {
     if (!call.fallback) return multiply_alone(product);
     const double alpha = value_of(product.alpha), beta = value_of(product.beta);
     const bool applies = alpha != 0 && beta != 0 && product.depth.evaluate(prepared_.bindings) != 0;
-    if (applies && !options_.refuse_epilogues) return multiply_and_finish(product, alpha, beta);
+    if (applies && !machine_.options.refuse_epilogues)
+      return multiply_and_finish(product, alpha, beta);
     run_fallback(*call.fallback);
   }
 
@@ -445,9 +457,8 @@ class Run {
   }
 
   const Program& program_;
-  EmulatedModule& module_;
+  const Machine& machine_;
   std::span<const ir::HostArray> inputs_;
-  RunOptions options_;
   runtime::Prepared prepared_;
   Allocation arena_;
   std::vector<Allocation> input_memory_, output_memory_, fallback_memory_;
@@ -482,7 +493,9 @@ EmulatedPrograms::EmulatedPrograms(std::vector<runtime::PrintedProgram> programs
 std::vector<ir::HostArray> EmulatedPrograms::run(std::size_t index,
                                                  std::span<const ir::HostArray> inputs,
                                                  const RunOptions& options) {
-  return Run(programs_.at(index), module_, inputs, options).run();
+  const Program& program = programs_.at(index);
+  return Run(program, {module_, program.kernel_names, options}, inputs, bind(program, inputs))
+      .run();
 }
 
 }  // namespace heddle::emulator
