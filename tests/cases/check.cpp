@@ -7,62 +7,12 @@
 
 #include "heddle/error.h"
 
-#include "ir/calls/calls.h"
 #include "tests/emulator/emulated_programs.h"
 
 namespace heddle::test {
 namespace {
 
 using ir::HostArray;
-using ir::Op;
-using ir::ValueId;
-
-/// Their zeros may have either sign.
-bool leaves_zero_open(Op op) {
-  switch (op) {
-    case Op::maximum:
-    case Op::minimum:
-    case Op::fmax:
-    case Op::fmin:
-    case Op::max:
-    case Op::min:
-    case Op::cummax:
-    case Op::cummin:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// A NaN's sign shows in their result.
-bool shows_sign(Op op) { return op == Op::signbit || op == Op::copysign; }
-
-/// A zero's sign shows in more of it than in a zero's sign.
-bool shows_sign_of_zero(Op op) {
-  return shows_sign(op) || op == Op::divide || op == Op::reciprocal || op == Op::floor_divide;
-}
-
-bool is_exact_op(const ir::Graph& graph, ValueId id, bool contracts, bool fixed_order) {
-  const Op op = graph.op(id);
-  const bool floating = is_inexact(graph.dtype(id));
-  if (!graph.operands(id).empty() && is_complex(graph.dtype(graph.operands(id).back()))) {
-    // A minimum is whichever NaN comes first.
-    if (op == Op::min || op == Op::max) return false;
-    if (ir::is_elementwise(op) && op != Op::cast)
-      return ir::info(op).complex_ulp() == 0 || !floating;
-  }
-  if (ir::is_elementwise(op) && op != Op::cast) {
-    // A product may be contracted into what adds it.
-    const bool contracted = contracts && (op == Op::multiply || op == Op::square) &&
-                            (graph.dtype(id) == DType::f32 || graph.dtype(id) == DType::f64);
-    return !contracted && (ir::info(op).ulp == 0 || !floating);
-  }
-  // A product of complex numbers adds products.
-  if (op == Op::prod && is_complex(graph.dtype(id))) return fixed_order && !contracts;
-  if (op == Op::sum || op == Op::prod) return !floating || fixed_order;
-  return !floating || (op != Op::cumsum && op != Op::cumprod && op != Op::logcumsumexp &&
-                       (op != Op::call || graph.is_call_of(id, ir::calls::sort())));
-}
 
 /// Of two runs' outputs those that are alike, and how they differ all the same.
 std::string difference(const ir::Graph& graph, std::span<const Exactness> nodes,
@@ -135,38 +85,6 @@ std::string_view name_of(Way way) {
       return "device";
   }
   return "?";
-}
-
-std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool contracts, bool fixed_order) {
-  // Beside exactness, whose zeros and NaNs may have either sign.
-  std::vector<bool> exact(graph.size(), true), zero_open(graph.size()), nan_open(graph.size());
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const ValueId id{static_cast<std::uint32_t>(i)};
-    const Op op = graph.op(id);
-    const std::span<const ValueId> operands = graph.operands(id);
-    for (const ValueId operand : operands) {
-      const std::size_t k = ir::index_of(operand);
-      const bool hidden_sign =
-          (nan_open[k] && shows_sign(op)) || (zero_open[k] && shows_sign_of_zero(op));
-      exact[i] = exact[i] && exact[k] && !hidden_sign;
-      zero_open[i] = zero_open[i] || zero_open[k];
-      nan_open[i] = nan_open[i] || nan_open[k];
-    }
-    exact[i] = exact[i] && is_exact_op(graph, id, contracts, fixed_order);
-    // Any floating op may make a NaN.
-    const bool moves =
-        ir::is_view(op) || op == Op::concatenate || op == Op::slice_update || op == Op::gather;
-    const bool floating = is_inexact(graph.dtype(id));
-    zero_open[i] = floating && (zero_open[i] || leaves_zero_open(op));
-    nan_open[i] = floating && (nan_open[i] || (!operands.empty() && !moves));
-  }
-  std::vector<Exactness> result;
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    result.push_back(!exact[i]      ? Exactness::none
-                     : zero_open[i] ? Exactness::values
-                                    : Exactness::bits);
-  }
-  return result;
 }
 
 CheckedBatch::CheckedBatch(std::vector<Case> cases, std::vector<std::vector<Way>> ways,

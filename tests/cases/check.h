@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/cases/case.h"
+#include "tests/cases/exactness.h"
 #include "tests/cases/programs.h"
 #include "tests/support/oracle.h"
 
@@ -83,16 +84,5 @@ class CheckedBatch {
 /// One case by itself, for shrinking.
 std::optional<Finding> check_alone(const Case& one, std::span<const Way> ways,
                                    const ir::Target& target);
-
-/// What every target gives alike of a value.
-enum class Exactness : std::uint8_t {
-  none,
-  values,  ///< but zeros may have either sign
-  bits     ///< but NaNs may
-};
-/// Per node, as every op that it depends on lets it be: with `contracts` a product may be
-/// contracted into what adds it, and with `fixed_order` sums and products of floats are combined in
-/// one order.
-std::vector<Exactness> exact_nodes(const ir::Graph& graph, bool contracts, bool fixed_order);
 
 }  // namespace heddle::test
