@@ -65,8 +65,6 @@ Coverage::Coverage() {
       ops_[std::string(ir::info(static_cast<Op>(op)).name)] = 0;
   }
   for (const ir::CallOp* const op : ir::call_ops()) {
-    // The oracle in Python reads no regions: tests/python/test_control.py has the loops.
-    if (op->regions != 0) continue;
     auto& counts = passes::lowering_of(*op).only_lowered ? lowered_ : ops_;
     counts[std::string(op->name)] = 0;
   }
@@ -80,11 +78,12 @@ Coverage::Coverage() {
         "offset", "scalar input", "unaligned", "donated", "several outputs", "strict"}) {
     traits_[name] = 0;
   }
+  for (const char* const name : control_traits()) controls_[name] = 0;
 }
 
 void Coverage::count(const Case& one) {
   const std::vector<bool> needed = needed_nodes(one.graph);
-  std::set<std::string> ops, traits;
+  std::set<std::string> ops, traits, controls;
   std::size_t length = 0;
   for (std::size_t i = 0; i < one.graph.size(); ++i) {
     const ValueId id{static_cast<std::uint32_t>(i)};
@@ -93,11 +92,13 @@ void Coverage::count(const Case& one) {
     if (op != Op::parameter && op != Op::constant) ++length;
     if (op != Op::result) ops.insert(std::string(one.graph.op_name(id)));
     add_traits(id, one, traits);
+    if (op == Op::call) add_control_traits(*one.graph.attributes(id).call, one.bindings, controls);
   }
   if (one.graph.outputs.size() > 1) traits.insert("several outputs");
   if (one.options.strict) traits.insert("strict");
   for (const std::string& name : ops) ++ops_.at(name);
   for (const std::string& name : traits) ++traits_.at(name);
+  for (const std::string& name : controls) ++controls_.at(name);
   lengths_.push_back(length);
 }
 
@@ -117,11 +118,13 @@ std::string Coverage::table() const {
   const auto [least, most] = std::ranges::minmax(lengths_);
   return fmt::format(
       "of {} random graphs of {} to {} ops, so many have the op{}lowered for a GPU{}and the "
-      "trait{}",
-      graphs(), least, most, row(ops_, columns), row(lowered_, columns), row(traits_, columns));
+      "trait{}and in loops and branches{}",
+      graphs(), least, most, row(ops_, columns), row(lowered_, columns), row(traits_, columns),
+      row(controls_, columns));
 }
 
-std::vector<std::string> Coverage::rarer_than(std::size_t least, std::size_t least_lowered) const {
+std::vector<std::string> Coverage::rarer_than(std::size_t least, std::size_t least_lowered,
+                                              std::size_t least_control) const {
   std::vector<std::string> names;
   const auto add = [&](const std::map<std::string, std::size_t>& counts, std::size_t limit) {
     for (const auto& [name, count] : counts) {
@@ -131,6 +134,7 @@ std::vector<std::string> Coverage::rarer_than(std::size_t least, std::size_t lea
   add(ops_, least);
   add(lowered_, least_lowered);
   add(traits_, least);
+  add(controls_, least_control);
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/cases/case.h"
+#include "tests/fuzz/control_traits.h"
 
 namespace heddle::test {
 
@@ -19,14 +20,17 @@ class Coverage {
   void count_lowered(const Case& one, const ir::Target& target);
 
   std::size_t graphs() const { return lengths_.size(); }
+  /// How many graphs have a loop or branch.
+  std::size_t with_loops() const { return controls_.at(loop_or_branch); }
   std::string table() const;
   /// Ops and traits that stand in fewer graphs than that; for ops that only a lowering makes,
-  /// `least_lowered` counts.
-  std::vector<std::string> rarer_than(std::size_t least, std::size_t least_lowered) const;
+  /// `least_lowered` counts, for what only loops and branches have `least_control`.
+  std::vector<std::string> rarer_than(std::size_t least, std::size_t least_lowered,
+                                      std::size_t least_control) const;
 
  private:
   std::vector<std::size_t> lengths_;  ///< ops of each graph
-  std::map<std::string, std::size_t> ops_, lowered_, traits_;
+  std::map<std::string, std::size_t> ops_, lowered_, traits_, controls_;
 };
 
 }  // namespace heddle::test

@@ -168,11 +168,13 @@ TEST_CASE("random graphs") {
       ambiguous, elements, with_factors.open, with_factors.elements, other_kernels, switched,
       checked, waited);
   // One graph in six is lowered for a GPU.
-  constexpr std::size_t whole_run = 2000, least = 50, least_lowered = 8, least_emulated = 300;
+  constexpr std::size_t whole_run = 2000, least = 50, least_lowered = 8, least_emulated = 300,
+                        least_loops = 500, least_control = 25;
   if (coverage.graphs() < whole_run) return;
-  const std::vector<std::string> rare = coverage.rarer_than(least, least_lowered);
+  const std::vector<std::string> rare = coverage.rarer_than(least, least_lowered, least_control);
   CHECK_MESSAGE(rare.empty(), "in too few graphs: " << fmt::format("{}", fmt::join(rare, ", ")));
   CHECK(runs[tests_on_gpu() ? Way::device : Way::emulated] >= least_emulated);
+  CHECK(coverage.with_loops() >= least_loops);
 }
 
 }  // namespace

@@ -165,7 +165,11 @@ void Generator::add_iota() {
   settle(recorder_.add(Op::iota, {}, attributes));
 }
 
-/// What nobody uses, and some of what somebody uses; one in ten also twice.
+bool Generator::is_loop(ValueId id) const {
+  return graph().op(id) == Op::call && !graph().attributes(id).call->regions.empty();
+}
+
+/// What nobody uses, loops first, and some of what somebody uses; one in ten also twice.
 void Generator::choose_outputs() {
   const std::vector<std::uint32_t> uses = ir::use_counts(graph());
   std::vector<ValueId> unused;
@@ -173,6 +177,9 @@ void Generator::choose_outputs() {
     if (uses[i] == 0 && graph().op(ValueId(i)) != Op::parameter) unused.push_back(ValueId(i));
   }
   std::ranges::shuffle(unused, recorder_.random());
+  std::ranges::stable_partition(unused, [&](ValueId id) {
+    return is_loop(graph().op(id) == Op::result ? graph().operands(id)[0] : id);
+  });
   constexpr std::size_t most = 8;
   if (unused.size() > most) unused.resize(most);
   std::vector<ValueId>& outputs = recorder_.made().graph.outputs;
@@ -186,8 +193,12 @@ void Generator::choose_options() {
   options.strict = recorder_.chance(0.5);
   std::vector<bool> updated(graph().size());
   for (std::uint32_t i = 0; i < graph().size(); ++i) {
-    if (graph().op(ValueId(i)) != Op::slice_update) continue;
-    updated[ir::index_of(graph().operands(ValueId(i))[0])] = true;
+    // Memory of a carry's first value is written too.
+    const std::span<const ValueId> operands = graph().operands(ValueId(i));
+    const std::size_t written = graph().op(ValueId(i)) == Op::slice_update ? 1
+                                : is_loop(ValueId(i))                      ? operands.size()
+                                                                           : 0;
+    for (const ValueId operand : operands.first(written)) updated[ir::index_of(operand)] = true;
   }
   for (const ValueId parameter : graph().parameters()) {
     const bool scalar = graph().attributes(parameter).scalar;

@@ -24,7 +24,7 @@ std::vector<Op> ops_of_kind(OpKind kind);
 /// Makes one random graph, an op after the other.
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : recorder_(seed) {}
+  explicit Generator(std::uint64_t seed) : recorder_(seed), control_random_(~seed) {}
 
   Case run() {
     recorder_.made().graph.name = "fuzz";
@@ -37,8 +37,13 @@ class Generator {
     for (std::size_t i = 0; i < parameters; ++i) {
       settle(recorder_.parameter(any_kind(), any_shape()));
     }
-    const int length = 2 + static_cast<int>(recorder_.below(35));
+    int length = 2 + static_cast<int>(recorder_.below(35));
+    std::vector<int> places = control_places(length);
     for (int attempts = 0; recorder_.operations() < length && attempts < 400; ++attempts) {
+      while (!places.empty() && recorder_.operations() >= places.back()) {
+        places.pop_back();
+        add_control();
+      }
       add_something();
     }
     choose_outputs();
@@ -117,10 +122,16 @@ class Generator {
   void add_eigenvectors();
   void add_sort();
   void add_search();
+  class CaseScope;
+  std::vector<int> control_places(int& length);
+  void add_control();
+  /// Whether it is a call of a loop or branch.
+  bool is_loop(ValueId id) const;
   void choose_outputs();
   void choose_options();
 
   Recorder recorder_;
+  std::mt19937_64 control_random_;
   std::vector<Dim> extents_;
   std::vector<Shape> shapes_;
   std::vector<ValueId> pool_;

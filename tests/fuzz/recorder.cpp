@@ -6,6 +6,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/graph/with_dims.h"
 #include "ir/interpreter/functions.h"
 #include "ir/types/constant.h"
 
@@ -72,9 +73,8 @@ HostArray Recorder::evaluate(Op op, std::span<const ValueId> operands, const Att
     parameters.push_back(single.parameter(array.type.dtype, array.type.shape));
     arguments.push_back(array);
   }
-  Attributes concrete = attributes;
-  concrete.shape = bound(attributes.shape, case_.bindings);
-  for (ir::Dim& start : concrete.starts) start = extent(start);
+  const Attributes concrete =
+      with_dims(attributes, [&](ir::Dim dim) { return dim.with_bound(case_.bindings); });
   single.outputs = {single.result(single.add(op, parameters, concrete), index)};
   return ir::interpret(single, arguments)[0];
 }

@@ -6,7 +6,9 @@
 
 #include "heddle/error.h"
 
+#include "ir/graph/with_dims.h"
 #include "tests/cases/programs.h"
+#include "tests/fuzz/shrink_regions.h"
 #include "tests/support/samples.h"
 
 namespace heddle::test {
@@ -35,12 +37,19 @@ std::vector<HostArray> values_of(const Case& one) {
   return ir::interpret(all, one.inputs);
 }
 
+/// A loop or branch with other regions.
+struct ChangedCall {
+  ValueId node;
+  ir::CallRef call;
+};
+
 /// Builds a case anew from another: nodes as `fates` say, the outputs that are chosen, and what
 /// they need.
 class Copy {
  public:
-  Copy(const Case& from, const std::vector<Fate>& fates, std::vector<ValueId> outputs)
-      : from_(from), fates_(fates), mapped_(from.graph.size()) {
+  Copy(const Case& from, const std::vector<Fate>& fates, std::vector<ValueId> outputs,
+       const std::optional<ChangedCall>& changed)
+      : from_(from), fates_(fates), changed_(changed), mapped_(from.graph.size()) {
     result_.graph.name = from.graph.name;
     result_.graph.fold_constants = false;
     result_.bindings = from.bindings;
@@ -100,7 +109,9 @@ class Copy {
     std::vector<ValueId> operands;
     for (const ValueId operand : old.operands(id))
       operands.push_back(mapped_[ir::index_of(operand)]);
-    place = result_.graph.add(old.op(id), operands, old.attributes(id));
+    Attributes attributes = old.attributes(id);
+    if (changed_ && changed_->node == id) attributes.call = changed_->call;
+    place = result_.graph.add(old.op(id), operands, std::move(attributes));
   }
 
   ValueId add_input(ValueId id, const HostArray& value, bool scalar, bool donated, bool aligned) {
@@ -133,6 +144,7 @@ class Copy {
 
   const Case& from_;
   const std::vector<Fate>& fates_;
+  const std::optional<ChangedCall>& changed_;
   Case result_;
   std::vector<ValueId> mapped_, outputs_;
   std::vector<HostArray> values_;
@@ -179,6 +191,9 @@ Case with_extent(const Case& one, std::int64_t from, std::int64_t to) {
     for (Dim& start : attributes.starts) {
       if (start == Dim(from - 1)) start = to - 1;
     }
+    const auto same = [](Dim step) { return step; };
+    attributes.call = ir::with_dims(
+        attributes.call, [&](Dim dim) { return dim == Dim(from) ? Dim(to) : dim; }, same);
     std::vector<ValueId> operands;
     for (const ValueId operand : old.operands(id))
       operands.push_back(mapped[ir::index_of(operand)]);
@@ -197,10 +212,10 @@ class Shrinker {
 
   Case run() {
     drop_outputs();
-    while (simplify_nodes() && budget_ > 0) {
+    while ((simplify_nodes() | simplify_regions()) && budget_ > 0) {
     }
     shrink_extents();
-    while (simplify_nodes() && budget_ > 0) {
+    while ((simplify_nodes() | simplify_regions()) && budget_ > 0) {
     }
     simplify_options();
     simplify_inputs();
@@ -236,9 +251,27 @@ class Shrinker {
     }
   }
 
-  Case copy(std::vector<Fate> fates, const std::vector<ValueId>& outputs) const {
+  Case copy(std::vector<Fate> fates, const std::vector<ValueId>& outputs,
+            const std::optional<ChangedCall>& changed = std::nullopt) const {
     fates.resize(best_.graph.size(), Fate::kept);
-    return Copy(best_, fates, outputs).run();
+    return Copy(best_, fates, outputs, changed).run();
+  }
+
+  /// Each node's regions, until nothing in them can go.
+  bool simplify_regions() {
+    bool any = false;
+    for (std::uint32_t i = 0; i < best_.graph.size(); ++i) {
+      const auto shrinks = [&] {
+        if (i >= best_.graph.size() || best_.graph.op(ValueId(i)) != Op::call) return false;
+        const ir::CallRef call = best_.graph.attributes(ValueId(i)).call;
+        return std::ranges::any_of(simpler_calls(*call), [&](const ir::CallRef& simpler) {
+          return attempt(
+              [&] { return copy({}, best_.graph.outputs, ChangedCall{ValueId(i), simpler}); });
+        });
+      };
+      while (shrinks()) any = true;
+    }
+    return any;
   }
 
   /// From the front, so that the longest chains go first.
