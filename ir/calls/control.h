@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "ir/graph/graph.h"
 #include "ir/types/call.h"
 #include "ir/types/dim.h"
 
@@ -16,13 +15,6 @@ Dim scan_length(const CallData& scan);
 
 /// Whether a control.elements takes `length` steps, rather than has a condition.
 bool is_counted(const CallData& element_loop);
-
-/// Whether a node is a control.elements.
-bool is_element_loop(const Graph& graph, ValueId node);
-
-/// Whether each element of a node depends only on the elements of its operands at the same
-/// position: an elementwise op, a cast, or an element loop.
-bool is_per_element(const Graph& graph, ValueId node);
 
 /// The symbol that stands for the counter in the region of a control.scan: the starts of slices may
 /// contain it. nullopt for other calls.

@@ -116,15 +116,6 @@ bool is_counted(const CallData& element_loop) {
   return !element_loop.get<std::vector<Dim>>("length").empty();
 }
 
-bool is_element_loop(const Graph& graph, ValueId node) {
-  return graph.is_call_of(node, calls::element_loop());
-}
-
-bool is_per_element(const Graph& graph, ValueId node) {
-  const Op op = graph.op(node);
-  return is_elementwise(op) || op == Op::cast || is_element_loop(graph, node);
-}
-
 const CallOp& calls::element_loop() {
   static const CallOp& op =
       *new CallOp{.name = "control.elements",

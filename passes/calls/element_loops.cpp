@@ -9,6 +9,7 @@
 
 #include "ir/calls/control.h"
 #include "passes/groups/cost.h"
+#include "passes/groups/per_element.h"
 #include "passes/plan/families.h"
 #include "passes/rewrite/rewrite.h"
 #include "passes/rewrite/simplify.h"
@@ -114,12 +115,12 @@ class LoopRegion {
     }
     // A call may fail, so it does not move out of the loop.
     const bool may_fail =
-        ir::is_of_call(graph_.op(node)) && !ir::is_element_loop(graph_, node);
+        ir::is_of_call(graph_.op(node)) && !is_element_loop(graph_, node);
     if (may_fail || begins_at_counter(node)) varies_[i] = true;
   }
 
   bool is_computed(ValueId node) const {
-    return graph_.op(node) == ir::Op::parameter || ir::is_per_element(graph_, node) ||
+    return graph_.op(node) == ir::Op::parameter || is_per_element(graph_, node) ||
            is_same_element(node);
   }
 

@@ -6,8 +6,8 @@
 #include <queue>
 #include <unordered_map>
 
-#include "ir/calls/control.h"
 #include "passes/groups/node_orders.h"
+#include "passes/groups/per_element.h"
 #include "passes/plan/families.h"
 
 namespace heddle::passes {
@@ -23,7 +23,7 @@ ValueId viewed(const Graph& graph, ValueId value) {
 /// Whether a kernel can compute the op element by element, whatever else it contains.
 bool is_computed(const Graph& graph, ValueId value) {
   const ir::Op op = graph.op(value);
-  return ir::is_per_element(graph, value) || op == ir::Op::iota || op == ir::Op::gather || op == ir::Op::concatenate || op == ir::Op::slice_update;
+  return is_per_element(graph, value) || op == ir::Op::iota || op == ir::Op::gather || op == ir::Op::concatenate || op == ir::Op::slice_update;
 }
 
 }  // namespace

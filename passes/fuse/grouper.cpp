@@ -6,10 +6,10 @@
 
 #include "heddle/error.h"
 
-#include "ir/calls/control.h"
 #include "passes/calls/lowering.h"
 #include "passes/fuse/loop_nest_match.h"
 #include "passes/groups/index_maps.h"
+#include "passes/groups/per_element.h"
 #include "passes/plan/families.h"
 
 namespace heddle::passes {
@@ -32,7 +32,7 @@ void Grouper::place(ValueId node) {
   const std::vector<Access>& accesses = accesses_[index_of(node)];
   const ir::Op op = graph_.op(node);
   if (op == ir::Op::result) return want_result(node);
-  const bool is_step = op == ir::Op::call && !ir::is_element_loop(graph_, node);
+  const bool is_step = op == ir::Op::call && !is_element_loop(graph_, node);
   const bool has_results = is_step && wanted_results_.contains(index_of(node));
   if (accesses.empty() && !is_output_[index_of(node)] && !updated_[index_of(node)] && !has_results)
     return;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "ir/calls/control.h"
 #include "passes/fuse/grouper.h"
 #include "passes/groups/index_maps.h"
+#include "passes/groups/per_element.h"
 
 namespace heddle::passes {
 
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> Grouper::groups_expecting_producers(ValueId node) con
   std::vector<std::uint32_t> groups;
   for (std::size_t i = 0; i < producers.size() && groups.size() < most_groups; ++i) {
     for (const ValueId operand : graph_.operands(producers[i])) {
-      if (!ir::is_per_element(graph_, operand) ||
+      if (!is_per_element(graph_, operand) ||
           std::ranges::find(producers, operand) != producers.end()) continue;
       const std::uint32_t group = expecting_[index_of(operand)];
       if (group != none && std::ranges::find(groups, group) == groups.end())

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/calls/control.h"
 #include "passes/fuse/use_analysis.h"
+#include "passes/groups/per_element.h"
 
 namespace heddle::passes {
 
@@ -96,7 +96,7 @@ class Updates {
       if (index_of(node) >= before.size() || !before[index_of(node)]) return false;
       if (is_output_[index_of(node)]) return false;
       const bool elementwise =
-          ir::is_per_element(graph_, node) || graph_.op(node) == ir::Op::reshape;
+          is_per_element(graph_, node) || graph_.op(node) == ir::Op::reshape;
       if (!disjoint && node != reader && !elementwise) return false;
       if (!disjoint && ir::element_count(graph_.shape(node)) != ir::element_count(written.shape))
         return false;

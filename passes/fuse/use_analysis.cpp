@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-#include "ir/calls/control.h"
+#include "passes/groups/per_element.h"
+
 
 namespace heddle::passes {
 
@@ -14,7 +15,7 @@ std::vector<int> find_reduction_paths(const Graph& graph) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto node = static_cast<ValueId>(i);
     if (ir::is_reduction(graph.op(node))) ways[i] = 0;
-    if (!ir::is_per_element(graph, node) && graph.op(node) != ir::Op::reshape) continue;
+    if (!is_per_element(graph, node) && graph.op(node) != ir::Op::reshape) continue;
     for (std::size_t k = 0; k < graph.operands(node).size() && ways[i] < 0; ++k) {
       const ValueId operand = graph.operands(node)[k];
       const bool same_size =

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/calls/control.h"
+#include "passes/groups/per_element.h"
 
 namespace heddle::passes {
 
@@ -44,7 +45,7 @@ std::int64_t estimated_elements(const ir::Shape& shape) {
 
 int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
   const ir::Op op = graph.op(node);
-  if (ir::is_element_loop(graph, node)) {
+  if (is_element_loop(graph, node)) {
     int operations = 1;
     for (const ir::Region& region : graph.attributes(node).call->regions)
       operations += operations_of(*region.graph, target);
@@ -74,7 +75,7 @@ int operations_of(const Graph& graph, const ir::Target& target) {
 }
 
 double slots_of(const Graph& graph, ValueId node) {
-  if (!ir::is_element_loop(graph, node)) return ir::info(graph.op(node)).cost;
+  if (!is_element_loop(graph, node)) return ir::info(graph.op(node)).cost;
   constexpr double likely_steps = 64;
   const ir::CallData& call = *graph.attributes(node).call;
   double step = 0;

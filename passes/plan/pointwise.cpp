@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "ir/calls/control.h"
 #include "ir/types/capabilities.h"
 #include "passes/groups/cost.h"
+#include "passes/groups/per_element.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -24,7 +24,7 @@ constexpr std::int64_t most_held_iterations = 8;
 
 bool is_pointwise(const Graph& graph, ValueId node) {
   const ir::Op op = graph.op(node);
-  return ir::is_per_element(graph, node) || ir::is_view(op) || op == ir::Op::iota ||
+  return is_per_element(graph, node) || ir::is_view(op) || op == ir::Op::iota ||
          op == ir::Op::constant || op == ir::Op::parameter || op == ir::Op::gather ||
          ir::is_search(op);
 }
@@ -47,7 +47,7 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
   }
   // On a CPU, the loops of neighbouring elements run together, which a pass over a row cannot.
   if (!group.inner.empty() && !ir::capabilities_of(target).blocks &&
-      ir::is_element_loop(graph, candidate.node)) {
+      is_element_loop(graph, candidate.node)) {
     return Verdict::no("a loop over steps runs in a kernel that does not loop over rows");
   }
   if (group.loads > max_operands) {

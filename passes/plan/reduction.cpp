@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "ir/calls/control.h"
 #include "ir/types/capabilities.h"
 #include "ir/types/scalar.h"
+#include "passes/groups/per_element.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
@@ -130,7 +130,7 @@ bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const
 
 Verdict Generic::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                         const ir::Target&) const {
-  if (ir::is_of_call(graph.op(candidate.node)) && !ir::is_element_loop(graph, candidate.node))
+  if (ir::is_of_call(graph.op(candidate.node)) && !is_element_loop(graph, candidate.node))
     return Verdict::no(std::string(graph.op_name(candidate.node)) + " needs a step of its own");
   if (!group.members.empty()) return Verdict::no("a generic kernel runs 1 operation");
   return {};
