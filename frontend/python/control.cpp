@@ -76,6 +76,15 @@ nb::object switch_case(const Arguments& a) {
       frontend::switch_values(a.operand(0), branches, values_of(a[2], where), op, where));
 }
 
+nb::object associative_scan(const Arguments& a) {
+  const SourceLocation where = a.where();
+  const auto combine = [&](const Values& left, const Values& right) {
+    return values_of(nb::borrow(a[0])(list_of(left), list_of(right)), where);
+  };
+  return list_of(frontend::associative_values(combine, values_of(a[1], where), a.flag(2),
+                                              a.integer(3), names_of(a[4]), where));
+}
+
 }  // namespace
 
 // The functions of heddle/_control.py, which knows containers, on lists of Arrays.
@@ -90,6 +99,11 @@ void bind_control(Functions& functions) {
   functions.def("_switch(index: Any, branches: list, operands: list, op: str, /) -> list",
                 "heddle.switch on lists of Arrays.",
                 [](const Arguments& a) { return switch_case(a); });
+  functions.def(
+      "_associative_scan(function: Callable, elements: list, reverse: bool, axis: int, names: "
+      "list, /) -> list",
+      "heddle.associative_scan on lists of Arrays.",
+      [](const Arguments& a) { return associative_scan(a); });
 }
 
 }  // namespace heddle::python

@@ -69,6 +69,34 @@ TEST_CASE("scan stacks results, map has no carry") {
   check<double>(hd::map([](const Array& row) { return hd::sum(row); }, x), {3}, {1, 5, 9});
 }
 
+TEST_CASE("associative_scan combines arrays, tuples and structs") {
+  const Array x = hd::array({1.0, 2.0, 3.0, 4.0, 5.0});
+  const auto sum = [](const Array& a, const Array& b) { return a + b; };
+  check<double>(hd::associative_scan(sum, x), {5}, {1, 3, 6, 10, 15});
+  check<double>(hd::associative_scan(sum, x, true), {5}, {15, 14, 12, 9, 5});
+  check<double>(hd::associative_scan(sum, hd::ones({2, 3}), false, 1), {2, 3}, {1, 2, 3, 1, 2, 3});
+  using Affine = std::tuple<Array, Array>;
+  const auto compose = [](const Affine& a, const Affine& b) {
+    return Affine(std::get<0>(b) * std::get<0>(a),
+                  std::get<0>(b) * std::get<1>(a) + std::get<1>(b));
+  };
+  check<double>(std::get<1>(hd::associative_scan(compose, Affine(hd::full({5}, 2.0), x))), {5},
+                {1, 4, 11, 26, 57});
+  const LoopState last = hd::associative_scan(
+      [](const LoopState& a, const LoopState& b) {
+        return LoopState{hd::maximum(a.position, b.position), b.velocity};
+      },
+      LoopState{x(hd::slice(hd::none, hd::none, -1)), x});
+  check<double>(last.position, {5}, {5, 5, 5, 5, 5});
+  check<double>(last.velocity, {5}, {1, 2, 3, 4, 5});
+  CHECK_THROWS_AS(hd::associative_scan(sum, x, false, 1), hd::AxisError);
+  CHECK_THROWS_AS(hd::associative_scan([](const Array& a, const Array&) { return a(0); }, x),
+                  hd::ShapeError);
+  CHECK_THROWS_AS(
+      hd::associative_scan([](const Array& a, const Array&) { return a.astype<float>(); }, x),
+      hd::DTypeError);
+}
+
 TEST_CASE("branches run one function") {
   const Array x = hd::array({1.0, -2.0});
   const auto half = [](const Array& v) { return v / 2; };

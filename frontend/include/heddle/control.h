@@ -49,6 +49,10 @@ Values while_values(const std::function<Array(Values)>& condition,
 Values switch_values(const Operand& index,
                      const std::vector<std::function<Values(Values)>>& branches,
                      const Values& operands, std::string_view op, const SourceLocation& where);
+using AssociativeFunction = std::function<Values(Values left, Values right)>;
+Values associative_values(const AssociativeFunction& function, const Values& elements, bool reverse,
+                          std::int64_t axis, const std::vector<std::string>& names,
+                          const SourceLocation& where);
 /// The counter of a loop whose bounds are arrays, as a carry.
 Array counter_of(const Operand& bound);
 
@@ -175,6 +179,24 @@ template <class Body, class Xs>
 auto map(Body&& body, const Xs& xs, SourceLocation where = SourceLocation::current()) {
   const auto step = [&](std::tuple<>, const Xs& x) { return std::pair(std::tuple<>(), body(x)); };
   return scan(step, std::tuple<>(), xs, {}, false, where).second;
+}
+
+/// jax.lax.associative_scan: the cumulative results of `function` for the elements along an axis of
+/// the arrays in `elems`: e0, function(e0, e1), function(function(e0, e1), e2) ... The function is
+/// associative, and works on slices of any length along the axis: it is called with two structures
+/// of slices about 2 log2(n) times, while recording, and returns one of the same dtypes and shapes
+/// (DTypeError, ShapeError). `reverse` begins with the last element. The axis counts in the first
+/// array (AxisError); ShapeError if extents along it differ, or are symbolic.
+template <class Function, class T>
+T associative_scan(Function&& function, const T& elems, bool reverse = false, std::int64_t axis = 0,
+                   SourceLocation where = SourceLocation::current()) {
+  const auto combine = [&](const frontend::Values& left, const frontend::Values& right) {
+    return frontend::values_of(
+        T(function(frontend::with_values(elems, left), frontend::with_values(elems, right))));
+  };
+  return frontend::with_values(
+      elems,
+      frontend::associative_values(combine, frontend::values_of(elems), reverse, axis, {}, where));
 }
 
 /// jax.lax.switch: branches[index](operands...), index clamped to the branches that there are. Only

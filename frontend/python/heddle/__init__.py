@@ -19,7 +19,7 @@ from heddle._compositions import (apply_over_axes, broadcast, einsum_path, mask_
 from heddle._conversions import (array2string, array_repr, array_str, asanyarray, asarray_chkfinite,
                                  ascontiguousarray, asfortranarray, frombuffer, fromfile, fromiter,
                                  fromstring, genfromtxt, isfortran, require)
-from heddle._control import cond, fori_loop, map, scan, switch, while_loop
+from heddle._control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
 from heddle._errstate import errstate, geterr, seterr
 from heddle._facts import (common_type, iscomplexobj, isrealobj, isscalar, issubdtype, iterable,
                            may_share_memory, min_scalar_type, ndenumerate, ndim, ndindex,

@@ -58,7 +58,7 @@ class _Tree:
 
     def __init__(self, tree, name):
         leaves = _leaves(tree, name)
-        self.tree = tree
+        self.tree, self.name = tree, name
         self.names = [name for name, _ in leaves]
         self.arrays = [_heddle.asarray(value) for _, value in leaves]
         self.dtypes = [array.dtype for array in self.arrays]
@@ -66,12 +66,13 @@ class _Tree:
     def filled(self, arrays):
         return _rebuilt(self.tree, iter(arrays))
 
-    def values(self, tree, op):
-        """The leaves of a tree of the same structure."""
-        leaves = _leaves(tree, "carry")
+    def values(self, tree, op, function="the body"):
+        """The leaves of a tree of the same structure, which a function returned."""
+        leaves = _leaves(tree, self.name)
         if [name for name, _ in leaves] != self.names:
-            raise TypeError(f"{op}: the carry is {', '.join(self.names) or 'empty'}, but the body "
-                            f"returns {', '.join(name for name, _ in leaves) or 'nothing'}")
+            raise TypeError(f"{op}: the {self.name} is {', '.join(self.names) or 'empty'}, but "
+                            f"{function} returns "
+                            f"{', '.join(name for name, _ in leaves) or 'nothing'}")
         return [_like(value, dtype) for (_, value), dtype in zip(leaves, self.dtypes)]
 
 
@@ -181,6 +182,29 @@ def map(f, xs):
     >>> hd.map(lambda row: hd.cumsum(row), hd.ones((3, 4)))
     """
     return scan(lambda carry, x: (carry, f(x)), None, xs)[1]
+
+
+def associative_scan(fn, elems, reverse=False, axis=0):
+    """The cumulative results of fn for the elements along an axis of the Arrays in elems: e0,
+    fn(e0, e1), fn(fn(e0, e1), e2) ...: jax.lax.associative_scan. fn is associative, and works on
+    slices of any length along the axis: it is called with two trees of slices, about 2 log2(n)
+    times while recording, and returns one of the same dtypes and shapes. `reverse` begins with the
+    last element.
+
+    Raises TypeError, DTypeError or ShapeError if fn returns another structure, dtype or shape,
+    ShapeError if the extents along the axis differ, AxisError if the first Array lacks the axis.
+
+    >>> hd.associative_scan(hd.maximum, hd.asarray([1, 3, 2, 5, 4]))
+    """
+    if not callable(fn):
+        raise TypeError(f"associative_scan: fn must be a function, not {type(fn).__name__}")
+    tree = _Tree(elems, "elems")
+
+    def combine(left, right):
+        return tree.values(fn(tree.filled(left), tree.filled(right)), "associative_scan", "fn")
+
+    return tree.filled(_heddle._associative_scan(combine, tree.arrays, bool(reverse), axis,
+                                                 tree.names))
 
 
 def cond(pred, true_fun, false_fun, *operands):
