@@ -62,22 +62,28 @@ NodeRef fit(NodeRef value, const ir::Shape& place, const NodeRef& base, const Si
   return value;
 }
 
-/// Writes `part`, of the shape of the region's result, to the region's slice of the base.
+/// Writes `part`, of the shape of the region's result, to the region of the base.
 NodeRef written_back(const NodeRef& base, const Region& region, const NodeRef& part,
-                     const Site& site) {
+                     const SourceLocation& site) {
   frontend::require_same_device("at", *base, *part, site);
-  if (region.whole) {
+  const bool every = region.whole && region.runs.empty();
+  if (every) {
     // Every element is written. This is always so for a 0-d base, which has no axis to slice.
     const NodeRef all = frontend::broadcast_to_shape(part, region.result, site);
     return frontend::reshape_to(all, base->shape, site);
   }
   NodeRef element = part;
   // Reshape to the slice's rank: extent 1 for integer subscripts, no new axes.
-  if (region.result != region.slice.shape && !element->shape.empty()) {
+  const ir::Shape place = frontend::shape_of_runs(region.slice.shape, region.runs);
+  if (region.result != place && !element->shape.empty()) {
     element = frontend::broadcast_to_shape(element, region.result, site);
-    element = frontend::reshape_to(element, region.slice.shape, site);
+    element = frontend::reshape_to(element, place, site);
   }
-  return record(Op::slice_update, {base, element}, region.slice, site);
+  if (!region.runs.empty()) {
+    const NodeRef around = region.whole ? base : record(Op::slice, {base}, region.slice, site);
+    element = frontend::write_runs(around, region.runs, element, site);
+  }
+  return region.whole ? element : record(Op::slice_update, {base, element}, region.slice, site);
 }
 
 Array write_region(const NodeRef& base, const std::vector<IndexItem>& items, const Operand& value,
@@ -137,6 +143,15 @@ Array write_mask(const NodeRef& base, const NodeRef& mask, const Operand& value,
 
 IndexItem::IndexItem(const Array& index, SourceLocation where)
     : kind(Kind::array), array(std::make_shared<const Array>(index)), where(where) {}
+
+SliceBound::SliceBound(const Array& array) : array_(std::make_shared<const Array>(array)) {}
+
+IndexItem::IndexItem(const ArraySlice& range, SourceLocation where)
+    : kind(Kind::slice),
+      slice{range.start.value(), range.stop.value(), range.step},
+      start(range.start.array()),
+      stop(range.stop.array()),
+      where(where) {}
 
 IndexItem index_list(const std::vector<std::int64_t>& places, SourceLocation where) {
   IndexItem item(array(places, {static_cast<std::int64_t>(places.size())}, where), where);

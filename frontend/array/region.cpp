@@ -77,7 +77,7 @@ class RegionBuilder {
         add_array(Access::node(*item.array, site_), item.bounds.has_value());
         break;
       case IndexItem::Kind::slice:
-        add_slice(item.slice);
+        item.start || item.stop ? add_array_slice(item) : add_slice(item.slice);
         break;
       case IndexItem::Kind::new_axis:
         region_.result.emplace_back(1);
@@ -95,7 +95,8 @@ class RegionBuilder {
   }
   std::optional<ir::Dim> counted_start(const IndexItem& item) {
     if (by_array_ || !may_be_start(item)) return std::nullopt;
-    const auto start = start_of_count(*Access::raw(*item.array), 1, node_->shape[axis_]);
+    const auto start =
+        start_of_count(*counter_expression(*Access::raw(*item.array)), 1, node_->shape[axis_]);
     // Steps of the loop may be outside of the axis.
     if (!start) by_array_ = true;
     return start;
@@ -181,6 +182,62 @@ class RegionBuilder {
     region_.result.push_back(region_.slice.shape.back());
   }
 
+  /// Slice with bounds that are arrays.
+  void add_array_slice(const IndexItem& item) {
+    if (Trace::current() == nullptr) {
+      return add_slice({read_bound(item.start, item.slice.start),
+                        read_bound(item.stop, item.slice.stop), item.slice.step});
+    }
+    const std::int64_t step = item.slice.step.value_or(1);
+    if (step == 0) throw ValueError(at("a slice's step is 0", site_));
+    if (!item.start || !item.stop) fail_length(false);
+    const NodeRef start = bound_node(*item.start);
+    const auto distance = counted_distance(*bound_node(*item.stop), *start);
+    if (!distance) fail_length(true);
+    const std::int64_t ahead = step > 0 ? *distance : -*distance;
+    const std::int64_t count = ahead <= 0 ? 0 : (ahead - 1) / std::abs(step) + 1;
+    add_run({.axis = axis_, .start = start, .step = count <= 1 ? 1 : step, .count = count});
+    region_.result.emplace_back(count);
+  }
+
+  void add_run(Run run) {
+    const ir::Dim extent = node_->shape[axis_];
+    if (run.count == 0) return add_axis(0, 1, 0);
+    const std::int64_t span = (run.count - 1) * std::abs(run.step);
+    const std::int64_t before = run.step > 0 ? 0 : span;
+    if (const auto counted = counter_expression(*run.start)) {
+      const auto first = start_of_count(*counted - before, span + 1, extent);
+      if (first) return add_axis(*first + before, run.step, run.count);
+    }
+    check_bounds("a slice", indices_of(run, site_), node_, axis_, site_);
+    region_.runs.push_back(std::move(run));
+    add_axis(0, 1, extent);
+  }
+
+  NodeRef bound_node(const Array& bound) const {
+    const NodeRef node = Access::node(bound, site_);
+    if (node->shape.empty() && is_integer(node->dtype)) return cast_to(node, DType::i64, site_);
+    throw DTypeError(
+        at(fmt::format("a bound of a slice is one integer, not {}", describe(*node)), site_));
+  }
+
+  std::optional<std::int64_t> read_bound(const std::shared_ptr<const Array>& array,
+                                         std::optional<std::int64_t> value) const {
+    return array ? Access::make(bound_node(*array)).item<std::int64_t>(site_) : value;
+  }
+
+  [[noreturn]] void fail_length(bool may_be_constant) const {
+    const std::string_view constant =
+        may_be_constant ? "if the length is a constant, use dynamic_slice(x, starts, sizes); if it "
+                          "varies, "
+                        : "";
+    throw TraceError(at(fmt::format("the length of a slice of axis {} of {} depends on values, "
+                                    "which do not exist yet inside a trace; {}keep the shape and "
+                                    "mask what is not wanted: hd.where(hd.arange(n) < k, x, 0)",
+                                    axis_, describe(*node_), constant),
+                        site_));
+  }
+
   /// Slice of an axis whose extent is known only at launch. Bounds are not clipped; they are
   /// checked at launch.
   void add_symbolic_slice(const Slice& slice, std::int64_t step, ir::Dim extent) {
@@ -221,9 +278,9 @@ Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
   return RegionBuilder(node, items, site).build();
 }
 
-NodeRef sliced(const NodeRef& node, const Region& region, const Site& site) {
+NodeRef sliced(const NodeRef& node, const Region& region, const SourceLocation& site) {
   const NodeRef part = region.whole ? node : record(ir::Op::slice, {node}, region.slice, site);
-  return reshape_to(part, region.result, site);
+  return reshape_to(read_runs(part, region.runs, site), region.result, site);
 }
 
 }  // namespace heddle::frontend

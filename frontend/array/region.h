@@ -5,6 +5,7 @@
 
 #include "heddle/array.h"
 
+#include "frontend/array/runs.h"
 #include "frontend/graph/record.h"
 
 namespace heddle::frontend {
@@ -15,12 +16,13 @@ struct AxisIndex {
   NodeRef index;
 };
 
-/// Subscripts in normalised form. They are applied in three steps: slice every axis, reshape to
-/// `result`, then index the axes `indexed` of it by arrays.
+/// Subscripts in normalised form. They are applied in four steps: slice every axis, slice some of
+/// them dynamically, reshape to `result`, then index the axes `indexed` of it by arrays.
 struct Region {
   ir::Attributes slice;            ///< starts, steps, shape: one for each axis of the array
+  std::vector<Run> runs;           ///< of axes whose slice is whole
   ir::Shape result;                ///< axes with an integer subscript removed, new axes inserted
-  bool whole = true;               ///< the slice is the whole array
+  bool whole = true;               ///< `slice` is the whole array
   std::vector<AxisIndex> indexed;  ///< axes of `result`, in order
   bool together = true;            ///< index arrays are adjacent
 };
@@ -32,8 +34,8 @@ void check_index(const NodeRef& node, std::size_t axis, std::int64_t index, cons
 Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
                  const SourceLocation& site);
 
-/// The node's elements in the region's slice, reshaped to `result`.
-NodeRef sliced(const NodeRef& node, const Region& region, const Site& site);
+/// The node's elements in the region's slices, reshaped to `result`.
+NodeRef sliced(const NodeRef& node, const Region& region, const SourceLocation& site);
 
 /// The indices of the true or nonzero elements of a mask, in C order. One i64[count] for each axis;
 /// a 0-d mask counts as having one axis. Evaluates and waits. Inside a trace, throws a TraceError

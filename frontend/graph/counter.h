@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "frontend/graph/node.h"
@@ -14,8 +15,12 @@ namespace heddle::frontend {
 /// the counter with constants. nullopt for other values, and outside of a loop's body.
 std::optional<ir::Dim> counter_expression(const Node& node);
 
-/// The start of a slice of `count` elements that begins at this index, counted from the end if it
-/// is negative in all steps. nullopt if the slice may leave an axis of this extent in some step.
-std::optional<ir::Dim> start_of_count(const Node& index, ir::Dim count, ir::Dim extent);
+/// The first element of a slice of `count` ones, counted from the end if it is negative in all
+/// steps. nullopt if the slice may leave an axis of this extent in some step.
+std::optional<ir::Dim> start_of_count(ir::Dim first, ir::Dim count, ir::Dim extent);
+
+/// a - b, if that is the same in all steps: both are counter expressions, perhaps of loops around
+/// the current one.
+std::optional<std::int64_t> counted_distance(const Node& a, const Node& b);
 
 }  // namespace heddle::frontend

@@ -35,6 +35,7 @@ class Trace {
 
   std::uint64_t id() const { return id_; }
   const Trace* enclosing() const { return enclosing_; }
+  bool is_region() const { return purpose_ == Purpose::region; }
   /// True if a value can only be used as a hidden input. False in a function for a traced scalar of
   /// an enclosing trace, which would lose its weak type.
   bool is_outside(const Node& node) const;

@@ -10,6 +10,7 @@
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
+#include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
@@ -26,6 +27,15 @@ std::optional<std::int64_t> bound(nb::handle value) {
   const std::int64_t result = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   // Bounds are clipped to the axis, so large values may be saturated.
   return overflow == 0 ? result : overflow > 0 ? INT64_MAX : INT64_MIN / 2;
+}
+
+/// A bound of a slice in a trace may be an Array of one integer, such as a loop's counter.
+SliceBound slice_bound(nb::handle value, const SourceLocation& where) {
+  const ArrayObject* const array = as_array(value);
+  if (array == nullptr || frontend::Trace::current() == nullptr) return SliceBound(bound(value));
+  const Array& element = array->read(where);
+  const bool is_index = element.ndim() == 0 && is_integer(element.dtype());
+  return is_index ? SliceBound(element) : SliceBound(bound(value));
 }
 
 [[noreturn]] void no_subscript(nb::handle key) {
@@ -73,7 +83,8 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
   if (object == Py_None) return {newaxis, where};
   if (object == Py_Ellipsis) return {ellipsis, where};
   if (PySlice_Check(object)) {
-    return {Slice{bound(key.attr("start")), bound(key.attr("stop")), bound(key.attr("step"))},
+    return {ArraySlice{slice_bound(key.attr("start"), where), slice_bound(key.attr("stop"), where),
+                       bound(key.attr("step"))},
             where};
   }
   if (const ArrayObject* array = as_array(key)) return {array->read(where), where};
@@ -101,10 +112,11 @@ std::vector<IndexItem> to_items(nb::handle key, const SourceLocation& where) {
   return items;
 }
 
-/// True if an array is among the subscripts; the result is then a copy, not a view.
+/// True if an array is among the subscripts or their bounds; the result is then a copy, not a view.
 bool picks(const std::vector<IndexItem>& items) {
-  return std::any_of(items.begin(), items.end(),
-                     [](const IndexItem& item) { return item.kind == IndexItem::Kind::array; });
+  return std::any_of(items.begin(), items.end(), [](const IndexItem& item) {
+    return item.kind == IndexItem::Kind::array || item.start || item.stop;
+  });
 }
 
 /// True if the subscripts select one element, which NumPy returns as a value, not as a view.

@@ -109,6 +109,71 @@ TEST_CASE("branches run one function") {
   check<double>(hd::switch_case(hd::array(std::int64_t{-1}), branches, x), {2}, {0.5, -1});
 }
 
+TEST_CASE("slices begin at a loop's counter") {
+  const Array x = hd::arange<double>(6);
+  const auto sums = [](const Array& v) {
+    return hd::fori_loop(
+        0, 5, [&](const Array& i, const Array& sum) { return sum + v(hd::slice(i, i + 2)) * i; },
+        hd::zeros({2}));
+  };
+  check<double>(sums(x), {2}, {30, 40});
+  check<double>(hd::jit(sums)(x.eval()), {2}, {30, 40});
+  const Array smoothed = hd::fori_loop(
+      1, 5,
+      [](const Array& i, Array a) {
+        a.at(hd::slice(i - 1, i + 2)) += a(i);
+        return a;
+      },
+      hd::ones({6}));
+  check<double>(smoothed, {6}, {2, 4, 7, 10, 8, 5});
+  const Array backwards = hd::fori_loop(
+      0, 3, [&](const Array& i, const Array&) { return x(hd::slice(i + 3, i, -2)); },
+      hd::zeros({2}));
+  check<double>(backwards, {2}, {5, 3});
+}
+
+TEST_CASE("elements of a slice beyond the end are the last, and are not written") {
+  const Array x = hd::arange<double>(4);
+  const Array read = hd::fori_loop(
+      0, 4, [&](const Array& i, const Array&) { return x(hd::slice(i, i + 3)); }, hd::zeros({3}));
+  check<double>(read, {3}, {3, 3, 3});
+  const Array written = hd::fori_loop(
+      0, 4,
+      [](const Array& i, Array a) {
+        a.at(hd::slice(i, i + 3)) = hd::array({1.0, 2.0, 3.0}) * 1;
+        return a;
+      },
+      x);
+  check<double>(written, {4}, {1, 1, 1, 1});
+}
+
+TEST_CASE("bounds of slices outside of a trace are read") {
+  const Array x = hd::arange<double>(6);
+  const Array two = hd::array(2), minus = hd::array(std::int64_t{-1});
+  check<double>(x(hd::slice(two, minus)), {3}, {2, 3, 4});
+  check<double>(x(hd::slice(two)), {2}, {0, 1});
+  check<double>(x(hd::slice(two, hd::none, 2)), {2}, {2, 4});
+  check<double>(x(hd::slice(1, two)), {1}, {1});
+  CHECK_THROWS_AS(x(hd::slice(x)), hd::DTypeError);
+}
+
+TEST_CASE("slices whose length varies are refused in a trace") {
+  const Array x = hd::ones({6});
+  const auto in_loop = [&](auto part) {
+    return message_of<hd::TraceError>([&] {
+      hd::fori_loop(
+          0, 3, [&](const Array& i, const Array& sum) { return sum + hd::sum(part(i)); },
+          hd::zeros({}));
+    });
+  };
+  const std::string mask = "hd.where(hd.arange(n) < k, x, 0)";
+  CHECK(contains(in_loop([&](const Array& i) { return x(hd::slice(i)); }), mask));
+  CHECK(contains(in_loop([&](const Array& i) { return x(hd::slice(i, 5)); }), mask));
+  CHECK(contains(in_loop([&](const Array& i) { return x(hd::slice(i, i * 2)); }), mask));
+  const Array j = hd::array(1);
+  CHECK(contains(in_loop([&](const Array&) { return x(hd::slice(j, j + 2)); }), "dynamic_slice"));
+}
+
 TEST_CASE("bodies that cannot be loops are refused") {
   const Array x = hd::zeros<int>({2});
   CHECK(contains(message_of<hd::DTypeError>([&] {

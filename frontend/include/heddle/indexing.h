@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +30,43 @@ constexpr Slice slice(std::optional<std::int64_t> stop) {
 constexpr Slice slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                       std::optional<std::int64_t> step = std::nullopt) {
   return {start, stop, step};
+}
+
+/// A bound of a slice: an integer, hd::none, or a 0-d Array of integers, such as a loop's counter.
+class SliceBound {
+ public:
+  explicit SliceBound(std::optional<std::int64_t> value) : value_(value) {}
+  explicit SliceBound(const Array& array);
+  std::optional<std::int64_t> value() const { return value_; }
+  /// Null for an integer or none.
+  const std::shared_ptr<const Array>& array() const { return array_; }
+
+ private:
+  std::optional<std::int64_t> value_;
+  std::shared_ptr<const Array> array_;
+};
+
+/// A slice with bounds that are arrays. In a loop, x(hd::slice(i, i + 2)) has two elements, since
+/// the bounds are sums, differences or multiples of counters with a constant distance. Its elements
+/// are those of x at i and i + 1: as with index arrays, one out of range is the nearest element
+/// when read, and is not written. Other arrays as bounds are a TraceError inside a trace, for
+/// which the length would not be known: dynamic_slice() takes the length instead. Outside, bounds
+/// are read, which evaluates and waits. DTypeError unless a bound is one integer.
+struct ArraySlice {
+  SliceBound start, stop;
+  std::optional<std::int64_t> step;
+};
+
+/// [start:stop:step], where a bound is an Array.
+template <class Start, class Stop>
+  requires(std::same_as<Start, Array> || std::same_as<Stop, Array>)
+ArraySlice slice(const Start& start, const Stop& stop,
+                 std::optional<std::int64_t> step = std::nullopt) {
+  return {SliceBound(start), SliceBound(stop), step};
+}
+/// [:stop]
+inline ArraySlice slice(const Array& stop) {
+  return {SliceBound(std::nullopt), SliceBound(stop), std::nullopt};
 }
 
 struct NewAxis {};
@@ -62,6 +100,7 @@ class IndexItem {
       : kind(Kind::integer), integer(index), where(location) {}
   IndexItem(Slice range, SourceLocation location = SourceLocation::current())
       : kind(Kind::slice), slice(range), where(location) {}
+  IndexItem(const ArraySlice& range, SourceLocation location = SourceLocation::current());
   IndexItem(NewAxis, SourceLocation location = SourceLocation::current())
       : kind(Kind::new_axis), where(location) {}
   IndexItem(Ellipsis, SourceLocation location = SourceLocation::current())
@@ -72,6 +111,7 @@ class IndexItem {
   Kind kind = Kind::absent;
   std::int64_t integer = 0;
   Slice slice;
+  std::shared_ptr<const Array> start, stop;  ///< bounds of the slice that are arrays
   std::shared_ptr<const Array> array;
   std::optional<std::pair<std::int64_t, std::int64_t>> bounds;  ///< min and max, if known
   SourceLocation where;
