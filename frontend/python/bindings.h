@@ -7,6 +7,7 @@ namespace heddle::python {
 // Each function binds one header of the C++ library.
 void bind_creation(Functions& functions);
 void bind_differences(Functions& functions);
+void bind_dynamic_slices(Functions& functions);
 void bind_elementwise(Functions& functions);
 void bind_fft(Functions& functions);
 void bind_functional(Functions& functions);

@@ -34,6 +34,7 @@ NB_MODULE(_heddle, module) {
   bind_elementwise(functions);
   bind_selection(functions);
   bind_take(functions);
+  bind_dynamic_slices(functions);
   bind_index_arrays(functions);
   bind_packing(functions);
   bind_functional(functions);

@@ -10,6 +10,7 @@
 #include "heddle/creation.h"
 #include "heddle/differences.h"
 #include "heddle/dtype_info.h"
+#include "heddle/dynamic_slices.h"
 #include "heddle/elementwise.h"
 #include "heddle/fft.h"
 #include "heddle/functional.h"
