@@ -44,7 +44,7 @@ void Grouper::place(ValueId node) {
     return;
   }
   if (is_step) return make_library_group(node);
-  if (ir::is_scatter(op)) return make_group(node);
+  if (ir::is_scatter(op) || is_stored_before(node)) return make_group(node);
 
   std::vector<std::uint32_t> groups;
   for (const Access& access : accesses) groups.push_back(access.group);

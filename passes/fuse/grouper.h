@@ -42,7 +42,7 @@ class Grouper {
         accesses_(graph.size()),
         is_output_(graph.size()),
         updated_(graph.size()),
-        updates_in_place_(find_updates_in_place(graph, options.donated)),
+        in_place_(find_updates_in_place(graph, options.donated)),
         reduction_paths_(find_reduction_paths(graph)),
         recomputations_(find_recomputations(graph)),
         epilogues_(graph, options.target,
@@ -108,7 +108,8 @@ class Grouper {
   bool is_disabled(std::string_view name) const {
     return std::ranges::find(options_.disabled, name) != options_.disabled.end();
   }
-  bool updates_in_place(ValueId node) const { return updates_in_place_[index_of(node)]; }
+  bool updates_in_place(ValueId node) const { return in_place_.updates[index_of(node)]; }
+  bool is_stored_before(ValueId node) const { return in_place_.stored_before[index_of(node)]; }
   void cut(ValueId node, std::uint32_t group, std::string family, std::string reason) {
     result_.cuts.push_back({node, group, std::move(family), std::move(reason)});
   }
@@ -121,7 +122,7 @@ class Grouper {
   std::vector<bool> updated_;  ///< bases of in-place updates
   /// Needed further results, by call.
   std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;
-  const std::vector<bool> updates_in_place_;
+  const UpdatesInPlace in_place_;
   const std::vector<int> reduction_paths_;
   const std::vector<Recomputation> recomputations_;
   const EpilogueFinder epilogues_;

@@ -40,8 +40,8 @@ class Updates {
     for (const ValueId output : graph.outputs) is_output_[index_of(output)] = true;
   }
 
-  std::vector<bool> find() const {
-    std::vector<bool> in_place(graph_.size());
+  UpdatesInPlace find() const {
+    UpdatesInPlace found{std::vector<bool>(graph_.size()), std::vector<bool>(graph_.size())};
     for (std::uint32_t i = 0; i < graph_.size(); ++i) {
       const ValueId node{i};
       if (graph_.op(node) != ir::Op::slice_update) continue;
@@ -49,10 +49,16 @@ class Updates {
       const std::uint32_t parameter = graph_.attributes(base).index;
       const bool may_be_overwritten = graph_.op(base) == ir::Op::parameter
                                           ? parameter < donated_.size() && donated_[parameter]
-                                          : in_place[index_of(base)];
-      in_place[i] = may_be_overwritten && !is_output_[index_of(base)] && others_read_before(node);
+                                          : found.updates[index_of(base)];
+      if (!may_be_overwritten || is_output_[index_of(base)]) continue;
+      const ValueId value = stored_value(node);
+      if (others_read_before(node)) {
+        found.updates[i] = true;
+      } else if (is_small(node) && only_value_reads(base, node, value)) {
+        found.updates[i] = found.stored_before[index_of(value)] = true;
+      }
     }
-    return in_place;
+    return found;
   }
 
  private:
@@ -66,6 +72,43 @@ class Updates {
     return std::ranges::all_of(users, [&](ValueId user) {
       return user == update || is_read_before(user, update, before);
     });
+  }
+
+  /// The value that an update writes, without changes of its shape.
+  ValueId stored_value(ValueId update) const {
+    ValueId value = graph_.operands(update)[1];
+    while (graph_.op(value) == ir::Op::reshape || graph_.op(value) == ir::Op::broadcast_to)
+      value = graph_.operands(value)[0];
+    return value;
+  }
+
+  /// Whether it pays to store the region twice, first on its own, rather than to copy the base.
+  bool is_small(ValueId update) const {
+    const Dim region = ir::element_count(graph_.attributes(update).shape);
+    return (ir::element_count(graph_.shape(update)) - region * Dim(2)).is_non_negative();
+  }
+
+  /// Whether all reads of the base by others serve to compute the value.
+  bool only_value_reads(ValueId base, ValueId update, ValueId value) const {
+    if (index_of(value) <= index_of(base)) return false;
+    const std::vector<bool> before = needed_for(value, base);
+    std::vector<bool> seen(before.size());
+    std::vector<ValueId> open;
+    for (const ValueId user : users_[index_of(base)]) {
+      if (user != update) open.push_back(user);
+    }
+    while (!open.empty()) {
+      const ValueId node = open.back();
+      open.pop_back();
+      if (node == value) continue;
+      if (index_of(node) >= before.size() || !before[index_of(node)]) return false;
+      if (is_output_[index_of(node)]) return false;
+      if (seen[index_of(node)]) continue;
+      seen[index_of(node)] = true;
+      const std::vector<ValueId>& users = users_[index_of(node)];
+      open.insert(open.end(), users.begin(), users.end());
+    }
+    return true;
   }
 
   /// The nodes after `first` that a value is computed from, and the value.
@@ -116,7 +159,7 @@ class Updates {
 
 }  // namespace
 
-std::vector<bool> find_updates_in_place(const Graph& graph, const std::vector<bool>& donated) {
+UpdatesInPlace find_updates_in_place(const Graph& graph, const std::vector<bool>& donated) {
   return Updates(graph, donated).find();
 }
 

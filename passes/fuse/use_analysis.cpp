@@ -4,7 +4,6 @@
 
 #include "passes/groups/per_element.h"
 
-
 namespace heddle::passes {
 
 using ir::Graph;

@@ -8,11 +8,19 @@ namespace heddle::passes {
 
 /// Node properties computed before grouping, which visits nodes from outputs to inputs.
 
-/// For each node: whether it is a slice_update that may write into its base's memory, so that only
-/// the region is stored. The program may overwrite the base's memory, and what else reads the base
-/// has done so before: it reads other elements, or is computed into the element that it reads.
+/// Properties of nodes, for updates of arrays whose memory the program may overwrite.
+struct UpdatesInPlace {
+  /// A slice_update that writes into its base's memory, so that only the region is stored. What
+  /// else reads the base has done so before: it reads other elements, or is computed into the
+  /// element that it reads, or is part of a value that is stored before.
+  std::vector<bool> updates;
+  /// A value that must be in memory before an update writes it, since it is computed from elements
+  /// that the update overwrites.
+  std::vector<bool> stored_before;
+};
+
 /// `donated` is by parameter; missing entries are false.
-std::vector<bool> find_updates_in_place(const ir::Graph& graph, const std::vector<bool>& donated);
+UpdatesInPlace find_updates_in_place(const ir::Graph& graph, const std::vector<bool>& donated);
 
 /// For each node: the operand on the path to a reduction through elementwise ops with equally many
 /// elements; 0 for a reduction itself; -1 if there is no such path.

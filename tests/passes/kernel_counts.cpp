@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -136,6 +137,34 @@ TEST_CASE("an update of a donated array writes the region only") {
       if (!operand.written) CHECK(operand.value == planned.graph.parameters()[1]);
     }
   }
+}
+
+TEST_CASE("an update of what it reads stores its value first, if the region is small") {
+  const auto planned = [](const std::string& count, const std::string& outputs) {
+    const std::string text = R"(func @main(%0: f32[1000]) -> OUTPUTS {
+  %1 = slice %0 starts=[3] steps=[1] : f32[COUNT]
+  %2 = exp %1 : f32[COUNT]
+  %3 = slice_update %0, %2 starts=[2] steps=[1] shape=[COUNT] : f32[1000]
+  return RESULTS
+})";
+    const bool several = outputs.starts_with("(");
+    const std::string typed = std::regex_replace(text, std::regex("OUTPUTS"), outputs);
+    const std::string sized = std::regex_replace(typed, std::regex("COUNT"), count);
+    return plan(std::regex_replace(sized, std::regex("RESULTS"), several ? "%3, %1" : "%3"),
+                host_target, {true});
+  };
+  const passes::PlannedProgram small = planned("100", "f32[1000]");
+  REQUIRE(small.kernels.size() == 2);
+  CHECK(small.program.outputs[0].input == 0u);
+  for (const passes::KernelPlan& kernel : small.kernels) {
+    CHECK(kernel.outer.size() == 1);
+    CHECK(kernel.outer[0].extent == ir::Dim(100));
+  }
+  // One kernel that copies the array moves fewer bytes than two that store most of it twice.
+  CHECK(planned("900", "f32[1000]").kernels.size() == 1);
+  // Others read elements that the update would overwrite.
+  const passes::PlannedProgram shared = planned("100", "(f32[1000], f32[100])");
+  for (const passes::Group& group : shared.grouping.groups) CHECK_FALSE(group.in_place);
 }
 
 TEST_CASE("a cluster holds rows that do not fit a block; without clusters they take more kernels") {

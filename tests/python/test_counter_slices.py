@@ -146,23 +146,42 @@ def test_a_stencil_sweeps_in_place(run):
 
 
 @pytest.mark.parametrize("k", [3, 1000, 100000])
+@pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("body", [
     lambda i, a, k: (slice(i, i + k), a[i + 1:i + 1 + k] + a[i:i + k]),
     lambda i, a, k: (slice(i + 1, i + 1 + k), a[i:i + k] * 2),
     lambda i, a, k: (slice(i, i + k), a[i + k - 1:i - 1:-1] + 1),
     lambda i, a, k: (slice(2 * i, 2 * i + k, 2), a[2 * i + 1:2 * i + k + 1:2] * 3)])
-def test_slices_that_overlap_what_is_written(run, body, k):
+def test_slices_that_overlap_what_is_written(run, body, times, k):
     def hd_body(i, a):
         key, value = body(i, a, k)
         a[key] = value
         return a
 
-    x = values(k + 20)
+    x = values(times * k + 20)
     found = run(lambda a: hd.fori_loop(1, 6, hd_body, a), hd.asarray(x))
     expected = x.copy()
     for i in range(1, 6):
         key, value = body(i, expected, k)
         expected[key] = value.copy()
+    same(found, expected)
+
+
+def test_what_is_written_is_computed_from_everything(run):
+    x = values((40, 3))
+
+    def body(module, sorted_rows):
+        def step(i, a):
+            a[i:i + 2] = sorted_rows(a)[i:i + 2] + a[-1]
+            a[i] = module.cumsum(a[:, ::-1], 0)[i + 1] % 97
+            a[i + 1] = a[i] + module.sum(a[i:i + 3], 0) % 89
+            return a
+        return step
+
+    found = run(lambda a: hd.fori_loop(0, 30, body(hd, lambda a: hd.sort(a, axis=0)), a), hd.asarray(x))
+    expected, step = x.copy(), body(np, lambda a: np.sort(a, 0))
+    for i in range(30):
+        step(i, expected)
     same(found, expected)
 
 
