@@ -250,8 +250,7 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     case Instruction::Kind::carried: {
       const auto& loop = plan_.element_loops[static_cast<std::size_t>(instruction.loop)];
       const bool is_outermost = plan_.body[loop.instruction].step_of < 0;
-      const std::string name =
-          carry(instruction.loop, static_cast<std::size_t>(instruction.carry));
+      const std::string name = carry(instruction.loop, static_cast<std::size_t>(instruction.carry));
       return is_outermost && !lane.empty() ? fmt::format("{}.get({})", name, lane) : name;
     }
     case Instruction::Kind::step:

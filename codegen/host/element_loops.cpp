@@ -81,8 +81,7 @@ void HostPrinter::begin_lanes(const Instruction& statement,
 
 /// Prints the steps of the lanes. In a loop with a condition, lanes that have ended keep their
 /// carries.
-void HostPrinter::run_lanes(const Instruction& statement,
-                            const std::function<void()>& open_lanes) {
+void HostPrinter::run_lanes(const Instruction& statement, const std::function<void()>& open_lanes) {
   const ElementLoop& loop = plan_.element_loops[static_cast<std::size_t>(statement.loop)];
   if (loop.length) {
     body_.open_steps(statement.loop);

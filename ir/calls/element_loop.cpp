@@ -55,8 +55,7 @@ std::vector<Type> infer_element_loop(const Call& call) {
   const bool counted = is_counted(data);
   if (data.regions.size() != (counted ? 1 : 2))
     fail<ValueError>(call, "takes a body, and a condition unless it has a length");
-  if (!counted)
-    require_scalars(call, data.regions[0], "condition", parameters, {DType::boolean});
+  if (!counted) require_scalars(call, data.regions[0], "condition", parameters, {DType::boolean});
   if (counted) {
     require(call, Requirement::Breach::value, scan_length(data), 1,
             [] { return "its length is negative"; });

@@ -114,8 +114,7 @@ class LoopRegion {
       unite(depends_[i], depends_[index_of(operand)]);
     }
     // A call may fail, so it does not move out of the loop.
-    const bool may_fail =
-        ir::is_of_call(graph_.op(node)) && !is_element_loop(graph_, node);
+    const bool may_fail = ir::is_of_call(graph_.op(node)) && !is_element_loop(graph_, node);
     if (may_fail || begins_at_counter(node)) varies_[i] = true;
   }
 
@@ -175,8 +174,7 @@ class ElementRegions {
     Graph graph;
     std::vector<ValueId> mapped(from.size());
     if (region.counters() > 0) {
-      mapped[index_of(from.parameters()[region.counters() - 1])] =
-          graph.parameter(DType::i64, {});
+      mapped[index_of(from.parameters()[region.counters() - 1])] = graph.parameter(DType::i64, {});
     }
     std::vector<ValueId> constants;
     for (const ValueId constant : constants_)
@@ -203,8 +201,8 @@ class ElementRegions {
       std::vector<ValueId> operands;
       for (const ValueId operand : from.operands(node))
         operands.push_back(mapped[index_of(operand)]);
-      mapped[i] = region.is_same_element(node) ? operands[0]
-                                               : copy_node(graph, from, node, operands);
+      mapped[i] =
+          region.is_same_element(node) ? operands[0] : copy_node(graph, from, node, operands);
     }
     for (const std::size_t output : outputs)
       graph.outputs.push_back(mapped[index_of(from.outputs[output])]);
@@ -406,10 +404,9 @@ std::vector<ValueId> masked_while(Graph& graph, const OldCall& call) {
   step.outputs.push_back(step.add(ir::Op::logical_and, {active, again}));
   const ValueId made =
       graph.add(ir::Op::call, operands,
-                ir::call_attributes(ir::calls::while_loop(),
-                                    {{"carries", static_cast<std::int64_t>(carries + 1)}},
-                                    {ir::make_region(std::move(any_active)),
-                                     ir::make_region(std::move(step))}),
+                ir::call_attributes(
+                    ir::calls::while_loop(), {{"carries", static_cast<std::int64_t>(carries + 1)}},
+                    {ir::make_region(std::move(any_active)), ir::make_region(std::move(step))}),
                 call.location());
   std::vector<ValueId> results = {made};
   for (std::size_t k = 1; k < carries; ++k)
@@ -422,8 +419,8 @@ std::vector<ValueId> masked_while(Graph& graph, const OldCall& call) {
 std::vector<ValueId> lower_scan(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::CallData& data = call.data();
   const auto carries = static_cast<std::size_t>(data.get<std::int64_t>("carries"));
-  const bool only_carries = data.get<std::int64_t>("sequences") == 0 &&
-                            data.regions[0].results.size() == carries;
+  const bool only_carries =
+      data.get<std::int64_t>("sequences") == 0 && data.regions[0].results.size() == carries;
   constexpr std::size_t counters = 2;  // the counter as an extent and as a value
   if (only_carries) {
     if (auto results = ElementLoopLowering(graph, call, counters, target).run()) return *results;

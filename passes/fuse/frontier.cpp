@@ -23,7 +23,8 @@ ValueId viewed(const Graph& graph, ValueId value) {
 /// Whether a kernel can compute the op element by element, whatever else it contains.
 bool is_computed(const Graph& graph, ValueId value) {
   const ir::Op op = graph.op(value);
-  return is_per_element(graph, value) || op == ir::Op::iota || op == ir::Op::gather || op == ir::Op::concatenate || op == ir::Op::slice_update;
+  return is_per_element(graph, value) || op == ir::Op::iota || op == ir::Op::gather ||
+         op == ir::Op::concatenate || op == ir::Op::slice_update;
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ std::vector<std::uint32_t> Grouper::groups_expecting_producers(ValueId node) con
   for (std::size_t i = 0; i < producers.size() && groups.size() < most_groups; ++i) {
     for (const ValueId operand : graph_.operands(producers[i])) {
       if (!is_per_element(graph_, operand) ||
-          std::ranges::find(producers, operand) != producers.end()) continue;
+          std::ranges::find(producers, operand) != producers.end())
+        continue;
       const std::uint32_t group = expecting_[index_of(operand)];
       if (group != none && std::ranges::find(groups, group) == groups.end())
         groups.push_back(group);

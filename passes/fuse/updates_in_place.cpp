@@ -138,8 +138,7 @@ class Updates {
       if (node == update) continue;
       if (index_of(node) >= before.size() || !before[index_of(node)]) return false;
       if (is_output_[index_of(node)]) return false;
-      const bool elementwise =
-          is_per_element(graph_, node) || graph_.op(node) == ir::Op::reshape;
+      const bool elementwise = is_per_element(graph_, node) || graph_.op(node) == ir::Op::reshape;
       if (!disjoint && node != reader && !elementwise) return false;
       if (!disjoint && ir::element_count(graph_.shape(node)) != ir::element_count(written.shape))
         return false;

@@ -29,8 +29,7 @@ std::string key_of(const ir::CallData& call, const std::vector<int>& operands, i
 int ElementLoops::add(const ir::CallData& call, const std::vector<int>& operands, ValueId source) {
   const std::string key = key_of(call, operands, enclosing_);
   auto found = known_.find(key);
-  if (found == known_.end())
-    found = known_.emplace(key, add_loop(call, operands, source)).first;
+  if (found == known_.end()) found = known_.emplace(key, add_loop(call, operands, source)).first;
   const int loop = found->second;
   const ElementLoop& made = plan_.element_loops[static_cast<std::size_t>(loop)];
   const auto carry = static_cast<std::size_t>(call.get<std::int64_t>("result"));

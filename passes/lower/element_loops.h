@@ -26,7 +26,7 @@ class ElementLoops {
 
   KernelPlan& plan_;
   std::map<std::string, int> known_;  ///< loops by their regions and operands
-  int enclosing_ = -1;                   ///< the loop whose steps are being added, or -1
+  int enclosing_ = -1;                ///< the loop whose steps are being added, or -1
 };
 
 /// The instructions that a loop uses from outside: its arguments.

@@ -248,10 +248,9 @@ class PlanText {
     const auto values = [](const std::vector<int>& list) {
       return fmt::format("v{}", fmt::join(list, " v"));
     };
-    const std::string until =
-        loop.length ? fmt::format("{} steps{}", loop.length->to_string(),
-                                  loop.reverse ? ", reversed" : "")
-                    : fmt::format("while v{}", loop.condition);
+    const std::string until = loop.length ? fmt::format("{} steps{}", loop.length->to_string(),
+                                                        loop.reverse ? ", reversed" : "")
+                                          : fmt::format("while v{}", loop.condition);
     return fmt::format("loop {}: {} -> {}, {}", plan_.body[loop.instruction].loop,
                        values(loop.initial), values(loop.next), until);
   }

@@ -228,7 +228,8 @@ Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate&
   const ir::Op op = graph.op(candidate.node);
   if (!ir::is_scatter(graph.op(group.root))) return Verdict::no("the group does not scatter");
   const bool is_root = candidate.node == group.root;
-  if (!is_root && !is_pointwise(graph, candidate.node) && op != ir::Op::concatenate && op != ir::Op::slice_update)
+  if (!is_root && !is_pointwise(graph, candidate.node) && op != ir::Op::concatenate &&
+      op != ir::Op::slice_update)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
   return within_sizes(graph, group, candidate, target);
 }

@@ -103,21 +103,28 @@ std::vector<Program> programs() {
   std::vector<Program> made;
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
     const std::string name(name_of(dtype));
-    made.push_back({"both results", halving(name, "5,67", "  return %2, %3\n",
-                                            fmt::format("({}[5,67], i64[5,67])", name)),
-                    {{dtype, {5, 67}}, {DType::i64, {5, 67}}},
-                    1});
+    made.push_back(
+        {"both results",
+         halving(name, "5,67", "  return %2, %3\n", fmt::format("({}[5,67], i64[5,67])", name)),
+         {{dtype, {5, 67}}, {DType::i64, {5, 67}}},
+         1});
   }
   const std::string sums =
       "  %4 = negative %3 : i64[300,200]\n"
       "  %5 = sum %4 axes=[1] : i64[300]\n"
       "  return %5\n";
-  made.push_back({"a sum over rows", halving("f32", "300,200", sums, "i64[300]"),
-                  {{DType::f32, {300, 200}}, {DType::i64, {300, 200}}}, 1});
-  made.push_back({"a scalar", halving("f64", "", "  return %3\n", "i64[]"),
-                  {{DType::f64, {}}, {DType::i64, {}}}, 1});
-  made.push_back({"empty", halving("f32", "0,3", "  return %3\n", "i64[0,3]"),
-                  {{DType::f32, {0, 3}}, {DType::i64, {0, 3}}}, 0});
+  made.push_back({"a sum over rows",
+                  halving("f32", "300,200", sums, "i64[300]"),
+                  {{DType::f32, {300, 200}}, {DType::i64, {300, 200}}},
+                  1});
+  made.push_back({"a scalar",
+                  halving("f64", "", "  return %3\n", "i64[]"),
+                  {{DType::f64, {}}, {DType::i64, {}}},
+                  1});
+  made.push_back({"empty",
+                  halving("f32", "0,3", "  return %3\n", "i64[0,3]"),
+                  {{DType::f32, {0, 3}}, {DType::i64, {0, 3}}},
+                  0});
   const std::vector<ir::Type> rows = {{DType::i64, {7, 33}}, {DType::i64, {33}}};
   for (const bool reverse : {false, true}) {
     made.push_back({"counted", counting("5", reverse), rows, 1});
