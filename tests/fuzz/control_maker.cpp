@@ -102,12 +102,11 @@ std::vector<ValueId> ControlMaker::results_of(const ir::CallOp& op, const Values
                                               std::initializer_list<ir::NamedAttribute> attributes,
                                               std::vector<ir::Region> regions) {
   const std::size_t count = regions.back().results.size();
-  const std::size_t of_loop = &op == &ir::calls::scan() ? regions[0].results.size() : count;
   const std::optional<ValueId> call =
       around_.add(Op::call, operands, ir::call_attributes(op, attributes, std::move(regions)));
   if (!call) return {};
   Values results = {*call};
-  for (std::size_t i = 1; i < of_loop; ++i) {
+  for (std::size_t i = 1; i < count; ++i) {
     if (draws_.chance(0.9)) results.push_back(around_.result(*call, i));
   }
   return results;
@@ -139,18 +138,18 @@ std::vector<ValueId> ControlMaker::make_scan() {
   Values results;
   for (std::size_t i = 0; i < carries.size(); ++i)
     results.push_back(next_carry(body, carries, i, results));
-  for (std::size_t i = draws_.below(3); i > 0 || results.empty(); i -= i > 0 ? 1 : 0)
-    results.push_back(body.pick());
+  std::size_t stacked = draws_.below(3);
+  if (results.empty() && stacked == 0) stacked = 1;
+  for (std::size_t i = 0; i < stacked; ++i) results.push_back(body.pick());
+  const bool reverse = draws_.chance(0.3);
+  std::vector<ir::Region> regions;
+  regions.push_back(body.finish(std::move(results)));
   return results_of(ir::calls::scan(), operands,
                     {{"carries", static_cast<std::int64_t>(carries.size())},
                      {"sequences", static_cast<std::int64_t>(sequences.size())},
                      {"length", std::vector<Dim>{length}},
-                     {"reverse", draws_.chance(0.3)}},
-                    [&] {
-                      std::vector<ir::Region> regions;
-                      regions.push_back(body.finish(results));
-                      return regions;
-                    }());
+                     {"reverse", reverse}},
+                    std::move(regions));
 }
 
 /// Whether the counter is below a limit, and at times whether another value says so too.
@@ -161,7 +160,7 @@ ir::Region ControlMaker::condition(const Values& operands, std::size_t counter,
   for (const ValueId operand : operands)
     parameters.push_back(test.add_parameter(around_.type(operand)));
   const std::int64_t most = depth_ == 0 ? 6 : 3;
-  ValueId end = test.constant(DType::i64, static_cast<double>(draws_.below(7)) * 1.0);
+  ValueId end = test.constant(DType::i64, static_cast<double>(draws_.below(7)));
   const ValueId bound = test.constant(DType::i64, static_cast<double>(most));
   if (limit) end = parameters[*limit];
   end = test.add(Op::minimum, {end, bound}).value();

@@ -140,7 +140,7 @@ std::optional<Attributes> RegionMaker::moving_part(const Shape& shape) {
 }
 
 /// A part that does not move.
-std::optional<Attributes> RegionMaker::part(const Shape& shape) {
+Attributes RegionMaker::part(const Shape& shape) {
   Attributes attributes;
   for (const Dim extent : shape) {
     const bool whole = !extent.is_constant() || extent.constant() < 2 || draws_.chance(0.4);
@@ -154,14 +154,14 @@ std::optional<Attributes> RegionMaker::part(const Shape& shape) {
 }
 
 ValueId RegionMaker::updated(ValueId base) {
-  std::optional<Attributes> where = moving_part(shape(base));
-  if (!where) where = part(shape(base));
-  Shape single = where->shape;
+  const std::optional<Attributes> moving = moving_part(shape(base));
+  const Attributes where = moving ? *moving : part(shape(base));
+  Shape single = where.shape;
   for (Dim& extent : single) {
     if (draws_.chance(0.15)) extent = 1;
   }
   const ValueId value = value_of({dtype(base), single});
-  return add(Op::slice_update, {base, value}, *where).value_or(base);
+  return add(Op::slice_update, {base, value}, where).value_or(base);
 }
 
 ir::Region RegionMaker::finish(std::vector<ValueId> results) {

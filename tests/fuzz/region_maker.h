@@ -50,7 +50,7 @@ class RegionMaker final : public Scope {
   std::optional<ir::ValueId> combined(ir::ValueId a, ir::ValueId b);
   std::optional<ir::Dim> moving_start(ir::Dim extent, std::int64_t size);
   std::optional<ir::Attributes> moving_part(const ir::Shape& shape);
-  std::optional<ir::Attributes> part(const ir::Shape& shape);
+  ir::Attributes part(const ir::Shape& shape);
 
   void add_something();
   void add_unary();

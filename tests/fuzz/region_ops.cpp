@@ -82,9 +82,8 @@ void RegionMaker::add_choice() {
 /// A part that moves with the counter, without its axis now and then.
 void RegionMaker::add_slice() {
   const ValueId a = pick();
-  std::optional<Attributes> where = moving_part(shape(a));
-  if (!where) where = part(shape(a));
-  const std::optional<ValueId> slice = add(Op::slice, {a}, *where);
+  const std::optional<Attributes> moving = moving_part(shape(a));
+  const std::optional<ValueId> slice = add(Op::slice, {a}, moving ? *moving : part(shape(a)));
   if (!slice || draws_.chance(0.4)) return keep(slice);
   Attributes attributes;
   for (const Dim extent : shape(*slice)) {
