@@ -135,10 +135,13 @@ def _counted_while(lower, upper, body_fun, init_val):
 
 
 def while_loop(cond_fun, body_fun, init_val):
-    """While cond_fun(val), an Array of one bool, is true, val = body_fun(val): jax.lax.while_loop.
-    On a GPU the host waits for the condition in each step.
+    """While cond_fun(val), a 0-d bool Array, is true, val = body_fun(val): jax.lax.while_loop. If
+    the condition is an array, each element takes steps until its own condition is false, and then
+    keeps its values; carries broadcast to the condition's shape. A loop of elementwise functions
+    runs inside one kernel. On a GPU the host waits in each step of others.
 
-    Raises as fori_loop, and DTypeError if the condition is not one bool.
+    Raises as fori_loop, DTypeError if the condition is not bool, and ShapeError if a carry does not
+    broadcast to its shape.
 
     >>> hd.while_loop(lambda x: x < 100, lambda x: x * 2, 1)
     """
