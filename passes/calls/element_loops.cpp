@@ -119,7 +119,7 @@ class LoopRegion {
   }
 
   bool is_computed(ValueId node) const {
-    return graph_.op(node) == ir::Op::parameter || is_per_element(graph_, node) ||
+    return graph_.op(node) == ir::Op::parameter || passes::is_per_element(graph_, node) ||
            is_same_element(node);
   }
 

@@ -174,6 +174,22 @@ TEST_CASE("slices whose length varies are refused in a trace") {
   CHECK(contains(in_loop([&](const Array&) { return x(hd::slice(j, j + 2)); }), "dynamic_slice"));
 }
 
+TEST_CASE("with a condition for each element, each takes its own steps") {
+  using State = std::tuple<Array, Array>;
+  const Array n = hd::arange(1, 11);
+  const auto more = [](const State& s) { return std::get<0>(s) > 1; };
+  const auto step = [](const State& s) {
+    const auto& [value, steps] = s;
+    return State(hd::where(value % 2 == 0, hd::floor_divide(value, 2), 3 * value + 1), steps + 1);
+  };
+  const auto [last, steps] = hd::while_loop(more, step, State(n, hd::zeros({}, DType::i64)));
+  check<std::int64_t>(last, {10}, std::vector<std::int64_t>(10, 1));
+  check<std::int64_t>(steps, {10}, {0, 1, 7, 2, 5, 8, 16, 3, 19, 6});
+  CHECK_THROWS_AS(hd::while_loop([](const Array& c) { return hd::sum(c, 0) > 0; },
+                                 [](const Array& c) { return c; }, hd::ones({2, 3})),
+                  hd::ShapeError);
+}
+
 TEST_CASE("bodies that cannot be loops are refused") {
   const Array x = hd::zeros<int>({2});
   CHECK(contains(message_of<hd::DTypeError>([&] {
@@ -187,7 +203,7 @@ TEST_CASE("bodies that cannot be loops are refused") {
                       0, 3, [](const Array&, const Array& c) { return c * c(0).item<int>(); }, x),
                   hd::TraceError);
   CHECK_THROWS_AS(
-      hd::while_loop([](const Array& c) { return c > 0; }, [](const Array& c) { return c; }, x),
+      hd::while_loop([](const Array& c) { return c + 1; }, [](const Array& c) { return c; }, x),
       hd::DTypeError);
 }
 
