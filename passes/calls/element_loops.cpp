@@ -82,6 +82,10 @@ class LoopRegion {
   const Carries& carries_of(std::size_t output) const {
     return depends_[index_of(graph_.outputs[output])];
   }
+  /// Whether a carry is returned as it came.
+  bool keeps(std::size_t carry) const {
+    return graph_.outputs[carry] == graph_.parameters()[counters_ + constants_ + carry];
+  }
   /// Whether an element of the node is the element of its operand at the same position, counted
   /// from the last axis.
   bool is_same_element(ValueId node) const {
@@ -271,7 +275,7 @@ class ElementLoopLowering {
                                  call_.operands.end());
     std::vector<std::size_t> open;
     for (std::size_t k = 0; k < carries_; ++k) {
-      if (used[k]) open.push_back(k);
+      if (used[k] && !regions_.back().keeps(k)) open.push_back(k);
     }
     while (!open.empty()) {
       // Results of one shape share a loop, with all the carries that one of them depends on.

@@ -25,18 +25,6 @@ std::int64_t instruction_flops(const KernelPlan& plan, const Instruction& instru
   return flops_of(instruction.op, dtype);
 }
 
-/// How often an element computes the instruction: the product of the lengths of the loops around
-/// it. A loop with a condition counts as one step.
-Dim steps_around(const KernelPlan& plan, const Instruction& instruction) {
-  Dim steps = 1;
-  for (int loop = instruction.step_of; loop >= 0;) {
-    const ElementLoop& one = plan.element_loops[static_cast<std::size_t>(loop)];
-    steps *= one.length.value_or(1);
-    loop = plan.body[one.instruction].step_of;
-  }
-  return steps;
-}
-
 Dim phase_flops(const Graph& graph, const KernelPlan& plan, const ItemPhase& phase) {
   if (phase.routine) {
     const ValueId call = call_of(graph, plan, *phase.routine);
@@ -60,7 +48,7 @@ Dim kernel_flops(const Graph& graph, const KernelPlan& plan) {
   }
   const Dim outer = iterations(plan.outer), all = outer * iterations(plan.inner);
   for (const Instruction& instruction : plan.body) {
-    const Dim each = steps_around(plan, instruction) * Dim(instruction_flops(plan, instruction));
+    const Dim each = steps_around(plan, instruction, 1) * Dim(instruction_flops(plan, instruction));
     flops += (instruction.element ? all : outer) * each;
   }
   for (const Reduction& reduction : plan.reductions)

@@ -200,6 +200,16 @@ int index_bits(const KernelPlan& plan) {
   return result ? 32 : 64;
 }
 
+Dim steps_around(const KernelPlan& plan, const Instruction& instruction, Dim unknown) {
+  Dim steps = 1;
+  for (int loop = instruction.step_of; loop >= 0;) {
+    const ElementLoop& one = plan.element_loops[static_cast<std::size_t>(loop)];
+    steps *= one.length.value_or(unknown);
+    loop = plan.body[one.instruction].step_of;
+  }
+  return steps;
+}
+
 Dim iterations(const std::vector<Loop>& loops) {
   Dim product = 1;
   for (const Loop& loop : loops) product *= loop.extent;

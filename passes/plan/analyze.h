@@ -22,6 +22,10 @@ std::vector<int> needed(const KernelPlan& plan, const std::vector<int>& roots, b
 /// 32 if every address and every loop provably fits, else 64.
 int index_bits(const KernelPlan& plan);
 
+/// How often an element computes the instruction: the product of the lengths of the element loops
+/// around it. `unknown`: the number of steps of a loop with a condition.
+Dim steps_around(const KernelPlan& plan, const Instruction& instruction, Dim unknown);
+
 /// Product of the loops' extents.
 Dim iterations(const std::vector<Loop>& loops);
 /// The stride of an address along the loop. nullopt if the loop also occurs inside a quotient or

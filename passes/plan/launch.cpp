@@ -113,6 +113,7 @@ std::size_t scan_shared_bytes(const KernelPlan& plan, std::size_t state) {
 /// data in the second-level cache.
 double host_nanoseconds(const KernelPlan& plan) {
   constexpr double a_byte = 0.006, a_slot = 0.017, slots_to_convert = 15;
+  constexpr std::int64_t likely_steps = 64;
   double bytes = 0, slots = 3.0 * static_cast<double>(plan.reductions.size());
   for (const Instruction& instruction : plan.body) {
     if (!plan.inner.empty() && !instruction.element) continue;
@@ -120,8 +121,10 @@ double host_nanoseconds(const KernelPlan& plan) {
     if (instruction.kind == Instruction::Kind::load) bytes += size;
     if (instruction.kind != Instruction::Kind::apply) continue;
     const bool soft = instruction.dtype == DType::f16 || instruction.dtype == DType::bf16;
-    slots += soft ? slots_to_convert + ir::info(instruction.op).cost
-                  : size / 4 * ir::info(instruction.op).cost;
+    const double own = soft ? slots_to_convert + ir::info(instruction.op).cost
+                            : size / 4 * ir::info(instruction.op).cost;
+    const Dim steps = steps_around(plan, instruction, likely_steps);
+    slots += own * static_cast<double>(steps.is_constant() ? steps.constant() : likely_steps);
   }
   for (const Store& store : plan.stores)
     bytes += static_cast<double>(size_of(plan.operands[store.operand].dtype));
@@ -132,8 +135,9 @@ double host_nanoseconds(const KernelPlan& plan) {
 
 std::int64_t host_worthwhile(const KernelPlan& plan) {
   constexpr double nanoseconds = 3000;
-  return std::clamp(static_cast<std::int64_t>(nanoseconds / host_nanoseconds(plan)),
-                    std::int64_t{1} << 11, std::int64_t{1} << 17);
+  const std::int64_t least = plan.element_loops.empty() ? std::int64_t{1} << 11 : 64;
+  return std::clamp(static_cast<std::int64_t>(nanoseconds / host_nanoseconds(plan)), least,
+                    std::int64_t{1} << 17);
 }
 
 namespace {

@@ -96,6 +96,29 @@ def test_a_scalar_condition_may_depend_on_scalars_only():
         np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-13)
 
 
+def test_a_carry_that_stays_is_the_value_before_the_loop():
+    x, y = np.linspace(0, 1, 50), np.linspace(2, 3, 50)
+
+    def function(x, y):
+        total, kept = hd.fori_loop(0, 5, lambda i, c: (c[0] + c[1], c[1]), (x, y))
+        return total, kept * 2
+
+    total, kept = hd.jit(function)(hd.asarray(x), hd.asarray(y))
+    np.testing.assert_allclose(np.asarray(total), x + 5 * y, rtol=1e-14)
+    np.testing.assert_array_equal(np.asarray(kept), y * 2)
+    alone = hd.jit(lambda x, y: function(x, y)[1])
+    assert "control.elements" not in str(alone.explain(hd.asarray(x), hd.asarray(y)))
+
+
+def test_few_elements_with_many_steps():
+    x = np.linspace(0.1, 0.9, 300)
+    made = hd.jit(lambda x: hd.fori_loop(0, 2000, lambda i, v: 3.2 * v * (1 - v), x))(hd.asarray(x))
+    expected = x
+    for _ in range(2000):
+        expected = 3.2 * expected * (1 - expected)
+    np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-9)
+
+
 def test_loops_within_loops():
     x = np.arange(1, 200)
 
