@@ -3,233 +3,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "ir/calls/control.h"
+#include "passes/calls/element_regions.h"
+#include "passes/calls/masked_while.h"
 #include "passes/groups/cost.h"
-#include "passes/groups/per_element.h"
 #include "passes/plan/families.h"
 #include "passes/rewrite/rewrite.h"
-#include "passes/rewrite/simplify.h"
 
 namespace heddle::passes {
 
 namespace {
-
-using Carries = std::vector<bool>;  ///< a set of carries
-
-bool unite(Carries& all, const Carries& more) {
-  bool grew = false;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    grew |= more[i] && !all[i];
-    if (more[i]) all[i] = true;
-  }
-  return grew;
-}
-
-/// The nodes that some outputs need.
-std::vector<bool> needed_nodes(const Graph& graph, const std::vector<std::size_t>& outputs) {
-  std::vector<bool> needed(graph.size());
-  for (const std::size_t output : outputs) needed[index_of(graph.outputs[output])] = true;
-  for (std::size_t i = graph.size(); i-- > 0;) {
-    if (!needed[i]) continue;
-    for (const ValueId operand : graph.operands(static_cast<ValueId>(i)))
-      needed[index_of(operand)] = true;
-  }
-  return needed;
-}
-
-/// A shape without its leading extents of 1.
-std::span<const Dim> significant(const ir::Shape& shape) {
-  const auto first = std::ranges::find_if(shape, [](Dim extent) { return extent != Dim(1); });
-  return {first, shape.end()};
-}
-
-/// A region of a loop: which of its nodes change from step to step, on which carries they depend,
-/// and whether each of them can be computed for one element alone.
-class LoopRegion {
- public:
-  /// `counters`: the number of parameters before the constants, of which the last is the counter.
-  /// `symbol` stands for the counter in slices.
-  LoopRegion(const ir::Region& region, std::size_t counters, std::optional<ir::SymbolId> symbol,
-             std::size_t constants, std::size_t carries, const ir::Target& target)
-      : graph_(prepared(*region.graph, target)),
-        symbol_(symbol),
-        counters_(counters),
-        constants_(constants),
-        depends_(graph_.size(), Carries(carries)),
-        varies_(graph_.size()) {
-    for (std::size_t i = 0; i < graph_.parameters().size(); ++i) {
-      const std::uint32_t node = index_of(graph_.parameters()[i]);
-      varies_[node] = i < counters || i >= counters + constants;
-      if (i >= counters + constants) depends_[node][i - counters - constants] = true;
-    }
-    std::vector<std::size_t> all(graph_.outputs.size());
-    std::iota(all.begin(), all.end(), 0);
-    const std::vector<bool> needed = needed_nodes(graph_, all);
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const auto node = static_cast<ValueId>(i);
-      look_at(node);
-      if (needed[i] && varies_[i] && !is_computed(node)) per_element_ = false;
-    }
-  }
-
-  const Graph& graph() const { return graph_; }
-  bool is_per_element() const { return per_element_; }
-  bool varies(ValueId node) const { return varies_[index_of(node)]; }
-  const Carries& carries_of(std::size_t output) const {
-    return depends_[index_of(graph_.outputs[output])];
-  }
-  /// Whether a carry is returned as it came.
-  bool keeps(std::size_t carry) const {
-    return graph_.outputs[carry] == graph_.parameters()[counters_ + constants_ + carry];
-  }
-  /// Whether an element of the node is the element of its operand at the same position, counted
-  /// from the last axis.
-  bool is_same_element(ValueId node) const {
-    const ir::Op op = graph_.op(node);
-    if (op == ir::Op::broadcast_to) return true;
-    if (op != ir::Op::reshape) return false;
-    const ir::Shape& from = graph_.shape(graph_.operands(node)[0]);
-    return std::ranges::equal(significant(from), significant(graph_.shape(node)));
-  }
-  std::size_t counters() const { return counters_; }
-  std::size_t constants() const { return constants_; }
-
- private:
-  /// Loops inside the region are lowered first.
-  static Graph prepared(const Graph& region, const ir::Target& target) {
-    Graph graph = simplify(region);
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-      const auto node = static_cast<ValueId>(i);
-      if (graph.op(node) == ir::Op::call && !graph.attributes(node).call->regions.empty())
-        return simplify(lower_calls(graph, target));
-    }
-    return graph;
-  }
-
-  void look_at(ValueId node) {
-    const std::uint32_t i = index_of(node);
-    if (graph_.op(node) == ir::Op::parameter) return;
-    for (const ValueId operand : graph_.operands(node)) {
-      if (varies_[index_of(operand)]) varies_[i] = true;
-      unite(depends_[i], depends_[index_of(operand)]);
-    }
-    // A call may fail, so it does not move out of the loop.
-    const bool may_fail = ir::is_of_call(graph_.op(node)) && !is_element_loop(graph_, node);
-    if (may_fail || begins_at_counter(node)) varies_[i] = true;
-  }
-
-  bool is_computed(ValueId node) const {
-    return graph_.op(node) == ir::Op::parameter || passes::is_per_element(graph_, node) ||
-           is_same_element(node);
-  }
-
-  bool begins_at_counter(ValueId node) const {
-    std::vector<ir::SymbolId> symbols;
-    for (const Dim& start : graph_.attributes(node).starts) start.collect_symbols(symbols);
-    return symbol_ && std::ranges::find(symbols, *symbol_) != symbols.end();
-  }
-
-  const Graph graph_;
-  const std::optional<ir::SymbolId> symbol_;
-  const std::size_t counters_, constants_;
-  std::vector<Carries> depends_;
-  std::vector<bool> varies_;
-  bool per_element_ = true;
-};
-
-/// Makes the regions of a control.elements, and its operands.
-class ElementRegions {
- public:
-  ElementRegions(Graph& outer, const OldCall& call, const Carries& carries)
-      : outer_(outer), call_(call), carries_(carries) {}
-
-  /// Values that the outputs need and that do not change from step to step are computed before the
-  /// loop: further constants.
-  void move_invariants(const LoopRegion& region, const std::vector<std::size_t>& outputs) {
-    const Graph& graph = region.graph();
-    const std::vector<bool> needed = needed_nodes(graph, outputs);
-    std::vector<std::optional<ValueId>>& moved = moved_.emplace_back(graph.size());
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-      const auto node = static_cast<ValueId>(i);
-      if (!needed[i] || region.varies(node)) continue;
-      if (graph.op(node) == ir::Op::parameter) {
-        moved[i] = call_.operands[graph.attributes(node).index - region.counters()];
-        continue;
-      }
-      std::vector<ValueId> operands;
-      for (const ValueId operand : graph.operands(node))
-        operands.push_back(*moved[index_of(operand)]);
-      moved[i] = copy_node(outer_, graph, node, operands);
-    }
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-      if (!needed[i] || !region.varies(static_cast<ValueId>(i))) continue;
-      for (const ValueId operand : graph.operands(static_cast<ValueId>(i))) use(region, operand);
-    }
-    for (const std::size_t output : outputs) use(region, graph.outputs[output]);
-  }
-
-  /// The region on scalars that computes these outputs. Called in the order of move_invariants().
-  ir::Region scalar_region(const LoopRegion& region, const std::vector<std::size_t>& outputs) {
-    const Graph& from = region.graph();
-    Graph graph;
-    std::vector<ValueId> mapped(from.size());
-    if (region.counters() > 0) {
-      mapped[index_of(from.parameters()[region.counters() - 1])] = graph.parameter(DType::i64, {});
-    }
-    std::vector<ValueId> constants;
-    for (const ValueId constant : constants_)
-      constants.push_back(graph.parameter(outer_.dtype(constant), {}));
-    const std::size_t before = region.counters() + region.constants();
-    for (std::size_t k = 0; k < carries_.size(); ++k) {
-      const ValueId parameter = from.parameters()[before + k];
-      if (carries_[k]) mapped[index_of(parameter)] = graph.parameter(from.dtype(parameter), {});
-    }
-    const std::vector<std::optional<ValueId>>& moved = moved_[made_++];
-    std::vector<bool> wanted = needed_nodes(from, outputs);
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      const auto node = static_cast<ValueId>(i);
-      if (!wanted[i]) continue;
-      if (!region.varies(node)) {
-        const auto found = moved[i] ? std::ranges::find(constants_, *moved[i]) : constants_.end();
-        if (from.op(node) == ir::Op::constant)
-          mapped[i] = graph.constant(from.dtype(node), from.attributes(node).bits);
-        else if (found != constants_.end())
-          mapped[i] = constants[static_cast<std::size_t>(found - constants_.begin())];
-        continue;
-      }
-      if (from.op(node) == ir::Op::parameter) continue;
-      std::vector<ValueId> operands;
-      for (const ValueId operand : from.operands(node))
-        operands.push_back(mapped[index_of(operand)]);
-      mapped[i] =
-          region.is_same_element(node) ? operands[0] : copy_node(graph, from, node, operands);
-    }
-    for (const std::size_t output : outputs)
-      graph.outputs.push_back(mapped[index_of(from.outputs[output])]);
-    return ir::make_region(simplify(graph));
-  }
-
-  const std::vector<ValueId>& constants() const { return constants_; }
-
- private:
-  /// Makes an invariant that varying nodes read a constant of the loop.
-  void use(const LoopRegion& region, ValueId node) {
-    if (region.varies(node) || region.graph().op(node) == ir::Op::constant) return;
-    const ValueId value = *moved_.back()[index_of(node)];
-    if (std::ranges::find(constants_, value) == constants_.end()) constants_.push_back(value);
-  }
-
-  Graph& outer_;
-  const OldCall& call_;
-  const Carries& carries_;
-  std::vector<ValueId> constants_;
-  std::vector<std::vector<std::optional<ValueId>>> moved_;  ///< by region, to the outer graph
-  std::size_t made_ = 0;
-};
 
 /// The results of a call that its graph uses.
 std::vector<bool> used_results(const OldCall& call) {
@@ -283,7 +68,7 @@ class ElementLoopLowering {
       Carries together(carries_);
       for (const std::size_t k : open) together[k] = together[k] || type_of(k).shape == shape;
       complete(together);
-      const std::vector<ValueId> made = loop(together);
+      const std::vector<ValueId> made = loop(together, shape);
       std::erase_if(open, [&](std::size_t k) {
         if (type_of(k).shape != shape) return false;
         results[k] = made[k];
@@ -309,8 +94,8 @@ class ElementLoopLowering {
     }
   }
 
-  /// For each of these carries, its value after the loop.
-  std::vector<ValueId> loop(const Carries& carries) {
+  /// For those of these carries that have the shape, the value after the loop.
+  std::vector<ValueId> loop(const Carries& carries, const ir::Shape& shape) {
     std::vector<std::size_t> outputs;
     for (std::size_t k = 0; k < carries_; ++k) {
       if (carries[k]) outputs.push_back(k);
@@ -329,6 +114,7 @@ class ElementLoopLowering {
         counted ? std::vector<Dim>{ir::scan_length(call_.data())} : std::vector<Dim>{};
     std::vector<ValueId> results(carries_);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (type_of(outputs[i]).shape != shape) continue;
       ir::Attributes attributes =
           ir::call_attributes(ir::calls::element_loop(),
                               {{"carries", static_cast<std::int64_t>(outputs.size())},
@@ -336,10 +122,19 @@ class ElementLoopLowering {
                                {"length", length},
                                {"reverse", counted && call_.data().get<bool>("reverse")}},
                               regions);
-      results[outputs[i]] =
+      const ValueId result =
           graph_.add(ir::Op::call, operands, std::move(attributes), call_.location());
+      results[outputs[i]] = in_shape(result, shape);
     }
     return results;
+  }
+
+  /// Constants may have leading extents of 1 that the carry does not have.
+  ValueId in_shape(ValueId value, const ir::Shape& shape) {
+    if (graph_.shape(value) == shape) return value;
+    ir::Attributes attributes;
+    attributes.shape = shape;
+    return graph_.add(ir::Op::reshape, {value}, std::move(attributes), call_.location());
   }
 
   Graph& graph_;
@@ -354,67 +149,6 @@ std::vector<ValueId> unchanged(Graph& graph, const OldCall& call) {
   std::vector<ValueId> results = {copy_node(graph, call.graph, call.node, call.operands)};
   for (std::size_t i = 1; i < call.graph.result_types(call.node).size(); ++i)
     results.push_back(graph.result(results[0], i, call.location()));
-  return results;
-}
-
-/// The results of a region that is computed in place.
-std::vector<ValueId> inlined(Graph& graph, const ir::Region& region,
-                             std::span<const ValueId> arguments) {
-  const Graph& from = *region.graph;
-  std::vector<ValueId> mapped(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const auto node = static_cast<ValueId>(i);
-    std::vector<ValueId> operands;
-    for (const ValueId operand : from.operands(node)) operands.push_back(mapped[index_of(operand)]);
-    mapped[i] = from.op(node) == ir::Op::parameter ? arguments[from.attributes(node).index]
-                                                   : copy_node(graph, from, node, operands);
-  }
-  std::vector<ValueId> results;
-  for (const ValueId output : from.outputs) results.push_back(mapped[index_of(output)]);
-  return results;
-}
-
-/// A loop with a condition for each element, as one with a further carry: which elements still
-/// take steps.
-std::vector<ValueId> masked_while(Graph& graph, const OldCall& call) {
-  const ir::Region &condition = call.data().regions[0], &body = call.data().regions[1];
-  const auto carries = static_cast<std::size_t>(call.data().get<std::int64_t>("carries"));
-  const std::size_t constants = call.operands.size() - carries;
-  std::vector<ValueId> operands = call.operands;
-  operands.push_back(inlined(graph, condition, call.operands)[0]);
-  const auto parameters = [&](Graph& region) {
-    std::vector<ValueId> made;
-    for (const ValueId operand : operands)
-      made.push_back(region.parameter(graph.dtype(operand), graph.shape(operand)));
-    return made;
-  };
-  Graph any_active;
-  const ValueId tested = parameters(any_active).back();
-  ir::Attributes whole;
-  whole.axes.resize(any_active.shape(tested).size());
-  std::iota(whole.axes.begin(), whole.axes.end(), 0);
-  any_active.outputs = {any_active.add(ir::Op::any, {tested}, std::move(whole))};
-  Graph step;
-  std::vector<ValueId> values = parameters(step);
-  const ValueId active = values.back();
-  values.pop_back();
-  const std::vector<ValueId> next = inlined(step, body, values);
-  for (std::size_t k = 0; k < carries; ++k) {
-    ValueId& carry = values[constants + k];
-    carry = step.add(ir::Op::select, {active, next[k], carry});
-    step.outputs.push_back(carry);
-  }
-  const ValueId again = inlined(step, condition, values)[0];
-  step.outputs.push_back(step.add(ir::Op::logical_and, {active, again}));
-  const ValueId made =
-      graph.add(ir::Op::call, operands,
-                ir::call_attributes(
-                    ir::calls::while_loop(), {{"carries", static_cast<std::int64_t>(carries + 1)}},
-                    {ir::make_region(std::move(any_active)), ir::make_region(std::move(step))}),
-                call.location());
-  std::vector<ValueId> results = {made};
-  for (std::size_t k = 1; k < carries; ++k)
-    results.push_back(graph.result(made, k, call.location()));
   return results;
 }
 

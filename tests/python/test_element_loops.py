@@ -181,3 +181,17 @@ def test_errors_say_what_to_do():
         hd.while_loop(lambda v: v < 5, lambda v: v + hd.linalg.cholesky(v), hd.eye(3))
     with pytest.raises(hd.DTypeError, match=r"f64\[3,4\] before a step, but the body returns"):
         hd.while_loop(lambda v: v < 5, lambda v: (v + 1).astype("float32"), x)
+
+
+def test_constants_with_leading_axes_of_one_extent():
+    x, shift = np.linspace(0, 1, 20), np.linspace(1, 2, 20)[None, :]
+
+    def function(x):
+        return hd.fori_loop(0, 3, lambda i, v: (v * 2 + shift)[0], x)
+
+    expected = x
+    for _ in range(3):
+        expected = (expected * 2 + shift)[0]
+    made = hd.jit(function)(hd.asarray(x))
+    assert made.shape == (20,)
+    np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-14)
