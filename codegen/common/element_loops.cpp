@@ -34,7 +34,7 @@ void Body::element_loop(int number, const LoadText& load) {
   } else {
     writer_.open("while (true)");
   }
-  const auto decided = std::ranges::lower_bound(loop.steps, loop.decided);
+  const auto decided = loop.steps.begin() + static_cast<std::ptrdiff_t>(loop.decided);
   for (auto one = loop.steps.begin(); one != decided; ++one) declare(*one, load);
   if (loop.condition >= 0) writer_.line("if (!v{}) break;", loop.condition);
   for (auto one = decided; one != loop.steps.end(); ++one) declare(*one, load);

@@ -7,7 +7,8 @@
 
 namespace heddle::passes {
 
-void ElementRegions::move_invariants(const LoopRegion& region, const std::vector<std::size_t>& outputs) {
+void ElementRegions::move_invariants(const LoopRegion& region,
+                                     const std::vector<std::size_t>& outputs) {
   const Graph& graph = region.graph();
   const std::vector<bool> needed = needed_nodes(graph, outputs);
   std::vector<std::optional<ValueId>>& moved = moved_.emplace_back(graph.size());
@@ -30,7 +31,8 @@ void ElementRegions::move_invariants(const LoopRegion& region, const std::vector
   for (const std::size_t output : outputs) use(region, graph.outputs[output]);
 }
 
-ir::Region ElementRegions::scalar_region(const LoopRegion& region, const std::vector<std::size_t>& outputs) {
+ir::Region ElementRegions::scalar_region(const LoopRegion& region,
+                                         const std::vector<std::size_t>& outputs) {
   const Graph& from = region.graph();
   Graph graph;
   std::vector<ValueId> mapped(from.size());
@@ -60,10 +62,8 @@ ir::Region ElementRegions::scalar_region(const LoopRegion& region, const std::ve
     }
     if (from.op(node) == ir::Op::parameter) continue;
     std::vector<ValueId> operands;
-    for (const ValueId operand : from.operands(node))
-      operands.push_back(mapped[index_of(operand)]);
-    mapped[i] =
-        region.is_same_element(node) ? operands[0] : copy_node(graph, from, node, operands);
+    for (const ValueId operand : from.operands(node)) operands.push_back(mapped[index_of(operand)]);
+    mapped[i] = region.is_same_element(node) ? operands[0] : copy_node(graph, from, node, operands);
   }
   for (const std::size_t output : outputs)
     graph.outputs.push_back(mapped[index_of(from.outputs[output])]);

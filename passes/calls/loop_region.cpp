@@ -50,8 +50,9 @@ std::vector<bool> needed_nodes(const Graph& graph, const std::vector<std::size_t
   return needed;
 }
 
-LoopRegion::LoopRegion(const ir::Region& region, std::size_t counters, std::optional<ir::SymbolId> symbol,
-           std::size_t constants, std::size_t carries, const ir::Target& target)
+LoopRegion::LoopRegion(const ir::Region& region, std::size_t counters,
+                       std::optional<ir::SymbolId> symbol, std::size_t constants,
+                       std::size_t carries, const ir::Target& target)
     : graph_(prepared(*region.graph, target)),
       symbol_(symbol),
       counters_(counters),

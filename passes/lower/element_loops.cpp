@@ -53,6 +53,7 @@ int ElementLoops::add_loop(const ir::CallData& call, const std::vector<int>& ope
   made.reverse = call.get<bool>("reverse");
   const int outside = std::exchange(enclosing_, loop);
   std::vector<int> arguments(operands.begin(), split);
+  std::size_t decided = 0;  // instructions before this one are needed for the condition
   for (std::size_t k = 0; k < carries; ++k) {
     Instruction carried =
         Instruction::of(Instruction::Kind::carried, plan_.body[made.initial[k]].dtype);
@@ -67,11 +68,13 @@ int ElementLoops::add_loop(const ir::CallData& call, const std::vector<int>& ope
     arguments.insert(arguments.begin(), push(std::move(step), loop, source));
   } else {
     made.condition = add_region(*call.regions.front().graph, arguments, loop, source).front();
-    made.decided = static_cast<int>(plan_.body.size());
+    decided = plan_.body.size();
   }
   made.next = add_region(*call.regions.back().graph, arguments, loop, source);
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
-    if (plan_.body[i].step_of == loop) made.steps.push_back(static_cast<int>(i));
+    if (plan_.body[i].step_of != loop) continue;
+    made.steps.push_back(static_cast<int>(i));
+    if (i < decided) ++made.decided;
   }
   enclosing_ = outside;
   Instruction statement = Instruction::of(Instruction::Kind::loop, DType::i64);

@@ -256,8 +256,13 @@ void ItemPlan::append(const KernelPlan& from, ItemLoops loops, int held) {
       return space_.computed(atom.value + static_cast<std::uint32_t>(base), extent);
     });
   };
+  const auto first_loop = static_cast<int>(plan_.element_loops.size());
+  for (const ElementLoop& loop : from.element_loops)
+    plan_.element_loops.push_back(renumbered(loop, [&](int old) { return old + base; }));
   for (Instruction instruction : from.body) {
     for (int& argument : instruction.arguments) argument += base;
+    if (instruction.loop >= 0) instruction.loop += first_loop;
+    if (instruction.step_of >= 0) instruction.step_of += first_loop;
     if (instruction.operand >= 0) {
       const KernelOperand& operand = from.operands[instruction.operand];
       const auto result = results_.find(index_of(operand.value));

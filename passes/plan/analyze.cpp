@@ -216,6 +216,14 @@ Dim iterations(const std::vector<Loop>& loops) {
   return product;
 }
 
+ElementLoop renumbered(ElementLoop loop, const std::function<int(int)>& number) {
+  loop.instruction = number(loop.instruction);
+  if (loop.condition >= 0) loop.condition = number(loop.condition);
+  for (std::vector<int>* const list : {&loop.initial, &loop.steps, &loop.next})
+    std::ranges::transform(*list, list->begin(), number);
+  return loop;
+}
+
 std::vector<int> needs_of(const Reduction& reduction) {
   std::vector<int> needs;
   if (reduction.value >= 0) needs.push_back(reduction.value);

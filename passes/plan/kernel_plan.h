@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -115,11 +116,14 @@ struct ElementLoop {
   std::vector<int> initial;   ///< the carries before the loop
   std::vector<int> steps;     ///< the instructions of a step, in order
   int condition = -1;         ///< whether to take the step; -1 if there is a length
-  int decided = 0;            ///< steps below this instruction are needed for the condition
+  std::size_t decided = 0;    ///< how many of `steps` come before the condition is known
   std::vector<int> next;      ///< the carries after the step
   std::optional<Dim> length;  ///< the number of steps
   bool reverse = false;       ///< steps are counted down to 0
 };
+
+/// The loop with other numbers of its instructions.
+ElementLoop renumbered(ElementLoop loop, const std::function<int(int)>& number);
 
 /// The instructions whose values the reduction combines; empty if its states come from `partials`.
 std::vector<int> needs_of(const Reduction& reduction);

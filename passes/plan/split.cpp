@@ -20,6 +20,24 @@ void add_partials(KernelPlan& plan, const std::vector<int>& partials, bool writt
   }
 }
 
+/// Keeps the element loops whose instruction is needed.
+void keep_loops(KernelPlan& plan, const std::vector<bool>& needed,
+                const std::vector<int>& new_body) {
+  std::vector<int> new_loop(plan.element_loops.size(), -1);
+  std::vector<ElementLoop> loops;
+  for (std::size_t i = 0; i < plan.element_loops.size(); ++i) {
+    const ElementLoop& loop = plan.element_loops[i];
+    if (!needed[loop.instruction]) continue;
+    new_loop[i] = static_cast<int>(loops.size());
+    loops.push_back(renumbered(loop, [&](int old) { return new_body[old]; }));
+  }
+  plan.element_loops = std::move(loops);
+  for (Instruction& one : plan.body) {
+    if (one.loop >= 0) one.loop = new_loop[one.loop];
+    if (one.step_of >= 0) one.step_of = new_loop[one.step_of];
+  }
+}
+
 }  // namespace
 
 void prune(KernelPlan& plan, IndexSpace& space) {
@@ -33,6 +51,8 @@ void prune(KernelPlan& plan, IndexSpace& space) {
     if (!needed[i]) continue;
     for (const int argument : plan.body[i].arguments) needed[argument] = true;
     if (plan.body[i].operand >= 0) used[plan.body[i].operand] = true;
+    if (plan.body[i].kind != Instruction::Kind::loop) continue;
+    for (const int step : plan.element_loops[plan.body[i].loop].steps) needed[step] = true;
   }
   std::vector<int> new_body(plan.body.size(), -1), new_operand(plan.operands.size(), -1);
   std::vector<Instruction> body;
@@ -56,6 +76,7 @@ void prune(KernelPlan& plan, IndexSpace& space) {
   }
   plan.body = std::move(body);
   plan.operands = std::move(operands);
+  keep_loops(plan, needed, new_body);
   for (Store& store : plan.stores)
     store.value = new_body[store.value], store.operand = new_operand[store.operand];
   for (Reduction& reduction : plan.reductions) {

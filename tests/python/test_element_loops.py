@@ -195,3 +195,41 @@ def test_constants_with_leading_axes_of_one_extent():
     made = hd.jit(function)(hd.asarray(x))
     assert made.shape == (20,)
     np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-14)
+
+
+def test_loops_before_and_after_transforms_and_sums():
+    """Kernels that are made of other kernels' plans keep their loops."""
+    x = np.random.default_rng(5).standard_normal((6, 64)).astype(np.float32) * 100
+
+    def function(x):
+        values, counts = halve(x, 0)
+        spectrum = hd.fft.rfft(values)
+        steps = hd.while_loop(lambda s: s[0] > 1, lambda s: (s[0] / 2, s[1] + 1), (abs(spectrum), 0))
+        longest = hd.max(counts, axis=1)
+        return steps[1], hd.fori_loop(0, 3, lambda i, v: v * 2 + i, longest)
+
+    values, counts = halved(x, 0)
+    spectrum = np.fft.rfft(values)
+    size = abs(spectrum)
+    steps = np.zeros(size.shape, np.int64)
+    while (active := size > 1).any():
+        size, steps = np.where(active, size / 2, size), steps + active
+    longest = counts.max(axis=1)
+    for i in range(3):
+        longest = longest * 2 + i
+    made = hd.jit(function)(hd.asarray(x))
+    np.testing.assert_array_equal(np.asarray(made[0]), steps)
+    np.testing.assert_array_equal(np.asarray(made[1]), longest)
+
+
+def test_a_loop_after_a_long_sum():
+    for n in (10, 1000, 300_000):
+        x = np.arange(n) % 7
+
+        def function(x):
+            return hd.fori_loop(0, 4, lambda i, v: v * 3 + i, x.sum())
+
+        expected = x.sum()
+        for i in range(4):
+            expected = expected * 3 + i
+        assert int(hd.jit(function)(hd.asarray(x))) == expected
