@@ -34,7 +34,7 @@ def jax():
 
 
 def python_loops(xp, wait):
-    """Python's loops in place of the functions."""
+    """fori_loop, while_loop and scan as plain Python loops."""
     def fori(lower, upper, body, carry):
         for i in range(lower, upper):
             carry = body(i, carry)
@@ -218,9 +218,10 @@ def measure(name, program, inputs, found, options):
     calls, first, times, results = {}, {}, {}, {}
     for system, one in found.items():
         start = time.perf_counter()
-        function, arrays = one.jit(lambda *values, s=one: program(s, *values)), None
+        function = one.jit(lambda *values, s=one: program(s, *values))
         arrays = [one.array(value) for value in inputs]
-        results[system] = np.asarray(getattr(result := function(*arrays), "get", lambda: result)())
+        result = function(*arrays)
+        results[system] = np.asarray(result.get() if system == "cupy" else result)
         first[system] = time.perf_counter() - start
         calls[system] = (lambda f=function, a=arrays: f(*a)), one.wait
     for _ in range(options.rounds):

@@ -99,11 +99,20 @@ void HostPrinter::run_lanes(const Instruction& statement, const std::function<vo
                 statement.loop, used, body_.lane);
     }
   }
-  declare_all(loop.steps);
+  const auto decided = loop.steps.begin() + static_cast<std::ptrdiff_t>(loop.decided);
+  declare_all({loop.steps.begin(), decided});
   if (!loop.length) {
     out_.line("const unsigned char goes_on = active{}[{}] & (v{} ? 1 : 0);", statement.loop,
               body_.lane, loop.condition);
+    out_.line("active{}[{}] = goes_on;", statement.loop, body_.lane);
+    out_.line("any{} |= goes_on;", statement.loop);
+    // A loop within the step may never end for the values of a lane that has ended.
+    const bool has_loops = std::ranges::any_of(loop.steps, [&](int step) {
+      return plan_.body[static_cast<std::size_t>(step)].kind == Instruction::Kind::loop;
+    });
+    if (has_loops) out_.line("if (goes_on == 0) continue;");
   }
+  declare_all({decided, loop.steps.end()});
   for (std::size_t k = 0; k < loop.next.size(); ++k) {
     const std::string carry = Body::carry(statement.loop, k);
     if (loop.length) {
@@ -113,10 +122,6 @@ void HostPrinter::run_lanes(const Instruction& statement, const std::function<vo
       out_.line("{0}.set({1}, op::select(goes_on != 0, v{2}, {0}.get({1})));", carry, body_.lane,
                 loop.next[k]);
     }
-  }
-  if (!loop.length) {
-    out_.line("active{}[{}] = goes_on;", statement.loop, body_.lane);
-    out_.line("any{} |= goes_on;", statement.loop);
   }
   out_.close();
   out_.close();

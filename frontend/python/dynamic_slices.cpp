@@ -87,8 +87,8 @@ void bind_dynamic_slices(Functions& functions) {
   functions.def(
       "dynamic_update_slice(operand: Array, update: Operand, start_indices: Sequence[Operand] | "
       "Array) -> Array",
-      "The operand with `update` in place of the slice of its shape that begins at the start "
-      "indices: jax.lax.dynamic_update_slice. Starts are as in dynamic_slice. Raises TypeError for "
+      "The operand, in which `update` replaces the elements from the start indices on: "
+      "jax.lax.dynamic_update_slice. Starts are as in dynamic_slice. Raises TypeError for "
       "another dtype, ValueError for an update that does not fit.",
       [](const Arguments& a) {
         return dynamic_update_slice(a.operand(0), a.operand(1), starts(a, 2).operands());

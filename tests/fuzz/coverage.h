@@ -23,8 +23,8 @@ class Coverage {
   /// How many graphs have a loop or branch.
   std::size_t with_loops() const { return controls_.at(loop_or_branch); }
   std::string table() const;
-  /// Ops and traits that stand in fewer graphs than that; for ops that only a lowering makes,
-  /// `least_lowered` counts, for what only loops and branches have `least_control`.
+  /// Ops and traits that are in too few graphs. The bar is `least`; `least_lowered` for ops that
+  /// only a lowering makes; `least_control` for traits of loops and branches.
   std::vector<std::string> rarer_than(std::size_t least, std::size_t least_lowered,
                                       std::size_t least_control) const;
 

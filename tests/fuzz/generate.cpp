@@ -169,7 +169,8 @@ bool Generator::is_loop(ValueId id) const {
   return graph().op(id) == Op::call && !graph().attributes(id).call->regions.empty();
 }
 
-/// What nobody uses, loops first, and some of what somebody uses; one in ten also twice.
+/// The outputs are the values that no node uses, loops first, and some others. One in ten of them
+/// is an output twice.
 void Generator::choose_outputs() {
   const std::vector<std::uint32_t> uses = ir::use_counts(graph());
   std::vector<ValueId> unused;

@@ -60,7 +60,7 @@ class Evaluation:
                 self.add(node)
 
     def add(self, node):
-        """Adds a node, or the nodes of what a call runs."""
+        """Adds a node. Of a loop or a branch, adds the nodes that it runs."""
         if node.op in control.CALLS:
             return control.add(self, node)
         self.nodes[node.id] = node

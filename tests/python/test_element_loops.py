@@ -233,3 +233,19 @@ def test_a_loop_after_a_long_sum():
         for i in range(4):
             expected = expected * 3 + i
         assert int(hd.jit(function)(hd.asarray(x))) == expected
+
+
+def test_an_inner_loop_does_not_run_for_elements_that_have_left():
+    """The inner loop never ends for b = 0, where the outer one does not begin or has ended."""
+    rng = np.random.default_rng(7)
+    a, b = rng.integers(1, 200, 150), rng.integers(0, 200, 150)
+
+    def remainder(a, b):
+        return hd.while_loop(lambda s: s[0] >= s[1], lambda s: (s[0] - s[1], s[1]), (a, b))[0]
+
+    def gcd(a, b):
+        step = lambda s: (s[1], remainder(s[0], s[1]))
+        return hd.while_loop(lambda s: s[1] > 0, step, (a, b))[0]
+
+    made = hd.jit(gcd)(hd.asarray(a), hd.asarray(b))
+    np.testing.assert_array_equal(np.asarray(made), np.gcd(a, b))

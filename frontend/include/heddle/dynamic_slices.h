@@ -24,8 +24,8 @@ Array dynamic_slice_in_dim(const Operand& x, const Operand& start, std::int64_t 
 /// if `keepdims`.
 Array dynamic_index_in_dim(const Operand& x, const Operand& index, std::int64_t axis = 0,
                            bool keepdims = true);
-/// jax.lax.dynamic_update_slice: x with `update` in place of the slice of its shape that begins at
-/// the starts. DTypeError unless the dtypes are equal; numbers take x's.
+/// jax.lax.dynamic_update_slice: x, in which `update` replaces the elements from the starts on.
+/// DTypeError unless the dtypes are equal; numbers take x's.
 Array dynamic_update_slice(const Operand& x, const Operand& update,
                            const std::vector<Operand>& starts);
 /// jax.lax.dynamic_update_slice_in_dim: the same with a start along one axis, and 0 for others.
