@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -55,14 +56,25 @@ class ControlStep {
     }
   }
 
-  BodyInput operand(std::size_t i) const { return {false, builder_.is_aligned(arrays_[i])}; }
+  BodyInput operand(std::size_t i) const {
+    return {false, builder_.is_aligned(step_.operands[i].buffer)};
+  }
+  bool is_aligned_result(std::size_t i) const {
+    return builder_.is_aligned(step_.results[i].buffer);
+  }
+  /// Carries move to the memory of others.
+  bool carries_are_aligned(std::size_t carries) const {
+    return std::ranges::all_of(std::views::iota(std::size_t{0}, carries),
+                               [&](std::size_t i) { return is_aligned_result(i); });
+  }
   std::vector<BodyInput> operands(std::size_t first, std::size_t count) const {
     std::vector<BodyInput> inputs;
     for (std::size_t i = first; i < first + count; ++i) inputs.push_back(operand(i));
     return inputs;
   }
-  void add_body(std::size_t region, const std::vector<BodyInput>& inputs) {
-    step_.bodies.push_back(builder_.body(call_.regions[region], inputs));
+  void add_body(std::size_t region, const std::vector<BodyInput>& inputs,
+                const std::vector<bool>& aligned_outputs) {
+    step_.bodies.push_back(builder_.body(call_.regions[region], inputs, aligned_outputs));
   }
 
   DescribedCall finish(std::string what) {
@@ -81,7 +93,6 @@ class ControlStep {
 
 /// Whether each slice of an aligned array is aligned.
 bool slices_are_aligned(const ir::Type& slice) {
-  constexpr std::int64_t whole_access = 16;
   return ir::byte_count(slice).divisible_by(whole_access);
 }
 
@@ -111,12 +122,17 @@ DescribedCall describe_scan(CallBuilder& builder) {
   const std::vector<ir::Type>& parameters = made.call().regions[0].parameters;
   std::vector<BodyInput> inputs = {{}, {}};  // the counter, as an extent and as a scalar
   for (const BodyInput& input : made.operands(0, constants)) inputs.push_back(input);
-  inputs.insert(inputs.end(), carries, {.donated = true, .aligned = true});
+  const bool aligned_carries = made.carries_are_aligned(carries);
+  inputs.insert(inputs.end(), carries, {.donated = true, .aligned = aligned_carries});
   for (std::size_t i = constants + carries; i < constants + carries + sequences; ++i) {
     const bool aligned = made.operand(i).aligned && slices_are_aligned(parameters[i + 2]);
     inputs.push_back({false, aligned});
   }
-  made.add_body(0, inputs);
+  std::vector<bool> outputs(carries, aligned_carries);
+  const ir::Graph& body = *made.call().regions[0].graph;
+  for (std::size_t i = carries; i < body.outputs.size(); ++i)
+    outputs.push_back(made.is_aligned_result(i) && slices_are_aligned(body.type(body.outputs[i])));
+  made.add_body(0, inputs, outputs);
   made.add_carries(constants, carries, constants + 2);
   return made.finish(fmt::format("{} steps", length.to_string()));
 }
@@ -126,10 +142,11 @@ DescribedCall describe_while(CallBuilder& builder) {
   const std::size_t carries = made.count("carries");
   const std::size_t constants = made.step().operands.size() - carries;
   std::vector<BodyInput> inputs = made.operands(0, constants);
-  inputs.insert(inputs.end(), carries, {.donated = false, .aligned = true});
-  made.add_body(0, inputs);
+  const bool aligned = made.carries_are_aligned(carries);
+  inputs.insert(inputs.end(), carries, {.donated = false, .aligned = aligned});
+  made.add_body(0, inputs, {true});
   for (std::size_t i = constants; i < inputs.size(); ++i) inputs[i].donated = true;
-  made.add_body(1, inputs);
+  made.add_body(1, inputs, std::vector<bool>(carries, aligned));
   made.add_carries(constants, carries, constants);
   return made.finish(fmt::format("{} carries", carries));
 }
@@ -137,7 +154,10 @@ DescribedCall describe_while(CallBuilder& builder) {
 DescribedCall describe_switch(CallBuilder& builder) {
   ControlStep made(builder);
   const std::vector<BodyInput> inputs = made.operands(1, made.step().operands.size() - 1);
-  for (std::size_t i = 0; i < made.call().regions.size(); ++i) made.add_body(i, inputs);
+  std::vector<bool> outputs;
+  for (std::size_t i = 0; i < made.step().results.size(); ++i)
+    outputs.push_back(made.is_aligned_result(i));
+  for (std::size_t i = 0; i < made.call().regions.size(); ++i) made.add_body(i, inputs, outputs);
   return made.finish(fmt::format("{} branches", made.call().regions.size()));
 }
 

@@ -57,12 +57,14 @@ class CallBuilder {
   virtual BufferRef scratch(Dim bytes) = 0;
   /// Adds a kernel that the handler launches. Returns its index in the program.
   virtual std::uint32_t kernel(KernelPlan plan) = 0;
-  /// Whether the memory of a value that the step reads is 16-byte aligned.
-  virtual bool is_aligned(ValueId value) const = 0;
+  /// Whether memory that the step reads or writes is 16-byte aligned.
+  virtual bool is_aligned(const BufferRef& buffer) const = 0;
   /// Plans a region as a program of its own, with an input for each parameter. Its kernels are
-  /// added to those of the whole program.
+  /// added to those of the whole program. `aligned_outputs` says of each result whether its memory
+  /// is 16-byte aligned.
   virtual std::shared_ptr<const Program> body(const ir::Region& region,
-                                              const std::vector<BodyInput>& inputs) = 0;
+                                              const std::vector<BodyInput>& inputs,
+                                              const std::vector<bool>& aligned_outputs) = 0;
   /// Names of the switches that are off.
   virtual const std::vector<std::string>& disabled() const = 0;
 

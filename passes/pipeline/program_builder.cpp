@@ -33,6 +33,13 @@ namespace heddle::passes {
 
 namespace {
 
+/// Of array `i`, of which `aligned` says whether it is 16-byte aligned; those that it leaves out
+/// are.
+int alignment_of(const ir::Type& type, const std::vector<bool>& aligned, std::size_t i) {
+  const bool whole = i >= aligned.size() || aligned[i];
+  return whole ? whole_access : static_cast<int>(size_of(type.dtype));
+}
+
 class Builder {
  public:
   Builder(PlannedProgram& planned, const PlanOptions& options)
@@ -91,7 +98,8 @@ class Builder {
   void add_zeros(ValueId value);
   BufferRef buffer_of(ValueId value);
   std::optional<std::uint32_t> input_of(ValueId value) const;
-  bool is_aligned(ValueId value) const;
+  std::optional<BufferRef> known_buffer(ValueId value) const;
+  bool is_aligned(const BufferRef& buffer) const;
   BufferRef new_temporary(Dim bytes);
   std::vector<std::uint32_t> origins_of(const std::vector<std::size_t>& groups) const;
   void set_lifetimes();
@@ -113,10 +121,9 @@ void Builder::declare_inputs() {
   program_.facts = graph_.facts;
   for (std::size_t i = 0; i < graph_.parameters().size(); ++i) {
     const ValueId parameter = graph_.parameters()[i];
-    ProgramInput input{graph_.type(parameter), graph_.attributes(parameter).scalar, false, 16};
+    ProgramInput input{graph_.type(parameter), graph_.attributes(parameter).scalar};
     input.donated = i < options_.donated.size() && options_.donated[i];
-    if (i < options_.aligned.size() && !options_.aligned[i])
-      input.alignment = static_cast<int>(size_of(input.type.dtype));
+    input.alignment = alignment_of(input.type, options_.aligned, i);
     program_.inputs.push_back(std::move(input));
   }
 }
@@ -132,6 +139,7 @@ void Builder::assign_outputs() {
     const auto position = static_cast<std::uint32_t>(program_.outputs.size());
     ProgramOutput declared;
     declared.type = graph_.type(output);
+    declared.alignment = alignment_of(declared.type, options_.aligned_outputs, position);
     const auto [earlier, is_new] = first.emplace(index_of(output), position);
     if (const auto input = input_of(output)) {
       declared.input = input;
@@ -144,20 +152,29 @@ void Builder::assign_outputs() {
   }
 }
 
-// The input whose memory the value is in.
-std::optional<std::uint32_t> Builder::input_of(ValueId value) const {
+// The memory that a value is in, if that is known yet.
+std::optional<BufferRef> Builder::known_buffer(ValueId value) const {
+  // A scalar input is not in memory; its buffer, if any, is the output that it is stored to.
   if (graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar)
-    return graph_.attributes(value).index;
+    return BufferRef{BufferRef::Kind::input, graph_.attributes(value).index};
   const auto found = buffers_.find(index_of(value));
-  if (found == buffers_.end() || found->second.kind != BufferRef::Kind::input) return std::nullopt;
-  return found->second.index;
+  if (found == buffers_.end()) return std::nullopt;
+  return found->second;
 }
 
-// Outputs and temporaries are aligned. An in-place update of an input is aligned as the input is.
-bool Builder::is_aligned(ValueId value) const {
-  constexpr int whole_access = 16;
-  const std::optional<std::uint32_t> input = input_of(value);
-  return !input || program_.inputs[*input].alignment >= whole_access;
+// The input whose memory the value is in.
+std::optional<std::uint32_t> Builder::input_of(ValueId value) const {
+  const std::optional<BufferRef> buffer = known_buffer(value);
+  if (!buffer || buffer->kind != BufferRef::Kind::input) return std::nullopt;
+  return buffer->index;
+}
+
+// Temporaries are aligned.
+bool Builder::is_aligned(const BufferRef& buffer) const {
+  if (buffer.kind == BufferRef::Kind::input)
+    return program_.inputs[buffer.index].alignment >= whole_access;
+  return buffer.kind != BufferRef::Kind::output ||
+         program_.outputs[buffer.index].alignment >= whole_access;
 }
 
 BufferRef Builder::new_temporary(Dim bytes) {
@@ -166,11 +183,7 @@ BufferRef Builder::new_temporary(Dim bytes) {
 }
 
 BufferRef Builder::buffer_of(ValueId value) {
-  // A scalar input is not in memory; its buffer, if any, is the output that it is stored to.
-  const bool in_memory = graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar;
-  if (in_memory) return {BufferRef::Kind::input, graph_.attributes(value).index};
-  const auto found = buffers_.find(index_of(value));
-  if (found != buffers_.end()) return found->second;
+  if (const std::optional<BufferRef> known = known_buffer(value)) return *known;
   return buffers_[index_of(value)] = new_temporary(byte_count(graph_.type(value)));
 }
 
@@ -218,7 +231,8 @@ void Builder::add_chain(const ItemChain& chain) {
 void Builder::describe_operands(KernelPlan& plan) const {
   for (KernelOperand& operand : plan.operands) {
     if (operand.in_item()) continue;
-    operand.aligned = is_aligned(operand.value);
+    const std::optional<BufferRef> buffer = known_buffer(operand.value);
+    operand.aligned = !buffer || is_aligned(*buffer);
     const Dim bytes = byte_count(graph_.type(operand.value));
     operand.streamed = operand.written && bytes.is_constant() &&
                        bytes.constant() > options_.target.l2_bytes &&
@@ -369,13 +383,15 @@ class Builder::CallSite final : public CallBuilder {
     program_.program_.kernel_names.emplace_back();
     return static_cast<std::uint32_t>(program_.planned_.kernels.size()) - 1;
   }
-  bool is_aligned(ValueId value) const override { return program_.is_aligned(value); }
+  bool is_aligned(const BufferRef& buffer) const override { return program_.is_aligned(buffer); }
   std::shared_ptr<const Program> body(const ir::Region& region,
-                                      const std::vector<BodyInput>& inputs) override {
+                                      const std::vector<BodyInput>& inputs,
+                                      const std::vector<bool>& aligned_outputs) override {
     PlanOptions options = program_.options_;
     options.counter = ir::scan_counter(*graph.attributes(call).call);
     options.donated.clear();
     options.aligned.clear();
+    options.aligned_outputs = aligned_outputs;
     for (const BodyInput& input : inputs) {
       options.donated.push_back(input.donated);
       options.aligned.push_back(input.aligned);

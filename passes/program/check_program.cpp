@@ -21,6 +21,7 @@ class Checker {
       require(input.alignment > 0, "an input's alignment is not positive");
     for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
       const ProgramOutput& output = program_.outputs[i];
+      require(output.alignment > 0, "an output's alignment is not positive");
       if (output.input)
         require(*output.input < program_.inputs.size(), "an output refers to an unknown input");
       if (output.output)

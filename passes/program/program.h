@@ -19,12 +19,16 @@ struct Temporary {
   std::uint32_t first_step = 0, last_step = 0;
 };
 
+/// Bytes of the widest access of a kernel: what memory that lies nowhere in particular is aligned
+/// to.
+inline constexpr int whole_access = 16;
+
 struct ProgramInput {
   ir::Type type;
   bool scalar = false;   ///< passed by value
   bool donated = false;  ///< the program may overwrite its memory
-  int alignment = 16;    ///< of the address, in bytes, as kernels assume it: 16, or the element
-                         ///< size
+  /// Of the address, in bytes, as kernels assume it: whole_access, or the size of an element.
+  int alignment = whole_access;
 };
 
 struct ProgramOutput {
@@ -34,6 +38,7 @@ struct ProgramOutput {
   std::optional<std::uint32_t> input;
   /// The earlier output that is the same array.
   std::optional<std::uint32_t> output;
+  int alignment = whole_access;  ///< of memory of its own, as ProgramInput::alignment
 };
 
 /// The executable program: steps in order, over inputs, outputs and temporaries. Contains

@@ -271,7 +271,7 @@ Json program_json(const Program& program) {
                               {"alignment", input.alignment}});
   }
   for (const ProgramOutput& output : program.outputs) {
-    Json entry{{"type", type_json(output.type)}};
+    Json entry{{"type", type_json(output.type)}, {"alignment", output.alignment}};
     if (output.input) entry["input"] = *output.input;
     if (output.output) entry["output"] = *output.output;
     json["outputs"].push_back(std::move(entry));
@@ -305,7 +305,7 @@ Program program_of(const Json& json, int regions) {
                               input.at("alignment")});
   }
   for (const Json& entry : list("outputs")) {
-    ProgramOutput output{type_of(entry.at("type")), {}, {}};
+    ProgramOutput output{type_of(entry.at("type")), {}, {}, entry.at("alignment")};
     if (entry.contains("input")) output.input = entry.at("input").get<std::uint32_t>();
     if (entry.contains("output")) output.output = entry.at("output").get<std::uint32_t>();
     program.outputs.push_back(std::move(output));

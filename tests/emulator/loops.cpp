@@ -65,6 +65,25 @@ const std::string chosen_text =
     "  return %1\n"
     "}\n";
 
+/// Rows of three numbers, each the last value of a loop's carry, and three numbers of each step.
+const std::string rows_text =
+    "func @rows(%0: f64[3], %1: f32[4,3]) -> (f64[3], f64[4,3], f32[4,3]) {\n"
+    "  %2, %3, %4 = call control.scan %0, %1 {carries = 1, length = [4], sequences = 1} : f64[3], "
+    "f64[4,3], f32[4,3] region (%0: u8[step1,0], %1: scalar i64, %2: f64[3], %3: f32[3]) -> "
+    "(f64[3], f64[3], f32[3]) {\n"
+    "    %4 = call control.scan %2 {carries = 1, length = [3]} : f64[3] "
+    "region (%0: u8[step2,0], %1: scalar i64, %2: f64[3]) -> f64[3] {\n"
+    "      %3 = cumsum %2 axis=0 : f64[3]\n"
+    "      %4 = negative %3 : f64[3]\n"
+    "      return %4\n"
+    "    }\n"
+    "    %5 = negative %4 : f64[3]\n"
+    "    %6 = negative %3 : f32[3]\n"
+    "    return %5, %4, %6\n"
+    "  }\n"
+    "  return %2, %3, %4\n"
+    "}\n";
+
 ir::HostArray array(const ir::Type& type, std::uint64_t seed) {
   return test::moderate_sample(type.dtype, type.shape, seed);
 }
@@ -72,7 +91,7 @@ ir::HostArray array(const ir::Type& type, std::uint64_t seed) {
 TEST_CASE("loops and branches planned for a GPU give in the emulator what NumPy gives") {
   std::vector<ir::Graph> graphs;
   std::vector<runtime::PrintedProgram> printed;
-  for (const std::string& text : {substitution_text, counted_text, chosen_text}) {
+  for (const std::string& text : {substitution_text, counted_text, chosen_text, rows_text}) {
     graphs.push_back(ir::parse(text));
     printed.push_back(runtime::print_program(graphs.back(), {}, ir::parse_target("sm_90")));
   }
@@ -81,7 +100,8 @@ TEST_CASE("loops and branches planned for a GPU give in the emulator what NumPy 
       {0, {array({DType::f64, {6, 6}}, 1), array({DType::f64, {6}}, 2)}},
       {1, {array({DType::f32, {7}}, 1), zero}},
       {1, {array({DType::f32, {0}}, 1), zero}},
-      {2, {array({DType::f32, {5}}, 3)}}};
+      {2, {array({DType::f32, {5}}, 3)}},
+      {3, {array({DType::f64, {3}}, 4), array({DType::f32, {4, 3}}, 5)}}};
   EmulatedPrograms programs(std::move(printed));
   for (const auto& [index, inputs] : runs) {
     CAPTURE(graphs[index].name);

@@ -114,7 +114,7 @@ class Run {
   }
 
  private:
-  /// An input that may lie anywhere lies one element behind a boundary.
+  /// An array that may lie anywhere lies one element behind a boundary.
   void place_inputs() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const auto alignment = static_cast<std::size_t>(program_.inputs[i].alignment);
@@ -127,8 +127,9 @@ class Run {
   }
 
   void place_outputs() {
-    for (const std::int64_t bytes : prepared_.output_bytes) {
-      output_memory_.emplace_back(static_cast<std::size_t>(bytes), 0);
+    for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+      const auto alignment = static_cast<std::size_t>(program_.outputs[i].alignment);
+      output_memory_.emplace_back(static_cast<std::size_t>(prepared_.output_bytes[i]), alignment);
     }
   }
 
