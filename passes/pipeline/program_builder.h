@@ -17,11 +17,11 @@ struct PlanOptions {
   ir::Target target;
   std::vector<bool> donated;                 ///< for each parameter: its memory may be overwritten
   std::vector<bool> aligned;                 ///< for each parameter: 16-byte aligned
-  std::vector<bool> aligned_outputs = {};    ///< likewise for each output; empty: all are
   std::vector<std::string> disabled;         ///< names of passes, families and switches
   bool strict = false, approximate = false;  ///< as in CompileOptions
   /// In the program of a loop's region: the symbol of the counter, which is scalar input 1.
   std::optional<ir::SymbolId> counter = {};
+  std::vector<bool> aligned_outputs = {};  ///< for each output: 16-byte aligned; empty: all are
 };
 
 /// A kernel that several steps launch, with arguments that differ.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -60,9 +61,9 @@ class PreparedCall {
   /// Enqueues the call on the frame's stream. Only a call with a fallback may return an outcome
   /// other than `enqueued`; then nothing is enqueued. Throws DeviceError, OutOfMemory.
   virtual Outcome enqueue(const CallBuffers& frame) const = 0;
-  /// Whether it can be captured into a CUDA graph that is launched many times: its work uses only
-  /// the frame's memory, and reads no host memory.
-  virtual bool capturable() const { return false; }
+  /// About how many nodes it adds to a CUDA graph that is launched many times. Null if it cannot be
+  /// captured into one: its work uses memory other than the frame's, or waits for the device.
+  virtual std::optional<std::size_t> graph_nodes() const { return std::nullopt; }
   /// Why the library refused it, for the log.
   virtual std::string refusal() const { return {}; }
   /// The operands as text for profiles, given the text of each operand's type.

@@ -79,7 +79,7 @@ class PreparedGemm : public PreparedCall {
     return Outcome::enqueued;
   }
 
-  bool capturable() const override { return true; }
+  std::optional<std::size_t> graph_nodes() const override { return 2; }  // it may split its sums
 
   /// "f32[2,512,64] x f32[2,64,128]", and the operands added to the product.
   std::string operands(const std::vector<std::string>& types) const override {

@@ -54,12 +54,12 @@ std::unique_ptr<CallRecordings::Recording> CallRecordings::record(ArgumentSlots&
       continue;
     }
     StreamCapture capture(capturing);
-    const std::size_t kernels = enqueue_call_(
-        actions_[i],
-        RecordingBuffers(run, capturing, recording->uses, *recording->scratch, recording->held));
-    recording->graph->add_child(capture.finish(), kernels);
+    const RecordingBuffers buffers(run, capturing, recording->uses, *recording->scratch,
+                                   recording->held);
+    enqueue_call_(actions_[i], buffers);
+    recording->graph->add_child(capture.finish(), buffers.kernels());
     // Captured kernels have not been launched.
-    statistics().kernel_launches.fetch_sub(kernels, std::memory_order_relaxed);
+    statistics().kernel_launches.fetch_sub(buffers.kernels(), std::memory_order_relaxed);
   }
   recording->graph->instantiate();
   return recording;

@@ -10,9 +10,14 @@ namespace {
 
 bool is_call(const Action& action) { return action.kind == Action::Kind::call; }
 
+/// Loops of more steps are enqueued step by step: a node takes the driver a microsecond to make,
+/// and memory on the device.
+constexpr std::size_t most_nodes = 4096;
+
 bool is_capturable(const Action& action) {
-  return !is_call(action) ||
-         (driver().graph_add_child_graph_node && action.call->work->capturable());
+  if (!is_call(action)) return true;
+  return driver().graph_add_child_graph_node &&
+         graph_nodes(action).value_or(most_nodes) < most_nodes;
 }
 
 }  // namespace

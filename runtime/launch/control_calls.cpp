@@ -109,6 +109,13 @@ class PreparedScan final : public PreparedCall {
     carries.finish();
     return Outcome::enqueued;
   }
+  /// Each step is captured anew, with its own addresses.
+  std::optional<std::size_t> graph_nodes() const override {
+    const std::optional<std::size_t> nodes = body_.list().graph_nodes();
+    if (!nodes) return std::nullopt;
+    const std::size_t copies = 2 * step_.results.size();
+    return copies + static_cast<std::size_t>(length_) * (*nodes + copies);
+  }
 
  private:
   static constexpr std::size_t first_constant = 2;  ///< after the counter, twice

@@ -18,9 +18,8 @@ class ProgramGraph;
 class Schedule;
 struct Action;
 
-/// Enqueues a library call of a schedule on the frame's stream. Returns the number of kernels that
-/// its fallback launched instead; 0 without a fallback.
-using EnqueueCall = std::function<std::size_t(const Action& call, const CallBuffers& frame)>;
+/// Enqueues a library call of a schedule on the frame's stream.
+using EnqueueCall = std::function<void(const Action& call, const CallBuffers& frame)>;
 
 /// Kernel arguments in the order of the step's parameters. Each begins at the start of a slot.
 struct KernelArguments {

@@ -159,34 +159,31 @@ void ProgramRunner::enqueue_one(const Action& action, ArgumentSlots& arguments,
   }
 }
 
-/// Returns the number of kernels that the fallback launched.
-std::size_t ProgramRunner::enqueue_call(const Action& action, const CallBuffers& frame,
-                                        const Prepared& prepared) {
+void ProgramRunner::enqueue_call(const Action& action, const CallBuffers& frame,
+                                 const Prepared& prepared) {
   using Outcome = PreparedCall::Outcome;
   const ScheduledCall& call = *action.call;
   if (!call.fallback) {
     if (call.work->enqueue(frame) != Outcome::enqueued)
       throw InternalError(program_.name + ": a library refused a call that has no fallback");
-    return 0;
+    return;
   }
   std::atomic<bool>& refused = refused_[action.step_index];
   if (!refused.load(std::memory_order_relaxed)) {
     const Outcome outcome = call.work->enqueue(frame);
-    if (outcome == Outcome::enqueued) return 0;
+    if (outcome == Outcome::enqueued) return;
     if (outcome == Outcome::refused && !refused.exchange(true))
       log().info("{}: {}", program_.name, call.work->refusal());
   }
-  return run_fallback(*call.fallback, frame, prepared);
+  run_fallback(*call.fallback, frame, prepared);
 }
 
-std::size_t ProgramRunner::run_fallback(const ScheduledFallback& fallback, const CallBuffers& outer,
-                                        const Prepared& prepared) {
+void ProgramRunner::run_fallback(const ScheduledFallback& fallback, const CallBuffers& outer,
+                                 const Prepared& prepared) {
   const FallbackBuffers frame(outer, fallback.bytes, prepared.arena_label);
   ArgumentSlots arguments(fallback.list);
   arguments.set(fallback.list, static_cast<const CallBuffers&>(frame));
-  const std::span<const Action> actions = fallback.list.actions();
-  for (const Action& action : actions) enqueue_one(action, arguments, frame, prepared);
-  return static_cast<std::size_t>(std::ranges::count(actions, Action::Kind::launch, &Action::kind));
+  frame.run(fallback.list, arguments, frame);
 }
 
 }  // namespace heddle::runtime

@@ -41,10 +41,9 @@ class ProgramRunner {
   void enqueue_watched(LaunchCacheEntry& entry, const CallBuffers& frame, const WatchedCall& call);
   void enqueue_one(const Action& action, ArgumentSlots& arguments, const CallBuffers& frame,
                    const Prepared& prepared);
-  std::size_t enqueue_call(const Action& action, const CallBuffers& frame,
-                           const Prepared& prepared);
-  std::size_t run_fallback(const ScheduledFallback& fallback, const CallBuffers& frame,
-                           const Prepared& prepared);
+  void enqueue_call(const Action& action, const CallBuffers& frame, const Prepared& prepared);
+  void run_fallback(const ScheduledFallback& fallback, const CallBuffers& frame,
+                    const Prepared& prepared);
 
   passes::Program program_;
   std::unique_ptr<KernelLauncher> launcher_;

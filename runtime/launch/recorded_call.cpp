@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ir/base/hash.h"
+#include "runtime/launch/schedule.h"
 
 namespace heddle::runtime {
 
@@ -66,7 +67,21 @@ const ir::ElementBits& RecordingBuffers::scalar(std::uint32_t input) const {
 }
 
 BufferRef RecordingBuffers::allocate(std::size_t bytes, const Label& label) const {
-  return held_.emplace_back(scratch_.take(pieces_++, bytes, label, run_.stream()));
+  const auto free = std::ranges::find(*taken_, false);
+  const auto index = static_cast<std::size_t>(free - taken_->begin());
+  if (free == taken_->end()) taken_->push_back(false);
+  BufferRef piece = scratch_.take(index, bytes, label, run_.stream());
+  (*taken_)[index] = true;
+  if (std::ranges::find(held_, piece) == held_.end()) held_.push_back(piece);
+  return borrow(piece->pointer(), bytes, run_.stream(),
+                [taken = taken_, index] { (*taken)[index] = false; });
+}
+
+void RecordingBuffers::run(const ActionList& list, ArgumentSlots& arguments,
+                           const CallBuffers& at) const {
+  kernels_ += static_cast<std::size_t>(
+      std::ranges::count(list.actions(), Action::Kind::launch, &Action::kind));
+  run_.run(list, arguments, at);
 }
 
 }  // namespace heddle::runtime

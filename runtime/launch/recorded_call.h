@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,8 @@ class CallScratch {
 };
 
 /// The buffers of a library call during capture: those of the run, and scratch memory that outlives
-/// the run. Records every address and scalar that the call reads.
+/// the run. Records every address and scalar that the call reads, and counts the kernels of the
+/// program that it launches.
 class RecordingBuffers final : public CallBuffers {
  public:
   /// Keeps references to all constructor arguments. `capturing` is the stream being captured;
@@ -53,13 +55,18 @@ class RecordingBuffers final : public CallBuffers {
   std::byte* address(const passes::BufferRef& buffer) const override;
   const ir::ElementBits& scalar(std::uint32_t input) const override;
   BufferRef allocate(std::size_t bytes, const Label& label) const override;
+  void run(const ActionList& list, ArgumentSlots& arguments, const CallBuffers& at) const override;
+  std::size_t kernels() const { return kernels_; }
 
  private:
   const CallBuffers& run_;
   CallUses& uses_;
   CallScratch& scratch_;
   std::vector<BufferRef>& held_;
-  mutable std::size_t pieces_ = 0;  ///< scratch pieces taken so far
+  /// Which pieces of scratch memory the call uses at present: what one step of a loop releases, the
+  /// next takes.
+  std::shared_ptr<std::vector<bool>> taken_ = std::make_shared<std::vector<bool>>();
+  mutable std::size_t kernels_ = 0;
 };
 
 }  // namespace heddle::runtime

@@ -52,6 +52,25 @@ bool Schedule::fits(std::span<const ArgumentView> arguments) const {
                             });
 }
 
+std::optional<std::size_t> graph_nodes(const Action& action) {
+  if (action.kind != Action::Kind::call) return 1;
+  const ScheduledCall& call = *action.call;
+  const std::optional<std::size_t> nodes = call.work->graph_nodes();
+  if (!nodes || !call.fallback) return nodes;
+  const std::optional<std::size_t> instead = call.fallback->list.graph_nodes();
+  return instead ? std::optional(std::max(*nodes, *instead)) : std::nullopt;
+}
+
+std::optional<std::size_t> ActionList::graph_nodes() const {
+  std::size_t all = 0;
+  for (const Action& action : actions_) {
+    const std::optional<std::size_t> nodes = runtime::graph_nodes(action);
+    if (!nodes) return std::nullopt;
+    all += *nodes;
+  }
+  return all;
+}
+
 void ActionList::add(const Step& step, std::uint32_t index, const CallContext& context) {
   if (const passes::KernelStep* const kernel = step.kernel()) {
     add_launch(*kernel, index, context);

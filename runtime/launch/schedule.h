@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,8 @@ class ActionList {
   std::span<const Action> actions() const { return actions_; }
   std::span<const ir::ElementBits> slots() const { return slots_; }
   std::span<const SlotSource> sources() const { return sources_; }
+  /// Of all actions, as PreparedCall::graph_nodes().
+  std::optional<std::size_t> graph_nodes() const;
 
  private:
   void add_call(const passes::CallStep& call, std::uint32_t index, const CallContext& context);
@@ -63,6 +66,9 @@ class ActionList {
   std::vector<std::unique_ptr<const ScheduledCall>> calls_;
   std::vector<std::vector<passes::KernelStep>> launches_;  ///< made by handlers
 };
+
+/// As PreparedCall::graph_nodes().
+std::optional<std::size_t> graph_nodes(const Action& action);
 
 /// The fallback of a library call.
 struct ScheduledFallback {
