@@ -67,14 +67,12 @@ const ir::ElementBits& RecordingBuffers::scalar(std::uint32_t input) const {
 }
 
 BufferRef RecordingBuffers::allocate(std::size_t bytes, const Label& label) const {
-  const auto free = std::ranges::find(*taken_, false);
-  const auto index = static_cast<std::size_t>(free - taken_->begin());
-  if (free == taken_->end()) taken_->push_back(false);
-  BufferRef piece = scratch_.take(index, bytes, label, run_.stream());
-  (*taken_)[index] = true;
+  const auto free = std::ranges::find_if(lent_, &BufferRef::unique);
+  const auto index = static_cast<std::size_t>(free - lent_.begin());
+  if (free == lent_.end()) lent_.emplace_back();
+  const BufferRef piece = scratch_.take(index, bytes, label, run_.stream());
   if (std::ranges::find(held_, piece) == held_.end()) held_.push_back(piece);
-  return borrow(piece->pointer(), bytes, run_.stream(),
-                [taken = taken_, index] { (*taken)[index] = false; });
+  return lent_[index] = borrow(piece->pointer(), bytes, run_.stream(), {});
 }
 
 void RecordingBuffers::run(const ActionList& list, ArgumentSlots& arguments,

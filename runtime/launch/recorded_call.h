@@ -63,9 +63,9 @@ class RecordingBuffers final : public CallBuffers {
   CallUses& uses_;
   CallScratch& scratch_;
   std::vector<BufferRef>& held_;
-  /// Which pieces of scratch memory the call uses at present: what one step of a loop releases, the
-  /// next takes.
-  std::shared_ptr<std::vector<bool>> taken_ = std::make_shared<std::vector<bool>>();
+  /// By piece of scratch memory: the last reference given out. A piece that nobody else refers to
+  /// any more is given out again, so that a loop needs no more of them the more steps it has.
+  mutable std::vector<BufferRef> lent_;
   mutable std::size_t kernels_ = 0;
 };
 

@@ -193,6 +193,70 @@ void check_threads() {
   runtime::pool_of(gpu).verify();
 }
 
+/// A loop that passes on one value, which `step` makes of inputs 2 and 3 in output 0.
+passes::CallStep loop_of(std::int64_t steps, passes::Step step, std::size_t temporaries,
+                         Buffer constant, Buffer carry, Buffer result, Buffer scratch) {
+  auto body = std::make_shared<passes::Program>(program_of(0, false, {std::move(step)}));
+  body->inputs.push_back({{DType::u8, {ir::Dim(0)}}});
+  body->inputs.push_back({{DType::i64, {}}, true});
+  for (int i = 0; i < 2; ++i) body->inputs.push_back({{DType::f32, {n}}});
+  for (std::size_t i = 0; i < temporaries; ++i) body->temporaries.push_back({n * 4, 0, 1});
+  passes::CallStep call;
+  call.handler = call.operation = "control.scan";
+  call.operands = {{constant}, {carry}};
+  call.results = {{result}};
+  call.scratch = {scratch};
+  call.values.set("carries", ir::Dim(1));
+  call.values.set("sequences", ir::Dim(0));
+  call.values.set("length", ir::Dim(steps));
+  call.values.set("reverse", false);
+  call.bodies.push_back(std::move(body));
+  return call;
+}
+
+/// a + steps * 3 * b, as a loop of loops of three additions.
+std::unique_ptr<ProgramRunner> load_loop(std::int64_t steps) {
+  const Buffer in2{Buffer::Kind::input, 2}, in3{Buffer::Kind::input, 3},
+      temporary0{Buffer::Kind::temporary, 0}, out{Buffer::Kind::output, 0};
+  passes::CallStep inner = loop_of(3, kernel(add, {input(2), input(3), output(0), size()}), 1, in2,
+                                   in3, out, temporary0);
+  passes::CallStep outer =
+      loop_of(steps, step_of(std::move(inner)), 1, left, right, out, temporary0);
+  passes::Program program = program_of(2, true, {step_of(std::move(outer))});
+  program.temporaries.push_back({n * 4, 0, 1});
+  return load(std::move(program));
+}
+
+void check_loops() {
+  const Stream stream = Stream::create(gpu);
+  const DeviceArray a = upload(ramp(64, 1), stream), b = upload(twos, stream);
+  const auto check = [&](ProgramRunner& runner, float steps) {
+    const Values found = download(call(runner, {&b, &a}, 0, stream), stream);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      CHECK(found[i] == static_cast<float>(i + 1) + 6 * steps);
+  };
+  const std::uint64_t in_use = runtime::pool_of(gpu).statistics().in_use;
+  std::vector<std::uint64_t> scratch;
+  for (const std::int64_t steps : {5, 50}) {
+    const auto runner = load_loop(steps);
+    Counting counting{"cuGraphLaunch", "cuLaunchKernel", "cuGraphAddChildGraphNode"};
+    const std::uint64_t before = runtime::statistics().kernel_launches;
+    for (int i = 0; i < 10; ++i) check(*runner, static_cast<float>(steps));
+    const auto kernels = static_cast<std::uint64_t>(3 * steps);
+    CHECK(runtime::statistics().kernel_launches - before == 10 * kernels);
+    CHECK(counting("cuGraphLaunch") == 8);
+    CHECK(counting("cuLaunchKernel") == 3 * kernels);  // two calls, and what is captured
+    CHECK(counting("cuGraphAddChildGraphNode") == 1);
+    scratch.push_back(runtime::pool_of(gpu).statistics().in_use - in_use);
+  }
+  CHECK_MESSAGE(scratch[0] == scratch[1], "memory does not grow with the steps");
+  // A loop of too many steps is enqueued step by step.
+  const auto runner = load_loop(2000);
+  Counting counting{"cuGraphLaunch"};
+  for (int i = 0; i < 4; ++i) check(*runner, 2000);
+  CHECK(counting("cuGraphLaunch") == 0);
+}
+
 void run_child(const char* test_case, std::vector<std::string> more = {}) {
   std::vector<std::string> variables = {"-uHEDDLE_DEVICE",
                                         std::string("HEDDLE_CUDA_DRIVER=") + HEDDLE_FAKE_DRIVER,
@@ -221,6 +285,7 @@ TEST_CASE("child: captured calls" * doctest::skip()) {
   check_scratch();
   check_failures();
   check_threads();
+  check_loops();
 }
 
 TEST_CASE("a product that the library refuses runs inside graphs as its fallback") {
