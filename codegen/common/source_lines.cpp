@@ -97,7 +97,7 @@ std::uint32_t body_line(const KernelSource& source) {
 
 std::vector<LineNode> source_lines(const KernelSource& source, const passes::KernelPlan& plan) {
   std::vector<LineNode> lines;
-  if (plan.sort) return lines;
+  if (!plan.has_loops()) return lines;
   std::uint32_t number = body_line(source);
   std::string_view rest = source.body;
   while (!rest.empty()) {

@@ -24,6 +24,10 @@ KernelSource CudaPrinter::print() {
     sort();
     return body_.finish(out_.text(), {"core", "memory"});
   }
+  if (plan_.decides) {
+    decision(*plan_.decides);
+    return body_.finish(out_.text(), {"core"});
+  }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
   if (plan_.items) tables_ = body_.item_tables("alignas(16) __device__ const");
@@ -53,6 +57,18 @@ KernelSource CudaPrinter::print() {
   }
   out_.close();
   return body_.finish(out_.text(), {"core", "memory"});
+}
+
+void CudaPrinter::decision(DType dtype) {
+  out_.line(
+      "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long, unsigned int);");
+  out_.line("extern \"C\" __global__ void");
+  out_.open("{}(const {}* value, unsigned long long condition, long long chosen, long long last)",
+            name_placeholder, body_.type_with_section(dtype));
+  out_.line("const long long given = *value;");
+  out_.line("const long long index = given < 0 ? 0 : given > last ? last : given;");
+  out_.line("cudaGraphSetConditional(condition, index == chosen);");
+  out_.close();
 }
 
 void CudaPrinter::signature() {

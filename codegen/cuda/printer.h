@@ -62,6 +62,7 @@ class CudaPrinter {
   std::string tile_place(std::size_t scan, const std::string& row, const std::string& slot,
                          const std::string& rows) const;
   void sort();
+  void decision(DType dtype);
   void items();
   void item_stores(const passes::ItemPhase& phase);
   void item_routine(const passes::ItemRoutine& routine, const std::vector<std::string>& tables);

@@ -13,6 +13,7 @@ const Capabilities& capabilities_of(const Target& target) {
   static constexpr Capabilities cuda = {.blocks = true,
                                         .streaming_stores = true,
                                         .kernel_sorts = true,
+                                        .graph_conditions = true,
                                         .gemm_halves = true,
                                         .gemm_widens = true,
                                         .gemm_epilogues = true,

@@ -23,6 +23,8 @@ struct Capabilities {
   int half_operations = 1;
   /// Sorts run as kernels of the program. If false, the runtime sorts.
   bool kernel_sorts = false;
+  /// Loops and branches can be nodes of a captured graph, on whose conditions a kernel decides.
+  bool graph_conditions = false;
   /// Dot products and outer products are faster as kernels than as library calls.
   bool kernel_dots = false;
   /// The library multiplies float16 and bfloat16 matrices.

@@ -77,6 +77,17 @@ class ControlStep {
     step_.bodies.push_back(builder_.body(call_.regions[region], inputs, aligned_outputs));
   }
 
+  /// A kernel with which the device decides by a number of this dtype.
+  void add_decision(DType dtype) {
+    if (!ir::capabilities_of(builder_.target.target).graph_conditions) return;
+    KernelPlan plan;
+    plan.family = "decision";
+    plan.name = fmt::format("hd_decide_{}", name_of(dtype));
+    plan.decides = dtype;
+    plan.threads = 1;
+    step_.kernels.emplace_back().kernel = builder_.kernel(std::move(plan));
+  }
+
   DescribedCall finish(std::string what) {
     step_.what = std::move(what);
     return {std::move(step_), moved_};
@@ -148,6 +159,7 @@ DescribedCall describe_while(CallBuilder& builder) {
   for (std::size_t i = constants; i < inputs.size(); ++i) inputs[i].donated = true;
   made.add_body(1, inputs, std::vector<bool>(carries, aligned));
   made.add_carries(constants, carries, constants);
+  made.add_decision(DType::boolean);
   return made.finish(fmt::format("{} carries", carries));
 }
 
@@ -158,6 +170,7 @@ DescribedCall describe_switch(CallBuilder& builder) {
   for (std::size_t i = 0; i < made.step().results.size(); ++i)
     outputs.push_back(made.is_aligned_result(i));
   for (std::size_t i = 0; i < made.call().regions.size(); ++i) made.add_body(i, inputs, outputs);
+  made.add_decision(DType::i64);
   return made.finish(fmt::format("{} branches", made.call().regions.size()));
 }
 

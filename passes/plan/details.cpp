@@ -87,7 +87,7 @@ std::vector<std::vector<int>> pass_roots(const KernelPlan& plan) {
 }
 
 void decide_details(KernelPlan& plan, const ir::Target& target) {
-  if (plan.sort || plan.items) return;
+  if (!plan.has_loops() || plan.items) return;
   if (!ir::capabilities_of(target).blocks) {
     plan.host_passes = host_passes(plan);
     return;

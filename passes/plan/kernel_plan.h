@@ -286,6 +286,12 @@ struct KernelPlan {
   /// A sort kernel. Of the fields above, only family, name and threads apply to it.
   std::optional<SortKernel> sort;
 
+  /// A kernel that decides whether a conditional node of a CUDA graph runs, by a number of this
+  /// dtype (runtime::Decision). Of the fields above, only family, name and threads apply to it.
+  std::optional<DType> decides;
+  /// Whether it is a plan of loops, which the fields above describe.
+  bool has_loops() const { return !sort && !decides; }
+
   /// The space of all addresses.
   const IndexSpace* space = nullptr;
 };

@@ -161,7 +161,7 @@ class Copy {
 
 std::optional<KernelPlan> with_numbers(const KernelPlan& plan, IndexSpace& space,
                                        const Replace& replace) {
-  if (plan.sort) return std::nullopt;
+  if (!plan.has_loops()) return std::nullopt;
   return Copy(plan, space, replace).run();
 }
 

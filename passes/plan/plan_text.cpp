@@ -64,6 +64,7 @@ class PlanText {
                          kind_names[static_cast<std::size_t>(plan_.sort->kind)], plan_.sort->items,
                          plan_.threads, plan_.sort->indices ? plan_.sort->index_bits : 0);
     }
+    if (plan_.decides) return fmt::format("decides by {}", name_of(*plan_.decides));
     switch (plan_.mapping) {
       case Mapping::elements:
         return fmt::format("elements vector={} {} threads={} i{}", plan_.vector,

@@ -144,7 +144,8 @@ class PlanReport {
       kernel.family = plan.family;
       kernel.plan = plan_in_short(plan);
       kernel.group = planned_.group_of_kernel[i];
-      kernel.nodes = plan.sort ? group(kernel.group).members : numbers_.of(sources_of(plan));
+      kernel.nodes =
+          !plan.has_loops() ? group(kernel.group).members : numbers_.of(sources_of(plan));
       group(kernel.group).kernels.push_back(i);
     }
     shared_kernels();

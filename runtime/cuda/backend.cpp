@@ -9,6 +9,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/cuda/calls.h"
+#include "runtime/cuda/conditional_nodes.h"
 #include "runtime/cuda/devices.h"
 #include "runtime/cuda/examination.h"
 #include "runtime/cuda/kernel_compiler.h"
@@ -73,6 +74,7 @@ class CudaBackend final : public Backend {
   void restore_capturing(int before) const noexcept override;
   void retain_by_captured_graph(StreamHandle stream,
                                 std::unique_ptr<GraphResource> held) const override;
+  const GraphConditions* graph_conditions() const override { return cuda::graph_conditions(); }
 };
 
 std::string CudaBackend::describe_missing(int) const {

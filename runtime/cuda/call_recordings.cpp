@@ -53,11 +53,11 @@ std::unique_ptr<CallRecordings::Recording> CallRecordings::record(ArgumentSlots&
       recording->graph->add(i, launcher_, arguments);
       continue;
     }
-    StreamCapture capture(capturing);
+    StreamCapture capture = recording->graph->begin_capture(capturing);
     const RecordingBuffers buffers(run, capturing, recording->uses, *recording->scratch,
                                    recording->held);
     enqueue_call_(actions_[i], buffers);
-    recording->graph->add_child(capture.finish(), buffers.kernels());
+    recording->graph->end_capture(capture, buffers.kernels());
     // Captured kernels have not been launched.
     statistics().kernel_launches.fetch_sub(buffers.kernels(), std::memory_order_relaxed);
   }

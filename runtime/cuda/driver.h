@@ -146,6 +146,21 @@ struct MemsetNodeParams {
 };
 static_assert(sizeof(MemsetNodeParams) == 40);
 
+enum class ConditionalKind : int { if_ = 0, while_ = 1 };
+
+/// CUgraphNodeParams for a conditional node.
+struct ConditionalNodeParams {
+  int type = 13;  // CU_GRAPH_NODE_TYPE_CONDITIONAL
+  int reserved[3] = {};
+  std::uint64_t condition = 0;
+  ConditionalKind kind = ConditionalKind::if_;
+  unsigned size = 1;              ///< number of bodies
+  GraphHandle* bodies = nullptr;  ///< set by the driver
+  ContextHandle context = nullptr;
+  std::uint64_t more[26] = {};
+};
+static_assert(sizeof(ConditionalNodeParams) == 256);
+
 /// CUDA_MEMCPY2D for a copy within device memory: `rows` rows of `row_bytes` bytes, whose starts
 /// are a pitch apart.
 struct Copy2d {

@@ -10,34 +10,8 @@
 
 namespace heddle::runtime::cuda {
 
-StreamCapture::StreamCapture(const Stream& stream) : stream_(stream) {
-  // Relaxed mode: calls of other threads and memory allocations by a library do not affect the
-  // capture.
-  driver().stream_begin_capture(stream.handle(), CaptureMode::relaxed);
-}
-
-StreamCapture::~StreamCapture() {
-  if (active_) driver().stream_end_capture.attempt(stream_.handle(), &graph_);
-  if (graph_ != nullptr) driver().graph_destroy.attempt(graph_);
-}
-
-GraphHandle StreamCapture::finish() {
-  active_ = false;
-  driver().stream_end_capture(stream_.handle(), &graph_);
-  return graph_;
-}
-
 GraphSegment::GraphSegment(std::span<const Action> actions, ContextHandle context)
-    : actions_(actions), context_(context) {
-  driver().graph_create(&graph_, 0);
-}
-
-GraphSegment::~GraphSegment() {
-  if (unusable()) return;
-  // The driver destroys a running graph when it has finished.
-  if (executable_ != nullptr) driver().graph_exec_destroy.attempt(executable_);
-  driver().graph_destroy.attempt(graph_);
-}
+    : actions_(actions), context_(context) {}
 
 void GraphSegment::add(std::size_t index, const CudaLauncher& launcher, ArgumentSlots& arguments) {
   const Action& action = actions_[index];
@@ -52,7 +26,7 @@ void GraphSegment::add(std::size_t index, const CudaLauncher& launcher, Argument
   } else {
     add_kernel(node, launcher, arguments);
   }
-  last_ = node.handle;
+  last_ = {node.handle};
   nodes_.push_back(std::move(node));
 }
 
@@ -60,7 +34,7 @@ void GraphSegment::add_fill(Node& node, ArgumentSlots& arguments) {
   const Action& action = actions_[node.action];
   node.memset.destination = arguments.values(action)[0].low;
   node.memset.width = action.bytes;
-  driver().graph_add_memset_node(&node.handle, graph_, &last_, last_ == nullptr ? 0 : 1,
+  driver().graph_add_memset_node(&node.handle, graph_.handle(), last_.data(), last_.size(),
                                  &node.memset, context_);
 }
 
@@ -68,7 +42,7 @@ void GraphSegment::add_kernel(Node& node, const CudaLauncher& launcher, Argument
   const Action& action = actions_[node.action];
   node.kernel = launcher.node_params(*action.step, action.blocks);
   node.kernel.parameters = arguments.pointers(action);
-  driver().graph_add_kernel_node(&node.handle, graph_, &last_, last_ == nullptr ? 0 : 1,
+  driver().graph_add_kernel_node(&node.handle, graph_.handle(), last_.data(), last_.size(),
                                  &node.kernel);
   ++kernels_;
   if (action.step->cluster <= 1) return;
@@ -79,17 +53,16 @@ void GraphSegment::add_kernel(Node& node, const CudaLauncher& launcher, Argument
                                            &value);
 }
 
-void GraphSegment::add_child(GraphHandle graph, std::size_t kernels) {
-  std::size_t nodes = 0;
-  driver().graph_get_nodes(graph, nullptr, &nodes);
-  if (nodes == 0) return;
-  GraphNodeHandle added = nullptr;
-  driver().graph_add_child_graph_node(&added, graph_, &last_, last_ == nullptr ? 0 : 1, graph);
-  last_ = added;
+StreamCapture GraphSegment::begin_capture(const Stream& stream) const {
+  return {stream, graph_.handle(), last_};
+}
+
+void GraphSegment::end_capture(StreamCapture& capture, std::size_t kernels) {
+  last_ = capture.finish();
   kernels_ += kernels;
 }
 
-void GraphSegment::instantiate() { driver().graph_instantiate(&executable_, graph_, 0); }
+void GraphSegment::instantiate() { executable_.emplace(graph_.handle()); }
 
 void GraphSegment::launch(ArgumentSlots& arguments, const Stream& stream) {
   if (fault::point(fault::Kind::launch))
@@ -97,7 +70,7 @@ void GraphSegment::launch(ArgumentSlots& arguments, const Stream& stream) {
   for (Node& node : nodes_) {
     if (arguments.version(node.action) != node.version) patch(node, arguments);
   }
-  driver().graph_launch(executable_, stream.handle());
+  driver().graph_launch(executable_->handle(), stream.handle());
   statistics().kernel_launches.fetch_add(kernels_, std::memory_order_relaxed);
 }
 
@@ -108,9 +81,10 @@ void GraphSegment::patch(Node& node, ArgumentSlots& arguments) {
   if (!std::ranges::equal(values, node.given)) {
     if (node.clears) {
       node.memset.destination = values[0].low;
-      driver().graph_exec_memset_node_set_params(executable_, node.handle, &node.memset, context_);
+      driver().graph_exec_memset_node_set_params(executable_->handle(), node.handle, &node.memset,
+                                                 context_);
     } else {
-      driver().graph_exec_kernel_node_set_params(executable_, node.handle, &node.kernel);
+      driver().graph_exec_kernel_node_set_params(executable_->handle(), node.handle, &node.kernel);
     }
     std::ranges::copy(values, node.given.begin());
   }

@@ -2,30 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "runtime/cuda/launcher.h"
+#include "runtime/cuda/stream_capture.h"
 #include "runtime/launch/schedule.h"
 
 namespace heddle::runtime::cuda {
-
-/// Captures a graph from a stream, until finish() or destruction.
-class StreamCapture {
- public:
-  /// Throws DeviceError.
-  explicit StreamCapture(const Stream& stream);
-  ~StreamCapture();
-  StreamCapture(const StreamCapture&) = delete;
-  StreamCapture& operator=(const StreamCapture&) = delete;
-  /// The captured graph, valid as long as this object. Throws DeviceError.
-  GraphHandle finish();
-
- private:
-  const Stream& stream_;
-  GraphHandle graph_ = nullptr;
-  bool active_ = true;
-};
 
 /// Consecutive actions of a schedule as one executable graph, executed in sequence. Kernel
 /// arguments and fill addresses are patched when they have changed.
@@ -35,13 +20,13 @@ class GraphSegment {
   GraphSegment(std::span<const Action> actions, ContextHandle context);
   GraphSegment(const GraphSegment&) = delete;
   GraphSegment& operator=(const GraphSegment&) = delete;
-  ~GraphSegment();
 
   /// Adds a launch or a fill, by its index among the actions.
   void add(std::size_t action, const CudaLauncher& launcher, ArgumentSlots& arguments);
-  /// Adds a copy of a graph whose nodes are not patched. `kernels` of its kernels are the program's
-  /// own.
-  void add_child(GraphHandle graph, std::size_t kernels);
+  /// Captures what comes next; end it with end_capture(). These nodes are not patched.
+  StreamCapture begin_capture(const Stream& stream) const;
+  /// `kernels` of its kernels are the program's own.
+  void end_capture(StreamCapture& capture, std::size_t kernels);
   /// Call once, after everything has been added.
   void instantiate();
 
@@ -66,9 +51,9 @@ class GraphSegment {
   std::span<const Action> actions_;
   ContextHandle context_;
   std::vector<Node> nodes_;
-  GraphNodeHandle last_ = nullptr;
-  GraphHandle graph_ = nullptr;
-  GraphExecHandle executable_ = nullptr;
+  std::vector<GraphNodeHandle> last_;
+  Graph graph_;
+  std::optional<ExecutableGraph> executable_;
   std::uint64_t kernels_ = 0;
 };
 

@@ -16,7 +16,7 @@ constexpr std::size_t most_nodes = 4096;
 
 bool is_capturable(const Action& action) {
   if (!is_call(action)) return true;
-  return driver().graph_add_child_graph_node &&
+  return driver().stream_begin_capture_to_graph && driver().stream_get_capture_info &&
          graph_nodes(action).value_or(most_nodes) < most_nodes;
 }
 

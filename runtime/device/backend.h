@@ -19,6 +19,7 @@ namespace heddle::runtime {
 
 class Blas;
 class CallHandler;
+class GraphConditions;
 class KernelCompiler;
 class KernelLauncher;
 class Stream;
@@ -139,6 +140,8 @@ class Backend {
   /// instantiated from it. Keeps it for ever if the driver cannot report the end of the graph.
   virtual void retain_by_captured_graph(StreamHandle stream,
                                         std::unique_ptr<GraphResource> held) const = 0;
+  /// Loops and branches inside captured graphs. Null if there are none.
+  virtual const GraphConditions* graph_conditions() const { return nullptr; }
 
  protected:
   constexpr Backend(std::string_view name, std::string_view device_noun, bool is_numbered,

@@ -31,11 +31,20 @@ std::size_t Carries::freed_for(std::size_t carry) const {
 
 Carries::Run::Run(const Carries& carries, const CallBuffers& frame, std::size_t operand)
     : carries_(carries), frame_(frame) {
+  start();
   for (std::size_t i = 0; i < carries.count(); ++i) {
-    current_.push_back(frame.address(carries.step_.results[i].buffer));
-    spare_.push_back(frame.address(carries.step_.scratch[i]));
     const std::byte* const first = frame.address(carries.step_.operands[operand + i].buffer);
     copy_within(current_[i], first, carries.bytes(i), frame.stream());
+  }
+}
+
+/// Carries are in the results, and have their second buffers.
+void Carries::Run::start() {
+  current_.clear();
+  spare_.clear();
+  for (std::size_t i = 0; i < carries_.count(); ++i) {
+    current_.push_back(frame_.address(carries_.step_.results[i].buffer));
+    spare_.push_back(frame_.address(carries_.step_.scratch[i]));
   }
 }
 
@@ -53,7 +62,7 @@ void Carries::Run::advance(const BodyRun& body) {
       next.push_back(current_[*source]);
       continue;
     }
-    copy_within(spare_[i], body.result(i), carries_.bytes(i), frame_.stream());
+    copy_within(spare_[i], body.result(i), carries_.bytes(i), body.stream());
     next.push_back(spare_[i]);
     free[i] = current_[carries_.freed_for(i)];
   }
@@ -61,7 +70,7 @@ void Carries::Run::advance(const BodyRun& body) {
   spare_ = std::move(free);
 }
 
-void Carries::Run::finish() const {
+void Carries::Run::finish(const Stream& stream) {
   const passes::CallStep& step = carries_.step_;
   // A value in the memory of another carry's result has to leave it first.
   std::vector<BufferRef> memory;
@@ -70,12 +79,12 @@ void Carries::Run::finish() const {
     if (!is_other_result(i)) continue;
     memory.push_back(frame_.allocate(carries_.bytes(i), nullptr));
     from[i] = static_cast<std::byte*>(memory.back()->pointer());
-    copy_within(from[i], current_[i], carries_.bytes(i), frame_.stream());
+    copy_within(from[i], current_[i], carries_.bytes(i), stream);
   }
   for (std::size_t i = 0; i < carries_.count(); ++i) {
-    copy_within(frame_.address(step.results[i].buffer), from[i], carries_.bytes(i),
-                frame_.stream());
+    copy_within(frame_.address(step.results[i].buffer), from[i], carries_.bytes(i), stream);
   }
+  start();
 }
 
 bool Carries::Run::is_other_result(std::size_t carry) const {

@@ -35,11 +35,12 @@ class Carries {
     void enter(BodyRun& body) const;
     /// After the body has run: the next carries become the current ones.
     void advance(const BodyRun& body);
-    /// Copies the last values to the results.
-    void finish() const;
+    /// Copies the current values to the results.
+    void finish(const Stream& stream);
 
    private:
     bool is_other_result(std::size_t carry) const;
+    void start();
 
     const Carries& carries_;
     const CallBuffers& frame_;

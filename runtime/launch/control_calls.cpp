@@ -12,10 +12,16 @@
 #include "ir/base/environment.h"
 #include "runtime/device/backend.h"
 #include "runtime/launch/carries.h"
+#include "runtime/launch/decision.h"
 
 namespace heddle::runtime {
 
 namespace {
+
+constexpr const char* conditions_hint =
+    " (a driver of CUDA 12.4 or later decides on the GPU, unless the loop or branch holds a call "
+    "that "
+    "no graph can capture)";
 
 /// Reads a value that the device may still have to compute.
 template <class T>
@@ -23,19 +29,39 @@ T read(const std::byte* address, std::string_view operation, const Stream& strea
   if (!capabilities_of(stream.device()).host_memory) {
     if (stream.capturing()) {
       throw DeviceError(fmt::format(
-          "{} waits for a value that the device computes, which a CUDA graph cannot capture",
-          operation));
+          "{} waits for a value that the device computes, which a CUDA graph cannot capture{}",
+          operation, conditions_hint));
     }
-    if (ir::flag(ir::Variable::no_sync, false)) {
+    if (must_not_wait()) {
       throw ValueError(fmt::format(
-          "{} waits for a value that the device computes, which HEDDLE_NO_SYNC=1 forbids; "
+          "{} waits for a value that the device computes, which HEDDLE_NO_SYNC=1 forbids{}; "
           "fori_loop and scan do not wait if the number of steps is known",
-          operation));
+          operation, conditions_hint));
     }
   }
   T value{};
   copy(&value, Device{}, address, stream.device(), sizeof value, stream);
   return value;
+}
+
+bool must_not_wait() { return ir::flag(ir::Variable::no_sync, false); }
+
+/// Whether a call that can be captured leaves its decisions to the device: in a graph, and where
+/// the host must not wait for it.
+bool decides_on_device(const Decision& decision, const Stream& stream,
+                       std::optional<std::size_t> graph_nodes) {
+  if (decision.conditions() == nullptr || !graph_nodes) return false;
+  return stream.capturing() || must_not_wait();
+}
+
+/// Enqueues within the graph that is being captured, or as a graph of its own.
+template <class Enqueue>
+void capture(const Decision& decision, const CallBuffers& frame, const Enqueue& enqueue) {
+  if (frame.stream().capturing()) return enqueue(frame);
+  std::vector<BufferRef> held;  // until the graph has been enqueued
+  decision.conditions()->run(frame.stream(), [&](const Stream& capturing) {
+    enqueue(static_cast<const CallBuffers&>(BuffersOn(frame, capturing, held)));
+  });
 }
 
 /// Throws InternalError unless a step, which may come from a file, has a body with so many inputs
@@ -106,7 +132,7 @@ class PreparedScan final : public PreparedCall {
       store_slices(run, frame, step);
       carries.advance(run);
     }
-    carries.finish();
+    carries.finish(frame.stream());
     return Outcome::enqueued;
   }
   /// Each step is captured anew, with its own addresses.
@@ -165,53 +191,122 @@ class PreparedWhile final : public PreparedCall {
         condition_(*step.bodies[0], context),
         body_(*step.bodies[1], context),
         constants_(step.operands.size() - step.results.size()),
-        carries_(step, body_, constants_) {}
+        carries_(step, body_, constants_),
+        decision_(step, context) {}
 
   Outcome enqueue(const CallBuffers& frame) const override {
-    Carries::Run carries(carries_, frame, constants_);
-    BodyRun condition(condition_, frame, nullptr), run(body_, frame, nullptr);
-    set_constants(condition, step_, frame, 0, 0, constants_);
-    set_constants(run, step_, frame, 0, 0, constants_);
-    const BufferRef truth = frame.allocate(sizeof(bool), nullptr);
-    condition.set_output(0, static_cast<std::byte*>(truth->pointer()));
-    while (holds(condition, carries, frame)) {
-      carries.enter(run);
-      run.run();
-      carries.advance(run);
+    if (decides_on_device(decision_, frame.stream(), graph_nodes())) {
+      capture(decision_, frame, [this](const CallBuffers& at) { enqueue_captured(at); });
+      return Outcome::enqueued;
     }
-    carries.finish();
+    Step step(*this, frame, frame);
+    Carries::Run carries(carries_, frame, constants_);
+    while (step.holds(carries)) step.run(carries);
+    carries.finish(frame.stream());
     return Outcome::enqueued;
+  }
+  std::optional<std::size_t> graph_nodes() const override {
+    if (decision_.conditions() == nullptr) return std::nullopt;
+    const std::optional<std::size_t> condition = condition_.list().graph_nodes();
+    const std::optional<std::size_t> body = body_.list().graph_nodes();
+    if (!condition || !body) return std::nullopt;
+    return 2 * *condition + *body + 5 * step_.results.size() + 3;
   }
 
  private:
-  bool holds(BodyRun& condition, const Carries::Run& carries, const CallBuffers& frame) const {
-    for (std::size_t i = 0; i < carries_.count(); ++i)
-      condition.set_input(constants_ + i, carries.current()[i]);
-    condition.run();
-    return read<std::uint8_t>(condition.result(0), "while_loop", frame.stream()) != 0;
+  /// The condition and the body, with the memory of `frame`, on the stream of `at`.
+  struct Step {
+    Step(const PreparedWhile& loop, const CallBuffers& frame, const CallBuffers& at)
+        : condition(loop.condition_, at, nullptr),
+          body(loop.body_, at, nullptr),
+          constants(loop.constants_),
+          truth(frame.allocate(sizeof(bool), nullptr)) {
+      set_constants(condition, loop.step_, frame, 0, 0, constants);
+      set_constants(body, loop.step_, frame, 0, 0, constants);
+      condition.set_output(0, static_cast<std::byte*>(truth->pointer()));
+    }
+    /// Enqueues the condition. Returns where it will be.
+    const std::byte* test(const Carries::Run& carries) {
+      for (std::size_t i = 0; i < carries.current().size(); ++i)
+        condition.set_input(constants + i, carries.current()[i]);
+      condition.run();
+      return condition.result(0);
+    }
+    bool holds(const Carries::Run& carries) {
+      return read<std::uint8_t>(test(carries), "while_loop", condition.stream()) != 0;
+    }
+    void run(Carries::Run& carries) {
+      carries.enter(body);
+      body.run();
+      carries.advance(body);
+    }
+
+    BodyRun condition, body;
+    std::size_t constants;
+    BufferRef truth;
+  };
+
+  /// The addresses in a graph are the same in each step, so the carries go back to their first
+  /// ones.
+  void enqueue_captured(const CallBuffers& frame) const {
+    Carries::Run carries(carries_, frame, constants_);
+    const std::uint64_t goes_on = decision_.add(frame);
+    decision_.set(goes_on, Step(*this, frame, frame).test(carries), 1, 1, frame);
+    decision_.conditions()->capture(frame.stream(), goes_on, GraphConditions::Kind::loop,
+                                    [&](const Stream& stream) {
+                                      const BuffersOn at(frame, stream);
+                                      Step step(*this, frame, at);
+                                      step.run(carries);
+                                      carries.finish(stream);
+                                      decision_.set(goes_on, step.test(carries), 1, 1, at);
+                                    });
   }
 
   const passes::CallStep& step_;
   ScheduledBody condition_, body_;
   std::size_t constants_;
   Carries carries_;
+  Decision decision_;
 };
 
 class PreparedSwitch final : public PreparedCall {
  public:
   PreparedSwitch(const passes::CallStep& step, const CallContext& context)
-      : step_(checked_switch(step)) {
+      : step_(checked_switch(step)), decision_(step, context) {
     for (const auto& body : step.bodies)
       branches_.push_back(std::make_unique<ScheduledBody>(*body, context));
   }
 
   Outcome enqueue(const CallBuffers& frame) const override {
-    const auto index =
-        read<std::int64_t>(frame.address(step_.operands[0].buffer), "cond", frame.stream());
-    const auto last = static_cast<std::int64_t>(branches_.size()) - 1;
-    const ScheduledBody& branch =
-        *branches_[static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, last))];
-    BodyRun run(branch, frame, nullptr);
+    if (decides_on_device(decision_, frame.stream(), graph_nodes())) {
+      capture(decision_, frame, [this](const CallBuffers& at) { enqueue_captured(at); });
+      return Outcome::enqueued;
+    }
+    const auto index = read<std::int64_t>(index_in(frame), "cond", frame.stream());
+    run_branch(static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, last())), frame, frame);
+    return Outcome::enqueued;
+  }
+  std::optional<std::size_t> graph_nodes() const override {
+    if (decision_.conditions() == nullptr) return std::nullopt;
+    std::size_t all = 0;
+    for (const auto& branch : branches_) {
+      const std::optional<std::size_t> nodes = branch->list().graph_nodes();
+      if (!nodes) return std::nullopt;
+      all += *nodes + 2 + step_.results.size();
+    }
+    return all;
+  }
+
+ private:
+  std::int64_t last() const { return static_cast<std::int64_t>(branches_.size()) - 1; }
+  std::byte* index_in(const CallBuffers& frame) const {
+    return frame.address(step_.operands[0].buffer);
+  }
+
+  /// With the memory of `frame`, on the stream of `at`.
+  void run_branch(std::size_t index, const CallBuffers& frame, const CallBuffers& at) const {
+    const ScheduledBody& branch = *branches_[index];
+    BodyRun run(branch, at, nullptr);
     set_constants(run, step_, frame, 1, 0, step_.operands.size() - 1);
     for (std::size_t i = 0; i < step_.results.size(); ++i) {
       if (run.has_memory(i)) run.set_output(i, frame.address(step_.results[i].buffer));
@@ -219,14 +314,23 @@ class PreparedSwitch final : public PreparedCall {
     run.run();
     for (std::size_t i = 0; i < step_.results.size(); ++i) {
       copy_within(frame.address(step_.results[i].buffer), run.result(i), branch.output_bytes(i),
-                  frame.stream());
+                  at.stream());
     }
-    return Outcome::enqueued;
   }
 
- private:
+  void enqueue_captured(const CallBuffers& frame) const {
+    for (std::size_t i = 0; i < branches_.size(); ++i) {
+      const std::uint64_t taken = decision_.add(frame);
+      decision_.set(taken, index_in(frame), static_cast<std::int64_t>(i), last(), frame);
+      decision_.conditions()->capture(
+          frame.stream(), taken, GraphConditions::Kind::branch,
+          [&](const Stream& stream) { run_branch(i, frame, BuffersOn(frame, stream)); });
+    }
+  }
+
   const passes::CallStep& step_;
   std::vector<std::unique_ptr<ScheduledBody>> branches_;
+  Decision decision_;
 };
 
 template <class Prepared>

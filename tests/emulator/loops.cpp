@@ -73,7 +73,7 @@ const std::string rows_text =
     "(f64[3], f64[3], f32[3]) {\n"
     "    %4 = call control.scan %2 {carries = 1, length = [3]} : f64[3] "
     "region (%0: u8[step2,0], %1: scalar i64, %2: f64[3]) -> f64[3] {\n"
-    "      %3 = cumsum %2 axis=0 : f64[3]\n"
+    "      %3 = cumsum %2 axes=[0] : f64[3]\n"
     "      %4 = negative %3 : f64[3]\n"
     "      return %4\n"
     "    }\n"

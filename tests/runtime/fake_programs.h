@@ -94,7 +94,7 @@ inline passes::Step kernel(std::uint32_t index, std::vector<Parameter> parameter
   return {std::move(step)};
 }
 
-inline constexpr std::uint32_t add = 0, scale = 1, tally = 2, clusters = 3;
+inline constexpr std::uint32_t add = 0, scale = 1, tally = 2, clusters = 3, less = 4, decide = 5;
 
 inline passes::Program program_of(std::size_t arrays, bool with_scalar,
                                   std::vector<passes::Step> steps) {
@@ -103,7 +103,8 @@ inline passes::Program program_of(std::size_t arrays, bool with_scalar,
   for (std::size_t i = 0; i < arrays; ++i) program.inputs.push_back({{DType::f32, {n}}});
   if (with_scalar) program.inputs.push_back({{DType::f32, {}}, true});
   program.outputs.push_back({{DType::f32, {n}}, {}, {}});
-  program.kernel_names = {"fake_add", "fake_scale", "fake_tally", "fake_clusters"};
+  program.kernel_names = {"fake_add",      "fake_scale", "fake_tally",
+                          "fake_clusters", "fake_less",  "hd_decide"};
   program.steps = std::move(steps);
   return program;
 }

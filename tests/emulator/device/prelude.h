@@ -8,6 +8,9 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 
+/// The emulator runs loops and branches itself, and reads their conditions.
+extern "C" inline void cudaGraphSetConditional(unsigned long long, unsigned int) {}
+
 namespace heddle_emulator {
 
 static Machine machine;

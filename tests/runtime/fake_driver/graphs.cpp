@@ -35,6 +35,8 @@ struct Retained {
 struct Graph {
   std::vector<Node*> nodes;
   std::shared_ptr<Retained> retained = std::make_shared<Retained>();
+  std::vector<std::shared_ptr<std::uint64_t>> conditions;
+  std::vector<Graph*> bodies;  ///< by conditional node
 };
 
 struct Executable {
@@ -87,6 +89,12 @@ const Kernel kernels[] = {
        for (unsigned i = 0; i < node.grid; ++i) sum += static_cast<float>(counts[i]++);
        for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 3); ++i) out[i] = a[i] + sum;
      }},
+    {"fake_less",  // out = whether the first of a is less than the first of b
+     {8, 8, 8},
+     [](const Node& node) {
+       *parameter<bool*>(node, 2) =
+           *parameter<const float*>(node, 0) < *parameter<const float*>(node, 1);
+     }},
     {"fake_clusters",  // out = blocks of a cluster
      {8, 8},
      [](const Node& node) {
@@ -96,6 +104,13 @@ const Kernel kernels[] = {
      }},
 };
 const Kernel nothing{"", {}, nullptr};
+const Kernel decision{"hd_decide", {8, 8, 8, 8}, [](const Node& node) {
+                        const auto value = *parameter<const std::uint8_t*>(node, 0);
+                        const auto chosen = parameter<std::int64_t>(node, 2);
+                        const auto last = parameter<std::int64_t>(node, 3);
+                        *parameter<std::uint64_t*>(node, 1) =
+                            std::min<std::int64_t>(value, last) == chosen ? 1 : 0;
+                      }};
 
 std::array<std::uint64_t, 2> copy_of(const void* value, std::size_t size) {
   std::array<std::uint64_t, 2> slot{};
@@ -144,10 +159,15 @@ Node* node_in(Executable* executable, const Node* original) {
 bool unsafe_now() { return captures > 0 && mode != cuda::CaptureMode::relaxed; }
 
 int execute(const Node& node, Context* context) {
-  for (const Node& each : node.child) {
-    if (const int error = execute(each, context)) return error;
+  if (node.conditional) {
+    while (*node.condition != 0) {
+      for (const Node* const each : node.conditional->nodes) {
+        if (const int error = execute(*each, context)) return error;
+      }
+      if (!node.repeats) break;
+    }
+    return success;
   }
-  if (!node.child.empty()) return success;
   if (node.work) return node.work(), success;
   state().microseconds += node.kernel != nullptr ? node.grid : 1;
   if (node.kernel == nullptr) {
@@ -205,6 +225,7 @@ int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**)
 int cuModuleUnload(const bool* module) { return delete module, success; }
 int cuModuleGetFunction(const Kernel** function, const bool* module, const char* name) {
   if (!*module) return *function = &nothing, success;
+  if (std::string_view(name).starts_with(decision.name)) return *function = &decision, success;
   const auto* const found =
       std::find_if(std::begin(kernels), std::end(kernels),
                    [&](const Kernel& one) { return one.name == std::string_view(name); });
@@ -254,9 +275,23 @@ int cuStreamBeginCapture_v2(Stream* stream, cuda::CaptureMode wanted) {
   const Lock lock(state().mutex);
   if (stream->capture != nullptr) return invalid_value;
   stream->capture = new Graph;
+  stream->into_graph = false;
   ++graphs;
   stream->forbids = wanted != cuda::CaptureMode::relaxed;
   if (stream->forbids) ++captures;
+  return success;
+}
+int cuStreamBeginCaptureToGraph(Stream* stream, Graph* graph, Node* const* dependencies,
+                                const void*, std::size_t count, cuda::CaptureMode wanted) {
+  if (const int error = enter("cuStreamBeginCaptureToGraph")) return error;
+  const Lock lock(state().mutex);
+  if (stream->capture != nullptr || wanted != cuda::CaptureMode::relaxed ||
+      !in_a_line(graph, dependencies, count)) {
+    return invalid_value;
+  }
+  stream->capture = graph;
+  stream->into_graph = true;
+  stream->forbids = false;
   return success;
 }
 int cuStreamEndCapture(Stream* stream, Graph** graph) {
@@ -265,7 +300,7 @@ int cuStreamEndCapture(Stream* stream, Graph** graph) {
   *graph = std::exchange(stream->capture, nullptr);
   if (stream->forbids) captures = std::max(0, captures - 1);
   const int error = enter("cuStreamEndCapture");
-  if (error != success) {
+  if (error != success && !stream->into_graph) {
     --graphs;
     delete std::exchange(*graph, nullptr);
   }
@@ -277,10 +312,18 @@ int cuStreamIsCapturing(Stream* stream, cuda::CaptureStatus* status) {
   return success;
 }
 int cuStreamGetCaptureInfo_v2(Stream* stream, cuda::CaptureStatus* status, std::uint64_t*,
-                              Graph** graph, Node* const**, std::size_t*) {
+                              Graph** graph, Node* const** last, std::size_t* count) {
   cuStreamIsCapturing(stream, status);
   if (graph != nullptr) *graph = stream->capture;
+  if (stream->capture == nullptr || last == nullptr) return success;
+  *count = stream->capture->nodes.empty() ? 0 : 1;
+  *last = *count == 0 ? nullptr : &stream->capture->nodes.back();
   return success;
+}
+int cuStreamUpdateCaptureDependencies(Stream* stream, Node* const* nodes, std::size_t count,
+                                      unsigned flags) {
+  if (flags != 1 || count != 1 || stream->capture == nullptr) return invalid_value;
+  return nodes[0] == stream->capture->nodes.back() ? success : invalid_value;
 }
 int cuThreadExchangeStreamCaptureMode(cuda::CaptureMode* wanted) {
   std::swap(mode, *wanted);
@@ -318,6 +361,37 @@ int cuGraphDestroy(Graph* graph) {
   --graphs;
   return delete graph, success;
 }
+int cuGraphConditionalHandleCreate(std::uint64_t* condition, Graph* graph, Context* context,
+                                   unsigned, unsigned) {
+  if (const int error = enter("cuGraphConditionalHandleCreate")) return error;
+  const Lock lock(state().mutex);
+  if (context != current_context()) return invalid_value;
+  const auto& made = graph->conditions.emplace_back(std::make_shared<std::uint64_t>(0));
+  return *condition = reinterpret_cast<std::uint64_t>(made.get()), success;
+}
+int cuGraphAddNode_v2(Node** node, Graph* graph, Node* const* dependencies, const void*,
+                      std::size_t count, cuda::ConditionalNodeParams* params) {
+  if (const int error = enter("cuGraphAddNode_v2")) return error;
+  const Lock lock(state().mutex);
+  if (!in_a_line(graph, dependencies, count) || params->type != 13 || params->size != 1 ||
+      params->context != reinterpret_cast<cuda::ContextHandle>(current_context())) {
+    return invalid_value;
+  }
+  Node made;
+  made.conditional = std::shared_ptr<Graph>(new Graph, [](Graph* body) {
+    for (const Node* each : body->nodes) delete each;
+    delete body;
+  });
+  for (const auto& condition : graph->conditions) {
+    if (reinterpret_cast<std::uint64_t>(condition.get()) == params->condition)
+      made.condition = condition;
+  }
+  if (made.condition == nullptr) return invalid_value;
+  made.repeats = params->kind == cuda::ConditionalKind::while_;
+  graph->bodies.push_back(made.conditional.get());
+  params->bodies = reinterpret_cast<cuda::GraphHandle*>(&graph->bodies.back());
+  return *node = add(graph, std::move(made)), success;
+}
 int cuGraphAddKernelNode_v2(Node** node, Graph* graph, Node* const* dependencies, std::size_t count,
                             const cuda::KernelNodeParams* params) {
   if (const int error = enter("cuGraphAddKernelNode_v2")) return error;
@@ -335,15 +409,6 @@ int cuGraphAddMemsetNode(Node** node, Graph* graph, Node* const* dependencies, s
     return invalid_value;
   }
   return *node = add(graph, node_of(*params)), success;
-}
-int cuGraphAddChildGraphNode(Node** node, Graph* graph, Node* const* dependencies,
-                             std::size_t count, const Graph* child) {
-  if (const int error = enter("cuGraphAddChildGraphNode")) return error;
-  const Lock lock(state().mutex);
-  if (!in_a_line(graph, dependencies, count)) return invalid_value;
-  Node copy;
-  for (const Node* each : child->nodes) copy.child.push_back(*each);
-  return *node = add(graph, std::move(copy)), success;
 }
 int cuGraphGetNodes(Graph* graph, Node** nodes, std::size_t* count) {
   const Lock lock(state().mutex);

@@ -40,7 +40,8 @@ struct Stream {
   Context* context = nullptr;
   std::deque<std::function<void()>> work;
   Graph* capture = nullptr;
-  bool forbids = false;  ///< the mode of the capture does
+  bool into_graph = false;  ///< the capture's graph is the caller's
+  bool forbids = false;     ///< the mode of the capture does
 };
 
 /// One recording of an event: what waits for it holds on to it when the event is recorded anew.
@@ -116,7 +117,10 @@ struct Node {
   unsigned char value = 0;
   std::size_t bytes = 0;
   std::function<void()> work;  ///< of a library, instead
-  std::vector<Node> child;     ///< of a child graph, instead
+  /// A conditional node, instead: what it runs if, or as long as, the condition holds.
+  std::shared_ptr<Graph> conditional;
+  std::shared_ptr<std::uint64_t> condition;
+  bool repeats = false;
 };
 /// A kernel that is given the address of another device's memory has an illegal address.
 int execute(const Node& node, Context* context);
