@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "ir/calls/control.h"
+#include "ir/types/capabilities.h"
 #include "passes/program/program.h"
 
 namespace heddle::passes {

@@ -18,6 +18,8 @@ namespace heddle::runtime {
 
 namespace {
 
+bool must_not_wait() { return ir::flag(ir::Variable::no_sync, false); }
+
 constexpr const char* conditions_hint =
     " (a driver of CUDA 12.4 or later decides on the GPU, unless the loop or branch holds a call "
     "that "
@@ -43,8 +45,6 @@ T read(const std::byte* address, std::string_view operation, const Stream& strea
   copy(&value, Device{}, address, stream.device(), sizeof value, stream);
   return value;
 }
-
-bool must_not_wait() { return ir::flag(ir::Variable::no_sync, false); }
 
 /// Whether a call that can be captured leaves its decisions to the device: in a graph, and where
 /// the host must not wait for it.

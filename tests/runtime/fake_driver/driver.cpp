@@ -381,6 +381,7 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
   return success;
 }
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, Stream* stream) {
+  if (const int error = enter("cuMemcpyDtoHAsync_v2")) return error;
   stream = resolve(stream);
   const Lock lock(state().mutex);
   if (const int error = stream_error(stream)) return error;
@@ -395,8 +396,9 @@ int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes
   if (const int error = stream_error(stream)) return error;
   if (!reaches(stream->context, to, bytes) || !reaches(stream->context, from, bytes))
     return invalid_value;
-  stream->work.emplace_back([=] { std::memmove(host(to), host(from), bytes); });
-  return success;
+  Node node;
+  node.work = [=] { std::memmove(host(to), host(from), bytes); };
+  return submit(stream, node);
 }
 /// Copies rows within device memory.
 int cuMemcpy2DAsync_v2(const Copy2d* copy, Stream* stream) {
