@@ -1,12 +1,17 @@
 """Loops and branches (heddle.fori_loop and others) against loops of NumPy."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 import typing
 
 import numpy as np
 import pytest
 
 import heddle as hd
+from conftest import ON_CPU
+
 
 DTYPES = ["float32", "float64", "complex64", "int32", "uint8", "bool"]
 
@@ -372,6 +377,75 @@ def test_a_donated_carry_is_updated(run):
     function = hd.jit(lambda a: hd.fori_loop(0, 4, body, a), donate=(0,))
     a = hd.ones((4, 3)) + 1
     same(function(a), np.full((4, 3), 4.0))
+
+def test_calls_that_repeat_give_the_same():
+    # From the third call on, a GPU runs them as one graph.
+    def swapped_until(x, y, limit):
+        def step(carry):
+            x, y, steps = carry
+            return y + 1, x, steps + 1
+
+        return hd.while_loop(lambda carry: hd.sum(carry[0] + carry[1]) < limit, step, (x, y, 0 * limit))
+
+    def rows(x, chosen):
+        def step(i, total):
+            added = hd.cond(x[i, 0] > chosen, lambda t: t + x[i] @ x, lambda t: t - x[i], total)
+            return hd.fori_loop(0, 3, lambda j, t: t * 0.5 + x[j], added)
+
+        return hd.fori_loop(0, x.shape[0], step, x[0] * 0), hd.scan(lambda c, r: (c + r, c * r), x[0], x)
+
+    def numpy_rows(x, chosen):
+        total = x[0] * 0
+        for i in range(len(x)):
+            total = total + x[i] @ x if x[i, 0] > chosen else total - x[i]
+            for j in range(3):
+                total = total * 0.5 + x[j]
+        carries = np.cumsum(np.concatenate([x[:1], x]), axis=0)
+        return total, (carries[-1], carries[:-1] * x)
+
+    until, both = hd.jit(swapped_until), hd.jit(rows)
+    for call in range(7):
+        x, y = values(5, "float64", call), values(5, "float64", 10 + call)
+        a, b, steps = x, y, 0
+        while np.sum(a + b) < 90:
+            a, b, steps = b + 1, a, steps + 1
+        found = until(hd.asarray(x), hd.asarray(y), hd.asarray(90.0))
+        same(found[0], a), same(found[1], b)
+        assert float(found[2]) == steps
+        x, chosen = values((7, 7), "float64", 20 + call), float(call - 3)
+        total, (last, stacked) = both(hd.asarray(x), hd.asarray(chosen))
+        expected_total, (expected_last, expected_stacked) = numpy_rows(x, chosen)
+        same(total, expected_total, 1e-12), same(last, expected_last, 1e-12)
+        same(stacked, expected_stacked, 1e-12)
+
+
+@pytest.mark.skipif(ON_CPU, reason="programs wait only for GPUs")
+def test_a_gpu_decides_without_the_host():
+    program = """
+import heddle as hd
+from conftest import ON_CPU
+def jacobi(a):
+    def step(carry):
+        a, _ = carry
+        inner = 0.25 * (a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+        change = hd.max(hd.abs(inner - a[1:-1, 1:-1]))
+        a[1:-1, 1:-1] = inner
+        return a, change
+    return hd.while_loop(lambda carry: carry[1] > 1e-6, step, (a, hd.asarray(1.0)))
+solve = hd.jit(jacobi)
+for _ in range(4):
+    a = hd.zeros((34, 34))
+    a[0] = 1
+    result, change = solve(a)
+    picked = hd.jit(lambda x: hd.cond(x > 0.5, hd.sin, hd.cos, x))(change)
+try:
+    float(change)
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
+                          env={**os.environ, "HEDDLE_NO_SYNC": "1"})
+    assert "HEDDLE_NO_SYNC=1" in done.stdout, done.stderr
 
 
 # Failures
