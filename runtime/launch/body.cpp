@@ -47,8 +47,8 @@ void BodyRun::run() {
   outside_.run(body_.list(), arguments_, *this);
 }
 
-bool BodyRun::has_memory(std::size_t i) const {
-  const passes::ProgramOutput& output = body_.program().outputs[i];
+bool has_memory(const ScheduledBody& body, std::size_t i) {
+  const passes::ProgramOutput& output = body.program().outputs[i];
   return !output.input && !output.output;
 }
 

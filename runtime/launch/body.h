@@ -30,6 +30,9 @@ class ScheduledBody {
   std::vector<std::size_t> input_bytes_, output_bytes_;
 };
 
+/// Whether the body writes output i to memory of its own.
+bool has_memory(const ScheduledBody& body, std::size_t i);
+
 /// Runs a body any number of times, on one stream.
 class BodyRun final : public CallBuffers {
  public:
@@ -46,8 +49,7 @@ class BodyRun final : public CallBuffers {
 
   /// Enqueues the body's actions. Throws as they do.
   void run();
-  /// Whether the body writes output i to memory of its own.
-  bool has_memory(std::size_t i) const;
+  bool has_memory(std::size_t i) const { return runtime::has_memory(body_, i); }
   /// Where output i is.
   std::byte* result(std::size_t i) const;
 

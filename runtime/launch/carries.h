@@ -23,6 +23,8 @@ class Carries {
   Carries(const passes::CallStep& step, const ScheduledBody& body, std::size_t first);
 
   std::size_t count() const { return in_place_.size(); }
+  /// Whether the next value of a carry is made in the memory of a carry.
+  bool in_place(std::size_t carry) const { return in_place_[carry].has_value(); }
 
   /// The carries of one run.
   class Run {

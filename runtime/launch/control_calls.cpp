@@ -139,8 +139,12 @@ class PreparedScan final : public PreparedCall {
   std::optional<std::size_t> graph_nodes() const override {
     const std::optional<std::size_t> nodes = body_.list().graph_nodes();
     if (!nodes) return std::nullopt;
-    const std::size_t copies = 2 * step_.results.size();
-    return copies + static_cast<std::size_t>(length_) * (*nodes + copies);
+    std::size_t copies = 0;  // after each step
+    for (std::size_t i = 0; i < step_.results.size(); ++i) {
+      const bool moves = i < carries_.count() && carries_.in_place(i);
+      if (!moves && !has_memory(body_, i)) ++copies;
+    }
+    return 3 * carries_.count() + static_cast<std::size_t>(length_) * (*nodes + copies);
   }
 
  private:

@@ -423,7 +423,6 @@ def test_calls_that_repeat_give_the_same():
 def test_a_gpu_decides_without_the_host():
     program = """
 import heddle as hd
-from conftest import ON_CPU
 def jacobi(a):
     def step(carry):
         a, _ = carry

@@ -9,7 +9,7 @@
 #define __launch_bounds__(...)
 
 /// The emulator runs loops and branches itself, and reads their conditions.
-extern "C" inline void cudaGraphSetConditional(unsigned long long, unsigned int) {}
+extern "C" void cudaGraphSetConditional(unsigned long long, unsigned int) {}
 
 namespace heddle_emulator {
 
