@@ -1,17 +1,15 @@
-// A transform that is too long for one item ends with a transposition and a reshape. On the CPU,
-// the kernel of its last call writes the transposition: it has the items of several rows at hand.
-// What reads it then finds it in order.
+// A transform that is too long for one item ends with a transposition and a reshape. The kernel of
+// its last call writes the transposition: it has the items of several rows at hand. What reads it
+// then finds it in order.
 
-#include "ir/types/capabilities.h"
 #include "passes/calls/lowering.h"
 #include "passes/fuse/grouper.h"
 
 namespace heddle::passes {
 
 bool Grouper::is_transposed_call(ValueId value) const {
-  if (graph_.op(value) != ir::Op::transpose || ir::capabilities_of(options_.target).blocks)
-    return false;
-  return item_call(graph_, graph_.operands(value)[0], options_.target).has_value();
+  return graph_.op(value) == ir::Op::transpose &&
+         item_call(graph_, graph_.operands(value)[0], options_.target).has_value();
 }
 
 /// Whether a group reads a transposed call with loops that are divided into rows and columns. Such

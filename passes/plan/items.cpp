@@ -13,8 +13,7 @@ namespace heddle::passes {
 
 namespace {
 
-constexpr int block_threads = 128;        // wanted in a block
-constexpr std::int64_t line_bytes = 128;  // of memory, which elements of neighbouring items fill
+constexpr int block_threads = 128;                   // wanted in a block
 constexpr std::int64_t most_block_bytes = 48 << 10;  // so that blocks share a multiprocessor
 
 /// How many elements apart neighbouring iterations of the loop access an array. An unknown distance
@@ -81,7 +80,10 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
   const bool blocks = ir::capabilities_of(target).blocks;
   const std::int64_t budget =
       across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);
-  std::int64_t count = across ? line_bytes / element_bytes(plan) : 1;
+  // Neighbouring items fill as much memory as is moved at once: a sector, or lines. With few items
+  // in a block, more blocks share a multiprocessor, and some load while others compute.
+  const std::int64_t moved_bytes = blocks ? 32 : 128;
+  std::int64_t count = across ? moved_bytes / element_bytes(plan) : 1;
   if (blocks) count = std::max<std::int64_t>(count, block_threads / threads.count);
   count = std::min(count, budget / items.bytes);
   if (blocks) count = std::min<std::int64_t>(count, target.max_threads_per_block / threads.count);
