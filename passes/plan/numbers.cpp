@@ -53,10 +53,18 @@ class Copy {
            !plan_.parts_of && !plan_.look_back;
   }
 
-  Dim number(const Dim& dim, bool is_extent = false) const {
+  Dim number(const Dim& dim, bool is_extent = false, bool in_vectors = true) const {
     if (!dim.is_constant()) return dim;
     const std::int64_t value = dim.constant();
-    return replace_({value, is_extent, std::gcd(value, std::int64_t{plan_.vector})});
+    const std::int64_t multiple = in_vectors ? std::gcd(value, std::int64_t{plan_.vector}) : 1;
+    return replace_({value, is_extent, multiple});
+  }
+  /// Whether the index may differ between the elements of a vector.
+  bool in_vectors(const Index& index) const {
+    std::set<AtomId> found;
+    collect(index, found);
+    return (!plan_.outer.empty() && found.contains(plan_.outer.back().atom)) ||
+           (!plan_.inner.empty() && found.contains(plan_.inner.back().atom));
   }
   /// A number whose values 0, 1 and -1 have a meaning of their own.
   Dim factor(const Dim& dim, bool is_extent = false) const {
@@ -116,7 +124,7 @@ class Copy {
   }
 
   Index index(const Index& old) const {
-    Index made{number(old.offset), {}};
+    Index made{number(old.offset, false, in_vectors(old)), {}};
     for (const IndexTerm& term : old.terms)
       made.terms.push_back({atoms_.at(term.atom), factor(term.coefficient)});
     return made;
@@ -132,16 +140,17 @@ class Copy {
   }
 
   void instruction(Instruction& one) const {
+    const bool in_vectors = this->in_vectors(one.address);
     one.address = address(one.operand, one.address);
     switch (one.kind) {
       case Instruction::Kind::within:
-        one.begin = number(one.begin);
+        one.begin = number(one.begin, false, in_vectors);
         one.step = factor(one.step);
         [[fallthrough]];
       case Instruction::Kind::position:
       case Instruction::Kind::inside:
       case Instruction::Kind::search:
-        one.end = number(one.end);
+        one.end = number(one.end, false, in_vectors);
         break;
       default:
         break;

@@ -14,8 +14,8 @@ namespace heddle::passes {
 struct PlanNumber {
   std::int64_t value = 0;
   bool extent = false;  ///< of a loop
-  /// The largest power of two, up to the plan's vector width, that divides the value. Vectors may
-  /// depend on it, so an argument must be a multiple of it, too.
+  /// The largest power of two, up to the plan's vector width, that divides the value, where vectors
+  /// may depend on it: an argument must be a multiple of it, too.
   std::int64_t multiple = 1;
 };
 

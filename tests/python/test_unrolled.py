@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import heddle as hd
+from conftest import ON_CPU
 
 N = 40
 
@@ -126,7 +127,8 @@ def kernel_names(function, *specs):
 def test_unrolled_loops_have_few_kernels(loop):
     x = hd.spec((N, N), hd.float32)
     names = kernel_names(loop, x, x)
-    assert 0 < len(names) <= 24, sorted(names)
+    # On a GPU, kernels also differ in how their slices are aligned to vectors.
+    assert 0 < len(names) <= (24 if ON_CPU else 40), sorted(names)
 
 
 def test_thousands_of_operations_of_five_bodies_have_few_kernels():
