@@ -34,9 +34,10 @@ class Writer {
     line("{{");
     names_.emplace_back();
   }
-  void close() {
+  void close() { close_with(""); }
+  void close_with(std::string_view end) {
     names_.pop_back();
-    line("}}");
+    line("}}{}", end);
   }
 
   /// The name given to `key` in a block that is still open; empty if there is none.

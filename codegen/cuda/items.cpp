@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "codegen/cuda/printer.h"
 
 namespace heddle::codegen {
@@ -8,8 +10,8 @@ using passes::KernelOperand;
 using passes::Store;
 
 // Each item of the block has its part of the shared memory. The threads of a block share the
-// elements of all its items; a routine has `threads_per_row` threads for each item. Slots beyond
-// the last item repeat its work, and store nothing.
+// elements of all its items; a routine has `threads_per_row` threads for each item, and calls
+// direct phases before and after it. Slots beyond the last item repeat its work, and store nothing.
 void CudaPrinter::items() {
   body_.need("shared");
   const passes::Items& items = *plan_.items;
@@ -19,9 +21,10 @@ void CudaPrinter::items() {
   out_.line("const int own = static_cast<int>(threadIdx.x) / {};", plan_.threads_per_row);
   std::size_t routines = 0;
   for (const ItemPhase& phase : items.phases) {
+    if (phase.direct) continue;
     out_.open("");
     if (phase.routine) {
-      item_routine(*phase.routine, tables_[routines++]);
+      item_routine(phase, tables_[routines++]);
     } else {
       item_stores(phase);
       if (&phase != &items.phases.back()) out_.line("block_barrier();");
@@ -56,12 +59,8 @@ void CudaPrinter::item_stores(const ItemPhase& phase) {
   } else {
     out_.line("const int slot = w / {0}, element = w % {0};", elements);
   }
-  const bool partial = !plan_.items->count.divisible_by(items);
-  out_.line("const Index {} = first + slot;", partial ? "wanted" : "item");
-  if (partial) out_.line("const Index item = wanted < count ? wanted : count - 1;");
-  body_.decode(phase.batch, "item");
-  body_.decode(phase.loops, "Index(element)");
-  declare_all(body_.needed_for(phase));
+  item_element(phase, "slot");
+  const char* const guard = is_partial() ? "if (wanted < count) " : "";
   for (const int i : phase.stores) {
     const Store& store = plan_.stores[i];
     const std::string address = body_.index(store.address);
@@ -69,14 +68,58 @@ void CudaPrinter::item_stores(const ItemPhase& phase) {
       out_.line("shared_store({}, {}, v{});", item_array(store.operand, "slot"),
                 item_index(store.operand, address), store.value);
     } else {
-      out_.line("{}{}(p{}, {}, v{});", partial ? "if (wanted < count) " : "", store_name(store),
-                store.operand, address, store.value);
+      out_.line("{}{}(p{}, {}, v{});", guard, store_name(store), store.operand, address,
+                store.value);
     }
   }
   out_.close();
 }
 
-void CudaPrinter::item_routine(const ItemRoutine& routine, const std::vector<std::string>& tables) {
+bool CudaPrinter::is_partial() const {
+  return !plan_.items->count.divisible_by(plan_.items->per_block);
+}
+
+/// The values of a phase for `element` of the item in a slot of the block.
+void CudaPrinter::item_element(const ItemPhase& phase, const char* slot) {
+  const bool partial = is_partial();
+  out_.line("const Index {} = first + {};", partial ? "wanted" : "item", slot);
+  if (partial) out_.line("const Index item = wanted < count ? wanted : count - 1;");
+  body_.decode(phase.batch, "item");
+  body_.decode(phase.loops, "Index(element)");
+  declare_all(body_.needed_for(phase));
+}
+
+/// A function of an element's number: the value that the phase makes for a routine.
+void CudaPrinter::item_source(const ItemPhase& phase) {
+  out_.open("const auto from = [&](const int element)");
+  item_element(phase, "own");
+  out_.line("return v{};", plan_.stores[phase.stores[0]].value);
+  out_.close_with(";");
+}
+
+/// A function of an element's number and value: what the phase does with it.
+void CudaPrinter::item_target(const ItemPhase& phase, int result) {
+  const std::vector<int> all = body_.needed_for(phase);
+  const auto load = std::ranges::find_if(all, [&](int i) {
+    return plan_.body[i].kind == passes::Instruction::Kind::load && plan_.body[i].operand == result;
+  });
+  lane_of_[*load] = "made";
+  out_.open("const auto to = [&](const int element, const {} made)",
+            body_.type(plan_.operands[result].dtype));
+  item_element(phase, "own");
+  for (const int i : phase.stores) {
+    const Store& store = plan_.stores[i];
+    out_.line("{}{}(p{}, {}, v{});", is_partial() ? "if (wanted < count) " : "", store_name(store),
+              store.operand, body_.index(store.address), store.value);
+  }
+  out_.close_with(";");
+  lane_of_[*load].clear();
+}
+
+void CudaPrinter::item_routine(const ItemPhase& phase, const std::vector<std::string>& tables) {
+  const ItemRoutine& routine = *phase.routine;
+  const ItemPhase* const before = &phase == &plan_.items->phases.front() ? nullptr : &phase - 1;
+  const ItemPhase* const after = &phase == &plan_.items->phases.back() ? nullptr : &phase + 1;
   body_.need(routine.section);
   std::string arguments;
   for (const int array : routine.arrays) arguments += item_array(array, "own") + ", ";
@@ -84,6 +127,13 @@ void CudaPrinter::item_routine(const ItemRoutine& routine, const std::vector<std
   for (const std::string& table : tables) arguments += ", " + table;
   if (routine.item_modulus > 0)
     arguments += fmt::format(", static_cast<long long>((first + own) % {})", routine.item_modulus);
+  if (routine.direct_elements > 0) {
+    const bool from = before != nullptr && before->direct, to = after != nullptr && after->direct;
+    if (from) item_source(*before);
+    if (to) item_target(*after, routine.arrays.back());
+    arguments += from ? ", from" : ", " + item_array(routine.arrays.front(), "own");
+    arguments += to ? ", to" : ", " + item_array(routine.arrays.back(), "own");
+  }
   out_.line("{}({});", routine.function, arguments);
 }
 

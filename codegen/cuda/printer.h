@@ -65,7 +65,11 @@ class CudaPrinter {
   void decision(DType dtype);
   void items();
   void item_stores(const passes::ItemPhase& phase);
-  void item_routine(const passes::ItemRoutine& routine, const std::vector<std::string>& tables);
+  bool is_partial() const;
+  void item_element(const passes::ItemPhase& phase, const char* slot);
+  void item_source(const passes::ItemPhase& phase);
+  void item_target(const passes::ItemPhase& phase, int result);
+  void item_routine(const passes::ItemPhase& phase, const std::vector<std::string>& tables);
   std::string item_array(int operand, const char* slot) const;
   std::string item_index(int operand, const std::string& address);
 

@@ -17,6 +17,27 @@ __device__ __forceinline__ void fft_store(FftNumbers<T> x, int i, heddle_scalar:
   shared_store(x, padded<heddle_scalar::complex<T>, sizeof(heddle_scalar::complex<T>)>(i), value);
 }
 
+// Elements come from an array in shared memory or a function of their index, and go to an array or a
+// function of their index and value. A function is for memory that no other thread of the block uses.
+template <class T>
+__device__ __forceinline__ heddle_scalar::complex<T> fft_get(FftNumbers<T> x, int i) {
+  return fft_load<T>(x, i);
+}
+template <class T, class From>
+__device__ __forceinline__ heddle_scalar::complex<T> fft_get(const From& from, int i) {
+  return from(i);
+}
+template <class T>
+__device__ __forceinline__ void fft_put(FftNumbers<T> x, int i, heddle_scalar::complex<T> value) {
+  fft_store<T>(x, i, value);
+}
+template <class T, class To>
+__device__ __forceinline__ void fft_put(const To& to, int i, heddle_scalar::complex<T> value) {
+  to(i, value);
+}
+template <class T, class X>
+inline constexpr bool in_shared = heddle_scalar::is_same<X, FftNumbers<T>>;
+
 template <class T>
 __device__ __forceinline__ heddle_scalar::complex<T> fft_root(const T* roots, long long k) {
   return {roots[2 * k], roots[2 * k + 1]};
@@ -24,9 +45,10 @@ __device__ __forceinline__ heddle_scalar::complex<T> fft_root(const T* roots, lo
 
 // One stage of Stockham's algorithm: N / R transforms of R elements, which are N / R apart. `Span`
 // is the product of the R of all earlier stages. Every thread loads its elements into registers
-// before any thread stores.
-template <class T, int N, int Threads, bool Inverse, int Span, int R>
-__device__ __forceinline__ void fft_stage(FftNumbers<T> x, int lane, const T* roots) {
+// before any thread stores to the same array.
+template <class T, int N, int Threads, bool Inverse, int Span, int R, class From, class To>
+__device__ __forceinline__ void fft_stage(const From& from, const To& to, int lane,
+                                          const T* roots) {
   constexpr int count = N / R, each = (count + Threads - 1) / Threads;
   T re[each][R], im[each][R];
 #pragma unroll
@@ -35,13 +57,13 @@ __device__ __forceinline__ void fft_stage(FftNumbers<T> x, int lane, const T* ro
     if (count % Threads == 0 || b < count) {
 #pragma unroll
       for (int k = 0; k < R; ++k) {
-        const heddle_scalar::complex<T> one = fft_load<T>(x, b + k * count);
+        const heddle_scalar::complex<T> one = fft_get<T>(from, b + k * count);
         re[j][k] = one.re;
         im[j][k] = one.im;
       }
     }
   }
-  block_barrier();
+  if constexpr (in_shared<T, From> && in_shared<T, To>) block_barrier();
 #pragma unroll
   for (int j = 0; j < each; ++j) {
     const int b = j * Threads + lane;
@@ -55,45 +77,70 @@ __device__ __forceinline__ void fft_stage(FftNumbers<T> x, int lane, const T* ro
           const heddle_scalar::complex<T> root = fft_root(roots, (k - 1) * (count / Span) + p);
           one = {one.re * root.re - one.im * root.im, one.re * root.im + one.im * root.re};
         }
-        fft_store<T>(x, q + Span * (R * p + k), one);
+        fft_put<T>(to, q + Span * (R * p + k), one);
       }
     }
   }
-  block_barrier();
+  if constexpr (in_shared<T, To>) block_barrier();
 }
 
-template <class T, int N, int Threads, bool Inverse, int Span, int R, int... Rest>
-__device__ __forceinline__ void fft_stages(FftNumbers<T> x, int lane, const T* roots) {
-  fft_stage<T, N, Threads, Inverse, Span, R>(x, lane, roots);
-  if constexpr (sizeof...(Rest) > 0) {
+template <class T, int N, int Threads, bool Inverse, int Span, int R, int... Rest, class From,
+          class To>
+__device__ __forceinline__ void fft_stages(FftNumbers<T> x, const From& from, const To& to,
+                                           int lane, const T* roots) {
+  if constexpr (sizeof...(Rest) == 0) {
+    fft_stage<T, N, Threads, Inverse, Span, R>(from, to, lane, roots);
+  } else {
+    fft_stage<T, N, Threads, Inverse, Span, R>(from, x, lane, roots);
     constexpr int read = 2 * (R - 1) * (N / R / Span);
-    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, lane, roots + read);
+    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, x, to, lane, roots + read);
   }
 }
 
+template <class T, int N, int Threads, bool Inverse, int... Radices, class From, class To>
+__device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T>, int lane, const T* roots,
+                                         const From& from, const To& to) {
+  if constexpr (sizeof...(Radices) > 0) {
+    fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, from, to, lane, roots);
+  } else if constexpr (!in_shared<T, From> || !in_shared<T, To>) {
+    if (lane == 0) fft_put<T>(to, 0, fft_get<T>(from, 0));
+    block_barrier();
+  }
+}
 template <class T, int N, int Threads, bool Inverse, int... Radices>
-__device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T>, int lane, const T* roots) {
-  if constexpr (sizeof...(Radices) > 0)
-    fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, lane, roots);
+__device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T> y, int lane,
+                                         const T* roots) {
+  fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots, x, x);
 }
 
-// As fft_item, then multiplies element k by w^(item * k), where w is a root of unity, given by two
-// tables: `low` holds w^j for j < 2^Bits, and `high` holds w^(j * 2^Bits).
-template <class T, int N, int Threads, bool Inverse, int Bits, int... Radices>
+// Multiplies element k by w^(item * k) before it goes to `to`, where w is a root of unity, given by
+// two tables: `low` holds w^j for j < 2^Bits, and `high` holds w^(j * 2^Bits).
+template <class T, int Bits, class To>
+struct FftTurn {
+  const T *low, *high;
+  long long item;
+  int lane;
+  heddle_scalar::complex<T> own;  ///< w^(item * lane)
+  const To& to;
+
+  __device__ __forceinline__ heddle_scalar::complex<T> turn(long long power) const {
+    return fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits);
+  }
+  // All threads of the item read the same elements of the tables.
+  __device__ __forceinline__ void operator()(int k, heddle_scalar::complex<T> value) const {
+    fft_put<T>(to, k, value * (own * turn(item * (k - lane))));
+  }
+};
+template <class T, int Bits, class To>
+inline constexpr bool in_shared<T, FftTurn<T, Bits, To>> = in_shared<T, To>;
+
+template <class T, int N, int Threads, bool Inverse, int Bits, int... Radices, class From, class To>
 __device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y, int lane,
                                                 const T* roots, const T* low, const T* high,
-                                                long long item) {
-  fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots);
-  const auto turn = [&](long long power) {
-    return fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits);
-  };
-  const heddle_scalar::complex<T> own = turn(item * lane);
-  for (int begin = 0; begin < N; begin += Threads) {
-    const heddle_scalar::complex<T> all = own * turn(item * begin);  // turn() is equal for the item
-    const int k = begin + lane;
-    if (k < N) fft_store<T>(x, k, fft_load<T>(x, k) * all);
-  }
-  block_barrier();
+                                                long long item, const From& from, const To& to) {
+  FftTurn<T, Bits, To> turned{low, high, item, lane, {}, to};
+  turned.own = turned.turn(item * lane);
+  fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots, from, turned);
 }
 
 // The transform of 2 N real numbers. On entry, the parts of element j of x are the numbers 2 j and

@@ -278,6 +278,7 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
   const std::optional<std::vector<int>> radices = fft_radices(n, target);
   if (!radices) return chirp_item(form, n, inverse, target);
   ItemCall item = item_of(form, n, n, target);
+  if (form.blocks) item.routine.direct_elements = n;
   std::string bits;
   if (root == 0) {
     const Routine routine(form, n, inverse, target);

@@ -60,6 +60,70 @@ std::int64_t element_bytes(const KernelPlan& plan) {
   return static_cast<std::int64_t>(widest);
 }
 
+/// Whether the address is the number of the iteration, in C order.
+bool counts_iterations(const KernelPlan& plan, const Index& address,
+                       const std::vector<Loop>& loops) {
+  Dim stride = 1;
+  std::size_t terms = 0;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    if (loops[i].extent == Dim(1)) continue;
+    if (!(plan.space->coefficient(address, loops[i].atom) == stride)) return false;
+    stride = stride * loops[i].extent;
+    ++terms;
+  }
+  return address.offset == Dim(0) && address.terms.size() == terms;
+}
+
+/// The loads of a phase from arrays in the item's memory.
+std::vector<int> loads_in_item(const KernelPlan& plan, const ItemPhase& phase) {
+  std::vector<int> roots, found;
+  for (const int store : phase.stores) {
+    for (const int need : needs_of(plan.stores[store])) roots.push_back(need);
+  }
+  for (const int i : needed(plan, roots, false)) {
+    const Instruction& load = plan.body[i];
+    if (load.kind == Instruction::Kind::load && plan.operands[load.operand].in_item())
+      found.push_back(i);
+  }
+  return found;
+}
+
+bool has_elements(const ItemPhase& phase, std::int64_t elements) {
+  return !phase.routine && !phase.across && iterations(phase.loops) == Dim(elements);
+}
+
+/// Whether the phase makes each element that the routine takes, one by one, out of other memory.
+bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
+  if (!has_elements(phase, routine.direct_elements) || phase.stores.size() != 1) return false;
+  const Store& store = plan.stores[phase.stores[0]];
+  return store.operand == routine.arrays.front() && loads_in_item(plan, phase).empty() &&
+         counts_iterations(plan, store.address, phase.loops);
+}
+
+/// Whether the phase uses each element of the routine's result, one by one, and stores to other
+/// memory.
+bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
+  if (!has_elements(phase, routine.direct_elements)) return false;
+  for (const int store : phase.stores) {
+    if (plan.operands[plan.stores[store].operand].in_item()) return false;
+  }
+  const std::vector<int> loads = loads_in_item(plan, phase);
+  return loads.size() == 1 && plan.body[loads[0]].operand == routine.arrays.back() &&
+         !plan.body[loads[0]].guarded &&
+         counts_iterations(plan, plan.body[loads[0]].address, phase.loops);
+}
+
+void choose_direct_phases(KernelPlan& plan) {
+  std::vector<ItemPhase>& phases = plan.items->phases;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (!phases[i].routine || phases[i].routine->direct_elements == 0) continue;
+    const ItemRoutine& routine = *phases[i].routine;
+    if (i > 0) phases[i - 1].direct |= makes_elements(plan, phases[i - 1], routine);
+    // A result that several phases read is stored.
+    if (i + 2 == phases.size()) phases[i + 1].direct = uses_elements(plan, phases[i + 1], routine);
+  }
+}
+
 }  // namespace
 
 std::int64_t most_item_bytes(const ir::Target& target) {
@@ -78,6 +142,9 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
     across |= phase.across;
   }
   const bool blocks = ir::capabilities_of(target).blocks;
+  // The threads of an item access neighbouring elements.
+  constexpr std::int64_t line_bytes = 128;
+  if (blocks && threads.count * element_bytes(plan) >= line_bytes) choose_direct_phases(plan);
   const std::int64_t budget =
       across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);
   // Neighbouring items fill as much memory as is moved at once: a sector, or lines. With few items

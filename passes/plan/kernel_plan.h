@@ -192,8 +192,11 @@ struct ItemRoutine {
   std::string function;     ///< with template arguments: "fft_item<float, 64, 8, false, 8, 8>"
   std::vector<int> arrays;  ///< operands in the item's memory, in the order of its parameters
   std::vector<ItemTable> tables;
-  /// If nonzero, the routine's last parameter is the item's number modulo this.
+  /// If nonzero, the next parameter is the item's number modulo this.
   std::int64_t item_modulus = 0;
+  /// If nonzero, the last parameters are where so many elements come from, and where they go to:
+  /// the first and the last array, or functions (ItemPhase::direct).
+  std::int64_t direct_elements = 0;
 };
 
 /// A step of the work on one item: a routine, or stores of elements. All threads finish a phase
@@ -206,6 +209,9 @@ struct ItemPhase {
   /// Whether neighbouring items are contiguous in memory, rather than neighbouring elements of an
   /// item.
   bool across = false;
+  /// On a GPU: a function that the routine after it calls for each element that it takes, or the
+  /// routine before it for each element of its result, which are then never in the item's memory.
+  bool direct = false;
 };
 
 /// The items mapping: calls on each item of a batch, together with the elementwise work before and

@@ -52,7 +52,9 @@ class PlanText {
       return;
     }
     text_ += fmt::format("  phase stores {}{}\n", fmt::join(phase.stores, " "),
-                         phase.across ? " across items" : "");
+                         phase.across   ? " across items"
+                         : phase.direct ? " direct"
+                                        : "");
     loops("batch", phase.batch);
     loops("within", phase.loops);
   }
