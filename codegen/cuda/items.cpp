@@ -17,8 +17,12 @@ void CudaPrinter::items() {
   const passes::Items& items = *plan_.items;
   out_.line("const Index count = {};", body_.extent(items.count));
   out_.line("const Index first = Index(blockIdx.x) * {};", items.per_block);
-  out_.line("const int lane = static_cast<int>(threadIdx.x) % {};", plan_.threads_per_row);
-  out_.line("const int own = static_cast<int>(threadIdx.x) / {};", plan_.threads_per_row);
+  out_.line("const int thread = static_cast<int>(threadIdx.x);");
+  if (items.interleaved) {
+    out_.line("const int own = thread % {0}, lane = thread / {0};", items.per_block);
+  } else {
+    out_.line("const int lane = thread % {0}, own = thread / {0};", plan_.threads_per_row);
+  }
   std::size_t routines = 0;
   for (const ItemPhase& phase : items.phases) {
     if (phase.direct) continue;

@@ -14,6 +14,8 @@ const Capabilities& capabilities_of(const Target& target) {
                                         .streaming_stores = true,
                                         .kernel_sorts = true,
                                         .graph_conditions = true,
+                                        .kernel_dots = true,
+                                        .kernel_matvecs = true,
                                         .gemm_halves = true,
                                         .gemm_widens = true,
                                         .gemm_epilogues = true,

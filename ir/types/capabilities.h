@@ -27,6 +27,8 @@ struct Capabilities {
   bool graph_conditions = false;
   /// Dot products and outer products are faster as kernels than as library calls.
   bool kernel_dots = false;
+  /// So are products of a matrix and a vector.
+  bool kernel_matvecs = false;
   /// The library multiplies float16 and bfloat16 matrices.
   bool gemm_halves = false;
   /// It can also store the products of such matrices as float32.

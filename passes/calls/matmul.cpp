@@ -57,16 +57,18 @@ ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location locati
   return cast(graph, graph.add(combine, {product}, attributes, location), dtype, location);
 }
 
-/// Whether a generated kernel reads as little as the library and is faster: a dot product is a sum,
-/// and an outer product is a multiplication, which fuse with the ops around them. Tests only for
-/// extents of 1, so that a program with symbols for other extents decides in the same way.
+/// Whether a generated kernel reads as little as the library and is faster: a product with a vector
+/// is a sum, and an outer product is a multiplication, which fuse with the ops around them. Tests
+/// only for extents of 1, so that a program with symbols for other extents decides in the same way.
 bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& target) {
   const auto is_one = [&](ValueId value, std::size_t from_end) {
     const Shape& shape = graph.shape(value);
     return shape[shape.size() - from_end] == Dim(1);
   };
-  const bool dot = is_one(a, 2) && is_one(b, 1), outer = is_one(a, 1);
-  return ir::capabilities_of(target).kernel_dots && (dot || outer);
+  const bool row = is_one(a, 2), column = is_one(b, 1), outer = is_one(a, 1);
+  const ir::Capabilities& capabilities = ir::capabilities_of(target);
+  return (capabilities.kernel_dots && ((row && column) || outer)) ||
+         (capabilities.kernel_matvecs && (row || column));
 }
 
 bool swaps_last_axes(const Graph& graph, ValueId value) {

@@ -88,13 +88,17 @@ std::vector<int> loads_in_item(const KernelPlan& plan, const ItemPhase& phase) {
   return found;
 }
 
-bool has_elements(const ItemPhase& phase, std::int64_t elements) {
-  return !phase.routine && !phase.across && iterations(phase.loops) == Dim(elements);
+/// Whether the threads of a routine of so many elements can run the phase, each for the elements
+/// that it has. Neighbouring threads should access neighbouring elements.
+bool suits_threads(const KernelPlan& plan, const ItemPhase& phase, std::int64_t elements) {
+  return !phase.routine && phase.across == plan.items->interleaved &&
+         iterations(phase.loops) == Dim(elements);
 }
 
 /// Whether the phase makes each element that the routine takes, one by one, out of other memory.
 bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!has_elements(phase, routine.direct_elements) || phase.stores.size() != 1) return false;
+  if (!suits_threads(plan, phase, routine.direct_elements) || phase.stores.size() != 1)
+    return false;
   const Store& store = plan.stores[phase.stores[0]];
   return store.operand == routine.arrays.front() && loads_in_item(plan, phase).empty() &&
          counts_iterations(plan, store.address, phase.loops);
@@ -103,7 +107,7 @@ bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRo
 /// Whether the phase uses each element of the routine's result, one by one, and stores to other
 /// memory.
 bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!has_elements(phase, routine.direct_elements)) return false;
+  if (!suits_threads(plan, phase, routine.direct_elements)) return false;
   for (const int store : phase.stores) {
     if (plan.operands[plan.stores[store].operand].in_item()) return false;
   }
@@ -124,6 +128,21 @@ void choose_direct_phases(KernelPlan& plan) {
   }
 }
 
+bool takes_functions(const Items& items) {
+  return std::ranges::all_of(items.phases, [](const ItemPhase& phase) {
+    return !phase.routine || phase.routine->direct_elements > 0;
+  });
+}
+
+/// The bytes of an item such that the threads of a warp, on neighbouring items and a few neighbours
+/// in each, access different banks.
+std::int64_t spread_bytes(const Items& items, std::int64_t element_bytes) {
+  constexpr std::int64_t warp = 32;
+  const std::int64_t within = std::max<std::int64_t>(warp / items.per_block, 1) * element_bytes;
+  const std::int64_t all = warp * element_bytes;
+  return items.bytes + ((within - items.bytes) % all + all) % all;
+}
+
 }  // namespace
 
 std::int64_t most_item_bytes(const ir::Target& target) {
@@ -142,14 +161,11 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
     across |= phase.across;
   }
   const bool blocks = ir::capabilities_of(target).blocks;
-  // The threads of an item access neighbouring elements.
-  constexpr std::int64_t line_bytes = 128;
-  if (blocks && threads.count * element_bytes(plan) >= line_bytes) choose_direct_phases(plan);
   const std::int64_t budget =
       across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);
-  // Neighbouring items fill as much memory as is moved at once: a sector, or lines. With few items
+  // Neighbouring items fill as much memory as is moved at once: sectors, or a line. With few items
   // in a block, more blocks share a multiprocessor, and some load while others compute.
-  const std::int64_t moved_bytes = blocks ? 32 : 128;
+  const std::int64_t moved_bytes = blocks ? 64 : 128;
   std::int64_t count = across ? moved_bytes / element_bytes(plan) : 1;
   if (blocks) count = std::max<std::int64_t>(count, block_threads / threads.count);
   count = std::min(count, budget / items.bytes);
@@ -157,6 +173,14 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
   if (items.count.is_constant()) count = std::min(count, items.count.constant());
   const std::int64_t least = blocks ? threads.least_items() : 1;
   items.per_block = static_cast<int>(std::max(count / least * least, least));
+  items.interleaved = blocks && across && takes_functions(items);
+  constexpr std::int64_t line_bytes = 128;
+  if (blocks && (items.interleaved || threads.count * element_bytes(plan) >= line_bytes))
+    choose_direct_phases(plan);
+  if (items.interleaved) {
+    const std::int64_t bytes = spread_bytes(items, element_bytes(plan));
+    if (bytes * items.per_block <= budget) items.bytes = bytes;
+  }
   items.on_stack = items.bytes * items.per_block <= most_item_bytes(target);
   plan.threads_per_row = blocks ? threads.count : 1;
   plan.threads = blocks ? threads.count * items.per_block : 1;
