@@ -128,9 +128,11 @@ void choose_direct_phases(KernelPlan& plan) {
   }
 }
 
-bool takes_functions(const Items& items) {
+/// Whether all routines call functions, and all phases of elements run across items. A phase within
+/// items, beside one across them, would meet with bank conflicts.
+bool all_run_across(const Items& items) {
   return std::ranges::all_of(items.phases, [](const ItemPhase& phase) {
-    return !phase.routine || phase.routine->direct_elements > 0;
+    return phase.routine ? phase.routine->direct_elements > 0 : phase.across;
   });
 }
 
@@ -173,7 +175,7 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
   if (items.count.is_constant()) count = std::min(count, items.count.constant());
   const std::int64_t least = blocks ? threads.least_items() : 1;
   items.per_block = static_cast<int>(std::max(count / least * least, least));
-  items.interleaved = blocks && across && takes_functions(items);
+  items.interleaved = blocks && all_run_across(items);
   constexpr std::int64_t line_bytes = 128;
   if (blocks && (items.interleaved || threads.count * element_bytes(plan) >= line_bytes))
     choose_direct_phases(plan);
