@@ -17,8 +17,9 @@ __device__ __forceinline__ void fft_store(FftNumbers<T> x, int i, heddle_scalar:
   shared_store(x, padded<heddle_scalar::complex<T>, sizeof(heddle_scalar::complex<T>)>(i), value);
 }
 
-// Elements come from an array in shared memory or a function of their index, and go to an array or a
-// function of their index and value. A function is for memory that no other thread of the block uses.
+// Elements come from an array in shared memory or a function of their index, and go to an array or
+// a function of their index and value. A function is for memory that no other thread of the block
+// uses.
 template <class T>
 __device__ __forceinline__ heddle_scalar::complex<T> fft_get(FftNumbers<T> x, int i) {
   return fft_load<T>(x, i);

@@ -176,7 +176,7 @@ std::string frontend::npz_unavailable_reason() {
 #ifdef HEDDLE_WITH_LIBZIP
   return libzip_unavailable_reason();
 #else
-  return "Heddle was built without it";
+  return "Heddle was built without it. Install libzip-dev (its headers) and build Heddle again";
 #endif
 }
 

@@ -218,8 +218,8 @@ struct ItemPhase {
 /// after them. An item stays in fast memory (shared memory, or the stack of a CPU thread).
 struct Items {
   Dim count;
-  int per_block = 1;       ///< items that a block, or a step of a CPU thread, holds at once
-  bool on_stack = true;    ///< on the CPU: the items' memory; else it belongs to the thread
+  int per_block = 1;     ///< items that a block, or a step of a CPU thread, holds at once
+  bool on_stack = true;  ///< on the CPU: the items' memory; else it belongs to the thread
   /// On a GPU: neighbouring threads work on neighbouring items, rather than on one item.
   bool interleaved = false;
   std::int64_t bytes = 0;  ///< memory of one item
