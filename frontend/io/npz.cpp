@@ -158,10 +158,12 @@ void write_archive(const std::string& path, const NamedArrays& arrays, bool defl
 
 [[noreturn]] void lacks_libzip(std::string_view op, const std::string& path,
                                const SourceLocation& where) {
-  fail(op, path,
-       "is a .npz file, for which libzip is needed: Heddle was built without its header (Debian's "
-       "libzip-dev). Arrays one by one go to .npy files",
-       where);
+  fail(
+      op, path,
+      "is a .npz file, for which libzip is needed: Heddle was built without its header. Install "
+      "libzip's headers (Debian's libzip-dev) and build Heddle again. Arrays one by one go to .npy "
+      "files",
+      where);
 }
 
 void write_archive(const std::string& path, const NamedArrays&, bool, const SourceLocation& where) {
