@@ -131,7 +131,7 @@ void CudaPrinter::item_routine(const ItemPhase& phase, const std::vector<std::st
   for (const std::string& table : tables) arguments += ", " + table;
   if (routine.item_modulus > 0)
     arguments += fmt::format(", static_cast<long long>((first + own) % {})", routine.item_modulus);
-  if (routine.direct_elements > 0) {
+  if (routine.takes > 0) {
     const bool from = before != nullptr && before->direct, to = after != nullptr && after->direct;
     if (from) item_source(*before);
     if (to) item_target(*after, routine.arrays.back());

@@ -146,30 +146,36 @@ __device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y
 
 // The transform of 2 N real numbers. On entry, the parts of element j of x are the numbers 2 j and
 // 2 j + 1. The result is N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
-template <class T, int N, int Threads, int... Radices>
+template <class T, int N, int Threads, int... Radices, class From, class To>
 __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int lane, const T* roots,
-                                          const T* doubled) {
+                                          const T* doubled, const From& from, const To& to) {
   using Number = heddle_scalar::complex<T>;
-  fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots);
+  if constexpr (heddle_scalar::is_same<From, SharedArray<T>>) {
+    fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots);
+  } else {
+    const auto pair = [&](int i) { return Number(from(2 * i), from(2 * i + 1)); };
+    fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots, pair, x);
+  }
   const T half = static_cast<T>(0.5);
   for (int k = lane; 2 * k <= N; k += Threads) {
     const Number a = fft_load<T>(x, k), b = fft_load<T>(x, (k == 0 ? 0 : N - k));
     const Number even(half * (a.re + b.re), half * (a.im - b.im));
     const Number odd(half * (a.im + b.im), half * (b.re - a.re));
     const Number turned = odd * fft_root(doubled, k);
-    fft_store<T>(x, k, even + turned);
-    if (2 * k < N) fft_store<T>(x, N - k, Number(even.re - turned.re, turned.im - even.im));
+    fft_put<T>(to, k, even + turned);
+    if (2 * k < N) fft_put<T>(to, N - k, Number(even.re - turned.re, turned.im - even.im));
   }
-  block_barrier();
+  if constexpr (in_shared<T, To>) block_barrier();
 }
 
 // The inverse of rfft_item, multiplied by 2 N. The imaginary parts of elements 0 and N are ignored.
-template <class T, int N, int Threads, int... Radices>
+template <class T, int N, int Threads, int... Radices, class From>
 __device__ __forceinline__ void irfft_item(FftNumbers<T> x, SharedArray<T>, int lane,
-                                           const T* roots, const T* doubled) {
+                                           const T* roots, const T* doubled, const From& from,
+                                           SharedArray<T>) {
   using Number = heddle_scalar::complex<T>;
   for (int k = lane; 2 * k <= N; k += Threads) {
-    Number a = fft_load<T>(x, k), b = fft_load<T>(x, N - k);
+    Number a = fft_get<T>(from, k), b = fft_get<T>(from, N - k);
     if (k == 0) a.im = b.im = 0;
     const Number even(a.re + b.re, a.im - b.im);
     const Number root = fft_root(doubled, k);

@@ -278,7 +278,7 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
   const std::optional<std::vector<int>> radices = fft_radices(n, target);
   if (!radices) return chirp_item(form, n, inverse, target);
   ItemCall item = item_of(form, n, n, target);
-  if (form.blocks) item.routine.direct_elements = n;
+  if (form.blocks) item.routine.takes = item.routine.makes = n;
   std::string bits;
   if (root == 0) {
     const Routine routine(form, n, inverse, target);
@@ -313,6 +313,11 @@ ItemCall real_item(const char* function, std::int64_t length, bool inverse, cons
   const std::vector<int> radices = *fft_radices(n, target);
   ItemCall item = item_of(form, n, n + 1, target);
   const Routine routine(form, n, inverse, target);
+  if (form.blocks) {
+    item.routine.takes = inverse ? n + 1 : length;
+    // The parts of an inverse's numbers would be stored one by one, in halves of sectors.
+    item.routine.makes = inverse ? 0 : n + 1;
+  }
   item.routine.function = form.blocks ? fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
                                                     threads_for(n, target), list_of(radices))
                                       : fmt::format("{}<{}, {}, {}, {}>", function, form.type(), n,

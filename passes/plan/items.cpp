@@ -97,8 +97,7 @@ bool suits_threads(const KernelPlan& plan, const ItemPhase& phase, std::int64_t 
 
 /// Whether the phase makes each element that the routine takes, one by one, out of other memory.
 bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!suits_threads(plan, phase, routine.direct_elements) || phase.stores.size() != 1)
-    return false;
+  if (!suits_threads(plan, phase, routine.takes) || phase.stores.size() != 1) return false;
   const Store& store = plan.stores[phase.stores[0]];
   return store.operand == routine.arrays.front() && loads_in_item(plan, phase).empty() &&
          counts_iterations(plan, store.address, phase.loops);
@@ -107,7 +106,7 @@ bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRo
 /// Whether the phase uses each element of the routine's result, one by one, and stores to other
 /// memory.
 bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!suits_threads(plan, phase, routine.direct_elements)) return false;
+  if (!suits_threads(plan, phase, routine.makes)) return false;
   for (const int store : phase.stores) {
     if (plan.operands[plan.stores[store].operand].in_item()) return false;
   }
@@ -120,7 +119,7 @@ bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRou
 void choose_direct_phases(KernelPlan& plan) {
   std::vector<ItemPhase>& phases = plan.items->phases;
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    if (!phases[i].routine || phases[i].routine->direct_elements == 0) continue;
+    if (!phases[i].routine || phases[i].routine->takes == 0) continue;
     const ItemRoutine& routine = *phases[i].routine;
     if (i > 0) phases[i - 1].direct |= makes_elements(plan, phases[i - 1], routine);
     // A result that several phases read is stored.
@@ -132,7 +131,7 @@ void choose_direct_phases(KernelPlan& plan) {
 /// items, beside one across them, would meet with bank conflicts.
 bool all_run_across(const Items& items) {
   return std::ranges::all_of(items.phases, [](const ItemPhase& phase) {
-    return phase.routine ? phase.routine->direct_elements > 0 : phase.across;
+    return phase.routine ? phase.routine->takes > 0 : phase.across;
   });
 }
 

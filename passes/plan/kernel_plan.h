@@ -194,9 +194,10 @@ struct ItemRoutine {
   std::vector<ItemTable> tables;
   /// If nonzero, the next parameter is the item's number modulo this.
   std::int64_t item_modulus = 0;
-  /// If nonzero, the last parameters are where so many elements come from, and where they go to:
-  /// the first and the last array, or functions (ItemPhase::direct).
-  std::int64_t direct_elements = 0;
+  /// If `takes` is nonzero, the last two parameters are where as many elements come from, and where
+  /// the results go to: the first and the last array, or functions (ItemPhase::direct). If `makes`
+  /// is 0, the results go to the array.
+  std::int64_t takes = 0, makes = 0;
 };
 
 /// A step of the work on one item: a routine, or stores of elements. All threads finish a phase
