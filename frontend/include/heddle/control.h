@@ -121,8 +121,8 @@ Carry fori_loop(std::int64_t lower, std::int64_t upper, Body&& body, const Carry
 /// jax.lax.while_loop: while condition(carry), a 0-d bool Array, is true, carry = body(carry). If
 /// the condition is an array, each element takes steps until its own condition is false, and then
 /// keeps its values; carries broadcast to the condition's shape (ShapeError if they do not). A loop
-/// of elementwise functions runs inside one kernel. On a GPU, each step of others waits for the
-/// condition.
+/// of elementwise functions runs inside one kernel. On a GPU, the host waits for the condition of
+/// others in each step, until calls repeat: then the GPU decides (docs/guide/loops.md).
 template <class Condition, class Body, class Carry>
   requires std::invocable<Condition&, Carry>
 Carry while_loop(Condition&& condition, Body&& body, const Carry& init,
@@ -201,7 +201,7 @@ T associative_scan(Function&& function, const T& elems, bool reverse = false, st
 
 /// jax.lax.switch: branches[index](operands...), index clamped to the branches that there are. Only
 /// that branch runs. All return the same dtypes and shapes (DTypeError, ShapeError). On a GPU, the
-/// host waits for the index.
+/// host waits for the index, until calls repeat: then the GPU decides (docs/guide/loops.md).
 template <class Result, class... Operands>
 Result switch_case(const Operand& index,
                    const std::vector<std::function<Result(Operands...)>>& branches,

@@ -138,7 +138,8 @@ def while_loop(cond_fun, body_fun, init_val):
     """While cond_fun(val), a 0-d bool Array, is true, val = body_fun(val): jax.lax.while_loop. If
     the condition is an array, each element takes steps until its own condition is false, and then
     keeps its values; carries broadcast to the condition's shape. A loop of elementwise functions
-    runs inside one kernel. On a GPU the host waits in each step of others.
+    runs inside one kernel. On a GPU the host waits in each step of others, until calls repeat: then
+    the GPU decides.
 
     Raises as fori_loop, DTypeError if the condition is not bool, and ShapeError if a carry does not
     broadcast to its shape.
@@ -212,7 +213,8 @@ def associative_scan(fn, elems, reverse=False, axis=0):
 
 def cond(pred, true_fun, false_fun, *operands):
     """true_fun(*operands) if pred, an Array of one bool, is true, else false_fun(*operands); only
-    one of them runs: jax.lax.cond. On a GPU the host waits for pred.
+    one of them runs: jax.lax.cond. On a GPU the host waits for pred, until calls repeat: then the GPU
+    decides.
 
     Raises as switch.
 
@@ -224,7 +226,8 @@ def cond(pred, true_fun, false_fun, *operands):
 
 def switch(index, branches, *operands):
     """branches[index](*operands), with index clamped to the branches that there are; only that one
-    runs: jax.lax.switch. On a GPU the host waits for the index.
+    runs: jax.lax.switch. On a GPU the host waits for the index, until calls repeat: then the GPU
+    decides.
 
     Raises ShapeError if the branches return different dtypes or shapes, TypeError if they return
     different structures, DTypeError if the index is not one integer, ValueError without branches.
