@@ -11,9 +11,6 @@ namespace heddle::passes {
 
 namespace {
 
-/// Kernels store to outputs in vectors, and rely on the alignment of memory from the pool.
-constexpr int output_alignment = 16;
-
 class Reuse {
  public:
   Reuse(PlannedProgram& planned, bool temporaries)
@@ -100,8 +97,7 @@ class Reuse {
     BySize memory;
     for (std::uint32_t i = 0; i < program_.inputs.size(); ++i) {
       const ProgramInput& input = program_.inputs[i];
-      if (!input.donated || input.scalar || returned[i] || input.alignment < output_alignment)
-        continue;
+      if (!input.donated || input.scalar || returned[i] || input.alignment < whole_access) continue;
       memory[byte_count(input.type)].push_back({BufferRef::Kind::input, i});
     }
     return memory;
@@ -134,11 +130,13 @@ class Reuse {
     }
   }
 
-  /// Whether the buffer has its own memory and no earlier step uses it.
+  /// Whether the buffer has its own memory, no earlier step uses it, and it may take the place of
+  /// another one: kernels access temporaries and outputs in vectors, as their alignment allows.
   bool begins_at(const BufferRef& made, std::uint32_t number) const {
     if (made.kind == BufferRef::Kind::output) {
       const ProgramOutput& output = program_.outputs[made.index];
-      return first_uses_[made.index] == number && !output.input && !output.output;
+      return first_uses_[made.index] == number && !output.input && !output.output &&
+             output.alignment >= whole_access;
     }
     return made.kind == BufferRef::Kind::temporary &&
            program_.temporaries[made.index].first_step == number;

@@ -1,7 +1,5 @@
 #include "runtime/cuda/conditional_nodes.h"
 
-#include <vector>
-
 #include "runtime/cuda/devices.h"
 #include "runtime/cuda/stream_capture.h"
 

@@ -46,12 +46,11 @@ T read(const std::byte* address, std::string_view operation, const Stream& strea
   return value;
 }
 
-/// Whether a call that can be captured leaves its decisions to the device: in a graph, and where
-/// the host must not wait for it.
-bool decides_on_device(const Decision& decision, const Stream& stream,
-                       std::optional<std::size_t> graph_nodes) {
-  if (decision.conditions() == nullptr || !graph_nodes) return false;
-  return stream.capturing() || must_not_wait();
+/// Whether the device decides for the call: in a graph, and where the host must not wait for it, if
+/// the call can be captured.
+bool decides_on_device(const Decision& decision, const Stream& stream, const PreparedCall& call) {
+  return decision.conditions() != nullptr && (stream.capturing() || must_not_wait()) &&
+         call.graph_nodes().has_value();
 }
 
 /// Enqueues within the graph that is being captured, or as a graph of its own.
@@ -199,7 +198,7 @@ class PreparedWhile final : public PreparedCall {
         decision_(step, context) {}
 
   Outcome enqueue(const CallBuffers& frame) const override {
-    if (decides_on_device(decision_, frame.stream(), graph_nodes())) {
+    if (decides_on_device(decision_, frame.stream(), *this)) {
       capture(decision_, frame, [this](const CallBuffers& at) { enqueue_captured(at); });
       return Outcome::enqueued;
     }
@@ -282,7 +281,7 @@ class PreparedSwitch final : public PreparedCall {
   }
 
   Outcome enqueue(const CallBuffers& frame) const override {
-    if (decides_on_device(decision_, frame.stream(), graph_nodes())) {
+    if (decides_on_device(decision_, frame.stream(), *this)) {
       capture(decision_, frame, [this](const CallBuffers& at) { enqueue_captured(at); });
       return Outcome::enqueued;
     }
