@@ -57,26 +57,29 @@ void CudaPrinter::item_stores(const ItemPhase& phase) {
   const int items = plan_.items->per_block;
   const std::int64_t elements = Body::constant_iterations(phase.loops), all = elements * items;
   if (all % plan_.threads == 0 && all / plan_.threads <= 16) out_.directive("#pragma unroll");
-  out_.open("for (int w = static_cast<int>(threadIdx.x); w < {}; w += {})", all, plan_.threads);
+  out_.open("for (int w = thread; w < {}; w += {})", all, plan_.threads);
   if (phase.across) {
     out_.line("const int slot = w % {0}, element = w / {0};", items);
   } else {
     out_.line("const int slot = w / {0}, element = w % {0};", elements);
   }
   item_element(phase, "slot");
-  const char* const guard = is_partial() ? "if (wanted < count) " : "";
   for (const int i : phase.stores) {
     const Store& store = plan_.stores[i];
-    const std::string address = body_.index(store.address);
     if (plan_.operands[store.operand].in_item()) {
       out_.line("shared_store({}, {}, v{});", item_array(store.operand, "slot"),
-                item_index(store.operand, address), store.value);
+                item_index(store.operand, body_.index(store.address)), store.value);
     } else {
-      out_.line("{}{}(p{}, {}, v{});", guard, store_name(store), store.operand, address,
-                store.value);
+      item_store(store);
     }
   }
   out_.close();
+}
+
+/// A store of a phase to memory outside of the item.
+void CudaPrinter::item_store(const Store& store) {
+  out_.line("{}{}(p{}, {}, v{});", is_partial() ? "if (wanted < count) " : "", store_name(store),
+            store.operand, body_.index(store.address), store.value);
 }
 
 bool CudaPrinter::is_partial() const {
@@ -111,11 +114,7 @@ void CudaPrinter::item_target(const ItemPhase& phase, int result) {
   out_.open("const auto to = [&](const int element, const {} made)",
             body_.type(plan_.operands[result].dtype));
   item_element(phase, "own");
-  for (const int i : phase.stores) {
-    const Store& store = plan_.stores[i];
-    out_.line("{}{}(p{}, {}, v{});", is_partial() ? "if (wanted < count) " : "", store_name(store),
-              store.operand, body_.index(store.address), store.value);
-  }
+  for (const int i : phase.stores) item_store(plan_.stores[i]);
   out_.close_with(";");
   lane_of_[*load].clear();
 }

@@ -65,6 +65,7 @@ class CudaPrinter {
   void decision(DType dtype);
   void items();
   void item_stores(const passes::ItemPhase& phase);
+  void item_store(const passes::Store& store);
   bool is_partial() const;
   void item_element(const passes::ItemPhase& phase, const char* slot);
   void item_source(const passes::ItemPhase& phase);

@@ -71,7 +71,8 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
   return id;
 }
 
-// Views, and concatenations and updates whose element at `map` comes from one operand always.
+// Applies to views, and to concatenations and updates of which it is known which operand the
+// element at `map` comes from.
 std::optional<std::size_t> Places::source_of(ValueId node, const IndexMap& map) const {
   if (is_load(node)) return std::nullopt;
   const ir::Op op = graph_.op(node);

@@ -33,8 +33,8 @@ namespace heddle::passes {
 
 namespace {
 
-/// Of array `i`, of which `aligned` says whether it is 16-byte aligned; those that it leaves out
-/// are.
+/// The alignment of array `i`. `aligned` says which arrays are 16-byte aligned; those beyond its
+/// end are.
 int alignment_of(const ir::Type& type, const std::vector<bool>& aligned, std::size_t i) {
   const bool whole = i >= aligned.size() || aligned[i];
   return whole ? whole_access : static_cast<int>(size_of(type.dtype));

@@ -25,6 +25,17 @@ std::int64_t distance(const KernelPlan& plan, const Index& address, const Loop& 
   return std::abs(step->constant());
 }
 
+/// The instructions with which a phase loads.
+std::vector<int> loads_of(const KernelPlan& plan, const ItemPhase& phase) {
+  std::vector<int> roots;
+  for (const int store : phase.stores) {
+    for (const int need : needs_of(plan.stores[store])) roots.push_back(need);
+  }
+  std::vector<int> loads = needed(plan, roots, false);
+  std::erase_if(loads, [&](int i) { return plan.body[i].kind != Instruction::Kind::load; });
+  return loads;
+}
+
 /// Whether more bytes of the phase are closer together along neighbouring items than within an
 /// item.
 bool runs_across(const KernelPlan& plan, const ItemPhase& phase) {
@@ -39,15 +50,10 @@ bool runs_across(const KernelPlan& plan, const ItemPhase& phase) {
     const std::int64_t across = distance(plan, address, phase.batch.back());
     if (within != across) votes += across < within ? bytes : -bytes;
   };
-  std::vector<int> roots;
-  for (const int store : phase.stores) {
+  for (const int store : phase.stores)
     count(plan.stores[store].operand, plan.stores[store].address);
-    for (const int need : needs_of(plan.stores[store])) roots.push_back(need);
-  }
-  for (const int i : needed(plan, roots, false)) {
-    const Instruction& load = plan.body[i];
-    if (load.kind == Instruction::Kind::load) count(load.operand, load.address);
-  }
+  for (const int load : loads_of(plan, phase))
+    count(plan.body[load].operand, plan.body[load].address);
   return votes > 0;
 }
 
@@ -76,16 +82,9 @@ bool counts_iterations(const KernelPlan& plan, const Index& address,
 
 /// The loads of a phase from arrays in the item's memory.
 std::vector<int> loads_in_item(const KernelPlan& plan, const ItemPhase& phase) {
-  std::vector<int> roots, found;
-  for (const int store : phase.stores) {
-    for (const int need : needs_of(plan.stores[store])) roots.push_back(need);
-  }
-  for (const int i : needed(plan, roots, false)) {
-    const Instruction& load = plan.body[i];
-    if (load.kind == Instruction::Kind::load && plan.operands[load.operand].in_item())
-      found.push_back(i);
-  }
-  return found;
+  std::vector<int> loads = loads_of(plan, phase);
+  std::erase_if(loads, [&](int i) { return !plan.operands[plan.body[i].operand].in_item(); });
+  return loads;
 }
 
 /// Whether the threads of a routine of so many elements can run the phase, each for the elements

@@ -19,8 +19,7 @@ struct Temporary {
   std::uint32_t first_step = 0, last_step = 0;
 };
 
-/// Bytes of the widest access of a kernel: what memory that lies nowhere in particular is aligned
-/// to.
+/// Bytes of the widest access of a kernel. Memory is aligned to this unless it says otherwise.
 inline constexpr int whole_access = 16;
 
 struct ProgramInput {

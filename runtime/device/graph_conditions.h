@@ -26,8 +26,7 @@ class GraphConditions {
   /// it is given, as far as the condition holds. Work enqueued before has to set the condition.
   virtual void capture(const Stream& capturing, std::uint64_t condition, Kind kind,
                        const Enqueue& enqueue) const = 0;
-  /// Enqueues a graph of what `enqueue` enqueues on the stream it is given, which is being
-  /// captured.
+  /// Calls `enqueue` with a stream that is being captured, and launches that graph on `stream`.
   virtual void run(const Stream& stream, const Enqueue& enqueue) const = 0;
 };
 

@@ -37,7 +37,7 @@ class Carries {
     void enter(BodyRun& body) const;
     /// After the body has run: the next carries become the current ones.
     void advance(const BodyRun& body);
-    /// Copies the current values to the results.
+    /// Copies the current values to the results, where a further step would find them.
     void finish(const Stream& stream);
 
    private:

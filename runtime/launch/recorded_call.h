@@ -63,8 +63,8 @@ class RecordingBuffers final : public CallBuffers {
   CallUses& uses_;
   CallScratch& scratch_;
   std::vector<BufferRef>& held_;
-  /// By piece of scratch memory: the last reference given out. A piece that nobody else refers to
-  /// any more is given out again, so that a loop needs no more of them the more steps it has.
+  /// For each piece of scratch memory, the reference that was last given out. A piece is free again
+  /// when this is the only reference to it. So the steps of a loop share their pieces.
   mutable std::vector<BufferRef> lent_;
   mutable std::size_t kernels_ = 0;
 };

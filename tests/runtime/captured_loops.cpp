@@ -41,7 +41,8 @@ std::shared_ptr<passes::Program> body_of(std::vector<passes::ProgramInput> befor
   return body;
 }
 
-/// A loop that passes on one value, which `step` makes of inputs 2 and 3 in output 0.
+/// A loop with one carry. `step` reads the constant from input 2 and the carry from input 3, and
+/// writes the next carry to output 0.
 passes::CallStep scan_of(std::int64_t steps, passes::Step step, Buffer constant, Buffer carry,
                          Buffer result) {
   passes::CallStep call;
@@ -89,7 +90,8 @@ passes::CallStep while_call(Buffer result) {
   return call;
 }
 
-/// Input 1, or twice input 2, or what while_call makes of inputs 1, 2 and 3, by index.
+/// Input 0 chooses: 0 gives input 1, 1 gives twice input 2, 2 gives the result of while_call on
+/// inputs 1, 2 and 3.
 std::unique_ptr<ProgramRunner> load_switch() {
   passes::CallStep call;
   call.handler = call.operation = "control.switch";
