@@ -92,7 +92,7 @@ class Node {
   DType dtype = DType::f32;
   bool weak = false;  ///< a traced scalar, which takes the dtype of the arrays it is combined with
   bool scalar_parameter = false;
-  std::uint32_t index = 0;
+  std::uint32_t index = 0;     ///< of a trace's input, or of its operation in order of recording
   std::uint64_t trace_id = 0;  ///< 0: not of a trace
   ir::ElementBits bits;        ///< of scalar parameters: the index of the scalar argument
   ir::Hash128 hash;            ///< of op, dtype and attributes except starts; excludes the operands

@@ -167,7 +167,10 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   node->op = op;
   node->dtype = type.dtype;
   node->shape = std::move(type.shape);
-  if (const Trace* trace = Trace::current(); trace != nullptr) node->trace_id = trace->id();
+  if (Trace* trace = Trace::current(); trace != nullptr) {
+    node->trace_id = trace->id();
+    node->index = trace->number_operation();
+  }
   if (node->trace_id == 0)
     node->plan_for(common_device(ir::name_of(op, attributes), operands, site));
   node->site = site;

@@ -214,6 +214,10 @@ std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {
         *root, [&](Node& node) { return met.insert(&node).second; },
         [&](Node& node) { order.push_back(&node); });
   }
+  std::ranges::stable_sort(order, {}, [](const Node* node) {
+    const bool operation = node->kind == Node::Kind::operation;
+    return operation ? std::uint64_t{1} + node->index : 0;
+  });
   return order;
 }
 

@@ -91,6 +91,9 @@ class Trace {
   void add_check(Check check) { checks_.push_back(std::move(check)); }
   const std::vector<Check>& checks() const { return checks_; }
 
+  /// The number of the next operation that is recorded.
+  std::uint32_t number_operation() { return operation_count_++; }
+
   /// The trace that this thread records into; null outside.
   static Trace* current();
 
@@ -110,6 +113,7 @@ class Trace {
   std::vector<Assumption> assumptions_;
   std::vector<Check> checks_;
   std::uint32_t array_count_ = 0;
+  std::uint32_t operation_count_ = 0;
 };
 
 /// Makes a trace the thread's current one.
@@ -124,7 +128,8 @@ class TraceScope {
   Trace* before_;
 };
 
-/// The trace's nodes on which `roots` depend, operands first.
+/// The trace's nodes on which `roots` depend: inputs and constants, then operations as they were
+/// recorded.
 std::vector<Node*> reachable(const std::vector<NodeRef>& roots);
 
 /// Throws TraceError: `what` reads a value, which does not exist while tracing.

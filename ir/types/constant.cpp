@@ -1,5 +1,6 @@
 #include "ir/types/constant.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "heddle/error.h"
@@ -15,6 +16,19 @@ ElementBits constant_bits(DType dtype, double value) {
     std::memcpy(bits.bytes(), &converted, sizeof converted);
     return bits;
   });
+}
+
+std::optional<std::int64_t> integer_of(DType dtype, const ElementBits& bits) {
+  if (dtype == DType::boolean) return std::nullopt;
+  const ElementBits real = is_complex(dtype) ? complex_parts(dtype, bits).real : bits;
+  const double value = with_element(real_dtype(dtype), [&]<class T>(std::type_identity<T>) {
+    T element;
+    std::memcpy(&element, real.bytes(), sizeof element);
+    return heddle_scalar::cast<double>(element);
+  });
+  const bool small = std::abs(value) < 0x1p53;  // false for NaN
+  if (!small || constant_bits(dtype, std::trunc(value)) != bits) return std::nullopt;
+  return static_cast<std::int64_t>(value);
 }
 
 std::size_t reduction_state_bytes(Op reduction, DType dtype, bool segmented) {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "ir/calls/control.h"
 #include "passes/calls/element_regions.h"
@@ -42,19 +45,33 @@ class ElementLoopLowering {
         call_(call),
         carries_(static_cast<std::size_t>(call.data().get<std::int64_t>("carries"))),
         constants_(call.operands.size() - carries_) {
-    int operations = 0;
     for (const ir::Region& region : call.data().regions) {
       regions_.emplace_back(region, counters, ir::scan_counter(call.data()), constants_, carries_,
                             target);
-      operations += operations_of(regions_.back().graph(), target);
+      operations_ += operations_of(regions_.back().graph(), target);
     }
-    possible_ = operations <= max_operations / 2 &&
-                std::ranges::all_of(regions_, &LoopRegion::is_per_element);
+  }
+
+  /// Why the results cannot be computed element by element; "" if they can.
+  std::string obstacle() const {
+    for (const LoopRegion& region : regions_) {
+      if (!region.obstacle()) continue;
+      const std::string where = region.graph().node(*region.obstacle()).location.to_string();
+      return fmt::format("{}{} is not computed element by element",
+                         region.graph().op_name(*region.obstacle()),
+                         where.empty() ? "" : " (" + where + ")");
+    }
+    constexpr int most = max_operations / 2;
+    return operations_ <= most ? ""
+                               : fmt::format(
+                                     "{} operations in a step are too many for one kernel, "
+                                     "which takes {}",
+                                     operations_, most);
   }
 
   /// The results, or nothing if they cannot be computed element by element.
   std::optional<std::vector<ValueId>> run() {
-    if (!possible_) return std::nullopt;
+    if (!obstacle().empty()) return std::nullopt;
     const std::vector<bool> used = used_results(call_);
     std::vector<ValueId> results(call_.operands.end() - static_cast<std::ptrdiff_t>(carries_),
                                  call_.operands.end());
@@ -141,8 +158,15 @@ class ElementLoopLowering {
   const OldCall& call_;
   const std::size_t carries_, constants_;
   std::vector<LoopRegion> regions_;
-  bool possible_ = false;
+  int operations_ = 0;
 };
+
+constexpr std::size_t scan_counters = 2;  // the counter as an extent and as a value
+
+bool has_only_carries(const ir::CallData& scan) {
+  const auto carries = static_cast<std::size_t>(scan.get<std::int64_t>("carries"));
+  return scan.get<std::int64_t>("sequences") == 0 && scan.regions[0].results.size() == carries;
+}
 
 /// Copies a call as it is.
 std::vector<ValueId> unchanged(Graph& graph, const OldCall& call) {
@@ -155,13 +179,9 @@ std::vector<ValueId> unchanged(Graph& graph, const OldCall& call) {
 }  // namespace
 
 std::vector<ValueId> lower_scan(Graph& graph, const OldCall& call, const ir::Target& target) {
-  const ir::CallData& data = call.data();
-  const auto carries = static_cast<std::size_t>(data.get<std::int64_t>("carries"));
-  const bool only_carries =
-      data.get<std::int64_t>("sequences") == 0 && data.regions[0].results.size() == carries;
-  constexpr std::size_t counters = 2;  // the counter as an extent and as a value
-  if (only_carries) {
-    if (auto results = ElementLoopLowering(graph, call, counters, target).run()) return *results;
+  if (has_only_carries(call.data())) {
+    if (auto results = ElementLoopLowering(graph, call, scan_counters, target).run())
+      return *results;
   }
   return unchanged(graph, call);
 }
@@ -170,6 +190,17 @@ std::vector<ValueId> lower_while(Graph& graph, const OldCall& call, const ir::Ta
   if (auto results = ElementLoopLowering(graph, call, 0, target).run()) return *results;
   const bool one_condition = call.data().regions[0].results[0].shape.empty();
   return one_condition ? unchanged(graph, call) : masked_while(graph, call);
+}
+
+std::string why_step_by_step(const Graph& graph, ValueId call, const ir::Target& target) {
+  const bool is_scan = graph.is_call_of(call, ir::calls::scan());
+  if (!is_scan && !graph.is_call_of(call, ir::calls::while_loop())) return "";
+  const auto operands = graph.operands(call);
+  const std::vector<ValueId> same(operands.begin(), operands.end());
+  const OldCall old{graph, call, same};
+  if (is_scan && !has_only_carries(old.data())) return "it has sequences, or stacks results";
+  Graph unused = graph;
+  return ElementLoopLowering(unused, old, is_scan ? scan_counters : 0, target).obstacle();
 }
 
 }  // namespace heddle::passes

@@ -70,7 +70,7 @@ LoopRegion::LoopRegion(const ir::Region& region, std::size_t counters,
   for (std::size_t i = 0; i < graph_.size(); ++i) {
     const auto node = static_cast<ValueId>(i);
     look_at(node);
-    if (needed[i] && varies_[i] && !is_computed(node)) per_element_ = false;
+    if (!obstacle_ && needed[i] && varies_[i] && !is_computed(node)) obstacle_ = node;
   }
 }
 

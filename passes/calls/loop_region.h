@@ -29,7 +29,8 @@ class LoopRegion {
   const Graph& graph() const { return graph_; }
   std::size_t counters() const { return counters_; }
   std::size_t constants() const { return constants_; }
-  bool is_per_element() const { return per_element_; }
+  /// The first node that changes from step to step and is not computed element by element.
+  std::optional<ValueId> obstacle() const { return obstacle_; }
   bool varies(ValueId node) const { return varies_[index_of(node)]; }
   const Carries& carries_of(std::size_t output) const {
     return depends_[index_of(graph_.outputs[output])];
@@ -52,7 +53,7 @@ class LoopRegion {
   const std::size_t counters_, constants_;
   std::vector<Carries> depends_;
   std::vector<bool> varies_;
-  bool per_element_ = true;
+  std::optional<ValueId> obstacle_;
 };
 
 }  // namespace heddle::passes

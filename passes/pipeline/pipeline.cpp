@@ -11,6 +11,7 @@
 #include "ir/base/span.h"
 #include "passes/calls/lowering.h"
 #include "passes/plan/family.h"
+#include "passes/rewrite/roll_loops.h"
 #include "passes/rewrite/simplify.h"
 #include "passes/rewrite/split_concatenate.h"
 
@@ -30,9 +31,11 @@ constexpr bool verify_each_pass = false;
 
 std::span<const GraphPass> graph_passes() {
   static const GraphPass passes[] = {
+      {"roll_loops", [](const Graph& graph, const PlanOptions&) { return roll_loops(graph); },
+       "first: the steps of a loop are alike as they were recorded"},
       {"trivial_ops",
        [](const Graph& graph, const PlanOptions&) { return remove_trivial_ops(graph); },
-       "first, so that later passes see no reductions or scans over 0 or 1 elements and no empty "
+       "early, so that later passes see no reductions or scans over 0 or 1 elements and no empty "
        "parts of concatenations",
        true},
       {"simplify", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },

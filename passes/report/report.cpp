@@ -9,6 +9,7 @@
 
 #include "ir/types/capabilities.h"
 #include "ir/types/literal.h"
+#include "passes/calls/element_loops.h"
 #include "passes/pipeline/flops.h"
 #include "passes/pipeline/item_plan.h"
 
@@ -219,6 +220,7 @@ class PlanReport {
     } else if (const CallStep* const call = step.call()) {
       shown.kind = call->operation;
       shown.what = call->what;
+      shown.why = why_step_by_step(planned_.graph, root, report_.target);
       for_each_kernel(step, [&](const KernelStep& each) { shown.kernels.push_back(each.kernel); });
       if (call->fallback) mark_fallback(*call->fallback);
       for (const CallBuffer& result : call->results) hold(result.buffer, root, false);

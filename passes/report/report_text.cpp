@@ -88,6 +88,7 @@ class Text {
       add("  {} {} {}: {} -> {}: {} bytes, {} flops{}\n", i, step.kind, step.what,
           fmt::join(read, ", "), fmt::join(written, ", "), step.bytes.to_string(),
           step.flops.to_string(), time(step));
+      if (!step.why.empty()) add("    runs step by step: {}\n", step.why);
     }
   }
 

@@ -197,6 +197,54 @@ Result whole_update(const Subject& s) {
   return s.graph.add(Op::broadcast_to, {s.operand(1)}, attributes, s.location);
 }
 
+/// Rows of an array, one after the other: x[begin:end].
+struct Rows {
+  ValueId array;
+  Dim begin, end;
+};
+
+/// The rows of which a value consists, in C order: x[i:k], or reshape(x[i:k]).
+std::optional<Rows> rows_of(const Graph& graph, ValueId value) {
+  const ValueId slice = graph.op(value) == Op::reshape ? graph.operands(value)[0] : value;
+  if (graph.op(slice) != Op::slice) return std::nullopt;
+  const ValueId array = graph.operands(slice)[0];
+  const Attributes& attributes = graph.attributes(slice);
+  for (std::size_t axis = 0; axis < attributes.starts.size(); ++axis) {
+    const bool all = attributes.shape[axis] == graph.shape(array)[axis];
+    if (attributes.steps[axis] != Dim(1) || (axis > 0 && !all)) return std::nullopt;
+  }
+  if (attributes.shape.empty()) return std::nullopt;
+  return Rows{array, attributes.starts[0], attributes.starts[0] + attributes.shape[0]};
+}
+
+// concatenate([x[0], x[1], x[2]]), where it joins along the first axis that is not 1
+Result joined_rows(const Subject& s) {
+  if (s.op != Op::concatenate || s.operands.size() < 2) return std::nullopt;
+  for (std::int64_t axis = 0; axis < s.attributes.axes[0]; ++axis) {
+    if (s.type.shape[static_cast<std::size_t>(axis)] != Dim(1)) return std::nullopt;
+  }
+  std::optional<Rows> joined = rows_of(s.graph, s.operand());
+  for (std::size_t i = 1; joined && i < s.operands.size(); ++i) {
+    const std::optional<Rows> next = rows_of(s.graph, s.operand(i));
+    const bool follows = next && next->array == joined->array && next->begin == joined->end;
+    follows ? void(joined->end = next->end) : joined.reset();
+  }
+  if (!joined) return std::nullopt;
+  Attributes rows, whole;
+  rows.shape = s.graph.shape(joined->array);
+  rows.starts.assign(rows.shape.size(), Dim(0));
+  rows.steps.assign(rows.shape.size(), Dim(1));
+  rows.starts[0] = joined->begin;
+  rows.shape[0] = joined->end - joined->begin;
+  whole.shape = s.type.shape;
+  const bool every = rows.shape == s.graph.shape(joined->array);
+  const ValueId slice =
+      every ? joined->array : s.graph.add(Op::slice, {joined->array}, rows, s.location);
+  return s.graph.shape(slice) == s.type.shape
+             ? slice
+             : s.graph.add(Op::reshape, {slice}, whole, s.location);
+}
+
 // sum(x), if the graph also contains sum(x, keepdims): one reduction and a reshape.
 Result kept_as_well(const Graph& old, ValueId id, const KeptReductions& kept, const Subject& s) {
   if (!ir::is_reduction(s.op) || s.attributes.keepdims) return std::nullopt;
@@ -215,9 +263,9 @@ Result kept_as_well(const Graph& old, ValueId id, const KeptReductions& kept, co
 }
 
 using Rule = Result (*)(const Subject&);
-constexpr Rule rules[] = {neutral_operand,     repeated,      part_of_real,
-                          cast_there_and_back, small_power,   inverse,
-                          identity_view,       composed_view, whole_update};
+constexpr Rule rules[] = {neutral_operand, repeated,   part_of_real,  cast_there_and_back,
+                          small_power,     inverse,    identity_view, composed_view,
+                          whole_update,    joined_rows};
 
 }  // namespace
 

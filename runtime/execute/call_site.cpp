@@ -13,6 +13,7 @@
 
 #include "ir/base/fork_gate.h"
 #include "ir/graph/generalize.h"
+#include "passes/rewrite/roll_loops.h"
 #include "runtime/base/bounded_map.h"
 #include "runtime/base/log.h"
 #include "runtime/compile/compile.h"
@@ -119,7 +120,7 @@ struct Found {
   SharedGeneral general;  ///< null if the graph gets its own program
   bool record = false;    ///< whether to record the graph in addition to the symbolic graph
   std::string warning;
-  std::string size_warning;
+  bool is_large = false;  ///< and nothing was said of it
 };
 
 class Sites {
@@ -138,8 +139,7 @@ class Sites {
     Family& family = site.families[family_key];
     if (std::ranges::find(family.outlines, outline) != family.outlines.end()) return {};
     Found found;
-    if (graph.size() > large_program_nodes && !std::exchange(site.is_large, true))
-      found.size_warning = describe_large_program(graph);
+    found.is_large = graph.size() > large_program_nodes && !std::exchange(site.is_large, true);
     if (may_generalize) {
       const auto fits = [&](const SharedGeneral& general) {
         return covers_signature(*general, outline);
@@ -207,6 +207,12 @@ SiteProgram with_extras(const SharedGeneral& shared, const ir::ErasedSignature& 
   return program;
 }
 
+void warn_if_large(const ir::Graph& graph, const std::vector<std::string>& disabled) {
+  const bool rolls = std::ranges::find(disabled, "roll_loops") == disabled.end();
+  if (rolls && passes::roll_loops(graph).size() <= large_program_nodes) return;
+  log().warn("{}", describe_large_program(graph));
+}
+
 }  // namespace
 
 SiteProgram executable_for_site(const ir::Hash128& place, const ir::Graph& graph,
@@ -219,9 +225,8 @@ SiteProgram executable_for_site(const ir::Hash128& place, const ir::Graph& graph
   hash_into(hasher, options, device);
   const ir::Hash128 family = hasher.finish();
   const Found found = Sites::global().find(place, family, graph, outline, may_generalize);
-  for (const std::string& warning : {found.warning, found.size_warning}) {
-    if (!warning.empty()) log().warn("{}", warning);
-  }
+  if (!found.warning.empty()) log().warn("{}", found.warning);
+  if (found.is_large) warn_if_large(graph, disabled);
   if (found.general) {
     // When a cache is warmed from a recording, the extents may occur in another order.
     if (found.record && is_recording()) add_to_recording(graph, options);

@@ -151,7 +151,7 @@ struct Cost {
 };
 
 passes::PlannedProgram plan(const ir::Graph& graph, const char* target) {
-  return passes::plan_program(graph, {ir::parse_target(target), {}, {}, {}});
+  return passes::plan_program(graph, {ir::parse_target(target), {}, {}, {"roll_loops"}});
 }
 
 Cost cost_of(const ir::Graph& graph, const char* target) {

@@ -153,7 +153,7 @@ def test_a_large_program_says_so_once_with_the_line_of_the_loop(tmp_path):
     script.write_text("import heddle as hd\n"
                       "def f(x):\n"
                       "    for i in range(6000):\n"
-                      "        x = x + i\n"
+                      "        x = x + i ** 0.5\n"
                       "    return x\n"
                       "g = hd.jit(f)\n"
                       "hd.eval(g(hd.zeros(4)))\n"
