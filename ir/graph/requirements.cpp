@@ -7,21 +7,11 @@
 
 #include "ir/calls/control.h"
 #include "ir/graph/graph.h"
+#include "ir/graph/needed_nodes.h"
 
 namespace heddle::ir {
 
 namespace {
-
-std::vector<bool> needed_nodes(const Graph& graph) {
-  std::vector<bool> needed(graph.size());
-  for (const ValueId output : graph.outputs) needed[index_of(output)] = true;
-  for (std::size_t i = graph.size(); i-- > 0;) {
-    if (!needed[i]) continue;
-    for (const ValueId operand : graph.operands(ValueId{static_cast<std::uint32_t>(i)}))
-      needed[index_of(operand)] = true;
-  }
-  return needed;
-}
 
 class Collector {
  public:

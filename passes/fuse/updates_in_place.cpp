@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "ir/graph/needed_nodes.h"
 #include "passes/fuse/use_analysis.h"
 #include "passes/groups/per_element.h"
 
@@ -29,11 +31,22 @@ bool are_equal(const ir::Attributes& a, const ir::Attributes& b) {
   return a.starts == b.starts && a.steps == b.steps && a.shape == b.shape;
 }
 
+/// So many updates of small parts of an array are better done in place, even if the array has to be
+/// stored first. Fewer become one kernel that chooses between all their values for each element.
+constexpr std::size_t least_updates = 8;
+
 class Updates {
  public:
-  Updates(const Graph& graph, const std::vector<bool>& donated)
-      : graph_(graph), donated_(donated), users_(graph.size()), is_output_(graph.size()) {
+  Updates(const Graph& graph, const std::vector<bool>& donated, const ir::Rates& rates)
+      : graph_(graph),
+        donated_(donated),
+        rates_(rates),
+        needed_(ir::needed_nodes(graph)),
+        users_(graph.size()),
+        is_output_(graph.size()),
+        how_(graph.size(), How::not_examined) {
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
+      if (!needed_[i]) continue;
       for (const ValueId operand : graph.operands(ValueId{i}))
         users_[index_of(operand)].push_back(ValueId{i});
     }
@@ -44,24 +57,66 @@ class Updates {
     UpdatesInPlace found{std::vector<bool>(graph_.size()), std::vector<bool>(graph_.size())};
     for (std::uint32_t i = 0; i < graph_.size(); ++i) {
       const ValueId node{i};
-      if (graph_.op(node) != ir::Op::slice_update) continue;
+      if (!needed_[i] || graph_.op(node) != ir::Op::slice_update) continue;
       const ValueId base = graph_.operands(node)[0];
       const std::uint32_t parameter = graph_.attributes(base).index;
-      const bool may_be_overwritten = graph_.op(base) == ir::Op::parameter
-                                          ? parameter < donated_.size() && donated_[parameter]
-                                          : found.updates[index_of(base)];
-      if (!may_be_overwritten || is_output_[index_of(base)]) continue;
-      const ValueId value = stored_value(node);
-      if (others_read_before(node)) {
-        found.updates[i] = true;
-      } else if (is_small(node) && only_value_reads(base, node, value)) {
-        found.updates[i] = found.stored_before[index_of(value)] = true;
-      }
+      const bool is_memory = graph_.op(base) == ir::Op::parameter
+                                 ? parameter < donated_.size() && donated_[parameter]
+                                 : found.updates[index_of(base)];
+      const bool pays = !is_memory && pays_to_store(base);
+      if ((!is_memory && !pays) || how(node) == How::never) continue;
+      found.updates[i] = true;
+      if (pays) found.stored_before[index_of(base)] = true;
+      if (how(node) == How::value_first) found.stored_before[index_of(stored_value(node))] = true;
     }
     return found;
   }
 
  private:
+  /// Whether an update can write into its base's memory.
+  enum class How : std::uint8_t { not_examined, never, directly, value_first };
+
+  How how(ValueId update) const {
+    How& known = how_[index_of(update)];
+    if (known == How::not_examined) known = examine(update);
+    return known;
+  }
+
+  How examine(ValueId update) const {
+    const ValueId base = graph_.operands(update)[0];
+    if (is_output_[index_of(base)]) return How::never;
+    if (others_read_before(update)) return How::directly;
+    const bool value_first =
+        is_small(update) && only_value_reads(base, update, stored_value(update));
+    return value_first ? How::value_first : How::never;
+  }
+
+  /// Whether many updates of small parts of the value follow, each of which can be done in place.
+  /// Without that, kernels with some updates each compute all elements again.
+  bool pays_to_store(ValueId value) const {
+    const ir::Op op = graph_.op(value);
+    if (op == ir::Op::parameter || op == ir::Op::constant || is_output_[index_of(value)])
+      return false;
+    const Dim bytes = byte_count(graph_.type(value));
+    const double all = bytes.is_constant() ? static_cast<double>(bytes.constant()) : HUGE_VAL;
+    return all >= rates_.launch_us * rates_.bytes_per_us && updates_after(value) >= least_updates;
+  }
+
+  /// The number of updates, one after the other, up to `least_updates`.
+  std::size_t updates_after(ValueId value) const {
+    std::size_t count = 0;
+    while (count < least_updates) {
+      const auto& users = users_[index_of(value)];
+      const auto next = std::ranges::find_if(users, [&](ValueId user) {
+        return graph_.op(user) == ir::Op::slice_update && graph_.operands(user)[0] == value;
+      });
+      if (next == users.end() || !is_small(*next) || how(*next) == How::never) return count;
+      value = *next;
+      ++count;
+    }
+    return count;
+  }
+
   /// Whether all other reads of the base end before the update writes what they read.
   bool others_read_before(ValueId update) const {
     const ValueId base = graph_.operands(update)[0], value = graph_.operands(update)[1];
@@ -152,14 +207,18 @@ class Updates {
 
   const Graph& graph_;
   const std::vector<bool>& donated_;
-  std::vector<std::vector<ValueId>> users_;
+  const ir::Rates& rates_;
+  const std::vector<bool> needed_;
+  std::vector<std::vector<ValueId>> users_;  ///< of nodes that outputs need
   std::vector<bool> is_output_;
+  mutable std::vector<How> how_;  ///< by update
 };
 
 }  // namespace
 
-UpdatesInPlace find_updates_in_place(const Graph& graph, const std::vector<bool>& donated) {
-  return Updates(graph, donated).find();
+UpdatesInPlace find_updates_in_place(const Graph& graph, const std::vector<bool>& donated,
+                                     const ir::Rates& rates) {
+  return Updates(graph, donated, rates).find();
 }
 
 }  // namespace heddle::passes

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ir/graph/graph.h"
+#include "ir/types/capabilities.h"
 
 namespace heddle::passes {
 
@@ -14,13 +15,15 @@ struct UpdatesInPlace {
   /// else reads the base has done so before: it reads other elements, or is computed into the
   /// element that it reads, or is part of a value that is stored before.
   std::vector<bool> updates;
-  /// A value that must be in memory before an update writes it, since it is computed from elements
-  /// that the update overwrites.
+  /// A value that must be in memory before an update: one that the update writes, computed from
+  /// elements that it overwrites, or the array that it updates.
   std::vector<bool> stored_before;
 };
 
-/// `donated` is by parameter; missing entries are false.
-UpdatesInPlace find_updates_in_place(const ir::Graph& graph, const std::vector<bool>& donated);
+/// `donated` is by parameter; missing entries are false. Besides donated parameters, values are
+/// overwritten that many updates of small parts follow, if they are large enough for `rates`.
+UpdatesInPlace find_updates_in_place(const ir::Graph& graph, const std::vector<bool>& donated,
+                                     const ir::Rates& rates);
 
 /// For each node: the operand on the path to a reduction through elementwise ops with equally many
 /// elements; 0 for a reduction itself; -1 if there is no such path.

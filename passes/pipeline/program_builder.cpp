@@ -129,6 +129,19 @@ void Builder::declare_inputs() {
 }
 
 void Builder::assign_outputs() {
+  // An array that is updated in place until it is an output has that output's memory.
+  std::unordered_map<std::uint32_t, ValueId> bases;
+  for (const Group& group : planned_.grouping.groups) {
+    if (group.in_place) bases.emplace(index_of(group.root), graph_.operands(group.root)[0]);
+  }
+  for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
+    ValueId value = graph_.outputs[i];
+    for (auto base = bases.find(index_of(value)); base != bases.end();
+         base = bases.find(index_of(value)))
+      value = base->second;
+    if (graph_.op(value) != ir::Op::parameter)
+      buffers_.try_emplace(index_of(value), BufferRef{BufferRef::Kind::output, i});
+  }
   // An in-place update uses the memory of its base. In reverse order, bases come first.
   for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
     const Group& group = planned_.grouping.groups[i];

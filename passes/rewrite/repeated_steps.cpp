@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/base/hash.h"
+#include "ir/graph/needed_nodes.h"
 #include "ir/types/constant.h"
 
 namespace heddle::passes {
@@ -25,17 +26,6 @@ std::uint64_t signature_of(const Graph& graph, ValueId id) {
   for (const Dim extent : graph.shape(id)) hasher.number(extent.hash());
   hasher.number(graph.operands(id).size());
   return hasher.finish().low;
-}
-
-std::vector<bool> needed_nodes(const Graph& graph) {
-  std::vector<bool> needed(graph.size());
-  for (const ValueId output : graph.outputs) needed[index_of(output)] = true;
-  for (std::size_t i = graph.size(); i-- > 0;) {
-    if (!needed[i]) continue;
-    for (const ValueId operand : graph.operands(static_cast<ValueId>(i)))
-      needed[index_of(operand)] = true;
-  }
-  return needed;
 }
 
 /// The number of values that are needed on both sides of a boundary before each operation of a
@@ -240,7 +230,7 @@ class Matcher {
 }  // namespace
 
 OperationSequence::OperationSequence(const Graph& graph) : position(graph.size(), none) {
-  const std::vector<bool> needed = needed_nodes(graph);
+  const std::vector<bool> needed = ir::needed_nodes(graph);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
     const ir::Op op = graph.op(id);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <vector>
 
+#include "ir/graph/needed_nodes.h"
 #include "ir/types/constant.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -262,6 +264,48 @@ Result kept_as_well(const Graph& old, ValueId id, const KeptReductions& kept, co
   return s.graph.add(Op::reshape, {reduced}, shape, s.location);
 }
 
+bool is_same_region(const Graph& graph, ValueId a, ValueId b) {
+  const Attributes &one = graph.attributes(a), &other = graph.attributes(b);
+  return one.starts == other.starts && one.steps == other.steps && one.shape == other.shape;
+}
+
+/// Updates of parts that another update overwrites, and that are otherwise only read there.
+std::vector<bool> overwritten_updates(const Graph& graph) {
+  const std::vector<bool> needed = ir::needed_nodes(graph);
+  std::vector<bool> overwritten(graph.size()), read(graph.size());
+  for (const ValueId output : graph.outputs) read[index_of(output)] = true;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto user = static_cast<ValueId>(i);
+    const auto operands = graph.operands(user);
+    for (std::size_t k = 0; needed[i] && k < operands.size(); ++k) {
+      const bool same = k == 0 && graph.op(operands[k]) == Op::slice_update &&
+                        (graph.op(user) == Op::slice || graph.op(user) == Op::slice_update) &&
+                        is_same_region(graph, user, operands[k]);
+      if (!same) read[index_of(operands[k])] = true;
+      if (same && graph.op(user) == Op::slice_update) overwritten[index_of(operands[k])] = true;
+    }
+  }
+  for (std::size_t i = 0; i < overwritten.size(); ++i)
+    if (read[i]) overwritten[i] = false;
+  return overwritten;
+}
+
+// x[...] = a; x[...] = f(x[...]), for equal regions: x[...] = f(a).
+Result without_overwritten(const Graph& old, ValueId id, const std::vector<bool>& overwritten,
+                           const Subject& s) {
+  const bool applies = (s.op == Op::slice || s.op == Op::slice_update) &&
+                       overwritten[index_of(old.operands(id)[0])] &&
+                       s.graph.op(s.operand()) == Op::slice_update;
+  if (!applies) return std::nullopt;
+  const auto update = s.graph.operands(s.operand());
+  if (s.op == Op::slice_update)
+    return s.graph.add(Op::slice_update, {update[0], s.operand(1)}, s.attributes, s.location);
+  if (s.is_same_type(update[1])) return update[1];
+  Attributes attributes;
+  attributes.shape = s.type.shape;
+  return s.graph.add(Op::broadcast_to, {update[1]}, attributes, s.location);
+}
+
 using Rule = Result (*)(const Subject&);
 constexpr Rule rules[] = {neutral_operand, repeated,   part_of_real,  cast_there_and_back,
                           small_power,     inverse,    identity_view, composed_view,
@@ -271,12 +315,15 @@ constexpr Rule rules[] = {neutral_operand, repeated,   part_of_real,  cast_there
 
 Graph simplify(const Graph& graph) {
   const KeptReductions kept = kept_reductions(graph);
+  const std::vector<bool> overwritten = overwritten_updates(graph);
   return rewrite(graph, [&](Graph& result, ValueId id, const std::vector<ValueId>& operands) {
     const Subject subject{result,   graph.op(id),         graph.type(id),
                           operands, graph.attributes(id), graph.node(id).location};
     for (const Rule rule : rules) {
       if (const Result simpler = rule(subject)) return *simpler;
     }
+    if (const Result updated = without_overwritten(graph, id, overwritten, subject))
+      return *updated;
     if (const Result shared = kept_as_well(graph, id, kept, subject)) return *shared;
     return copy_node(result, graph, id, operands);
   });

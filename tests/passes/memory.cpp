@@ -1,5 +1,6 @@
 // What programs keep beside their inputs and outputs.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -112,4 +113,54 @@ TEST_CASE("no result is written over an operand that is read at other indices or
       for (const passes::KernelOperand& operand : kernel.operands) CHECK_FALSE(operand.aliased);
     }
   }
+}
+
+namespace {
+
+/// Of an array of `rows` rows of 256 zeros, the first rows become sines of the parameter, each plus
+/// the row before.
+ir::Graph rows_one_by_one(std::int64_t rows, int updates) {
+  ir::Graph graph;
+  const ir::ValueId source = graph.parameter(DType::f32, {rows, 256});
+  ir::Attributes all;
+  all.shape = {rows, 256};
+  const ir::ValueId zero = graph.constant(DType::f32, {});
+  ir::ValueId made = graph.add(ir::Op::broadcast_to, {zero}, all);
+  for (int k = 0; k < updates; ++k) {
+    ir::Attributes row;
+    row.shape = {1, 256};
+    row.starts = {k, 0};
+    row.steps = {1, 1};
+    ir::ValueId value = graph.add(ir::Op::sin, {graph.add(ir::Op::slice, {source}, row)});
+    if (k > 0) {
+      ir::Attributes before = row;
+      before.starts[0] = k - 1;
+      value = graph.add(ir::Op::add, {value, graph.add(ir::Op::slice, {made}, before)});
+    }
+    made = graph.add(ir::Op::slice_update, {made, value}, row);
+  }
+  graph.outputs = {made};
+  return graph;
+}
+
+std::size_t updates_in_place(const ir::Graph& graph, const char* target) {
+  const passes::PlannedProgram planned =
+      passes::plan_program(graph, {ir::parse_target(target), {}, {}, {"roll_loops"}});
+  return static_cast<std::size_t>(
+      std::ranges::count(planned.grouping.groups, true, &passes::Group::in_place));
+}
+
+}  // namespace
+
+TEST_CASE("many updates of small parts are done in place, in the memory of the output") {
+  const ir::Graph graph = rows_one_by_one(64, 20);
+  CHECK(updates_in_place(graph, host_target) == 20);
+  // For a GPU, this array is written faster than two kernels are launched.
+  CHECK(updates_in_place(graph, cuda_target) == 0);
+  CHECK(updates_in_place(rows_one_by_one(1 << 16, 20), cuda_target) == 20);
+  CHECK(updates_in_place(rows_one_by_one(64, 7), host_target) == 0);
+  CHECK(updates_in_place(rows_one_by_one(8, 8), host_target) == 0);
+  const passes::Program program =
+      passes::plan_program(graph, {ir::parse_target(host_target), {}, {}, {"roll_loops"}}).program;
+  CHECK(program.temporaries.empty());
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "passes/calls/lowering.h"
 #include "tests/support/oracle.h"
@@ -291,6 +292,60 @@ TEST_CASE("an update of all of an array is the value") {
   stays(both, "f32[16,32]",
         "  %2 = slice_update %0, %1 starts=[15,0] steps=[-1,1] shape=[16,32] : f32[16,32]\n  "
         "return %2\n");
+}
+
+TEST_CASE("an update that another one overwrites goes") {
+  const std::string parameters = "%0: f32[8,4], %1: f32[2,4], %2: f32[1,4]";
+  const auto twice = [](const std::string& first, const std::string& second) {
+    const std::string region = " steps=[1,1] shape=[2,4] : f32[8,4]\n";
+    return "  %3 = slice_update %0, %1 starts=" + first + region +
+           "  %4 = slice %3 starts=" + first +
+           " steps=[1,1] : f32[2,4]\n  %5 = sin %4 : f32[2,4]\n" +
+           "  %6 = slice_update %3, %5 starts=" + second + region;
+  };
+  simplifies(parameters, "f32[8,4]", twice("[3,0]", "[3,0]") + "  return %6\n",
+             "  %3 = sin %1 : f32[2,4]\n"
+             "  %4 = slice_update %0, %3 starts=[3,0] steps=[1,1] shape=[2,4] : f32[8,4]\n"
+             "  return %4\n");
+  stays(parameters, "f32[8,4]", twice("[3,0]", "[4,0]") + "  return %6\n");
+  stays(parameters, "f32[8,4]",
+        twice("[3,0]", "[3,0]") + "  %7 = add %6, %3 : f32[8,4]\n  return %7\n");
+  simplifies(parameters, "f32[8,4]",
+             "  %3 = slice_update %0, %2 starts=[3,0] steps=[-1,1] shape=[2,4] : f32[8,4]\n"
+             "  %4 = slice %3 starts=[3,0] steps=[-1,1] : f32[2,4]\n"
+             "  %5 = slice_update %3, %4 starts=[3,0] steps=[-1,1] shape=[2,4] : f32[8,4]\n"
+             "  return %5\n",
+             "  %3 = broadcast_to %2 : f32[2,4]\n"
+             "  %4 = slice_update %0, %3 starts=[3,0] steps=[-1,1] shape=[2,4] : f32[8,4]\n"
+             "  return %4\n");
+}
+
+TEST_CASE("rows that are joined in order are the array") {
+  const auto row = [](int number, int at) {
+    return fmt::format(
+        "  %{} = slice %0 starts=[{},0,0] steps=[1,1,1] : f32[1,1,4]\n"
+        "  %{} = reshape %{} : f32[1,4]\n",
+        2 * number + 1, at, 2 * number + 2, 2 * number + 1);
+  };
+  const auto joined = [&](int a, int b, int c) {
+    return row(0, a) + row(1, b) + row(2, c) +
+           "  %7 = concatenate %2, %4, %6 axes=[0] : f32[3,4]\n  return %7\n";
+  };
+  simplifies("%0: f32[3,1,4]", "f32[3,4]", joined(0, 1, 2),
+             "  %1 = reshape %0 : f32[3,4]\n  return %1\n");
+  simplifies("%0: f32[7,1,4]", "f32[3,4]", joined(2, 3, 4),
+             "  %1 = slice %0 starts=[2,0,0] steps=[1,1,1] : f32[3,1,4]\n"
+             "  %2 = reshape %1 : f32[3,4]\n  return %2\n");
+  stays("%0: f32[7,1,4]", "f32[3,4]", joined(2, 4, 3));
+  simplifies("%0: f32[6,4]", "f32[4,4]",
+             "  %1 = slice %0 starts=[0,0] steps=[1,1] : f32[3,4]\n"
+             "  %2 = slice %0 starts=[3,0] steps=[1,1] : f32[1,4]\n"
+             "  %3 = concatenate %1, %2 axes=[0] : f32[4,4]\n  return %3\n",
+             "  %1 = slice %0 starts=[0,0] steps=[1,1] : f32[4,4]\n  return %1\n");
+  stays("%0: f32[6,4]", "f32[3,8]",
+        "  %1 = slice %0 starts=[0,0] steps=[1,1] : f32[3,4]\n"
+        "  %2 = slice %0 starts=[3,0] steps=[1,1] : f32[3,4]\n"
+        "  %3 = concatenate %1, %2 axes=[1] : f32[3,8]\n  return %3\n");
 }
 
 TEST_CASE("reductions over nothing or one element are removed") {

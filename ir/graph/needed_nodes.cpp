@@ -1,0 +1,16 @@
+#include "ir/graph/needed_nodes.h"
+
+namespace heddle::ir {
+
+std::vector<bool> needed_nodes(const Graph& graph) {
+  std::vector<bool> needed(graph.size());
+  for (const ValueId output : graph.outputs) needed[index_of(output)] = true;
+  for (std::size_t i = graph.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    for (const ValueId operand : graph.operands(ValueId{static_cast<std::uint32_t>(i)}))
+      needed[index_of(operand)] = true;
+  }
+  return needed;
+}
+
+}  // namespace heddle::ir
