@@ -48,6 +48,8 @@ constexpr std::pair<std::string_view, Dim GemmCall::*> sizes[] = {
     {"columns", &GemmCall::columns},
     {"depth", &GemmCall::depth},
     {"batch", &GemmCall::batch},
+    {"a_start", &GemmCall::a_start},
+    {"b_start", &GemmCall::b_start},
     {"a_leading", &GemmCall::a_leading},
     {"b_leading", &GemmCall::b_leading},
     {"a_batch_stride", &GemmCall::a_batch_stride},

@@ -18,6 +18,7 @@ struct GemmCall {
   Precision precision = Precision::ieee;
   Dim rows, columns, depth, batch = 1;
   BufferRef a, b, out;
+  Dim a_start, b_start;      ///< elements before the first one in the array
   Dim a_leading, b_leading;  ///< elements between stored rows
   bool a_transposed = false, b_transposed = false;
   Dim a_batch_stride, b_batch_stride, out_batch_stride;

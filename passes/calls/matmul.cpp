@@ -1,5 +1,7 @@
 #include "passes/calls/matmul.h"
 
+#include <utility>
+
 #include "ir/types/capabilities.h"
 #include "passes/calls/bytes.h"
 #include "passes/calls/matrix_item.h"
@@ -81,8 +83,38 @@ bool swaps_last_axes(const Graph& graph, ValueId value) {
   return axes[rank - 1] == rank - 2 && axes[rank - 2] == rank - 1;
 }
 
-/// Looks below a transpose of the last two axes, below reshapes and, if `widens`, below casts to
-/// f32.
+/// Whether a library should read a slice from the array that it is part of: its matrices are
+/// neighbours in memory, and the array is in memory anyway, or not much larger.
+bool is_read_below(const Graph& graph, ValueId slice) {
+  const ValueId array = graph.operands(slice)[0];
+  const Shape& whole = graph.shape(array);
+  const ir::Attributes& part = graph.attributes(slice);
+  const std::size_t rank = whole.size();
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    // Steps of a loop start elsewhere, but the call is prepared once.
+    if (part.steps[axis] != Dim(1) || !part.starts[axis].is_constant()) return false;
+    if (axis > 0 && axis + 2 < rank && part.shape[axis] != whole[axis]) return false;
+  }
+  const Op op = graph.op(swaps_last_axes(graph, array) ? graph.operands(array)[0] : array);
+  const bool in_memory = op == Op::parameter || ir::is_of_call(op);
+  const Dim twice = ir::element_count(part.shape) * Dim(2);
+  return in_memory || (twice - ir::element_count(whole)).is_non_negative();
+}
+
+LibraryOperand below_slice(const Graph& graph, const LibraryOperand& operand) {
+  const std::vector<Dim>& starts = graph.attributes(operand.value).starts;
+  const std::size_t rank = starts.size();
+  LibraryOperand found = operand;
+  found.value = graph.operands(operand.value)[0];
+  found.sliced = true;
+  found.row = starts[rank - 2];
+  found.column = starts[rank - 1];
+  if (rank > 2) found.batch = starts[0];
+  return found;
+}
+
+/// Looks below a transpose of the last two axes, below a slice, below reshapes and, if `widens`,
+/// below casts to f32.
 LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
   LibraryOperand found{value, false};
   bool reshaped = false;
@@ -91,8 +123,13 @@ LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
     const Op op = graph.op(found.value);
     // A transpose below a reshape does not transpose the product's axes.
     if (swaps_last_axes(graph, found.value) && !reshaped && !found.transposed) {
-      found = {below(), true};
-    } else if (op == Op::reshape && !ir::is_view(graph.op(strip_reshapes(graph, found.value)))) {
+      found.value = below();
+      found.transposed = true;
+      std::swap(found.row, found.column);
+    } else if (op == Op::slice && !reshaped && !found.sliced && is_read_below(graph, found.value)) {
+      found = below_slice(graph, found);
+    } else if (op == Op::reshape && !found.sliced &&
+               !ir::is_view(graph.op(strip_reshapes(graph, found.value)))) {
       found.value = below();
       reshaped = true;
     } else if (widens && op == Op::cast && graph.dtype(found.value) == DType::f32 &&
@@ -141,6 +178,22 @@ ValueId sum_of_parts(Graph& graph, ValueId a, ValueId b, std::int64_t parts,
   ir::Attributes along;
   along.axes = {0};
   return graph.add(Op::sum, {products}, along, location);
+}
+
+/// Where an operand's elements are: in elements, the first one, the distance between rows, and that
+/// between matrices of a batch.
+struct Stored {
+  Dim start, leading, matrix;
+};
+
+Stored stored(const Graph& graph, const LibraryOperand& operand, Dim rows, Dim columns) {
+  if (!operand.sliced) return {0, operand.transposed ? rows : columns, rows * columns};
+  const Shape& shape = graph.shape(operand.value);
+  const Dim leading = shape[shape.size() - 1], matrix = shape[shape.size() - 2] * leading;
+  Dim first_batch = 1;  // matrices in one step along the first axis
+  for (std::size_t axis = 1; axis + 2 < shape.size(); ++axis) first_batch *= shape[axis];
+  return {operand.batch * first_batch * matrix + operand.row * leading + operand.column, leading,
+          matrix};
 }
 
 }  // namespace
@@ -217,10 +270,14 @@ GemmCall describe_matmul(CallBuilder& builder) {
   step.batch = ir::element_count(batch_of(graph.shape(node)));
   step.a_transposed = operands.a.transposed;
   step.b_transposed = operands.b.transposed;
-  step.a_leading = step.a_transposed ? step.rows : step.depth;
-  step.b_leading = step.b_transposed ? step.depth : step.columns;
-  step.a_batch_stride = is_single(batch_of(a_shape)) ? Dim(0) : step.rows * step.depth;
-  step.b_batch_stride = is_single(batch_of(b_shape)) ? Dim(0) : step.depth * step.columns;
+  const Stored left = stored(graph, operands.a, step.rows, step.depth);
+  const Stored right = stored(graph, operands.b, step.depth, step.columns);
+  step.a_start = left.start;
+  step.b_start = right.start;
+  step.a_leading = left.leading;
+  step.b_leading = right.leading;
+  step.a_batch_stride = is_single(batch_of(a_shape)) ? Dim(0) : left.matrix;
+  step.b_batch_stride = is_single(batch_of(b_shape)) ? Dim(0) : right.matrix;
   step.out_batch_stride = step.rows * step.columns;
   return step;
 }

@@ -6,10 +6,14 @@
 namespace heddle::passes {
 
 /// The array that a library call reads for an operand. A transpose of the last two axes is part of
-/// the call; a reshape below it does not change the memory.
+/// the call, and so is a slice of rows and columns that follow each other; a reshape below them
+/// does not change the memory.
 struct LibraryOperand {
   ir::ValueId value{};
   bool transposed = false;
+  bool sliced = false;
+  /// The first element of a slice, in the array. Its rows are the array's, or parts of them.
+  ir::Dim batch = 0, row = 0, column = 0;
 };
 /// Both operands; their arrays have dtype `dtype`.
 struct LibraryOperands {
@@ -30,7 +34,7 @@ bool library_multiplies(DType dtype, const ir::Target& target);
 /// into one reduction. Half-precision products are computed in float32 if the library supports only
 /// that. An operand that has only some of the batch axes is broadcast to the whole batch.
 std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::Target& target);
-/// The operands below transposes, reshapes and, if the library widens, casts.
+/// The operands below slices, transposes, reshapes and, if the library widens, casts.
 std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTarget& target);
 
 /// The gemm call for a matmul. The caller sets its result.

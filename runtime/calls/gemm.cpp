@@ -65,17 +65,19 @@ struct PreparedFactor {
 
 class PreparedGemm : public PreparedCall {
  public:
-  PreparedGemm(const GemmCall& call, const Gemm& product, Device device)
+  PreparedGemm(const GemmCall& call, const Gemm& product, const ir::SymbolBindings& bindings,
+               Device device)
       : product_(product),
+        out_(call.out),
         a_(call.a),
         b_(call.b),
-        out_(call.out),
+        a_offset_(bytes_before(call.a_start, product, bindings)),
+        b_offset_(bytes_before(call.b_start, product, bindings)),
         workspace_bytes_(blas_workspace_bytes(device)) {}
 
   Outcome enqueue(const CallBuffers& frame) const override {
     const BufferRef memory = workspace(frame);
-    gemm(product_, frame.address(a_), frame.address(b_), frame.address(out_), memory->pointer(),
-         frame.stream());
+    gemm(product_, a(frame), b(frame), frame.address(out_), memory->pointer(), frame.stream());
     return Outcome::enqueued;
   }
 
@@ -101,10 +103,24 @@ class PreparedGemm : public PreparedCall {
     return frame.allocate(workspace_bytes_, label);
   }
 
+  const std::byte* a(const CallBuffers& frame) const {
+    return static_cast<const std::byte*>(frame.address(a_)) + a_offset_;
+  }
+  const std::byte* b(const CallBuffers& frame) const {
+    return static_cast<const std::byte*>(frame.address(b_)) + b_offset_;
+  }
+
   Gemm product_;
-  passes::BufferRef a_, b_, out_;
+  passes::BufferRef out_;
 
  private:
+  static std::size_t bytes_before(ir::Dim start, const Gemm& product,
+                                  const ir::SymbolBindings& bindings) {
+    return static_cast<std::size_t>(start.evaluate(bindings)) * size_of(product.operand_dtype());
+  }
+
+  passes::BufferRef a_, b_;
+  std::size_t a_offset_, b_offset_;
   std::size_t workspace_bytes_;
 };
 
@@ -112,7 +128,7 @@ class PreparedGemm : public PreparedCall {
 class PreparedEpilogue final : public PreparedGemm {
  public:
   PreparedEpilogue(const GemmCall& call, const Gemm& product, const CallContext& context)
-      : PreparedGemm(call, product, context.device),
+      : PreparedGemm(call, product, context.bindings, context.device),
         device_(context.device),
         alpha_(call.alpha, context.inputs),
         beta_(call.beta, context.inputs),
@@ -125,7 +141,7 @@ class PreparedEpilogue final : public PreparedGemm {
     // A factor of 0 would hide NaN, and a product of depth 0 is not supported.
     if (epilogue.alpha == 0 || epilogue.beta == 0 || product_.depth == 0) return Outcome::unsuited;
     const BufferRef memory = workspace(frame);
-    const bool done = gemm_with_epilogue(product_, epilogue, frame.address(a_), frame.address(b_),
+    const bool done = gemm_with_epilogue(product_, epilogue, a(frame), b(frame),
                                          frame.address(out_), memory->pointer(), frame.stream());
     return done ? Outcome::enqueued : Outcome::refused;
   }
@@ -162,7 +178,7 @@ class GemmHandler final : public CallHandler {
     if (product.rows == 0 || product.columns == 0 || product.batch == 0) return CallWork();
     // Only products with an epilogue have a fallback, because the library may refuse them.
     if (step.fallback) return std::make_unique<const PreparedEpilogue>(call, product, context);
-    return std::make_unique<const PreparedGemm>(call, product, context.device);
+    return std::make_unique<const PreparedGemm>(call, product, context.bindings, context.device);
   }
 };
 

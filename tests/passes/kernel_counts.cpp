@@ -78,6 +78,31 @@ TEST_CASE("a matmul is a library step, followed by the kernel of the ops after i
   CHECK(program.steps[1].kernel() != nullptr);
 }
 
+TEST_CASE("a library reads parts of matrices where they are, if that stores little more") {
+  const auto kernels = [](std::string_view matrix, std::string_view part, const char* target) {
+    const std::string text = fmt::format(
+        "func @main(%0: f32[128,128], %1: f32[128,64]) -> f32[16,64] {{\n"
+        "  %2 = exp %0 : f32[128,128]\n  %3 = slice {} {} : f32[16,128]\n"
+        "  %4 = call matmul %3, %1 : f32[16,64]\n  return %4\n}}",
+        matrix, part);
+    return plan(text, target).kernels.size();
+  };
+  for (const char* target : {cuda_target, host_target}) {
+    CHECK(kernels("%0", "starts=[100,0] steps=[1,1]", target) == 0);
+    CHECK(kernels("%0", "starts=[3,0] steps=[2,1]", target) == 1);
+    const passes::PlannedProgram part =
+        plan(R"(func @main(%0: f32[128,128], %1: f32[128,64]) -> f32[16,64] {
+  %2 = exp %0 : f32[128,128]
+  %3 = slice %2 starts=[100,0] steps=[1,1] : f32[16,128]
+  %4 = call matmul %3, %1 : f32[16,64]
+  return %4
+})",
+             target);
+    CHECK(part.program.temporaries.size() == 1);
+    CHECK(part.program.temporaries[0].bytes == ir::Dim(16 * 128 * 4));
+  }
+}
+
 TEST_CASE("dot products and products of a column and a row fuse with other ops") {
   const std::pair<const char*, const char*> shapes[] = {{"1,n", "n,1"},  {"1,5000", "5000,1"},
                                                         {"n,1", "1,40"}, {"8,1", "1,1"},

@@ -1,0 +1,69 @@
+"""Products of parts of matrices: BLAS reads them where they are, and the values are NumPy's."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import heddle as hd
+
+CUTS = [slice(None), slice(3, None), slice(7, 61), slice(2, 60, 2), slice(None, None, -1)]
+DTYPES = ["float32", "float64", "complex64", "complex128", "float16"]
+
+
+def check(function, *arrays):
+    wide = [a.astype(np.result_type(a.dtype, np.float64)) for a in arrays]
+    expected, found = function(*wide), hd.jit(function)(*[hd.asarray(a) for a in arrays])
+    # Each of at most 80 terms is rounded once, and so is the sum; all are less than 4.
+    bound = 82 * np.finfo(arrays[0].dtype).eps * max(1, np.abs(expected).max())
+    assert found.dtype == arrays[0].dtype and found.shape == expected.shape
+    np.testing.assert_allclose(hd.asnumpy(found).astype(expected.dtype), expected, rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_and_columns(dtype):
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.random(shape).astype(dtype) for shape in ((64, 80), (80, 72), (64, 72)))
+    for rows, inner in itertools.product(CUTS, CUTS):
+        check(lambda a, b: a[rows, inner] @ b[inner, 5:69], a, b)
+        check(lambda a, c: a.T[inner, rows] @ c[rows], a, c)
+    for rows, inner in itertools.product(CUTS[:3], CUTS[:3]):
+        check(lambda a, c: c[rows].T @ a[rows, inner], a, c)
+        check(lambda a, c: (a + 1)[rows, inner].T @ (c * 2)[rows, 3:50] + 1, a, c)
+        check(lambda a, c: a[rows, 4] @ c[rows], a, c)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_stacks(dtype):
+    rng = np.random.default_rng(1)
+    a, b = rng.random((5, 3, 33, 40)).astype(dtype), rng.random((5, 3, 40, 36)).astype(dtype)
+    for first, second in itertools.product((slice(None), slice(1, 4), slice(4, 5)),
+                                           (slice(None), slice(0, 2), slice(1, 2))):
+        check(lambda a, b: a[first, second, 3:30, 2:] @ b[first, second, 2:, :35], a, b)
+        check(lambda a, b: a[1, 0, 3:30, 2:] @ b[first, second, 2:, :35], a, b)
+        check(lambda a, b: a[first, 2, 3:30, 2:] @ b[0, 1, 2:, :35], a, b)
+        check(lambda a, b: a[first, second].swapaxes(-1, -2)[..., 2:, 3:30].swapaxes(-1, -2)
+              @ b[first, second, 2:], a, b)
+
+
+def test_a_part_is_read_before_it_is_overwritten():
+    def eliminate(a):
+        a = a.copy()
+        for k in range(0, 96, 32):
+            a[k + 32:, k + 32:] -= a[k + 32:, k:k + 32] @ a[k:k + 32, k + 32:]
+        return a
+
+    a = np.random.default_rng(2).random((128, 128)) / 64
+    np.testing.assert_allclose(hd.asnumpy(hd.jit(eliminate)(hd.asarray(a))), eliminate(a), rtol=1e-12)
+
+
+def test_a_start_that_depends_on_a_counter():
+    a = np.random.default_rng(3).random((64, 80))
+
+    def by_loop(a):
+        def step(i, total):
+            return total + a[i:i + 8, 2:].T @ a[i:i + 8]
+        return hd.fori_loop(0, 50, step, hd.zeros((78, 80)))
+
+    expected = sum(a[i:i + 8, 2:].T @ a[i:i + 8] for i in range(50))
+    np.testing.assert_allclose(hd.asnumpy(hd.jit(by_loop)(hd.asarray(a))), expected, rtol=1e-12)
