@@ -72,13 +72,15 @@ class Updates {
       found.updates[i] = true;
       if (pays) found.stored_before[index_of(base)] = true;
       if (how(node) == How::value_first) found.stored_before[index_of(stored_value(node))] = true;
+      if (how(node) != How::reads_first) continue;
+      for (const ValueId reader : late_readers(node)) found.stored_before[index_of(reader)] = true;
     }
     return found;
   }
 
  private:
   /// Whether an update can write into its base's memory.
-  enum class How : std::uint8_t { not_examined, never, directly, value_first };
+  enum class How : std::uint8_t { not_examined, never, directly, value_first, reads_first };
 
   How how(ValueId update) const {
     How& known = how_[index_of(update)];
@@ -92,7 +94,29 @@ class Updates {
     if (others_read_before(update)) return How::directly;
     const bool value_first =
         is_small(update) && only_value_reads(base, update, stored_value(update));
-    return value_first ? How::value_first : How::never;
+    if (value_first) return How::value_first;
+    return is_small(update) && can_read_first(update) ? How::reads_first : How::never;
+  }
+
+  /// The users of the base that may run after the update.
+  std::vector<ValueId> late_readers(ValueId update) const {
+    const ValueId base = graph_.operands(update)[0];
+    const std::vector<bool> before = needed_for(graph_.operands(update)[1], base);
+    std::vector<ValueId> late;
+    for (const ValueId user : users_[index_of(base)])
+      if (user != update && !is_read_before(user, update, before)) late.push_back(user);
+    return late;
+  }
+
+  /// Whether storing a few small parts of the base first keeps what is read of it later.
+  bool can_read_first(ValueId update) const {
+    constexpr std::size_t most = 2;
+    const std::vector<ValueId> late = late_readers(update);
+    return late.size() <= most && graph_.operands(update)[1] != graph_.operands(update)[0] &&
+           std::ranges::all_of(late, [&](ValueId reader) {
+             return graph_.op(reader) == ir::Op::slice && index_of(reader) < index_of(update) &&
+                    !is_output_[index_of(reader)] && is_small_part(reader);
+           });
   }
 
   /// Whether many updates of small parts of the value follow, each of which can be done in place.
@@ -146,6 +170,10 @@ class Updates {
   bool is_small(ValueId update) const {
     const Dim region = ir::element_count(graph_.attributes(update).shape);
     return (ir::element_count(graph_.shape(update)) - region * Dim(2)).is_non_negative();
+  }
+  bool is_small_part(ValueId slice) const {
+    const Dim all = ir::element_count(graph_.shape(graph_.operands(slice)[0]));
+    return (all - ir::element_count(graph_.shape(slice)) * Dim(2)).is_non_negative();
   }
 
   /// Whether all reads of the base by others serve to compute the value.

@@ -16,7 +16,7 @@ struct UpdatesInPlace {
   /// element that it reads, or is part of a value that is stored before.
   std::vector<bool> updates;
   /// A value that must be in memory before an update: one that the update writes, computed from
-  /// elements that it overwrites, or the array that it updates.
+  /// elements that it overwrites; a part of the array that is read afterwards; or the array.
   std::vector<bool> stored_before;
 };
 

@@ -1,0 +1,93 @@
+"""Many writes into parts of arrays, which are done in place, between reads of what was there before."""
+
+import numpy as np
+import pytest
+
+import heddle as hd
+from conftest import ON_CPU
+
+ROWS, COLUMNS = (40, 48) if ON_CPU else (600, 320)  # large enough for updates in place
+STATEMENTS = 40
+
+
+def region(rng):
+    """A row, a column, a block or every second row, as a subscript; and its shape."""
+    kind = rng.integers(5)
+    row, column = int(rng.integers(ROWS - 8)), int(rng.integers(COLUMNS - 8))
+    if kind == 0:
+        return (row,), (COLUMNS,)
+    if kind == 1:
+        return (slice(None), column), (ROWS,)
+    if kind == 2:
+        return (slice(row, row + 6), slice(column, column + 7)), (6, 7)
+    if kind == 3:
+        return (slice(row, row + 8, 2), column), (4,)
+    return (row, slice(column, None)), (COLUMNS - column,)
+
+
+def moved(where, rng):
+    """A region of the same shape, elsewhere or in the same place."""
+    shifted = []
+    for part in where:
+        if isinstance(part, int):
+            shifted.append(max(0, part - int(rng.integers(3))))
+        elif part.start is None or part.stop is None:
+            shifted.append(part)
+        else:
+            by = min(part.start, int(rng.integers(3)))
+            shifted.append(slice(part.start - by, part.stop - by, part.step))
+    return tuple(shifted)
+
+
+def program(seed, xp):
+    """The same statements for each namespace: writes, reads of old values, sums."""
+    def run(x, y):
+        rng = np.random.default_rng(seed)
+        arrays, kept = [x.copy(), xp.zeros((ROWS, COLUMNS), dtype=x.dtype)], []
+        for _ in range(STATEMENTS):
+            target, source = arrays[rng.integers(2)], arrays[rng.integers(2)]
+            where, shape = region(rng)
+            value = source[moved(where, rng)] * 0.5
+            kind = rng.integers(6)
+            if kind == 0:
+                value = value + target[where]
+            if kind == 1 and kept:
+                old = kept[rng.integers(len(kept))]
+                value = value + xp.sum(old) * 0.001
+            if kind == 2:
+                kept.append(target[where] + 1)  # read later, after it is overwritten
+            if kind == 3:
+                kept.append(target[moved(where, rng)])
+            if kind == 4 and len(shape) == 1:
+                value = xp.cumsum(value) * 0.1
+            if kind == 5:
+                value = value + y[where]
+            target[where] = value
+            if rng.integers(12) == 0:
+                arrays[rng.integers(2)] = target.copy()
+        return (*arrays, *kept)
+    return run
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_values_are_those_of_numpy(seed):
+    rng = np.random.default_rng(1000 + seed)
+    x, y = rng.random((ROWS, COLUMNS)), rng.random((ROWS, COLUMNS))
+    expected = program(seed, np)(x, y)
+    jitted = hd.jit(program(seed, hd))
+    for found in (jitted(hd.asarray(x), hd.asarray(y)), program(seed, hd)(hd.asarray(x), hd.asarray(y))):
+        assert len(found) == len(expected)
+        for ours, theirs in zip(found, expected):
+            np.testing.assert_allclose(hd.asnumpy(ours), theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_updates_are_in_place():
+    def rows(x):
+        made = hd.zeros((ROWS, COLUMNS), dtype=x.dtype)
+        for k in range(ROWS):
+            made[k] = x[k] * 2 + made[k - 1]
+        return made
+
+    text = str(hd.jit(rows).lower(hd.spec((ROWS, COLUMNS), hd.float64)).explain())
+    one = COLUMNS * 8
+    assert f"-> output 0: {3 * one} bytes" in text or f"-> output 0: {2 * one} bytes" in text, text[:2000]
