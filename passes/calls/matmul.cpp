@@ -196,6 +196,16 @@ Stored stored(const Graph& graph, const LibraryOperand& operand, Dim rows, Dim c
           matrix};
 }
 
+/// A batch of matrices whose rows follow each other, times one matrix, is one product.
+void join_batch(GemmCall& step) {
+  const bool rows_follow = !step.a_transposed && step.a_batch_stride == step.rows * step.a_leading;
+  if (step.batch == Dim(1) || step.b_batch_stride != Dim(0) || !rows_follow) return;
+  step.rows *= step.batch;
+  step.batch = 1;
+  step.a_batch_stride = 0;
+  step.out_batch_stride = step.rows * step.columns;
+}
+
 }  // namespace
 
 LibraryOperands library_operands(const Graph& graph, ValueId product, bool widens) {
@@ -279,6 +289,7 @@ GemmCall describe_matmul(CallBuilder& builder) {
   step.a_batch_stride = is_single(batch_of(a_shape)) ? Dim(0) : left.matrix;
   step.b_batch_stride = is_single(batch_of(b_shape)) ? Dim(0) : right.matrix;
   step.out_batch_stride = step.rows * step.columns;
+  join_batch(step);
   return step;
 }
 

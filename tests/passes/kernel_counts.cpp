@@ -103,6 +103,19 @@ TEST_CASE("a library reads parts of matrices where they are, if that stores litt
   }
 }
 
+TEST_CASE("rows of a batch that are multiplied by one matrix are one product") {
+  const auto what = [](const char* a, const char* b, const char* result) {
+    const std::string text = fmt::format(
+        "func @main(%0: f32{}, %1: f32{}) -> f32{} {{\n  %2 = call matmul %0, %1 : f32{}\n"
+        "  return %2\n}}",
+        a, b, result, result);
+    return plan(text, host_target).program.steps.front().call()->what;
+  };
+  CHECK(what("[n,5,8]", "[8,6]", "[n,5,6]") == "5*n x 6 x 8");
+  CHECK(what("[7,5,8]", "[7,8,6]", "[7,5,6]") == "7 of 5 x 6 x 8");
+  CHECK(what("[5,8]", "[7,8,6]", "[7,5,6]") == "7 of 5 x 6 x 8");
+}
+
 TEST_CASE("dot products and products of a column and a row fuse with other ops") {
   const std::pair<const char*, const char*> shapes[] = {{"1,n", "n,1"},  {"1,5000", "5000,1"},
                                                         {"n,1", "1,40"}, {"8,1", "1,1"},
