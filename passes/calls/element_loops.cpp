@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "ir/calls/control.h"
+#include "passes/calls/any_condition.h"
 #include "passes/calls/element_regions.h"
 #include "passes/calls/masked_while.h"
 #include "passes/groups/cost.h"
@@ -36,6 +37,14 @@ std::vector<bool> used_results(const OldCall& call) {
   return used;
 }
 
+/// The regions of a loop in which each element takes its own steps.
+std::vector<ir::Region> element_regions_of(const OldCall& call) {
+  std::vector<ir::Region> regions = call.data().regions;
+  if (regions.size() != 2) return regions;
+  if (const auto condition = condition_of_elements(call.data())) regions[0] = *condition;
+  return regions;
+}
+
 /// A loop that may become control.elements.
 class ElementLoopLowering {
  public:
@@ -45,7 +54,7 @@ class ElementLoopLowering {
         call_(call),
         carries_(static_cast<std::size_t>(call.data().get<std::int64_t>("carries"))),
         constants_(call.operands.size() - carries_) {
-    for (const ir::Region& region : call.data().regions) {
+    for (const ir::Region& region : element_regions_of(call)) {
       regions_.emplace_back(region, counters, ir::scan_counter(call.data()), constants_, carries_,
                             target);
       operations_ += operations_of(regions_.back().graph(), target);

@@ -249,3 +249,42 @@ def test_an_inner_loop_does_not_run_for_elements_that_have_left():
 
     made = hd.jit(gcd)(hd.asarray(a), hd.asarray(b))
     np.testing.assert_array_equal(np.asarray(made), np.gcd(a, b))
+
+
+def halve_while_any(x, count):
+    def step(state):
+        x, count = state
+        active = abs(x) > 1
+        return hd.where(active, x * 0.5, x), hd.where(active, count + 1, count)
+    return hd.while_loop(lambda s: hd.any(abs(s[0]) > 1), step, (x, count))
+
+
+def test_a_loop_while_any_element_goes_on_is_one_kernel():
+    x = np.random.default_rng(5).standard_normal((33, 40)) * 1000
+    counts = np.zeros(x.shape, dtype=np.int64)
+    expected = halved(x, 0)
+    for function in (halve_while_any, hd.jit(halve_while_any)):
+        for found, wanted in zip(function(hd.asarray(x), hd.asarray(counts)), expected):
+            np.testing.assert_array_equal(hd.asnumpy(found), wanted)
+    text = str(hd.jit(halve_while_any).lower(hd.asarray(x), hd.asarray(counts)).explain())
+    assert "control.elements" in text and "control.while" not in text
+
+
+@pytest.mark.parametrize("step", [
+    lambda x, y: (hd.where(abs(x) > 1, x * 0.5, x), y + 1),                         # y goes on
+    lambda x, y: (hd.where(abs(x) > 0.5, x * 0.5, x), hd.where(abs(x) > 1, y + 1, y)),  # another condition
+    lambda x, y: (hd.where(abs(x) > 1, x * 0.5, y), hd.where(abs(x) > 1, y + 1, y)),    # not its old value
+    lambda x, y: (hd.where(abs(x) > 1, x[::-1] * 0.5, x), hd.where(abs(x) > 1, y + 1, y)),  # other elements
+])
+def test_a_loop_while_any_element_goes_on_takes_all_elements_along(step):
+    def loop(x, y):
+        return hd.while_loop(lambda s: hd.any(abs(s[0]) > 1), lambda s: step(*s), (x, y))
+
+    x, y = np.random.default_rng(6).standard_normal(50) * 100, np.zeros(50)
+    expected = (x, y)
+    while (abs(expected[0]) > 1).any():
+        expected = tuple(hd.asnumpy(value) for value in step(*map(hd.asarray, expected)))
+    for found, wanted in zip(hd.jit(loop)(hd.asarray(x), hd.asarray(y)), expected):
+        np.testing.assert_array_equal(hd.asnumpy(found), wanted)
+    text = str(hd.jit(loop).lower(hd.asarray(x), hd.asarray(y)).explain())
+    assert "runs step by step: any" in text or "runs step by step: slice" in text, text
