@@ -299,14 +299,17 @@ void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
     return std::find(inner.begin(), inner.end(), loop) != inner.end();
   });
   used_in_inner_loops |= is_element || ir::is_reduction(graph_.op(node));
+  const bool in_place = result_.groups[id].in_place && node == result_.groups[id].root;
+  const std::optional<std::size_t> source =
+      in_place ? std::nullopt : only_source(*result_.space, graph_, node, map);
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
-    if (!reads_operand(graph_, node, k)) continue;
+    if (!reads_operand(graph_, node, k) || (source && k != *source)) continue;
     const ValueId operand = graph_.operands(node)[k];
     if (ir::is_search(graph_.op(node)) && k == 0) {
       read_memory(strip_reshapes(graph_, operand), id);
       continue;
     }
-    if (result_.groups[id].in_place && node == result_.groups[id].root) {
+    if (in_place) {
       if (k == 1) read(operand, id, region_value_map(map, graph_.shape(operand)), false);
       continue;
     }

@@ -113,6 +113,42 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
   }
 }
 
+UpdatedRange updated_range(const Graph& graph, ValueId update, std::size_t axis) {
+  const ir::Attributes& attributes = graph.attributes(update);
+  const Dim step = attributes.steps[axis], first = attributes.starts[axis];
+  const Dim last = first + (attributes.shape[axis] - Dim(1)) * step;
+  if (step.is_non_positive()) return {last, first + Dim(1), Dim(0) - step};
+  return {first, last + Dim(1), step};
+}
+
+bool is_within(const IndexSpace& space, const Index& index, Dim begin, Dim end) {
+  return space.in_range(space.add(index, {Dim(0) - begin, {}}), end - begin);
+}
+
+std::optional<std::size_t> only_source(const IndexSpace& space, const Graph& graph, ValueId node,
+                                       const IndexMap& map) {
+  if (graph.op(node) == ir::Op::concatenate) {
+    const auto axis = static_cast<std::size_t>(graph.attributes(node).axes[0]);
+    Dim begin;
+    for (std::size_t k = 0; k < graph.operands(node).size(); ++k) {
+      const Dim end = begin + graph.shape(graph.operands(node)[k])[axis];
+      if (is_within(space, map[axis], begin, end)) return k;
+      begin = end;
+    }
+    return std::nullopt;
+  }
+  if (graph.op(node) != ir::Op::slice_update) return std::nullopt;
+  bool in_region = true;
+  for (std::size_t axis = 0; axis < map.size(); ++axis) {
+    const UpdatedRange range = updated_range(graph, node, axis);
+    if (is_within(space, map[axis], 0, range.begin) ||
+        is_within(space, map[axis], range.end, graph.shape(node)[axis]))
+      return 0;
+    in_region &= range.step.is_unit() && is_within(space, map[axis], range.begin, range.end);
+  }
+  return in_region ? std::optional<std::size_t>(1) : std::nullopt;
+}
+
 bool reads_operand(const Graph& graph, ValueId node, std::size_t k) {
   const ir::Attributes& attributes = graph.attributes(node);
   const ir::Shape& shape = graph.shape(graph.operands(node)[0]);

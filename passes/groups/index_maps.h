@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "ir/graph/graph.h"
@@ -16,6 +17,17 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
 /// Whether a node reads the values of operand `k`. A slice_update that covers its whole base does
 /// not read the base. A gather does not read the indices of an axis with one element.
 bool reads_operand(const Graph& graph, ValueId node, std::size_t k);
+/// Where a slice_update writes, along an axis: begin <= index < end, every `step`.
+struct UpdatedRange {
+  Dim begin, end, step;
+};
+UpdatedRange updated_range(const Graph& graph, ValueId update, std::size_t axis);
+/// The only operand from which a concatenation or slice_update takes the elements at `map`. nullopt
+/// if that is not provable, and for other ops.
+std::optional<std::size_t> only_source(const IndexSpace& space, const Graph& graph, ValueId node,
+                                       const IndexMap& map);
+/// Whether begin <= index < end is provable.
+bool is_within(const IndexSpace& space, const Index& index, Dim begin, Dim end);
 /// The index map of a slice_update's value, for loops over the updated region.
 IndexMap region_value_map(const IndexMap& region, const ir::Shape& value);
 /// Whether `loops`, as they run, visit every element of `shape` exactly once through the map.

@@ -77,40 +77,7 @@ std::optional<std::size_t> Places::source_of(ValueId node, const IndexMap& map) 
   if (is_load(node)) return std::nullopt;
   const ir::Op op = graph_.op(node);
   if (ir::is_view(op) || op == ir::Op::gather) return 0;
-  if (op == ir::Op::concatenate) {
-    const auto axis = static_cast<std::size_t>(graph_.attributes(node).axes[0]);
-    Dim begin;
-    for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
-      const Dim end = begin + graph_.shape(graph_.operands(node)[k])[axis];
-      if (is_within(map[axis], begin, end)) return k;
-      begin = end;
-    }
-    return std::nullopt;
-  }
-  if (op != ir::Op::slice_update) return std::nullopt;
-  bool in_region = true;
-  for (std::size_t axis = 0; axis < map.size(); ++axis) {
-    const Region region = region_of(node, axis);
-    if (is_within(map[axis], 0, region.begin) ||
-        is_within(map[axis], region.end, graph_.shape(node)[axis]))
-      return 0;
-    in_region &= region.step.is_unit() && is_within(map[axis], region.begin, region.end);
-  }
-  return in_region ? std::optional<std::size_t>(1) : std::nullopt;
-}
-
-/// Whether begin <= index < end is provable.
-bool Places::is_within(const Index& index, Dim begin, Dim end) const {
-  return space_.in_range(space_.add(index, {Dim(0) - begin, {}}), end - begin);
-}
-
-Places::Region Places::region_of(ValueId update, std::size_t axis) const {
-  const ir::Attributes& attributes = graph_.attributes(update);
-  const Dim step = attributes.steps[axis];
-  const Dim first = attributes.starts[axis];
-  const Dim last = first + (attributes.shape[axis] - Dim(1)) * step;
-  if (step.is_non_positive()) return {last, first + Dim(1), Dim(0) - step};
-  return {first, last + Dim(1), step};
+  return only_source(space_, graph_, node, map);
 }
 
 void Places::add_indices(const Index& index, std::vector<std::uint32_t>& places) {
@@ -149,9 +116,9 @@ void Places::add_slice_update(Place& place) {
   for (std::size_t axis = 0; axis < place.map.size(); ++axis) {
     const Dim step = attributes.steps[axis], extent = attributes.shape[axis];
     if (extent == graph_.shape(place.node)[axis] && step.is_unit()) continue;
-    const Region region = region_of(place.node, axis);
-    if (region.step.is_unit() && is_within(place.map[axis], region.begin, region.end)) continue;
-    inside = both(inside, {intern({place.map[axis], region.begin, region.end, region.step})});
+    const auto [begin, end, step_size] = updated_range(graph_, place.node, axis);
+    if (step_size.is_unit() && is_within(space_, place.map[axis], begin, end)) continue;
+    inside = both(inside, {intern({place.map[axis], begin, end, step_size})});
   }
   const bool keeps_some_of_base = !inside.empty();
   place.operands.push_back({use(place.node, 1, place.map), std::move(inside)});

@@ -68,17 +68,10 @@ class Places {
     bool reached = false, loosened = false;
   };
 
-  /// Where a slice_update writes, along an axis.
-  struct Region {
-    Dim begin, end, step;
-  };
-
   std::uint32_t find_or_add(ValueId node, IndexMap map);
   /// The only operand that gives the value of the node at `map`, without a computation; null if
   /// there is none.
   std::optional<std::size_t> source_of(ValueId node, const IndexMap& map) const;
-  bool is_within(const Index& index, Dim begin, Dim end) const;
-  Region region_of(ValueId update, std::size_t axis) const;
   std::uint32_t use(ValueId node, std::size_t k, const IndexMap& map);
   void add_indices(const Index& index, std::vector<std::uint32_t>& places);
   void add_concatenate(Place& place);

@@ -103,6 +103,24 @@ TEST_CASE("a library reads parts of matrices where they are, if that stores litt
   }
 }
 
+TEST_CASE("a kernel does not compute what an update wrote elsewhere") {
+  const auto members = [](int row, const char* target) {
+    const std::string text = fmt::format(
+        "func @main(%0: f32[64], %1: f32[8,64]) -> f32[1,64] {{\n"
+        "  %2 = cumsum %0 axes=[0] : f32[64]\n"
+        "  %3 = slice_update %1, %2 starts=[3,0] steps=[1,1] shape=[1,64] : f32[8,64]\n"
+        "  %4 = slice %3 starts=[{},0] steps=[1,1] : f32[1,64]\n  return %4\n}}",
+        row);
+    const passes::PlannedProgram planned = plan(text, target);
+    REQUIRE(planned.kernels.size() == 1);
+    return planned.grouping.groups[0].members.size();
+  };
+  for (const char* target : {cuda_target, host_target}) {
+    CHECK(members(5, target) == members(2, target));
+    CHECK(members(3, target) > members(5, target));
+  }
+}
+
 TEST_CASE("rows of a batch that are multiplied by one matrix are one product") {
   const auto what = [](const char* a, const char* b, const char* result) {
     const std::string text = fmt::format(
