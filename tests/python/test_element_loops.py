@@ -273,7 +273,7 @@ def test_a_loop_while_any_element_goes_on_is_one_kernel():
 @pytest.mark.parametrize("step", [
     lambda x, y: (hd.where(abs(x) > 1, x * 0.5, x), y + 1),                         # y goes on
     lambda x, y: (hd.where(abs(x) > 0.5, x * 0.5, x), hd.where(abs(x) > 1, y + 1, y)),  # another condition
-    lambda x, y: (hd.where(abs(x) > 1, x * 0.5, y), hd.where(abs(x) > 1, y + 1, y)),    # not its old value
+    lambda x, y: (hd.where(abs(x) > 1, x * 0.5, y * 0), hd.where(abs(x) > 1, y + 1, y)),  # not its old value
     lambda x, y: (hd.where(abs(x) > 1, x[::-1] * 0.5, x), hd.where(abs(x) > 1, y + 1, y)),  # other elements
 ])
 def test_a_loop_while_any_element_goes_on_takes_all_elements_along(step):
