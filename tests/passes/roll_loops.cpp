@@ -97,6 +97,32 @@ TEST_CASE("repeats are found, longest first, shortest period first") {
   CHECK(find_repeats({}, 3).empty());
 }
 
+TEST_CASE("all repeats of random sequences are found") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::uint64_t> sequence;
+    while (sequence.size() < 200) {
+      std::vector<std::uint64_t> part(1 + random() % 9);
+      for (std::uint64_t& value : part) value = random() % 3;
+      for (std::uint64_t steps = random() % 8; steps-- > 0;)
+        sequence.insert(sequence.end(), part.begin(), part.end());
+      sequence.push_back(random() % 3);
+    }
+    const std::size_t min_steps = 2 + seed % 5;
+    std::size_t expected = 0;
+    for (std::size_t period = 1; period <= sequence.size() / min_steps; ++period) {
+      std::size_t run = 0;
+      for (std::size_t i = 0; i + period <= sequence.size(); ++i) {
+        const bool equal = i + period < sequence.size() && sequence[i] == sequence[i + period];
+        if (equal) ++run;
+        if (!equal && run >= (min_steps - 1) * period) ++expected;
+        if (!equal) run = 0;
+      }
+    }
+    CHECK(find_repeats(sequence, min_steps).size() == expected);
+  }
+}
+
 TEST_CASE("steps that read and write rows at the counter become one loop") {
   Steps steps;
   ir::ValueId matrix = steps.matrix;
