@@ -115,8 +115,18 @@ class Updates {
     return late.size() <= most && graph_.operands(update)[1] != graph_.operands(update)[0] &&
            std::ranges::all_of(late, [&](ValueId reader) {
              return graph_.op(reader) == ir::Op::slice && index_of(reader) < index_of(update) &&
-                    !is_output_[index_of(reader)] && is_small_part(reader);
+                    !is_output_[index_of(reader)] && is_small_part(reader) &&
+                    !is_read_by_call(reader);
            });
+  }
+
+  /// Whether a library call uses the slice. It may read the slice from the base, when it runs.
+  bool is_read_by_call(ValueId slice) const {
+    return std::ranges::any_of(users_[index_of(slice)], [&](ValueId user) {
+      const ir::Op op = graph_.op(user);
+      const bool passes_on = op == ir::Op::cast || ir::is_view(op);
+      return op == ir::Op::call || (passes_on && is_read_by_call(user));
+    });
   }
 
   /// Whether many updates of small parts of the value follow, each of which can be done in place.

@@ -48,7 +48,7 @@ def program(seed, xp):
             target, source = arrays[rng.integers(2)], arrays[rng.integers(2)]
             where, shape = region(rng)
             value = source[moved(where, rng)] * 0.5
-            kind = rng.integers(6)
+            kind = rng.integers(7)
             if kind == 0:
                 value = value + target[where]
             if kind == 1 and kept:
@@ -62,6 +62,9 @@ def program(seed, xp):
                 value = xp.cumsum(value) * 0.1
             if kind == 5:
                 value = value + y[where]
+            if kind == 6:  # a library may read these rows where they are
+                row = int(rng.integers(ROWS - 16))
+                kept.append(target[row:row + 16] @ y.T)
             target[where] = value
             if rng.integers(12) == 0:
                 arrays[rng.integers(2)] = target.copy()
@@ -79,6 +82,22 @@ def test_values_are_those_of_numpy(seed):
         assert len(found) == len(expected)
         for ours, theirs in zip(found, expected):
             np.testing.assert_allclose(hd.asnumpy(ours), theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_products_read_rows_before_they_are_overwritten():
+    def run(x, w):
+        rows, products = x * 1, []
+        for k in range(20):
+            before = rows[k:k + 4]
+            rows[k] = x[k] * 2 + k
+            products.append(before @ w)
+        return rows, *products
+
+    rng = np.random.default_rng(7)
+    x, w = rng.random((ROWS, COLUMNS)), rng.random((COLUMNS, 24))
+    found = hd.jit(run)(hd.asarray(x), hd.asarray(w))
+    for ours, theirs in zip(found, run(x, w)):
+        np.testing.assert_allclose(hd.asnumpy(ours), theirs, rtol=1e-12)
 
 
 def test_updates_are_in_place():

@@ -357,10 +357,12 @@ class Run {
     const std::size_t element = size_of(step.operand_dtype);
     const Memory a = memory_of(step.a), b = memory_of(step.b);
     for (std::int64_t i = 0; i < value(step.batch); ++i) {
-      const auto left = gather(a, element, i * value(step.a_batch_stride), value(step.rows),
-                               value(step.depth), value(step.a_leading), step.a_transposed);
-      const auto right = gather(b, element, i * value(step.b_batch_stride), value(step.depth),
-                                value(step.columns), value(step.b_leading), step.b_transposed);
+      const auto left =
+          gather(a, element, value(step.a_start) + i * value(step.a_batch_stride), value(step.rows),
+                 value(step.depth), value(step.a_leading), step.a_transposed);
+      const auto right =
+          gather(b, element, value(step.b_start) + i * value(step.b_batch_stride),
+                 value(step.depth), value(step.columns), value(step.b_leading), step.b_transposed);
       function(i * value(step.out_batch_stride), converted(left, step.operand_dtype, dtype),
                converted(right, step.operand_dtype, dtype));
     }
