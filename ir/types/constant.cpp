@@ -26,9 +26,10 @@ std::optional<std::int64_t> integer_of(DType dtype, const ElementBits& bits) {
     std::memcpy(&element, real.bytes(), sizeof element);
     return heddle_scalar::cast<double>(element);
   });
-  const bool small = std::abs(value) < 0x1p53;  // false for NaN
-  if (!small || constant_bits(dtype, std::trunc(value)) != bits) return std::nullopt;
-  return static_cast<std::int64_t>(value);
+  if (!(std::abs(value) < 0x1p53)) return std::nullopt;  // nor NaN
+  const auto integer = static_cast<std::int64_t>(value);
+  return constant_bits(dtype, static_cast<double>(integer)) == bits ? std::optional(integer)
+                                                                    : std::nullopt;
 }
 
 std::size_t reduction_state_bytes(Op reduction, DType dtype, bool segmented) {

@@ -1,5 +1,7 @@
 #include "passes/calls/matmul.h"
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "ir/types/capabilities.h"
@@ -200,7 +202,10 @@ Stored stored(const Graph& graph, const LibraryOperand& operand, Dim rows, Dim c
 void join_batch(GemmCall& step) {
   const bool rows_follow = !step.a_transposed && step.a_batch_stride == step.rows * step.a_leading;
   if (step.batch == Dim(1) || step.b_batch_stride != Dim(0) || !rows_follow) return;
-  step.rows *= step.batch;
+  const Dim rows = step.rows * step.batch;
+  // Libraries count rows with 32 bits.
+  if (rows.is_constant() && rows.constant() > std::numeric_limits<std::int32_t>::max()) return;
+  step.rows = rows;
   step.batch = 1;
   step.a_batch_stride = 0;
   step.out_batch_stride = step.rows * step.columns;

@@ -21,9 +21,10 @@ void Grouper::make_library_group(ValueId call) {
   read_arrays(call, id);
 }
 
-/// Whether a value is read by a group or is an output.
+/// Whether a value is read by a group, updated in place, or an output.
 bool Grouper::is_wanted(ValueId value) const {
-  return !accesses_[index_of(value)].empty() || is_output_[index_of(value)];
+  return !accesses_[index_of(value)].empty() || updated_[index_of(value)] ||
+         is_output_[index_of(value)];
 }
 
 /// Records a further result of a call; the call's step will compute it. Results are visited before

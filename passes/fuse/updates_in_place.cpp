@@ -92,8 +92,9 @@ class Updates {
     const ValueId base = graph_.operands(update)[0];
     if (is_output_[index_of(base)]) return How::never;
     if (others_read_before(update)) return How::directly;
-    const bool value_first =
-        is_small(update) && only_value_reads(base, update, stored_value(update));
+    const ValueId value = stored_value(update);
+    const bool value_first = is_small(update) && only_value_reads(base, update, value) &&
+                             (graph_.op(value) != ir::Op::slice || !is_read_by_call(value));
     if (value_first) return How::value_first;
     return is_small(update) && can_read_first(update) ? How::reads_first : How::never;
   }

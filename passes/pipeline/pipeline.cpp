@@ -31,7 +31,10 @@ constexpr bool verify_each_pass = false;
 
 std::span<const GraphPass> graph_passes() {
   static const GraphPass passes[] = {
-      {"roll_loops", [](const Graph& graph, const PlanOptions&) { return roll_loops(graph); },
+      {"roll_loops",
+       [](const Graph& graph, const PlanOptions& options) {
+         return roll_loops(graph, {.counter = options.counter});
+       },
        "first: the steps of a loop are alike as they were recorded"},
       {"trivial_ops",
        [](const Graph& graph, const PlanOptions&) { return remove_trivial_ops(graph); },

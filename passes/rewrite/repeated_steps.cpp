@@ -1,6 +1,7 @@
 #include "passes/rewrite/repeated_steps.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "ir/base/hash.h"
@@ -43,8 +44,9 @@ std::vector<std::size_t> crossings(const std::vector<std::size_t>& reach) {
 /// Finds the pattern of one repeat in its middle, and the steps that have it.
 class Matcher {
  public:
-  Matcher(const Graph& graph, const OperationSequence& sequence, Repeat repeat)
-      : graph_(graph), sequence_(sequence), repeat_(repeat) {}
+  Matcher(const Graph& graph, const OperationSequence& sequence, Repeat repeat,
+          std::optional<ir::SymbolId> outer)
+      : graph_(graph), sequence_(sequence), repeat_(repeat), outer_(outer) {}
 
   std::optional<RepeatedSteps> run(std::size_t min_steps) {
     align();
@@ -74,7 +76,12 @@ class Matcher {
         distance = std::max(distance, user - made);
       }
     }
-    const std::vector<std::size_t> crossing = crossings(reach);
+    std::vector<std::size_t> crossing = crossings(reach);
+    // A call stays together with its further results.
+    for (std::size_t i = 0; i < repeat_.period; ++i) {
+      if (graph_.op(sequence_.nodes[begin + i]) == ir::Op::result)
+        crossing[i] = std::numeric_limits<std::size_t>::max();
+    }
     repeat_.begin += static_cast<std::size_t>(
         std::ranges::distance(crossing.begin(), std::ranges::min_element(crossing)));
   }
@@ -87,7 +94,8 @@ class Matcher {
       for (std::size_t k = 0; k < operands.size(); ++k) {
         const ValueId next = graph_.operands(node(middle() + 1, i))[k];
         const auto operand = operand_of(operands[k], next);
-        if (!operand) return false;
+        const bool in_step = operand && operand->kind == Kind::step && operand->delay == 0;
+        if (!operand || (graph_.op(node(middle(), i)) == ir::Op::result && !in_step)) return false;
         pattern_[i].operands.push_back(*operand);
       }
       if (!find_growth(i)) return false;
@@ -129,10 +137,17 @@ class Matcher {
     pattern_[operation].starts = starts;
     for (std::size_t axis = 0; axis < starts.size(); ++axis) {
       const Dim growth = next[axis] - starts[axis];
-      if (!growth.is_constant()) return false;
+      if (!growth.is_constant() || has_outer_counter(starts[axis])) return false;
       pattern_[operation].growth.push_back(growth.constant());
     }
     return true;
+  }
+
+  /// A region is planned by itself, so it cannot use the counter of a loop around it.
+  bool has_outer_counter(Dim start) const {
+    std::vector<ir::SymbolId> symbols;
+    start.collect_symbols(symbols);
+    return outer_ && std::ranges::find(symbols, *outer_) != symbols.end();
   }
 
   void extend() {
@@ -184,7 +199,9 @@ class Matcher {
         break;
     }
     if (step >= pattern.delay) return id == node(step - pattern.delay, pattern.operation);
-    if (graph_.type(id) != graph_.type(node(0, pattern.operation))) return false;
+    const std::size_t made = sequence_.position[index_of(id)];
+    const bool is_before = made == OperationSequence::none || made < repeat_.begin;
+    if (!is_before || graph_.type(id) != graph_.type(node(0, pattern.operation))) return false;
     const auto [found, is_new] =
         before.emplace(std::pair(pattern.operation, pattern.delay - step), id);
     return is_new || found->second == id;
@@ -222,6 +239,7 @@ class Matcher {
   const Graph& graph_;
   const OperationSequence& sequence_;
   Repeat repeat_;
+  const std::optional<ir::SymbolId> outer_;
   std::vector<RepeatedSteps::Operation> pattern_;
   std::size_t first_ = 0, end_ = 0;  ///< the steps that have the pattern
   Before before_;
@@ -242,8 +260,9 @@ OperationSequence::OperationSequence(const Graph& graph) : position(graph.size()
 }
 
 std::optional<RepeatedSteps> repeated_steps(const Graph& graph, const OperationSequence& sequence,
-                                            Repeat repeat, std::size_t min_steps) {
-  return Matcher(graph, sequence, repeat).run(min_steps);
+                                            Repeat repeat, std::size_t min_steps,
+                                            std::optional<ir::SymbolId> outer) {
+  return Matcher(graph, sequence, repeat, outer).run(min_steps);
 }
 
 }  // namespace heddle::passes

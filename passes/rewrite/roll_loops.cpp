@@ -58,7 +58,16 @@ std::vector<std::size_t> last_uses(const Graph& graph, const OperationSequence& 
 class LoopFinder {
  public:
   LoopFinder(const Graph& graph, const OperationSequence& sequence, const RollLimits& limits)
-      : graph_(graph), sequence_(sequence), limits_(limits), last_(last_uses(graph, sequence)) {}
+      : graph_(graph),
+        sequence_(sequence),
+        limits_(limits),
+        last_(last_uses(graph, sequence)),
+        last_result_(sequence.nodes.size()) {
+    for (std::size_t i = 0; i < sequence.nodes.size(); ++i) {
+      if (graph.op(sequence.nodes[i]) == ir::Op::result)
+        last_result_[sequence.position[index_of(graph.operands(sequence.nodes[i])[0])]] = i;
+    }
+  }
 
   std::vector<RolledLoop> run() {
     for (const Repeat& repeat : find_repeats(sequence_.signatures, limits_.min_steps)) add(repeat);
@@ -107,13 +116,14 @@ class LoopFinder {
   }
 
   std::optional<RolledLoop> loop_of(const Repeat& repeat) const {
-    auto steps = repeated_steps(graph_, sequence_, repeat, limits_.min_steps);
+    auto steps = repeated_steps(graph_, sequence_, repeat, limits_.min_steps, limits_.counter);
     if (!steps || steps->count * repeat.period < limits_.min_nodes) return std::nullopt;
     RolledLoop loop{std::move(*steps), {}, {}, {}};
     std::vector<std::size_t> delays = delays_in(loop);
     // Steps that use nothing of each other are no loop.
     if (std::ranges::count(delays, 0) == std::ssize(delays)) return std::nullopt;
     for (std::size_t i = 0; i < delays.size(); ++i) {
+      if (has_result_after(loop, i)) return std::nullopt;
       const std::vector<std::size_t> used = used_after(loop, i);
       if (used.empty()) continue;
       if (loop.steps.count - used.front() <= most_delay)
@@ -162,6 +172,13 @@ class LoopFinder {
            op == ir::Op::broadcast_to || op == ir::Op::iota;
   }
 
+  /// Whether a call of the loop has further results after it.
+  bool has_result_after(const RolledLoop& loop, std::size_t operation) const {
+    for (std::size_t step = 0; step < loop.steps.count; ++step)
+      if (last_result_[loop.steps.at(step, operation)] >= loop.steps.end()) return true;
+    return false;
+  }
+
   /// The steps whose result `operation` is used after the loop.
   std::vector<std::size_t> used_after(const RolledLoop& loop, std::size_t operation) const {
     std::vector<std::size_t> used;
@@ -174,6 +191,7 @@ class LoopFinder {
   const OperationSequence& sequence_;
   const RollLimits& limits_;
   std::vector<std::size_t> last_;
+  std::vector<std::size_t> last_result_;  ///< the position of the last further result of each call
   std::set<Repeat, LongestFirst> repeats_;
   std::vector<RolledLoop> loops_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "ir/graph/graph.h"
 
@@ -13,6 +14,7 @@ struct RollLimits {
   /// Up to so many, steps that read and write other elements than the steps before stay unrolled,
   /// if they fuse with each other: they are fewer kernels than steps.
   std::size_t most_fused_nodes = 5000;
+  std::optional<ir::SymbolId> counter = {};  ///< of the loop whose region the graph is
 };
 
 /// Turns unrolled loops back into loops: steps with the same ops and types, of which each uses

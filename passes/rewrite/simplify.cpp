@@ -295,6 +295,7 @@ Result without_overwritten(const Graph& old, ValueId id, const std::vector<bool>
                            const Subject& s) {
   const bool applies = (s.op == Op::slice || s.op == Op::slice_update) &&
                        overwritten[index_of(old.operands(id)[0])] &&
+                       is_same_region(old, id, old.operands(id)[0]) &&
                        s.graph.op(s.operand()) == Op::slice_update;
   if (!applies) return std::nullopt;
   const auto update = s.graph.operands(s.operand());

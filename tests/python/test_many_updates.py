@@ -100,6 +100,24 @@ def test_products_read_rows_before_they_are_overwritten():
         np.testing.assert_allclose(hd.asnumpy(ours), theirs, rtol=1e-12)
 
 
+@pytest.mark.parametrize("make", [
+    lambda xp, x: x @ x.T, lambda xp, x: xp.sort(x, axis=1), lambda xp, x: xp.linalg.qr(x)[1],
+    lambda xp, x: xp.linalg.svd(x, full_matrices=False)[2] ** 2, lambda xp, x: xp.cumsum(x, axis=0)])
+def test_results_of_calls_are_updated(make):
+    def run(xp, x):
+        made = make(xp, x)
+        made = made if xp is hd else made.copy()
+        before = made[0:3].copy()
+        for k in range(16):
+            made[k, k] = 0.5
+            made[k + 1] = made[k] * 2
+        return made, before @ made.T
+
+    x = np.random.default_rng(8).random((ROWS, COLUMNS)) + np.eye(ROWS, COLUMNS)
+    for ours, theirs in zip(hd.jit(lambda x: run(hd, x))(hd.asarray(x)), run(np, x)):
+        np.testing.assert_allclose(abs(hd.asnumpy(ours)), abs(theirs), rtol=1e-7, atol=1e-6)
+
+
 def test_updates_are_in_place():
     def rows(x):
         made = hd.zeros((ROWS, COLUMNS), dtype=x.dtype)

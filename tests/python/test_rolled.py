@@ -101,3 +101,72 @@ def test_a_loop_of_elements_is_one_kernel():
     np.testing.assert_allclose(hd.asnumpy(jitted(hd.asarray(x)))[:1], logistic(x)[:1], rtol=1)
     text = str(jitted.lower(hd.asarray(x)).explain())
     assert "roll_loops" in text and "control.scan" not in text
+
+
+def two_step(xp, x):
+    old = None
+    for _ in range(64):
+        g = xp.sin(x)
+        d = g - (g if old is None else old)  # the first step has no step before it
+        x = x + (g + d * 0.5)
+        old = g
+    return x
+
+
+def negative_zero(xp, x):
+    for i in range(64):
+        x = xp.maximum(x, 1 / (x * 0 - (32.0 - i)) * 1e-3) + x * -(32.0 - i) * 1e-6
+        x = xp.minimum(x, 1.0) - 0.0
+    return x
+
+
+def rows_in_a_loop(xp, x):
+    matrix = xp.outer(x, x)
+    for i in range(40):
+        for j in range(40):
+            x = xp.cumsum(x) * 0.01 + matrix[i, j]
+        x = xp.sin(x)
+    return x
+
+
+@pytest.mark.parametrize("program", [two_step, negative_zero, rows_in_a_loop])
+def test_values_are_those_of_numpy(program):
+    x = np.random.default_rng(3).random(64)
+    found = hd.jit(lambda x: program(hd, x))(hd.asarray(x))
+    np.testing.assert_allclose(hd.asnumpy(found), program(np, x), rtol=1e-9)
+
+
+@pytest.mark.parametrize("only_last", [False, True])
+def test_steps_with_loops_of_several_carries(only_last):
+    def run(a, b):
+        kept = b
+        for _ in range(100):
+            a, b = hd.fori_loop(0, 3, lambda i, s: (hd.cumsum(s[0]) * 0.1, s[1] + s[0]),
+                                (a + 1, kept if only_last else b))
+        return a, b
+
+    a, b = np.random.default_rng(4).random((2, 20))
+    found = hd.jit(run)(hd.asarray(a), hd.asarray(b))
+    kept = b
+    for _ in range(100):
+        a, b = a + 1, kept if only_last else b
+        for _ in range(3):
+            a, b = np.cumsum(a) * 0.1, b + a
+    np.testing.assert_allclose(hd.asnumpy(found[0]), a, rtol=1e-9)
+    np.testing.assert_allclose(hd.asnumpy(found[1]), b, rtol=1e-9)
+
+
+def test_a_loop_of_python_in_a_body_that_uses_the_counter():
+    def run(x):
+        def body(i, x):
+            for _ in range(64):
+                x[i] = x[i] * 0.5 + hd.cumsum(x.sum(0))[0] * 1e-3
+            return x
+        return hd.fori_loop(0, 8, body, x)
+
+    x = np.random.default_rng(5).random((8, 20))
+    found = hd.jit(run)(hd.asarray(x))
+    for i in range(8):
+        for _ in range(64):
+            x[i] = x[i] * 0.5 + np.cumsum(x.sum(0))[0] * 1e-3
+    np.testing.assert_allclose(hd.asnumpy(found), x, rtol=1e-9)
