@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/passes/plans.h"
 #include "tests/passes/programs.h"
@@ -162,4 +163,25 @@ TEST_CASE("many updates of small parts are done in place, in the memory of the o
   const passes::Program program =
       passes::plan_program(graph, {ir::parse_target(host_target), {}, {}, {"roll_loops"}}).program;
   CHECK(program.temporaries.empty());
+}
+
+TEST_CASE("rows that a library reads later are not overwritten") {
+  const auto in_place = [](const char* order, const char* target) {
+    const std::string text =
+        "func @main(%0: f32[8,64], %1: f32[2,64], %2: f32[64,32]) -> (f32[8,64], f32[2,32]) {\n"
+        "  %3 = slice %0 starts=[1,0] steps=[1,1] : f32[2,64]\n" +
+        std::string(order) + "  %5 = call matmul %3, %2 : f32[2,32]\n  return %4, %5\n}";
+    return plan(text, target, {true, false, false}).grouping.groups;
+  };
+  for (const char* target : {cuda_target, host_target}) {
+    // A value from elsewhere, and the rows themselves.
+    for (const char* value : {"%1", "%3"}) {
+      const std::string update = fmt::format(
+          "  %4 = slice_update %0, {} starts=[0,0] steps=[1,1] shape=[2,64] : f32[8,64]\n", value);
+      CHECK(std::ranges::none_of(in_place(update.c_str(), target), &passes::Group::in_place));
+    }
+    const char* const apart =
+        "  %4 = slice_update %0, %1 starts=[4,0] steps=[1,1] shape=[2,64] : f32[8,64]\n";
+    CHECK(std::ranges::none_of(in_place(apart, target), &passes::Group::in_place));
+  }
 }

@@ -320,6 +320,22 @@ TEST_CASE("an update that another one overwrites goes") {
              "  return %4\n");
 }
 
+TEST_CASE(
+    "a slice of another region, which nothing needs, does not matter to an overwritten update") {
+  ir::Graph graph = ir::parse(
+      "func @main(%0: f32[8], %1: f32[3]) -> f32[8] {\n"
+      "  %2 = slice_update %0, %1 starts=[0] steps=[1] shape=[3] : f32[8]\n"
+      "  %3 = slice %2 starts=[0] steps=[1] : f32[4]\n"
+      "  %4 = slice %3 starts=[0] steps=[1] : f32[3]\n"
+      "  %5 = add %4, %4 : f32[3]\n"
+      "  %6 = slice_update %2, %5 starts=[0] steps=[1] shape=[3] : f32[8]\n"
+      "  return %6\n}\n");
+  const ir::Graph twice = only_outputs(passes::simplify(passes::simplify(graph)));
+  CHECK(output_text(twice) ==
+        "  %2 = add %1, %1 : f32[3]\n"
+        "  %3 = slice_update %0, %2 starts=[0] steps=[1] shape=[3] : f32[8]\n  return %3\n");
+}
+
 TEST_CASE("rows that are joined in order are the array") {
   const auto row = [](int number, int at) {
     return fmt::format(
