@@ -1,9 +1,9 @@
 #include "passes/calls/loop_region.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 
+#include "ir/graph/needed_nodes.h"
 #include "passes/groups/per_element.h"
 #include "passes/rewrite/simplify.h"
 
@@ -40,14 +40,9 @@ bool unite(Carries& all, const Carries& more) {
 }
 
 std::vector<bool> needed_nodes(const Graph& graph, const std::vector<std::size_t>& outputs) {
-  std::vector<bool> needed(graph.size());
-  for (const std::size_t output : outputs) needed[index_of(graph.outputs[output])] = true;
-  for (std::size_t i = graph.size(); i-- > 0;) {
-    if (!needed[i]) continue;
-    for (const ValueId operand : graph.operands(static_cast<ValueId>(i)))
-      needed[index_of(operand)] = true;
-  }
-  return needed;
+  std::vector<ValueId> values;
+  for (const std::size_t output : outputs) values.push_back(graph.outputs[output]);
+  return ir::needed_nodes(graph, values);
 }
 
 LoopRegion::LoopRegion(const ir::Region& region, std::size_t counters,
@@ -64,9 +59,7 @@ LoopRegion::LoopRegion(const ir::Region& region, std::size_t counters,
     varies_[node] = i < counters || i >= counters + constants;
     if (i >= counters + constants) depends_[node][i - counters - constants] = true;
   }
-  std::vector<std::size_t> all(graph_.outputs.size());
-  std::iota(all.begin(), all.end(), 0);
-  const std::vector<bool> needed = needed_nodes(graph_, all);
+  const std::vector<bool> needed = ir::needed_nodes(graph_);
   for (std::size_t i = 0; i < graph_.size(); ++i) {
     const auto node = static_cast<ValueId>(i);
     look_at(node);

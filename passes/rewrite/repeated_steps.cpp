@@ -156,8 +156,8 @@ class Matcher {
     while (first_ > 0 && matches(first_ - 1)) --first_;
   }
 
-  /// Whether a step has the pattern. Remembers the values that it uses in place of results of steps
-  /// before the repeat.
+  /// Whether a step has the pattern. The first steps have no steps before them: what they use
+  /// instead is added to before_.
   bool matches(std::size_t step) {
     auto before = before_;
     for (std::size_t i = 0; i < repeat_.period; ++i) {

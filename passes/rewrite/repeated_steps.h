@@ -47,8 +47,8 @@ struct RepeatedSteps {
   };
   std::size_t begin = 0, count = 0;
   std::vector<Operation> operations;
-  /// Values that the first steps use in place of results of the steps before step 0: by operation
-  /// and the number of steps before step 0, from 1.
+  /// The first steps have no steps before them. This is what they use instead of result `first` of
+  /// the step that would be `second` steps before step 0.
   std::map<std::pair<std::size_t, std::size_t>, ir::ValueId> before;
 
   std::size_t end() const { return begin + count * operations.size(); }

@@ -207,7 +207,7 @@ std::size_t weight_of(const Graph& graph, ValueId id) {
   return weight;
 }
 
-/// Copies a graph, with loops in place of the steps.
+/// Makes a copy of a graph that has loops instead of the steps.
 class Roller {
  public:
   Roller(const Graph& old, const OperationSequence& sequence, std::vector<RolledLoop> loops)

@@ -20,8 +20,8 @@ struct RollLimits {
 /// Turns unrolled loops back into loops: steps with the same ops and types, of which each uses
 /// values of the steps before it, become one control.scan. The starts of slices, and constants that
 /// are integers, may grow by the same number from step to step. Values of all steps that are used
-/// elsewhere are stacked, unless the steps fuse with each other. Loops in loops are rolled from the
-/// inside out.
+/// elsewhere are stacked, unless the steps fuse with each other. The longest loop is rolled first.
+/// A loop in its body is rolled when the body is planned; a loop around it, when it is found next.
 ///
 /// Steps are found as repeats in the sequence of the graph's nodes, so they must have been recorded
 /// one after the other.

@@ -262,7 +262,7 @@ TEST_CASE("short loops stay unrolled") {
   }
 }
 
-TEST_CASE("loops in loops are rolled from the inside out") {
+TEST_CASE("loops in loops are rolled") {
   Steps steps;
   ir::ValueId matrix = steps.matrix;
   for (int outer = 0; outer < 15; ++outer) {

@@ -1,4 +1,4 @@
-"""Many writes into parts of arrays, which are done in place, between reads of what was there before."""
+"""Many writes into parts of arrays. They are done in place, and reads of older values stay right."""
 
 import numpy as np
 import pytest
