@@ -56,7 +56,9 @@ std::string CudaPrinter::item_index(int operand, const std::string& address) {
 void CudaPrinter::item_stores(const ItemPhase& phase) {
   const int items = plan_.items->per_block;
   const std::int64_t elements = Body::constant_iterations(phase.loops), all = elements * items;
-  if (all % plan_.threads == 0 && all / plan_.threads <= 16) out_.directive("#pragma unroll");
+  // Several loads are on their way at once.
+  const bool unrolled = all % plan_.threads == 0 && all / plan_.threads <= 16;
+  out_.directive(unrolled ? "#pragma unroll" : "#pragma unroll 8");
   out_.open("for (int w = thread; w < {}; w += {})", all, plan_.threads);
   if (phase.across) {
     out_.line("const int slot = w % {0}, element = w / {0};", items);

@@ -32,17 +32,33 @@ const char* type_of(DType dtype) {
   }
 }
 
-/// Lays out the memory of an item whose routine is in section matrix_items, or on the host in
-/// matrix_items_host, or in one that needs these.
+/// Lays out the memory of an item, and names its routine: cholesky_item of section matrix_items. On
+/// the host it is in section matrix_items_host. Of a matrix that fits into the registers of a GPU's
+/// lane, it is cholesky_lane of section lane_matrices.
 class Layout {
  public:
-  Layout(DType dtype, const ir::Target& target, const char* section = "matrix_items")
-      : blocks_(ir::capabilities_of(target).blocks),
+  Layout(DType dtype, const ir::Target& target)
+      : dtype_(dtype),
+        blocks_(ir::capabilities_of(target).blocks),
         most_item_bytes_(most_item_bytes(target)),
         element_(size_of(dtype)) {
-    item_.routine.section =
-        fmt::format("{}{}{}", is_complex(dtype) ? "complex_" : "", section, blocks_ ? "" : "_host");
     item_.padding = blocks_ ? static_cast<int>(element_) : 0;
+  }
+
+  /// The routine of a matrix, whose `rows` are held by one lane each where no lane holds all.
+  void choose(const char* name, std::int64_t rows, std::int64_t columns,
+              const char* section = "matrix_items", const char* lane_section = "lane_matrices") {
+    constexpr std::size_t register_bytes = 256;
+    whole_ = blocks_ && static_cast<std::size_t>(rows * columns) * element_ <= register_bytes;
+    set_lanes(whole_ ? 1 : rows);
+    set_section(whole_ ? lane_section : section);
+    name_ = fmt::format("{}_{}", name, whole_ ? "lane" : "item");
+  }
+  /// A routine of so many lanes.
+  void choose_item(const char* name, std::int64_t wanted, const char* section) {
+    set_lanes(wanted);
+    set_section(section);
+    name_ = fmt::format("{}_item", name);
   }
 
   /// The offset of an array of the item. On a GPU, an element follows every line.
@@ -57,27 +73,38 @@ class Layout {
   std::int64_t add_numbers(std::int64_t count) { return add(count, element_); }
   std::int64_t add_integers(std::int64_t count) { return add(count, sizeof(std::int32_t)); }
 
-  /// Lanes hold the rows of a matrix. Host routines are not told how many there are. Neighbouring
-  /// items begin two elements further in a line, so that their lanes use different banks. Nullopt
-  /// if the items of a warp need more memory than the target has.
-  std::optional<ItemCall> finish(std::string function, std::int64_t rows, std::string_view after,
+  /// With these template arguments after the dtype: `sizes`, the lanes where the routine is told of
+  /// them, and `flags`. Neighbouring items begin an element or two further in a line, so that their
+  /// lanes use different banks. Nullopt if the items of a warp need more memory than the target has.
+  std::optional<ItemCall> finish(const std::vector<std::int64_t>& sizes, std::string_view flags,
                                  std::vector<std::int64_t> offsets) && {
+    std::string arguments = fmt::format("{}, {}", type_of(dtype_), fmt::join(sizes, ", "));
     if (blocks_) {
-      item_.lanes = true;
-      item_.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
-      function += fmt::format(", {}", item_.threads);
-      item_.bytes = (item_.bytes + line - 1) / line * line + 2 * item_.padding;
+      if (!whole_) arguments += fmt::format(", {}", item_.threads);
+      item_.bytes = (item_.bytes + line - 1) / line * line + (whole_ ? 1 : 2) * item_.padding;
       if (item_.bytes * (lanes / item_.threads) > most_item_bytes_) return std::nullopt;
     }
-    item_.routine.function = fmt::format("{}{}>", function, after);
+    item_.routine.function = fmt::format("{}<{}{}>", name_, arguments, flags);
     item_.offsets = std::move(offsets);
     return std::move(item_);
   }
 
  private:
+  void set_lanes(std::int64_t wanted) {
+    item_.lanes = blocks_;
+    if (blocks_) item_.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(wanted)));
+  }
+  void set_section(const char* section) {
+    item_.routine.section = fmt::format("{}{}{}", is_complex(dtype_) ? "complex_" : "", section,
+                                        blocks_ ? "" : "_host");
+  }
+
+  DType dtype_;
   bool blocks_;
   std::int64_t most_item_bytes_;
   std::size_t element_;
+  bool whole_ = false;  ///< a lane holds the matrix
+  std::string name_;
   ItemCall item_;
 };
 
@@ -97,8 +124,8 @@ std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(n * n), status = layout.add_integers(1);
   const bool upper = graph.attributes(call).call->get<bool>("upper");
-  return std::move(layout).finish(fmt::format("cholesky_item<{}, {}", type_of(type.dtype), n), n,
-                                  upper ? ", true" : ", false", {a, a, status});
+  layout.choose("cholesky", n, n);
+  return std::move(layout).finish({n}, upper ? ", true" : ", false", {a, a, status});
 }
 
 std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Target& target) {
@@ -109,9 +136,8 @@ std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Targ
   const std::int64_t a = layout.add_numbers(rows * columns);
   const std::int64_t pivots = layout.add_integers(std::min(rows, columns));
   const std::int64_t status = layout.add_integers(1);
-  return std::move(layout).finish(
-      fmt::format("lu_item<{}, {}, {}", type_of(type.dtype), rows, columns), rows, "",
-      {a, a, pivots, status});
+  layout.choose("lu", rows, columns);
+  return std::move(layout).finish({rows, columns}, "", {a, a, pivots, status});
 }
 
 std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target) {
@@ -123,20 +149,20 @@ std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::T
   const std::int64_t a = layout.add_numbers(n * n), b = layout.add_numbers(count * n);
   const std::int64_t pivots = layout.add_integers(n), status = layout.add_integers(1);
   const bool transposed = graph.attributes(call).call->get<bool>("transposed");
-  return std::move(layout).finish(
-      fmt::format("solve_item<{}, {}, {}", type_of(type.dtype), n, count), n,
-      transposed ? ", true" : ", false", {a, b, b, a, pivots, status});
+  layout.choose("solve", n, n);
+  return std::move(layout).finish({n, count}, transposed ? ", true" : ", false",
+                                  {a, b, b, a, pivots, status});
 }
 
 std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
   if (!is_small_stack(type.shape)) return std::nullopt;
   const std::int64_t n = extent(type.shape, 1);
-  Layout layout(type.dtype, target, "determinant_items");
+  Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(n * n), sign = layout.add_numbers(1);
   const std::int64_t logarithm = layout.add(1, size_of(real_dtype(type.dtype)));
-  return std::move(layout).finish(fmt::format("slogdet_item<{}, {}", type_of(type.dtype), n), n, "",
-                                  {a, sign, logarithm});
+  layout.choose("slogdet", n, n, "determinant_items", "lane_determinants");
+  return std::move(layout).finish({n}, "", {a, sign, logarithm});
 }
 
 // On a CPU, its library multiplies larger matrices faster.
@@ -156,7 +182,7 @@ std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::
   // Libraries are faster with larger ones: cuBLAS took 21 us for 4,096 of 32 x 32 on an H100.
   const std::int64_t largest = blocks || is_complex(dtype) ? 16 : 8;
   if (std::max({m, depth, n}) > largest) return std::nullopt;
-  Layout layout(dtype, target, "product_items");
+  Layout layout(dtype, target);
   const std::int64_t left = layout.add_numbers(m * depth);
   const std::int64_t right = layout.add_numbers(std::max(m, depth) * n);
   // On a GPU, the lanes hold the product before they store it.
@@ -165,9 +191,8 @@ std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::
   const std::int64_t rows =
       std::clamp<std::int64_t>(register_bytes / (n * static_cast<std::int64_t>(size_of(dtype))), 1,
                                (m + most / 2 - 1) / (most / 2));
-  return std::move(layout).finish(
-      fmt::format("product_item<{}, {}, {}, {}", type_of(dtype), m, depth, n),
-      (m + rows - 1) / rows, "", {left, right, product});
+  layout.choose_item("product", (m + rows - 1) / rows, "product_items");
+  return std::move(layout).finish({m, depth, n}, "", {left, right, product});
 }
 
 }  // namespace heddle::passes
