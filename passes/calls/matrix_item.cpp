@@ -165,6 +165,33 @@ std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir:
   return std::move(layout).finish({n}, "", {a, sign, logarithm});
 }
 
+// On a CPU, LAPACK has them.
+std::optional<ItemCall> geqrf_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  const std::int64_t columns = extent(type.shape, 2), rows = extent(type.shape, 1);
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(rows * columns);
+  const std::int64_t taus = layout.add_numbers(std::min(rows, columns));
+  layout.choose_item("geqrf", columns, "reflector_items");
+  return std::move(layout).finish({rows, columns}, "", {a, a, taus});
+}
+
+std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
+                                         const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  const Dim count = graph.shape(graph.operands(call)[1]).back();
+  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks || !count.is_constant() ||
+      count == Dim(0))
+    return std::nullopt;
+  const std::int64_t columns = extent(type.shape, 2), rows = extent(type.shape, 1);
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(rows * columns);
+  const std::int64_t taus = layout.add_numbers(count.constant());
+  layout.choose_item("householder", columns, "reflector_items");
+  return std::move(layout).finish({rows, columns, count.constant()}, "", {a, taus, a});
+}
+
 // On a CPU, its library multiplies larger matrices faster.
 std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::Target& target) {
   constexpr std::int64_t least_batch = 64;

@@ -20,6 +20,11 @@ std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Targ
 std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Signs and logarithms.
 std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target);
+/// Reflectors and their factors, on a GPU.
+std::optional<ItemCall> geqrf_item(const Graph& graph, ValueId call, const ir::Target& target);
+/// Columns of products of reflectors, on a GPU.
+std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
+                                         const ir::Target& target);
 /// Products of large batches, whose operands both have all batch axes.
 std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::Target& target);
 

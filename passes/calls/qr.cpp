@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/types/capabilities.h"
+#include "passes/calls/matrix_item.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -161,9 +162,11 @@ Dim count(const Graph& graph, ValueId call, const Flops& flops) {
 std::vector<ValueId> lower_householder_product(Graph& graph, const OldCall& call,
                                                const ir::Target& target) {
   const ValueId reflectors = call.operands[0], tau = call.operands[1];
-  if (ir::capabilities_of(target).stacked_systems && is_stack_of_small(graph, reflectors, tau))
+  const ValueId product = copy_node(graph, call.graph, call.node, call.operands);
+  if (!householder_item(graph, product, target) && ir::capabilities_of(target).stacked_systems &&
+      is_stack_of_small(graph, reflectors, tau))
     return {HouseholderProduct(graph, reflectors, tau, call.location()).columns()};
-  return {copy_node(graph, call.graph, call.node, call.operands)};
+  return {product};
 }
 
 Dim geqrf_flops(const Graph& graph, ValueId call) {

@@ -92,6 +92,61 @@ TEST_CASE("factors and solutions of every order, with work before and after") {
   suite.require(ir::calls::lu(), 30);
 }
 
+/// Sets element (row, column) of a matrix.
+void set(HostArray& matrices, std::size_t matrix, std::size_t row, std::size_t column, double to) {
+  const auto n = static_cast<std::size_t>(matrices.type.shape.back().constant());
+  const std::size_t size = size_of(matrices.type.dtype);
+  const ir::ElementBits bits = ir::constant_bits(matrices.type.dtype, to);
+  std::memcpy(&matrices.data[((matrix * n + row) * n + column) * size], bits.bytes(), size);
+}
+
+/// Reflectors, their factors and the columns of their product, with elementwise work around each.
+void add_reflectors(Builder& builder, ValueId a) {
+  const ValueId factors = call(builder, ir::calls::geqrf(), {a});
+  const ValueId tau = result(builder, factors, 1);
+  builder.output(scaled(builder, factors, 0.5));
+  builder.output(builder.add(Op::negative, {tau}));
+  const Shape shape = builder.made.graph.shape(a);
+  if (shape.back().constant() < shape[shape.size() - 2].constant()) return;
+  const ValueId product = call(builder, ir::calls::householder_product(), {factors, tau});
+  builder.output(builder.add(Op::negative, {product}));
+}
+
+TEST_CASE("reflectors of every order, of zeros, and of numbers whose squares are out of range") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("reflectors of {}", name_of(dtype)));
+    std::uint64_t seed = 0;
+    for (const Shape& shape :
+         {Shape{3, 1, 1}, Shape{9, 2, 2}, Shape{2, 3, 8, 8}, Shape{40, 5, 5}, Shape{5, 13, 13},
+          Shape{3, 32, 32}, Shape{7, 3, 6}, Shape{7, 6, 3}, Shape{5, 1, 32}, Shape{5, 32, 1}}) {
+      ++seed;
+      const ValueId a = builder.input(moderate_sample(dtype, shape, seed), seed % 2 == 0);
+      add_reflectors(builder, scaled(builder, a, 2));
+    }
+    suite.add(std::move(builder));
+
+    Builder extremes(fmt::format("reflectors of {} zeros, and of small and large numbers",
+                                 name_of(dtype)));
+    HostArray zeros = moderate_sample(dtype, {6, 4, 4}, 20);
+    for (std::size_t k = 0; k < 4; ++k) {
+      for (std::size_t i = 0; i < 4; ++i) set(zeros, k, k, i, 0);     // column k
+      for (std::size_t i = 1; i < 4; ++i) set(zeros, 4, 0, i, 0);     // below the diagonal
+      for (std::size_t j = 0; j < 4; ++j) set(zeros, 5, j, 3 - j, 0);
+    }
+    add_reflectors(extremes, extremes.input(zeros));
+    const bool narrow = real_dtype(dtype) == DType::f32;
+    for (const double scale : {narrow ? 0x1p-90 : 0x1p-480, narrow ? 0x1p90 : 0x1p505}) {
+      const ValueId a = extremes.input(moderate_sample(dtype, {6, 5, 7}, 21));
+      add_reflectors(extremes, scaled(extremes, a, scale));
+    }
+    suite.add(std::move(extremes));
+  }
+  suite.finish();
+  suite.require(ir::calls::geqrf(), 13);
+  suite.require(ir::calls::householder_product(), 8);
+}
+
 TEST_CASE("rows are exchanged") {
   Suite suite;
   for (const DType dtype : dtypes) {
@@ -115,14 +170,6 @@ TEST_CASE("rows are exchanged") {
     suite.add(std::move(builder));
   }
   suite.finish();
-}
-
-/// Sets element (row, column) of a matrix.
-void set(HostArray& matrices, std::size_t matrix, std::size_t row, std::size_t column, double to) {
-  const auto n = static_cast<std::size_t>(matrices.type.shape.back().constant());
-  const std::size_t size = size_of(matrices.type.dtype);
-  const ir::ElementBits bits = ir::constant_bits(matrices.type.dtype, to);
-  std::memcpy(&matrices.data[((matrix * n + row) * n + column) * size], bits.bytes(), size);
 }
 
 TEST_CASE("singular matrices among others") {
