@@ -134,7 +134,7 @@ __device__ __forceinline__ void lu_lane(SharedArray<T> a, SharedArray<T>, Shared
     T own[Rows][Columns];
     int source[Rows];
     lane_factorize<T, Rows, Columns, (Rows < Columns ? Rows : Columns), true>(own, source, a,
-                                                                             pivots, status);
+                                                                              pivots, status);
   }
   block_barrier();
 }

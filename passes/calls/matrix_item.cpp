@@ -75,7 +75,8 @@ class Layout {
 
   /// With these template arguments after the dtype: `sizes`, the lanes where the routine is told of
   /// them, and `flags`. Neighbouring items begin an element or two further in a line, so that their
-  /// lanes use different banks. Nullopt if the items of a warp need more memory than the target has.
+  /// lanes use different banks. Nullopt if the items of a warp need more memory than the target
+  /// has.
   std::optional<ItemCall> finish(const std::vector<std::int64_t>& sizes, std::string_view flags,
                                  std::vector<std::int64_t> offsets) && {
     std::string arguments = fmt::format("{}, {}", type_of(dtype_), fmt::join(sizes, ", "));
@@ -92,7 +93,8 @@ class Layout {
  private:
   void set_lanes(std::int64_t wanted) {
     item_.lanes = blocks_;
-    if (blocks_) item_.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(wanted)));
+    if (blocks_)
+      item_.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(wanted)));
   }
   void set_section(const char* section) {
     item_.routine.section = fmt::format("{}{}{}", is_complex(dtype_) ? "complex_" : "", section,
@@ -190,6 +192,22 @@ std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
   const std::int64_t taus = layout.add_numbers(count.constant());
   layout.choose_item("householder", columns, "reflector_items");
   return std::move(layout).finish({rows, columns, count.constant()}, "", {a, taus, a});
+}
+
+std::optional<ItemCall> hermitian_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  const std::int64_t n = extent(type.shape, 1);
+  const bool vectors = graph.result_types(call).size() == 3;
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(n * n);
+  const std::int64_t values = layout.add(n, size_of(real_dtype(type.dtype)));
+  const std::int64_t status = layout.add_integers(1);
+  layout.choose_item(vectors ? "eigh" : "eigvalsh", n, "jacobi_items");
+  const bool upper = graph.attributes(call).call->get<bool>("upper");
+  std::vector<std::int64_t> offsets{a, values, status};
+  if (vectors) offsets.insert(offsets.begin() + 2, a);
+  return std::move(layout).finish({n}, upper ? ", true" : ", false", std::move(offsets));
 }
 
 // On a CPU, its library multiplies larger matrices faster.

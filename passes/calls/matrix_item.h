@@ -25,6 +25,8 @@ std::optional<ItemCall> geqrf_item(const Graph& graph, ValueId call, const ir::T
 /// Columns of products of reflectors, on a GPU.
 std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
                                          const ir::Target& target);
+/// Results as ir::calls::eigh() and eigvalsh() say, on a GPU: nothing is left to lower.
+std::optional<ItemCall> hermitian_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Products of large batches, whose operands both have all batch axes.
 std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::Target& target);
 

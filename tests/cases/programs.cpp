@@ -298,7 +298,8 @@ std::string merged_text(std::span<const KernelSource> kernels) {
 void compile_with_nvrtc(std::span<const KernelSource> kernels, const std::string& architecture) {
   for_each_at_once(unit_count(kernels.size()), [&](std::size_t unit) {
     const std::span<const KernelSource> some = unit_of(kernels, unit);
-    runtime::nvrtc::compile(merged_text(some), some[0].name, architecture, {.extra = {"--Ofast-compile=max"}});
+    runtime::nvrtc::compile(merged_text(some), some[0].name, architecture,
+                            {.extra = {"--Ofast-compile=max"}});
   });
 }
 

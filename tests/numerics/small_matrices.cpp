@@ -126,12 +126,12 @@ TEST_CASE("reflectors of every order, of zeros, and of numbers whose squares are
     }
     suite.add(std::move(builder));
 
-    Builder extremes(fmt::format("reflectors of {} zeros, and of small and large numbers",
-                                 name_of(dtype)));
+    Builder extremes(
+        fmt::format("reflectors of {} zeros, and of small and large numbers", name_of(dtype)));
     HostArray zeros = moderate_sample(dtype, {6, 4, 4}, 20);
     for (std::size_t k = 0; k < 4; ++k) {
-      for (std::size_t i = 0; i < 4; ++i) set(zeros, k, k, i, 0);     // column k
-      for (std::size_t i = 1; i < 4; ++i) set(zeros, 4, 0, i, 0);     // below the diagonal
+      for (std::size_t i = 0; i < 4; ++i) set(zeros, k, k, i, 0);  // column k
+      for (std::size_t i = 1; i < 4; ++i) set(zeros, 4, 0, i, 0);  // below the diagonal
       for (std::size_t j = 0; j < 4; ++j) set(zeros, 5, j, 3 - j, 0);
     }
     add_reflectors(extremes, extremes.input(zeros));

@@ -63,6 +63,47 @@ TEST_CASE("eigenvalues of Hermitian matrices of every dtype, extent and batch") 
   suite.require(ir::calls::eigvalsh(), 4);
 }
 
+/// The sum of v w v^H over the eigenvectors v and eigenvalues w: the Hermitian matrices again.
+ValueId rebuilt(Builder& builder, ValueId values) {
+  const ValueId rows = builder.made.graph.result(values, 1);  // v^H
+  const ir::Type type = builder.made.graph.type(rows);
+  const ValueId column = builder.reshape(values, {type.shape[0], type.shape[1], 1});
+  const ValueId weights = builder.cast(builder.broadcast(column, type.shape), type.dtype);
+  const ValueId columns = builder.transpose(
+      is_complex(type.dtype) ? builder.add(Op::conjugate, {rows}) : rows, {0, 2, 1});
+  return builder.add(Op::call, {columns, builder.add(Op::multiply, {weights, rows})},
+                     ir::matmul_attributes(Precision::ieee));
+}
+
+TEST_CASE("eigenvectors of stacks of small matrices") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32}) {
+      Builder builder(fmt::format("eigenvectors of {} matrices of order {}", name_of(dtype), n));
+      const double scale = real_dtype(dtype) == DType::f32 ? 0x1p90 : 0x1p450;
+      std::vector<ValueId> stacks{builder.input(moderate_sample(dtype, {5, n, n}, 1))};
+      for (const double by : {scale, 1 / scale}) {
+        stacks.push_back(builder.add(Op::multiply, {stacks.front(), builder.constant(dtype, by)}));
+      }
+      for (const double value : {0, 3}) {
+        stacks.push_back(builder.broadcast(builder.constant(dtype, value), {2, n, n}));
+      }
+      for (std::size_t i = 0; i < stacks.size(); ++i) {
+        const bool upper = i % 2 == 0;
+        const ValueId values = builder.add(
+            Op::call, {stacks[i]}, ir::call_attributes(ir::calls::eigh(), {{"upper", upper}}));
+        builder.output(builder.add(Op::negative, {values}));
+        builder.output(rebuilt(builder, values));
+        builder.output(builder.made.graph.result(values, 2));
+        output_both(builder, stacks[i], eigvalsh(!upper));
+      }
+      suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
+  suite.require(ir::calls::eigh(), 30);
+}
+
 TEST_CASE("spectra of transposed, offset, strided and broadcast operands, and work around them") {
   Suite suite;
   for (const DType dtype : dtypes) {

@@ -1,0 +1,200 @@
+#pragma once
+//! section jacobi_items needs matrix_items reflector_numbers absolute_numbers
+// Eigenvalues of small Hermitian matrices by one-sided Jacobi rotations (Hestenes, 1958), two by two
+// of all columns at once. Rotations make the columns of B = A + c orthogonal, where c makes B
+// positive definite. Then the columns are its eigenvectors, times its eigenvalues. A lane holds a
+// column.
+
+// Loads a column of the Hermitian matrix of which one triangle is given.
+template <class T, int N, bool Upper>
+__device__ __forceinline__ void jacobi_load(T (&x)[N], SharedArray<T> a, int lane) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const bool given = Upper ? i <= lane : i >= lane;
+    const T one = lane < N ? matrix_load(a, given ? i * N + lane : lane * N + i) : T(0);
+    x[i] = i == lane ? T(matrix_real(one)) : given ? one : matrix_conjugate(one);
+  }
+}
+
+// The lane whose column is rotated with that of `lane` in step `t` of N - 1 or N; `lane` for none.
+template <int N>
+__device__ __forceinline__ int jacobi_partner(int lane, int t) {
+  constexpr int last = N + N % 2 - 1;
+  int partner = t >= lane ? t - lane : t - lane + last;
+  if (partner == lane) partner = last;
+  if (lane == last) partner = t % 2 == 0 ? t / 2 : (t + last) / 2;
+  return lane < N && partner < N ? partner : lane;
+}
+
+// One rotation of every column with its partner. Whether they were further from orthogonal than
+// rounding explains.
+template <class T, int N, int Width>
+__device__ __forceinline__ bool jacobi_rotate(T (&x)[N], int partner, int lane) {
+  using Part = MatrixPart<T>;
+  constexpr Part epsilon = sizeof(Part) == 4 ? Part(0x1p-23) : Part(0x1p-52);
+  constexpr Part tolerance = 8 * epsilon, least = epsilon / 8;
+  T y[N], product = T(0);
+  Part own = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    y[i] = shuffle(x[i], partner % Width, Width);
+    product = matrix_add_product(product, matrix_conjugate(x[i]), y[i]);
+    own += matrix_square(x[i]);
+  }
+  const Part other = shuffle(own, partner % Width, Width);
+  // Both columns turn by one angle: rounding may differ between the products of both lanes.
+  const bool first = lane < partner;
+  const T agreed = shuffle(product, (first ? lane : partner) % Width, Width);
+  product = first ? agreed : matrix_conjugate(agreed);
+  const Part square = matrix_square(product), lengths = own * other;
+  if (partner == lane || !(square > least * least * lengths)) return false;
+  const Part size = matrix_absolute(product);
+  const Part ratio = (first ? other - own : own - other) / (2 * size);
+  const Part steep = matrix_size(ratio) + heddle_scalar::sqrt(1 + ratio * ratio);
+  const Part tangent = (ratio < 0 ? Part(-1) : Part(1)) / steep;
+  const Part cosine = 1 / heddle_scalar::sqrt(1 + tangent * tangent);
+  const Part sine = cosine * tangent;
+  const T turn = matrix_divide(matrix_conjugate(product), size) * T(first ? -sine : sine);
+#pragma unroll
+  for (int i = 0; i < N; ++i) x[i] = matrix_add_product(x[i] * T(cosine), turn, y[i]);
+  return square > tolerance * tolerance * lengths;
+}
+
+// Replaces the columns of B by orthogonal ones. Whether they became so.
+template <class T, int N, int Width>
+__device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], int lane) {
+  constexpr int sweeps = 30, steps = N + N % 2 - 1;
+  bool more = true;
+#pragma unroll 1
+  for (int sweep = 0; more && sweep < sweeps; ++sweep) {
+    bool rotated = false;
+#pragma unroll 1
+    for (int t = 0; t < steps; ++t)
+      rotated |= jacobi_rotate<T, N, Width>(x, jacobi_partner<N>(lane, t), lane);
+    more = ballot(rotated) != 0;
+  }
+  return !more;
+}
+
+// x^H a x, for the Hermitian matrix whose columns are in memory.
+template <class T, int N>
+__device__ __forceinline__ MatrixPart<T> jacobi_quotient(const T (&x)[N], SharedArray<T> a) {
+  MatrixPart<T> sum = 0;
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    T one = T(0);
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+      one = matrix_add_product(one, matrix_conjugate(x[i]), matrix_load(a, j * N + i));
+    sum += matrix_real(one * x[j]);
+  }
+  return sum;
+}
+
+// An eigenvalue, and its number in ascending order.
+template <class Part>
+struct JacobiValue {
+  Part value;
+  int rank;
+};
+
+// All arrays of an item are padded as that of its matrix.
+template <class T, class Part>
+__device__ __forceinline__ void jacobi_store(SharedArray<Part> values, JacobiValue<Part> one) {
+  shared_store(values, padded<Part, sizeof(T)>(one.rank), one.value);
+}
+
+// The eigenvalues and eigenvectors, x, of the matrix of which `a` has a triangle. `failed`: whether
+// the rotations did not end. Of a matrix that is not finite, values and vectors are NaN.
+template <class T, int N, int Width, bool Upper>
+__device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], SharedArray<T> a,
+                                                                  int& failed, int lane) {
+  using Part = MatrixPart<T>;
+  constexpr bool narrow = sizeof(Part) == 4;
+  constexpr Part few = Part(0x1p-5), shift = Part(2.5);
+  jacobi_load<T, N, Upper>(x, a, lane);
+  // The sum of a column's absolute values, which bounds eigenvalues, is below 2 after scaling by a
+  // power of two.
+  Part bound = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) bound += matrix_size(x[i]) * few;
+#pragma unroll
+  for (int mask = Width / 2; mask > 0; mask /= 2) {
+    const Part other = shuffle_xor(bound, mask, Width);
+    bound = other > bound || other != other ? other : bound;
+  }
+  const bool finite = bound < heddle_scalar::greatest<Part>();
+  constexpr Part least = narrow ? Part(0x1p-126) : Part(0x1p-1022);
+  Part power = heddle_scalar::float_of(heddle_scalar::bits_of(bound) &
+                                       heddle_scalar::bits_of(heddle_scalar::greatest<Part>()));
+  power = finite && power > least ? power : least;
+  warp_barrier();
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    x[i] = finite ? x[i] * T(1 / power) * T(few) : T(0);
+    if (lane < N) matrix_store(a, lane * N + i, x[i]);
+    if (i == lane) x[i] = x[i] + T(shift);
+  }
+  warp_barrier();
+  const bool done = jacobi_sweeps<T, N, Width>(x, lane);
+  Part squares = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) squares += matrix_square(x[i]);
+  const Part norm = 1 / heddle_scalar::sqrt(lane < N ? squares : Part(1));
+#pragma unroll
+  for (int i = 0; i < N; ++i) x[i] = finite ? x[i] * T(norm) : T(matrix_nan<Part>());
+  const Part value = jacobi_quotient<T, N>(x, a) * (1 / few) * power;
+  int rank = 0;
+#pragma unroll
+  for (int k = 0; k < N; ++k) {
+    const Part other = shuffle(value, k, Width);
+    rank += other < value || (other == value && k < lane);
+  }
+  warp_barrier();
+  failed = finite ? (done ? 0 : N) : -1;
+  return {value, finite ? rank : lane};
+}
+
+template <class T, int N, int Width, bool Upper>
+__device__ __forceinline__ void eigh_item(SharedArray<T> a, SharedArray<MatrixPart<T>> values,
+                                          SharedArray<T>, SharedArray<int> status, int lane) {
+  T x[N];
+  int failed;
+  const JacobiValue<MatrixPart<T>> own = jacobi_item<T, N, Width, Upper>(x, a, failed, lane);
+  if (lane < N) {
+    jacobi_store<T>(values, own);
+#pragma unroll
+    for (int i = 0; i < N; ++i) matrix_store(a, own.rank * N + i, matrix_conjugate(x[i]));
+  }
+  if (lane == 0) shared_store(status, 0, failed > 0 ? failed : 0);
+  block_barrier();
+}
+
+template <class T, int N, int Width, bool Upper>
+__device__ __forceinline__ void eigvalsh_item(SharedArray<T> a, SharedArray<MatrixPart<T>> values,
+                                              SharedArray<int> status, int lane) {
+  constexpr int not_finite = -4;
+  T x[N];
+  int failed;
+  const JacobiValue<MatrixPart<T>> own = jacobi_item<T, N, Width, Upper>(x, a, failed, lane);
+  if (lane < N) jacobi_store<T>(values, own);
+  if (lane == 0) shared_store(status, 0, failed < 0 ? not_finite : failed);
+  block_barrier();
+}
+
+//! section absolute_numbers needs matrix_numbers
+template <class T>
+HD_SCALAR T matrix_absolute(T x) {
+  return matrix_size(x);
+}
+
+//! section complex_absolute_numbers needs absolute_numbers complex_absolute
+namespace heddle_scalar {
+template <class T>
+HD_SCALAR T matrix_absolute(complex<T> x) {
+  return absolute(x);
+}
+}  // namespace heddle_scalar
+
+//! section complex_jacobi_items needs complex_absolute_numbers complex_reflector_numbers complex_matrix_items jacobi_items
+// Section jacobi_items for complex matrices.
