@@ -1,7 +1,7 @@
 #pragma once
 //! section jacobi_items needs matrix_items reflector_numbers absolute_numbers
-// Eigenvalues of small Hermitian matrices by one-sided Jacobi rotations (Hestenes, 1958), two by two
-// of all columns at once. Rotations make the columns of B = A + c orthogonal, where c makes B
+// Eigenvalues of small Hermitian matrices by one-sided Jacobi rotations (Hestenes, 1958), two by
+// two of all columns at once. Rotations make the columns of B = A + c orthogonal, where c makes B
 // positive definite. Then the columns are its eigenvectors, times its eigenvalues. A lane holds a
 // column.
 

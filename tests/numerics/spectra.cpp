@@ -1,9 +1,13 @@
+#include <cstring>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "ir/calls/calls.h"
+#include "ir/types/constant.h"
 #include "tests/numerics/suite.h"
 
 namespace heddle::test {
@@ -102,6 +106,37 @@ TEST_CASE("eigenvectors of stacks of small matrices") {
   }
   suite.finish();
   suite.require(ir::calls::eigh(), 30);
+}
+
+TEST_CASE("matrices that are not finite among others") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    ir::HostArray a = moderate_sample(dtype, {6, 5, 5}, 1);
+    const auto set = [&](std::size_t matrix, std::size_t row, std::size_t column, double to) {
+      const ir::ElementBits bits = ir::constant_bits(dtype, to);
+      const std::size_t size = size_of(dtype);
+      std::memcpy(&a.data[((matrix * 5 + row) * 5 + column) * size], bits.bytes(), size);
+    };
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    set(1, 3, 1, nan);
+    set(2, 1, 3, nan);  // in the other triangle
+    set(3, 2, 2, -infinity);
+    set(4, 4, 0, infinity);
+    Builder builder(fmt::format("{} matrices that are not finite", name_of(dtype)));
+    builder.most_ambiguous = 0.5;  // what is rebuilt of NaN
+    const ValueId matrices = builder.input(std::move(a));
+    for (const bool upper : {false, true}) {
+      const ValueId values = builder.add(
+          Op::call, {matrices}, ir::call_attributes(ir::calls::eigh(), {{"upper", upper}}));
+      builder.output(values);
+      builder.output(rebuilt(builder, values));
+      builder.output(builder.made.graph.result(values, 2));
+      output_both(builder, matrices, eigvalsh(upper));
+    }
+    suite.add(std::move(builder));
+  }
+  suite.finish();
 }
 
 TEST_CASE("spectra of transposed, offset, strided and broadcast operands, and work around them") {
