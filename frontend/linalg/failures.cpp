@@ -31,12 +31,17 @@ frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLoca
   const frontend::NodeRef flat = on.flat(infos);
   const frontend::NodeRef failed =
       on(Op::not_equal, flat, frontend::record_constant(DType::i32, 0));
-  const frontend::NodeRef behind = on.reshape(frontend::record_constant(DType::boolean, 1), {1});
-  ir::Attributes along_the_first;
-  along_the_first.axes = {0};
-  const frontend::NodeRef first = on.reduce(
-      Op::argmax, frontend::record(Op::concatenate, {failed, behind}, along_the_first, where), {0});
-  return on(Op::select, on.reduce(Op::any, failed, {0}), first, none);
+  const frontend::NodeRef last = frontend::record_constant(DType::i64, 0x1p62);
+  frontend::NodeRef items =
+      on(Op::select, failed, frontend::record_iota(flat->shape, 0, DType::i64, where), last);
+  if (!ir::is_constant(flat->shape)) {
+    ir::Attributes along_the_first;
+    along_the_first.axes = {0};
+    items =
+        frontend::record(Op::concatenate, {items, on.reshape(last, {1})}, along_the_first, where);
+  }
+  const frontend::NodeRef first = on.reduce(Op::min, items, {0});
+  return on(Op::select, on(Op::equal, first, last), none, first);
 }
 
 }  // namespace

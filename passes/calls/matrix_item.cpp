@@ -74,15 +74,16 @@ class Layout {
   std::int64_t add_integers(std::int64_t count) { return add(count, sizeof(std::int32_t)); }
 
   /// With these template arguments after the dtype: `sizes`, the lanes where the routine is told of
-  /// them, and `flags`. Neighbouring items begin an element or two further in a line, so that their
-  /// lanes use different banks. Nullopt if the items of a warp need more memory than the target
-  /// has.
+  /// them, and `flags`. Neighbouring items begin an odd number of elements apart, or two elements
+  /// further in a line, so that their lanes use different banks. Nullopt if the items of a warp
+  /// need more memory than the target has.
   std::optional<ItemCall> finish(const std::vector<std::int64_t>& sizes, std::string_view flags,
                                  std::vector<std::int64_t> offsets) && {
     std::string arguments = fmt::format("{}, {}", type_of(dtype_), fmt::join(sizes, ", "));
     if (blocks_) {
       if (!whole_) arguments += fmt::format(", {}", item_.threads);
-      item_.bytes = (item_.bytes + line - 1) / line * line + (whole_ ? 1 : 2) * item_.padding;
+      const std::int64_t beside = whole_ ? 2 * item_.padding : line;
+      item_.bytes = (item_.bytes + beside - 1) / beside * beside + (whole_ ? 1 : 2) * item_.padding;
       if (item_.bytes * (lanes / item_.threads) > most_item_bytes_) return std::nullopt;
     }
     item_.routine.function = fmt::format("{}<{}{}>", name_, arguments, flags);
