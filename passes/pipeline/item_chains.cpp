@@ -93,19 +93,19 @@ class Chains {
       add_operands(plan, position, held);
       plan.run_call();
       take(position);
-      const std::optional<Position> user = fusible_user(position);
-      const bool fused = user && plan.can_use(*plans_[*user]);
-      store_results(plan, position, fused ? user : std::nullopt);
-      if (!fused) break;
-      take(*user);
-      const std::optional<Position> next = next_call(plan, *user);
+      const std::vector<Position> users = take_users(plan, position);
+      store_results(plan, position, users);
+      for (std::size_t i = 0; i + 1 < users.size(); ++i) plan.use_results(*plans_[users[i]]);
+      if (users.empty()) break;
+      const Position user = users.back();
+      const std::optional<Position> next = next_call(plan, user);
       if (!next) {
-        plan.use_results(*plans_[*user]);
+        plan.use_results(*plans_[user]);
         break;
       }
-      held = operand_of(*next, at(*user).stored.front());
+      held = operand_of(*next, at(user).stored.front());
       plan.open_call(at(*next).root, *calls_[*next]);
-      plan.hold_operand(*held, *plans_[*user]);
+      plan.hold_operand(*held, *plans_[user]);
       position = *next;
     }
     ItemChain chain;
@@ -167,19 +167,45 @@ class Chains {
     return maker->second;
   }
 
-  /// The first group that reads a result of the call, if it is elementwise.
-  std::optional<Position> fusible_user(Position call) const {
-    std::optional<Position> first;
+  /// Takes the elementwise groups that read results of the call, in order.
+  std::vector<Position> take_users(const ItemPlan& plan, Position call) {
+    std::set<Position> all;
     for (const ValueId result : at(call).stored) {
       const auto readers = readers_.find(index_of(result));
-      if (readers == readers_.end()) continue;
-      const Position earliest = *readers->second.begin();
-      first = std::min(first.value_or(earliest), earliest);
+      if (readers != readers_.end()) all.insert(readers->second.begin(), readers->second.end());
     }
-    if (!fuses_ || !first || !is_elementwise(*first) || !can_move(call, *first) ||
-        needed_before(*first))
-      return std::nullopt;
-    return first;
+    std::vector<Position> users;
+    for (const Position one : all) {
+      if (!fuses_ || !is_elementwise(one) || !can_move(call, one) || needed_before(one) ||
+          reads_stored(one) || !plan.can_use(*plans_[one]))
+        continue;
+      take(one);
+      users.push_back(one);
+    }
+    return users;
+  }
+
+  bool is_member(Position position) const {
+    return std::ranges::find(members_, position) != members_.end();
+  }
+
+  /// Whether an elementwise group reads an array that the chain stores, other than results of
+  /// calls, which it finds in the item.
+  bool reads_stored(Position user) const {
+    return std::ranges::any_of(plans_[user]->operands, [&](const KernelOperand& operand) {
+      const auto maker = makers_.find(index_of(operand.value));
+      return !operand.written && maker != makers_.end() && is_member(maker->second) &&
+             !calls_[maker->second];
+    });
+  }
+
+  /// Whether a call reads an array that the chain stores, other than the one that is held.
+  bool reads_more(Position call, ValueId held) const {
+    return std::ranges::any_of(
+        arrays_read(graph_, at(call).root, {target_, strict_}), [&](ValueId array) {
+          const auto maker = makers_.find(index_of(array));
+          return array != held && maker != makers_.end() && is_member(maker->second);
+        });
   }
 
   /// Whether a group outside of the chain reads what the chain stores, before `end`.
@@ -188,9 +214,8 @@ class Chains {
       for (const ValueId value : at(member).stored) {
         const auto readers = readers_.find(index_of(value));
         if (readers == readers_.end()) continue;
-        const bool early = std::ranges::any_of(readers->second, [&](Position reader) {
-          return reader < end && std::ranges::find(members_, reader) == members_.end();
-        });
+        const bool early = std::ranges::any_of(
+            readers->second, [&](Position reader) { return reader < end && !is_member(reader); });
         if (early) return true;
       }
     }
@@ -207,18 +232,20 @@ class Chains {
     const Position next = *readers->second.begin();
     const std::optional<ItemCall>& item = calls_[next];
     const bool fits = item && !taken_[next] && can_move(user, next) && !needed_before(next) &&
+                      !reads_more(next, group.stored.front()) &&
                       plan.can_continue(*plans_[user], at(next).root, *item,
                                         operand_of(next, group.stored.front()));
     return fits ? std::optional(next) : std::nullopt;
   }
 
-  void store_results(ItemPlan& plan, Position call, std::optional<Position> user) const {
+  void store_results(ItemPlan& plan, Position call, const std::vector<Position>& users) const {
     for (const ValueId result : at(call).stored) {
       const auto readers = readers_.find(index_of(result));
       const bool elsewhere =
           outputs_.contains(index_of(result)) ||
-          (readers != readers_.end() &&
-           std::ranges::any_of(readers->second, [&](Position one) { return one != user; }));
+          (readers != readers_.end() && std::ranges::any_of(readers->second, [&](Position one) {
+             return std::ranges::find(users, one) == users.end();
+           }));
       if (elsewhere) plan.store_result(result);
     }
   }

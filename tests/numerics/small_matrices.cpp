@@ -268,6 +268,37 @@ TEST_CASE("batches that are symbols, and blocks that are not full") {
   suite.finish();
 }
 
+TEST_CASE("results that several outputs read, also by way of others") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    Builder builder(fmt::format("many uses of results of {}", name_of(dtype)));
+    const ValueId a = dominant(builder, builder.input(moderate_sample(dtype, {70, 4, 4}, 1)));
+    const ValueId x = call(builder, ir::calls::solve(),
+                           {a, builder.input(moderate_sample(dtype, {70, 2, 4}, 2))});
+    const ValueId turned = builder.transpose(x, {0, 2, 1});
+    builder.output(turned);
+    builder.output(
+        builder.add(Op::not_equal, {result(builder, x, 3), builder.constant(DType::i32, 0)}));
+    builder.output(x);
+    // An output that reads another one, and results that all items need.
+    const ValueId twice = scaled(builder, x, 2);
+    builder.output(twice);
+    builder.output(builder.add(Op::add, {builder.transpose(twice, {0, 2, 1}), turned}));
+    builder.output(builder.reduce(Op::sum, x, {0}, false));
+
+    const ValueId factor =
+        call(builder, ir::calls::cholesky(),
+             {dominant(builder, builder.input(moderate_sample(dtype, {70, 4, 4}, 3)))});
+    const ValueId half = scaled(builder, factor, 0.5);
+    builder.output(half);
+    builder.output(builder.transpose(half, {0, 2, 1}));
+    builder.output(call(builder, ir::calls::solve(), {dominant(builder, half), factor}));
+    builder.output(call(builder, ir::calls::solve(), {dominant(builder, factor), half}));
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
 TEST_CASE("a factor that is factorised again, and views of stacks") {
   Suite suite;
   for (const DType dtype : dtypes) {
