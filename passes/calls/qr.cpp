@@ -162,11 +162,11 @@ Dim count(const Graph& graph, ValueId call, const Flops& flops) {
 std::vector<ValueId> lower_householder_product(Graph& graph, const OldCall& call,
                                                const ir::Target& target) {
   const ValueId reflectors = call.operands[0], tau = call.operands[1];
-  const ValueId product = copy_node(graph, call.graph, call.node, call.operands);
-  if (!householder_item(graph, product, target) && ir::capabilities_of(target).stacked_systems &&
-      is_stack_of_small(graph, reflectors, tau))
-    return {HouseholderProduct(graph, reflectors, tau, call.location()).columns()};
-  return {product};
+  const bool expanded = ir::capabilities_of(target).stacked_systems &&
+                        is_stack_of_small(graph, reflectors, tau) &&
+                        !householder_item(call.graph, call.node, target);
+  if (expanded) return {HouseholderProduct(graph, reflectors, tau, call.location()).columns()};
+  return {copy_node(graph, call.graph, call.node, call.operands)};
 }
 
 Dim geqrf_flops(const Graph& graph, ValueId call) {

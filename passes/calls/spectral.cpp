@@ -174,9 +174,8 @@ std::vector<ValueId> lower_svdvals(Graph& graph, const OldCall& call, const ir::
 }
 
 std::vector<ValueId> lower_hermitian(Graph& graph, const OldCall& call, const ir::Target& target) {
-  if (ir::capabilities_of(target).checked_spectra) return unchanged(graph, call);
-  const std::vector<ValueId> same = unchanged(graph, call);
-  if (hermitian_item(graph, same.front(), target)) return same;
+  if (ir::capabilities_of(target).checked_spectra || hermitian_item(call.graph, call.node, target))
+    return unchanged(graph, call);
   const ir::Location location = call.location();
   const bool upper = call.data().get<bool>("upper");
   const CheckedMatrices checked(graph, triangle(graph, call.operands[0], upper, location),
