@@ -76,17 +76,20 @@ __device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], int lane) {
   return !more;
 }
 
-// x^H a x, for the Hermitian matrix whose columns are in memory.
+// x^H a x, for the Hermitian matrix whose columns are in memory. Code for one column, which is found
+// by comparing: for all of them it would take a compiler seconds.
 template <class T, int N>
 __device__ __forceinline__ MatrixPart<T> jacobi_quotient(const T (&x)[N], SharedArray<T> a) {
   MatrixPart<T> sum = 0;
-#pragma unroll
+#pragma unroll 1
   for (int j = 0; j < N; ++j) {
-    T one = T(0);
+    T one = T(0), factor = x[0];
 #pragma unroll
-    for (int i = 0; i < N; ++i)
+    for (int i = 0; i < N; ++i) {
       one = matrix_add_product(one, matrix_conjugate(x[i]), matrix_load(a, j * N + i));
-    sum += matrix_real(one * x[j]);
+      factor = i == j ? x[i] : factor;
+    }
+    sum += matrix_real(one * factor);
   }
   return sum;
 }

@@ -26,6 +26,20 @@ HD_SCALAR T matrix_square(complex<T> x) {
 // Householder reflectors H = 1 - tau v v^H, as LAPACK keeps them: v is 0 before element j, 1 there,
 // and after it in column j of the matrix. Matrices are in Fortran order; a lane holds a column.
 
+// Loops over `j` are unrolled for small matrices only: for large ones a compiler would take seconds.
+constexpr int reflector_steps(int rows, int columns, int steps) {
+  return rows * columns <= 256 ? steps : 1;
+}
+
+// x[j]. Registers have no addresses.
+template <class T, int N>
+__device__ __forceinline__ T element_of(const T (&x)[N], int j) {
+  T one = x[0];
+#pragma unroll
+  for (int i = 1; i < N; ++i) one = i == j ? x[i] : one;
+  return one;
+}
+
 // Makes the elements of a column after `j` 0, and leaves v there. Returns tau.
 template <class T, int Rows>
 __device__ __forceinline__ T matrix_reflect(T (&x)[Rows], int j) {
@@ -35,61 +49,82 @@ __device__ __forceinline__ T matrix_reflect(T (&x)[Rows], int j) {
   constexpr Part least = narrow ? Part(0x1p-80) : Part(0x1p-900);
   constexpr Part most = narrow ? Part(0x1p120) : Part(0x1p1000);
   constexpr Part by = narrow ? Part(0x1p100) : Part(0x1p700);
-  Part squares = matrix_square(x[j]);
-  bool reduced = matrix_imaginary(x[j]) == 0;  // the column is as it should be
+  T alpha = element_of(x, j);
+  Part squares = matrix_square(alpha);
+  bool reduced = matrix_imaginary(alpha) == 0;  // the column is as it should be
 #pragma unroll
-  for (int i = j + 1; i < Rows; ++i) {
-    squares += matrix_square(x[i]);
-    reduced = reduced && matrix_size(x[i]) == 0;
+  for (int i = 1; i < Rows; ++i) {
+    if (i > j) {
+      squares += matrix_square(x[i]);
+      reduced = reduced && matrix_size(x[i]) == 0;
+    }
   }
   if (reduced) return T(0);
   Part back = 1;
   if (!(squares >= least && squares <= most)) {
     const Part scale = squares < least ? by : 1 / by;
     back = 1 / scale;
-    squares = 0;
+    alpha = alpha * T(scale);
+    squares = matrix_square(alpha);
 #pragma unroll
-    for (int i = j; i < Rows; ++i) {
-      x[i] = x[i] * T(scale);
-      squares += matrix_square(x[i]);
+    for (int i = 1; i < Rows; ++i) {
+      if (i > j) {
+        x[i] = x[i] * T(scale);
+        squares += matrix_square(x[i]);
+      }
     }
   }
-  const Part beta = -heddle_scalar::copysign(heddle_scalar::sqrt(squares), matrix_real(x[j]));
-  const T below = T(1) / (x[j] - T(beta));
-  const T tau = matrix_divide(T(beta) - x[j], beta);
-  x[j] = T(beta * back);
+  const Part beta = -heddle_scalar::copysign(heddle_scalar::sqrt(squares), matrix_real(alpha));
+  const T below = T(1) / (alpha - T(beta));
 #pragma unroll
-  for (int i = j + 1; i < Rows; ++i) x[i] = x[i] * below;
-  return tau;
+  for (int i = 0; i < Rows; ++i) x[i] = i > j ? x[i] * below : i == j ? T(beta * back) : x[i];
+  return matrix_divide(T(beta) - alpha, beta);
+}
+
+// x - factor * v v^H x, where v(i) is element i > j of v.
+template <class T, int Rows, class Element>
+__device__ __forceinline__ void apply_reflector(T (&x)[Rows], int j, T factor, const Element& v) {
+  const T head = element_of(x, j);
+  T own[Rows], sum = head;
+#pragma unroll
+  for (int i = 1; i < Rows; ++i) {
+    if (i > j) {
+      own[i] = v(i);
+      sum = matrix_add_product(sum, matrix_conjugate(own[i]), x[i]);
+    }
+  }
+  sum = sum * factor;
+#pragma unroll
+  for (int i = 0; i < Rows; ++i)
+    x[i] = i > j ? matrix_subtract(x[i], own[i], sum) : i == j ? head - sum : x[i];
+}
+
+// The reflectors of the columns of the lanes, in their place. `keep(j, tau)` is called by lane j.
+template <class T, int Rows, int Columns, int Width, class Keep>
+__device__ __forceinline__ void reflect_columns(T (&column)[Rows], int lane, const Keep& keep) {
+  constexpr int steps = Rows < Columns ? Rows : Columns;
+#pragma unroll(reflector_steps(Rows, Columns, steps))
+  for (int j = 0; j < steps; ++j) {
+    T tau = T(0);
+    if (lane == j) {
+      tau = matrix_reflect(column, j);
+      keep(j, tau);
+    }
+    const T factor = matrix_conjugate(shuffle(tau, j, Width));
+    apply_reflector(column, j, lane > j ? factor : T(0),
+                    [&](int i) { return shuffle(column[i], j, Width); });
+  }
 }
 
 template <class T, int Rows, int Columns, int Width>
 __device__ __forceinline__ void geqrf_item(SharedArray<T> a, SharedArray<T>, SharedArray<T> taus,
                                            int lane) {
-  constexpr int steps = Rows < Columns ? Rows : Columns;
   T column[Rows];
 #pragma unroll
   for (int i = 0; i < Rows; ++i)
     column[i] = lane < Columns ? matrix_load(a, lane * Rows + i) : T(0);
-#pragma unroll
-  for (int j = 0; j < steps; ++j) {
-    T tau = T(0);
-    if (lane == j) {
-      tau = matrix_reflect(column, j);
-      matrix_store(taus, j, tau);
-    }
-    const T factor = matrix_conjugate(shuffle(tau, j, Width));
-    T v[Rows], sum = column[j];
-#pragma unroll
-    for (int i = j + 1; i < Rows; ++i) {
-      v[i] = shuffle(column[i], j, Width);
-      sum = matrix_add_product(sum, matrix_conjugate(v[i]), column[i]);
-    }
-    sum = lane > j ? sum * factor : T(0);
-    column[j] = column[j] - sum;
-#pragma unroll
-    for (int i = j + 1; i < Rows; ++i) column[i] = matrix_subtract(column[i], v[i], sum);
-  }
+  reflect_columns<T, Rows, Columns, Width>(column, lane,
+                                           [&](int j, T tau) { matrix_store(taus, j, tau); });
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {
     if (lane < Columns) matrix_store(a, lane * Rows + i, column[i]);
@@ -97,26 +132,24 @@ __device__ __forceinline__ void geqrf_item(SharedArray<T> a, SharedArray<T>, Sha
   block_barrier();
 }
 
+// A column of the product of the reflectors in memory.
+template <class T, int Rows, int Columns, int Count>
+__device__ __forceinline__ void multiply_reflectors(T (&column)[Rows], SharedArray<T> a,
+                                                    SharedArray<T> taus, int lane) {
+#pragma unroll
+  for (int i = 0; i < Rows; ++i) column[i] = T(i == lane ? 1 : 0);
+#pragma unroll(reflector_steps(Rows, Columns, Count))
+  for (int j = Count - 1; j >= 0; --j)
+    apply_reflector(column, j, matrix_load(taus, j),
+                    [&](int i) { return matrix_load(a, j * Rows + i); });
+}
+
 // The first columns of the product of `Count` reflectors.
 template <class T, int Rows, int Columns, int Count, int Width>
 __device__ __forceinline__ void householder_item(SharedArray<T> a, SharedArray<T> taus,
                                                  SharedArray<T>, int lane) {
   T column[Rows];
-#pragma unroll
-  for (int i = 0; i < Rows; ++i) column[i] = T(i == lane ? 1 : 0);
-#pragma unroll
-  for (int j = Count - 1; j >= 0; --j) {
-    T v[Rows], sum = column[j];
-#pragma unroll
-    for (int i = j + 1; i < Rows; ++i) {
-      v[i] = matrix_load(a, j * Rows + i);
-      sum = matrix_add_product(sum, matrix_conjugate(v[i]), column[i]);
-    }
-    sum = sum * matrix_load(taus, j);
-    column[j] = column[j] - sum;
-#pragma unroll
-    for (int i = j + 1; i < Rows; ++i) column[i] = matrix_subtract(column[i], v[i], sum);
-  }
+  multiply_reflectors<T, Rows, Columns, Count>(column, a, taus, lane);
   warp_barrier();
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {

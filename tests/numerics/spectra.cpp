@@ -82,7 +82,7 @@ ValueId rebuilt(Builder& builder, ValueId values) {
 TEST_CASE("eigenvectors of stacks of small matrices") {
   Suite suite;
   for (const DType dtype : dtypes) {
-    for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32}) {
+    for (const std::int64_t n : {1, 2, 3, 5, 8, 9, 16, 32}) {
       Builder builder(fmt::format("eigenvectors of {} matrices of order {}", name_of(dtype), n));
       const double scale = real_dtype(dtype) == DType::f32 ? 0x1p90 : 0x1p450;
       std::vector<ValueId> stacks{builder.input(moderate_sample(dtype, {5, n, n}, 1))};
@@ -90,6 +90,7 @@ TEST_CASE("eigenvectors of stacks of small matrices") {
         stacks.push_back(builder.add(Op::multiply, {stacks.front(), builder.constant(dtype, by)}));
       }
       for (const double value : {0, 3}) {
+        if (n > 9) break;  // large kernels take a compiler long
         stacks.push_back(builder.broadcast(builder.constant(dtype, value), {2, n, n}));
       }
       for (std::size_t i = 0; i < stacks.size(); ++i) {
