@@ -26,14 +26,14 @@ __device__ __forceinline__ int jacobi_partner(int lane, int t) {
   return lane < N && partner < N ? partner : lane;
 }
 
-// One rotation of every column with its partner. Whether they were further from orthogonal than
-// rounding explains.
-template <class T, int N, int Width>
-__device__ __forceinline__ bool jacobi_rotate(T (&x)[N], int partner, int lane) {
+// One rotation of every column with its partner, and the same rotation of the columns of `q`.
+// Whether they were further from orthogonal than rounding explains.
+template <class T, int N, int Also, int Width>
+__device__ __forceinline__ bool jacobi_rotate(T (&x)[N], T (&q)[Also], int partner, int lane) {
   using Part = MatrixPart<T>;
   constexpr Part epsilon = sizeof(Part) == 4 ? Part(0x1p-23) : Part(0x1p-52);
   constexpr Part tolerance = 8 * epsilon, least = epsilon / 8;
-  T y[N], product = T(0);
+  T y[N], z[Also], product = T(0);
   Part own = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) {
@@ -41,6 +41,8 @@ __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], int partner, int lane) 
     product = matrix_add_product(product, matrix_conjugate(x[i]), y[i]);
     own += matrix_square(x[i]);
   }
+#pragma unroll
+  for (int i = 0; i < Also; ++i) z[i] = shuffle(q[i], partner % Width, Width);
   const Part other = shuffle(own, partner % Width, Width);
   // Both columns turn by one angle: rounding may differ between the products of both lanes.
   const bool first = lane < partner;
@@ -57,27 +59,61 @@ __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], int partner, int lane) 
   const T turn = matrix_divide(matrix_conjugate(product), size) * T(first ? -sine : sine);
 #pragma unroll
   for (int i = 0; i < N; ++i) x[i] = matrix_add_product(x[i] * T(cosine), turn, y[i]);
+#pragma unroll
+  for (int i = 0; i < Also; ++i) q[i] = matrix_add_product(q[i] * T(cosine), turn, z[i]);
   return square > tolerance * tolerance * lengths;
 }
 
-// Replaces the columns of B by orthogonal ones. Whether they became so.
-template <class T, int N, int Width>
-__device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], int lane) {
-  constexpr int sweeps = 30, steps = N + N % 2 - 1;
+// Makes `Columns` columns orthogonal by rotations, which it applies to the columns of `q` too.
+// Whether they became so.
+template <class T, int N, int Also, int Columns, int Width>
+__device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], T (&q)[Also], int lane) {
+  constexpr int sweeps = 30, steps = Columns + Columns % 2 - 1;
   bool more = true;
 #pragma unroll 1
   for (int sweep = 0; more && sweep < sweeps; ++sweep) {
     bool rotated = false;
 #pragma unroll 1
-    for (int t = 0; t < steps; ++t)
-      rotated |= jacobi_rotate<T, N, Width>(x, jacobi_partner<N>(lane, t), lane);
+    for (int t = 0; t < steps; ++t) {
+      const int partner = jacobi_partner<Columns>(lane, t);
+      rotated |= jacobi_rotate<T, N, Also, Width>(x, q, partner, lane);
+    }
     more = ballot(rotated) != 0;
   }
   return !more;
 }
 
-// x^H a x, for the Hermitian matrix whose columns are in memory. Code for one column, which is found
-// by comparing: for all of them it would take a compiler seconds.
+// A power of two that is at most the largest of the lanes' bounds; 0 if one is not finite. `nan`:
+// whether one is NaN.
+template <int Width, class Part>
+__device__ __forceinline__ Part jacobi_power(Part bound, bool& nan) {
+  constexpr Part least = sizeof(Part) == 4 ? Part(0x1p-126) : Part(0x1p-1022);
+#pragma unroll
+  for (int mask = Width / 2; mask > 0; mask /= 2) {
+    const Part other = shuffle_xor(bound, mask, Width);
+    bound = other > bound || other != other ? other : bound;
+  }
+  nan = bound != bound;
+  if (!(bound < heddle_scalar::greatest<Part>())) return 0;
+  const Part power = heddle_scalar::float_of(
+      heddle_scalar::bits_of(bound) & heddle_scalar::bits_of(heddle_scalar::greatest<Part>()));
+  return power > least ? power : least;
+}
+
+// How many of the values of `Count` lanes come before the own one, in ascending order.
+template <int Count, int Width, class Part>
+__device__ __forceinline__ int jacobi_rank(Part value, int lane) {
+  int rank = 0;
+#pragma unroll
+  for (int k = 0; k < Count; ++k) {
+    const Part other = shuffle(value, k, Width);
+    rank += other < value || (other == value && k < lane);
+  }
+  return rank;
+}
+
+// x^H a x, for the Hermitian matrix whose columns are in memory. Code for one column, which is
+// found by comparing: for all of them it would take a compiler seconds.
 template <class T, int N>
 __device__ __forceinline__ MatrixPart<T> jacobi_quotient(const T (&x)[N], SharedArray<T> a) {
   MatrixPart<T> sum = 0;
@@ -113,7 +149,6 @@ template <class T, int N, int Width, bool Upper>
 __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], SharedArray<T> a,
                                                                   int& failed, int lane) {
   using Part = MatrixPart<T>;
-  constexpr bool narrow = sizeof(Part) == 4;
   constexpr Part few = Part(0x1p-5), shift = Part(2.5);
   jacobi_load<T, N, Upper>(x, a, lane);
   // The sum of a column's absolute values, which bounds eigenvalues, is below 2 after scaling by a
@@ -121,16 +156,9 @@ __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], Sha
   Part bound = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) bound += matrix_size(x[i]) * few;
-#pragma unroll
-  for (int mask = Width / 2; mask > 0; mask /= 2) {
-    const Part other = shuffle_xor(bound, mask, Width);
-    bound = other > bound || other != other ? other : bound;
-  }
-  const bool finite = bound < heddle_scalar::greatest<Part>();
-  constexpr Part least = narrow ? Part(0x1p-126) : Part(0x1p-1022);
-  Part power = heddle_scalar::float_of(heddle_scalar::bits_of(bound) &
-                                       heddle_scalar::bits_of(heddle_scalar::greatest<Part>()));
-  power = finite && power > least ? power : least;
+  bool nan;
+  const Part power = jacobi_power<Width>(bound, nan);
+  const bool finite = power > 0;
   warp_barrier();
 #pragma unroll
   for (int i = 0; i < N; ++i) {
@@ -139,7 +167,8 @@ __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], Sha
     if (i == lane) x[i] = x[i] + T(shift);
   }
   warp_barrier();
-  const bool done = jacobi_sweeps<T, N, Width>(x, lane);
+  T none[1] = {T(0)};
+  const bool done = jacobi_sweeps<T, N, 1, N, Width>(x, none, lane);
   Part squares = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) squares += matrix_square(x[i]);
@@ -147,12 +176,7 @@ __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], Sha
 #pragma unroll
   for (int i = 0; i < N; ++i) x[i] = finite ? x[i] * T(norm) : T(matrix_nan<Part>());
   const Part value = jacobi_quotient<T, N>(x, a) * (1 / few) * power;
-  int rank = 0;
-#pragma unroll
-  for (int k = 0; k < N; ++k) {
-    const Part other = shuffle(value, k, Width);
-    rank += other < value || (other == value && k < lane);
-  }
+  const int rank = jacobi_rank<N, Width>(value, lane);
   warp_barrier();
   failed = finite ? (done ? 0 : N) : -1;
   return {value, finite ? rank : lane};

@@ -26,7 +26,8 @@ HD_SCALAR T matrix_square(complex<T> x) {
 // Householder reflectors H = 1 - tau v v^H, as LAPACK keeps them: v is 0 before element j, 1 there,
 // and after it in column j of the matrix. Matrices are in Fortran order; a lane holds a column.
 
-// Loops over `j` are unrolled for small matrices only: for large ones a compiler would take seconds.
+// Loops over `j` are unrolled for small matrices only: for large ones a compiler would take
+// seconds.
 constexpr int reflector_steps(int rows, int columns, int steps) {
   return rows * columns <= 256 ? steps : 1;
 }
@@ -132,16 +133,15 @@ __device__ __forceinline__ void geqrf_item(SharedArray<T> a, SharedArray<T>, Sha
   block_barrier();
 }
 
-// A column of the product of the reflectors in memory.
-template <class T, int Rows, int Columns, int Count>
+// A column of the product of the reflectors in memory, whose factors are tau(j).
+template <class T, int Rows, int Columns, int Count, class Tau>
 __device__ __forceinline__ void multiply_reflectors(T (&column)[Rows], SharedArray<T> a,
-                                                    SharedArray<T> taus, int lane) {
+                                                    const Tau& tau, int lane) {
 #pragma unroll
   for (int i = 0; i < Rows; ++i) column[i] = T(i == lane ? 1 : 0);
 #pragma unroll(reflector_steps(Rows, Columns, Count))
   for (int j = Count - 1; j >= 0; --j)
-    apply_reflector(column, j, matrix_load(taus, j),
-                    [&](int i) { return matrix_load(a, j * Rows + i); });
+    apply_reflector(column, j, tau(j), [&](int i) { return matrix_load(a, j * Rows + i); });
 }
 
 // The first columns of the product of `Count` reflectors.
@@ -149,7 +149,8 @@ template <class T, int Rows, int Columns, int Count, int Width>
 __device__ __forceinline__ void householder_item(SharedArray<T> a, SharedArray<T> taus,
                                                  SharedArray<T>, int lane) {
   T column[Rows];
-  multiply_reflectors<T, Rows, Columns, Count>(column, a, taus, lane);
+  multiply_reflectors<T, Rows, Columns, Count>(
+      column, a, [&](int j) { return matrix_load(taus, j); }, lane);
   warp_barrier();
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {

@@ -211,6 +211,33 @@ std::optional<ItemCall> hermitian_item(const Graph& graph, ValueId call, const i
   return std::move(layout).finish({n}, upper ? ", true" : ", false", std::move(offsets));
 }
 
+std::optional<ItemCall> svdvals_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  const std::int64_t m = extent(type.shape, 2), n = extent(type.shape, 1), k = std::min(m, n);
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(m * n);
+  const std::int64_t values = layout.add(k, size_of(real_dtype(type.dtype)));
+  const std::int64_t status = layout.add_integers(1);
+  layout.choose_item("svdvals", k, "svd_items");
+  return std::move(layout).finish({m, n}, "", {a, values, status});
+}
+
+std::optional<ItemCall> svd_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  const std::int64_t m = extent(type.shape, 2), n = extent(type.shape, 1), k = std::min(m, n);
+  const bool full = graph.attributes(call).call->get<bool>("full_matrices");
+  Layout layout(type.dtype, target);
+  // The second vectors take the place of the matrix, its reflectors and their factors.
+  const std::int64_t a = layout.add_numbers(std::max(m * n + k, (full ? n : k) * n));
+  const std::int64_t u = layout.add_numbers(m * (full ? m : k));
+  const std::int64_t values = layout.add(k, size_of(real_dtype(type.dtype)));
+  const std::int64_t status = layout.add_integers(1);
+  layout.choose_item("svd", full ? std::max(m, n) : k, "svd_items");
+  return std::move(layout).finish({m, n}, full ? ", true" : ", false", {a, u, values, a, status});
+}
+
 // On a CPU, its library multiplies larger matrices faster.
 std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::Target& target) {
   constexpr std::int64_t least_batch = 64;

@@ -153,7 +153,8 @@ Dim cubic_flops(const Graph& graph, ValueId call, double factor) {
 }  // namespace
 
 std::vector<ValueId> lower_svd(Graph& graph, const OldCall& call, const ir::Target& target) {
-  if (ir::capabilities_of(target).checked_spectra) return unchanged(graph, call);
+  if (ir::capabilities_of(target).checked_spectra || svd_item(call.graph, call.node, target))
+    return unchanged(graph, call);
   const CheckedMatrices checked(graph, call.operands[0], call.location());
   const std::vector<ValueId> made = are_within(graph, checked.matrices(), jacobi_extent)
                                         ? by_jacobi(graph, call, checked.matrices())
@@ -164,7 +165,8 @@ std::vector<ValueId> lower_svd(Graph& graph, const OldCall& call, const ir::Targ
 }
 
 std::vector<ValueId> lower_svdvals(Graph& graph, const OldCall& call, const ir::Target& target) {
-  if (ir::capabilities_of(target).checked_spectra) return unchanged(graph, call);
+  if (ir::capabilities_of(target).checked_spectra || svdvals_item(call.graph, call.node, target))
+    return unchanged(graph, call);
   const CheckedMatrices checked(graph, call.operands[0], call.location());
   const bool tall = extents_of(graph, checked.matrices()).tall();
   const ValueId wide =
