@@ -19,8 +19,9 @@ struct SvdState {
 };
 
 template <class T, int M, int N, int Also, int Width>
-__device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(
-    T (&x)[SvdExtents<T, M, N>::rows], T (&q)[Also], SharedArray<T> a, int lane) {
+__device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(T (&x)[SvdExtents<T, M, N>::rows],
+                                                              T (&q)[Also], SharedArray<T> a,
+                                                              int lane) {
   using Part = MatrixPart<T>;
   using Extents = SvdExtents<T, M, N>;
   constexpr int rows = Extents::rows, columns = Extents::columns, not_finite = -4;
@@ -46,7 +47,9 @@ __device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(
   const int rank = jacobi_rank<columns, Width>(-length, lane);
   const Part value = finite ? length * (1 / few) * power : matrix_nan<Part>();
   return {value, finite && lane < columns ? rank : lane, finite,
-          nan ? not_finite : done ? 0 : columns};
+          nan    ? not_finite
+          : done ? 0
+                 : columns};
 }
 
 template <class T, int M, int N, int Width>
@@ -86,8 +89,8 @@ __device__ __forceinline__ void svd_item(SharedArray<T> a, SharedArray<T> u,
   for (int i = 0; i < columns; ++i) q[i] = shuffle(q[i], source, Width);
   // P is the product of the reflectors of P S, up to signs: also where values are 0, and beyond.
   const auto tau_at = [&](int j) { return rows * columns + j; };
-  reflect_columns<T, rows, columns, Width>(
-      x, lane, [&](int j, T tau) { matrix_store(a, tau_at(j), tau); });
+  reflect_columns<T, rows, columns, Width>(x, lane,
+                                           [&](int j, T tau) { matrix_store(a, tau_at(j), tau); });
   const T sign = T(lane < columns && matrix_real(element_of(x, lane)) < 0 ? -1 : 1);
   warp_barrier();
 #pragma unroll

@@ -109,6 +109,64 @@ TEST_CASE("eigenvectors of stacks of small matrices") {
   suite.require(ir::calls::eigh(), 30);
 }
 
+ValueId conjugate_transpose(Builder& builder, ValueId x) {
+  const ValueId turned = builder.transpose(x, {0, 2, 1});
+  const bool conjugates = is_complex(builder.made.graph.dtype(x));
+  return conjugates ? builder.add(Op::conjugate, {turned}) : turned;
+}
+
+ValueId product(Builder& builder, ValueId a, ValueId b) {
+  return builder.add(Op::call, {a, b}, ir::matmul_attributes(Precision::ieee));
+}
+
+/// The values, u s v^H, and that u and v are unitary: what does not depend on signs.
+void output_svd(Builder& builder, ValueId matrices, bool full) {
+  const ValueId u = builder.add(Op::call, {matrices},
+                                ir::call_attributes(ir::calls::svd(), {{"full_matrices", full}}));
+  const ValueId values = builder.made.graph.result(u, 1), vh = builder.made.graph.result(u, 2);
+  const Shape left = builder.made.graph.shape(u), right = builder.made.graph.shape(vh);
+  const Dim k = builder.made.graph.shape(values)[1];
+  const ValueId first = builder.slice(u, {0, 0, 0}, {1, 1, 1}, {left[0], left[1], k});
+  const ValueId second = builder.slice(vh, {0, 0, 0}, {1, 1, 1}, {right[0], k, right[2]});
+  const ValueId row =
+      builder.broadcast(builder.reshape(values, {left[0], 1, k}), {left[0], left[1], k});
+  const ValueId scaled =
+      builder.add(Op::multiply, {first, builder.cast(row, builder.made.graph.dtype(u))});
+  builder.output(values);
+  builder.output(product(builder, scaled, second));
+  builder.output(product(builder, conjugate_transpose(builder, u), u));
+  builder.output(product(builder, vh, conjugate_transpose(builder, vh)));
+  builder.output(builder.made.graph.result(u, 3));
+}
+
+TEST_CASE("singular vectors of stacks of small matrices, also of dependent columns") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    for (const Shape& shape : {Shape{5, 1, 1}, Shape{5, 3, 3}, Shape{4, 2, 5}, Shape{4, 5, 2},
+                               Shape{3, 8, 8}, Shape{3, 9, 4}, Shape{3, 4, 9}, Shape{2, 16, 16},
+                               Shape{2, 32, 3}, Shape{2, 3, 32}, Shape{2, 32, 32}}) {
+      Builder builder(fmt::format("singular vectors of {} {}", name_of(dtype), to_string(shape)));
+      const ValueId a = builder.input(moderate_sample(dtype, shape, 1));
+      for (const bool full : {false, true}) output_svd(builder, a, full);
+      if (shape[1].constant() <= 9 && shape[2].constant() <= 9) {
+        // Of rank 1, and of none; small numbers.
+        const ValueId column = builder.slice(a, {0, 0, 0}, {1, 1, 1}, {shape[0], shape[1], 1});
+        const ValueId row = builder.slice(a, {0, 0, 0}, {1, 1, 1}, {shape[0], 1, shape[2]});
+        output_svd(builder,
+                   builder.add(Op::multiply,
+                               {builder.broadcast(column, shape), builder.broadcast(row, shape)}),
+                   true);
+        output_svd(builder, builder.broadcast(builder.constant(dtype, 0), shape), false);
+        const double small = real_dtype(dtype) == DType::f32 ? 0x1p-90 : 0x1p-450;
+        output_svd(builder, builder.add(Op::multiply, {a, builder.constant(dtype, small)}), false);
+      }
+      suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
+  suite.require(ir::calls::svd(), 30);
+}
+
 TEST_CASE("matrices that are not finite among others") {
   Suite suite;
   for (const DType dtype : dtypes) {
@@ -125,7 +183,7 @@ TEST_CASE("matrices that are not finite among others") {
     set(3, 2, 2, -infinity);
     set(4, 4, 0, infinity);
     Builder builder(fmt::format("{} matrices that are not finite", name_of(dtype)));
-    builder.most_ambiguous = 0.5;  // what is rebuilt of NaN
+    builder.most_ambiguous = 0.7;  // what is rebuilt of NaN
     const ValueId matrices = builder.input(std::move(a));
     for (const bool upper : {false, true}) {
       const ValueId values = builder.add(
@@ -135,6 +193,8 @@ TEST_CASE("matrices that are not finite among others") {
       builder.output(builder.made.graph.result(values, 2));
       output_both(builder, matrices, eigvalsh(upper));
     }
+    output_both(builder, matrices, svdvals());
+    output_svd(builder, matrices, true);
     suite.add(std::move(builder));
   }
   suite.finish();
