@@ -65,14 +65,14 @@ __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], T (&q)[Also], int partn
 }
 
 // Makes `Columns` columns orthogonal by rotations, which it applies to the columns of `q` too.
-// Whether they became so.
+// Whether those of the own matrix became so.
 template <class T, int N, int Also, int Columns, int Width>
 __device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], T (&q)[Also], int lane) {
   constexpr int sweeps = 30, steps = Columns + Columns % 2 - 1;
-  bool more = true;
+  bool more = true, rotated = false;
 #pragma unroll 1
   for (int sweep = 0; more && sweep < sweeps; ++sweep) {
-    bool rotated = false;
+    rotated = false;
 #pragma unroll 1
     for (int t = 0; t < steps; ++t) {
       const int partner = jacobi_partner<Columns>(lane, t);
@@ -80,7 +80,16 @@ __device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], T (&q)[Also], int lane)
     }
     more = ballot(rotated) != 0;
   }
-  return !more;
+  int remain = rotated;
+#pragma unroll
+  for (int mask = Width / 2; mask > 0; mask /= 2) remain |= shuffle_xor(remain, mask, Width);
+  return remain == 0;
+}
+
+// A factor with which the sum of the absolute values of a column is never too large.
+template <class T>
+__device__ constexpr MatrixPart<T> jacobi_few() {
+  return sizeof(T) > sizeof(MatrixPart<T>) ? MatrixPart<T>(0x1p-6) : MatrixPart<T>(0x1p-5);
 }
 
 // A power of two that is at most the largest of the lanes' bounds; 0 if one is not finite. `nan`:
@@ -149,13 +158,13 @@ template <class T, int N, int Width, bool Upper>
 __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], SharedArray<T> a,
                                                                   int& failed, int lane) {
   using Part = MatrixPart<T>;
-  constexpr Part few = Part(0x1p-5), shift = Part(2.5);
+  constexpr Part few = jacobi_few<T>(), shift = Part(2.5);
   jacobi_load<T, N, Upper>(x, a, lane);
   // The sum of a column's absolute values, which bounds eigenvalues, is below 2 after scaling by a
   // power of two.
   Part bound = 0;
 #pragma unroll
-  for (int i = 0; i < N; ++i) bound += matrix_size(x[i]) * few;
+  for (int i = 0; i < N; ++i) bound += matrix_size(matrix_divide(x[i], 1 / few));
   bool nan;
   const Part power = jacobi_power<Width>(bound, nan);
   const bool finite = power > 0;
@@ -174,12 +183,12 @@ __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], Sha
   for (int i = 0; i < N; ++i) squares += matrix_square(x[i]);
   const Part norm = 1 / heddle_scalar::sqrt(lane < N ? squares : Part(1));
 #pragma unroll
-  for (int i = 0; i < N; ++i) x[i] = finite ? x[i] * T(norm) : T(matrix_nan<Part>());
+  for (int i = 0; i < N; ++i) x[i] = finite && done ? x[i] * T(norm) : T(matrix_nan<Part>());
   const Part value = jacobi_quotient<T, N>(x, a) * (1 / few) * power;
   const int rank = jacobi_rank<N, Width>(value, lane);
   warp_barrier();
   failed = finite ? (done ? 0 : N) : -1;
-  return {value, finite ? rank : lane};
+  return {value, finite && done ? rank : lane};
 }
 
 template <class T, int N, int Width, bool Upper>

@@ -82,9 +82,10 @@ __device__ __forceinline__ T matrix_reflect(T (&x)[Rows], int j) {
   return matrix_divide(T(beta) - alpha, beta);
 }
 
-// x - factor * v v^H x, where v(i) is element i > j of v.
+// x - factor * v v^H x, where v(i) is element i > j of v; x where it `stays`.
 template <class T, int Rows, class Element>
-__device__ __forceinline__ void apply_reflector(T (&x)[Rows], int j, T factor, const Element& v) {
+__device__ __forceinline__ void apply_reflector(T (&x)[Rows], int j, T factor, bool stays,
+                                                const Element& v) {
   const T head = element_of(x, j);
   T own[Rows], sum = head;
 #pragma unroll
@@ -95,6 +96,7 @@ __device__ __forceinline__ void apply_reflector(T (&x)[Rows], int j, T factor, c
     }
   }
   sum = sum * factor;
+  if (stays) return;
 #pragma unroll
   for (int i = 0; i < Rows; ++i)
     x[i] = i > j ? matrix_subtract(x[i], own[i], sum) : i == j ? head - sum : x[i];
@@ -112,7 +114,7 @@ __device__ __forceinline__ void reflect_columns(T (&column)[Rows], int lane, con
       keep(j, tau);
     }
     const T factor = matrix_conjugate(shuffle(tau, j, Width));
-    apply_reflector(column, j, lane > j ? factor : T(0),
+    apply_reflector(column, j, factor, lane <= j,
                     [&](int i) { return shuffle(column[i], j, Width); });
   }
 }
@@ -141,7 +143,7 @@ __device__ __forceinline__ void multiply_reflectors(T (&column)[Rows], SharedArr
   for (int i = 0; i < Rows; ++i) column[i] = T(i == lane ? 1 : 0);
 #pragma unroll(reflector_steps(Rows, Columns, Count))
   for (int j = Count - 1; j >= 0; --j)
-    apply_reflector(column, j, tau(j), [&](int i) { return matrix_load(a, j * Rows + i); });
+    apply_reflector(column, j, tau(j), false, [&](int i) { return matrix_load(a, j * Rows + i); });
 }
 
 // The first columns of the product of `Count` reflectors.

@@ -14,7 +14,7 @@ template <class Part>
 struct SvdState {
   Part value;  // of the own column
   int rank;    // its number in descending order
-  bool finite;
+  bool good;   // finite, and the rotations ended
   int status;
 };
 
@@ -25,14 +25,14 @@ __device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(T (&x)[SvdExtents<
   using Part = MatrixPart<T>;
   using Extents = SvdExtents<T, M, N>;
   constexpr int rows = Extents::rows, columns = Extents::columns, not_finite = -4;
-  constexpr Part few = Part(0x1p-5);
+  constexpr Part few = jacobi_few<T>();
   Part bound = 0;
 #pragma unroll
   for (int i = 0; i < rows; ++i) {
     const T one =
         lane < columns ? matrix_load(a, Extents::wide ? lane * N + i : i * N + lane) : T(0);
     x[i] = Extents::wide ? matrix_conjugate(one) : one;
-    bound += matrix_size(x[i]) * few;
+    bound += matrix_size(matrix_divide(x[i], 1 / few));
   }
   bool nan;
   const Part power = jacobi_power<Width>(bound, nan);
@@ -45,11 +45,9 @@ __device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(T (&x)[SvdExtents<
   for (int i = 0; i < rows; ++i) squares += matrix_square(x[i]);
   const Part length = heddle_scalar::sqrt(squares);
   const int rank = jacobi_rank<columns, Width>(-length, lane);
-  const Part value = finite ? length * (1 / few) * power : matrix_nan<Part>();
-  return {value, finite && lane < columns ? rank : lane, finite,
-          nan    ? not_finite
-          : done ? 0
-                 : columns};
+  const bool good = finite && done;
+  const Part value = good ? length * (1 / few) * power : matrix_nan<Part>();
+  return {value, good && lane < columns ? rank : lane, good, nan ? not_finite : done ? 0 : columns};
 }
 
 template <class T, int M, int N, int Width>
@@ -104,7 +102,7 @@ __device__ __forceinline__ void svd_item(SharedArray<T> a, SharedArray<T> u,
   const T nan = T(matrix_nan<Part>());
 #pragma unroll
   for (int i = 0; i < rows; ++i) {
-    const T one = own.finite ? x[i] * sign : nan;
+    const T one = own.good ? x[i] * sign : nan;
     if (lane < vectors) {
       if (Extents::wide)
         matrix_store(vh, lane * N + i, matrix_conjugate(one));
@@ -114,7 +112,7 @@ __device__ __forceinline__ void svd_item(SharedArray<T> a, SharedArray<T> u,
   }
 #pragma unroll
   for (int i = 0; i < columns; ++i) {
-    const T one = own.finite ? q[i] : nan;
+    const T one = own.good ? q[i] : nan;
     if (lane < columns) {
       if (Extents::wide)
         matrix_store(u, i * columns + lane, one);

@@ -8,6 +8,7 @@
 #include "passes/calls/lowering.h"
 #include "passes/pipeline/item_plan.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/families.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -119,7 +120,9 @@ class Chains {
     const std::vector<ValueId> arrays = arrays_read(graph_, at(position).root, {target_, strict_});
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       if (k == held) continue;
-      const std::optional<Position> maker = fusible_maker(arrays[k], position);
+      const bool once = std::ranges::count(arrays, arrays[k]) == 1;
+      const std::optional<Position> maker =
+          once ? fusible_maker(arrays[k], position) : std::nullopt;
       if (maker && plan.make_operand(k, *plans_[*maker])) {
         take(*maker);
       } else {
@@ -175,10 +178,13 @@ class Chains {
       if (readers != readers_.end()) all.insert(readers->second.begin(), readers->second.end());
     }
     std::vector<Position> users;
+    std::size_t arrays = plan.arrays();
     for (const Position one : all) {
       if (!fuses_ || !is_elementwise(one) || !can_move(call, one) || needed_before(one) ||
-          reads_stored(one) || !plan.can_use(*plans_[one]))
+          reads_stored(one) || !plan.can_use(*plans_[one]) ||
+          arrays + plans_[one]->operands.size() > max_operands)
         continue;
+      arrays += plans_[one]->operands.size();
       take(one);
       users.push_back(one);
     }
@@ -199,13 +205,15 @@ class Chains {
     });
   }
 
-  /// Whether a call reads an array that the chain stores, other than the one that is held.
+  /// Whether a call reads an array that the chain stores, other than the one that is held, or that
+  /// one twice.
   bool reads_more(Position call, ValueId held) const {
-    return std::ranges::any_of(
-        arrays_read(graph_, at(call).root, {target_, strict_}), [&](ValueId array) {
-          const auto maker = makers_.find(index_of(array));
-          return array != held && maker != makers_.end() && is_member(maker->second);
-        });
+    const std::vector<ValueId> arrays = arrays_read(graph_, at(call).root, {target_, strict_});
+    const auto stored = std::ranges::count_if(arrays, [&](ValueId array) {
+      const auto maker = makers_.find(index_of(array));
+      return maker != makers_.end() && is_member(maker->second);
+    });
+    return std::ranges::count(arrays, held) != 1 || stored != 1;
   }
 
   /// Whether a group outside of the chain reads what the chain stores, before `end`.

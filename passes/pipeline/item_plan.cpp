@@ -76,9 +76,12 @@ void ItemPlan::open_call(ValueId call, const ItemCall& item) {
   call_ = call;
   item_ = item;
   batch_axes_ = batch_axes_of(graph_, call);
-  base_ = plan_.items->bytes;
+  // Arrays of several dtypes are aligned for each.
+  constexpr std::int64_t alignment = 16;
+  base_ = (plan_.items->bytes + alignment - 1) / alignment * alignment;
   plan_.items->count = items_of(graph_, call);
-  plan_.items->bytes += item.bytes;
+  widest_ = std::max<std::int64_t>(widest_, item.padding);
+  plan_.items->bytes = (base_ + item.bytes + widest_ - 1) / widest_ * widest_;
   threads_ = with(item);
   arrays_.clear();
   const std::span<const ValueId> operands = graph_.operands(call);

@@ -36,6 +36,8 @@ class ItemPlan {
   void store_result(ValueId result);
   /// Whether each iteration of the plan reads results of calls from one item only.
   bool can_use(const KernelPlan& plan) const { return loops_of_results(plan).has_value(); }
+  /// The arrays that the kernel has so far.
+  std::size_t arrays() const { return plan_.operands.size(); }
   /// Adds a phase with the body of a plan that can_use() accepts.
   void use_results(const KernelPlan& plan);
   /// Whether operand `k` of another call, on the same items, can be made by such a plan, with all
@@ -69,6 +71,7 @@ class ItemPlan {
   ValueId call_{};
   std::size_t batch_axes_ = 0;  ///< of the call
   ItemCall item_;
+  std::int64_t widest_ = 1;  ///< bytes of an element of the calls' matrices
   std::int64_t base_ = 0;    ///< where the memory of the call begins
   std::vector<int> arrays_;  ///< operands of the call, then its results, in the item's memory
   std::unordered_map<std::uint32_t, int> results_;  ///< results of all calls, by value

@@ -299,6 +299,31 @@ TEST_CASE("results that several outputs read, also by way of others") {
   suite.finish();
 }
 
+TEST_CASE("factors of other precisions, and arrays that a product reads twice") {
+  Suite suite;
+  const DType pairs[][2] = {{DType::f32, DType::f64},
+                            {DType::f64, DType::f32},
+                            {DType::c64, DType::c128},
+                            {DType::c128, DType::c64}};
+  for (const auto& [first, second] : pairs) {
+    Builder builder(fmt::format("factors of {} and {}", name_of(first), name_of(second)));
+    for (const std::int64_t n : {3, 4, 5}) {
+      const ValueId a = builder.input(moderate_sample(first, {70, n, n}, 1));
+      const ValueId factor = call(builder, ir::calls::cholesky(), {dominant(builder, a)});
+      const ValueId wide = dominant(builder, builder.cast(factor, second));
+      builder.output(call(builder, ir::calls::cholesky(), {wide}));
+      const ValueId twice = scaled(builder, a, 2);
+      builder.output(builder.add(Op::call, {twice, twice}, ir::matmul_attributes(Precision::ieee)));
+      const ValueId half = scaled(
+          builder,
+          call(builder, ir::calls::cholesky(), {dominant(builder, scaled(builder, a, 0.75))}), 0.5);
+      builder.output(builder.add(Op::call, {half, half}, ir::matmul_attributes(Precision::ieee)));
+    }
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
 TEST_CASE("a factor that is factorised again, and views of stacks") {
   Suite suite;
   for (const DType dtype : dtypes) {

@@ -107,3 +107,12 @@ def test_symbolic_batches():
         a = random((batch, 5, 3))
         q, r = (np.asarray(each) for each in call(hd.array(a)))
         small(q @ r - a, a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_a_column_that_is_not_finite_leaves_the_reflectors_before_it_alone(dtype):
+    a = np.random.default_rng(5).standard_normal((3, 6, 4)).astype(dtype)
+    a[1, 2, 2] = np.nan
+    ours, theirs = hd.linalg.qr(a, mode="raw")[0], np.linalg.qr(a, mode="raw")[0]
+    np.testing.assert_allclose(np.asarray(ours)[:, :2], theirs[:, :2],
+                               rtol=1e-4 if dtype == "float32" else 1e-12)
