@@ -152,8 +152,8 @@ __device__ __forceinline__ void jacobi_store(SharedArray<Part> values, JacobiVal
   shared_store(values, padded<Part, sizeof(T)>(one.rank), one.value);
 }
 
-// The eigenvalues and eigenvectors, x, of the matrix of which `a` has a triangle. `failed`: whether
-// the rotations did not end. Of a matrix that is not finite, values and vectors are NaN.
+// An eigenvalue and its eigenvector, x, of the matrix of which `a` has a triangle. `failed`: 0; N
+// if the rotations did not end; -1 if the matrix is not finite. If it is not 0, both are NaN.
 template <class T, int N, int Width, bool Upper>
 __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], SharedArray<T> a,
                                                                   int& failed, int lane) {

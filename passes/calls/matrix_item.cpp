@@ -229,7 +229,7 @@ std::optional<ItemCall> svd_item(const Graph& graph, ValueId call, const ir::Tar
   const std::int64_t m = extent(type.shape, 2), n = extent(type.shape, 1), k = std::min(m, n);
   const bool full = graph.attributes(call).call->get<bool>("full_matrices");
   Layout layout(type.dtype, target);
-  // The second vectors take the place of the matrix, its reflectors and their factors.
+  // vh is stored where the matrix was, and after it its reflectors and their factors.
   const std::int64_t a = layout.add_numbers(std::max(m * n + k, (full ? n : k) * n));
   const std::int64_t u = layout.add_numbers(m * (full ? m : k));
   const std::int64_t values = layout.add(k, size_of(real_dtype(type.dtype)));
