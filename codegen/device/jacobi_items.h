@@ -26,13 +26,21 @@ __device__ __forceinline__ int jacobi_partner(int lane, int t) {
   return lane < N && partner < N ? partner : lane;
 }
 
+// A factor with which the sum of the absolute values of a column is never too large.
+template <class T>
+__device__ constexpr MatrixPart<T> jacobi_few() {
+  return sizeof(T) > sizeof(MatrixPart<T>) ? MatrixPart<T>(0x1p-6) : MatrixPart<T>(0x1p-5);
+}
+
 // One rotation of every column with its partner, and the same rotation of the columns of `q`.
-// Whether they were further from orthogonal than rounding explains.
+// Whether they were further from orthogonal than rounding explains. Of columns that are nothing
+// but rounding of the largest, any directions are as good: of a matrix of low rank they would
+// become smaller from sweep to sweep.
 template <class T, int N, int Also, int Width>
 __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], T (&q)[Also], int partner, int lane) {
   using Part = MatrixPart<T>;
   constexpr Part epsilon = sizeof(Part) == 4 ? Part(0x1p-23) : Part(0x1p-52);
-  constexpr Part tolerance = 8 * epsilon, least = epsilon / 8;
+  constexpr Part tolerance = 8 * epsilon, least = epsilon / 8, noise = least * jacobi_few<T>();
   T y[N], z[Also], product = T(0);
   Part own = 0;
 #pragma unroll
@@ -49,7 +57,9 @@ __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], T (&q)[Also], int partn
   const T agreed = shuffle(product, (first ? lane : partner) % Width, Width);
   product = first ? agreed : matrix_conjugate(agreed);
   const Part square = matrix_square(product), lengths = own * other;
-  if (partner == lane || !(square > least * least * lengths)) return false;
+  const Part shorter = own < other ? own : other;
+  if (partner == lane || !(square > least * least * lengths) || shorter < noise * noise)
+    return false;
   const Part size = matrix_absolute(product);
   const Part ratio = (first ? other - own : own - other) / (2 * size);
   const Part steep = matrix_size(ratio) + heddle_scalar::sqrt(1 + ratio * ratio);
@@ -84,12 +94,6 @@ __device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], T (&q)[Also], int lane)
 #pragma unroll
   for (int mask = Width / 2; mask > 0; mask /= 2) remain |= shuffle_xor(remain, mask, Width);
   return remain == 0;
-}
-
-// A factor with which the sum of the absolute values of a column is never too large.
-template <class T>
-__device__ constexpr MatrixPart<T> jacobi_few() {
-  return sizeof(T) > sizeof(MatrixPart<T>) ? MatrixPart<T>(0x1p-6) : MatrixPart<T>(0x1p-5);
 }
 
 // A power of two that is at most the largest of the lanes' bounds; 0 if one is not finite. `nan`:

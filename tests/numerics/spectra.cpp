@@ -148,13 +148,14 @@ TEST_CASE("singular vectors of stacks of small matrices, also of dependent colum
       Builder builder(fmt::format("singular vectors of {} {}", name_of(dtype), to_string(shape)));
       const ValueId a = builder.input(moderate_sample(dtype, shape, 1));
       for (const bool full : {false, true}) output_svd(builder, a, full);
+      const ValueId first = builder.slice(a, {0, 0, 0}, {1, 1, 1}, {shape[0], shape[1], 1});
+      output_svd(builder, builder.broadcast(first, shape), false);
       if (shape[1].constant() <= 9 && shape[2].constant() <= 9) {
         // Of rank 1, and of none; small numbers.
-        const ValueId column = builder.slice(a, {0, 0, 0}, {1, 1, 1}, {shape[0], shape[1], 1});
         const ValueId row = builder.slice(a, {0, 0, 0}, {1, 1, 1}, {shape[0], 1, shape[2]});
         output_svd(builder,
                    builder.add(Op::multiply,
-                               {builder.broadcast(column, shape), builder.broadcast(row, shape)}),
+                               {builder.broadcast(first, shape), builder.broadcast(row, shape)}),
                    true);
         output_svd(builder, builder.broadcast(builder.constant(dtype, 0), shape), false);
         const double small = real_dtype(dtype) == DType::f32 ? 0x1p-90 : 0x1p-450;
