@@ -10,6 +10,7 @@
 #include "codegen/common/scalar_code.h"
 #include "codegen/common/sections.h"
 #include "ir/base/hash.h"
+#include "ir/calls/user_map.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
 
@@ -241,6 +242,10 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
                          instruction.op == ir::Op::searchsorted_right, extent(instruction.end),
                          argument(0), load(instruction));
     }
+    case Instruction::Kind::array:
+      return raw_array(instruction);
+    case Instruction::Kind::user:
+      return user_call(instruction);
     case Instruction::Kind::reduced:
       return fmt::format("R{0}::finish(t{0})", instruction.reduction);
     case Instruction::Kind::scanned:
@@ -260,12 +265,43 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
   throw InternalError("unknown kind of instruction");
 }
 
+std::string Body::raw_array(const Instruction& array) {
+  need(user_section(array.dtype));
+  need("user_arrays");
+  need(side == Side::host ? "user_elements_host" : "user_elements");
+  std::string extents;
+  for (const Dim& one : array.extents) extents += ", " + extent(one);
+  const bool is_users = is_soft(array.dtype) || is_complex(array.dtype);
+  return fmt::format("heddle_user::raw_array<{}{}>(p{}{})", is_users ? "heddle_user::" : "",
+                     user_type(array.dtype), array.operand, extents);
+}
+
+std::string Body::user_call(const Instruction& call) {
+  std::vector<DType> operands;
+  std::string arguments;
+  for (const int argument : call.arguments) {
+    const Instruction& one = plan_.body[static_cast<std::size_t>(argument)];
+    operands.push_back(one.dtype);
+    need(user_section(one.dtype));
+    const bool widens = is_soft(one.dtype) && one.kind != Instruction::Kind::array;
+    arguments += fmt::format("{}{}v{}{}", arguments.empty() ? "" : ", ", widens ? "op::widen(" : "",
+                             argument, widens ? ")" : "");
+  }
+  for (const ir::UserFunction::Named& output : ir::user_function(*call.function).outputs)
+    need(user_section(output.dtype));
+  const std::string text =
+      fmt::format("{}({})", functions_.use(call.function, operands), arguments);
+  return is_soft(call.dtype) ? fmt::format("op::narrow<{}>({})", type(call.dtype), text) : text;
+}
+
 void Body::declare(int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
   if (one.kind == Instruction::Kind::loop) return element_loop(one.loop, load);
   for (const std::string& section : sections_of(one.dtype)) need(section);
   if (one.divisor) need(one.dtype == DType::f16 ? "half_divisor" : "divisor");
-  writer_.line("const {} v{} = {};", variable_type(instruction), instruction, value(one, load));
+  const bool is_array = one.kind == Instruction::Kind::array;
+  writer_.line("const {} v{} = {};", is_array ? "auto" : variable_type(instruction), instruction,
+               value(one, load));
 }
 
 std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {
@@ -359,6 +395,7 @@ KernelSource Body::finish(const std::string& text, const std::vector<std::string
   wanted.insert(wanted.end(), sections_.begin(), sections_.end());
   if (sections_.contains("half")) wanted.emplace_back(half);
   source.sections = library_sections().close_over_needs(wanted, side);
+  source.functions = functions_.texts();
   source.body = text;
   ir::Hasher hasher;
   hasher.bytes(source.text());
@@ -374,6 +411,7 @@ std::string KernelSource::text() const {
     result += section(name).text;
     result += '\n';
   }
+  for (const std::string& function : functions) result += function;
   return result + body;
 }
 

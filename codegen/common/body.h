@@ -9,6 +9,7 @@
 #include "codegen/common/kernel_source.h"
 #include "codegen/common/scalar_code.h"
 #include "codegen/common/sections.h"
+#include "codegen/common/user_functions.h"
 #include "codegen/common/writer.h"
 #include "passes/plan/kernel_plan.h"
 
@@ -112,6 +113,8 @@ class Body {
   std::string value(const passes::Instruction& instruction, const LoadText& load);
   /// Prints an element loop, whose carries stay in scope.
   void element_loop(int number, const LoadText& load);
+  std::string raw_array(const passes::Instruction& array);
+  std::string user_call(const passes::Instruction& call);
   std::string term(const passes::IndexTerm& term);
   std::string atom(passes::AtomId id);
 
@@ -120,6 +123,7 @@ class Body {
   std::unordered_map<std::uint32_t, std::string> loop_names_;
   std::unordered_map<std::uint32_t, std::string> quotient_names_;
   std::set<std::string> sections_;
+  UserFunctions functions_;
 };
 
 /// Placeholder for the kernel's name in the text until its hash is known.

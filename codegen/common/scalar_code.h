@@ -19,6 +19,8 @@ std::string_view element_type(DType dtype);
 std::vector<std::string> sections_of(DType dtype);
 /// Whether element_type(dtype) is a type of heddle_scalar rather than a built-in C++ type.
 bool is_library_type(DType dtype);
+/// Whether it is f16 or bf16, which are computed in float.
+inline bool is_soft(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 /// The sections that kernel text needs to call `heddle_scalar::<op>`, or
 /// `heddle_scalar::reduce::<op>` for a reduction, on elements of `operand_dtype`; without the

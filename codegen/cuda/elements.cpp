@@ -57,7 +57,7 @@ void CudaPrinter::elements() {
   declare_stores(stores, last);
   const bool reads_lanes = std::ranges::any_of(wanted, [&](int i) {
     const Instruction::Kind kind = plan_.body[i].kind;
-    return kind == Instruction::Kind::search ||
+    return kind == Instruction::Kind::search || kind == Instruction::Kind::array ||
            (kind == Instruction::Kind::load && lane_of_[i].empty());
   });
   const auto lanes = [&] {

@@ -15,12 +15,6 @@ using passes::Mapping;
 using passes::Reduction;
 using passes::Store;
 
-namespace {
-
-bool is_soft(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-
-}  // namespace
-
 HostPrinter::HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_) {
   body_.half = "wide_half";
   body_.side = Side::host;

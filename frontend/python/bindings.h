@@ -15,6 +15,7 @@ void bind_control(Functions& functions);
 void bind_grids(Functions& functions);
 void bind_index_arrays(Functions& functions);
 void bind_joining(Functions& functions);
+void bind_kernels(Functions& functions);
 void bind_linear_algebra(Functions& functions);
 void bind_linalg(Functions& functions);
 /// The functions of heddle/spectral.h, in the submodule linalg.

@@ -7,6 +7,7 @@
 #include "frontend/graph/axes.h"
 #include "frontend/graph/record.h"
 #include "ir/calls/calls.h"
+#include "ir/calls/user_map.h"
 
 namespace heddle::frontend {
 
@@ -126,6 +127,7 @@ class VmapRecorder {
         all_with_lines();
         return true;
       case OpKind::call:
+        if (is_user_map(node)) return add_batch_axis_to_user_map(node, operands);
         if (node.op == Op::call && attributes.call->op->regions != 0) return false;
         if (node.op == Op::call) add_batch_axis_to_call(node, operands, attributes);
         return true;
@@ -133,6 +135,22 @@ class VmapRecorder {
         return !operands[0].varies;
     }
     return false;
+  }
+
+  static bool is_user_map(const Node& node) {
+    return node.op == Op::call && node.attributes->call->op == &ir::calls::user_map();
+  }
+
+  /// Operands broadcast. An operand that is read as a whole must be the same for all slices.
+  bool add_batch_axis_to_user_map(const Node& node, std::vector<Value>& operands) const {
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      if (!ir::is_raw_operand(*node.attributes->call, k)) {
+        align(operands[k], node.shape.size(), node.site);
+      } else if (operands[k].varies) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// The axis of slices becomes a further batch axis of each operand. Axes named by attributes are

@@ -136,6 +136,11 @@ const CallOp& switch_case();
 /// `reverse`). Result: carry `result` after the last step. Kernels compute it like an elementwise
 /// op; the passes make it from other loops.
 const CallOp& element_loop();
+/// A user's elementwise function in C++ (frontend/kernels). Operands: its inputs, then, if
+/// `initial`, what its outputs hold before it runs. The inputs' elements broadcast; of an input
+/// that is "raw" the function reads all. `operation` is text that assigns the outputs, `preamble`
+/// text before the function. `types` are names of types in these texts. Result: output `result`.
+const CallOp& user_map();
 
 }  // namespace calls
 

@@ -41,6 +41,7 @@ constexpr const CallOp& (*table[])() = {
     calls::while_loop,
     calls::switch_case,
     calls::element_loop,
+    calls::user_map,
 };
 // clang-format on
 

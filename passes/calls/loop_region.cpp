@@ -83,7 +83,7 @@ void LoopRegion::look_at(ValueId node) {
     unite(depends_[i], depends_[index_of(operand)]);
   }
   // A call may fail, so it does not move out of the loop.
-  const bool may_fail = ir::is_of_call(graph_.op(node)) && !is_element_loop(graph_, node);
+  const bool may_fail = ir::is_of_call(graph_.op(node)) && !is_element_call(graph_, node);
   if (may_fail || begins_at_counter(node)) varies_[i] = true;
 }
 

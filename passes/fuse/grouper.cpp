@@ -32,7 +32,7 @@ void Grouper::place(ValueId node) {
   const std::vector<Access>& accesses = accesses_[index_of(node)];
   const ir::Op op = graph_.op(node);
   if (op == ir::Op::result) return want_result(node);
-  const bool is_step = op == ir::Op::call && !is_element_loop(graph_, node);
+  const bool is_step = op == ir::Op::call && !is_element_call(graph_, node);
   const bool has_results = is_step && wanted_results_.contains(index_of(node));
   if (accesses.empty() && !is_output_[index_of(node)] && !updated_[index_of(node)] && !has_results)
     return;
@@ -305,7 +305,7 @@ void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
     if (!reads_operand(graph_, node, k) || (source && k != *source)) continue;
     const ValueId operand = graph_.operands(node)[k];
-    if (ir::is_search(graph_.op(node)) && k == 0) {
+    if (reads_whole(graph_, node, k)) {
       read_memory(strip_reshapes(graph_, operand), id);
       continue;
     }

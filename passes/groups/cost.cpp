@@ -51,6 +51,7 @@ int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
       operations += operations_of(*region.graph, target);
     return operations;
   }
+  if (is_user_map(graph, node)) return 1 + static_cast<int>(slots_of(graph, node)) / 10;
   constexpr int a_walk = 32;
   if (ir::is_reduction(op) || ir::is_scan(op)) return a_walk;
   constexpr int slots = 10;  // issue slots that count as one operation
@@ -74,7 +75,20 @@ int operations_of(const Graph& graph, const ir::Target& target) {
   return operations;
 }
 
+double user_map_slots(const ir::CallData& user_map) {
+  constexpr double likely_steps = 16, characters_a_slot = 2;
+  double slots = 0;
+  for (const char* const part : {"operation", "preamble"}) {
+    const auto& text = user_map.get<std::string>(part);
+    const bool loops =
+        text.find("for") != std::string::npos || text.find("while") != std::string::npos;
+    slots += static_cast<double>(text.size()) / characters_a_slot * (loops ? likely_steps : 1);
+  }
+  return slots;
+}
+
 double slots_of(const Graph& graph, ValueId node) {
+  if (is_user_map(graph, node)) return user_map_slots(*graph.attributes(node).call);
   if (!is_element_loop(graph, node)) return ir::info(graph.op(node)).cost;
   constexpr double likely_steps = 64;
   const ir::CallData& call = *graph.attributes(node).call;

@@ -20,6 +20,8 @@ int operations_of(const Graph& graph, const ir::Target& target);
 
 /// Issue slots for one element of a node.
 double slots_of(const Graph& graph, ValueId node);
+/// A guess for a user.map: a slot for every two characters of its function, and what loops repeat.
+double user_map_slots(const ir::CallData& user_map);
 
 /// The cost of recomputing one element of a value from values in memory.
 struct Recomputation {

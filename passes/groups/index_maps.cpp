@@ -4,6 +4,8 @@
 
 #include "heddle/error.h"
 
+#include "passes/groups/per_element.h"
+
 namespace heddle::passes {
 
 namespace {
@@ -72,6 +74,7 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
   const ValueId operand = graph.operands(node)[k];
   const ir::Shape& shape = graph.shape(operand);
   const ir::Attributes& attributes = graph.attributes(node);
+  if (reads_whole(graph, node, k)) return {};  // no index map: elements read all of it
   switch (graph.op(node)) {
     case ir::Op::reshape:
       return reshape_map(space, map, graph.shape(node), shape);
@@ -99,9 +102,6 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
       if (shape[axis] == Dim(1)) result[axis] = {};
       return result;
     }
-    case ir::Op::searchsorted_left:
-    case ir::Op::searchsorted_right:
-      return k == 0 ? IndexMap() : map;  // operand 0 is searched as a whole, so it has no index map
     case ir::Op::gather:
       return k == 0 ? gather_map(space, graph, node, map) : broadcast_map(map, shape);
     case ir::Op::slice_update:

@@ -1,6 +1,7 @@
 #include "passes/groups/per_element.h"
 
 #include "ir/calls/calls.h"
+#include "ir/calls/user_map.h"
 
 namespace heddle::passes {
 
@@ -8,9 +9,23 @@ bool is_element_loop(const ir::Graph& graph, ir::ValueId node) {
   return graph.is_call_of(node, ir::calls::element_loop());
 }
 
+bool is_user_map(const ir::Graph& graph, ir::ValueId node) {
+  return graph.is_call_of(node, ir::calls::user_map());
+}
+
+bool is_element_call(const ir::Graph& graph, ir::ValueId node) {
+  return is_element_loop(graph, node) || is_user_map(graph, node);
+}
+
 bool is_per_element(const ir::Graph& graph, ir::ValueId node) {
   const ir::Op op = graph.op(node);
+  if (is_user_map(graph, node)) return !ir::has_raw_operands(*graph.attributes(node).call);
   return ir::is_elementwise(op) || op == ir::Op::cast || is_element_loop(graph, node);
+}
+
+bool reads_whole(const ir::Graph& graph, ir::ValueId node, std::size_t k) {
+  if (ir::is_search(graph.op(node))) return k == 0;
+  return is_user_map(graph, node) && ir::is_raw_operand(*graph.attributes(node).call, k);
 }
 
 }  // namespace heddle::passes

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "ir/graph/graph.h"
 
 namespace heddle::passes {
@@ -7,8 +9,17 @@ namespace heddle::passes {
 /// Whether a node is a control.elements.
 bool is_element_loop(const ir::Graph& graph, ir::ValueId node);
 
+/// Whether a node is a user.map.
+bool is_user_map(const ir::Graph& graph, ir::ValueId node);
+
+/// Whether a node is a call that kernels compute element by element, not a step of its own.
+bool is_element_call(const ir::Graph& graph, ir::ValueId node);
+
 /// Whether each element of a node depends only on the elements of its operands at the same
-/// position: an elementwise op, a cast, or an element loop.
+/// position: an elementwise op, a cast, an element loop, or a user.map without raw operands.
 bool is_per_element(const ir::Graph& graph, ir::ValueId node);
+
+/// Whether the elements of a node read all of operand `k`, which is then in memory.
+bool reads_whole(const ir::Graph& graph, ir::ValueId node, std::size_t k);
 
 }  // namespace heddle::passes

@@ -9,6 +9,7 @@
 
 #include "ir/calls/calls.h"
 #include "ir/calls/control.h"
+#include "passes/groups/per_element.h"
 
 namespace heddle::passes {
 
@@ -99,6 +100,13 @@ std::vector<int> ElementLoops::add_region(const ir::Graph& region,
     std::vector<int> operands;
     for (const ValueId operand : region.operands(node))
       operands.push_back(instructions[index_of(operand)]);
+    if (is_user_map(region, node)) {
+      Instruction call = Instruction::of(Instruction::Kind::user, region.dtype(node));
+      call.function = region.attributes(node).call;
+      call.arguments = std::move(operands);
+      instructions[i] = push(std::move(call), step_of, source);
+      continue;
+    }
     if (op == ir::Op::call) {
       instructions[i] = add(*region.attributes(node).call, operands, source);
       continue;

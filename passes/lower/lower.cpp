@@ -6,6 +6,7 @@
 #include "ir/types/reduction_order.h"
 #include "passes/calls/lowering.h"
 #include "passes/groups/index_maps.h"
+#include "passes/groups/per_element.h"
 #include "passes/lower/element_loops.h"
 #include "passes/lower/places.h"
 
@@ -62,6 +63,7 @@ class Lowering {
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
   int emit_reduction(const Place& place);  ///< or a scan
+  int emit_user_map(const Place& place);
   Index addressed(const Index& index, std::vector<int>& needed);
   int emit_position(AtomId gathered);
   int emit_guard(const Guard& guard);
@@ -153,6 +155,7 @@ int Lowering::emit(const Place& place) {
   if (places_.is_load(node)) return emit_load(place);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
   if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
+  if (is_user_map(graph_, node)) return emit_user_map(place);
   if (op == ir::Op::call) return loops_.add(*attributes.call, values_of(place), node);
   Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
   instruction.op = op;
@@ -220,6 +223,26 @@ int Lowering::emit_reduction(const Place& place) {
   reduced.reduction = static_cast<int>(plan_.reductions.size());
   plan_.reductions.push_back(reduction);
   return push(std::move(reduced), place.node);
+}
+
+int Lowering::emit_user_map(const Place& place) {
+  const std::vector<int> elements = values_of(place);
+  std::vector<int> arguments;
+  for (std::size_t k = 0, next = 0; k < graph_.operands(place.node).size(); ++k) {
+    if (!reads_whole(graph_, place.node, k)) {
+      arguments.push_back(elements[next++]);
+      continue;
+    }
+    const ValueId operand = graph_.operands(place.node)[k];
+    Instruction array = Instruction::of(Instruction::Kind::array, graph_.dtype(operand));
+    array.operand = operand_slot(strip_reshapes(graph_, operand), false);
+    array.extents = graph_.shape(operand);
+    arguments.push_back(push(std::move(array), place.node));
+  }
+  Instruction call = Instruction::of(Instruction::Kind::user, graph_.dtype(place.node));
+  call.function = graph_.attributes(place.node).call;
+  call.arguments = std::move(arguments);
+  return push(std::move(call), place.node);
 }
 
 /// Replaces values of the program in the index by instructions, and appends these to `needed`.

@@ -6,6 +6,7 @@
 #include "heddle/error.h"
 
 #include "passes/groups/index_maps.h"
+#include "passes/groups/per_element.h"
 
 namespace heddle::passes {
 
@@ -61,9 +62,10 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
   } else if (computed && op == ir::Op::slice_update) {
     add_slice_update(place);
   } else if (computed) {
-    // A search reads operand 0 directly from memory, so that operand gets no value instance.
-    for (std::size_t k = ir::is_search(op) ? 1 : 0; k < graph_.operands(node).size(); ++k)
-      place.operands.push_back({use(node, k, place.map), {}});
+    // An operand that is read as a whole is in memory, so it gets no value instance.
+    for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
+      if (!reads_whole(graph_, node, k)) place.operands.push_back({use(node, k, place.map), {}});
+    }
   }
   const auto id = static_cast<std::uint32_t>(places_.size());
   places_.push_back(std::move(place));

@@ -12,7 +12,8 @@ KernelUses::KernelUses(const KernelStep& step, const KernelPlan& plan) {
   }
   for (const Instruction& instruction : plan.body) {
     const bool reads = instruction.kind == Instruction::Kind::load ||
-                       instruction.kind == Instruction::Kind::search;
+                       instruction.kind == Instruction::Kind::search ||
+                       instruction.kind == Instruction::Kind::array;
     if (reads && !plan.operands[instruction.operand].in_item()) {
       uses_[parameters[instruction.operand].buffer].loads.push_back(&instruction);
     }

@@ -48,7 +48,8 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
   };
   for (const Instruction& instruction : plan.body) {
     if (instruction.kind == Instruction::Kind::load) add(instruction.operand, instruction.address);
-    if (instruction.kind == Instruction::Kind::search) {
+    if (instruction.kind == Instruction::Kind::search ||
+        instruction.kind == Instruction::Kind::array) {
       operands[instruction.operand].addresses = {Index{}};
       operands[instruction.operand].elements = whole(instruction.operand);
     }

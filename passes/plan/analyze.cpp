@@ -313,6 +313,8 @@ std::string describe(const KernelPlan& plan) {
     if (instruction.kind == Instruction::Kind::search) word = ir::info(instruction.op).name;
     if (instruction.kind == Instruction::Kind::cast) word = "cast";
     if (instruction.kind == Instruction::Kind::loop) word = "loop";
+    if (instruction.kind == Instruction::Kind::user)
+      word = instruction.function->get<std::string>("name");
     if (instruction.reduction >= 0) word = ir::info(plan.reductions[instruction.reduction].op).name;
     if (word.empty() || word == last) continue;
     last = word;

@@ -59,6 +59,8 @@ struct Instruction {
     search,    ///< op over the `end` elements of operands[operand], for the value arguments[0]
     reduced,   ///< the result of reductions[reduction]
     scanned,   ///< the running value of reductions[reduction], a scan, at this element
+    array,     ///< all of operands[operand], as an array of `extents` for a user's function
+    user,      ///< the user's `function` of the arguments
     loop,      ///< runs element_loops[loop]; arguments: what it uses from outside. No value
     looped,    ///< carry `carry` after the last step of the loop that arguments[0] runs
     carried,   ///< in a loop: carry `carry` before this step
@@ -76,9 +78,11 @@ struct Instruction {
   ir::ElementBits bits;
   std::uint32_t scalar = 0;
   int reduction = -1;
-  int loop = -1;     ///< index into KernelPlan::element_loops
-  int carry = -1;    ///< of this loop
-  int step_of = -1;  ///< the element loop whose steps compute it, or -1
+  int loop = -1;         ///< index into KernelPlan::element_loops
+  int carry = -1;        ///< of this loop
+  int step_of = -1;      ///< the element loop whose steps compute it, or -1
+  ir::CallRef function;  ///< the user.map call
+  ir::Shape extents;
   ValueId source{};  ///< the node that it computes, for source locations and explain
 
   /// Set by assign_stages(): the number of reduction stages before it, and whether it depends on

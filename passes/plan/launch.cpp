@@ -239,6 +239,7 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
     symbols.add(instruction.begin);
     symbols.add(instruction.end);
     symbols.add(instruction.step);
+    for (const Dim& extent : instruction.extents) symbols.add(extent);
   }
   for (const ElementLoop& loop : plan.element_loops) symbols.add(loop.length.value_or(0));
   for (const Store& store : plan.stores) symbols.add(store.address);

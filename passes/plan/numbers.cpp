@@ -152,6 +152,9 @@ class Copy {
       case Instruction::Kind::search:
         one.end = number(one.end, false, in_vectors);
         break;
+      case Instruction::Kind::array:
+        for (Dim& extent : one.extents) extent = number(extent, false, in_vectors);
+        break;
       default:
         break;
     }

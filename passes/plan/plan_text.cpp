@@ -228,6 +228,12 @@ class PlanText {
         what = fmt::format("{} p{}[0:{}]{}", ir::info(one.op).name, one.operand,
                            one.end.to_string(), arguments);
         break;
+      case Instruction::Kind::array:
+        what = fmt::format("p{} as {}", one.operand, to_string(one.extents));
+        break;
+      case Instruction::Kind::user:
+        what = one.function->get<std::string>("name") + arguments;
+        break;
       case Instruction::Kind::reduced:
       case Instruction::Kind::scanned:
         what = fmt::format("t{}", one.reduction);

@@ -26,7 +26,7 @@ bool is_pointwise(const Graph& graph, ValueId node) {
   const ir::Op op = graph.op(node);
   return is_per_element(graph, node) || ir::is_view(op) || op == ir::Op::iota ||
          op == ir::Op::constant || op == ir::Op::parameter || op == ir::Op::gather ||
-         ir::is_search(op);
+         ir::is_search(op) || is_user_map(graph, node);
 }
 
 }  // namespace
@@ -92,8 +92,11 @@ bool is_plain_load(const Instruction& instruction) {
 /// elements would run their loops in turn.
 std::int64_t slots_of(const KernelPlan& plan) {
   std::int64_t slots = plan.element_loops.empty() ? 0 : most_slots;
-  for (const Instruction& one : plan.body)
+  for (const Instruction& one : plan.body) {
+    if (one.kind == Instruction::Kind::user)
+      slots += static_cast<std::int64_t>(user_map_slots(*one.function));
     slots += one.kind == Instruction::Kind::apply ? info(one.op).cost : 1;
+  }
   return slots;
 }
 

@@ -130,7 +130,7 @@ bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const
 
 Verdict Generic::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                         const ir::Target&) const {
-  if (ir::is_of_call(graph.op(candidate.node)) && !is_element_loop(graph, candidate.node))
+  if (ir::is_of_call(graph.op(candidate.node)) && !is_element_call(graph, candidate.node))
     return Verdict::no(std::string(graph.op_name(candidate.node)) + " needs a step of its own");
   if (!group.members.empty()) return Verdict::no("a generic kernel runs 1 operation");
   return {};

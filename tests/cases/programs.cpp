@@ -289,6 +289,12 @@ std::string merged_text(std::span<const KernelSource> kernels) {
   for (const std::string& name : codegen::close_over_needs(sections)) {
     text += codegen::section(name).text;
   }
+  std::set<std::string> functions;
+  for (const KernelSource& kernel : kernels) {
+    for (const std::string& one : kernel.functions) {
+      if (functions.insert(one).second) text += one;
+    }
+  }
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     text += fmt::format("namespace kernel_{} {{\n{}}}\n", i, kernels[i].body);
   }

@@ -28,6 +28,7 @@ from heddle import _legacy_random
 from heddle._grids import mgrid, ogrid
 from heddle._index_tricks import c_, index_exp, r_, s_
 from heddle._jit import jit
+from heddle._kernels import ElementwiseKernel, ReductionKernel, fuse
 from heddle import _array, _libraries, _numpy, _ufunc
 from heddle._namespace import __array_namespace_info__, get_array_module
 from heddle._poly1d import poly1d, polyval

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -25,6 +26,16 @@ void append_sections(std::string& text, std::span<const codegen::KernelSource> k
       text += fmt::format("#include \"{}.h\"\n", name);
     } else {
       text += fmt::format("#line 1 \"section {}\"\n{}\n", name, codegen::section(name).text);
+    }
+  }
+}
+
+/// Users' functions, each once.
+void append_functions(std::string& text, std::span<const codegen::KernelSource> kernels) {
+  std::set<std::string> known;
+  for (const codegen::KernelSource& kernel : kernels) {
+    for (const std::string& function : kernel.functions) {
+      if (known.insert(function).second) text += function;
     }
   }
 }
@@ -68,6 +79,7 @@ std::string device_folder() { return HEDDLE_SOURCE_FOLDER "/tests/emulator/devic
 std::string print_translation_unit(std::span<const codegen::KernelSource> kernels) {
   std::string text = "#include \"prelude.h\"\n";
   append_sections(text, kernels);
+  append_functions(text, kernels);
   for (std::size_t i = 0; i < kernels.size(); ++i) append_kernel(text, kernels[i], i);
   append_table(text, kernels);
   return text;

@@ -1,0 +1,134 @@
+#include "codegen/common/user_functions.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "codegen/common/scalar_code.h"
+#include "ir/calls/user_map.h"
+
+namespace heddle::codegen {
+
+namespace {
+
+/// The type in which an element passes to and from the function.
+std::string carrier(DType dtype) {
+  if (is_soft(dtype)) return "float";
+  if (!is_complex(dtype)) return user_type(dtype);
+  return fmt::format("heddle_scalar::{}", element_type(dtype));
+}
+
+/// Text of the user, whose lines compilers then name as lines of `what`.
+std::string users_lines(std::string_view what, std::string_view text) {
+  return fmt::format("#line 1 \"{}\"\n{}\n#line 1 \"around {}\"\n", what, text, what);
+}
+
+/// Splits a preamble into its #include lines, which are outside of namespaces, and the rest, in
+/// which empty lines stand for them.
+struct Preamble {
+  std::string includes, rest;
+  explicit Preamble(std::string_view text) {
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find('\n'));
+      const auto first = line.find_first_not_of(" \t");
+      const bool includes_file = first != std::string_view::npos && line[first] == '#' &&
+                                 line.find("include") != std::string_view::npos;
+      (includes_file ? includes : rest) += line;
+      if (includes_file) includes += '\n';
+      rest += '\n';
+      text.remove_prefix(std::min(text.size(), line.size() + 1));
+    }
+  }
+};
+
+std::string signature(const ir::UserFunction& function, const std::string& name,
+                      const std::vector<DType>& operands) {
+  std::string templates, parameters;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const bool is_raw = k < function.inputs.size() && function.inputs[k].raw;
+    if (is_raw) templates += fmt::format("{}class A{}", templates.empty() ? "" : ", ", k);
+    parameters += fmt::format("{}{} _a{}", k == 0 ? "" : ", ",
+                              is_raw ? fmt::format("A{}", k) : carrier(operands[k]), k);
+  }
+  return fmt::format("{}HD_SCALAR {} {}({}) {{\n",
+                     templates.empty() ? "" : fmt::format("template <{}>\n", templates),
+                     carrier(function.outputs[function.result].dtype), name, parameters);
+}
+
+bool names_a_parameter(const ir::UserFunction& function, std::string_view name) {
+  return std::ranges::find(function.inputs, name, &ir::UserFunction::Parameter::name) !=
+             function.inputs.end() ||
+         std::ranges::find(function.outputs, name, &ir::UserFunction::Named::name) !=
+             function.outputs.end();
+}
+
+/// The variables that the user's text reads and assigns.
+std::string variables(const ir::UserFunction& function, const std::vector<DType>& operands,
+                      bool initial) {
+  std::string text;
+  bool has_index = false, has_count = false;  // the element's number, and how many there are
+  for (std::size_t k = 0; k < function.inputs.size(); ++k) {
+    const auto& [name, is_raw] = function.inputs[k];
+    has_index |= name == "_i";
+    has_count |= name == "_n";
+    if (is_raw) {
+      text += fmt::format("  const A{0}& {1} = _a{0};\n", k, name);
+    } else {
+      text += fmt::format("  const {} {}(_a{});\n", user_type(operands[k]), name, k);
+    }
+  }
+  if (has_index) text += "  const ptrdiff_t i = _i;\n";
+  if (has_count && !names_a_parameter(function, "n")) text += "  const ptrdiff_t n = _n;\n";
+  if (has_index && has_count) text += "  const Indexer _ind{_i, _n};\n";
+  for (std::size_t k = 0; k < function.outputs.size(); ++k) {
+    const auto& [name, dtype] = function.outputs[k];
+    const std::string value =
+        initial ? fmt::format("(_a{})", function.inputs.size() + k) : std::string("{}");
+    text += fmt::format("  {} {}{};\n", user_type(dtype), name, value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string user_type(DType dtype) {
+  if (dtype == DType::f16) return "float16";
+  if (dtype == DType::bf16) return "bfloat16";
+  if (is_complex(dtype)) return dtype == DType::c64 ? "complex<float>" : "complex<double>";
+  return std::string(element_type(dtype));
+}
+
+std::string user_section(DType dtype) {
+  if (dtype == DType::f16) return "user_half";
+  if (dtype == DType::bf16) return "user_bfloat16";
+  return is_complex(dtype) ? "user_complex" : "user_functions";
+}
+
+std::string UserFunctions::use(const ir::CallRef& user_map, const std::vector<DType>& operands) {
+  const ir::UserFunction function = ir::user_function(*user_map);
+  ir::Hasher hasher;
+  hasher.bytes(user_map.hash().hex());
+  for (const DType dtype : operands) hasher.bytes(name_of(dtype));
+  const std::string hash = hasher.finish().hex().substr(0, 8);
+  const auto& name = user_map->get<std::string>("name");
+  std::string full_name = fmt::format("heddle_user::user_{}::{}", hash, name);
+  if (std::ranges::find(names_, full_name) != names_.end()) return full_name;
+  names_.push_back(full_name);
+  const Preamble preamble(user_map->get<std::string>("preamble"));
+  std::string text = fmt::format("{}namespace heddle_user::user_{} {{\n", preamble.includes, hash);
+  for (const auto& [type, dtype] : function.types)
+    text += fmt::format("using {} = {};\n", type, user_type(dtype));
+  if (!preamble.rest.empty()) text += users_lines(name + " (preamble)", preamble.rest);
+  text += signature(function, name, operands);
+  text += variables(function, operands, user_map->get<bool>("initial"));
+  // `continue` ends an element, as in CuPy.
+  text += "  do {\n" + users_lines(name, user_map->get<std::string>("operation") + ";");
+  text += fmt::format("  }} while (false);\n  return carried({});\n}}\n}}\n",
+                      function.outputs[function.result].name);
+  texts_.push_back(std::move(text));
+  return full_name;
+}
+
+}  // namespace heddle::codegen

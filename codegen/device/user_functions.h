@@ -1,0 +1,262 @@
+#pragma once
+//! section user_functions needs core
+// What users' functions may use besides C++: the functions of CUDA that a CPU does not have.
+#ifndef __CUDACC__
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#ifndef __host__
+#define __host__
+#endif
+#ifndef __device__
+#define __device__
+#endif
+#ifndef __forceinline__
+#define __forceinline__ inline __attribute__((always_inline))
+#endif
+#endif
+namespace heddle_user {
+#ifndef __CUDACC__
+template <class A, class B>
+HD_SCALAR auto max(A a, B b) {
+  return a < b ? b : a;
+}
+template <class A, class B>
+HD_SCALAR auto min(A a, B b) {
+  return b < a ? b : a;
+}
+HD_SCALAR float rsqrtf(float x) { return 1 / ::sqrtf(x); }
+HD_SCALAR float rsqrt(float x) { return 1 / ::sqrtf(x); }
+HD_SCALAR double rsqrt(double x) { return 1 / ::sqrt(x); }
+HD_SCALAR float rcbrtf(float x) { return 1 / ::cbrtf(x); }
+HD_SCALAR double rcbrt(double x) { return 1 / ::cbrt(x); }
+HD_SCALAR float exp10f(float x) { return ::powf(10, x); }
+HD_SCALAR double exp10(double x) { return ::pow(10, x); }
+HD_SCALAR float sinpif(float x) { return static_cast<float>(::sin(3.14159265358979323846 * x)); }
+HD_SCALAR double sinpi(double x) { return ::sin(3.14159265358979323846 * ::fmod(x, 2)); }
+HD_SCALAR float cospif(float x) { return static_cast<float>(::cos(3.14159265358979323846 * x)); }
+HD_SCALAR double cospi(double x) { return ::cos(3.14159265358979323846 * ::fmod(x, 2)); }
+HD_SCALAR double normcdf(double x) { return 0.5 * ::erfc(-x * 0.70710678118654752440); }
+HD_SCALAR float normcdff(float x) { return static_cast<float>(normcdf(x)); }
+HD_SCALAR float fdividef(float a, float b) { return a / b; }
+HD_SCALAR float __fdividef(float a, float b) { return a / b; }
+HD_SCALAR float __expf(float x) { return ::expf(x); }
+HD_SCALAR float __logf(float x) { return ::logf(x); }
+HD_SCALAR float __sinf(float x) { return ::sinf(x); }
+HD_SCALAR float __cosf(float x) { return ::cosf(x); }
+HD_SCALAR float __powf(float a, float b) { return ::powf(a, b); }
+HD_SCALAR float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+HD_SCALAR int __popc(unsigned int x) { return __builtin_popcount(x); }
+HD_SCALAR int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+HD_SCALAR int __clz(int x) { return x == 0 ? 32 : __builtin_clz(x); }
+HD_SCALAR int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(x); }
+HD_SCALAR int __ffs(int x) { return __builtin_ffs(x); }
+HD_SCALAR int __ffsll(long long x) { return __builtin_ffsll(x); }
+#endif
+
+// Positions in the arrays of an elementwise kernel, as in CuPy.
+struct Indexer {
+  ptrdiff_t index, count;
+  HD_SCALAR ptrdiff_t size() const { return count; }
+  HD_SCALAR ptrdiff_t get() const { return index; }
+};
+
+// The type of a user's variable, from and to the type of a kernel's value.
+template <class T>
+HD_SCALAR T carried(T x) {
+  return x;
+}
+template <class T>
+struct FromMemory {
+  template <class Stored>
+  static HD_SCALAR T of(Stored x) {
+    return T(x);
+  }
+};
+}  // namespace heddle_user
+
+//! section user_narrow needs user_functions
+namespace heddle_user {
+// A number of 16 bits. It is computed in float; assignments round.
+template <class Stored>
+struct Narrow {
+  float value = 0;
+  Narrow() = default;
+  HD_SCALAR Narrow(float x) : value(widen(Stored::from(x))) {}
+  HD_SCALAR Narrow(double x) : value(widen(Stored::from(x))) {}
+  HD_SCALAR Narrow(int x) : Narrow(static_cast<float>(x)) {}
+  HD_SCALAR operator float() const { return value; }
+  HD_SCALAR Narrow& operator+=(float x) { return *this = Narrow(value + x); }
+  HD_SCALAR Narrow& operator-=(float x) { return *this = Narrow(value - x); }
+  HD_SCALAR Narrow& operator*=(float x) { return *this = Narrow(value * x); }
+  HD_SCALAR Narrow& operator/=(float x) { return *this = Narrow(value / x); }
+};
+template <class Stored>
+HD_SCALAR float carried(Narrow<Stored> x) {
+  return x.value;
+}
+template <class Stored>
+struct FromMemory<Narrow<Stored>> {
+  static HD_SCALAR Narrow<Stored> of(Stored x) { return widen(x); }
+  static HD_SCALAR Narrow<Stored> of(unsigned short bits) { return of(Stored{bits}); }
+};
+}  // namespace heddle_user
+
+//! section user_half needs user_narrow half
+namespace heddle_user {
+using float16 = Narrow<heddle_scalar::half>;
+}
+
+//! section user_bfloat16 needs user_narrow bfloat16
+namespace heddle_user {
+using bfloat16 = Narrow<heddle_scalar::bfloat16>;
+}
+
+//! section user_complex needs user_functions complex complex_absolute complex_power complex_log10 complex_sqrt complex_tanh complex_sinh arctan2
+namespace heddle_user {
+template <class T>
+struct complex {
+  using value_type = T;
+  T re, im;
+  HD_SCALAR complex(T real = 0, T imaginary = 0) : re(real), im(imaginary) {}
+  HD_SCALAR complex(heddle_scalar::complex<T> z) : re(z.re), im(z.im) {}
+  template <class U>
+  HD_SCALAR explicit complex(complex<U> z) : re(static_cast<T>(z.re)), im(static_cast<T>(z.im)) {}
+  HD_SCALAR operator heddle_scalar::complex<T>() const { return {re, im}; }
+  HD_SCALAR T real() const { return re; }
+  HD_SCALAR T imag() const { return im; }
+  HD_SCALAR void real(T x) { re = x; }
+  HD_SCALAR void imag(T x) { im = x; }
+  HD_SCALAR heddle_scalar::complex<T> parts() const { return {re, im}; }
+  friend HD_SCALAR complex operator+(complex a, complex b) { return a.parts() + b.parts(); }
+  friend HD_SCALAR complex operator-(complex a, complex b) { return a.parts() - b.parts(); }
+  friend HD_SCALAR complex operator*(complex a, complex b) { return a.parts() * b.parts(); }
+  friend HD_SCALAR complex operator/(complex a, complex b) { return a.parts() / b.parts(); }
+  friend HD_SCALAR complex operator-(complex a) { return -a.parts(); }
+  friend HD_SCALAR complex operator+(complex a) { return a; }
+  friend HD_SCALAR bool operator==(complex a, complex b) { return a.parts() == b.parts(); }
+  friend HD_SCALAR bool operator!=(complex a, complex b) { return a.parts() != b.parts(); }
+  friend HD_SCALAR bool operator<(complex a, complex b) { return a.parts() < b.parts(); }
+  friend HD_SCALAR bool operator>(complex a, complex b) { return a.parts() > b.parts(); }
+  friend HD_SCALAR bool operator<=(complex a, complex b) { return a.parts() <= b.parts(); }
+  friend HD_SCALAR bool operator>=(complex a, complex b) { return a.parts() >= b.parts(); }
+  HD_SCALAR complex& operator+=(complex b) { return *this = *this + b; }
+  HD_SCALAR complex& operator-=(complex b) { return *this = *this - b; }
+  HD_SCALAR complex& operator*=(complex b) { return *this = *this * b; }
+  HD_SCALAR complex& operator/=(complex b) { return *this = *this / b; }
+};
+template <class T>
+HD_SCALAR heddle_scalar::complex<T> carried(complex<T> z) {
+  return z.parts();
+}
+// These names would otherwise hide the functions of real numbers.
+using ::abs, ::cos, ::cosh, ::exp, ::log, ::log10, ::pow, ::sin, ::sinh, ::sqrt, ::tan, ::tanh;
+template <class T>
+HD_SCALAR T real(complex<T> z) {
+  return z.re;
+}
+template <class T>
+HD_SCALAR T imag(complex<T> z) {
+  return z.im;
+}
+template <class T>
+HD_SCALAR complex<T> conj(complex<T> z) {
+  return {z.re, -z.im};
+}
+template <class T>
+HD_SCALAR T abs(complex<T> z) {
+  return heddle_scalar::absolute(z.parts());
+}
+template <class T>
+HD_SCALAR T norm(complex<T> z) {
+  return z.re * z.re + z.im * z.im;
+}
+template <class T>
+HD_SCALAR T arg(complex<T> z) {
+  return heddle_scalar::arctan2(z.im, z.re);
+}
+template <class T>
+HD_SCALAR complex<T> polar(T size, T angle) {
+  return {size * cos(angle), size * sin(angle)};
+}
+template <class T>
+HD_SCALAR complex<T> pow(complex<T> base, complex<T> exponent) {
+  return heddle_scalar::power(base.parts(), exponent.parts());
+}
+template <class T, class Real>
+HD_SCALAR complex<T> pow(complex<T> base, Real exponent) {
+  return pow(base, complex<T>(static_cast<T>(exponent)));
+}
+#define HD_USER_COMPLEX(name)               \
+  template <class T>                        \
+  HD_SCALAR complex<T> name(complex<T> z) { \
+    return heddle_scalar::name(z.parts());  \
+  }
+HD_USER_COMPLEX(cos)
+HD_USER_COMPLEX(cosh)
+HD_USER_COMPLEX(exp)
+HD_USER_COMPLEX(log)
+HD_USER_COMPLEX(log10)
+HD_USER_COMPLEX(sin)
+HD_USER_COMPLEX(sinh)
+HD_USER_COMPLEX(sqrt)
+HD_USER_COMPLEX(tan)
+HD_USER_COMPLEX(tanh)
+#undef HD_USER_COMPLEX
+}  // namespace heddle_user
+
+//! section user_elements needs user_functions memory
+namespace heddle_user {
+template <class T, class Stored>
+HD_SCALAR T raw_element(const Stored* elements, ptrdiff_t i) {
+  return FromMemory<T>::of(load(elements, i));
+}
+}  // namespace heddle_user
+
+//! section user_elements_host needs user_functions
+//! host
+namespace heddle_user {
+template <class T, class Stored>
+HD_SCALAR T raw_element(const Stored* elements, ptrdiff_t i) {
+  return FromMemory<T>::of(elements[i]);
+}
+}  // namespace heddle_user
+
+//! section user_arrays needs user_functions
+namespace heddle_user {
+// An array of which a function reads elements itself, by their number in C order or by indices.
+template <class T, class Stored, int Rank>
+struct RawArray {
+  static constexpr int ndim = Rank;
+  const Stored* elements;
+  ptrdiff_t extents[Rank > 0 ? Rank : 1];
+  ptrdiff_t byte_strides[Rank > 0 ? Rank : 1];
+  HD_SCALAR ptrdiff_t size() const {
+    ptrdiff_t count = 1;
+    for (int axis = 0; axis < Rank; ++axis) count *= extents[axis];
+    return count;
+  }
+  HD_SCALAR const ptrdiff_t* shape() const { return extents; }
+  HD_SCALAR const ptrdiff_t* strides() const { return byte_strides; }
+  HD_SCALAR T operator[](ptrdiff_t i) const { return raw_element<T>(elements, i); }
+  template <class I, int Count>
+  HD_SCALAR T operator[](const I (&indices)[Count]) const {
+    static_assert(Count == Rank, "an index for each axis of the array");
+    ptrdiff_t i = 0;
+    for (int axis = 0; axis < Rank; ++axis) i = i * extents[axis] + indices[axis];
+    return raw_element<T>(elements, i);
+  }
+};
+template <class T, class Stored, class... Extents>
+HD_SCALAR RawArray<T, Stored, sizeof...(Extents)> raw_array(const Stored* elements,
+                                                            Extents... extents) {
+  constexpr int rank = sizeof...(Extents);
+  RawArray<T, Stored, rank> made{elements, {static_cast<ptrdiff_t>(extents)...}, {}};
+  ptrdiff_t stride = sizeof(Stored);
+  for (int axis = rank; axis-- > 0;) {
+    made.byte_strides[axis] = stride;
+    stride *= made.extents[axis];
+  }
+  return made;
+}
+}  // namespace heddle_user

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/array.h"
+
+#include "frontend/graph/node.h"
+#include "ir/calls/user_map.h"
+
+namespace heddle::frontend {
+
+/// A parameter of a user's kernel: "raw float32 x", "T y".
+struct KernelParameter {
+  std::string name;
+  std::string type;            ///< as declared
+  std::optional<DType> dtype;  ///< none: `type` is a letter that stands for a dtype
+  bool raw = false;
+};
+
+/// The dtypes of a kernel's letters in one call.
+class KernelTypes {
+ public:
+  KernelTypes(std::string_view kernel, Site site) : kernel_(kernel), site_(site) {}
+
+  /// An array is passed for the parameter. DTypeError if the parameter has another dtype.
+  void bind(const KernelParameter& parameter, DType dtype);
+  /// A scalar is passed: it binds a letter that no array has bound.
+  void suggest(const KernelParameter& parameter, DType dtype);
+  /// DTypeError for a letter that nothing has bound.
+  DType of(const KernelParameter& parameter) const;
+  std::vector<ir::UserFunction::Named> letters() const;
+
+ private:
+  std::string_view kernel_;
+  Site site_;
+  std::map<std::string, DType> letters_;
+};
+
+/// The name and the parameters of a user's kernel. Immutable.
+class KernelDeclaration {
+ public:
+  KernelDeclaration(std::string_view in_params, std::string_view out_params,
+                    std::string_view operation, std::string_view name, std::string_view preamble);
+
+  /// The inputs as nodes of the declared dtypes.
+  std::vector<NodeRef> nodes(std::span<const Operand> inputs, KernelTypes& types,
+                             const Site& site) const;
+  /// The shape to which the elements of the inputs that are not raw broadcast; none if all are raw.
+  std::optional<ir::Shape> shape(std::span<const NodeRef> nodes, const Site& site) const;
+  std::vector<ir::UserFunction::Named> outputs(const KernelTypes& types) const;
+  std::vector<ir::UserFunction::Parameter> inputs() const;
+
+  std::string name, operation, preamble;
+  std::vector<KernelParameter> in, out;
+};
+
+/// The parameters in "T x, raw float32 y". ValueError, naming the kernel, for anything else.
+std::vector<KernelParameter> parse_parameters(std::string_view kernel, std::string_view text);
+/// A dtype by a name of NumPy or, if `of_c`, by one of C: "float" is float64 in NumPy.
+std::optional<DType> dtype_of_type(std::string_view type, bool of_c);
+/// Whether the text has the word.
+bool mentions(std::string_view text, std::string_view word);
+
+/// A call of user.map for each output.
+struct UserMap {
+  std::string_view name, operation, preamble;
+  std::vector<ir::UserFunction::Parameter> inputs;
+  std::vector<ir::UserFunction::Named> outputs, types;
+  std::vector<NodeRef> operands;  ///< the inputs, then the outputs' initial values or none
+};
+std::vector<NodeRef> record_user_map(const UserMap& map, const Site& site);
+
+/// The numbers of the elements of an array, in C order, i64.
+NodeRef element_numbers(const ir::Shape& shape, const Site& site);
+/// The number of elements, 0-d, i64.
+NodeRef element_count(const ir::Shape& shape, const SourceLocation& where);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "heddle/kernels.h"
+
+#include "frontend/array/access.h"
+#include "frontend/graph/record.h"
+#include "frontend/kernels/declaration.h"
+#include "ir/infer/infer.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::at;
+using frontend::KernelDeclaration;
+using frontend::KernelTypes;
+using frontend::NodeRef;
+
+namespace {
+
+/// The function's body. Each part keeps its own lines.
+std::string whole(std::string_view operation, const KernelText& around) {
+  std::string text = around.loop_prep.empty() ? "" : around.loop_prep + ";\n";
+  text += operation;
+  if (!around.after_loop.empty()) text += ";\n" + around.after_loop;
+  return text;
+}
+
+/// The shape over which the kernel runs.
+ir::Shape shape_of_call(const KernelDeclaration& kernel, const std::optional<ir::Shape>& shape,
+                        std::optional<std::int64_t> size, const SourceLocation& where) {
+  if (shape && size) {
+    throw ValueError(at(fmt::format("{}: `size` is given, but the inputs that are not raw have a "
+                                    "size; leave it out",
+                                    kernel.name),
+                        where));
+  }
+  if (!shape && !size) {
+    throw ValueError(
+        at(fmt::format("{}: all inputs are raw, so their shapes do not say how many elements there "
+                       "are; give `size`",
+                       kernel.name),
+           where));
+  }
+  if (size && *size < 0)
+    throw ValueError(at(fmt::format("{}: size {} is negative", kernel.name, *size), where));
+  return shape ? *shape : ir::Shape{ir::Dim(*size)};
+}
+
+void check_initial(const KernelDeclaration& kernel, const ir::Shape& shape,
+                   std::span<const Array> initial, const SourceLocation& where) {
+  for (std::size_t k = 0; k < initial.size(); ++k) {
+    const NodeRef& node = Access::node(initial[k], where);
+    if (node->shape == shape) continue;
+    throw ShapeError(
+        at(fmt::format("{}: the output '{}' is {}, but the inputs broadcast to {}", kernel.name,
+                       kernel.out[k].name, frontend::describe(*node), ir::to_string(shape)),
+           where));
+  }
+}
+
+}  // namespace
+
+ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_view out_params,
+                                     std::string_view operation, std::string_view name,
+                                     const KernelText& around)
+    : declaration_(std::make_shared<KernelDeclaration>(
+          in_params, out_params, whole(operation, around), name, around.preamble)) {}
+
+std::vector<Array> ElementwiseKernel::outputs(std::span<const Operand> inputs,
+                                              const KernelCall& call,
+                                              const SourceLocation& where) const {
+  const KernelDeclaration& kernel = *declaration_;
+  if (!call.initial.empty() && call.initial.size() != kernel.out.size()) {
+    throw ValueError(at(fmt::format("{}: has {} outputs, not {}", kernel.name, kernel.out.size(),
+                                    call.initial.size()),
+                        where));
+  }
+  KernelTypes types(kernel.name, where);
+  for (std::size_t k = 0; k < call.initial.size(); ++k)
+    types.bind(kernel.out[k], Access::node(call.initial[k], where)->dtype);
+  std::vector<NodeRef> nodes = kernel.nodes(inputs, types, where);
+  const std::optional<ir::Shape> common = kernel.shape(nodes, where);
+  const ir::Shape shape = shape_of_call(kernel, common, call.size, where);
+  check_initial(kernel, shape, call.initial, where);
+  std::vector<ir::UserFunction::Parameter> parameters = kernel.inputs();
+  const bool indexed = frontend::mentions(kernel.operation, "_ind");
+  const bool declares_n =
+      std::ranges::find(kernel.in, "n", &frontend::KernelParameter::name) != kernel.in.end();
+  // An operand with the kernel's shape is needed if no input that is not raw has it.
+  if (indexed || frontend::mentions(kernel.operation, "i") || !common) {
+    nodes.push_back(frontend::element_numbers(shape, where));
+    parameters.push_back({"_i"});
+  }
+  if (indexed || (frontend::mentions(kernel.operation, "n") && !declares_n)) {
+    nodes.push_back(frontend::element_count(shape, where));
+    parameters.push_back({"_n"});
+  }
+  for (const Array& one : call.initial) nodes.push_back(Access::node(one, where));
+  const std::vector<NodeRef> results = frontend::record_user_map({.name = kernel.name,
+                                                                  .operation = kernel.operation,
+                                                                  .preamble = kernel.preamble,
+                                                                  .inputs = parameters,
+                                                                  .outputs = kernel.outputs(types),
+                                                                  .types = types.letters(),
+                                                                  .operands = nodes},
+                                                                 where);
+  std::vector<Array> arrays;
+  for (const NodeRef& result : results) arrays.push_back(Access::make(result));
+  return arrays;
+}
+
+Array ElementwiseKernel::operator()(std::initializer_list<Operand> inputs,
+                                    const KernelCall& call) const {
+  const SourceLocation where = inputs.size() == 0 ? SourceLocation() : inputs.begin()->where();
+  if (nout() != 1) {
+    throw ValueError(at(fmt::format("{}: has {} outputs; call outputs()", name(), nout()), where));
+  }
+  return outputs(std::span(inputs.begin(), inputs.size()), call, where).front();
+}
+
+const std::string& ElementwiseKernel::name() const { return declaration_->name; }
+int ElementwiseKernel::nin() const { return static_cast<int>(declaration_->in.size()); }
+int ElementwiseKernel::nout() const { return static_cast<int>(declaration_->out.size()); }
+
+}  // namespace heddle

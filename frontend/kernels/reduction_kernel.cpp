@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "heddle/kernels.h"
+#include "heddle/reductions.h"
+
+#include "frontend/array/access.h"
+#include "frontend/array/views.h"
+#include "frontend/graph/axes.h"
+#include "frontend/graph/record.h"
+#include "frontend/kernels/declaration.h"
+
+namespace heddle {
+
+using frontend::Access;
+using frontend::at;
+using frontend::KernelDeclaration;
+using frontend::KernelParameter;
+using frontend::KernelTypes;
+using frontend::NodeRef;
+using frontend::UserMap;
+
+namespace {
+
+constexpr std::int64_t radix = 16;  ///< elements that one kernel of a tree combines
+
+std::string without_spaces(std::string_view text) {
+  std::string made(text);
+  std::erase_if(made, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == ';'; });
+  while (made.size() > 2 && made.front() == '(' && made.back() == ')')
+    made = made.substr(1, made.size() - 2);
+  return made;
+}
+
+/// One call of a reduction kernel.
+class ReductionCall {
+ public:
+  ReductionCall(const KernelDeclaration& kernel, KernelTypes types, KernelParameter reduced,
+                const SourceLocation& where)
+      : kernel_(kernel), types_(std::move(types)), reduced_(std::move(reduced)), where_(where) {
+    dtype_ = types_.of(reduced_);
+  }
+
+  NodeRef map(std::vector<NodeRef> nodes, const ir::Shape& shape,
+              const std::vector<std::int64_t>& axes, const std::string& expression) const {
+    std::vector<ir::UserFunction::Parameter> inputs = kernel_.inputs();
+    if (frontend::mentions(expression, "_J")) {
+      nodes.push_back(numbers_along(shape, axes));
+      inputs.push_back({"_J"});
+    }
+    return record("map", fmt::format("_value = {}", expression), std::move(inputs),
+                  std::move(nodes));
+  }
+
+  /// Reduces the axes of extents other than 0, which become extent 1.
+  NodeRef reduce(const NodeRef& mapped, const std::vector<std::int64_t>& axes,
+                 const std::string& expression) const {
+    if (const std::optional<Array> known = heddles_own(mapped, axes, expression))
+      return Access::node(*known, where_);
+    const Layout layout = in_front(mapped, axes);
+    NodeRef rows = layout.rows;
+    while (rows->shape[0] != ir::Dim(1)) rows = combine(rows, expression);
+    return frontend::reshape_to(rows, layout.result, where_);
+  }
+
+  NodeRef identity(const std::string& expression, const ir::Shape& result) const {
+    return record("identity", fmt::format("_value = {}", expression), {{"_i"}},
+                  {frontend::element_numbers(result, where_)});
+  }
+
+  std::vector<NodeRef> post_map(const NodeRef& reduced, const ir::Shape& shape,
+                                const std::string& text) const {
+    std::vector<ir::UserFunction::Parameter> inputs = {{"a"}};
+    std::vector<NodeRef> nodes = {reduced};
+    std::string operation = text;
+    for (const auto& [indexer, counted] :
+         {std::pair<std::string, ir::Shape>{"_in_ind", shape}, {"_out_ind", reduced->shape}}) {
+      if (!frontend::mentions(text, indexer)) continue;
+      nodes.push_back(frontend::element_count(counted, where_));
+      inputs.push_back({indexer + "_size"});
+      operation = fmt::format("const Indexer {0}{{0, {0}_size}}; ", indexer) + operation;
+    }
+    return frontend::record_user_map({.name = kernel_.name,
+                                      .operation = operation,
+                                      .preamble = kernel_.preamble,
+                                      .inputs = inputs,
+                                      .outputs = kernel_.outputs(types_),
+                                      .types = types_.letters(),
+                                      .operands = nodes},
+                                     where_);
+  }
+
+ private:
+  /// Arrays whose reduced axes are one axis, the first, and the shape of the whole result.
+  struct Layout {
+    NodeRef rows;
+    ir::Shape result;
+  };
+
+  NodeRef record(std::string_view what, const std::string& operation,
+                 std::vector<ir::UserFunction::Parameter> inputs,
+                 std::vector<NodeRef> operands) const {
+    const std::string name = fmt::format("{}_{}", kernel_.name, what);
+    return frontend::record_user_map({.name = name,
+                                      .operation = operation,
+                                      .preamble = kernel_.preamble,
+                                      .inputs = std::move(inputs),
+                                      .outputs = {{"_value", dtype_}},
+                                      .types = types_.letters(),
+                                      .operands = std::move(operands)},
+                                     where_)
+        .front();
+  }
+
+  /// a + b, a * b, a && b, a || b.
+  std::optional<Array> heddles_own(const NodeRef& mapped, const std::vector<std::int64_t>& axes,
+                                   const std::string& expression) const {
+    const std::string text = without_spaces(expression);
+    const Array array = Access::make(mapped);
+    const Operand x(array, where_);
+    if (is_boolean(dtype_)) {
+      if (text == "a||b" || text == "a|b" || text == "a+b") return any(x, axes, true);
+      if (text == "a&&b" || text == "a&b" || text == "a*b") return all(x, axes, true);
+      return std::nullopt;
+    }
+    if (text == "a+b" || text == "b+a") return sum(x, axes, true, dtype_);
+    if (text == "a*b" || text == "b*a") return prod(x, axes, true, dtype_);
+    return std::nullopt;
+  }
+
+  Layout in_front(const NodeRef& mapped, const std::vector<std::int64_t>& axes) const {
+    Layout layout;
+    layout.result = mapped->shape;
+    ir::Dim count = 1;
+    std::vector<std::int64_t> order = axes;
+    ir::Shape rest;
+    for (std::int64_t axis = 0; axis < frontend::rank_of(mapped); ++axis) {
+      if (std::ranges::find(axes, axis) == axes.end()) {
+        order.push_back(axis);
+        rest.push_back(frontend::extent_of(mapped, axis));
+        continue;
+      }
+      count *= frontend::extent_of(mapped, axis);
+      layout.result[static_cast<std::size_t>(axis)] = 1;
+    }
+    rest.insert(rest.begin(), count);
+    layout.rows = frontend::reshape_to(frontend::permute(mapped, order, where_), rest, where_);
+    return layout;
+  }
+
+  /// One level of the tree: every `radix` rows become one; the rows that remain go to the next.
+  NodeRef combine(const NodeRef& rows, const std::string& expression) const {
+    const std::int64_t count = rows->shape[0].constant(), together = std::min(count, radix);
+    const std::int64_t made = count / together, left = count - made * together;
+    std::vector<ir::UserFunction::Parameter> inputs;
+    std::vector<NodeRef> nodes;
+    std::string operation = fmt::format("{} a = _x0, b = _x0; (void)b;", "decltype(_value)");
+    for (std::int64_t k = 0; k < together; ++k) {
+      nodes.push_back(frontend::slice_along(rows, 0, k * made, made, 1, where_));
+      inputs.push_back({fmt::format("_x{}", k)});
+      if (k > 0) operation += fmt::format(" b = _x{}; a = ({});", k, expression);
+    }
+    operation += " _value = a";
+    const NodeRef combined = record("reduce", operation, std::move(inputs), std::move(nodes));
+    if (left == 0) return combined;
+    const NodeRef others = frontend::slice_along(rows, 0, count - left, left, 1, where_);
+    ir::Attributes along;
+    along.axes = {0};
+    return frontend::record(ir::Op::concatenate, {combined, others}, along, where_);
+  }
+
+  /// The number of each element among those along the axes.
+  NodeRef numbers_along(const ir::Shape& shape, const std::vector<std::int64_t>& axes) const {
+    ir::Shape extents(shape.size(), ir::Dim(1));
+    for (const std::int64_t axis : axes) extents[axis] = shape[axis];
+    return frontend::broadcast_to_shape(frontend::element_numbers(extents, where_), shape, where_);
+  }
+
+  const KernelDeclaration& kernel_;
+  KernelTypes types_;
+  KernelParameter reduced_;
+  DType dtype_{};
+  const SourceLocation& where_;
+};
+
+}  // namespace
+
+ReductionKernel::ReductionKernel(std::string_view in_params, std::string_view out_params,
+                                 std::string_view map_expr, std::string_view reduce_expr,
+                                 std::string_view post_map_expr, std::string_view identity,
+                                 std::string_view name, std::string_view reduce_type,
+                                 std::string_view preamble)
+    : declaration_(
+          std::make_shared<KernelDeclaration>(in_params, out_params, map_expr, name, preamble)),
+      map_(map_expr),
+      reduce_(reduce_expr),
+      post_map_(post_map_expr),
+      identity_(identity),
+      reduce_type_(reduce_type) {
+  const bool known =
+      reduce_type.empty() || reduce_type.size() == 1 || frontend::dtype_of_type(reduce_type, true);
+  if (!known) {
+    throw DTypeError(
+        fmt::format("{}: reduce_type '{}' is neither a dtype, nor a letter, nor a number's type "
+                    "in C",
+                    name, reduce_type));
+  }
+}
+
+std::vector<Array> ReductionKernel::outputs(std::span<const Operand> inputs, const Axes& axes,
+                                            bool keepdims, std::span<const Array> bound,
+                                            const SourceLocation& where) const {
+  const KernelDeclaration& kernel = *declaration_;
+  KernelTypes types(kernel.name, where);
+  for (std::size_t k = 0; k < std::min(bound.size(), kernel.out.size()); ++k)
+    types.bind(kernel.out[k], Access::node(bound[k], where)->dtype);
+  const std::vector<NodeRef> nodes = kernel.nodes(inputs, types, where);
+  const std::optional<ir::Shape> shape = kernel.shape(nodes, where);
+  if (!shape) {
+    throw ValueError(at(fmt::format("{}: all inputs are raw; declare one that is not, over whose "
+                                    "elements the kernel runs",
+                                    kernel.name),
+                        where));
+  }
+  KernelParameter reduced = kernel.out.front();
+  if (!reduce_type_.empty()) {
+    reduced.type = reduce_type_;
+    reduced.dtype = frontend::dtype_of_type(reduce_type_, true);
+  }
+  const std::vector<std::int64_t> over =
+      frontend::axes_of(kernel.name, axes, static_cast<int>(shape->size()), where);
+  const ReductionCall call(kernel, std::move(types), std::move(reduced), where);
+  const NodeRef mapped = call.map(nodes, *shape, over, map_);
+  ir::Shape result = *shape;
+  std::int64_t count = 1;
+  for (const std::int64_t axis : over) {
+    count *= frontend::constant_extent(kernel.name, mapped, axis, where);
+    result[static_cast<std::size_t>(axis)] = 1;
+  }
+  if (count == 0 && identity_.empty()) {
+    throw ValueError(at(fmt::format("{}({}): no elements to reduce, and the kernel has no identity",
+                                    kernel.name, frontend::describe(*mapped)),
+                        where));
+  }
+  const NodeRef value =
+      count == 0 ? call.identity(identity_, result) : call.reduce(mapped, over, reduce_);
+  if (!keepdims) {
+    std::vector<std::int64_t> sorted = over;
+    std::ranges::sort(sorted, std::greater<>());
+    for (const std::int64_t axis : sorted) result.erase(result.begin() + axis);
+  }
+  const std::vector<NodeRef> made =
+      call.post_map(frontend::reshape_to(value, result, where), *shape, post_map_);
+  std::vector<Array> arrays;
+  for (const NodeRef& one : made) arrays.push_back(Access::make(one));
+  return arrays;
+}
+
+Array ReductionKernel::operator()(std::initializer_list<Operand> inputs, const Axes& axes,
+                                  bool keepdims) const {
+  const SourceLocation where = inputs.size() == 0 ? SourceLocation() : inputs.begin()->where();
+  if (nout() != 1)
+    throw ValueError(at(fmt::format("{}: has {} outputs; call outputs()", name(), nout()), where));
+  return outputs(std::span(inputs.begin(), inputs.size()), axes, keepdims, {}, where).front();
+}
+
+const std::string& ReductionKernel::name() const { return declaration_->name; }
+int ReductionKernel::nin() const { return static_cast<int>(declaration_->in.size()); }
+int ReductionKernel::nout() const { return static_cast<int>(declaration_->out.size()); }
+
+}  // namespace heddle
