@@ -1,9 +1,12 @@
-# heddle_embed_sources(TARGET): compiles into TARGET the texts of ir/scalar/ and codegen/device/, the
-# page that reports are shown on, and the fingerprint of everything that decides what a kernel looks
+# heddle_embed_sources(TARGET): compiles into TARGET the texts of ir/scalar/, codegen/device/ and
+# codegen/user/, the page that reports are shown on, and the fingerprint of everything that decides what a kernel looks
 # like (codegen/common/embedded.h).
 function(heddle_embed_sources target)
   file(GLOB texts CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/ir/scalar/*.h ${PROJECT_SOURCE_DIR}/codegen/device/*.h)
+  file(GLOB users_texts CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/codegen/user/*.h)
+  list(APPEND texts ${users_texts})
   file(GLOB_RECURSE hashed CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/ir/*.cpp ${PROJECT_SOURCE_DIR}/ir/*.h ${PROJECT_SOURCE_DIR}/ir/*.def
     ${PROJECT_SOURCE_DIR}/passes/*.cpp ${PROJECT_SOURCE_DIR}/passes/*.h

@@ -22,6 +22,7 @@
 #include "heddle/iteration.h"
 #include "heddle/jit.h"
 #include "heddle/joining.h"
+#include "heddle/kernels.h"
 #include "heddle/linalg.h"
 #include "heddle/linear_algebra.h"
 #include "heddle/manipulation.h"

@@ -239,8 +239,8 @@ struct RawArray {
   HD_SCALAR const ptrdiff_t* shape() const { return extents; }
   HD_SCALAR const ptrdiff_t* strides() const { return byte_strides; }
   HD_SCALAR T operator[](ptrdiff_t i) const { return raw_element<T>(elements, i); }
-  template <class I, int Count>
-  HD_SCALAR T operator[](const I (&indices)[Count]) const {
+  template <int Count>
+  HD_SCALAR T operator[](const ptrdiff_t (&indices)[Count]) const {
     static_assert(Count == Rank, "an index for each axis of the array");
     ptrdiff_t i = 0;
     for (int axis = 0; axis < Rank; ++axis) i = i * extents[axis] + indices[axis];

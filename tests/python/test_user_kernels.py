@@ -1,0 +1,374 @@
+"""ElementwiseKernel, ReductionKernel and fuse against NumPy."""
+
+import numpy as np
+import pytest
+
+import heddle as hd
+from conftest import DTYPES, ON_CPU, check, numpy_dtype, sample
+
+REAL = [dtype for dtype in DTYPES if dtype.kind in "iuf" or dtype == hd.bfloat16]
+EXACT = [dtype for dtype in DTYPES if dtype.kind != "b"]
+
+squared = hd.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_difference")
+
+
+def plain(dtype, shape, seed=0):
+    return np.asarray(sample(dtype, shape, seed))
+
+
+@pytest.mark.parametrize("dtype", EXACT, ids=str)
+@pytest.mark.parametrize("shapes", [((5,), (5,)), ((3, 1), (4,)), ((), (2, 3)), ((0, 3), (3,)),
+                                    ((2, 3, 4), (3, 1))], ids=str)
+def test_inputs_broadcast(dtype, shapes):
+    x, y = (plain(dtype, shape, seed) for seed, shape in enumerate(shapes))
+    with np.errstate(all="ignore"):
+        check(squared(hd.asarray(x), hd.asarray(y)), (x - y) * (x - y), ulp=2)
+
+
+@pytest.mark.parametrize("layout", [lambda a: a.T, lambda a: a[::2, ::-1], lambda a: a[1:, 2],
+                                    lambda a: a[:, None]], ids=["T", "steps", "offset", "newaxis"])
+def test_views(layout):
+    x = np.arange(42.0).reshape(6, 7)
+    given = layout(hd.asarray(x))
+    check(squared(given, 1.5), (layout(x) - 1.5) ** 2)
+    copy = hd.ElementwiseKernel("raw T x", "T y", "y = x[i]", "copy")
+    check(copy(given, size=given.size), layout(x).ravel())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_raw_elements(dtype):
+    x = plain(dtype, (4, 5))
+    last = hd.ElementwiseKernel("T x, raw T y", "T z", "z = y[n - 1 - i]", "last")
+    check(last(hd.asarray(x), hd.asarray(x)), np.flip(x))
+    at = hd.ElementwiseKernel("int64 row, raw T y", "T z", "z = y[{row, 2}]", "at")
+    rows = np.array([3, 0, 2])
+    check(at(hd.asarray(rows), hd.asarray(x)), x[rows, 2])
+
+
+def test_facts_of_raw_arrays():
+    facts = hd.ElementwiseKernel(
+        "raw float32 x", "int64 y",
+        "y = i == 0 ? x.size() : i == 1 ? x.ndim : i < 5 ? x.shape()[i - 2] : x.strides()[i - 5]",
+        "facts")
+    x = hd.zeros((3, 4, 5), dtype=hd.float32)
+    check(facts(x, size=8), np.array([60, 3, 3, 4, 5, 80, 20, 4]))
+
+
+def test_indices_and_counts():
+    x = hd.zeros((2, 3))
+    numbers = hd.ElementwiseKernel("float64 x", "int64 k", "k = i * 100 + n", "numbers")
+    check(numbers(x), np.arange(6).reshape(2, 3) * 100 + 6)
+    indexer = hd.ElementwiseKernel("float64 x", "int64 k", "k = _ind.size() - _ind.get()", "indexer")
+    check(indexer(x), 6 - np.arange(6).reshape(2, 3))
+    own = hd.ElementwiseKernel("float64 x, int32 n", "int64 k", "k = n + i", "own_n")
+    check(own(x, 7), 7 + np.arange(6).reshape(2, 3))
+
+
+def test_several_outputs():
+    both = hd.ElementwiseKernel("T x, T y", "T s, bool larger, int32 k",
+                                "s = x + y; larger = x > y; k = i", "both")
+    x, y = np.arange(6.0), np.full(6, 2.5)
+    got = both(hd.asarray(x), hd.asarray(y))
+    for one, expected in zip(got, (x + y, x > y, np.arange(6, dtype=np.int32))):
+        check(one, expected)
+    assert isinstance(squared(hd.asarray(x), 1.0), hd.Array)
+    tupled = hd.ElementwiseKernel("T x", "T y", "y = x", "tupled", return_tuple=True)
+    assert isinstance(tupled(hd.asarray(x)), tuple)
+    silent = hd.ElementwiseKernel("T x", "T y", "y = x", "silent", no_return=True)
+    out = hd.zeros(6)
+    assert silent(hd.asarray(x), out) is None
+    check(out, x)
+
+
+def test_outputs_are_written_where_they_are_given():
+    x, out = np.arange(-3.0, 3), hd.full(6, 9.0)
+    positive = hd.ElementwiseKernel("T x", "T y", "if (x > 0) y = x", "positive")
+    result = positive(hd.asarray(x), out)
+    assert result is out
+    check(out, np.where(x > 0, x, 9.0))
+    rows = hd.zeros((2, 6))
+    positive(hd.asarray(x), rows[1])
+    check(rows, np.stack([np.zeros(6), np.where(x > 0, x, 0)]))
+    kept = hd.asarray(x)
+    squared(kept, kept[::-1], kept)
+    check(kept, (x - x[::-1]) ** 2)
+
+
+def test_scalars_take_the_dtype_of_the_parameter():
+    x = hd.arange(4, dtype=hd.float32)
+    assert squared(x, 3).dtype == hd.float32
+    assert squared(x, True).dtype == hd.float32
+    check(squared(2, 5), np.array(9))
+    check(squared(np.float32(2), hd.asarray(np.float32(4))), np.array(4, np.float32))
+    typed = hd.ElementwiseKernel("T x, int8 k", "T y", "y = x * k", "typed")
+    check(typed(x, 2), np.arange(4, dtype=np.float32) * 2)
+    with pytest.raises(hd.DTypeError):
+        typed(x, 200)
+
+
+@pytest.mark.parametrize("dtype", [one for one in DTYPES if one in (hd.float16, hd.bfloat16)], ids=str)
+def test_narrow_floats_are_computed_in_float_and_rounded(dtype):
+    x = np.linspace(0.5, 3, 100).astype(numpy_dtype(dtype))
+    wide = x.astype(np.float32)
+    root = hd.ElementwiseKernel("T x", "T y", "T t = x * x; t += 1; y = sqrt(t) / x", "root")
+    t = (wide * wide).astype(x.dtype).astype(np.float32)
+    t = (t + 1).astype(x.dtype).astype(np.float32)
+    check(root(hd.asarray(x)), (np.sqrt(t) / wide).astype(x.dtype), ulp=1)
+
+
+@pytest.mark.parametrize("dtype", [hd.complex64, hd.complex128], ids=str)
+def test_complex_numbers(dtype):
+    x = plain(dtype, 20) + numpy_dtype(dtype).type(0.25)
+    several = hd.ElementwiseKernel(
+        "T x", "T y", "T t = x; t *= 2; t += T(0, 1); y = exp(t) + conj(x) * abs(x) - x.real() / x",
+        "several")
+    t = x * 2 + 1j
+    check(several(hd.asarray(x)), np.exp(t) + x.conj() * np.abs(x) - x.real / x, ulp=50)
+    parts = hd.ElementwiseKernel("complex128 x", "float64 r, float64 a", "r = imag(x); a = arg(x)",
+                                 "parts")
+    r, a = parts(hd.asarray(x.astype(np.complex128)))
+    check(r, x.imag.astype(np.float64))
+    check(a, np.angle(x.astype(np.complex128)), ulp=4)
+    powers = hd.ElementwiseKernel("T x", "T y", "y = pow(x, 2) + sqrt(x) + log(x) * T(3)", "powers")
+    check(powers(hd.asarray(x)), x ** 2 + np.sqrt(x) + np.log(x) * 3, ulp=50)
+
+
+def test_functions_of_cuda():
+    x = np.linspace(0.1, 4, 64)
+    many = hd.ElementwiseKernel(
+        "T x", "T y", "y = rsqrt(x) + max(x, T(1)) - min(x, T(2)) + fma(x, x, x) + hypot(x, T(1)) + "
+        "erf(x) + isnan(x) + copysign(x, T(-1)) + rcbrt(x) + normcdf(x)", "many")
+    from math import erf, sqrt
+    expected = [1 / np.sqrt(v) + max(v, 1) - min(v, 2) + v * v + v + np.hypot(v, 1) + erf(v) - v
+                + 1 / np.cbrt(v) + 0.5 * (1 + erf(v / sqrt(2))) for v in x]
+    check(many(hd.asarray(x)), np.array(expected), ulp=32)
+    bits = hd.ElementwiseKernel("uint32 x", "int32 y", "y = __popc(x) * 100 + __clz(x)", "bits")
+    check(bits(hd.array([1, 7, 0xFFFFFFFF], dtype=hd.uint32)),
+          np.array([131, 329, 3200], np.int32))
+
+
+def test_preamble_and_text_around_the_operation():
+    kernel = hd.ElementwiseKernel(
+        "T x", "T y", "if (x < 0) continue;\ny = twice(x) + offset", "around", loop_prep="T offset = 3",
+        preamble="#include <limits.h>\ntemplate <class A>\n__device__ A twice(A a) { return a * 2; }\n",
+        after_loop="y += 0")
+    x = np.arange(-2.0, 3)
+    if ON_CPU:
+        check(kernel(hd.asarray(x)), np.where(x < 0, 0, x * 2 + 3))
+    other = hd.ElementwiseKernel("T x", "T y", "y = twice(x)", "other",
+                                 preamble="__device__ float twice(float a) { return a * 3; }")
+    one = hd.ElementwiseKernel("T x", "T y", "y = twice(x)", "one",
+                               preamble="__device__ float twice(float a) { return a * 2; }")
+    f = hd.jit(lambda a: one(a) + other(a))
+    check(f(hd.arange(4, dtype=hd.float32)), np.arange(4, dtype=np.float32) * 5)
+
+
+def test_a_loop_in_the_operation():
+    steps = hd.ElementwiseKernel(
+        "int64 x", "int32 k", "long long v = x; k = 0;\nwhile (v != 1) { v = v % 2 ? 3 * v + 1 : v / 2; ++k; }",
+        "collatz")
+
+    def collatz(v):
+        k = 0
+        while v != 1:
+            v, k = (3 * v + 1 if v % 2 else v // 2), k + 1
+        return k
+
+    x = np.arange(1, 200)
+    check(steps(hd.asarray(x)), np.array([collatz(int(v)) for v in x], np.int32))
+
+
+def test_one_kernel_with_what_surrounds_it():
+    x, y = np.linspace(0, 1, 600).reshape(20, 30), np.linspace(0, 2, 30)
+
+    @hd.jit
+    def program(a, b):
+        return hd.sum(hd.exp(squared(a * 2, b)) + 1, axis=1)
+
+    check(program(hd.asarray(x), hd.asarray(y)), (np.exp((x * 2 - y) ** 2) + 1).sum(1), ulp=8)
+    text = program.explain(hd.asarray(x), hd.asarray(y))
+    assert "1 groups, 1 kernels" in text or "1 group" in text
+    assert "squared_difference" in text and "z = (x - y) * (x - y)" in text
+
+
+def test_in_loops_and_vmap():
+    step = hd.ElementwiseKernel("T x, T a", "T y", "y = x * a", "step")
+    got = hd.fori_loop(0, 5, lambda k, x: step(x, 2.0), hd.arange(4.0))
+    check(got, np.arange(4.0) * 32)
+    x = np.arange(12.0).reshape(3, 4)
+    rows = hd.apply_along_axis(lambda row: squared(row, 1.0) + hd.sum(row), 1, hd.asarray(x))
+    check(rows, (x - 1) ** 2 + x.sum(1, keepdims=True))
+    turned = hd.ElementwiseKernel("raw T x", "T y", "y = x[n - 1 - i]", "turned")
+    rows = hd.apply_along_axis(lambda row: turned(row, size=4), 1, hd.asarray(x))
+    check(rows, x[:, ::-1])
+
+
+DECLARATIONS = [
+    ("T", "T y", ValueError, "not a parameter"), ("raw", "T y", ValueError, "not a parameter"),
+    ("T x y", "T y", ValueError, "not a parameter"), ("T x,", "T y", ValueError, "not a parameter"),
+    ("T i", "T y", ValueError, "reserved"), ("T _x", "T y", ValueError, "reserved"),
+    ("T x, T x", "T y", ValueError, "two parameters"), ("T x", "T x", ValueError, "two parameters"),
+    ("floaty x", "T y", TypeError, "floaty"), ("T 2x", "T y", ValueError, "not a parameter"),
+    ("T x", "", ValueError, "at least one output"), ("T x", "raw T y", ValueError, "raw"),
+]
+
+
+@pytest.mark.parametrize("inputs, outputs, error, text", DECLARATIONS)
+def test_bad_declarations(inputs, outputs, error, text):
+    with pytest.raises(error, match=text):
+        hd.ElementwiseKernel(inputs, outputs, "y = 1", "bad")
+
+
+def test_bad_names_of_kernels():
+    for name in ("", "a b", "1a", "a-b"):
+        with pytest.raises(ValueError, match="name"):
+            hd.ElementwiseKernel("T x", "T y", "y = x", name)
+
+
+def test_bad_calls():
+    x = hd.arange(3.0)
+    with pytest.raises(TypeError, match="takes 2 inputs"):
+        squared(x)
+    with pytest.raises(TypeError, match="takes 2 inputs"):
+        squared(x, x, x, x)
+    with pytest.raises(hd.DTypeError, match="'y' is float64, but the array is float32"):
+        squared(x, x.astype(hd.float32))
+    with pytest.raises(hd.DTypeError, match="float64"):
+        squared(x, x, hd.zeros(3, dtype=hd.float32))
+    with pytest.raises(hd.ShapeError):
+        squared(x, hd.arange(4.0))
+    with pytest.raises(hd.ShapeError, match="'z'"):
+        squared(x, x, hd.zeros(4))
+    with pytest.raises(ValueError, match="size"):
+        squared(x, x, size=3)
+    raw = hd.ElementwiseKernel("raw T x", "T y", "y = x[i]", "raw_only")
+    with pytest.raises(ValueError, match="size"):
+        raw(x)
+    with pytest.raises(ValueError, match="negative"):
+        raw(x, size=-1)
+    with pytest.raises(hd.DTypeError, match="raw"):
+        raw(3.0, size=2)
+    unknown = hd.ElementwiseKernel("float64 x", "U y", "y = x", "unknown")
+    with pytest.raises(hd.DTypeError, match="type U"):
+        unknown(x)
+    check(squared(x, x), np.zeros(3))
+
+
+def test_errors_in_the_text_name_its_line():
+    wrong = hd.ElementwiseKernel("T x", "T y", "T t = x;\ny = t +* 2", "wrong")
+    with pytest.raises(hd.CompileError, match=r"(?s)kernel 'wrong'.*wrong[:(]2"):
+        wrong(hd.arange(3.0)).eval()
+    missing = hd.ElementwiseKernel("T x", "T y", "y = x", "missing", preamble="\nnonsense here;")
+    with pytest.raises(hd.CompileError, match=r"missing \(preamble\)[:(]2"):
+        missing(hd.arange(3.0)).eval()
+    check(squared(hd.arange(3.0), 1.0), np.array([1.0, 0.0, 1.0]))
+
+
+# Reductions.
+
+norm = hd.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+AXES = [None, 0, 1, -1, (0, 2), (2, 1)]
+
+
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_sums(axis, keepdims):
+    x = np.random.default_rng(1).standard_normal((3, 40, 5))
+    got = norm(hd.asarray(x), axis=axis, keepdims=keepdims)
+    check(got, np.sqrt((x * x).sum(axis=axis, keepdims=keepdims)), ulp=8)
+
+
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("dtype", REAL, ids=str)
+def test_trees(dtype, axis):
+    x = plain(dtype, (3, 40, 5), 3)
+    largest = hd.ReductionKernel("T x", "T y", "x", "a < b ? b : a", "y = a", "0", "largest")
+    check(largest(hd.asarray(x), axis=axis), x.max(axis=axis))
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 31, 255, 256, 257, 4097, 100_003])
+def test_trees_of_any_length(count):
+    x = np.random.default_rng(count).permutation(count).astype(np.float64)
+    smallest = hd.ReductionKernel("T x", "T y", "x + 1", "min(a, b)", "y = a", "1e300", "smallest")
+    check(smallest(hd.asarray(x)), np.array(1.0))
+    maximum = hd.ReductionKernel("T x, int64 k", "int64 y", "x == 0 ? _J + k : -1", "max(a, b)",
+                                 "y = a", "-1", "where_zero")
+    check(maximum(hd.asarray(x), 0), np.array(int(np.argmin(x))))
+
+
+def test_logical_and_products():
+    x = np.array([[1, 2, 3], [4, 0, 6]])
+    for expression, expected in (("a && b", (x != 0).all(1)), ("a || b", (x > 3).any(1))):
+        test = "x != 0" if "&" in expression else "x > 3"
+        kernel = hd.ReductionKernel("T x", "bool y", test, expression, "y = a", "true", "logical")
+        check(kernel(hd.asarray(x), axis=1), expected)
+    product = hd.ReductionKernel("T x", "T y", "x", "a * b", "y = a", "1", "product")
+    check(product(hd.asarray(x), axis=0), x.prod(0))
+    counted = hd.ReductionKernel("T x", "int32 y", "x != 0", "a + b", "y = a", "0", "counted")
+    check(counted(hd.asarray(x)), np.array(5, np.int32))
+
+
+def test_types_of_what_is_reduced():
+    x = np.full(1000, 100, np.uint8)
+    wide = hd.ReductionKernel("T x", "float64 y", "x", "a + b", "y = a / 2.0", "0", "wide",
+                              reduce_type="long long")
+    check(wide(hd.asarray(x)), np.array(50000.0))
+    mean = hd.ReductionKernel("T x", "float32 y", "x", "a + b",
+                              "y = a * _out_ind.size() / _in_ind.size()", "0", "mean_of")
+    check(mean(hd.asarray(np.arange(12, dtype=np.float32).reshape(3, 4)), axis=1),
+          np.array([1.5, 5.5, 9.5], np.float32))
+    with pytest.raises(hd.DTypeError, match="reduce_type"):
+        hd.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "bad", reduce_type="struct")
+
+
+def test_several_inputs_and_outputs_of_reductions():
+    dot = hd.ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0", "dot")
+    x, y = np.arange(12.0).reshape(3, 4), np.arange(4.0)
+    check(dot(hd.asarray(x), hd.asarray(y), axis=1), x @ y)
+    check(dot(hd.asarray(x), 2.0), np.array(x.sum() * 2))
+    out = hd.zeros(3)
+    assert dot(hd.asarray(x), hd.asarray(y), out, axis=1) is out
+    check(out, x @ y)
+    dot(hd.asarray(x), hd.asarray(y) * 2, axis=1, out=out)
+    check(out, 2 * (x @ y))
+    two = hd.ReductionKernel("T x", "T s, T r", "x * x", "a + b", "s = a; r = sqrt(a)", "0", "two")
+    s, r = two(hd.asarray(y))
+    check(s, np.array(14.0))
+    check(r, np.sqrt(np.array(14.0)))
+    raw = hd.ReductionKernel("int64 k, raw T x", "T y", "x[k]", "a + b", "y = a", "0", "gathered")
+    check(raw(hd.array([2, 0, 2]), hd.asarray(y)), np.array(4.0))
+
+
+def test_no_elements():
+    check(norm(hd.zeros((0, 3)), axis=0), np.zeros(3))
+    check(norm(hd.zeros((0, 3)), axis=1), np.zeros(0))
+    start = hd.ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", "-5", "start")
+    check(start(hd.zeros((2, 0)), axis=1, keepdims=True), np.full((2, 1), -5.0))
+    none = hd.ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", "", "none")
+    with pytest.raises(ValueError, match="no identity"):
+        none(hd.zeros((0, 3)), axis=0)
+    check(none(hd.arange(4.0)), np.array(3.0))
+    with pytest.raises(hd.AxisError):
+        norm(hd.arange(3.0), axis=1)
+
+
+# fuse.
+
+def test_fuse():
+    @hd.fuse(kernel_name="squared")
+    def function(x, y):
+        return hd.sum((x - y) ** 2, axis=-1)
+
+    @hd.fuse()
+    def bare(x):
+        return x + 1
+
+    x, y = np.arange(6.0).reshape(2, 3), np.ones(3)
+    check(function(hd.asarray(x), hd.asarray(y)), ((x - y) ** 2).sum(-1))
+    check(function(hd.asarray(x), 1.0), ((x - y) ** 2).sum(-1))
+    check(function(hd.asarray(x), y), ((x - y) ** 2).sum(-1))
+    check(bare(hd.asarray(x)), x + 1)
+    assert isinstance(bare(x), np.ndarray)
+    check(hd.fuse(lambda a: a * 2)(hd.asarray(x)), x * 2)
+    with pytest.raises(TypeError):
+        hd.fuse(lambda a: a, 3)
