@@ -287,8 +287,15 @@ std::string Body::user_call(const Instruction& call) {
     arguments += fmt::format("{}{}v{}{}", arguments.empty() ? "" : ", ", widens ? "op::widen(" : "",
                              argument, widens ? ")" : "");
   }
-  for (const ir::UserFunction::Named& output : ir::user_function(*call.function).outputs)
+  bool with_complex = std::ranges::any_of(operands, is_complex);
+  for (const ir::UserFunction::Named& output : ir::user_function(*call.function).outputs) {
     need(user_section(output.dtype));
+    with_complex |= is_complex(output.dtype);
+  }
+  if (side == Side::host) {
+    for (const std::string& section : host_math_sections(*call.function, with_complex))
+      need(section);
+  }
   const std::string text =
       fmt::format("{}({})", functions_.use(call.function, operands), arguments);
   return is_soft(call.dtype) ? fmt::format("op::narrow<{}>({})", type(call.dtype), text) : text;

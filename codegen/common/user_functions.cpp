@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "codegen/common/scalar_code.h"
+#include "codegen/common/sections.h"
+#include "ir/base/words.h"
 #include "ir/calls/user_map.h"
 
 namespace heddle::codegen {
@@ -104,6 +106,22 @@ std::string user_section(DType dtype) {
   if (dtype == DType::f16) return "user_half";
   if (dtype == DType::bf16) return "user_bfloat16";
   return is_complex(dtype) ? "user_complex" : "user_functions";
+}
+
+std::vector<std::string> host_math_sections(const ir::CallData& user_map, bool with_complex) {
+  constexpr std::string_view prefix = "user_math_";
+  constexpr std::string_view of_complex = "cos cosh exp log log10 pow sin sinh sqrt tan tanh";
+  const std::string text =
+      user_map.get<std::string>("operation") + ' ' + user_map.get<std::string>("preamble");
+  std::vector<std::string> sections;
+  for (const Section& section : all_sections()) {
+    if (!section.name.starts_with(prefix)) continue;
+    const std::string name(section.name.substr(prefix.size()));
+    if (ir::mentions(text, name) || ir::mentions(text, name + 'f') ||
+        (with_complex && ir::mentions(of_complex, name)))
+      sections.emplace_back(section.name);
+  }
+  return sections;
 }
 
 std::string UserFunctions::use(const ir::CallRef& user_map, const std::vector<DType>& operands) {

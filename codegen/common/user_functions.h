@@ -25,4 +25,8 @@ std::string user_type(DType dtype);
 /// The section of the device library that defines it.
 std::string user_section(DType dtype);
 
+/// The sections of a CPU's library with the mathematical functions that the function's text calls.
+/// With complex numbers, all that have a version for these.
+std::vector<std::string> host_math_sections(const ir::CallData& user_map, bool with_complex);
+
 }  // namespace heddle::codegen

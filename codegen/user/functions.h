@@ -75,11 +75,160 @@ struct FromMemory {
 };
 }  // namespace heddle_user
 
+//! section user_math needs user_functions
+//! host
+// The C library's functions of numbers, by Heddle's own, which compilers vectorise.
+#define HD_USER_MATH
+#define HD_USER_MATH_1(name, op)                                    \
+  namespace heddle_user {                                           \
+  HD_SCALAR float name##f(float x) { return heddle_scalar::op(x); } \
+  HD_SCALAR float name(float x) { return heddle_scalar::op(x); }    \
+  HD_SCALAR double name(double x) { return heddle_scalar::op(x); }  \
+  template <class T>                                                \
+  HD_SCALAR auto name(T x) {                                        \
+    return name(static_cast<Computed<T>>(x));                       \
+  }                                                                 \
+  }
+#define HD_USER_MATH_2(name, op)                                                \
+  namespace heddle_user {                                                       \
+  HD_SCALAR float name##f(float x, float y) { return heddle_scalar::op(x, y); } \
+  HD_SCALAR float name(float x, float y) { return heddle_scalar::op(x, y); }    \
+  HD_SCALAR double name(double x, double y) { return heddle_scalar::op(x, y); } \
+  template <class A, class B>                                                   \
+  HD_SCALAR auto name(A x, B y) {                                               \
+    using Common = decltype(Computed<A>() + Computed<B>());                     \
+    return name(static_cast<Common>(x), static_cast<Common>(y));                \
+  }                                                                             \
+  }
+namespace heddle_user {
+template <int Format>
+struct Narrow;
+// The type in which C++ computes a function of a T: double for integers.
+template <class T>
+struct ComputedType {
+  using Type = double;
+};
+template <>
+struct ComputedType<float> {
+  using Type = float;
+};
+template <int Format>
+struct ComputedType<Narrow<Format>> {
+  using Type = float;
+};
+template <class T>
+using Computed = typename ComputedType<T>::Type;
+}  // namespace heddle_user
+
+//! section user_math_acos needs user_math arccos
+//! host
+HD_USER_MATH_1(acos, arccos)
+
+//! section user_math_acosh needs user_math arccosh
+//! host
+HD_USER_MATH_1(acosh, arccosh)
+
+//! section user_math_asin needs user_math arcsin
+//! host
+HD_USER_MATH_1(asin, arcsin)
+
+//! section user_math_asinh needs user_math arcsinh
+//! host
+HD_USER_MATH_1(asinh, arcsinh)
+
+//! section user_math_atan needs user_math arctan
+//! host
+HD_USER_MATH_1(atan, arctan)
+
+//! section user_math_atanh needs user_math arctanh
+//! host
+HD_USER_MATH_1(atanh, arctanh)
+
+//! section user_math_cbrt needs user_math cbrt
+//! host
+HD_USER_MATH_1(cbrt, cbrt)
+
+//! section user_math_cos needs user_math cos
+//! host
+HD_USER_MATH_1(cos, cos)
+
+//! section user_math_cosh needs user_math cosh
+//! host
+HD_USER_MATH_1(cosh, cosh)
+
+//! section user_math_erf needs user_math erf
+//! host
+HD_USER_MATH_1(erf, erf)
+
+//! section user_math_exp needs user_math exp
+//! host
+HD_USER_MATH_1(exp, exp)
+
+//! section user_math_exp2 needs user_math exp2
+//! host
+HD_USER_MATH_1(exp2, exp2)
+
+//! section user_math_expm1 needs user_math expm1
+//! host
+HD_USER_MATH_1(expm1, expm1)
+
+//! section user_math_log needs user_math log
+//! host
+HD_USER_MATH_1(log, log)
+
+//! section user_math_log10 needs user_math log10
+//! host
+HD_USER_MATH_1(log10, log10)
+
+//! section user_math_log1p needs user_math log1p
+//! host
+HD_USER_MATH_1(log1p, log1p)
+
+//! section user_math_log2 needs user_math log2
+//! host
+HD_USER_MATH_1(log2, log2)
+
+//! section user_math_sin needs user_math sin
+//! host
+HD_USER_MATH_1(sin, sin)
+
+//! section user_math_sinh needs user_math sinh
+//! host
+HD_USER_MATH_1(sinh, sinh)
+
+//! section user_math_sqrt needs user_math sqrt
+//! host
+HD_USER_MATH_1(sqrt, sqrt)
+
+//! section user_math_tan needs user_math tan
+//! host
+HD_USER_MATH_1(tan, tan)
+
+//! section user_math_tanh needs user_math tanh
+//! host
+HD_USER_MATH_1(tanh, tanh)
+
+//! section user_math_atan2 needs user_math arctan2
+//! host
+HD_USER_MATH_2(atan2, arctan2)
+
+//! section user_math_hypot needs user_math hypot
+//! host
+HD_USER_MATH_2(hypot, hypot)
+
+//! section user_math_pow needs user_math power
+//! host
+HD_USER_MATH_2(pow, power)
+
 //! section user_narrow needs user_functions
 namespace heddle_user {
-// A number of 16 bits. It is computed in float; assignments round.
-template <class Stored>
+// A number of 16 bits. It is computed in float; assignments round. No type of heddle_scalar is an
+// argument of the template, so that calls do not find the functions there.
+template <int Format>
+struct NarrowFormat;
+template <int Format>
 struct Narrow {
+  using Stored = typename NarrowFormat<Format>::Stored;
   float value = 0;
   Narrow() = default;
   HD_SCALAR Narrow(float x) : value(widen(Stored::from(x))) {}
@@ -91,26 +240,35 @@ struct Narrow {
   HD_SCALAR Narrow& operator*=(float x) { return *this = Narrow(value * x); }
   HD_SCALAR Narrow& operator/=(float x) { return *this = Narrow(value / x); }
 };
-template <class Stored>
-HD_SCALAR float carried(Narrow<Stored> x) {
+template <int Format>
+HD_SCALAR float carried(Narrow<Format> x) {
   return x.value;
 }
-template <class Stored>
-struct FromMemory<Narrow<Stored>> {
-  static HD_SCALAR Narrow<Stored> of(Stored x) { return widen(x); }
-  static HD_SCALAR Narrow<Stored> of(unsigned short bits) { return of(Stored{bits}); }
+template <int Format>
+struct FromMemory<Narrow<Format>> {
+  using Stored = typename NarrowFormat<Format>::Stored;
+  static HD_SCALAR Narrow<Format> of(Stored x) { return widen(x); }
+  static HD_SCALAR Narrow<Format> of(unsigned short bits) { return of(Stored{bits}); }
 };
 }  // namespace heddle_user
 
 //! section user_half needs user_narrow half
 namespace heddle_user {
-using float16 = Narrow<heddle_scalar::half>;
-}
+template <>
+struct NarrowFormat<0> {
+  using Stored = heddle_scalar::half;
+};
+using float16 = Narrow<0>;
+}  // namespace heddle_user
 
 //! section user_bfloat16 needs user_narrow bfloat16
 namespace heddle_user {
-using bfloat16 = Narrow<heddle_scalar::bfloat16>;
-}
+template <>
+struct NarrowFormat<1> {
+  using Stored = heddle_scalar::bfloat16;
+};
+using bfloat16 = Narrow<1>;
+}  // namespace heddle_user
 
 //! section user_complex needs user_functions complex complex_absolute complex_power complex_log10 complex_sqrt complex_tanh complex_sinh arctan2
 namespace heddle_user {
@@ -150,7 +308,10 @@ HD_SCALAR heddle_scalar::complex<T> carried(complex<T> z) {
   return z.parts();
 }
 // These names would otherwise hide the functions of real numbers.
-using ::abs, ::cos, ::cosh, ::exp, ::log, ::log10, ::pow, ::sin, ::sinh, ::sqrt, ::tan, ::tanh;
+using ::abs;
+#ifndef HD_USER_MATH
+using ::cos, ::cosh, ::exp, ::log, ::log10, ::pow, ::sin, ::sinh, ::sqrt, ::tan, ::tanh;
+#endif
 template <class T>
 HD_SCALAR T real(complex<T> z) {
   return z.re;

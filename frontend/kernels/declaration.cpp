@@ -12,6 +12,7 @@
 #include "frontend/array/promote.h"
 #include "frontend/graph/record.h"
 #include "ir/base/split.h"
+#include "ir/base/words.h"
 #include "ir/calls/calls.h"
 #include "ir/infer/infer.h"
 
@@ -19,17 +20,8 @@ namespace heddle::frontend {
 
 namespace {
 
-bool is_word_part(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-bool is_name(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, is_word_part) &&
-         (text[0] < '0' || text[0] > '9');
-}
-
 void check_name(std::string_view kernel, std::string_view name) {
-  if (!is_name(name)) {
+  if (!ir::is_identifier(name)) {
     throw ValueError(fmt::format(
         "{}: '{}' is not a parameter; write a type and a name, such as 'float32 x'", kernel, name));
   }
@@ -55,7 +47,7 @@ KernelParameter parse_parameter(std::string_view kernel, std::string_view text) 
   made.type = words[0];
   made.name = words[1];
   check_name(kernel, made.name);
-  if (made.type.size() == 1 && is_name(made.type)) return made;
+  if (made.type.size() == 1 && ir::is_identifier(made.type)) return made;
   made.dtype = dtype_of_type(made.type, false);
   if (!made.dtype) {
     throw DTypeError(fmt::format(
@@ -117,16 +109,6 @@ std::vector<KernelParameter> parse_parameters(std::string_view kernel, std::stri
   return parameters;
 }
 
-bool mentions(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos;
-       at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !is_word_part(text[at - 1]);
-    if (begins && (end == text.size() || !is_word_part(text[end]))) return true;
-  }
-  return false;
-}
-
 void KernelTypes::bind(const KernelParameter& parameter, DType dtype) {
   DType wanted = dtype;
   if (parameter.dtype) {
@@ -170,7 +152,7 @@ KernelDeclaration::KernelDeclaration(std::string_view in_params, std::string_vie
       preamble(preamble),
       in(parse_parameters(name, in_params)),
       out(parse_parameters(name, out_params)) {
-  if (!is_name(name)) {
+  if (!ir::is_identifier(name)) {
     throw ValueError(
         fmt::format("'{}' is not a name for a kernel; choose one that is a name in C++", name));
   }

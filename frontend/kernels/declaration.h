@@ -63,8 +63,6 @@ class KernelDeclaration {
 std::vector<KernelParameter> parse_parameters(std::string_view kernel, std::string_view text);
 /// A dtype by a name of NumPy or, if `of_c`, by one of C: "float" is float64 in NumPy.
 std::optional<DType> dtype_of_type(std::string_view type, bool of_c);
-/// Whether the text has the word.
-bool mentions(std::string_view text, std::string_view word);
 
 /// A call of user.map for each output.
 struct UserMap {

@@ -7,6 +7,7 @@
 #include "frontend/array/access.h"
 #include "frontend/graph/record.h"
 #include "frontend/kernels/declaration.h"
+#include "ir/base/words.h"
 #include "ir/infer/infer.h"
 
 namespace heddle {
@@ -27,37 +28,36 @@ std::string whole(std::string_view operation, const KernelText& around) {
   return text;
 }
 
-/// The shape over which the kernel runs.
-ir::Shape shape_of_call(const KernelDeclaration& kernel, const std::optional<ir::Shape>& shape,
-                        std::optional<std::int64_t> size, const SourceLocation& where) {
-  if (shape && size) {
-    throw ValueError(at(fmt::format("{}: `size` is given, but the inputs that are not raw have a "
-                                    "size; leave it out",
-                                    kernel.name),
-                        where));
+/// The shape over which the kernel runs: that of the outputs that are given, or else `common`, to
+/// which the inputs that are not raw broadcast, or else `size` elements.
+ir::Shape shape_of_call(const KernelDeclaration& kernel, const std::optional<ir::Shape>& common,
+                        const KernelCall& call, const SourceLocation& where) {
+  const auto fail = [&](const std::string& what) {
+    throw ValueError(at(fmt::format("{}: {}", kernel.name, what), where));
+  };
+  if (call.size && *call.size < 0) fail(fmt::format("size {} is negative", *call.size));
+  const bool known = common || !call.initial.empty();
+  if (known && call.size)
+    fail("`size` is only for kernels all of whose arrays are raw; leave it out");
+  if (!known && !call.size) {
+    fail("no array that is not raw says how many elements there are; give `size`");
   }
-  if (!shape && !size) {
-    throw ValueError(
-        at(fmt::format("{}: all inputs are raw, so their shapes do not say how many elements there "
-                       "are; give `size`",
-                       kernel.name),
-           where));
-  }
-  if (size && *size < 0)
-    throw ValueError(at(fmt::format("{}: size {} is negative", kernel.name, *size), where));
-  return shape ? *shape : ir::Shape{ir::Dim(*size)};
-}
-
-void check_initial(const KernelDeclaration& kernel, const ir::Shape& shape,
-                   std::span<const Array> initial, const SourceLocation& where) {
-  for (std::size_t k = 0; k < initial.size(); ++k) {
-    const NodeRef& node = Access::node(initial[k], where);
-    if (node->shape == shape) continue;
+  if (call.initial.empty()) return common ? *common : ir::Shape{ir::Dim(*call.size)};
+  const ir::Shape shape = Access::node(call.initial[0], where)->shape;
+  const auto broadcasts = [&] {
+    return !common ||
+           frontend::located(where, [&] { return ir::broadcast_shapes(*common, shape); }) == shape;
+  };
+  for (std::size_t k = 0; k < call.initial.size(); ++k) {
+    const NodeRef& node = Access::node(call.initial[k], where);
+    if (node->shape == shape && broadcasts()) continue;
     throw ShapeError(
-        at(fmt::format("{}: the output '{}' is {}, but the inputs broadcast to {}", kernel.name,
-                       kernel.out[k].name, frontend::describe(*node), ir::to_string(shape)),
+        at(fmt::format("{}: the output '{}' is {}, which does not fit {}", kernel.name,
+                       kernel.out[k].name, frontend::describe(*node),
+                       ir::to_string(common && node->shape == shape ? *common : shape)),
            where));
   }
+  return shape;
 }
 
 }  // namespace
@@ -82,18 +82,17 @@ std::vector<Array> ElementwiseKernel::outputs(std::span<const Operand> inputs,
     types.bind(kernel.out[k], Access::node(call.initial[k], where)->dtype);
   std::vector<NodeRef> nodes = kernel.nodes(inputs, types, where);
   const std::optional<ir::Shape> common = kernel.shape(nodes, where);
-  const ir::Shape shape = shape_of_call(kernel, common, call.size, where);
-  check_initial(kernel, shape, call.initial, where);
+  const ir::Shape shape = shape_of_call(kernel, common, call, where);
   std::vector<ir::UserFunction::Parameter> parameters = kernel.inputs();
-  const bool indexed = frontend::mentions(kernel.operation, "_ind");
+  const bool indexed = ir::mentions(kernel.operation, "_ind");
   const bool declares_n =
       std::ranges::find(kernel.in, "n", &frontend::KernelParameter::name) != kernel.in.end();
   // An operand with the kernel's shape is needed if no input that is not raw has it.
-  if (indexed || frontend::mentions(kernel.operation, "i") || !common) {
+  if (indexed || ir::mentions(kernel.operation, "i") || common.value_or(ir::Shape()) != shape) {
     nodes.push_back(frontend::element_numbers(shape, where));
     parameters.push_back({"_i"});
   }
-  if (indexed || (frontend::mentions(kernel.operation, "n") && !declares_n)) {
+  if (indexed || (ir::mentions(kernel.operation, "n") && !declares_n)) {
     nodes.push_back(frontend::element_count(shape, where));
     parameters.push_back({"_n"});
   }

@@ -12,6 +12,7 @@
 #include "frontend/graph/axes.h"
 #include "frontend/graph/record.h"
 #include "frontend/kernels/declaration.h"
+#include "ir/base/words.h"
 
 namespace heddle {
 
@@ -47,7 +48,7 @@ class ReductionCall {
   NodeRef map(std::vector<NodeRef> nodes, const ir::Shape& shape,
               const std::vector<std::int64_t>& axes, const std::string& expression) const {
     std::vector<ir::UserFunction::Parameter> inputs = kernel_.inputs();
-    if (frontend::mentions(expression, "_J")) {
+    if (ir::mentions(expression, "_J")) {
       nodes.push_back(numbers_along(shape, axes));
       inputs.push_back({"_J"});
     }
@@ -78,7 +79,7 @@ class ReductionCall {
     std::string operation = text;
     for (const auto& [indexer, counted] :
          {std::pair<std::string, ir::Shape>{"_in_ind", shape}, {"_out_ind", reduced->shape}}) {
-      if (!frontend::mentions(text, indexer)) continue;
+      if (!ir::mentions(text, indexer)) continue;
       nodes.push_back(frontend::element_count(counted, where_));
       inputs.push_back({indexer + "_size"});
       operation = fmt::format("const Indexer {0}{{0, {0}_size}}; ", indexer) + operation;

@@ -12,7 +12,10 @@ class KernelOperands {
   KernelOperands(nb::handle sequence, const SourceLocation& where) {
     const std::size_t count = nb::len(sequence);
     arrays_.reserve(count);  // operands point to them
-    for (nb::handle value : sequence) {
+    for (nb::handle given : sequence) {
+      // A NumPy scalar is a number, which takes the dtype of its parameter.
+      const bool is_item = is_numpy_scalar(given);
+      const nb::object value = is_item ? given.attr("item")() : nb::borrow(given);
       if (const std::optional<Scalar> scalar = as_scalar(value)) {
         operands_.emplace_back(*scalar, where);
         continue;

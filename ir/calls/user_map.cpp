@@ -9,6 +9,7 @@
 
 #include "heddle/error.h"
 
+#include "ir/base/words.h"
 #include "ir/calls/calls.h"
 #include "ir/infer/call.h"
 #include "ir/interpreter/host_array.h"
@@ -18,13 +19,6 @@ namespace heddle::ir {
 namespace {
 
 std::atomic<UserMapReference> reference{nullptr};
-
-bool is_identifier(std::string_view name) {
-  const auto is_part = [](char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !name.empty() && std::ranges::all_of(name, is_part) && (name[0] < '0' || name[0] > '9');
-}
 
 std::string checked_name(std::string_view name) {
   if (!is_identifier(name))

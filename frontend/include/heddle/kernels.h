@@ -40,10 +40,10 @@ struct KernelText {
 
 /// How an elementwise kernel is called.
 struct KernelCall {
-  /// The number of elements; required if all inputs are raw, and only then allowed.
+  /// The number of elements; required if no array that is not raw has one, and only then allowed.
   std::optional<std::int64_t> size = {};
   /// What the outputs hold before the kernel runs, if the operation may leave elements as they are.
-  /// Their dtypes bind letters first. Empty: zeros.
+  /// The inputs broadcast to their shape, and their dtypes bind letters first. Empty: zeros.
   std::span<const Array> initial = {};
 };
 

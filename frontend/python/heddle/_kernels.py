@@ -63,6 +63,8 @@ class ElementwiseKernel:
 
     def __call__(self, *args, size=None, block_size=128, stream=None):
         inputs, outputs = _split(self, args)
+        if block_size <= 0:
+            raise ValueError(f"{self.name}: block_size must be positive, not {block_size}")
         results = _stored(self._kernel.call(inputs, size, outputs), outputs)
         if self.no_return:
             return None
