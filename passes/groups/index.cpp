@@ -158,28 +158,41 @@ struct Division {
   Index whole, part;
 };
 
-Division split(const Index& index, Dim divisor) {
+/// `nearest`: of 17 = 1 * 18 - 1, the part keeps -1. Otherwise it keeps 17, and of 38 = 2 * 18 + 2
+/// it keeps 2.
+Division split(const Index& index, Dim divisor, bool nearest) {
   Division result;
-  auto quotient = [&](Dim value) -> std::optional<Dim> {
+  const auto quotient = [&](Dim value) -> std::optional<Dim> {
     if (value == divisor) return Dim(1);
-    if (divisor.is_constant() && value.divisible_by(divisor.constant())) {
-      return value.divided_by(divisor.constant());
-    }
-    return value.exact_quotient(divisor);
+    if (const auto exact = value.exact_quotient(divisor)) return exact;
+    if (!divisor.is_constant()) return std::nullopt;
+    const std::int64_t by = divisor.constant();
+    if (value.divisible_by(by)) return value.divided_by(by);
+    if (!value.is_constant() || value.constant() < 0) return std::nullopt;
+    const std::int64_t whole = value.constant() / by, part = value.constant() % by;
+    return whole + (nearest && part > by / 2 ? 1 : 0);
   };
-  if (const auto q = quotient(index.offset)) {
-    result.whole.offset = *q;
-  } else {
-    result.part.offset = index.offset;
-  }
+  const auto divide = [&](Dim value, const auto& put) {
+    const Dim whole = quotient(value).value_or(0);
+    put(whole, value - whole * divisor);
+  };
+  divide(index.offset, [&](Dim whole, Dim part) {
+    result.whole.offset = whole;
+    result.part.offset = part;
+  });
   for (const IndexTerm& term : index.terms) {
-    if (const auto q = quotient(term.coefficient)) {
-      result.whole.terms.push_back({term.atom, *q});
-    } else {
-      result.part.terms.push_back(term);
-    }
+    divide(term.coefficient, [&](Dim whole, Dim part) {
+      if (!(whole == Dim(0))) result.whole.terms.push_back({term.atom, whole});
+      if (!(part == Dim(0))) result.part.terms.push_back({term.atom, part});
+    });
   }
   return result;
+}
+
+/// The division whose part is in range, if there is one.
+Division split_in_range(const IndexSpace& space, const Index& index, Dim divisor) {
+  Division nearest = split(index, divisor, true);
+  return space.in_range(nearest.part, divisor) ? nearest : split(index, divisor, false);
 }
 
 }  // namespace
@@ -187,7 +200,7 @@ Division split(const Index& index, Dim divisor) {
 Index IndexSpace::divide(const Index& a, Dim divisor) {
   if (divisor == Dim(1)) return a;
   if (in_range(a, divisor)) return {};
-  Division division = split(a, divisor);
+  Division division = split_in_range(*this, a, divisor);
   if (!in_range(division.part, divisor)) {
     // The part may be negative or exceed the divisor, so it cannot be dropped. If it is known to be
     // non-negative, only the part is divided; otherwise all of `a` becomes the numerator of one
@@ -214,7 +227,7 @@ Index IndexSpace::divide(const Index& a, Dim divisor) {
 Index IndexSpace::modulo(const Index& a, Dim divisor) {
   if (divisor == Dim(1)) return {};
   if (in_range(a, divisor)) return a;
-  Division division = split(a, divisor);
+  Division division = split_in_range(*this, a, divisor);
   if (in_range(division.part, divisor)) return division.part;
   const bool separable = range(division.part) && range(division.part)->minimum >= 0;
   return {0,

@@ -145,6 +145,18 @@ TEST_CASE("what is affine stays affine") {
   const Index x = space.loop(j);
   const Index again = space.add(space.scale(space.divide(x, 5), 5), space.modulo(x, 5));
   CHECK(again == x);
+  // Windows: rows of an array that is repeated, each one or a few elements longer than the array.
+  const AtomId k = space.new_loop(3);
+  const auto rows = [&](Dim step) {
+    return space.add(space.scale(space.loop(j), step), space.loop(k));
+  };
+  CHECK(space.modulo(rows(38), 18) == rows(2));
+  CHECK(space.divide(rows(38), 18) == space.scale(space.loop(j), 2));
+  // And the other way, rows that are one element shorter.
+  const Index shorter = space.add(rows(17), {8, {}});
+  CHECK(space.divide(shorter, 18) == space.loop(j));
+  CHECK(space.modulo(shorter, 18) ==
+        space.add(space.add(space.loop(k), {8, {}}), space.scale(space.loop(j), -1)));
   // A quotient of one expression by one divisor is one atom.
   CHECK(space.divide(x, 3) == space.divide(x, 3));
 }
