@@ -149,7 +149,7 @@ def short_parameters(text):
 UFUNC = re.compile(r", out=(?:None|\(None, None\)), \*, where=True, casting='same_kind', order='K', "
                    r"dtype=None, subok=True, signature=None")
 TITLES = {"dtype_info": "Facts about dtypes", "functional": "Functions of lines", "io": "Files and text",
-          "linalg": "linalg: factorisations", "linear_algebra": "Products of matrices",
+          "linalg": "linalg: factorisations", "nnet": "nnet: neural networks", "kernels": "Kernels from text", "linear_algebra": "Products of matrices",
           "python": "Python only", "take": "Taking and finding elements"}
 
 

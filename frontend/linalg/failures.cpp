@@ -18,8 +18,12 @@ namespace {
 
 thread_local LinAlgErrors thread_errors = LinAlgErrors::raise;
 
-/// The index of the first nonzero item, or -1, as i64. There may be no items.
-frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLocation& where) {
+}  // namespace
+
+LinAlgErrors set_linalg_errors(LinAlgErrors errors) { return std::exchange(thread_errors, errors); }
+
+frontend::NodeRef frontend::first_failure(const frontend::NodeRef& infos,
+                                          const SourceLocation& where) {
   using ir::Op;
   const frontend::OpRecorder on{where};
   const frontend::NodeRef none = frontend::record_constant(DType::i64, -1);
@@ -28,6 +32,7 @@ frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLoca
         on(Op::not_equal, infos, frontend::record_constant(DType::i32, 0));
     return on(Op::select, fails, frontend::record_constant(DType::i64, 0), none);
   }
+  if (ir::element_count(infos->shape) == ir::Dim(0)) return none;
   const frontend::NodeRef flat = on.flat(infos);
   const frontend::NodeRef failed =
       on(Op::not_equal, flat, frontend::record_constant(DType::i32, 0));
@@ -43,10 +48,6 @@ frontend::NodeRef first_failure(const frontend::NodeRef& infos, const SourceLoca
   const frontend::NodeRef first = on.reduce(Op::min, items, {0});
   return on(Op::select, on(Op::equal, first, last), none, first);
 }
-
-}  // namespace
-
-LinAlgErrors set_linalg_errors(LinAlgErrors errors) { return std::exchange(thread_errors, errors); }
 
 std::string frontend::item_name(const ir::Shape& batch, std::int64_t item) {
   if (batch.empty()) return "the matrix";

@@ -24,4 +24,7 @@ void report_failures(const char* what, const NodeRef& value, const NodeRef& info
 /// symbolic extents, the index in C order: "matrix 5 of [n,m]".
 std::string item_name(const ir::Shape& batch, std::int64_t item);
 
+/// The index of the first nonzero item, in C order, or -1, as i64. There may be no items.
+NodeRef first_failure(const NodeRef& infos, const SourceLocation& where);
+
 }  // namespace heddle::frontend

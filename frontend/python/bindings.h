@@ -23,6 +23,7 @@ void bind_spectral(Functions& functions, nb::module_& module);
 void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
 void bind_memory(Functions& functions);
+void bind_nnet(Functions& functions);
 void bind_packing(Functions& functions);
 void bind_polynomials(Functions& functions);
 void bind_random(Functions& functions);

@@ -52,6 +52,7 @@ NB_MODULE(_heddle, module) {
   bind_differences(functions);
   bind_linear_algebra(functions);
   bind_fft(functions);
+  bind_nnet(functions);
   bind_linalg(functions);
   bind_polynomials(functions);
   bind_statistics(functions);

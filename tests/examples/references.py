@@ -154,6 +154,11 @@ def pricing(size, steps):
     return [f"strike 100: Black-Scholes {exact[16]:.5f}", None, None]
 
 
+def lenet(size, steps):
+    """The gradients are tested by tests/python/test_nnet.py."""
+    return [None, None]
+
+
 def logistic(size, steps):
     i = np.arange(size)
     label = i % 2

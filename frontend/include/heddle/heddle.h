@@ -28,6 +28,7 @@
 #include "heddle/manipulation.h"
 #include "heddle/matrices.h"
 #include "heddle/memory.h"
+#include "heddle/nnet.h"
 #include "heddle/packing.h"
 #include "heddle/polynomials.h"
 #include "heddle/profile.h"

@@ -24,7 +24,7 @@ from heddle._errstate import errstate, geterr, seterr
 from heddle._facts import (common_type, iscomplexobj, isrealobj, isscalar, issubdtype, iterable,
                            may_share_memory, min_scalar_type, ndenumerate, ndim, ndindex,
                            printoptions, shape, shares_memory, size)
-from heddle import _legacy_random
+from heddle import _legacy_random, _nnet
 from heddle._grids import mgrid, ogrid
 from heddle._index_tricks import c_, index_exp, r_, s_
 from heddle._jit import jit
@@ -40,6 +40,7 @@ from heddle._vectorize import vectorize
 sys.modules[__name__ + ".random"] = random  # noqa: F405
 sys.modules[__name__ + ".fft"] = fft  # noqa: F405
 sys.modules[__name__ + ".linalg"] = linalg  # noqa: F405
+sys.modules[__name__ + ".nnet"] = nnet  # noqa: F405
 linalg.tensordot, linalg.matrix_transpose = tensordot, matrix_transpose  # noqa: F405
 
 from heddle import _scipy as scipy  # noqa: E402
@@ -48,6 +49,7 @@ sys.modules[__name__ + ".scipy.linalg"] = scipy.linalg
 
 _numpy.install()
 _legacy_random.install(random)  # noqa: F405
+_nnet.install(nnet)  # noqa: F405
 _ufunc.install()
 _array.install()
 _libraries.add_folders()
