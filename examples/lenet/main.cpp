@@ -105,14 +105,12 @@ Trained step(const Weights& weights, const Weights& momentum, const hd::Array& i
   LeNet net;
   const hd::Array probabilities = nnet::softmax(net.scores(weights, images));
   const hd::Array classes = nnet::one_hot_encode(labels, 10, hd::float32);
-  const hd::Array loss =
-      hd::mean(nnet::categorical_cross_entropy(probabilities, classes, 1e-7));
+  const hd::Array loss = hd::mean(nnet::categorical_cross_entropy(probabilities, classes, 1e-7));
   const Weights gradients = net.gradients(weights, (probabilities - classes) / images.shape(0));
-  const Weights pull = map([](const hd::Array& d, const hd::Array& w) { return d + 5e-4 * w; },
-                           gradients, weights);
-  const Weights moved =
-      map([&](const hd::Array& m, const hd::Array& d) { return 0.9 * m - rate * d; }, momentum,
-          pull);
+  const Weights pull =
+      map([](const hd::Array& d, const hd::Array& w) { return d + 5e-4 * w; }, gradients, weights);
+  const Weights moved = map(
+      [&](const hd::Array& m, const hd::Array& d) { return 0.9 * m - rate * d; }, momentum, pull);
   return {map([](const hd::Array& w, const hd::Array& m) { return w + m; }, weights, moved), moved,
           loss};
 }
@@ -173,4 +171,6 @@ void run(const Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_example(argc, argv, {.size = 1438, .steps = 30}, run); }
+int main(int argc, char** argv) {
+  return run_example(argc, argv, {.size = 1438, .steps = 30}, run);
+}

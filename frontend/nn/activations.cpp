@@ -107,8 +107,7 @@ Array one_hot_encode(const Operand& labels, std::int64_t n_classes, DType dtype)
   const Array flat = Access::make(frontend::reshape_to(node, {count}, here.where));
   check_labels(flat, n_classes, here);
   const Array column = Access::make(frontend::reshape_to(node, {count, 1}, here.where));
-  const Array classes =
-      Access::make(frontend::record_iota({n_classes}, 0, DType::i64, here.where));
+  const Array classes = Access::make(frontend::record_iota({n_classes}, 0, DType::i64, here.where));
   return astype(here(equal(here(column), here(classes))), dtype);
 }
 

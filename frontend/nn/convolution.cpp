@@ -32,8 +32,9 @@ class Convolution {
         windows_{"ConvBC01", {}, padding, strides} {
     const NodeRef images = node(imgs_), weights = node(filters_);
     if (frontend::rank_of(images) != 4 || frontend::rank_of(weights) != 4) {
-      fail<ShapeError>("takes images [batch, channels, height, width] and filters [filters, "
-                       "channels, height, width]");
+      fail<ShapeError>(
+          "takes images [batch, channels, height, width] and filters [filters, "
+          "channels, height, width]");
     }
     if (images->dtype != weights->dtype)
       fail<DTypeError>("the dtypes differ; cast one with astype");
@@ -55,21 +56,18 @@ class Convolution {
 
   Array filter_gradient(const Array& gradient) const {
     const ir::Dim rows = batch() * positions();
-    const Array left = reshaped(permuted(reshaped(gradient, {batch(), filters(), positions()}),
-                                         {1, 0, 2}),
-                                {filters(), rows});
-    const Array right =
-        reshaped(permuted(windows(), {0, 2, 3, 1, 4, 5}), {rows, column_count_});
+    const Array left =
+        reshaped(permuted(reshaped(gradient, {batch(), filters(), positions()}), {1, 0, 2}),
+                 {filters(), rows});
+    const Array right = reshaped(permuted(windows(), {0, 2, 3, 1, 4, 5}), {rows, column_count_});
     return reshaped(matmul(here_(left), here_(right)), node(filters_)->shape);
   }
 
   Array image_gradient(const Array& gradient) const {
-    const Array columns =
-        matmul(here_(permuted(weights(), {1, 0})),
-               here_(reshaped(gradient, {batch(), filters(), positions()})));
-    const Array windows =
-        reshaped(columns, {batch(), channels(), windows_.size[0], windows_.size[1], counts_[0],
-                           counts_[1]});
+    const Array columns = matmul(here_(permuted(weights(), {1, 0})),
+                                 here_(reshaped(gradient, {batch(), filters(), positions()})));
+    const Array windows = reshaped(
+        columns, {batch(), channels(), windows_.size[0], windows_.size[1], counts_[0], counts_[1]});
     return windows_.fold(permuted(windows, {0, 1, 4, 5, 2, 3}), extents_, here_.where);
   }
 

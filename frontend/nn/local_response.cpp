@@ -34,9 +34,8 @@ class LocalResponse {
                           here_.where));
     }
     if (n < 1) {
-      throw ValueError(
-          at(fmt::format("lrnorm_bc01: n is {}, but at least one channel is summed", n),
-             here_.where));
+      throw ValueError(at(
+          fmt::format("lrnorm_bc01: n is {}, but at least one channel is summed", n), here_.where));
     }
     images_ = Access::make(node);
     const Array squares = summed(square(here_(images_)), n / 2, (n - 1) / 2);
@@ -49,8 +48,8 @@ class LocalResponse {
   /// x is in.
   Array gradient(const Array& d) const {
     const Array direct = multiply(here_(d), here_(powered(-beta_)));
-    const Array shared = multiply(here_(multiply(here_(d), here_(images_))),
-                                  here_(powered(-beta_ - 1)));
+    const Array shared =
+        multiply(here_(multiply(here_(d), here_(images_))), here_(powered(-beta_ - 1)));
     const Array others = summed(shared, (n_ - 1) / 2, n_ / 2);
     const Array indirect = multiply(here_(images_), here_(scaled(others, 2 * alpha_ * beta_)));
     return subtract(here_(direct), here_(indirect));

@@ -28,8 +28,7 @@ namespace {
 /// What a maximum never chooses over an element.
 Scalar least_of(DType dtype) {
   if (is_floating(dtype)) return Scalar(-std::numeric_limits<double>::infinity());
-  return is_boolean(dtype) || is_unsigned_integer(dtype) ? Scalar(0)
-                                                              : Scalar(iinfo(dtype).min);
+  return is_boolean(dtype) || is_unsigned_integer(dtype) ? Scalar(0) : Scalar(iinfo(dtype).min);
 }
 
 /// The numbers of elements in their images, i32.
@@ -136,10 +135,10 @@ Array PoolB01::bprop(Extents img_shape, const Operand& poolout_d, const Array& m
   const Extents counts = windows.count(img_shape, here.where);
   const Array given = Access::make(gradient);
   if (frontend::image_extents(windows.op, given, 2, here.where) != counts) {
-    throw ShapeError(at(fmt::format("{}: poolout_d is {}, but fprop's result has {} x {} windows",
-                                    windows.op, frontend::describe(*gradient), counts[0],
-                                    counts[1]),
-                        here.where));
+    throw ShapeError(
+        at(fmt::format("{}: poolout_d is {}, but fprop's result has {} x {} windows", windows.op,
+                       frontend::describe(*gradient), counts[0], counts[1]),
+           here.where));
   }
   ir::Shape shape = gradient->shape;
   shape.insert(shape.end(), 2, ir::Dim(1));

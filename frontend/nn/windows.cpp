@@ -45,8 +45,8 @@ Array placed(const Array& windows, std::int64_t padding, std::int64_t stride, st
   const std::int64_t size = extent_of(node, last - 1).constant();
   std::int64_t length = extent_of(node, last).constant() * stride;
   if (stride > 1) {
-    const Array wide = padded(Access::make(insert_axis(node, rank, where)), rank, 0, stride - 1,
-                              Scalar(0), where);
+    const Array wide =
+        padded(Access::make(insert_axis(node, rank, where)), rank, 0, stride - 1, Scalar(0), where);
     ir::Shape shape = node->shape;
     shape.back() = length;
     node = reshape_to(Access::node(wide, where), shape, where);
@@ -83,11 +83,11 @@ nnet::Extents Windows::count(nnet::Extents images, const SourceLocation& where) 
   for (const int axis : {0, 1}) {
     const std::int64_t room = images[axis] + 2 * padding[axis] - size[axis];
     if (room < 0) {
-      throw ShapeError(at(fmt::format("{}: windows of {} x {} are larger than images of {} x {} "
-                                      "with padding ({}, {})",
-                                      op, size[0], size[1], images[0], images[1], padding[0],
-                                      padding[1]),
-                          where));
+      throw ShapeError(
+          at(fmt::format("{}: windows of {} x {} are larger than images of {} x {} "
+                         "with padding ({}, {})",
+                         op, size[0], size[1], images[0], images[1], padding[0], padding[1]),
+             where));
     }
     result[axis] = room / strides[axis] + 1;
   }
@@ -114,11 +114,11 @@ Array Windows::fold(const Array& windows, nnet::Extents images, const SourceLoca
   const std::int64_t rank = rank_of(Access::node(windows, where));
   Array made = windows;
   // [..., rows, columns, size 0, size 1], each time with one window axis before its positions.
-  made = moveaxis(here(made), rank - 4, rank - 1);       // ..., columns, size 0, size 1, rows
-  made = moveaxis(here(made), rank - 3, rank - 2);       // ..., columns, size 1, size 0, rows
+  made = moveaxis(here(made), rank - 4, rank - 1);  // ..., columns, size 0, size 1, rows
+  made = moveaxis(here(made), rank - 3, rank - 2);  // ..., columns, size 1, size 0, rows
   made = placed(made, padding[0], strides[0], images[0], where);
-  made = moveaxis(here(made), rank - 4, rank - 1);       // ..., size 1, size 0, height, columns
-  made = moveaxis(here(made), rank - 4, rank - 2);       // ..., size 0, height, size 1, columns
+  made = moveaxis(here(made), rank - 4, rank - 1);  // ..., size 1, size 0, height, columns
+  made = moveaxis(here(made), rank - 4, rank - 2);  // ..., size 0, height, size 1, columns
   made = placed(made, padding[1], strides[1], images[1], where);
   return sum(here(made), {rank - 4, rank - 2}, false, Access::node(made, where)->dtype);
 }

@@ -59,8 +59,7 @@ void bind_classes(Functions& functions, nb::module_& module) {
       "are not integers, ValueError for n_classes < 0; and IndexError, when a value is read, for a "
       "label that is not in [0, n_classes).\n\nExample: hd.nnet.one_hot_encode(labels, 10)",
       [](const Arguments& a) { return nnet::one_hot_encode(a.operand(0), a.integer(1)); });
-  functions.def_in(module,
-                   "one_hot_decode(one_hot: Operand, out: Array | None = None) -> Array",
+  functions.def_in(module, "one_hot_decode(one_hot: Operand, out: Array | None = None) -> Array",
                    "The index of the largest number of each row, int32. Raises ShapeError.",
                    [](const Arguments& a) { return nnet::one_hot_decode(a.operand(0)); });
 }
@@ -95,15 +94,15 @@ void bind_windows(Functions& functions, nb::module_& module) {
                      return nnet::ConvBC01(extents(a, 2), extents(a, 3), a.where())
                          .fprop(a.operand(0), a.operand(1));
                    });
-  functions.def_in(module,
-                   "_convolve_back(imgs: Operand, filters: Operand, convout_d: Operand, "
-                   "padding: Sequence[int], strides: Sequence[int], to_filters: bool, "
-                   "to_imgs: bool) -> tuple",
-                   "ConvBC01.bprop.", [](const Arguments& a) {
-                     return pair_of(nnet::ConvBC01(extents(a, 3), extents(a, 4), a.where())
-                                        .bprop(a.operand(0), a.operand(1), a.operand(2), a.flag(5),
-                                               a.flag(6)));
-                   });
+  functions.def_in(
+      module,
+      "_convolve_back(imgs: Operand, filters: Operand, convout_d: Operand, "
+      "padding: Sequence[int], strides: Sequence[int], to_filters: bool, "
+      "to_imgs: bool) -> tuple",
+      "ConvBC01.bprop.", [](const Arguments& a) {
+        return pair_of(nnet::ConvBC01(extents(a, 3), extents(a, 4), a.where())
+                           .bprop(a.operand(0), a.operand(1), a.operand(2), a.flag(5), a.flag(6)));
+      });
   functions.def_in(module,
                    "_pool(imgs: Operand, win_shape: Sequence[int], padding: Sequence[int], "
                    "strides: Sequence[int], method: str) -> tuple",
