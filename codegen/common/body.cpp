@@ -10,6 +10,7 @@
 #include "codegen/common/scalar_code.h"
 #include "codegen/common/sections.h"
 #include "ir/base/hash.h"
+#include "ir/calls/calls.h"
 #include "ir/calls/user_map.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
@@ -267,13 +268,15 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
 
 std::string Body::raw_array(const Instruction& array) {
   need(user_section(array.dtype));
-  need("user_arrays");
+  const bool is_target = plan_.operands[array.operand].written;
+  need(is_target ? "user_targets" : "user_arrays");
   need(side == Side::host ? "user_elements_host" : "user_elements");
   std::string extents;
   for (const Dim& one : array.extents) extents += ", " + extent(one);
   const bool is_users = is_soft(array.dtype) || is_complex(array.dtype);
-  return fmt::format("heddle_user::raw_array<{}{}>(p{}{})", is_users ? "heddle_user::" : "",
-                     user_type(array.dtype), array.operand, extents);
+  return fmt::format("heddle_user::{}<{}{}>(p{}{})", is_target ? "raw_target" : "raw_array",
+                     is_users ? "heddle_user::" : "", user_type(array.dtype), array.operand,
+                     extents);
 }
 
 std::string Body::user_call(const Instruction& call) {
@@ -288,9 +291,12 @@ std::string Body::user_call(const Instruction& call) {
                              argument, widens ? ")" : "");
   }
   bool with_complex = std::ranges::any_of(operands, is_complex);
-  for (const ir::UserFunction::Named& output : ir::user_function(*call.function).outputs) {
-    need(user_section(output.dtype));
-    with_complex |= is_complex(output.dtype);
+  const ir::UserFunction function = ir::user_function(*call.function);
+  for (const auto* const list : {&function.outputs, &function.types}) {
+    for (const ir::UserFunction::Named& named : *list) {
+      need(user_section(named.dtype));
+      with_complex |= is_complex(named.dtype);
+    }
   }
   if (side == Side::host) {
     for (const std::string& section : host_math_sections(*call.function, with_complex))
@@ -298,7 +304,9 @@ std::string Body::user_call(const Instruction& call) {
   }
   const std::string text =
       fmt::format("{}({})", functions_.use(call.function, operands), arguments);
-  return is_soft(call.dtype) ? fmt::format("op::narrow<{}>({})", type(call.dtype), text) : text;
+  const bool writes = call.function->op == &ir::calls::user_write();
+  return is_soft(call.dtype) && !writes ? fmt::format("op::narrow<{}>({})", type(call.dtype), text)
+                                        : text;
 }
 
 void Body::declare(int instruction, const LoadText& load) {
@@ -306,8 +314,10 @@ void Body::declare(int instruction, const LoadText& load) {
   if (one.kind == Instruction::Kind::loop) return element_loop(one.loop, load);
   for (const std::string& section : sections_of(one.dtype)) need(section);
   if (one.divisor) need(one.dtype == DType::f16 ? "half_divisor" : "divisor");
-  const bool is_array = one.kind == Instruction::Kind::array;
-  writer_.line("const {} v{} = {};", is_array ? "auto" : variable_type(instruction), instruction,
+  const bool has_dtype =
+      one.kind != Instruction::Kind::array &&
+      (one.kind != Instruction::Kind::user || one.function->op != &ir::calls::user_write());
+  writer_.line("const {} v{} = {};", has_dtype ? variable_type(instruction) : "auto", instruction,
                value(one, load));
 }
 

@@ -1,6 +1,7 @@
 #include "codegen/common/user_functions.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "codegen/common/scalar_code.h"
 #include "codegen/common/sections.h"
 #include "ir/base/words.h"
+#include "ir/calls/calls.h"
 #include "ir/calls/user_map.h"
 
 namespace heddle::codegen {
@@ -27,36 +29,69 @@ std::string users_lines(std::string_view what, std::string_view text) {
   return fmt::format("#line 1 \"{}\"\n{}\n#line 1 \"around {}\"\n", what, text, what);
 }
 
-/// Splits a preamble into its #include lines, which are outside of namespaces, and the rest, in
-/// which empty lines stand for them.
+std::string_view without_indent(std::string_view line) {
+  const auto first = line.find_first_not_of(" \t");
+  return first == std::string_view::npos ? std::string_view() : line.substr(first);
+}
+
+/// The rest of a line that is the directive, such as `define`, of the preprocessor.
+std::optional<std::string_view> after_directive(std::string_view line, std::string_view directive) {
+  line = without_indent(line);
+  if (!line.starts_with('#')) return std::nullopt;
+  line = without_indent(line.substr(1));
+  if (!line.starts_with(directive)) return std::nullopt;
+  return without_indent(line.substr(directive.size()));
+}
+
+/// Splits a preamble into the #include lines at its beginning, which are outside of namespaces, and
+/// the rest, in which empty lines stand for them.
 struct Preamble {
   std::string includes, rest;
   explicit Preamble(std::string_view text) {
+    bool at_beginning = true;
     while (!text.empty()) {
       const std::string_view line = text.substr(0, text.find('\n'));
-      const auto first = line.find_first_not_of(" \t");
-      const bool includes_file = first != std::string_view::npos && line[first] == '#' &&
-                                 line.find("include") != std::string_view::npos;
-      (includes_file ? includes : rest) += line;
-      if (includes_file) includes += '\n';
+      const bool includes_file = after_directive(line, "include").has_value();
+      at_beginning &= includes_file || without_indent(line).empty();
+      if (at_beginning && includes_file) {
+        includes += line;
+        includes += '\n';
+      } else {
+        rest += line;
+      }
       rest += '\n';
       text.remove_prefix(std::min(text.size(), line.size() + 1));
     }
   }
 };
 
+/// Ends the macros that the text defines, so that they change no other text of the kernel.
+std::string undefine_macros(std::string_view text) {
+  std::string made;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (const auto rest = after_directive(line, "define")) {
+      const auto end = std::ranges::find_if_not(*rest, ir::is_word_part) - rest->begin();
+      made += fmt::format("#undef {}\n", rest->substr(0, static_cast<std::size_t>(end)));
+    }
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return made;
+}
+
 std::string signature(const ir::UserFunction& function, const std::string& name,
-                      const std::vector<DType>& operands) {
+                      const std::vector<DType>& operands, bool writes) {
   std::string templates, parameters;
   for (std::size_t k = 0; k < operands.size(); ++k) {
-    const bool is_raw = k < function.inputs.size() && function.inputs[k].raw;
+    const bool is_raw = k < function.inputs.size() ? function.inputs[k].raw : writes;
     if (is_raw) templates += fmt::format("{}class A{}", templates.empty() ? "" : ", ", k);
     parameters += fmt::format("{}{} _a{}", k == 0 ? "" : ", ",
                               is_raw ? fmt::format("A{}", k) : carrier(operands[k]), k);
   }
   return fmt::format("{}HD_SCALAR {} {}({}) {{\n",
                      templates.empty() ? "" : fmt::format("template <{}>\n", templates),
-                     carrier(function.outputs[function.result].dtype), name, parameters);
+                     writes ? "bool" : carrier(function.outputs[function.result].dtype), name,
+                     parameters);
 }
 
 bool names_a_parameter(const ir::UserFunction& function, std::string_view name) {
@@ -68,7 +103,7 @@ bool names_a_parameter(const ir::UserFunction& function, std::string_view name) 
 
 /// The variables that the user's text reads and assigns.
 std::string variables(const ir::UserFunction& function, const std::vector<DType>& operands,
-                      bool initial) {
+                      bool initial, bool writes) {
   std::string text;
   bool has_index = false, has_count = false;  // the element's number, and how many there are
   for (std::size_t k = 0; k < function.inputs.size(); ++k) {
@@ -83,7 +118,11 @@ std::string variables(const ir::UserFunction& function, const std::vector<DType>
   }
   if (has_index) text += "  const ptrdiff_t i = _i;\n";
   if (has_count && !names_a_parameter(function, "n")) text += "  const ptrdiff_t n = _n;\n";
-  if (has_index && has_count) text += "  const Indexer _ind{_i, _n};\n";
+  if (has_index && has_count) text += "  const ::heddle_user::Indexer _ind{_i, _n};\n";
+  if (writes) {
+    return text + fmt::format("  const A{0}& {1} = _a{0};\n", function.inputs.size(),
+                              function.outputs[0].name);
+  }
   for (std::size_t k = 0; k < function.outputs.size(); ++k) {
     const auto& [name, dtype] = function.outputs[k];
     const std::string value =
@@ -131,7 +170,9 @@ std::string UserFunctions::use(const ir::CallRef& user_map, const std::vector<DT
   for (const DType dtype : operands) hasher.bytes(name_of(dtype));
   const std::string hash = hasher.finish().hex().substr(0, 8);
   const auto& name = user_map->get<std::string>("name");
-  std::string full_name = fmt::format("heddle_user::user_{}::{}", hash, name);
+  // The function's own name differs from those that its text may call.
+  const std::string own_name = '_' + name;
+  std::string full_name = fmt::format("heddle_user::user_{}::{}", hash, own_name);
   if (std::ranges::find(names_, full_name) != names_.end()) return full_name;
   names_.push_back(full_name);
   const Preamble preamble(user_map->get<std::string>("preamble"));
@@ -139,12 +180,17 @@ std::string UserFunctions::use(const ir::CallRef& user_map, const std::vector<DT
   for (const auto& [type, dtype] : function.types)
     text += fmt::format("using {} = {};\n", type, user_type(dtype));
   if (!preamble.rest.empty()) text += users_lines(name + " (preamble)", preamble.rest);
-  text += signature(function, name, operands);
-  text += variables(function, operands, user_map->get<bool>("initial"));
+  const bool writes = user_map->op == &ir::calls::user_write();
+  text += signature(function, own_name, operands, writes);
+  text += variables(function, operands, user_map->get<bool>("initial"), writes);
   // `continue` ends an element, as in CuPy.
   text += "  do {\n" + users_lines(name, user_map->get<std::string>("operation") + ";");
-  text += fmt::format("  }} while (false);\n  return carried({});\n}}\n}}\n",
-                      function.outputs[function.result].name);
+  text += fmt::format(
+      "  }} while (false);\n  return {};\n}}\n}}\n",
+      writes ? "true"
+             : fmt::format("::heddle_user::carried({})", function.outputs[function.result].name));
+  for (const char* const part : {"preamble", "operation"})
+    text += undefine_macros(user_map->get<std::string>(part));
   texts_.push_back(std::move(text));
   return full_name;
 }

@@ -236,6 +236,7 @@ const char* CudaPrinter::store_name(const Store& store) const {
 void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std::string& guard) {
   for (std::size_t i = 0; i < stores.size(); ++i) {
     const Store& store = *stores[i];
+    if (store.by_value) continue;
     if (is_vector(store, loop)) {
       out_.line("y{}.v[k] = v{};", i, store.value);
     } else if (store.combine) {

@@ -60,6 +60,12 @@ __device__ __forceinline__ void store_vector(T* p, Index i, Vector<T, W> value) 
 template <class T>
 constexpr bool moves_as_pair = sizeof(T) == 2 * alignof(T) && sizeof(T) <= 16;
 
+// An element that a user's function reads and writes in its own ways.
+template <class T, class Index>
+__device__ __forceinline__ T& element(T* p, Index i) {
+  return p[i];
+}
+
 template <class T, class Index>
 __device__ __forceinline__ T load(const T* p, Index i) {
   if constexpr (moves_as_pair<T>) {

@@ -89,6 +89,7 @@ void HostPrinter::declare_all(const std::vector<int>& instructions) {
 }
 
 void HostPrinter::store(const Store& store) {
+  if (store.by_value) return;
   if (const auto found = narrowed_.find(&store); found != narrowed_.end()) {
     out_.line("{} = v{}.unrounded;", found->second, store.value);
     return;

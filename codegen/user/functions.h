@@ -17,13 +17,18 @@
 #endif
 namespace heddle_user {
 #ifndef __CUDACC__
+// Of a number and NaN, the number, as on a GPU.
 template <class A, class B>
 HD_SCALAR auto max(A a, B b) {
-  return a < b ? b : a;
+  using Common = decltype(a + b);
+  const Common x = static_cast<Common>(a), y = static_cast<Common>(b);
+  return (x < y) | (x != x) ? y : x;
 }
 template <class A, class B>
 HD_SCALAR auto min(A a, B b) {
-  return b < a ? b : a;
+  using Common = decltype(a + b);
+  const Common x = static_cast<Common>(a), y = static_cast<Common>(b);
+  return (y < x) | (x != x) ? y : x;
 }
 HD_SCALAR float rsqrtf(float x) { return 1 / ::sqrtf(x); }
 HD_SCALAR float rsqrt(float x) { return 1 / ::sqrtf(x); }
@@ -54,6 +59,56 @@ HD_SCALAR int __ffs(int x) { return __builtin_ffs(x); }
 HD_SCALAR int __ffsll(long long x) { return __builtin_ffsll(x); }
 #endif
 
+#ifndef __CUDACC__
+// CUDA's atomic functions, which return the old value.
+template <class T, class Change>
+HD_SCALAR T atomic_change(T* p, const Change& change) {
+  T old, next;
+  __atomic_load(p, &old, __ATOMIC_RELAXED);
+  do {
+    next = change(old);
+  } while (!__atomic_compare_exchange(p, &old, &next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return old;
+}
+template <class T, class V>
+HD_SCALAR T atomicAdd(T* p, V value) {
+  return atomic_change(p, [&](T old) { return static_cast<T>(old + static_cast<T>(value)); });
+}
+template <class T, class V>
+HD_SCALAR T atomicSub(T* p, V value) {
+  return atomic_change(p, [&](T old) { return static_cast<T>(old - static_cast<T>(value)); });
+}
+template <class T, class V>
+HD_SCALAR T atomicMax(T* p, V value) {
+  return atomic_change(p, [&](T old) { return max(old, static_cast<T>(value)); });
+}
+template <class T, class V>
+HD_SCALAR T atomicMin(T* p, V value) {
+  return atomic_change(p, [&](T old) { return min(old, static_cast<T>(value)); });
+}
+template <class T, class V>
+HD_SCALAR T atomicAnd(T* p, V value) {
+  return atomic_change(p, [&](T old) { return static_cast<T>(old & static_cast<T>(value)); });
+}
+template <class T, class V>
+HD_SCALAR T atomicOr(T* p, V value) {
+  return atomic_change(p, [&](T old) { return static_cast<T>(old | static_cast<T>(value)); });
+}
+template <class T, class V>
+HD_SCALAR T atomicXor(T* p, V value) {
+  return atomic_change(p, [&](T old) { return static_cast<T>(old ^ static_cast<T>(value)); });
+}
+template <class T, class V>
+HD_SCALAR T atomicExch(T* p, V value) {
+  return atomic_change(p, [&](T) { return static_cast<T>(value); });
+}
+template <class T, class V>
+HD_SCALAR T atomicCAS(T* p, V expected, V value) {
+  return atomic_change(
+      p, [&](T old) { return old == static_cast<T>(expected) ? static_cast<T>(value) : old; });
+}
+#endif
+
 // Positions in the arrays of an elementwise kernel, as in CuPy.
 struct Indexer {
   ptrdiff_t index, count;
@@ -66,6 +121,12 @@ template <class T>
 HD_SCALAR T carried(T x) {
   return x;
 }
+// An element that a function assigns in memory.
+template <class T, class Stored>
+struct InMemory {
+  using Reference = T&;
+  static HD_SCALAR Reference of(Stored& x) { return reinterpret_cast<T&>(x); }
+};
 template <class T>
 struct FromMemory {
   template <class Stored>
@@ -233,7 +294,25 @@ struct Narrow {
   Narrow() = default;
   HD_SCALAR Narrow(float x) : value(widen(Stored::from(x))) {}
   HD_SCALAR Narrow(double x) : value(widen(Stored::from(x))) {}
+  HD_SCALAR Narrow(bool x) : Narrow(static_cast<float>(x)) {}
   HD_SCALAR Narrow(int x) : Narrow(static_cast<float>(x)) {}
+  HD_SCALAR Narrow(unsigned int x) : Narrow(static_cast<float>(x)) {}
+  HD_SCALAR Narrow(long x) : Narrow(static_cast<float>(x)) {}
+  HD_SCALAR Narrow(unsigned long x) : Narrow(static_cast<float>(x)) {}
+  HD_SCALAR Narrow(long long x) : Narrow(static_cast<float>(x)) {}
+  HD_SCALAR Narrow(unsigned long long x) : Narrow(static_cast<float>(x)) {}
+  HD_SCALAR Narrow& operator++() { return *this += 1; }
+  HD_SCALAR Narrow& operator--() { return *this -= 1; }
+  HD_SCALAR Narrow operator++(int) {
+    const Narrow before = *this;
+    *this += 1;
+    return before;
+  }
+  HD_SCALAR Narrow operator--(int) {
+    const Narrow before = *this;
+    *this -= 1;
+    return before;
+  }
   HD_SCALAR operator float() const { return value; }
   HD_SCALAR Narrow& operator+=(float x) { return *this = Narrow(value + x); }
   HD_SCALAR Narrow& operator-=(float x) { return *this = Narrow(value - x); }
@@ -249,6 +328,34 @@ struct FromMemory<Narrow<Format>> {
   using Stored = typename NarrowFormat<Format>::Stored;
   static HD_SCALAR Narrow<Format> of(Stored x) { return widen(x); }
   static HD_SCALAR Narrow<Format> of(unsigned short bits) { return of(Stored{bits}); }
+};
+}  // namespace heddle_user
+
+namespace heddle_user {
+template <int Format, class Memory>
+struct NarrowReference {
+  using Number = Narrow<Format>;
+  using Stored = typename Number::Stored;
+  Memory* p;
+  static HD_SCALAR void put(Stored* p, Stored x) { *p = x; }
+  static HD_SCALAR void put(unsigned short* p, Stored x) { *p = x.bits; }
+  HD_SCALAR operator float() const { return FromMemory<Number>::of(*p); }
+  HD_SCALAR const NarrowReference& operator=(float x) const {
+    put(p, Stored::from(x));
+    return *this;
+  }
+  HD_SCALAR const NarrowReference& operator=(const NarrowReference& other) const {
+    return *this = static_cast<float>(other);
+  }
+  HD_SCALAR const NarrowReference& operator+=(float x) const { return *this = *this + x; }
+  HD_SCALAR const NarrowReference& operator-=(float x) const { return *this = *this - x; }
+  HD_SCALAR const NarrowReference& operator*=(float x) const { return *this = *this * x; }
+  HD_SCALAR const NarrowReference& operator/=(float x) const { return *this = *this / x; }
+};
+template <int Format, class Memory>
+struct InMemory<Narrow<Format>, Memory> {
+  using Reference = NarrowReference<Format, Memory>;
+  static HD_SCALAR Reference of(Memory& x) { return {&x}; }
 };
 }  // namespace heddle_user
 
@@ -372,6 +479,10 @@ template <class T, class Stored>
 HD_SCALAR T raw_element(const Stored* elements, ptrdiff_t i) {
   return FromMemory<T>::of(load(elements, i));
 }
+template <class Stored>
+HD_SCALAR Stored& raw_reference(Stored* elements, ptrdiff_t i) {
+  return element(elements, i);
+}
 }  // namespace heddle_user
 
 //! section user_elements_host needs user_functions
@@ -381,15 +492,19 @@ template <class T, class Stored>
 HD_SCALAR T raw_element(const Stored* elements, ptrdiff_t i) {
   return FromMemory<T>::of(elements[i]);
 }
+template <class Stored>
+HD_SCALAR Stored& raw_reference(Stored* elements, ptrdiff_t i) {
+  return elements[i];
+}
 }  // namespace heddle_user
 
-//! section user_arrays needs user_functions
+//! section user_shapes needs user_functions
 namespace heddle_user {
-// An array of which a function reads elements itself, by their number in C order or by indices.
-template <class T, class Stored, int Rank>
-struct RawArray {
+// Of an array of which a function reads or writes elements itself, by their number in C order or by
+// indices.
+template <int Rank>
+struct ArrayShape {
   static constexpr int ndim = Rank;
-  const Stored* elements;
   ptrdiff_t extents[Rank > 0 ? Rank : 1];
   ptrdiff_t byte_strides[Rank > 0 ? Rank : 1];
   HD_SCALAR ptrdiff_t size() const {
@@ -399,25 +514,63 @@ struct RawArray {
   }
   HD_SCALAR const ptrdiff_t* shape() const { return extents; }
   HD_SCALAR const ptrdiff_t* strides() const { return byte_strides; }
-  HD_SCALAR T operator[](ptrdiff_t i) const { return raw_element<T>(elements, i); }
   template <int Count>
-  HD_SCALAR T operator[](const ptrdiff_t (&indices)[Count]) const {
+  HD_SCALAR ptrdiff_t number(const ptrdiff_t (&indices)[Count]) const {
     static_assert(Count == Rank, "an index for each axis of the array");
     ptrdiff_t i = 0;
     for (int axis = 0; axis < Rank; ++axis) i = i * extents[axis] + indices[axis];
-    return raw_element<T>(elements, i);
+    return i;
   }
 };
-template <class T, class Stored, class... Extents>
-HD_SCALAR RawArray<T, Stored, sizeof...(Extents)> raw_array(const Stored* elements,
-                                                            Extents... extents) {
+template <class... Extents>
+HD_SCALAR ArrayShape<sizeof...(Extents)> array_shape(int element, Extents... extents) {
   constexpr int rank = sizeof...(Extents);
-  RawArray<T, Stored, rank> made{elements, {static_cast<ptrdiff_t>(extents)...}, {}};
-  ptrdiff_t stride = sizeof(Stored);
+  ArrayShape<rank> made{{static_cast<ptrdiff_t>(extents)...}, {}};
+  ptrdiff_t stride = element;
   for (int axis = rank; axis-- > 0;) {
     made.byte_strides[axis] = stride;
     stride *= made.extents[axis];
   }
   return made;
+}
+}  // namespace heddle_user
+
+//! section user_arrays needs user_shapes
+namespace heddle_user {
+template <class T, class Stored, int Rank>
+struct RawArray : ArrayShape<Rank> {
+  const Stored* elements;
+  HD_SCALAR RawArray(ArrayShape<Rank> shape, const Stored* p)
+      : ArrayShape<Rank>(shape), elements(p) {}
+  HD_SCALAR T operator[](ptrdiff_t i) const { return raw_element<T>(elements, i); }
+  template <int Count>
+  HD_SCALAR T operator[](const ptrdiff_t (&indices)[Count]) const {
+    return raw_element<T>(elements, this->number(indices));
+  }
+};
+template <class T, class Stored, class... Extents>
+HD_SCALAR RawArray<T, Stored, sizeof...(Extents)> raw_array(const Stored* p, Extents... extents) {
+  return {array_shape(sizeof(Stored), extents...), p};
+}
+}  // namespace heddle_user
+
+//! section user_targets needs user_shapes
+namespace heddle_user {
+template <class T, class Stored, int Rank>
+struct RawTarget : ArrayShape<Rank> {
+  Stored* elements;
+  using Reference = typename InMemory<T, Stored>::Reference;
+  HD_SCALAR RawTarget(ArrayShape<Rank> shape, Stored* p) : ArrayShape<Rank>(shape), elements(p) {}
+  HD_SCALAR Reference operator[](ptrdiff_t i) const {
+    return InMemory<T, Stored>::of(raw_reference(elements, i));
+  }
+  template <int Count>
+  HD_SCALAR Reference operator[](const ptrdiff_t (&indices)[Count]) const {
+    return InMemory<T, Stored>::of(raw_reference(elements, this->number(indices)));
+  }
+};
+template <class T, class Stored, class... Extents>
+HD_SCALAR RawTarget<T, Stored, sizeof...(Extents)> raw_target(Stored* p, Extents... extents) {
+  return {array_shape(sizeof(Stored), extents...), p};
 }
 }  // namespace heddle_user

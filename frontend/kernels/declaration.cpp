@@ -165,11 +165,11 @@ KernelDeclaration::KernelDeclaration(std::string_view in_params, std::string_vie
     }
   }
   const auto raw = std::ranges::find_if(out, &KernelParameter::raw);
-  if (raw != out.end()) {
-    throw ValueError(
-        fmt::format("{}: the output '{}' is raw; outputs are assigned element by element, only "
-                    "inputs may be raw",
-                    name, raw->name));
+  writes = raw != out.end();
+  if (writes && out.size() > 1) {
+    throw ValueError(fmt::format(
+        "{}: the output '{}' is raw, so it must be the only output; make a kernel for each", name,
+        raw->name));
   }
 }
 
@@ -199,15 +199,24 @@ std::vector<NodeRef> KernelDeclaration::nodes(std::span<const Operand> inputs, K
   return nodes;
 }
 
-std::optional<ir::Shape> KernelDeclaration::shape(std::span<const NodeRef> nodes,
+std::optional<ir::Shape> KernelDeclaration::shape(std::span<const Operand> inputs,
+                                                  std::span<const NodeRef> nodes,
                                                   const Site& site) const {
   std::optional<ir::Shape> shape;
+  bool has_scalars = false, has_raw = writes;
   for (std::size_t k = 0; k < in.size(); ++k) {
-    if (in[k].raw) continue;
+    has_raw |= in[k].raw;
+    has_scalars |= inputs[k].array() == nullptr;
+    if (in[k].raw || inputs[k].array() == nullptr) continue;
     shape = located(
         site, [&] { return ir::broadcast_shapes(shape.value_or(ir::Shape()), nodes[k]->shape); });
   }
+  if (!shape && has_scalars && !has_raw) return ir::Shape();
   return shape;
+}
+
+bool KernelDeclaration::mentions(std::string_view word) const {
+  return ir::mentions(operation, word) || ir::mentions(preamble, word);
 }
 
 std::vector<ir::UserFunction::Named> KernelDeclaration::outputs(const KernelTypes& types) const {
@@ -225,7 +234,8 @@ std::vector<ir::UserFunction::Parameter> KernelDeclaration::inputs() const {
 std::vector<NodeRef> record_user_map(const UserMap& map, const Site& site) {
   std::vector<NodeRef> results;
   for (std::size_t k = 0; k < map.outputs.size(); ++k) {
-    results.push_back(record_call(ir::calls::user_map(), map.operands,
+    results.push_back(record_call(map.writes ? ir::calls::user_write() : ir::calls::user_map(),
+                                  map.operands,
                                   {{"name", std::string(map.name)},
                                    {"inputs", ir::list_text(map.inputs)},
                                    {"outputs", ir::list_text(map.outputs)},

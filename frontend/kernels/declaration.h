@@ -50,13 +50,18 @@ class KernelDeclaration {
   /// The inputs as nodes of the declared dtypes.
   std::vector<NodeRef> nodes(std::span<const Operand> inputs, KernelTypes& types,
                              const Site& site) const;
-  /// The shape to which the elements of the inputs that are not raw broadcast; none if all are raw.
-  std::optional<ir::Shape> shape(std::span<const NodeRef> nodes, const Site& site) const;
+  /// The shape to which the inputs that are arrays and not raw broadcast. Of numbers alone: that of
+  /// a scalar. None if no input says how many elements there are.
+  std::optional<ir::Shape> shape(std::span<const Operand> inputs, std::span<const NodeRef> nodes,
+                                 const Site& site) const;
+  /// Whether the operation or the preamble has the word.
+  bool mentions(std::string_view word) const;
   std::vector<ir::UserFunction::Named> outputs(const KernelTypes& types) const;
   std::vector<ir::UserFunction::Parameter> inputs() const;
 
   std::string name, operation, preamble;
   std::vector<KernelParameter> in, out;
+  bool writes = false;  ///< the only output is raw
 };
 
 /// The parameters in "T x, raw float32 y". ValueError, naming the kernel, for anything else.
@@ -64,12 +69,13 @@ std::vector<KernelParameter> parse_parameters(std::string_view kernel, std::stri
 /// A dtype by a name of NumPy or, if `of_c`, by one of C: "float" is float64 in NumPy.
 std::optional<DType> dtype_of_type(std::string_view type, bool of_c);
 
-/// A call of user.map for each output.
+/// A call of user.map for each output, or of user.write.
 struct UserMap {
   std::string_view name, operation, preamble;
   std::vector<ir::UserFunction::Parameter> inputs;
   std::vector<ir::UserFunction::Named> outputs, types;
   std::vector<NodeRef> operands;  ///< the inputs, then the outputs' initial values or none
+  bool writes = false;            ///< user.write
 };
 std::vector<NodeRef> record_user_map(const UserMap& map, const Site& site);
 

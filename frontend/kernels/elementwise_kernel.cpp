@@ -7,7 +7,6 @@
 #include "frontend/array/access.h"
 #include "frontend/graph/record.h"
 #include "frontend/kernels/declaration.h"
-#include "ir/base/words.h"
 #include "ir/infer/infer.h"
 
 namespace heddle {
@@ -36,13 +35,14 @@ ir::Shape shape_of_call(const KernelDeclaration& kernel, const std::optional<ir:
     throw ValueError(at(fmt::format("{}: {}", kernel.name, what), where));
   };
   if (call.size && *call.size < 0) fail(fmt::format("size {} is negative", *call.size));
-  const bool known = common || !call.initial.empty();
+  const bool has_shape = !call.initial.empty() && !kernel.writes;
+  const bool known = common || has_shape;
   if (known && call.size)
     fail("`size` is only for kernels all of whose arrays are raw; leave it out");
   if (!known && !call.size) {
     fail("no array that is not raw says how many elements there are; give `size`");
   }
-  if (call.initial.empty()) return common ? *common : ir::Shape{ir::Dim(*call.size)};
+  if (!has_shape) return common ? *common : ir::Shape{ir::Dim(*call.size)};
   const ir::Shape shape = Access::node(call.initial[0], where)->shape;
   const auto broadcasts = [&] {
     return !common ||
@@ -81,18 +81,18 @@ std::vector<Array> ElementwiseKernel::outputs(std::span<const Operand> inputs,
   for (std::size_t k = 0; k < call.initial.size(); ++k)
     types.bind(kernel.out[k], Access::node(call.initial[k], where)->dtype);
   std::vector<NodeRef> nodes = kernel.nodes(inputs, types, where);
-  const std::optional<ir::Shape> common = kernel.shape(nodes, where);
+  const std::optional<ir::Shape> common = kernel.shape(inputs, nodes, where);
   const ir::Shape shape = shape_of_call(kernel, common, call, where);
   std::vector<ir::UserFunction::Parameter> parameters = kernel.inputs();
-  const bool indexed = ir::mentions(kernel.operation, "_ind");
+  const bool indexed = kernel.mentions("_ind");
   const bool declares_n =
       std::ranges::find(kernel.in, "n", &frontend::KernelParameter::name) != kernel.in.end();
   // An operand with the kernel's shape is needed if no input that is not raw has it.
-  if (indexed || ir::mentions(kernel.operation, "i") || common.value_or(ir::Shape()) != shape) {
+  if (indexed || kernel.mentions("i") || common.value_or(ir::Shape()) != shape) {
     nodes.push_back(frontend::element_numbers(shape, where));
     parameters.push_back({"_i"});
   }
-  if (indexed || (ir::mentions(kernel.operation, "n") && !declares_n)) {
+  if (indexed || (kernel.mentions("n") && !declares_n)) {
     nodes.push_back(frontend::element_count(shape, where));
     parameters.push_back({"_n"});
   }
@@ -103,7 +103,8 @@ std::vector<Array> ElementwiseKernel::outputs(std::span<const Operand> inputs,
                                                                   .inputs = parameters,
                                                                   .outputs = kernel.outputs(types),
                                                                   .types = types.letters(),
-                                                                  .operands = nodes},
+                                                                  .operands = nodes,
+                                                                  .writes = kernel.writes},
                                                                  where);
   std::vector<Array> arrays;
   for (const NodeRef& result : results) arrays.push_back(Access::make(result));

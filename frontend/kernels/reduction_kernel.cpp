@@ -82,7 +82,8 @@ class ReductionCall {
       if (!ir::mentions(text, indexer)) continue;
       nodes.push_back(frontend::element_count(counted, where_));
       inputs.push_back({indexer + "_size"});
-      operation = fmt::format("const Indexer {0}{{0, {0}_size}}; ", indexer) + operation;
+      operation =
+          fmt::format("const ::heddle_user::Indexer {0}{{0, {0}_size}}; ", indexer) + operation;
     }
     return frontend::record_user_map({.name = kernel_.name,
                                       .operation = operation,
@@ -219,7 +220,7 @@ std::vector<Array> ReductionKernel::outputs(std::span<const Operand> inputs, con
   for (std::size_t k = 0; k < std::min(bound.size(), kernel.out.size()); ++k)
     types.bind(kernel.out[k], Access::node(bound[k], where)->dtype);
   const std::vector<NodeRef> nodes = kernel.nodes(inputs, types, where);
-  const std::optional<ir::Shape> shape = kernel.shape(nodes, where);
+  const std::optional<ir::Shape> shape = kernel.shape(inputs, nodes, where);
   if (!shape) {
     throw ValueError(at(fmt::format("{}: all inputs are raw; declare one that is not, over whose "
                                     "elements the kernel runs",

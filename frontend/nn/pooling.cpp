@@ -88,6 +88,19 @@ Array flattened(const Array& windows, const AtLocation& here) {
   return Access::make(frontend::reshape_to(node, shape, here.where));
 }
 
+/// Where the maxima may be: padding that equals one is none.
+Array candidates(const Windows& windows, const Array& images, const Array& parts, const Array& most,
+                 const AtLocation& here) {
+  if (windows.padding == Extents{}) return parts;
+  const NodeRef node = Access::node(images, here.where);
+  const NodeRef yes = frontend::record_constant(DType::boolean, 1);
+  const Array all = Access::make(frontend::broadcast_to_shape(yes, node->shape, here.where));
+  const Array inside = flattened(windows.of(all, Scalar(false), here.where), here);
+  Array largest = equal(here(parts), here(most));
+  if (is_floating(node->dtype)) largest = logical_or(here(largest), here(isnan(here(parts))));
+  return logical_and(here(inside), here(largest));
+}
+
 }  // namespace
 
 PoolB01::PoolB01(Extents win_shape, Extents padding, Extents strides, std::string_view method,
@@ -118,14 +131,14 @@ std::pair<Array, Array> PoolB01::fprop(const Operand& imgs) const {
   const Extents extents = frontend::image_extents("PoolB01", images, 2, here.where);
   if (!max_) {
     const Array parts = flattened(windows.of(images, Scalar(0), here.where), here);
-    const Array total = sum(here(parts), -1, false, dtype);
-    const auto size = static_cast<double>(window_[0] * window_[1]);
-    return {astype(here(divide(here(total), here(Scalar(size)))), dtype), Array()};
+    return {astype(here(mean(here(parts), -1)), dtype), Array()};
   }
   const Array parts = flattened(windows.of(images, least_of(dtype), here.where), here);
-  const Array mask = Numbers(windows, extents, here)
-                         .of_elements(argmax(here(parts), -1), windows.count(extents, here.where));
-  return {max(here(parts), -1), mask};
+  const Array most = max(here(parts), -1, true);
+  const Array first = argmax(here(candidates(windows, images, parts, most, here)), -1);
+  const Array mask =
+      Numbers(windows, extents, here).of_elements(first, windows.count(extents, here.where));
+  return {squeeze(here(most), -1), mask};
 }
 
 Array PoolB01::bprop(Extents img_shape, const Operand& poolout_d, const Array& mask) const {

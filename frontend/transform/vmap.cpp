@@ -128,7 +128,9 @@ class VmapRecorder {
         return true;
       case OpKind::call:
         if (is_user_map(node)) return add_batch_axis_to_user_map(node, operands);
-        if (node.op == Op::call && attributes.call->op->regions != 0) return false;
+        if (node.op == Op::call &&
+            (attributes.call->op->regions != 0 || attributes.call->op == &ir::calls::user_write()))
+          return false;
         if (node.op == Op::call) add_batch_axis_to_call(node, operands, attributes);
         return true;
       case OpKind::search:

@@ -141,6 +141,11 @@ const CallOp& element_loop();
 /// that is "raw" the function reads all. `operation` is text that assigns the outputs, `preamble`
 /// text before the function. `types` are names of types in these texts. Result: output `result`.
 const CallOp& user_map();
+/// The same with one output, an array of any shape of which the function assigns elements itself:
+/// for each element of the inputs' broadcast shape it may write to any. If `initial`, the output is
+/// first a copy of the last operand, else it is zeros of the broadcast shape. Elements that several
+/// calls write in other ways than by atomic operations are undefined.
+const CallOp& user_write();
 
 }  // namespace calls
 

@@ -42,6 +42,7 @@ constexpr const CallOp& (*table[])() = {
     calls::switch_case,
     calls::element_loop,
     calls::user_map,
+    calls::user_write,
 };
 // clang-format on
 

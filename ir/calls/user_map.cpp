@@ -52,23 +52,44 @@ std::vector<UserFunction::Named> named_in(std::string_view list) {
   return named;
 }
 
-std::vector<Type> infer_user_map(const Call& call) {
+/// The function, and the shape to which its elements broadcast. Checks the number of operands.
+struct Elements {
+  UserFunction function;
+  Shape shape;
+};
+
+Elements elements_of(const Call& call) {
   const CallData& data = *call.attributes.call;
-  const UserFunction function = user_function(data);
-  const std::size_t taken =
-      function.inputs.size() + (data.get<bool>("initial") ? function.outputs.size() : 0);
+  Elements made{user_function(data), {}};
+  const std::size_t inputs = made.function.inputs.size();
+  const std::size_t taken = inputs + (data.get<bool>("initial") ? made.function.outputs.size() : 0);
   if (call.operands.size() != taken) {
     fail<ValueError>(call, "has {} operands, but its function takes {}", call.operands.size(),
                      taken);
   }
-  Shape shape;
-  for (std::size_t k = 0; k < call.operands.size(); ++k) {
-    const bool is_raw = k < function.inputs.size() && function.inputs[k].raw;
-    if (!is_raw) shape = broadcast(call, shape, call.operand(k).shape);
-    if (k >= function.inputs.size())
-      require_dtype(call, k, function.outputs[k - function.inputs.size()].dtype);
+  for (std::size_t k = 0; k < inputs; ++k) {
+    if (!made.function.inputs[k].raw)
+      made.shape = broadcast(call, made.shape, call.operand(k).shape);
   }
-  return {{function.outputs[function.result].dtype, std::move(shape)}};
+  for (std::size_t k = inputs; k < taken; ++k)
+    require_dtype(call, k, made.function.outputs[k - inputs].dtype);
+  return made;
+}
+
+std::vector<Type> infer_user_map(const Call& call) {
+  Elements made = elements_of(call);
+  for (std::size_t k = made.function.inputs.size(); k < call.operands.size(); ++k)
+    made.shape = broadcast(call, made.shape, call.operand(k).shape);
+  return {{made.function.outputs[made.function.result].dtype, std::move(made.shape)}};
+}
+
+std::vector<Type> infer_user_write(const Call& call) {
+  Elements made = elements_of(call);
+  if (made.function.outputs.size() != 1)
+    fail<ValueError>(call, "has {} outputs, not 1", made.function.outputs.size());
+  const std::size_t inputs = made.function.inputs.size();
+  if (call.operands.size() > inputs) made.shape = call.operand(inputs).shape;
+  return {{made.function.outputs[0].dtype, std::move(made.shape)}};
 }
 
 std::vector<HostArray> interpret_user_map(const CallArguments& arguments) {
@@ -125,21 +146,33 @@ bool has_raw_operands(const CallData& user_map) {
 
 void set_user_map_reference(UserMapReference compute) { reference = compute; }
 
+namespace {
+
+CallOp user_op(std::string_view name, std::vector<Type> (*infer)(const Call&)) {
+  return {.name = name,
+          .numpy = "",
+          .operands = -1,
+          .attributes = {{.name = "name", .initial = std::string()},
+                         {.name = "inputs", .initial = std::string()},
+                         {.name = "outputs", .initial = std::string()},
+                         {.name = "types", .initial = std::string()},
+                         {.name = "operation", .initial = std::string()},
+                         {.name = "preamble", .initial = std::string()},
+                         {.name = "initial", .initial = false},
+                         {.name = "result", .initial = std::int64_t{0}}},
+          .infer = infer,
+          .interpret = interpret_user_map};
+}
+
+}  // namespace
+
 const CallOp& calls::user_map() {
-  static const CallOp& op =
-      *new CallOp{.name = "user.map",
-                  .numpy = "",
-                  .operands = -1,
-                  .attributes = {{.name = "name", .initial = std::string()},
-                                 {.name = "inputs", .initial = std::string()},
-                                 {.name = "outputs", .initial = std::string()},
-                                 {.name = "types", .initial = std::string()},
-                                 {.name = "operation", .initial = std::string()},
-                                 {.name = "preamble", .initial = std::string()},
-                                 {.name = "initial", .initial = false},
-                                 {.name = "result", .initial = std::int64_t{0}}},
-                  .infer = infer_user_map,
-                  .interpret = interpret_user_map};
+  static const CallOp& op = *new CallOp(user_op("user.map", infer_user_map));
+  return op;
+}
+
+const CallOp& calls::user_write() {
+  static const CallOp& op = *new CallOp(user_op("user.write", infer_user_write));
   return op;
 }
 

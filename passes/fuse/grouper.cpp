@@ -44,7 +44,7 @@ void Grouper::place(ValueId node) {
     return;
   }
   if (is_step) return make_library_group(node);
-  if (ir::is_scatter(op) || is_stored_before(node)) return make_group(node);
+  if (writes_anywhere(graph_, node) || is_stored_before(node)) return make_group(node);
 
   std::vector<std::uint32_t> groups;
   for (const Access& access : accesses) groups.push_back(access.group);
@@ -86,7 +86,7 @@ void Grouper::make_group(ValueId node) {
     IndexMap region;
     group.outer = loops_over(space, graph_.attributes(node).shape, region);
     candidate.maps[0] = std::move(region);
-  } else if (ir::is_scatter(graph_.op(node))) {
+  } else if (writes_anywhere(graph_, node)) {
     group.outer = loops_over(space, scatter_region(graph_, node), candidate.maps[0]);
   } else if (const std::optional<ValueId> call = transposed_call_below(node)) {
     IndexMap map;

@@ -51,7 +51,8 @@ int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
       operations += operations_of(*region.graph, target);
     return operations;
   }
-  if (is_user_map(graph, node)) return 1 + static_cast<int>(slots_of(graph, node)) / 10;
+  if (is_user_map(graph, node) || is_user_write(graph, node))
+    return 1 + static_cast<int>(slots_of(graph, node)) / 10;
   constexpr int a_walk = 32;
   if (ir::is_reduction(op) || ir::is_scan(op)) return a_walk;
   constexpr int slots = 10;  // issue slots that count as one operation
@@ -88,7 +89,8 @@ double user_map_slots(const ir::CallData& user_map) {
 }
 
 double slots_of(const Graph& graph, ValueId node) {
-  if (is_user_map(graph, node)) return user_map_slots(*graph.attributes(node).call);
+  if (is_user_map(graph, node) || is_user_write(graph, node))
+    return user_map_slots(*graph.attributes(node).call);
   if (!is_element_loop(graph, node)) return ir::info(graph.op(node)).cost;
   constexpr double likely_steps = 64;
   const ir::CallData& call = *graph.attributes(node).call;

@@ -192,6 +192,14 @@ bool is_bijective(IndexSpace& space, const IndexMap& map, const ir::Shape& shape
 }
 
 ir::Shape scatter_region(const Graph& graph, ValueId node) {
+  if (is_user_write(graph, node)) {
+    ir::Shape shape;
+    for (std::size_t k = 0; k < graph.operands(node).size(); ++k) {
+      if (!reads_whole(graph, node, k))
+        shape = ir::broadcast_shapes(shape, graph.shape(graph.operands(node)[k]));
+    }
+    return shape;
+  }
   std::vector<ir::Type> operands;
   for (const ValueId operand : graph.operands(node)) operands.push_back(graph.type(operand));
   return ir::scatter_region(operands);

@@ -13,8 +13,16 @@ bool is_user_map(const ir::Graph& graph, ir::ValueId node) {
   return graph.is_call_of(node, ir::calls::user_map());
 }
 
+bool is_user_write(const ir::Graph& graph, ir::ValueId node) {
+  return graph.is_call_of(node, ir::calls::user_write());
+}
+
+bool writes_anywhere(const ir::Graph& graph, ir::ValueId node) {
+  return ir::is_scatter(graph.op(node)) || is_user_write(graph, node);
+}
+
 bool is_element_call(const ir::Graph& graph, ir::ValueId node) {
-  return is_element_loop(graph, node) || is_user_map(graph, node);
+  return is_element_loop(graph, node) || is_user_map(graph, node) || is_user_write(graph, node);
 }
 
 bool is_per_element(const ir::Graph& graph, ir::ValueId node) {
@@ -25,7 +33,10 @@ bool is_per_element(const ir::Graph& graph, ir::ValueId node) {
 
 bool reads_whole(const ir::Graph& graph, ir::ValueId node, std::size_t k) {
   if (ir::is_search(graph.op(node))) return k == 0;
-  return is_user_map(graph, node) && ir::is_raw_operand(*graph.attributes(node).call, k);
+  if (!is_user_map(graph, node) && !is_user_write(graph, node)) return false;
+  const ir::CallData& call = *graph.attributes(node).call;
+  const bool is_initial = k >= ir::user_function(call).inputs.size();
+  return ir::is_raw_operand(call, k) || (is_initial && is_user_write(graph, node));
 }
 
 }  // namespace heddle::passes

@@ -12,6 +12,13 @@ bool is_element_loop(const ir::Graph& graph, ir::ValueId node);
 /// Whether a node is a user.map.
 bool is_user_map(const ir::Graph& graph, ir::ValueId node);
 
+/// Whether a node is a user.write.
+bool is_user_write(const ir::Graph& graph, ir::ValueId node);
+
+/// Whether a kernel writes to elements of the node that are not those that it loops over: a
+/// scatter, or a user.write.
+bool writes_anywhere(const ir::Graph& graph, ir::ValueId node);
+
 /// Whether a node is a call that kernels compute element by element, not a step of its own.
 bool is_element_call(const ir::Graph& graph, ir::ValueId node);
 

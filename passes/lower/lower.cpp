@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/calls/user_map.h"
 #include "ir/types/reduction_order.h"
 #include "passes/calls/lowering.h"
 #include "passes/groups/index_maps.h"
@@ -30,9 +31,13 @@ class Lowering {
     for (std::size_t i = 0; i < group_.stored.size(); ++i) {
       const ValueId stored = group_.stored[i];
       const bool is_region = group_.in_place && stored == group_.root;
+      // A copy of a scattered array reads it.
+      const bool writes_anywhere =
+          passes::writes_anywhere(graph_, stored) && !places_.is_load(stored);
       roots.push_back(is_region                           ? region(group_.stored_maps[i])
+                      : !writes_anywhere                  ? whole(stored, group_.stored_maps[i])
                       : ir::is_scatter(graph_.op(stored)) ? scattered(stored)
-                                                          : whole(stored, group_.stored_maps[i]));
+                                                          : written(stored));
     }
     places_.settle();
     for (Root& root : roots) {
@@ -57,13 +62,15 @@ class Lowering {
   Root whole(ValueId node, const IndexMap& map);
   Root region(const IndexMap& map);
   Root scattered(ValueId node);
+  Root written(ValueId node);
   void emit_up_to(std::uint32_t place);
   void aim(Root& root);
   int emit(const Place& place);
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
   int emit_reduction(const Place& place);  ///< or a scan
-  int emit_user_map(const Place& place);
+  int emit_user_map(const Place& place);   ///< or a user.write
+  int emit_array(int operand, ValueId value);
   Index addressed(const Index& index, std::vector<int>& needed);
   int emit_position(AtomId gathered);
   int emit_guard(const Guard& guard);
@@ -118,6 +125,13 @@ Lowering::Root Lowering::scattered(ValueId node) {
   return root;
 }
 
+// A user's function writes to the array.
+Lowering::Root Lowering::written(ValueId node) {
+  Root root{node, places_.add_root(node, group_.stored_maps[0]), {}};
+  root.store.by_value = true;
+  return root;
+}
+
 void Lowering::aim(Root& root) {
   const ir::Shape& shape = graph_.shape(root.stored);
   const std::vector<std::int64_t>& axes = graph_.attributes(root.stored).axes;
@@ -155,7 +169,7 @@ int Lowering::emit(const Place& place) {
   if (places_.is_load(node)) return emit_load(place);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
   if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
-  if (is_user_map(graph_, node)) return emit_user_map(place);
+  if (is_user_map(graph_, node) || is_user_write(graph_, node)) return emit_user_map(place);
   if (op == ir::Op::call) return loops_.add(*attributes.call, values_of(place), node);
   Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
   instruction.op = op;
@@ -226,23 +240,31 @@ int Lowering::emit_reduction(const Place& place) {
 }
 
 int Lowering::emit_user_map(const Place& place) {
+  const bool writes = is_user_write(graph_, place.node);
   const std::vector<int> elements = values_of(place);
   std::vector<int> arguments;
+  const std::size_t inputs = ir::user_function(*graph_.attributes(place.node).call).inputs.size();
   for (std::size_t k = 0, next = 0; k < graph_.operands(place.node).size(); ++k) {
+    if (writes && k >= inputs) break;  // the array holds it already
     if (!reads_whole(graph_, place.node, k)) {
       arguments.push_back(elements[next++]);
       continue;
     }
     const ValueId operand = graph_.operands(place.node)[k];
-    Instruction array = Instruction::of(Instruction::Kind::array, graph_.dtype(operand));
-    array.operand = operand_slot(strip_reshapes(graph_, operand), false);
-    array.extents = graph_.shape(operand);
-    arguments.push_back(push(std::move(array), place.node));
+    arguments.push_back(emit_array(operand_slot(strip_reshapes(graph_, operand), false), operand));
   }
+  if (writes) arguments.push_back(emit_array(operand_slot(place.node, true), place.node));
   Instruction call = Instruction::of(Instruction::Kind::user, graph_.dtype(place.node));
   call.function = graph_.attributes(place.node).call;
   call.arguments = std::move(arguments);
   return push(std::move(call), place.node);
+}
+
+int Lowering::emit_array(int operand, ValueId value) {
+  Instruction array = Instruction::of(Instruction::Kind::array, graph_.dtype(value));
+  array.operand = operand;
+  array.extents = graph_.shape(value);
+  return push(std::move(array), value);
 }
 
 /// Replaces values of the program in the index by instructions, and appends these to `needed`.

@@ -147,7 +147,7 @@ class Chains {
     const KernelPlan& plan = *plans_[position];
     return plan.inner.empty() && plan.reductions.empty() &&
            std::ranges::none_of(plan.stores,
-                                [](const Store& one) { return one.combine.has_value(); });
+                                [](const Store& one) { return one.combine || one.by_value; });
   }
 
   /// Whether groups can move from one position to a later one: nothing in between writes in place.

@@ -31,7 +31,7 @@ const KernelUses::Uses& KernelUses::of(const BufferRef& buffer) const {
 }
 
 bool is_read_where(const Store& store, DType dtype, const KernelUses::Uses& buffer) {
-  return std::ranges::all_of(buffer.loads, [&](const Instruction* load) {
+  return !store.by_value && std::ranges::all_of(buffer.loads, [&](const Instruction* load) {
     return load->kind == Instruction::Kind::load && load->dtype == dtype &&
            load->address == store.address;
   });

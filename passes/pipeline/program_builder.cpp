@@ -15,6 +15,8 @@
 #include "passes/calls/gemm.h"
 #include "passes/calls/matmul.h"
 #include "passes/fuse/grouping.h"
+#include "passes/groups/index_maps.h"
+#include "passes/groups/per_element.h"
 #include "passes/lower/lower.h"
 #include "passes/pipeline/flops.h"
 #include "passes/pipeline/item_chains.h"
@@ -96,6 +98,8 @@ class Builder {
   void add_call(CallStep call, Dim moved);
   std::shared_ptr<const Program> add_region(const Graph& region, const PlanOptions& options);
   void add_zeros(ValueId value);
+  void begin_writing(ValueId value);
+  void add_loops(KernelPlan plan, const Group& group);
   BufferRef buffer_of(ValueId value);
   std::optional<std::uint32_t> input_of(ValueId value) const;
   std::optional<BufferRef> known_buffer(ValueId value) const;
@@ -257,8 +261,11 @@ void Builder::add_group(const Group& group) {
   if (computes_nothing(graph_, group.root)) return;
   if (group.epilogue) return add_epilogue(group);
   if (group.library) return add_call(group);
-  if (ir::is_scatter(graph_.op(group.root))) add_zeros(group.root);
-  KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, group);
+  if (writes_anywhere(graph_, group.root)) begin_writing(group.root);
+  add_loops(lower({graph_, *planned_.grouping.space, stored_}, group), group);
+}
+
+void Builder::add_loops(KernelPlan plan, const Group& group) {
   describe_operands(plan);
   order_inner_loops(plan, options_.target);
   collapse_loops(plan, *planned_.grouping.space);
@@ -499,6 +506,24 @@ Fallback Builder::fallback_of(const Group& group, GemmCall product) {
 }
 
 // The zeros that a scatter accumulates into.
+/// What a kernel finds in an array of which it may write some elements only.
+void Builder::begin_writing(ValueId value) {
+  if (!is_user_write(graph_, value) || !graph_.attributes(value).call->get<bool>("initial"))
+    return add_zeros(value);
+  const ValueId initial = strip_reshapes(graph_, graph_.operands(value).back());
+  Group copy;
+  copy.root = initial;
+  copy.families = ~decltype(copy.families){0};
+  copy.stored = {initial};
+  copy.outer =
+      loops_over(*planned_.grouping.space, graph_.shape(initial), copy.stored_maps.emplace_back());
+  KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, copy);
+  for (KernelOperand& operand : plan.operands) {
+    if (operand.written) operand.value = value;
+  }
+  add_loops(std::move(plan), copy);
+}
+
 void Builder::add_zeros(ValueId value) {
   program_.steps.push_back({FillStep{buffer_of(value), byte_count(graph_.type(value))}});
 }

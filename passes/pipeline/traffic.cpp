@@ -54,7 +54,9 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
       operands[instruction.operand].elements = whole(instruction.operand);
     }
   }
-  for (const Store& store : plan.stores) add(store.operand, store.address);
+  for (const Store& store : plan.stores) {
+    if (!store.by_value) add(store.operand, store.address);
+  }
   Dim bytes;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].addresses.empty() || plan.operands[i].in_item()) continue;

@@ -59,7 +59,8 @@ struct Instruction {
     search,    ///< op over the `end` elements of operands[operand], for the value arguments[0]
     reduced,   ///< the result of reductions[reduction]
     scanned,   ///< the running value of reductions[reduction], a scan, at this element
-    array,     ///< all of operands[operand], as an array of `extents` for a user's function
+    array,     ///< all of operands[operand], as an array of `extents` for a user's function, which
+               ///< writes to it if the operand is written
     user,      ///< the user's `function` of the arguments
     loop,      ///< runs element_loops[loop]; arguments: what it uses from outside. No value
     looped,    ///< carry `carry` after the last step of the loop that arguments[0] runs
@@ -138,6 +139,8 @@ struct Store {
   Index address;
   /// scatter_add or scatter_max: how the value is combined atomically with the element in memory.
   std::optional<ir::Op> combine;
+  /// The value's instruction, a user's function, writes to any elements itself.
+  bool by_value = false;
   int guard = -1;              ///< the instruction that enables the store, or -1
   std::vector<int> positions;  ///< instructions that the address depends on
   bool element = false;

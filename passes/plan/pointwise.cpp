@@ -33,7 +33,7 @@ bool is_pointwise(const Graph& graph, ValueId node) {
 
 Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate,
                       const ir::Target& target) {
-  if (ir::is_scatter(graph.op(group.root))) return Verdict::no("the group scatters");
+  if (writes_anywhere(graph, group.root)) return Verdict::no("the group scatters");
   return within_sizes(graph, group, candidate, target);
 }
 
@@ -194,6 +194,7 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   const Loop& last = plan.outer.back();
   int width = 16;
   for (const Store& store : plan.stores) {
+    if (store.by_value) width = 1;
     const KernelOperand& operand = plan.operands[store.operand];
     const int limit =
         std::max<int>(1, target.vector_bytes / static_cast<int>(size_of(operand.dtype)));
@@ -229,7 +230,7 @@ Verdict Piecewise::extend(const Graph& graph, const Group& group, const Candidat
 Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                         const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
-  if (!ir::is_scatter(graph.op(group.root))) return Verdict::no("the group does not scatter");
+  if (!writes_anywhere(graph, group.root)) return Verdict::no("the group does not scatter");
   const bool is_root = candidate.node == group.root;
   if (!is_root && !is_pointwise(graph, candidate.node) && op != ir::Op::concatenate &&
       op != ir::Op::slice_update)

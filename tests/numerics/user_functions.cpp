@@ -72,8 +72,33 @@ Pair reversed(DType dtype) {
           2};
 }
 
+/// Elements that the function writes itself, to an array that has others, too.
+Pair written(DType dtype) {
+  const std::string d(name_of(dtype));
+  return {
+      "written " + d,
+      fmt::format("func @f(%0: {0}[9], %1: {0}[4,5]) -> {0}[4,5] {{\n"
+                  "  %2 = iota axes=[0] : i64[9]\n"
+                  "  %3 = call user.write %2, %0, %1 {{name = \"f\", inputs = \"k, x\", outputs "
+                  "= \"z {0}\", operation = \"z[{{k / 5, 4 - k % 5}}] = x; z[{{1, 0}}] = "
+                  "z[5]\", initial = true}} : {0}[4,5]\n"
+                  "  return %3\n}}\n",
+                  d),
+      fmt::format("func @f(%0: {0}[9], %1: {0}[4,5]) -> {0}[4,5] {{\n"
+                  "  %2 = reshape %1 : {0}[20]\n"
+                  "  %3 = slice %0 starts=[4] steps=[-1] : {0}[5]\n"
+                  "  %4 = slice %0 starts=[8] steps=[-1] : {0}[4]\n"
+                  "  %5 = slice_update %2, %3 starts=[0] steps=[1] shape=[5] : {0}[20]\n"
+                  "  %6 = slice_update %5, %4 starts=[6] steps=[1] shape=[4] : {0}[20]\n"
+                  "  %7 = reshape %6 : {0}[4,5]\n"
+                  "  return %7\n}}\n",
+                  d),
+      2};
+}
+
 std::vector<Pair> pairs() {
   std::vector<Pair> made;
+  for (int i = 0; i < dtype_count; ++i) made.push_back(written(static_cast<DType>(i)));
   for (int i = 1; i < dtype_count; ++i) made.push_back(doubled(static_cast<DType>(i)));
   for (int i = 0; i < dtype_count; ++i) made.push_back(reversed(static_cast<DType>(i)));
   made.push_back(

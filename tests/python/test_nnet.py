@@ -242,6 +242,16 @@ def test_pooling_of_other_dtypes_and_ranks(dtype):
     assert np.isnan(hd.asnumpy(nan)).all()
 
 
+def test_pooling_of_equal_and_of_large_numbers():
+    for x in (np.zeros((2, 2), np.uint8), np.full((2, 2), -128, np.int8),
+              np.full((2, 2), -np.inf, np.float32)):
+        pool = nnet.PoolB01((2, 2), (1, 1), (2, 2))
+        check(pool.fprop(hd.asarray(x)), x)
+        check(pool.mask, np.arange(4, dtype=np.int32).reshape(2, 2))
+    for x in (np.full((2, 2), 200, np.uint8), np.full((2, 2), 40000, np.float16)):
+        check(nnet.PoolB01((2, 2), (0, 0), (1, 1), "avg").fprop(hd.asarray(x)), x[:1, :1])
+
+
 def test_bad_pooling():
     x = hd.zeros((2, 8, 8))
     for arguments in (((0, 2), (0, 0), (1, 1)), ((2, 2), (2, 0), (1, 1)), ((2, 2), (-1, 0), (1, 1)),

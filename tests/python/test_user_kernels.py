@@ -101,6 +101,8 @@ def test_outputs_say_how_many_elements_there_are():
     out = hd.zeros((2, 3))
     raw(hd.asarray([1.0, 2.0]), out)
     check(out, np.array([[1.0, 2, 1], [2, 1, 2]]))
+    scaled = hd.ElementwiseKernel("T s, raw T x", "T y", "y = s * x[i]", "scaled")
+    check(scaled(2.0, hd.arange(3.0), size=3), np.array([0.0, 2, 4]))
     none = hd.ElementwiseKernel("", "int64 y", "y = i * n", "no_input")
     check(none(size=3), np.array([0, 3, 6]))
     numbers = hd.zeros((2, 2), dtype=hd.int64)
@@ -114,6 +116,63 @@ def test_outputs_say_how_many_elements_there_are():
             call()
     with pytest.raises(ValueError, match="block_size"):
         squared(out, out, block_size=0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_raw_outputs(dtype):
+    x = plain(dtype, 20)
+    turned = hd.ElementwiseKernel("T x", "raw T y", "y[n - 1 - i] = x", "turned")
+    check(turned(hd.asarray(x)), x[::-1])
+    out = hd.asarray(np.tile(x[:2], (3, 8)))
+    columns = hd.ElementwiseKernel("raw T x", "raw T y", "y[{i % 3, i}] = x[i]", "columns")
+    assert columns(hd.asarray(x), out, size=7) is out
+    expected = np.tile(x[:2], (3, 8))
+    expected[np.arange(7) % 3, np.arange(7)] = x[:7]
+    check(out, expected)
+    with pytest.raises(ValueError, match="size"):
+        columns(hd.asarray(x), out)
+
+
+def test_raw_outputs_that_several_elements_change():
+    labels, weights = np.arange(1000) * 7 % 13, np.linspace(0, 1, 1000)
+    count = hd.ElementwiseKernel("int64 k", "raw int32 z", "atomicAdd(&z[k], 1)", "count")
+    total = hd.zeros(13, dtype=hd.int32)
+    count(hd.asarray(labels), total)
+    count(hd.asarray(labels), total)
+    check(total, 2 * np.bincount(labels).astype(np.int32))
+    weigh = hd.ElementwiseKernel("int64 k, float64 w", "raw float64 z", "atomicAdd(&z[k], w)", "weigh")
+    sums = hd.ones(13)
+    weigh(hd.asarray(labels), hd.asarray(weights) * 2, sums)
+    check(sums, 1 + np.bincount(labels, 2 * weights), ulp=2000)
+    most = hd.ElementwiseKernel("int64 k, int64 w", "raw int64 z", "atomicMax(&z[k], w)", "most")
+    found = hd.full(13, -1)
+    most(hd.asarray(labels), hd.arange(1000), found)
+    check(found, np.array([np.flatnonzero(labels == k).max() for k in range(13)]))
+
+
+def test_raw_outputs_in_programs():
+    bump = hd.ElementwiseKernel("int64 k", "raw float64 z", "z[k] += 1", "bump")
+
+    @hd.jit
+    def program(x, k):
+        first = bump._kernel.call((k,), None, (x,))[0]
+        second = bump._kernel.call((k + 1,), None, (x,))[0]
+        third = bump._kernel.call((k,), None, (second,))[0]
+        return x, first * 2, second, third
+
+    x, k = np.arange(6.0), np.array([0, 2])
+    first, second, third = x.copy(), x.copy(), x.copy()
+    first[k] += 1
+    second[k + 1] += 1
+    third[:] = second
+    third[k] += 1
+    for got, expected in zip(program(hd.asarray(x), hd.asarray(k)), (x, first * 2, second, third)):
+        check(got, expected)
+    kept = hd.asarray(x)
+    view = kept[::2]
+    bump(hd.asarray([0, 1]), view)
+    check(kept, x + [1, 0, 1, 0, 0, 0])
+    check(bump(hd.zeros(0, dtype=hd.int64), hd.asarray(x)), x)
 
 
 def test_scalars_take_the_dtype_of_the_parameter():
@@ -186,6 +245,45 @@ def test_preamble_and_text_around_the_operation():
     check(f(hd.arange(4, dtype=hd.float32)), np.arange(4, dtype=np.float32) * 5)
 
 
+def test_macros_end_with_their_kernel():
+    three = hd.ElementwiseKernel("float32 x", "float32 z", "z = x * N", "three",
+                                 preamble="#define N 3.0f")
+    five = hd.ElementwiseKernel("float32 x", "float32 z", "z = x * N", "five",
+                                preamble="#ifndef N\n#define N 5.0f\n#endif")
+    check(five(three(hd.ones(3, dtype=hd.float32))), np.full(3, 15, np.float32))
+    guarded = "#ifndef SQ_H\n#define SQ_H\ntemplate <class U> __device__ U sq(U v) { return v * v; }\n#endif"
+    norm_of = hd.ReductionKernel("T x", "T y", "sq(x)", "a + b", "y = sq(a)", "0", "norm_of",
+                                 preamble=guarded)
+    check(norm_of(hd.arange(4.0)), np.array(14.0 ** 2))
+    hidden = hd.ElementwiseKernel("T x", "T z", "z = INDEX", "hidden",
+                                  preamble="/*\n#include \"nothing.h\"\n*/\n#define INDEX (i + 1)")
+    check(hidden(hd.zeros(3)), np.arange(1.0, 4))
+
+
+@pytest.mark.parametrize("name", ["exp", "max", "carried", "Indexer", "T"])
+def test_kernels_may_have_any_name(name):
+    kernel = hd.ElementwiseKernel("T x", "T carried", "carried = max(exp(x), T(_ind.size()))", name)
+    check(kernel(hd.zeros(3)), np.full(3, 3.0))
+
+
+def test_numbers_of_16_bits_mix_with_others():
+    x = hd.arange(6, dtype=hd.float16)
+    mixed = hd.ElementwiseKernel("T x, int64 k", "T z", "z = max(x, 0.5f) / T(n) + k; z++", "mixed")
+    wide = np.maximum(np.arange(6, dtype=np.float32), 0.5)
+    third = (wide / np.float32(6)).astype(np.float32)
+    check(mixed(x, hd.arange(6)), (third + np.arange(6, dtype=np.float32)).astype(np.float16) + np.float16(1))
+    numbers = hd.ElementwiseKernel("float16 x", "float16 z", "z = i", "numbers_of_16")
+    check(numbers(x), np.arange(6, dtype=np.float16))
+
+
+def test_max_and_min_prefer_numbers_to_nan():
+    x, y = np.array([np.nan, 1, np.nan, 2]), np.array([1, np.nan, np.nan, 3.0])
+    both = hd.ElementwiseKernel("T x, T y", "T a, T b", "a = max(x, y); b = min(x, y)", "both_ends")
+    most, least = both(hd.asarray(x), hd.asarray(y))
+    check(most, np.fmax(x, y))
+    check(least, np.fmin(x, y))
+
+
 def test_a_loop_in_the_operation():
     steps = hd.ElementwiseKernel(
         "int64 x", "int32 k", "long long v = x; k = 0;\nwhile (v != 1) { v = v % 2 ? 3 * v + 1 : v / 2; ++k; }",
@@ -232,7 +330,8 @@ DECLARATIONS = [
     ("T i", "T y", ValueError, "reserved"), ("T _x", "T y", ValueError, "reserved"),
     ("T x, T x", "T y", ValueError, "two parameters"), ("T x", "T x", ValueError, "two parameters"),
     ("floaty x", "T y", TypeError, "floaty"), ("T 2x", "T y", ValueError, "not a parameter"),
-    ("T x", "", ValueError, "at least one output"), ("T x", "raw T y", ValueError, "raw"),
+    ("T x", "", ValueError, "at least one output"),
+    ("T x", "raw T y, T z", ValueError, "the only output"),
 ]
 
 
@@ -360,6 +459,23 @@ def test_several_inputs_and_outputs_of_reductions():
     check(r, np.sqrt(np.array(14.0)))
     raw = hd.ReductionKernel("int64 k, raw T x", "T y", "x[k]", "a + b", "y = a", "0", "gathered")
     check(raw(hd.array([2, 0, 2]), hd.asarray(y)), np.array(4.0))
+
+
+def test_letters_that_only_the_map_reads():
+    for dtype, size in ((hd.complex64, "norm(x)"), (hd.float16, "x * x")):
+        x = hd.arange(300).astype(dtype)
+        largest = hd.ReductionKernel("T x", "float32 y", size, "max(a, b)", "y = a", "0", "letters")
+        check(largest(x[:200]), np.array(199.0 ** 2, np.float32), ulp=600)
+        check(largest(x[:0]), np.array(0, np.float32))
+
+
+def test_bad_outputs_of_reductions():
+    x, two = hd.arange(6.0).reshape(2, 3), hd.ReductionKernel("T x", "T y, T z", "x", "a + b",
+                                                              "y = a; z = a", "0", "pair")
+    with pytest.raises(hd.ShapeError, match="norm"):
+        norm(x, axis=0, out=hd.zeros((4, 3)))
+    with pytest.raises(TypeError, match="2 outputs"):
+        two(x, out=hd.zeros(()))
 
 
 def test_no_elements():

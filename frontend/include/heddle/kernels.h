@@ -16,9 +16,10 @@
 //
 // Parameters are declared as in "T x, raw float32 y": a dtype of NumPy, or a letter that stands for
 // any dtype, and a name. Of a `raw` parameter the text reads elements itself, as y[i] or y[{i, j}];
-// it also has size(), shape()[k], strides()[k] in bytes, and ndim. The text is C++17 with CUDA's
-// scalar functions. Of its own it may use: i, the number of the element in C order; n, the number
-// of elements; `_ind.size()`. Types are those of CUDA; float16, bfloat16 and complex<T> have
+// it also has size(), shape()[k], strides()[k] in bytes, and ndim. An output may be raw if it is
+// the only one: the text then writes any of its elements. The text is C++17 with CUDA's scalar
+// functions. Of its own it may use: i, the number of the element in C order; n, the number of
+// elements; `_ind.size()`. Types are those of CUDA; float16, bfloat16 and complex<T> have
 // operators. Names that begin with _ are reserved.
 //
 // Errors: ValueError for parameters that cannot be parsed, DTypeError for arrays of other dtypes

@@ -15,8 +15,12 @@ def _declared(parameters):
     return tuple(part.strip() for part in parameters.split(",") if part.strip())
 
 
-def _stored(results, outputs):
+def _stored(kernel, results, outputs):
     """The results, in the Arrays of `outputs`, if there are any."""
+    for result, output in zip(results, outputs):
+        if output.shape != result.shape:
+            raise _heddle.ShapeError(f"{kernel.name}: the output is {list(output.shape)}, but the "
+                                     f"result is {list(result.shape)}")
     for result, output in zip(results, outputs):
         output[...] = result
     return list(outputs) if outputs else results
@@ -34,10 +38,10 @@ class ElementwiseKernel:
     """A function of elements, in C++: cupy.ElementwiseKernel, with the same parameters.
 
     in_params and out_params declare parameters, as in 'T x, raw float32 y': a dtype, or a letter for
-    any dtype, and a name. Of a raw parameter the operation reads elements itself, as y[i]. The
-    operation is C++ that assigns the outputs; i is the element's number, n their count. Called with
-    the inputs, which broadcast, and optionally the outputs. `size` is the number of elements if all
-    inputs are raw. `reduce_dims`, `options`, `block_size` and `stream` have no effect: the kernel
+    any dtype, and a name. Of a raw parameter the operation reads elements itself, as y[i], or writes
+    them, if it is the only output. The operation is C++ that assigns the outputs; i is the element's
+    number, n their count. Called with the inputs, which broadcast, and optionally the outputs.
+    `size` is the number of elements if all Arrays are raw. `reduce_dims`, `options`, `block_size` and `stream` have no effect: the kernel
     is a part of a program, which chooses.
 
     Raises ValueError for declarations that it cannot parse, DTypeError for Arrays of other dtypes
@@ -65,7 +69,7 @@ class ElementwiseKernel:
         inputs, outputs = _split(self, args)
         if block_size <= 0:
             raise ValueError(f"{self.name}: block_size must be positive, not {block_size}")
-        results = _stored(self._kernel.call(inputs, size, outputs), outputs)
+        results = _stored(self, self._kernel.call(inputs, size, outputs), outputs)
         if self.no_return:
             return None
         return tuple(results) if self.nout > 1 or self.return_tuple else results[0]
@@ -108,7 +112,9 @@ class ReductionKernel:
             if outputs:
                 raise TypeError(f"{self.name}: the output is given by position and as `out`")
             outputs = out if isinstance(out, tuple) else (out,)
-        results = _stored(self._kernel.call(inputs, axis, keepdims, outputs), outputs)
+        if outputs and len(outputs) != self.nout:
+            raise TypeError(f"{self.name}: has {self.nout} outputs, not {len(outputs)}")
+        results = _stored(self, self._kernel.call(inputs, axis, keepdims, outputs), outputs)
         return tuple(results) if self.nout > 1 else results[0]
 
     def __repr__(self):

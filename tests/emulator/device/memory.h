@@ -3,6 +3,15 @@
 
 #include "global_access.h"
 
+/// Who reads and writes the element when is not known, so only the bounds are checked.
+template <class T, class Index>
+__forceinline__ T& element(T* p, Index i, HEDDLE_EMULATOR_PLACE) {
+  unsigned long long offset;
+  heddle_emulator::GlobalBuffer& buffer = heddle_emulator::find_global(
+      p, i, heddle_emulator::global_access<T, T>("element", true), {file, line}, offset);
+  return *reinterpret_cast<T*>(buffer.memory + offset);
+}
+
 template <class T, class Index>
 __forceinline__ T load(const T* p, Index i, HEDDLE_EMULATOR_PLACE) {
   return heddle_emulator::read_global<T, T>("load", p, i, {file, line});
