@@ -168,7 +168,7 @@ TEST_CASE("random graphs") {
       ambiguous, elements, with_factors.open, with_factors.elements, other_kernels, switched,
       checked, waited);
   // One graph in six is lowered for a GPU.
-  constexpr std::size_t whole_run = 2000, least = 50, least_lowered = 8, least_emulated = 300,
+  constexpr std::size_t whole_run = 2000, least = 50, least_lowered = 4, least_emulated = 300,
                         least_loops = 500, least_control = 25;
   if (coverage.graphs() < whole_run) return;
   const std::vector<std::string> rare = coverage.rarer_than(least, least_lowered, least_control);
