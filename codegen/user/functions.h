@@ -107,6 +107,12 @@ HD_SCALAR T atomicCAS(T* p, V expected, V value) {
   return atomic_change(
       p, [&](T old) { return old == static_cast<T>(expected) ? static_cast<T>(value) : old; });
 }
+#else
+using ::atomicAdd;
+HD_SCALAR long long atomicAdd(long long* p, long long value) {
+  return static_cast<long long>(::atomicAdd(reinterpret_cast<unsigned long long*>(p),
+                                            static_cast<unsigned long long>(value)));
+}
 #endif
 
 // Positions in the arrays of an elementwise kernel, as in CuPy.

@@ -8,6 +8,7 @@
 
 #include "tests/cases/programs.h"
 #include "tests/emulator/emulated_programs.h"
+#include "tests/numerics/suite.h"
 #include "tests/support/oracle.h"
 #include "tests/support/samples.h"
 
@@ -204,6 +205,44 @@ TEST_CASE("users' functions fuse and compute what Heddle's own ops do") {
     const std::vector<ir::HostArray> inputs = inputs_of(graph);
     const auto expected = ir::interpret(ir::parse(all[i].without), inputs);
     check(emulated.run(i, inputs, {.shuffle_seed = i}), expected);
+  }
+}
+
+TEST_CASE("atomic functions of each dtype that CUDA has them for") {
+  std::vector<codegen::KernelSource> kernels;
+  std::vector<runtime::PrintedProgram> programs;
+  std::vector<ir::Graph> graphs;
+  for (const DType dtype :
+       {DType::i32, DType::i64, DType::u32, DType::u64, DType::f32, DType::f64}) {
+    graphs.push_back(
+        ir::parse(fmt::format("func @f(%0: i64[100], %1: {0}[7]) -> {0}[7] {{\n"
+                              "  %2 = call user.write %0, %1 {{name = \"f\", inputs = \"k\", "
+                              "outputs = \"z {0}\", types = "
+                              "\"T {0}\", operation = \"atomicAdd(&z[(k % 7 + 7) % 7], T(2))\", "
+                              "initial = true}} : {0}[7]\n"
+                              "  return %2\n}}\n",
+                              name_of(dtype))));
+    programs.push_back(runtime::print_program(graphs.back(), {}, ir::parse_target("sm_90:h200")));
+    for (const codegen::KernelSource& kernel : programs.back().kernels) kernels.push_back(kernel);
+  }
+  compile_with_nvrtc(kernels, "sm_90");
+  emulator::EmulatedPrograms emulated(std::move(programs));
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const DType dtype = graphs[i].dtype(graphs[i].parameters()[1]);
+    CAPTURE(name_of(dtype));
+    const std::vector<ir::HostArray> inputs = {integers(DType::i64, {100}, 0, 7, 1),
+                                               integers(dtype, {7}, 0, 9, 2)};
+    const ir::Graph expected =
+        ir::parse(fmt::format("func @f(%0: i64[100], %1: {0}[7]) -> {0}[7] {{\n"
+                              "  %2 = iota axes=[0] : i64[7,1]\n"
+                              "  %3 = equal %2, %0 : bool[7,100]\n"
+                              "  %4 = cast %3 : {0}[7,100]\n"
+                              "  %5 = add %4, %4 : {0}[7,100]\n"
+                              "  %6 = sum %5 axes=[1] : {0}[7]\n"
+                              "  %7 = add %6, %1 : {0}[7]\n"
+                              "  return %7\n}}\n",
+                              name_of(dtype)));
+    check(emulated.run(i, inputs), ir::interpret(expected, inputs));
   }
 }
 
