@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -83,6 +84,8 @@ class Builder {
   class CallSite;
 
   void declare_inputs();
+  bool only_reshapes(const Group& group) const;
+  void store_reshapes_where_made();
   void assign_outputs();
   void find_chains();
   void explain_chains();
@@ -132,6 +135,32 @@ void Builder::declare_inputs() {
   }
 }
 
+/// Whether the group only reshapes an array in memory.
+bool Builder::only_reshapes(const Group& group) const {
+  return group.stored == std::vector{group.root} && !group.library && !group.in_place &&
+         std::ranges::all_of(group.members,
+                             [&](ValueId member) { return graph_.op(member) == ir::Op::reshape; });
+}
+
+/// A value of which an output is a reshape has that output's memory, unless others change it.
+void Builder::store_reshapes_where_made() {
+  std::unordered_set<std::uint32_t> others;
+  for (const ValueId output : graph_.outputs) others.insert(index_of(output));
+  for (const Group& group : planned_.grouping.groups) {
+    if (group.in_place) others.insert(index_of(graph_.operands(group.root)[0]));
+  }
+  for (const Group& group : planned_.grouping.groups) {
+    if (!only_reshapes(group)) continue;
+    const auto output = std::ranges::find(graph_.outputs, group.root);
+    const ValueId made = strip_reshapes(graph_, group.root);
+    if (output == graph_.outputs.end() || others.contains(index_of(made)) ||
+        !stored_[index_of(made)])
+      continue;
+    const auto position = static_cast<std::uint32_t>(output - graph_.outputs.begin());
+    buffers_.try_emplace(index_of(made), BufferRef{BufferRef::Kind::output, position});
+  }
+}
+
 void Builder::assign_outputs() {
   // An array that is updated in place until it is an output has that output's memory.
   std::unordered_map<std::uint32_t, ValueId> bases;
@@ -151,6 +180,7 @@ void Builder::assign_outputs() {
     const Group& group = planned_.grouping.groups[i];
     if (group.in_place) buffers_[index_of(group.root)] = buffer_of(graph_.operands(group.root)[0]);
   }
+  store_reshapes_where_made();
   std::unordered_map<std::uint32_t, std::uint32_t> first;
   for (const ValueId output : graph_.outputs) {
     const auto position = static_cast<std::uint32_t>(program_.outputs.size());
@@ -259,6 +289,9 @@ void Builder::describe_operands(KernelPlan& plan) const {
 
 void Builder::add_group(const Group& group) {
   if (computes_nothing(graph_, group.root)) return;
+  const ValueId made = strip_reshapes(graph_, group.root);
+  const bool in_memory = only_reshapes(group) && stored_[index_of(made)];
+  if (in_memory && buffer_of(group.root) == buffer_of(made)) return;
   if (group.epilogue) return add_epilogue(group);
   if (group.library) return add_call(group);
   if (writes_anywhere(graph_, group.root)) begin_writing(group.root);

@@ -171,6 +171,25 @@ TEST_CASE("a transposed read goes through tiles") {
   }
 }
 
+TEST_CASE("an output that is a reshape of a product is stored by the product") {
+  const auto steps = [](const std::string& outputs, const std::string& types) {
+    const std::string text = "func @f(%0: f32[64,64], %1: f32[64,64]) -> (" + types + ") {\n" +
+                             "  %2 = call matmul %0, %1 : f32[64,64]\n"
+                             "  %3 = reshape %2 : f32[4096]\n"
+                             "  %4 = reshape %3 : f32[8,512]\n"
+                             "  %5 = negative %2 : f32[64,64]\n"
+                             "  return " +
+                             outputs + "\n}\n";
+    return plan(text.c_str(), cuda_target).program.steps.size();
+  };
+  CHECK(steps("%3", "f32[4096]") == 1);
+  CHECK(steps("%4", "f32[8,512]") == 1);
+  CHECK(steps("%3, %5", "f32[4096], f32[64,64]") == 2);
+  // Each output has memory of its own.
+  CHECK(steps("%2, %3", "f32[64,64], f32[4096]") == 2);
+  CHECK(steps("%3, %4", "f32[4096], f32[8,512]") == 2);
+}
+
 TEST_CASE("indices have 64 bits if an intermediate index needs them") {
   const passes::PlannedProgram planned = plan(R"(func @f(%0: f32[7]) -> f32[1000] {
   %1 = broadcast_to %0 : f32[1073741824,7]
