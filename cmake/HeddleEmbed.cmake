@@ -1,6 +1,6 @@
 # heddle_embed_sources(TARGET): compiles into TARGET the texts of ir/scalar/, codegen/device/ and
-# codegen/user/, the page that reports are shown on, and the fingerprint of everything that decides what a kernel looks
-# like (codegen/common/embedded.h).
+# codegen/user/, the page that reports are shown on, and the fingerprint of everything that decides
+# what a kernel looks like (codegen/common/embedded.h).
 function(heddle_embed_sources target)
   file(GLOB texts CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/ir/scalar/*.h ${PROJECT_SOURCE_DIR}/codegen/device/*.h)

@@ -5,13 +5,11 @@
 #include <optional>
 #include <string_view>
 
+#include "ir/base/words.h"
+
 namespace heddle::codegen {
 
 namespace {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 /// A variable of the generated text: "v12" is kind v, number 12.
 struct Variable {
@@ -30,9 +28,9 @@ std::optional<Variable> variable_of(std::string_view word) {
 std::vector<Variable> variables_in(std::string_view line) {
   std::vector<Variable> found;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (!is_word(line[i])) continue;
+    if (!ir::is_word_part(line[i])) continue;
     std::size_t end = i;
-    while (end < line.size() && is_word(line[end])) ++end;
+    while (end < line.size() && ir::is_word_part(line[end])) ++end;
     if (const auto variable = variable_of(line.substr(i, end - i))) found.push_back(*variable);
     i = end;
   }

@@ -22,8 +22,8 @@ struct Windows {
   /// [..., h, w] -> [..., rows, columns, size 0, size 1]: index maps of the images only. Padding
   /// has the value `outside`.
   Array of(const Array& images, const Scalar& outside, const SourceLocation& where) const;
-  /// The transposed map, [..., rows, columns, size 0, size 1] -> [..., h, w]: each element is the
-  /// sum of what all windows have for it, in a fixed order.
+  /// The transposed map, [..., rows, columns, size 0, size 1] -> [..., h, w]. An element of the
+  /// images is the sum of its elements in all windows, in a fixed order.
   Array fold(const Array& windows, nnet::Extents images, const SourceLocation& where) const;
 };
 

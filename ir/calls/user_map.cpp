@@ -1,7 +1,6 @@
 #include "ir/calls/user_map.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <string_view>
 
@@ -17,8 +16,6 @@
 namespace heddle::ir {
 
 namespace {
-
-std::atomic<UserMapReference> reference{nullptr};
 
 std::string checked_name(std::string_view name) {
   if (!is_identifier(name))
@@ -93,7 +90,6 @@ std::vector<Type> infer_user_write(const Call& call) {
 }
 
 std::vector<HostArray> interpret_user_map(const CallArguments& arguments) {
-  if (const UserMapReference compute = reference.load()) return compute(arguments);
   throw CompileError(fmt::format(
       "{}: a user's kernel cannot be interpreted; it needs a compiler. 'heddle doctor' says how to "
       "get one",
@@ -144,7 +140,14 @@ bool has_raw_operands(const CallData& user_map) {
                              [](std::string_view part) { return part.starts_with("raw "); });
 }
 
-void set_user_map_reference(UserMapReference compute) { reference = compute; }
+bool may_run_forever(const CallData& user_map) {
+  for (const char* const part : {"operation", "preamble"}) {
+    for (const char* const word : {"while", "for", "do", "goto"}) {
+      if (mentions(user_map.get<std::string>(part), word)) return true;
+    }
+  }
+  return false;
+}
 
 namespace {
 

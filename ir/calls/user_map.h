@@ -37,8 +37,8 @@ std::string list_text(const std::vector<UserFunction::Named>& named);
 bool is_raw_operand(const CallData& user_map, std::size_t k);
 bool has_raw_operands(const CallData& user_map);
 
-/// Computes calls of user.map for the interpreter, which has no compiler. Null: such calls throw.
-using UserMapReference = std::vector<HostArray> (*)(const CallArguments& arguments);
-void set_user_map_reference(UserMapReference reference);
+/// Whether the function may never return for a value that the program does not have: its text has
+/// a loop.
+bool may_run_forever(const CallData& user_map);
 
 }  // namespace heddle::ir

@@ -7,12 +7,10 @@
 
 #include "heddle/error.h"
 
+#include "ir/base/words.h"
+
 namespace heddle::ir {
 namespace {
-
-bool is_word_part(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 

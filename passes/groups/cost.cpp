@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/calls/control.h"
+#include "ir/calls/user_map.h"
 #include "passes/groups/per_element.h"
 
 namespace heddle::passes {
@@ -51,8 +52,7 @@ int operations_of(const Graph& graph, ValueId node, const ir::Target& target) {
       operations += operations_of(*region.graph, target);
     return operations;
   }
-  if (is_user_map(graph, node) || is_user_write(graph, node))
-    return 1 + static_cast<int>(slots_of(graph, node)) / 10;
+  if (is_user_function(graph, node)) return 1 + static_cast<int>(slots_of(graph, node)) / 10;
   constexpr int a_walk = 32;
   if (ir::is_reduction(op) || ir::is_scan(op)) return a_walk;
   constexpr int slots = 10;  // issue slots that count as one operation
@@ -78,19 +78,14 @@ int operations_of(const Graph& graph, const ir::Target& target) {
 
 double user_map_slots(const ir::CallData& user_map) {
   constexpr double likely_steps = 16, characters_a_slot = 2;
-  double slots = 0;
-  for (const char* const part : {"operation", "preamble"}) {
-    const auto& text = user_map.get<std::string>(part);
-    const bool loops =
-        text.find("for") != std::string::npos || text.find("while") != std::string::npos;
-    slots += static_cast<double>(text.size()) / characters_a_slot * (loops ? likely_steps : 1);
-  }
-  return slots;
+  const std::size_t characters =
+      user_map.get<std::string>("operation").size() + user_map.get<std::string>("preamble").size();
+  return static_cast<double>(characters) / characters_a_slot *
+         (ir::may_run_forever(user_map) ? likely_steps : 1);
 }
 
 double slots_of(const Graph& graph, ValueId node) {
-  if (is_user_map(graph, node) || is_user_write(graph, node))
-    return user_map_slots(*graph.attributes(node).call);
+  if (is_user_function(graph, node)) return user_map_slots(*graph.attributes(node).call);
   if (!is_element_loop(graph, node)) return ir::info(graph.op(node)).cost;
   constexpr double likely_steps = 64;
   const ir::CallData& call = *graph.attributes(node).call;

@@ -1,6 +1,7 @@
 #include "passes/groups/per_element.h"
 
 #include "ir/calls/calls.h"
+#include "ir/calls/control.h"
 #include "ir/calls/user_map.h"
 
 namespace heddle::passes {
@@ -17,12 +18,22 @@ bool is_user_write(const ir::Graph& graph, ir::ValueId node) {
   return graph.is_call_of(node, ir::calls::user_write());
 }
 
+bool is_user_function(const ir::Graph& graph, ir::ValueId node) {
+  return is_user_map(graph, node) || is_user_write(graph, node);
+}
+
+bool may_run_forever(const ir::Graph& graph, ir::ValueId node) {
+  if (!is_element_call(graph, node)) return false;
+  const ir::CallData& call = *graph.attributes(node).call;
+  return is_element_loop(graph, node) ? !ir::is_counted(call) : ir::may_run_forever(call);
+}
+
 bool writes_anywhere(const ir::Graph& graph, ir::ValueId node) {
   return ir::is_scatter(graph.op(node)) || is_user_write(graph, node);
 }
 
 bool is_element_call(const ir::Graph& graph, ir::ValueId node) {
-  return is_element_loop(graph, node) || is_user_map(graph, node) || is_user_write(graph, node);
+  return is_element_loop(graph, node) || is_user_function(graph, node);
 }
 
 bool is_per_element(const ir::Graph& graph, ir::ValueId node) {
@@ -33,7 +44,7 @@ bool is_per_element(const ir::Graph& graph, ir::ValueId node) {
 
 bool reads_whole(const ir::Graph& graph, ir::ValueId node, std::size_t k) {
   if (ir::is_search(graph.op(node))) return k == 0;
-  if (!is_user_map(graph, node) && !is_user_write(graph, node)) return false;
+  if (!is_user_function(graph, node)) return false;
   const ir::CallData& call = *graph.attributes(node).call;
   const bool is_initial = k >= ir::user_function(call).inputs.size();
   return ir::is_raw_operand(call, k) || (is_initial && is_user_write(graph, node));

@@ -15,6 +15,13 @@ bool is_user_map(const ir::Graph& graph, ir::ValueId node);
 /// Whether a node is a user.write.
 bool is_user_write(const ir::Graph& graph, ir::ValueId node);
 
+/// Whether a node is a user.map or a user.write.
+bool is_user_function(const ir::Graph& graph, ir::ValueId node);
+
+/// Whether computing an element may never end for a value that the program does not have: an
+/// element loop with a condition, or a user's function with a loop.
+bool may_run_forever(const ir::Graph& graph, ir::ValueId node);
+
 /// Whether a kernel writes to elements of the node that are not those that it loops over: a
 /// scatter, or a user.write.
 bool writes_anywhere(const ir::Graph& graph, ir::ValueId node);

@@ -32,10 +32,9 @@ class Lowering {
       const ValueId stored = group_.stored[i];
       const bool is_region = group_.in_place && stored == group_.root;
       // A copy of a scattered array reads it.
-      const bool writes_anywhere =
-          passes::writes_anywhere(graph_, stored) && !places_.is_load(stored);
+      const bool anywhere = writes_anywhere(graph_, stored) && !places_.is_load(stored);
       roots.push_back(is_region                           ? region(group_.stored_maps[i])
-                      : !writes_anywhere                  ? whole(stored, group_.stored_maps[i])
+                      : !anywhere                         ? whole(stored, group_.stored_maps[i])
                       : ir::is_scatter(graph_.op(stored)) ? scattered(stored)
                                                           : written(stored));
     }
@@ -169,7 +168,7 @@ int Lowering::emit(const Place& place) {
   if (places_.is_load(node)) return emit_load(place);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
   if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
-  if (is_user_map(graph_, node) || is_user_write(graph_, node)) return emit_user_map(place);
+  if (is_user_function(graph_, node)) return emit_user_map(place);
   if (op == ir::Op::call) return loops_.add(*attributes.call, values_of(place), node);
   Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
   instruction.op = op;

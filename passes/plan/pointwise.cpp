@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/calls/user_map.h"
 #include "ir/types/capabilities.h"
 #include "passes/groups/cost.h"
 #include "passes/groups/per_element.h"
@@ -44,6 +45,14 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
                        std::to_string(max_operations));
+  }
+  // Elements of one part are not elements of the others, where they would be computed from zeros.
+  const auto chooses = [&](ValueId member) {
+    return graph.op(member) == ir::Op::concatenate || graph.op(member) == ir::Op::slice_update;
+  };
+  if (may_run_forever(graph, candidate.node) && std::ranges::any_of(group.members, chooses)) {
+    return Verdict::no(std::string(graph.op_name(candidate.node)) +
+                       " may never end for elements of another part");
   }
   // On a CPU, the loops of neighbouring elements run together, which a pass over a row cannot.
   if (!group.inner.empty() && !ir::capabilities_of(target).blocks &&
@@ -93,6 +102,9 @@ bool is_plain_load(const Instruction& instruction) {
 std::int64_t slots_of(const KernelPlan& plan) {
   std::int64_t slots = plan.element_loops.empty() ? 0 : most_slots;
   for (const Instruction& one : plan.body) {
+    // Behind the last element, lanes of a vector compute with zeros.
+    if (one.kind == Instruction::Kind::user && ir::may_run_forever(*one.function))
+      slots += most_slots;
     if (one.kind == Instruction::Kind::user)
       slots += static_cast<std::int64_t>(user_map_slots(*one.function));
     slots += one.kind == Instruction::Kind::apply ? info(one.op).cost : 1;

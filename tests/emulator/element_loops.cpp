@@ -130,6 +130,26 @@ std::vector<Program> programs() {
     made.push_back({"counted", counting("5", reverse), rows, 1});
     made.push_back({"no step", counting("0", reverse), rows, 1});
   }
+  // For an element of another part, 0, the loop would never end.
+  made.push_back({"a part of a concatenation",
+                  "func @part(%0: f32[65], %1: f32[31]) -> f32[96] {\n"
+                  "  %2 = absolute %0 : f32[65]\n"
+                  "  %6 = constant 1 : f32[]\n"
+                  "  %3 = add %2, %6 : f32[65]\n"
+                  "  %4 = call control.while %3 {carries = 1} : f32[65] "
+                  "region (%0: f32[65]) -> bool[65] {\n"
+                  "    %1 = constant 1 : f32[]\n"
+                  "    %2 = less %0, %1 : bool[65]\n"
+                  "    return %2\n"
+                  "  } region (%0: f32[65]) -> f32[65] {\n"
+                  "    %1 = add %0, %0 : f32[65]\n"
+                  "    return %1\n"
+                  "  }\n"
+                  "  %5 = concatenate %4, %1 axes=[0] : f32[96]\n"
+                  "  return %5\n"
+                  "}\n",
+                  {{DType::f32, {65}}, {DType::f32, {31}}},
+                  2});
   made.push_back({"nested", nested, {{DType::i64, {130}}}, 1});
   return made;
 }

@@ -296,7 +296,14 @@ def test_a_loop_in_the_operation():
         return k
 
     x = np.arange(1, 200)
-    check(steps(hd.asarray(x)), np.array([collatz(int(v)) for v in x], np.int32))
+    expected = np.array([collatz(int(v)) for v in x], np.int32)
+    check(steps(hd.asarray(x)), expected)
+    # From 0, which padding is, the loop would not end.
+    joined = hd.jit(lambda a, b: hd.concatenate([steps(a), b + 1]))
+    check(joined(hd.asarray(x), hd.zeros(30, dtype=hd.int32)),
+          np.concatenate([expected, np.ones(30, np.int32)]))
+    padded = hd.jit(lambda a: hd.pad(steps(a), 5))
+    check(padded(hd.asarray(x)), np.pad(expected, 5))
 
 
 def test_one_kernel_with_what_surrounds_it():
