@@ -96,6 +96,19 @@ void CudaPrinter::signature() {
 }
 
 void CudaPrinter::split_range(int unit) {
+  if (const passes::Reduction* const segment = passes::segmented(plan_)) {
+    const auto range = fmt::format("first = static_cast<Index>(v{}), last = static_cast<Index>(v{})",
+                                   segment->first, segment->last);
+    out_.line("const Index {};", range);
+    if (plan_.split == 1) {
+      out_.line("const Index begin = first, end = last;");
+      return;
+    }
+    out_.line("const Index chunk = (last - first + {}) / {};", plan_.split - 1, plan_.split);
+    out_.line("const Index begin = first + part * chunk;");
+    out_.line("const Index end = begin + chunk < last ? begin + chunk : last;");
+    return;
+  }
   const std::string inner = body_.extent(passes::iterations(plan_.inner));
   const int parts = plan_.split * plan_.cluster;
   if (parts == 1) {

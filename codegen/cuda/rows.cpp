@@ -32,6 +32,7 @@ void CudaPrinter::rows() {
   out_.line("const bool active = wanted < rows;");
   out_.line("const Index row = active ? wanted : rows - 1;");
   body_.decode(plan_.outer, "row");
+  row_values(0);
   split_range(plan_.vector);
   if (plan_.held > 0) {
     const Loop& last = plan_.inner.back();

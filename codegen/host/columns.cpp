@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "codegen/host/printer.h"
 #include "ir/types/scalar.h"
@@ -45,15 +46,26 @@ std::string HostPrinter::column_states(const std::vector<int>& reductions,
   return text;
 }
 
-/// Prints `visit`, which processes element k of row r. States are passed by reference.
+/// Prints `row_at`, which computes what all elements of row r share, and returns a function that
+/// processes element k. States are passed by reference. The compiler would not move the branches of
+/// a gathered row's position out of the loop over k.
 void HostPrinter::column_visit(const HostPass& pass) {
   const std::vector<int>& reductions = pass.reductions;
   const std::string states =
       column_states(reductions, ", R{0}::State& b{0}", ", R{0}::Key& b{0}, Index& y{0}");
-  out_.open("const auto visit = [&](Index r, Index k{}) __attribute__((always_inline))", states);
-  out_.line("const Index {} = column + k;", body_.loop_variable(plan_.outer.back().atom));
+  const std::vector<bool> varies = passes::varying_along(plan_, plan_.outer.back());
+  std::vector<int> elements = body_.needed_for(roots_of(pass), false), shared;
+  std::ranges::copy_if(elements, std::back_inserter(shared), [&](int i) { return !varies[i]; });
+  std::erase_if(elements, [&](int i) { return !varies[i]; });
+  std::string copies = "r";
+  for (const Loop& loop : plan_.inner) copies += ", " + body_.loop_variable(loop.atom);
+  for (const int i : shared) copies += fmt::format(", v{}", i);
+  out_.open("const auto row_at = [&](Index r) __attribute__((always_inline))");
   body_.decode(plan_.inner, "r");
-  declare_all(body_.needed_for(roots_of(pass), false));
+  declare_all(shared);
+  out_.open("return [&, {}](Index k{}) __attribute__((always_inline))", copies, states);
+  out_.line("const Index {} = column + k;", body_.loop_variable(plan_.outer.back().atom));
+  declare_all(elements);
   for (const int i : reductions) {
     const int value = plan_.reductions[i].value;
     if (passes::finds_index_by_key(plan_.reductions[i])) {
@@ -67,6 +79,8 @@ void HostPrinter::column_visit(const HostPass& pass) {
   store_all(pass);
   out_.close();
   out_.line(";");
+  out_.close();
+  out_.line(";");
 }
 
 /// Processes rows r, r + step ... before `stop`, several at a time, so that states are loaded and
@@ -77,6 +91,8 @@ void HostPrinter::column_rows(const HostPass& pass, const char* step, const char
   const std::vector<int>& reductions = pass.reductions;
   const int at_once = pass.rows_at_once;
   const auto several = [&](bool first) {
+    for (int row = 0; row < at_once; ++row)
+      out_.line("const auto row{0} = row_at(r + {0} * {1});", row, step);
     out_.open("for (Index k = 0; k < count; ++k)");
     for (const int i : reductions) {
       const bool begins = first && passes::has_order(plan_.reductions[i]);
@@ -84,7 +100,7 @@ void HostPrinter::column_rows(const HostPass& pass, const char* step, const char
                 begins ? fmt::format("R{}::identity()", i) : fmt::format("a{}[k]", i));
     }
     for (int row = 0; row < at_once; ++row)
-      out_.line("visit(r + {} * {}, k{});", row, step, column_states(reductions, ", b{0}", ""));
+      out_.line("row{}(k{});", row, column_states(reductions, ", b{0}", ""));
     for (const int i : reductions) out_.line("a{0}[k] = b{0};", i);
     out_.close();
   };
@@ -110,7 +126,8 @@ void HostPrinter::column_rows(const HostPass& pass, const char* step, const char
     out_.close();
   }
   out_.open("for (; r < {}; r += {})", stop, step);
-  out_.line("for (Index k = 0; k < count; ++k) visit(r, k{});",
+  out_.line("const auto one = row_at(r);");
+  out_.line("for (Index k = 0; k < count; ++k) one(k{});",
             column_states(reductions, ", a{0}[k]", ", a{0}[k], x{0}[k]"));
   out_.close();
 }
@@ -141,8 +158,7 @@ void HostPrinter::column_pass(const HostPass& pass) {
     out_.close();
     return;
   }
-  out_.line("const int run_length = op::reduce::run_length({});",
-            body_.extent(passes::iterations(plan_.inner)));
+  out_.line("const int run_length = op::reduce::run_length({});", walk_length());
   open_blocks("run_length");
   begin_leaves(reductions);
   out_.line("Index r = block;");
@@ -207,6 +223,12 @@ void HostPrinter::columns() {
   out_.line("const Index batch = outer % ({0}), part = outer / ({0});", batches);
   out_.line("const Index count = {0} - column < {1} ? {0} - column : {1};", extent, width);
   body_.decode(rest, "batch");
+  if (const Reduction* const segment = passes::segmented(plan_)) {
+    for (const int i : body_.needed_for({segment->first, segment->last}, false)) {
+      declare_all({i});
+      body_.declared[i] = true;
+    }
+  }
   split_range("part");
   column_passes();
   std::vector<int> finished;

@@ -14,6 +14,11 @@ using passes::Reduction;
 using passes::Store;
 
 void HostPrinter::split_range(const char* part) {
+  if (const Reduction* const segment = passes::segmented(plan_)) {
+    out_.line("const Index walk_begin = static_cast<Index>(v{}), walk_end = static_cast<Index>(v{});",
+              segment->first, segment->last);
+    return;
+  }
   const std::string inner = body_.extent(passes::iterations(plan_.inner));
   if (plan_.parts_of) {
     chunk_of_unknown(body_.extent(*plan_.parts_of), inner);
@@ -37,6 +42,12 @@ void HostPrinter::split_range(const char* part) {
   out_.line("const Index walk_end = walk_begin + chunk < {0} ? walk_begin + chunk : {0};", inner);
 }
 
+/// The number of elements in a whole row.
+std::string HostPrinter::walk_length() const {
+  return passes::segmented(plan_) != nullptr ? "walk_end - walk_begin"
+                                             : body_.extent(passes::iterations(plan_.inner));
+}
+
 void HostPrinter::chunk_of_unknown(const std::string& walk, const std::string& most_parts) {
   body_.need("reduce_tree");
   out_.line("const Index chunk = op::reduce::part_length({}, {}, {});", walk, plan_.least_part,
@@ -53,6 +64,7 @@ void HostPrinter::rows() {
   }
   out_.line("(void)row;");
   body_.decode(plan_.outer, "row");
+  row_values(0);
   split_range("part");
   for (int stage = 0; stage < plan_.stages; ++stage) {
     row_values(stage);
@@ -208,8 +220,7 @@ void HostPrinter::row_runs(const HostPass& pass) {
   body_.need("reduce_tree");
   for (const int i : active) out_.line("op::reduce::Tree<R{0}> c{0};", i);
   out_.open_block();
-  out_.line("const int run_length = op::reduce::run_length({});",
-            body_.extent(passes::iterations(plan_.inner)));
+  out_.line("const int run_length = op::reduce::run_length({});", walk_length());
   open_blocks("run_length");
   for (const int i : active) out_.line("R{0}::State a{0} = R{0}::identity();", i);
   open_runs(plan_.inner, "block", "block_end");

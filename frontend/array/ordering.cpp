@@ -21,6 +21,13 @@ NodeRef OpRecorder::reduce(ir::Op op, const NodeRef& node, std::vector<std::int6
   return record(op, {node}, std::move(attributes), site);
 }
 
+NodeRef OpRecorder::segments(ir::Op op, const NodeRef& node, const NodeRef& begins,
+                             const NodeRef& ends, std::int64_t axis) const {
+  ir::Attributes attributes;
+  attributes.axes = {axis};
+  return record(op, {node, begins, ends}, std::move(attributes), site);
+}
+
 NodeRef OpRecorder::sort(const ir::CallOp& op, const NodeRef& node, std::int64_t axis) const {
   return record(ir::Op::call, {node}, ir::call_attributes(op, {{"axis", axis}}), site);
 }

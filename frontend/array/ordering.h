@@ -26,6 +26,9 @@ struct OpRecorder {
   }
   NodeRef transpose(const NodeRef& node, std::vector<std::int64_t> axes) const;
   NodeRef reduce(ir::Op op, const NodeRef& node, std::vector<std::int64_t> axes) const;
+  /// Reduces segments of an axis: result i, along that axis, is of elements [begins[i], ends[i]).
+  NodeRef segments(ir::Op op, const NodeRef& node, const NodeRef& begins, const NodeRef& ends,
+                   std::int64_t axis) const;
   /// sort or argsort along an axis.
   NodeRef sort(const ir::CallOp& op, const NodeRef& node, std::int64_t axis) const;
   /// Elements [first, first + count) along an axis.

@@ -102,6 +102,18 @@ void bind_plain(Functions& functions) {
   functions.alias("amin", "min");
   functions.alias("amax", "max");
   functions.def(
+      "reduce_segments(reduction: str, x: Operand, begins: Array, ends: Array, axis: int = 0) -> "
+      "Array",
+      "Reduces segments of one axis: element i along that axis of the result is sum, prod, min, "
+      "max, any or all, as `reduction` names it, of the elements begins[i] .. ends[i] - 1. Begins "
+      "and ends are 1-d integers; segments may overlap and have gaps. Without elements, the result "
+      "is what the reduction starts from. Bounds are clipped to the axis. As "
+      "jax.ops.segment_sum and numpy.ufunc.reduceat. Raises ValueError for another name, AxisError, "
+      "ShapeError, DTypeError.\n\nExample: hd.reduce_segments(\"sum\", x, offsets[:-1], offsets[1:])",
+      [](const Arguments& a) {
+        return reduce_segments(a.text(0), a.operand(1), a.array(2), a.array(3), a.integer(4));
+      });
+  functions.def(
       named("ptp", peak_to_peak),
       text("The greatest minus the smallest element over axes: numpy.ptp.", "hd.ptp(x, axis=0)"),
       [](const Arguments& a) { return ptp(a.operand(0), a.reduced_axes(1), a.flag(3)); });

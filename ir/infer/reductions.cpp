@@ -22,14 +22,14 @@ bool needs_elements(Op op) {
   return op == Op::min || op == Op::max || op == Op::argmin || op == Op::argmax;
 }
 
-void check_reduced_axes(const Call& call) {
+void check_reduced_axes(const Call& call, bool in_segments) {
   const std::vector<std::int64_t>& axes = call.attributes.axes;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const int axis = checked_axis(call, axes[i], call.rank());
     if (i > 0 && axes[i - 1] >= axes[i]) {
       fail<ValueError>(call, "axes [{}] must be sorted, each named once", fmt::join(axes, ","));
     }
-    if (!needs_elements(call.op)) continue;
+    if (!needs_elements(call.op) || in_segments) continue;
     require(call, Requirement::Breach::value,
             call.operand(0).shape[static_cast<std::size_t>(axis)] - 1, 1, [&] {
               return fmt::format("axis {} has no elements, and {} of no elements is undefined",
@@ -41,11 +41,39 @@ void check_reduced_axes(const Call& call) {
     fail<ValueError>(call, "takes one axis or all {}, not {}", call.rank(), axes.size());
   }
 }
+
+/// Checks operands 1 and 2, the begins and ends of segments of the reduced axis.
+void check_segments(const Call& call) {
+  single_axis(call, call.rank());
+  if (reduction_result(call.op) == ReductionResult::index || call.attributes.keepdims) {
+    fail<ValueError>(call, "argmin, argmax and keepdims are not for reductions of segments");
+  }
+  for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
+    if (!is_integer(call.operand(k).dtype)) {
+      fail<DTypeError>(call, "operand {} gives positions on the reduced axis, and must be integers",
+                       k);
+    }
+  }
+  if (call.operand(1).shape.size() != 1 || call.operand(1).shape != call.operand(2).shape) {
+    fail<ShapeError>(call,
+                     "operands 1 and 2 are the begins and ends of the segments, and must be 1-d "
+                     "and of one length");
+  }
+}
+
 }  // namespace
 
 Type infer_reduction(const Call& call) {
+  if (call.operands.size() != 1 && call.operands.size() != 3) {
+    fail<ValueError>(call,
+                     "takes the operand to reduce and, optionally, the begins and ends of segments, "
+                     "not {} operands",
+                     call.operands.size());
+  }
+  const bool in_segments = call.operands.size() == 3;
   check_allowed(call, call.operand(0).dtype);
-  check_reduced_axes(call);
+  check_reduced_axes(call, in_segments);
+  if (in_segments) check_segments(call);
   Type result{call.operand(0).dtype, {}};
   const ReductionResult rule = reduction_result(call.op);
   if (rule == ReductionResult::boolean) result.dtype = DType::boolean;
@@ -57,6 +85,8 @@ Type infer_reduction(const Call& call) {
     if (reduced) ++axis;
     if (!reduced) {
       result.shape.push_back(call.operand(0).shape[i]);
+    } else if (in_segments) {
+      result.shape.push_back(call.operand(1).shape[0]);
     } else if (call.attributes.keepdims) {
       result.shape.emplace_back(1);
     }

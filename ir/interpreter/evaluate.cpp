@@ -14,6 +14,7 @@
 #include "ir/interpreter/functions.h"
 #include "ir/interpreter/indexed.h"
 #include "ir/types/reduction_order.h"
+#include "ir/types/scalar.h"
 
 namespace heddle::ir::interpreter {
 namespace {
@@ -90,6 +91,25 @@ HostArray elementwise(Op op, std::span<const HostArray* const> operands, const T
   return result;
 }
 
+/// The order of axes that moves `axis` to the end.
+std::vector<std::int64_t> axis_last(std::int64_t axis, std::size_t rank) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(rank); ++i) {
+    if (i != axis) order.push_back(i);
+  }
+  order.push_back(axis);
+  return order;
+}
+
+/// The order of axes that moves the last one to position `axis`.
+std::vector<std::int64_t> axis_back(std::int64_t axis, std::size_t rank) {
+  const auto last = static_cast<std::int64_t>(rank) - 1;
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i <= last; ++i)
+    order.push_back(i < axis ? i : i == axis ? last : i - 1);
+  return order;
+}
+
 /// Moves the reduced axes to the end, then reduces each row in C order.
 HostArray reduce(Op op, const HostArray& operand, const Type& type,
                  std::span<const std::int64_t> axes) {
@@ -108,6 +128,42 @@ HostArray reduce(Op op, const HostArray& operand, const Type& type,
   reduce_function(op, operand.type.dtype)(rows.data.data(), result.data.data(), count_of(type),
                                           length, reduces_columns(operand.type.shape, axes));
   return result;
+}
+
+std::vector<std::int64_t> positions_of(const HostArray& array, std::int64_t axis_size) {
+  std::vector<std::int64_t> positions(count_of(array.type));
+  const std::byte* const data = array.data.data();
+  cast_function(array.type.dtype, DType::i64)(
+      &data, reinterpret_cast<std::byte*>(positions.data()), positions.size());
+  for (std::int64_t& one : positions) one = heddle_scalar::position(one, axis_size);
+  return positions;
+}
+
+/// Reduces segments of one axis, which operands 1 and 2 give.
+HostArray reduce_segments(Op op, std::span<const HostArray* const> operands, const Type& type,
+                          std::int64_t axis) {
+  const HostArray& operand = *operands[0];
+  const std::vector<std::int64_t> order = axis_last(axis, operand.type.shape.size());
+  const HostArray rows = transpose(operand, order);
+  const std::int64_t length = rows.type.shape.back().constant();
+  const std::vector<std::int64_t> begins = positions_of(*operands[1], length + 1),
+                                  ends = positions_of(*operands[2], length + 1);
+  Type turned = type;
+  for (std::size_t i = 0; i < order.size(); ++i) turned.shape[i] = type.shape[order[i]];
+  HostArray result = allocate(turned);
+  const ReduceFunction reduce_row = reduce_function(op, operand.type.dtype);
+  const std::size_t from_size = size_of(operand.type.dtype), to_size = size_of(type.dtype);
+  const std::size_t count = begins.empty() ? 0 : count_of(type) / begins.size();
+  std::byte* to = result.data.data();
+  for (std::size_t row = 0; row < count; ++row) {
+    const std::byte* const from = rows.data.data() + row * static_cast<std::size_t>(length) * from_size;
+    for (std::size_t i = 0; i < begins.size(); ++i, to += to_size) {
+      const std::int64_t elements = std::max<std::int64_t>(ends[i] - begins[i], 0);
+      reduce_row(from + static_cast<std::size_t>(begins[i]) * from_size, to, 1,
+                 static_cast<std::size_t>(elements), true);
+    }
+  }
+  return transpose(result, axis_back(axis, order.size()));
 }
 
 std::vector<AxisIndex> indices_of(std::span<const HostArray* const> operands,
@@ -146,15 +202,10 @@ HostArray scatter(Op op, std::span<const HostArray* const> operands, const Type&
   return result;
 }
 
-/// Moves the axis to the end, scans each row, and moves the axis back.
+/// Scans each row along the axis.
 HostArray scan(Op op, std::span<const HostArray* const> operands, const Type& type,
                std::int64_t axis) {
-  const auto rank = static_cast<std::int64_t>(type.shape.size());
-  std::vector<std::int64_t> order;
-  for (std::int64_t i = 0; i < rank; ++i) {
-    if (i != axis) order.push_back(i);
-  }
-  order.push_back(axis);
+  const std::vector<std::int64_t> order = axis_last(axis, type.shape.size());
   const HostArray rows = transpose(*operands[0], order);
   std::optional<HostArray> begins;
   if (operands.size() == 2) begins = transpose(*operands[1], order);
@@ -163,8 +214,7 @@ HostArray scan(Op op, std::span<const HostArray* const> operands, const Type& ty
   scan_function(op, type.dtype)(rows.data.data(), begins ? begins->data.data() : nullptr,
                                 result.data.data(), length == 0 ? 0 : count_of(type) / length,
                                 length);
-  for (std::int64_t i = 0; i < rank; ++i) order[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
-  return transpose(result, order);
+  return transpose(result, axis_back(axis, order.size()));
 }
 
 HostArray search(Op op, const HostArray& sorted, const HostArray& values, const Type& type) {
@@ -180,6 +230,8 @@ HostArray evaluate(Op op, std::span<const HostArray* const> operands, const Attr
                    Type type) {
   if (is_elementwise(op)) return elementwise(op, operands, type);
   if (is_scatter(op)) return scatter(op, operands, type, attributes.axes);
+  if (is_reduction(op) && operands.size() == 3)
+    return reduce_segments(op, operands, type, attributes.axes[0]);
   if (is_reduction(op)) return reduce(op, *operands[0], type, attributes.axes);
   if (is_scan(op)) return scan(op, operands, type, attributes.axes[0]);
   switch (op) {

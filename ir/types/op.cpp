@@ -14,7 +14,7 @@ constexpr OpInfo fixed_op(Op op, std::string_view name, OpKind kind, int arity, 
 
 constexpr OpInfo reduction_op(Op op, std::string_view name, DTypeSet dtypes,
                               std::string_view numpy) {
-  return {op, name, OpKind::reduction, 1, TypeRule::none, dtypes, no_trait, numpy, Domain::any,
+  return {op, name, OpKind::reduction, -1, TypeRule::none, dtypes, no_trait, numpy, Domain::any,
           1,  1};
 }
 

@@ -146,7 +146,7 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
     const bool row_level = ir::is_reduction(graph_.op(node));
     bool visits_all = joined->maps.size() == 1 &&
                       is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
-    if (!visits_all && !row_level && !inner.empty()) {
+    if (!visits_all && !row_level && !inner.empty() && !group.segments) {
       loops.insert(loops.end(), inner.begin(), inner.end());
       visits_all = joined->maps.size() == 1 &&
                    is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
@@ -254,6 +254,7 @@ void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool begi
   if (ir::is_scan(op) || ir::is_reduction(op)) {
     group.outer = candidate.new_outer;
     group.inner = candidate.new_inner;
+    group.segments = candidate.segments;
   }
   for (const IndexMap& map : candidate.maps)
     read_operands(node, id, map, candidate.used_in_inner_loops);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/groups/index_maps.h"
+#include "passes/groups/per_element.h"
 
 namespace heddle::passes {
 
@@ -16,6 +17,14 @@ std::optional<AtomId> loop_of(const IndexSpace& space, const Index& index) {
   return is_single ? std::optional(index.terms[0].atom) : std::nullopt;
 }
 
+std::optional<Segments> segments_of(IndexSpace& space, const Graph& graph,
+                                    const Candidate& candidate) {
+  if (!is_segmented(graph, candidate.node)) return std::nullopt;
+  const std::span<const ValueId> operands = graph.operands(candidate.node);
+  return Segments{operands[1], operands[2],
+                  operand_map(space, graph, candidate.node, 1, candidate.maps[0])};
+}
+
 }  // namespace
 
 std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, const Group& group,
@@ -25,11 +34,16 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
              " different positions, at most 1";
     return std::nullopt;
   }
+  result.segments = segments_of(space, graph, result);
+  if (!group.inner.empty() && result.segments != group.segments) {
+    reason = "it does not reduce the segments that the kernel's inner loop runs over";
+    return std::nullopt;
+  }
   const ir::Attributes& attributes = graph.attributes(result.node);
   const ir::Shape& operand = graph.shape(graph.operands(result.node)[0]);
   std::vector<Dim> reduced;
   for (const std::int64_t axis : attributes.axes) {
-    if (!(operand[axis] == Dim(1))) reduced.push_back(operand[axis]);
+    if (result.segments || !(operand[axis] == Dim(1))) reduced.push_back(operand[axis]);
   }
   std::vector<AtomId> used;
   for (const Index& index : result.maps[0]) space.collect_loops(index, used);
@@ -46,6 +60,9 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
     }
     if (rest.empty()) {
       for (const Dim extent : reduced) result.new_inner.push_back(space.new_loop(extent));
+    } else if (result.segments) {
+      reason = "its result is used again within a segment";
+      return std::nullopt;
     } else {
       result.used_in_inner_loops = true;
       result.new_inner = rest;

@@ -28,8 +28,12 @@ double evaluations(const IndexSpace& space, const Group& group, const Candidate&
     on_rows &= std::find(group.inner.begin(), group.inner.end(), loop) == group.inner.end();
   }
   double count = 1;
+  // All segments together have as many elements as their axis.
+  std::vector<AtomId> of_segments;
+  if (group.segments && !on_rows) space.collect_loops(group.segments->at[0], of_segments);
   for (const AtomId loop : reduces ? candidate.new_outer : group.outer) {
-    count *= likely_extent_of(space, loop);
+    if (std::ranges::find(of_segments, loop) == of_segments.end())
+      count *= likely_extent_of(space, loop);
   }
   if (on_rows) return count;
   for (const AtomId loop : group.inner) count *= likely_extent_of(space, loop);

@@ -16,6 +16,14 @@ namespace heddle::passes {
 using ir::Graph;
 using ir::ValueId;
 
+/// The segments of an axis that the rows of a group reduce: the values that give their begins and
+/// ends, and the index map at which a row reads these.
+struct Segments {
+  ValueId begin{}, end{};
+  IndexMap at;
+  friend bool operator==(const Segments&, const Segments&) = default;
+};
+
 /// Nodes that become one kernel or one library call. The loops are initially the axes of the root.
 /// The first reduction or scan splits them into outer loops (over rows) and inner loops (within a
 /// row).
@@ -23,6 +31,7 @@ struct Group {
   ValueId root{};
   bool library = false;
   std::vector<AtomId> outer, inner;
+  std::optional<Segments> segments;   ///< if set, the inner loop runs over the segment of a row
   std::vector<AtomId> scanned;        ///< in a group with a scan: all loops, in their order
   std::vector<ValueId> members;       ///< root first, producers after their users
   std::vector<ValueId> stored;        ///< members whose values go to memory
@@ -43,6 +52,7 @@ struct Candidate {
   std::vector<IndexMap> maps;     ///< into the node's shape; one for each distinct use
   std::vector<AtomId> new_inner;  ///< reductions, scans: the group's inner loops if it joins
   std::vector<AtomId> new_outer;
+  std::optional<Segments> segments;  ///< reductions: the segments that it reduces
   bool used_in_inner_loops = false;  ///< the inner loops use its value, directly or indirectly
   bool contiguous = true;            ///< reductions: the last inner loop is contiguous in memory
   bool columnwise = false;           ///< reductions: the last outer loop is contiguous in memory

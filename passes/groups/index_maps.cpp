@@ -50,6 +50,14 @@ IndexMap gather_map(IndexSpace& space, const Graph& graph, ValueId node, const I
   return result;
 }
 
+// Operand 0 runs over the segment of the row; the others have one element for each segment.
+IndexMap segments_map(IndexSpace& space, std::size_t axis, std::size_t k, IndexMap map,
+                      const std::vector<AtomId>& inner) {
+  if (k > 0) return {map[axis]};
+  map[axis] = space.loop(inner[0]);
+  return map;
+}
+
 IndexMap reduction_map(IndexSpace& space, const ir::Attributes& attributes, const IndexMap& map,
                        const ir::Shape& operand, const std::vector<AtomId>& inner) {
   IndexMap result(operand.size());
@@ -107,6 +115,8 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
     case ir::Op::slice_update:
       return k == 0 ? map : slice_update_value_map(space, attributes, map, shape);
     default:
+      if (is_segmented(graph, node))
+        return segments_map(space, static_cast<std::size_t>(attributes.axes[0]), k, map, inner);
       if (ir::is_reduction(graph.op(node)))
         return reduction_map(space, attributes, map, shape, inner);
       return broadcast_map(map, shape);

@@ -42,6 +42,10 @@ bool is_per_element(const ir::Graph& graph, ir::ValueId node) {
   return ir::is_elementwise(op) || op == ir::Op::cast || is_element_loop(graph, node);
 }
 
+bool is_segmented(const ir::Graph& graph, ir::ValueId node) {
+  return ir::is_reduction(graph.op(node)) && graph.operands(node).size() > 1;
+}
+
 bool reads_whole(const ir::Graph& graph, ir::ValueId node, std::size_t k) {
   if (ir::is_search(graph.op(node))) return k == 0;
   if (!is_user_function(graph, node)) return false;

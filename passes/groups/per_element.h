@@ -33,6 +33,9 @@ bool is_element_call(const ir::Graph& graph, ir::ValueId node);
 /// position: an elementwise op, a cast, an element loop, or a user.map without raw operands.
 bool is_per_element(const ir::Graph& graph, ir::ValueId node);
 
+/// Whether a node is a reduction of segments, whose begins and ends are operands 1 and 2.
+bool is_segmented(const ir::Graph& graph, ir::ValueId node);
+
 /// Whether the elements of a node read all of operand `k`, which is then in memory.
 bool reads_whole(const ir::Graph& graph, ir::ValueId node, std::size_t k);
 

@@ -68,6 +68,7 @@ class Lowering {
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
   int emit_reduction(const Place& place);  ///< or a scan
+  int emit_bound(int index, Dim axis);
   int emit_user_map(const Place& place);   ///< or a user.write
   int emit_array(int operand, ValueId value);
   Index addressed(const Index& index, std::vector<int>& needed);
@@ -230,12 +231,28 @@ int Lowering::emit_reduction(const Place& place) {
                                                 graph_.attributes(place.node).axes);
   const std::vector<int> values = values_of(place);
   reduction.value = values[0];
-  if (values.size() > 1) reduction.begins = values[1];
+  if (is_segmented(graph_, place.node)) {
+    const Dim axis = graph_.shape(graph_.operands(place.node)[0])[static_cast<std::size_t>(
+        graph_.attributes(place.node).axes[0])];
+    reduction.first = emit_bound(values[1], axis);
+    reduction.last = emit_bound(values[2], axis);
+    reduction.along_columns = true;
+  } else if (values.size() > 1) {
+    reduction.begins = values[1];
+  }
   const auto kind = reduction.scan ? Instruction::Kind::scanned : Instruction::Kind::reduced;
   Instruction reduced = Instruction::of(kind, graph_.dtype(place.node));
   reduced.reduction = static_cast<int>(plan_.reductions.size());
   plan_.reductions.push_back(reduction);
   return push(std::move(reduced), place.node);
+}
+
+// The begin or end of a segment: a position on the axis, or behind its last element.
+int Lowering::emit_bound(int index, Dim axis) {
+  Instruction position = Instruction::of(Instruction::Kind::position, DType::i64);
+  position.arguments = {index};
+  position.end = axis + Dim(1);
+  return push(std::move(position), {});
 }
 
 int Lowering::emit_user_map(const Place& place) {

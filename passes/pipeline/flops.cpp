@@ -46,7 +46,7 @@ Dim kernel_flops(const Graph& graph, const KernelPlan& plan) {
     for (const ItemPhase& phase : plan.items->phases) flops += phase_flops(graph, plan, phase);
     return flops;
   }
-  const Dim outer = iterations(plan.outer), all = outer * iterations(plan.inner);
+  const Dim outer = iterations(plan.outer), all = elements_of(plan);
   for (const Instruction& instruction : plan.body) {
     const Dim each = steps_around(plan, instruction, 1) * Dim(instruction_flops(plan, instruction));
     flops += (instruction.element ? all : outer) * each;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -224,10 +225,48 @@ ElementLoop renumbered(ElementLoop loop, const std::function<int(int)>& number) 
   return loop;
 }
 
+const Reduction* segmented(const KernelPlan& plan) {
+  const bool is_segmented = !plan.reductions.empty() && plan.reductions.front().first >= 0;
+  return is_segmented ? &plan.reductions.front() : nullptr;
+}
+
+std::vector<Loop> segment_loops(const KernelPlan& plan) {
+  const Reduction* const reduction = segmented(plan);
+  if (reduction == nullptr) return {};
+  std::vector<AtomId> found;
+  for (const int i : needed(plan, {reduction->first}, false))
+    plan.space->collect_loops(plan.body[i].address, found);
+  std::vector<Loop> loops;
+  std::ranges::copy_if(plan.outer, std::back_inserter(loops), [&](const Loop& loop) {
+    return std::ranges::find(found, loop.atom) != found.end();
+  });
+  return loops;
+}
+
+Dim row_length(const KernelPlan& plan) {
+  const Dim inner = iterations(plan.inner);
+  if (segmented(plan) == nullptr) return inner;
+  const std::int64_t segments = known(iterations(segment_loops(plan)), 1 << 20);
+  return std::max<std::int64_t>(known(inner, 1 << 20) / std::max<std::int64_t>(segments, 1), 1);
+}
+
+Dim elements_of(const KernelPlan& plan) {
+  const std::vector<Loop> walked = segment_loops(plan);
+  Dim elements = iterations(plan.inner);
+  for (const Loop& loop : plan.outer) {
+    const bool in_segments = std::ranges::any_of(
+        walked, [&](const Loop& one) { return one.atom == loop.atom; });
+    if (!in_segments) elements *= loop.extent;
+  }
+  return elements;
+}
+
 std::vector<int> needs_of(const Reduction& reduction) {
   std::vector<int> needs;
   if (reduction.value >= 0) needs.push_back(reduction.value);
-  if (reduction.begins >= 0) needs.push_back(reduction.begins);
+  for (const int other : {reduction.begins, reduction.first, reduction.last}) {
+    if (other >= 0) needs.push_back(other);
+  }
   return needs;
 }
 

@@ -28,6 +28,14 @@ Dim steps_around(const KernelPlan& plan, const Instruction& instruction, Dim unk
 
 /// Product of the loops' extents.
 Dim iterations(const std::vector<Loop>& loops);
+/// A reduction of the kernel, if its rows are segments; else null.
+const Reduction* segmented(const KernelPlan& plan);
+/// The outer loops that choose the segment of a row; empty if rows are not segments.
+std::vector<Loop> segment_loops(const KernelPlan& plan);
+/// The number of elements of a row; if rows are segments, their mean, as far as extents are known.
+Dim row_length(const KernelPlan& plan);
+/// The number of elements of all rows.
+Dim elements_of(const KernelPlan& plan);
 /// The stride of an address along the loop. nullopt if the loop also occurs inside a quotient or
 /// remainder.
 std::optional<Dim> step_along(const KernelPlan& plan, const Index& address, const Loop& loop);

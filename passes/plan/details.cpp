@@ -56,7 +56,7 @@ void choose_held_loads(KernelPlan& plan, const Loop& along) {
 /// Unrolls further if elements are narrow and there is little work for each.
 int pass_unroll(const KernelPlan& plan) {
   constexpr int least = 4, elements = 16, light = 8;
-  if (plan.mapping == Mapping::columns) return least;
+  if (plan.mapping == Mapping::columns || segmented(plan) != nullptr) return least;
   const auto varying = std::ranges::count_if(plan.body, &Instruction::element);
   const bool places = std::ranges::any_of(
       plan.reductions, [](const Reduction& reduction) { return ir::finds_index(reduction.op); });

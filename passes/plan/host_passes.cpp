@@ -105,7 +105,7 @@ void choose_strips(const KernelPlan& plan, HostPass& pass, const Loop& loop) {
 void choose_states(const KernelPlan& plan, HostPass& pass) {
   const bool in_runs = !pass.reductions.empty() &&
                        order_of(plan.reductions[pass.reductions[0]]) == CombineOrder::columns;
-  if (in_runs) return;
+  if (in_runs || segmented(plan) != nullptr) return;
   // Independent states, so that the compiler can combine a whole vector of them at once.
   pass.states = 64;
   for (const int i : pass.reductions) {

@@ -110,6 +110,9 @@ struct Reduction {
   int value = -1;              ///< instruction that is reduced; -1 if states come from `partials`
   bool along_columns = false;  ///< ir::reduces_columns
   int begins = -1;             ///< scan: instruction that is true where the scan restarts, or -1
+  /// Instructions with the begin and the end of the row's segment, over which the inner loop runs;
+  /// -1 if it runs over all of its extent. The reductions of a kernel have the same segments.
+  int first = -1, last = -1;
   int partials = -1;           ///< operand with states to combine, or -1
   int stage = 0;
   ValueId source{};

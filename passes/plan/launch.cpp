@@ -163,7 +163,7 @@ KernelStep host_shape(const KernelPlan& plan) {
     step.host_grain = std::max<std::int64_t>(worthwhile_bytes / step_bytes, 1);
     return step;
   }
-  const Dim inner = iterations(plan.inner);
+  const Dim inner = row_length(plan);
   const std::int64_t walk =
       inner.is_constant() ? std::max<std::int64_t>(inner.constant() / plan.split, 1) : worthwhile;
   if (plan.mapping == Mapping::rows || plan.mapping == Mapping::scan_rows) {

@@ -31,10 +31,13 @@ class PlanText {
     for (std::size_t i = 0; i < plan_.body.size(); ++i) instruction(i);
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
       const Reduction& reduction = plan_.reductions[i];
-      text_ += fmt::format("  t{} = {} {}{} stage {}\n", i, ir::info(reduction.op).name,
+      text_ += fmt::format("  t{} = {} {}{}{} stage {}\n", i, ir::info(reduction.op).name,
                            reduction.value >= 0 ? fmt::format("v{}", reduction.value)
                                                 : fmt::format("p{}", reduction.partials),
                            reduction.begins >= 0 ? fmt::format(", v{}", reduction.begins) : "",
+                           reduction.first >= 0
+                               ? fmt::format(" over v{} .. v{}", reduction.first, reduction.last)
+                               : "",
                            reduction.stage);
     }
     for (const Store& store : plan_.stores) {

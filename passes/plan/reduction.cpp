@@ -40,21 +40,62 @@ void schedule_columns(KernelPlan& plan, const ir::Target& target) {
   plan.split = choose_split(plan, blocks, steps, target);
 }
 
+/// The threads that share a row: more if there are too few rows for all threads.
+int lanes_of_row(std::int64_t row, std::int64_t rows, int vector) {
+  constexpr std::int64_t enough_threads = 1 << 17;
+  int lanes = 1;
+  while (lanes < 256 && std::int64_t{lanes} * vector < row &&
+         (row > std::int64_t{8} * lanes * vector || rows * lanes < enough_threads)) {
+    lanes *= 2;
+  }
+  return lanes;
+}
+
 void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.mapping = Mapping::rows;
   plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
   const std::int64_t row = known(iterations(plan.inner), 1 << 20);
-  constexpr std::int64_t enough_threads = 1 << 17;
-  int lanes = 1;
-  while (lanes < 256 && std::int64_t{lanes} * plan.vector < row &&
-         (row > std::int64_t{8} * lanes * plan.vector || rows * lanes < enough_threads)) {
-    lanes *= 2;
-  }
+  const int lanes = lanes_of_row(row, rows, plan.vector);
   plan.threads_per_row = lanes;
   plan.threads = 256;
   const std::int64_t blocks = ceil_divide(rows * lanes, plan.threads);
   plan.split = choose_split(plan, blocks, row / (std::int64_t{lanes} * plan.vector), target);
+}
+
+/// Whether neighbouring iterations of the last outer loop read neighbouring elements.
+bool runs_across(const KernelPlan& plan) {
+  if (plan.outer.empty()) return false;
+  const Loop& last = plan.outer.back();
+  const std::vector<const Instruction*> loads = element_loads(plan);
+  return std::ranges::any_of(loads, [&](const Instruction* load) {
+    const std::optional<Dim> step = step_along(plan, *load, last);
+    return step && *step == Dim(1);
+  });
+}
+
+/// A thread takes four elements or more of a long segment, to load them at once, and fewer of a
+/// short one, so that its neighbours load neighbouring elements.
+int lanes_of_segment(std::int64_t row, std::int64_t rows) {
+  constexpr int few = 8, most = 32;
+  int lanes = lanes_of_row(row, rows, 1);
+  while (lanes < most && std::int64_t{lanes} * (lanes < few ? 2 : 4) < row) lanes *= 2;
+  return lanes;
+}
+
+/// Rows are segments, whose lengths are not known before the kernel runs.
+void schedule_segments(KernelPlan& plan, const ir::Target& target) {
+  const bool across = runs_across(plan);
+  const bool blocks = ir::capabilities_of(target).blocks;
+  plan.mapping = across && !blocks ? Mapping::columns : Mapping::rows;
+  plan.threads = plan.threads_per_row = 1;
+  if (!blocks) return;
+  plan.threads = 256;
+  const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
+  const std::int64_t row = row_length(plan).constant();
+  plan.threads_per_row = across ? 1 : lanes_of_segment(row, rows);
+  const std::int64_t grid = ceil_divide(rows * plan.threads_per_row, plan.threads);
+  plan.split = choose_split(plan, grid, row / plan.threads_per_row, target);
 }
 
 // Limits for the host. They do not depend on the number of cores.
@@ -117,6 +158,10 @@ Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Ca
 
 bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const {
   if (plan.stages != 1 || plan.inner.empty()) return false;
+  if (segmented(plan) != nullptr) {
+    schedule_segments(plan, target);
+    return true;
+  }
   const bool columnwise = reads_columnwise(plan);
   if (!ir::capabilities_of(target).blocks) {
     schedule_host_rows(plan, columnwise);

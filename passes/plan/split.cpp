@@ -81,7 +81,9 @@ void prune(KernelPlan& plan, IndexSpace& space) {
     store.value = new_body[store.value], store.operand = new_operand[store.operand];
   for (Reduction& reduction : plan.reductions) {
     if (reduction.value >= 0) reduction.value = new_body[reduction.value];
-    if (reduction.begins >= 0) reduction.begins = new_body[reduction.begins];
+    for (int* const other : {&reduction.begins, &reduction.first, &reduction.last}) {
+      if (*other >= 0) *other = new_body[*other];
+    }
     if (reduction.partials >= 0) reduction.partials = new_operand[reduction.partials];
   }
 }
@@ -105,7 +107,8 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
   combine.mapping = Mapping::rows;
   combine.inner = {{space.new_loop(plan.split), plan.split}};
   std::erase_if(combine.stores, [](const Store& store) { return store.element; });
-  for (Reduction& reduction : combine.reductions) reduction.value = -1;
+  for (Reduction& reduction : combine.reductions)
+    reduction.value = reduction.first = reduction.last = -1;
   add_partials(combine, partials, false);
   prune(combine, space);
   combine.threads_per_row = 1;

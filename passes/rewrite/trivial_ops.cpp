@@ -47,6 +47,7 @@ ValueId single(Graph& graph, const Graph& old, ValueId id, ValueId operand) {
 
 ValueId reduction(Graph& graph, const Graph& old, ValueId id,
                   const std::vector<ValueId>& operands) {
+  if (operands.size() > 1) return copy_node(graph, old, id, operands);  // segments may be empty
   const ir::Shape& shape = graph.shape(operands[0]);
   if (is_empty(shape)) {
     // An empty result has no elements to fill. Otherwise each element is the reduction's initial

@@ -186,6 +186,7 @@ void Generator::add_reduction() {
   const bool is_index = info.op == Op::argmin || info.op == Op::argmax;
   if (rank == 0) return;
   Attributes attributes;
+  if (!is_index && recorder_.chance(0.2)) return add_segments(info.op, value);
   attributes.keepdims = recorder_.chance(0.5);
   if (is_index && recorder_.chance(0.7)) {
     attributes.axes = {static_cast<std::int64_t>(recorder_.below(rank))};
@@ -197,6 +198,25 @@ void Generator::add_reduction() {
     if (attributes.axes.empty()) attributes.axes = {static_cast<std::int64_t>(rank) - 1};
   }
   settle(recorder_.add(info.op, {value}, attributes));
+}
+
+/// A reduction of segments of an axis, some of them empty or beyond its end.
+void Generator::add_segments(Op op, ValueId value) {
+  Attributes along;
+  along.axes = {static_cast<std::int64_t>(recorder_.below(recorder_.shape(value).size()))};
+  Attributes places;
+  places.dtype = recorder_.chance(0.5) ? DType::i32 : DType::i64;
+  places.shape = {recorder_.any_of(extents_)};
+  places.axes = {0};
+  const ValueId place = recorder_.add(Op::iota, {}, places).value();
+  const auto number = [&](std::size_t below) {
+    return recorder_.constant(places.dtype, static_cast<double>(recorder_.below(below)));
+  };
+  const ValueId begins = recorder_.add(Op::multiply, {place, number(4)}).value();
+  const ValueId ends = recorder_.chance(0.5)
+                           ? recorder_.add(Op::add, {begins, number(6)}).value()
+                           : recorder_.add(Op::multiply, {place, number(6)}).value();
+  settle(recorder_.add(op, {value, begins, ends}, along));
 }
 
 void Generator::add_scan() {

@@ -88,6 +88,7 @@ class Generator {
   void add_gather();
   void add_scatter();
   void add_reduction();
+  void add_segments(ir::Op op, ir::ValueId value);
   void add_scan();
   void add_matmul();
   ValueId within_two(ValueId value, DType dtype);

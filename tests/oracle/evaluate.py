@@ -85,6 +85,8 @@ class Evaluation:
             if widened and dtypes.is_inexact(kinds[0]) and dtypes.is_inexact(node.dtype):
                 return semantics.widened_cast(operands[0], kinds[0], node.dtype)
             return semantics.cast(operands[0], kinds[0], node.dtype)
+        if node.op in op_table.REDUCTIONS and len(operands) > 1:
+            return semantics.segments_reduction(node, operands, kinds[0])
         if node.op in op_table.REDUCTIONS:
             return semantics.reduction(node, operands[0], kinds[0])
         if node.op in op_table.SCANS:
@@ -141,8 +143,11 @@ class Evaluation:
             if dtypes.is_complex(kind):
                 hazard = semantics.complex_hazard(node.op, operands, kind)
                 error = np.where(hazard, np.inf, error)
-        elif node.op in ("sum", "prod") or (node.op in ("min", "max") and dtypes.is_complex(kind)):
-            error = semantics.reduction_error(node, operands[0], node.dtype, raw)
+        elif node.op in ("sum", "prod") or (
+                node.op in ("min", "max") and dtypes.is_complex(node.dtype)):
+            in_segments = len(operands) > 1
+            error = (semantics.segments_error(node, operands, node.dtype, raw) if in_segments
+                     else semantics.reduction_error(node, operands[0], node.dtype, raw))
         elif node.op in ("cumsum", "cumprod", "logcumsumexp"):
             error = semantics.scan_error(node, operands, node.dtype, raw)
         elif node.op == "matmul":

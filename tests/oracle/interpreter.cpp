@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/calls/calls.h"
+#include "tests/support/host_arrays.h"
 #include "tests/support/oracle.h"
 #include "tests/support/samples.h"
 
@@ -115,6 +116,28 @@ TEST_CASE("the interpreter and NumPy agree on every reduction in every dtype") {
       const double most = is_complex(dtype) && info.op == Op::prod ? 0.05 : 0.0;
       check(graph, {moderate_sample(dtype, shape, 5)}, most);
       check(graph, {sample(ir::Domain::any, 0, dtype, shape, 5)}, 1.0);
+    }
+  }
+}
+
+TEST_CASE("the interpreter and NumPy agree on every reduction of segments in every dtype") {
+  const Shape shape = {3, 11, 4}, count = {6};
+  for (int i = 0; i < ir::op_count; ++i) {
+    const OpInfo& info = ir::info(static_cast<Op>(i));
+    if (info.kind != OpKind::reduction || ir::finds_index(info.op)) continue;
+    for (DType dtype : dtypes_in(info.dtypes)) {
+      Graph graph;
+      const ValueId x = graph.parameter(dtype, shape);
+      const ValueId begins = graph.parameter(DType::i32, count),
+                    ends = graph.parameter(DType::i64, count);
+      for (const std::int64_t axis : {0, 1, 2})
+        graph.outputs.push_back(graph.add(info.op, {x, begins, ends}, over({axis}, false)));
+      const double most = is_complex(dtype) && info.op == Op::prod ? 0.05 : 0.0;
+      // Empty and overlapping segments, some in the wrong order, one behind the axis.
+      const ir::HostArray first = host_array<std::int32_t>(count, {0, 2, 3, 3, -2, 1}),
+                          last = host_array<std::int64_t>(count, {2, 2, 1, 40, -1, 3});
+      check(graph, {moderate_sample(dtype, shape, 5), first, last}, most);
+      check(graph, {sample(ir::Domain::any, 0, dtype, shape, 5), first, last}, 1.0);
     }
   }
 }

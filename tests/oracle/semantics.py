@@ -203,6 +203,64 @@ def with_kept_axes(node, result, operand):
     return result
 
 
+def bounds_of(index, length):
+    """The ends of segments as places of an axis, or behind it."""
+    index = index.astype(np.int64)
+    return np.clip(np.where(index < 0, index + length + 1, index), 0, length)
+
+
+def least_or_greatest(op, dtype):
+    """What a minimum or maximum of no elements is."""
+    sign = 1 if op == "min" else -1
+    if dtypes.is_complex(dtype):
+        return complex(sign * np.inf, sign * np.inf)
+    if dtypes.is_inexact(dtype):
+        return sign * np.inf
+    if dtype == "bool":
+        return op == "min"
+    limits = np.iinfo(dtypes.BY_NAME[dtype])
+    return limits.max if op == "min" else limits.min
+
+
+def of_segments(function, node, operands, empty, dtype):
+    """The function of each segment of the axis, side by side; `empty` where there is no element."""
+    axis, values = node.attributes["axes"][0], operands[0]
+    begins, ends = (bounds_of(index, values.shape[axis]) for index in operands[1:])
+    results = []
+    for begin, end in zip(begins, ends):
+        part = values.take(range(begin, end), axis)
+        kept = np.delete(values.shape, axis)
+        results.append(function(part) if begin < end else np.full(kept, empty(part), dtype))
+    return np.stack(results, axis) if results else np.empty(node.shape, dtype)
+
+
+def segments_reduction(node, operands, dtype):
+    """As reduction, of segments of the axis."""
+    def empty(part):
+        if node.op in ("min", "max"):
+            return least_or_greatest(node.op, dtype)
+        return {"sum": 0, "prod": 1, "any": False, "all": True}[node.op]
+
+    one = np.ones([1] * operands[0].ndim, operands[0].dtype)
+    kind = reduction(node, one, dtype).dtype
+    return of_segments(lambda part: reduction(node, part, dtype), node, operands, empty, kind)
+
+
+def segments_error(node, operands, dtype, result):
+    """As reduction_error, of segments of the axis."""
+    axis = node.attributes["axes"][0]
+    rows = iter(np.moveaxis(result, axis, 0))
+
+    def error(part):
+        return reduction_error(node, part, dtype, next(rows))
+
+    def empty(part):
+        next(rows)
+        return 0.0
+
+    return of_segments(error, node, operands, empty, np.float64)
+
+
 def reduction(node, operand, dtype):
     """The reduction's value, widened for the sums and products of floats."""
     rows = rows_of(node, operand)

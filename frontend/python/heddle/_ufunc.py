@@ -24,6 +24,8 @@ _REDUCTIONS = {"add": _heddle.sum, "multiply": _heddle.prod, "maximum": _heddle.
 _SCANS = {"add": _heddle.cumsum, "multiply": _heddle.cumprod, "maximum": _heddle.cummax,
           "minimum": _heddle.cummin, "logaddexp": _heddle.logcumsumexp,
           "logical_and": _heddle.cummin, "logical_or": _heddle.cummax}
+_SEGMENTS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
+             "logical_and": "all", "logical_or": "any"}
 _LOGICAL = ("logical_and", "logical_or", "logical_xor")
 _ASSOCIATIVE = {*_REDUCTIONS, *_LOGICAL, "bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "hypot",
                 "lcm", "logaddexp", "logaddexp2"}
@@ -289,8 +291,12 @@ def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         value = _heddle.asarray(_on_host(self, "reduceat", array, starts, axis=axis, dtype=dtype))
         return _result(self, value, out)
     stops = _heddle.concatenate([starts[1:], _heddle.full(min(1, starts.shape[0]), extent)])
+    stops = _heddle.maximum(stops, starts + 1)
+    if self.__name__ in _SEGMENTS and x.dtype.kind != "b":
+        value = _heddle.reduce_segments(_SEGMENTS[self.__name__], x, starts, stops, axis)
+        return _result(self, value.astype(x.dtype), out)
     rows = _heddle.moveaxis(x, axis, 0)
-    value = _segments(self, rows, starts, _heddle.maximum(stops - starts, 1), max(extent, 1))
+    value = _segments(self, rows, starts, stops - starts, max(extent, 1))
     return _result(self, _heddle.moveaxis(value, 0, axis), out)
 
 

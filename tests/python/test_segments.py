@@ -1,0 +1,118 @@
+"""hd.reduce_segments and ufunc.reduceat, against NumPy."""
+
+import numpy as np
+import pytest
+
+import heddle as hd
+
+RNG = np.random.default_rng(5)
+NUMPY = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max, "any": np.any, "all": np.all}
+BEGINS = np.array([0, 3, 3, 7, 2, 19, 20])
+ENDS = np.array([3, 3, 9, 20, 18, 20, 20])
+
+
+def values(dtype, shape=(20,)):
+    if dtype == "bool":
+        return RNG.random(shape) < 0.5
+    if np.dtype(dtype).kind in "iu":
+        return RNG.integers(0, 9, shape).astype(dtype)
+    x = RNG.uniform(0.5, 1.5, shape).astype(dtype)
+    return x + 1j * x[::-1] if np.dtype(dtype).kind == "c" else x
+
+
+def start(name, dtype):
+    if name in ("min", "max"):
+        return (np.inf if name == "min" else -np.inf) if np.dtype(dtype).kind == "f" else (
+            np.iinfo(dtype).max if name == "min" else np.iinfo(dtype).min)
+    return {"sum": 0, "prod": 1, "any": False, "all": True}[name]
+
+
+def reference(name, x, begins, ends, axis):
+    parts = []
+    for begin, end in zip(begins, ends):
+        part = x.take(range(begin, end), axis)
+        whole = np.full(np.delete(x.shape, axis), start(name, x.dtype)) if begin >= end else None
+        parts.append(NUMPY[name](part, axis=axis) if whole is None else whole)
+    return np.stack(parts, axis)
+
+
+@pytest.mark.parametrize("name", NUMPY)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_every_reduction(name, dtype, index):
+    x = values(dtype)
+    begins, ends = hd.asarray(BEGINS.astype(index)), hd.asarray(ENDS.astype(index))
+    found = hd.reduce_segments(name, hd.asarray(x), begins, ends)
+    expected = reference(name, x, BEGINS, ENDS, 0)
+    assert found.dtype == (NUMPY[name](x).dtype)
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("dtype", ["float64", "complex64", "int16"])
+def test_any_axis(axis, dtype):
+    shape = [4, 5, 3]
+    shape[axis] = 20
+    x = values(dtype, shape)
+    found = hd.reduce_segments("sum", hd.asarray(x), hd.asarray(BEGINS), hd.asarray(ENDS), axis)
+    expected = reference("sum", x, BEGINS, ENDS, axis % 3)
+    assert found.dtype == np.sum(x).dtype
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-5)
+
+
+def test_products_of_a_sparse_matrix_are_one_kernel():
+    offsets = hd.asarray(np.array([0, 2, 2, 5, 9], np.int32))
+    columns = hd.asarray(np.array([0, 3, 1, 2, 3, 0, 1, 2, 3], np.int32))
+    data, x = values("float64", 9), values("float64", 4)
+
+    @hd.jit
+    def product(data, columns, offsets, x):
+        return 2 * hd.reduce_segments("sum", data * x[columns], offsets[:-1], offsets[1:]) + 1
+
+    dense = np.zeros((4, 4))
+    for row in range(4):
+        for k in range(int(offsets[row]), int(offsets[row + 1])):
+            dense[row, int(columns[k])] += data[k]
+    arguments = hd.asarray(data), columns, offsets, hd.asarray(x)
+    np.testing.assert_allclose(np.asarray(product(*arguments)), 2 * dense @ x + 1, rtol=1e-12)
+    assert "1 kernels" in product.explain(*arguments)
+
+
+@pytest.mark.parametrize("ufunc", ["add", "multiply", "maximum", "minimum", "logical_or"])
+@pytest.mark.parametrize("indices", [[0, 4, 4, 9, 2], [5], [19, 0], list(range(20))])
+def test_reduceat(ufunc, indices):
+    x = values("float64")
+    found = getattr(hd, ufunc).reduceat(hd.asarray(x), indices)
+    expected = getattr(np, ufunc).reduceat(x, indices)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)
+
+
+def test_bounds_outside_are_clipped():
+    x = values("float32")
+    begins, ends = hd.asarray(np.array([0, 15, 40])), hd.asarray(np.array([99, 2**40, 50]))
+    found = np.asarray(hd.reduce_segments("sum", hd.asarray(x), begins, ends))
+    np.testing.assert_allclose(found, [x.sum(), x[15:].sum(), 0], rtol=1e-5)
+
+
+def test_nothing_to_reduce_and_no_segments():
+    empty = hd.zeros(0, dtype=hd.float32)
+    two, none = hd.asarray(np.array([0, 0])), hd.asarray(np.zeros(0, int))
+    np.testing.assert_array_equal(np.asarray(hd.reduce_segments("max", empty, two, two)), -np.inf)
+    assert hd.reduce_segments("sum", hd.ones(5), none, none).shape == (0,)
+    one = hd.asarray(values("float64", 1))
+    bounds = hd.asarray(np.array([0, 0, 1, 1]))
+    found = np.asarray(hd.reduce_segments("sum", one, bounds[:-1], bounds[1:]))
+    np.testing.assert_array_equal(found, [0, np.asarray(one)[0], 0])
+
+
+def test_bad_arguments():
+    x, bounds = hd.ones(5), hd.asarray(np.array([0, 2]))
+    with pytest.raises(ValueError, match="'median' is none of sum"):
+        hd.reduce_segments("median", x, bounds, bounds)
+    with pytest.raises(hd.ShapeError, match="of one length"):
+        hd.reduce_segments("sum", x, bounds, bounds[:1])
+    with pytest.raises(hd.DTypeError, match="must be integers"):
+        hd.reduce_segments("sum", x, hd.ones(2), bounds)
+    with pytest.raises(IndexError):
+        hd.reduce_segments("sum", x, bounds, bounds, 1)
