@@ -29,6 +29,7 @@ void bind_polynomials(Functions& functions);
 void bind_random(Functions& functions);
 /// A method of random.Generator.
 void bind_multivariate_normal(Functions& functions, nb::handle owner);
+void bind_raw_kernels(Functions& functions);
 void bind_rearranging(Functions& functions);
 void bind_reductions(Functions& functions);
 void bind_scans(Functions& functions);

@@ -144,10 +144,6 @@ SharedOrder::~SharedOrder() {
   }
 }
 
-namespace {
-
-/// Computes everything that this thread has recorded, views included, so that recorded reads see
-/// the memory as it is before a write.
 void evaluate_recorded() {
   std::vector<frontend::NodeRef> recorded;
   {
@@ -156,8 +152,6 @@ void evaluate_recorded() {
   }
   frontend::evaluate(recorded);
 }
-
-}  // namespace
 
 void copy_into(frontend::NodeRef pinned, frontend::NodeRef value) {
   const ReleaseGil release;

@@ -43,6 +43,9 @@ class SharedOrder {
   runtime::Device device_;
 };
 
+/// Computes everything that this thread has recorded, views included, so that recorded reads see
+/// shared memory as it is before a write.
+void evaluate_recorded();
 /// Copies a value into shared memory, in stream order.
 void copy_into(frontend::NodeRef pinned, frontend::NodeRef value);
 /// Registers pinned memory by its buffer, so that no other array shares the buffer.

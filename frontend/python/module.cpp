@@ -40,6 +40,7 @@ NB_MODULE(_heddle, module) {
   bind_functional(functions);
   bind_control(functions);
   bind_kernels(functions);
+  bind_raw_kernels(functions);
   bind_text_files(functions);
   bind_reductions(functions);
   functions.cast_outs(true);

@@ -265,6 +265,13 @@ std::optional<DynamicLibrary> DynamicLibrary::open(const LibraryRequest& request
   return out;
 }
 
+std::vector<std::string> library_folders(const LibraryRequest& request) {
+  std::vector<std::string> out;
+  for (const fs::path& folder : folders_before_system(request)) out.push_back(folder.string());
+  for (const fs::path& folder : folders_after_system()) out.push_back(folder.string());
+  return out;
+}
+
 void* DynamicLibrary::symbol(const char* name) const { return dlsym(handle_, name); }
 
 namespace {

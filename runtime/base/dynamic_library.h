@@ -75,6 +75,9 @@ class DynamicLibrary {
   std::string path_;
 };
 
+/// The folders that a request searches besides the system's search path, in order. They need not
+/// exist.
+std::vector<std::string> library_folders(const LibraryRequest& request);
 /// Adds a folder to search at step 4, for instance an entry of Python's sys.path.
 void add_library_folder(std::string_view folder);
 /// Every request made so far in this process, in order; for each title only the last result.

@@ -43,13 +43,18 @@ std::optional<UserText> faulty_user_text(std::string_view log, std::string_view 
 
 }  // namespace
 
+std::string user_text_message(std::string_view name, std::string_view compiler,
+                              const std::vector<std::string>& options, std::string_view log,
+                              std::string_view text) {
+  return fmt::format("the text of kernel '{}' does not compile with {} {}.\n{}\n{}:\n{}", name,
+                     compiler, fmt::join(options, " "), log, name, number_lines(text));
+}
+
 std::string compile_message(std::string_view name, std::string_view compiler,
                             const std::vector<std::string>& options, std::string_view log,
                             std::string_view source) {
   if (const std::optional<UserText> user = faulty_user_text(log, source)) {
-    return fmt::format("the text of kernel '{}' does not compile with {} {}.\n{}\n{}:\n{}",
-                       user->name, compiler, fmt::join(options, " "), log, user->name,
-                       number_lines(user->text));
+    return user_text_message(user->name, compiler, options, log, user->text);
   }
   return fmt::format(
       "{} does not compile with {} {}. This is a bug in Heddle; please report all of "

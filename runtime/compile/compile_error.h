@@ -24,6 +24,11 @@ class CompileFailure final : public CompileError {
   Reproduction reproduction;
 };
 
+/// Formats the message for a user's text that does not compile. `name` is that of the kernel.
+std::string user_text_message(std::string_view name, std::string_view compiler,
+                              const std::vector<std::string>& options, std::string_view log,
+                              std::string_view text);
+
 /// Formats the message of a CompileFailure.
 std::string compile_message(std::string_view name, std::string_view compiler,
                             const std::vector<std::string>& options, std::string_view log,

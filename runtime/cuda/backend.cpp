@@ -15,6 +15,7 @@
 #include "runtime/cuda/kernel_compiler.h"
 #include "runtime/cuda/launcher.h"
 #include "runtime/cuda/libraries/blas.h"
+#include "runtime/cuda/raw_module.h"
 #include "runtime/device/stream.h"
 
 namespace heddle::runtime {
@@ -43,6 +44,9 @@ class CudaBackend final : public Backend {
   const KernelCompiler& compiler() const override { return cuda::kernel_compiler(); }
   std::unique_ptr<KernelLauncher> load(const ProgramImage& image, int ordinal) const override {
     return std::make_unique<cuda::CudaLauncher>(image, ordinal);
+  }
+  std::unique_ptr<RawModule> load_raw(const RawSource& source, int ordinal) const override {
+    return std::make_unique<cuda::CudaRawModule>(source, ordinal);
   }
   const CallHandler* call_handler(std::string_view name) const override {
     return cuda::call_handler(name);

@@ -79,8 +79,12 @@ enum class DeviceAttribute : int {
 enum class FunctionAttribute : int {
   max_threads_per_block = 0,
   shared_size_bytes = 1,
+  const_size_bytes = 2,
   local_size_bytes = 3,
   registers = 4,
+  ptx_version = 5,
+  binary_version = 6,
+  cache_mode_ca = 7,
   max_dynamic_shared_size_bytes = 8,
   preferred_shared_memory_carveout = 9,
   non_portable_cluster_size_allowed = 14

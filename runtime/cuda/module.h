@@ -20,6 +20,7 @@ class CudaModule {
 
   /// Throws DeviceError if there is no such kernel.
   cuda::FunctionHandle function(const std::string& name) const;
+  cuda::ModuleHandle handle() const { return handle_; }
   int ordinal() const { return ordinal_; }
 
  private:

@@ -40,6 +40,9 @@ struct Api {
                                const char* const* texts, const char* const* names) = nullptr;
   Result (*nvrtcDestroyProgram)(Program* program) = nullptr;
   Result (*nvrtcCompileProgram)(Program program, int count, const char* const* options) = nullptr;
+  Result (*nvrtcAddNameExpression)(Program program, const char* expression) = nullptr;
+  Result (*nvrtcGetLoweredName)(Program program, const char* expression,
+                                const char** symbol) = nullptr;
   Result (*nvrtcGetPTXSize)(Program program, std::size_t* bytes) = nullptr;
   Result (*nvrtcGetPTX)(Program program, char* text) = nullptr;
   Result (*nvrtcGetCUBINSize)(Program program, std::size_t* bytes) = nullptr;
@@ -65,6 +68,8 @@ std::string bind(const DynamicLibrary& library, Api& api) {
   HEDDLE_NVRTC(nvrtcCreateProgram);
   HEDDLE_NVRTC(nvrtcDestroyProgram);
   HEDDLE_NVRTC(nvrtcCompileProgram);
+  HEDDLE_NVRTC(nvrtcAddNameExpression);
+  HEDDLE_NVRTC(nvrtcGetLoweredName);
   HEDDLE_NVRTC(nvrtcGetPTXSize);
   HEDDLE_NVRTC(nvrtcGetPTX);
   HEDDLE_NVRTC(nvrtcGetCUBINSize);
@@ -247,9 +252,9 @@ std::vector<std::string> option_list(const Options& options) {
   return out;
 }
 
-Binary compile(std::string_view source, const std::string& name, std::string_view architecture,
-               const Options& options) {
+UnitResult compile_unit(const Unit& unit, std::string_view architecture) {
   const Loaded& state = require();
+  const Api& api = state.api;
   const Choice choice = choose_architecture(architecture, state.architectures, state.version);
   if (choice.kind == BinaryKind::ptx) {
     static std::once_flag once;
@@ -260,36 +265,61 @@ Binary compile(std::string_view source, const std::string& name, std::string_vie
           state.version, architecture, choice.option_value);
     });
   }
-  std::vector<std::string> list = option_list(options);
-  list.push_back("--gpu-architecture=" + choice.option_value);
-  std::vector<const char*> pointers;
-  for (const std::string& option : list) pointers.push_back(option.c_str());
+  UnitResult out;
+  out.options = unit.options;
+  out.options.push_back("--gpu-architecture=" + choice.option_value);
+  std::vector<const char*> options;
+  for (const std::string& option : out.options) options.push_back(option.c_str());
 
-  const auto failure = [&](const std::string& log) {
+  const ProgramOwner program(api, unit.source, unit.file);
+  const auto check = [&](Result result, const char* call, const std::string& expression) {
+    if (result == Result::success) return;
+    throw DeviceError(fmt::format("{} failed for the name expression {}: {}", call, expression,
+                                  api.nvrtcGetErrorString(result)));
+  };
+  for (const std::string& expression : unit.expressions) {
+    check(api.nvrtcAddNameExpression(program.get(), expression.c_str()), "nvrtcAddNameExpression",
+          expression);
+  }
+  const ir::ForkSection section;  // NVRTC has internal locks
+  const Result result =
+      api.nvrtcCompileProgram(program.get(), static_cast<int>(options.size()), options.data());
+  Binary& binary = out.binary;
+  binary.log = program.read_text(api.nvrtcGetProgramLogSize, api.nvrtcGetProgramLog);
+  if (result != Result::success) {
+    if (binary.log.empty()) binary.log = api.nvrtcGetErrorString(result);
+    return out;
+  }
+  out.compiled = true;
+  binary.kind = choice.kind;
+  binary.architecture = choice.option_value;
+  binary.bytes = choice.kind == BinaryKind::cubin
+                     ? program.read(api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN)
+                     : program.read(api.nvrtcGetPTXSize, api.nvrtcGetPTX);
+  for (const std::string& expression : unit.expressions) {
+    const char* symbol = nullptr;
+    check(api.nvrtcGetLoweredName(program.get(), expression.c_str(), &symbol),
+          "nvrtcGetLoweredName", expression);
+    out.symbols.emplace_back(symbol);
+  }
+  if (!binary.log.empty()) log().debug("NVRTC on {}: {}", unit.file, binary.log);
+  return out;
+}
+
+Binary compile(std::string_view source, const std::string& name, std::string_view architecture,
+               const Options& options) {
+  const Loaded& state = require();
+  const auto failure = [&](const std::string& log, const std::vector<std::string>& list) {
     return CompileFailure(
         compile_message(name, fmt::format("NVRTC {}", state.version), list, log, source), name,
         nvrtc_reproduction(state.path, {name + ".cu", std::string(source)}, list));
   };
-  if (fault::point(fault::Kind::compile)) throw failure("injected fault");
+  if (fault::point(fault::Kind::compile)) throw failure("injected fault", option_list(options));
   const std::string file =
       options.line_info ? source_path(options.source_folder, name, ".cu") : name;
-  const ProgramOwner program(state.api, std::string(source), file);
-  const ir::ForkSection section;  // NVRTC has internal locks
-  const Result result =
-      state.api.nvrtcCompileProgram(program.get(), static_cast<int>(list.size()), pointers.data());
-  Binary out;
-  out.log = program.read_text(state.api.nvrtcGetProgramLogSize, state.api.nvrtcGetProgramLog);
-  if (result != Result::success) {
-    if (out.log.empty()) out.log = state.api.nvrtcGetErrorString(result);
-    throw failure(out.log);
-  }
-  out.kind = choice.kind;
-  out.architecture = choice.option_value;
-  out.bytes = choice.kind == BinaryKind::cubin
-                  ? program.read(state.api.nvrtcGetCUBINSize, state.api.nvrtcGetCUBIN)
-                  : program.read(state.api.nvrtcGetPTXSize, state.api.nvrtcGetPTX);
-  if (!out.log.empty()) log().debug("NVRTC on {}: {}", name, out.log);
-  return out;
+  UnitResult result = compile_unit({std::string(source), file, option_list(options)}, architecture);
+  if (!result.compiled) throw failure(result.binary.log, result.options);
+  return std::move(result.binary);
 }
 
 }  // namespace heddle::runtime::nvrtc

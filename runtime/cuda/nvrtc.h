@@ -56,6 +56,23 @@ struct Options {
 /// The options for these settings, in order, without --gpu-architecture. Part of keys.
 std::vector<std::string> option_list(const Options& options);
 
+/// A translation unit with options that the caller chooses, except --gpu-architecture.
+struct Unit {
+  std::string source;
+  std::string file;  ///< the name of the source in messages
+  std::vector<std::string> options;
+  std::vector<std::string> expressions = {};  ///< names of templates' instances: "scale<float>"
+};
+struct UnitResult {
+  bool compiled = false;
+  Binary binary;                       ///< its log is that of a failed compile, too
+  std::vector<std::string> options{};  ///< all, in order
+  std::vector<std::string> symbols{};  ///< for each expression, its name in the binary
+};
+/// Compiles a unit. Throws DeviceError if there is no NVRTC, or it does not support the
+/// architecture or an expression. Thread-safe; calls run in parallel.
+UnitResult compile_unit(const Unit& unit, std::string_view architecture);
+
 /// Compiles one translation unit without an include path. `name` is used in messages. Throws
 /// CompileError with the log, the options and the numbered source; DeviceError if there is no NVRTC
 /// or it does not support the architecture. Thread-safe; calls run in parallel.

@@ -22,9 +22,11 @@ class CallHandler;
 class GraphConditions;
 class KernelCompiler;
 class KernelLauncher;
+class RawModule;
 class Stream;
 struct Finding;
 struct ProgramImage;
+struct RawSource;
 
 /// Capabilities of a backend's devices.
 struct Capabilities {
@@ -88,6 +90,9 @@ class Backend {
   virtual const KernelCompiler& compiler() const = 0;
   /// Loads a program's modules. Throws LoadFailure, DeviceError.
   virtual std::unique_ptr<KernelLauncher> load(const ProgramImage& image, int ordinal) const = 0;
+  /// Compiles and loads a user's kernels. Throws CompileError; DeviceError, also if the backend
+  /// does not run such kernels; FileError.
+  virtual std::unique_ptr<RawModule> load_raw(const RawSource& source, int ordinal) const = 0;
   /// The handler for library calls of this name; null if there is none.
   virtual const CallHandler* call_handler(std::string_view name) const = 0;
   /// The matrix multiplication of this backend.

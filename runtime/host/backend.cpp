@@ -11,6 +11,7 @@
 #include "ir/base/fork_gate.h"
 #include "runtime/base/host_memory.h"
 #include "runtime/base/thread_pool.h"
+#include "runtime/compile/raw_source.h"
 #include "runtime/device/stream.h"
 #include "runtime/host/calls.h"
 #include "runtime/host/cpu.h"
@@ -18,6 +19,7 @@
 #include "runtime/host/kernel_compiler.h"
 #include "runtime/host/launcher.h"
 #include "runtime/host/libraries/blas.h"
+#include "runtime/launch/raw_module.h"
 
 namespace heddle::runtime {
 
@@ -50,6 +52,7 @@ class HostBackend final : public Backend {
   std::unique_ptr<KernelLauncher> load(const ProgramImage& image, int) const override {
     return host::load(image);
   }
+  std::unique_ptr<RawModule> load_raw(const RawSource& source, int ordinal) const override;
   const CallHandler* call_handler(std::string_view name) const override {
     return host::call_handler(name);
   }
@@ -111,6 +114,13 @@ constexpr std::size_t worth_asking = std::size_t{64} << 20;
 
 /// Checks the available memory first: the system overcommits, and kills a process that uses more
 /// than there is.
+std::unique_ptr<RawModule> HostBackend::load_raw(const RawSource& source, int) const {
+  throw DeviceError(fmt::format(
+      "{}: CUDA kernels run on GPUs only, and the device is the CPU. ElementwiseKernel, "
+      "ReductionKernel and jit run on both.",
+      source.name));
+}
+
 void* HostBackend::reserve(int, std::size_t bytes) const {
   if (bytes >= worth_asking && bytes > host_free_bytes()) return nullptr;
   void* pointer = nullptr;

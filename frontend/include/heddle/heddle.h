@@ -35,6 +35,7 @@
 #include "heddle/program.h"
 #include "heddle/quantiles.h"
 #include "heddle/random.h"
+#include "heddle/raw_kernels.h"
 #include "heddle/rearranging.h"
 #include "heddle/reductions.h"
 #include "heddle/scans.h"

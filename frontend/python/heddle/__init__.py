@@ -35,6 +35,7 @@ from heddle._poly1d import poly1d, polyval
 from heddle._polynomials import (poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub,
                                  roots)
 from heddle._precision import matmul_precision
+from heddle._raw_kernels import RawKernel, RawModule
 from heddle._vectorize import vectorize
 
 sys.modules[__name__ + ".random"] = random  # noqa: F405

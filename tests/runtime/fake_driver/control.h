@@ -14,6 +14,6 @@ struct FakeControl {
   std::uint64_t (*live_executables)();  ///< executable graphs not destroyed
 };
 
-/// Kernels of a module whose bytes begin with this are those that graphs.cpp knows by name. Of all
+/// Kernels of a module whose bytes begin with this are those that modules.cpp knows by name. Of all
 /// other modules every kernel is there, and does nothing.
 inline constexpr const char fake_module[] = "kernels of the fake driver";

@@ -1,4 +1,4 @@
-// Modules, launches, graphs and their capture.
+// Launches, graphs and their capture.
 
 #include <algorithm>
 #include <cstring>
@@ -13,13 +13,6 @@
 namespace fake {
 
 namespace cuda = heddle::runtime::cuda;
-
-/// What a test's program may launch; `sizes` are of its parameters, in bytes.
-struct Kernel {
-  const char* name;
-  std::vector<std::size_t> sizes;
-  void (*run)(const Node& node);
-};
 
 /// Objects that a graph, and what was made executable of it, keep alive.
 struct Retained {
@@ -54,75 +47,6 @@ namespace {
 std::uint64_t graphs = 0, executables = 0;
 thread_local int captures = 0;  ///< that this thread has begun in a mode that forbids things
 thread_local auto mode = cuda::CaptureMode::global;
-
-template <class T>
-T parameter(const Node& node, std::size_t index) {
-  T value;
-  std::memcpy(&value, &node.parameters[index], sizeof(value));
-  return value;
-}
-
-// Every launch is checked to be as wide as its program says, and waits for its stream's turn.
-const Kernel kernels[] = {
-    {"fake_add",  // out = a + b
-     {8, 8, 8, 8},
-     [](const Node& node) {
-       const auto *a = parameter<const float*>(node, 0), *b = parameter<const float*>(node, 1);
-       auto* out = parameter<float*>(node, 2);
-       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 3); ++i) out[i] = a[i] + b[i];
-     }},
-    {"fake_scale",  // out = a * factor
-     {8, 8, 4, 8},
-     [](const Node& node) {
-       const auto* a = parameter<const float*>(node, 0);
-       auto* out = parameter<float*>(node, 1);
-       const auto factor = parameter<float>(node, 2);
-       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 3); ++i) out[i] = a[i] * factor;
-     }},
-    {"fake_tally",  // out = a + how many blocks were counted before, each once; counts must be 0
-     {8, 8, 8, 8},
-     [](const Node& node) {
-       const auto* a = parameter<const float*>(node, 0);
-       auto* counts = parameter<std::uint32_t*>(node, 1);
-       auto* out = parameter<float*>(node, 2);
-       float sum = 0;
-       for (unsigned i = 0; i < node.grid; ++i) sum += static_cast<float>(counts[i]++);
-       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 3); ++i) out[i] = a[i] + sum;
-     }},
-    {"fake_less",  // out = whether the first of a is less than the first of b
-     {8, 8, 8},
-     [](const Node& node) {
-       *parameter<bool*>(node, 2) =
-           *parameter<const float*>(node, 0) < *parameter<const float*>(node, 1);
-     }},
-    {"fake_clusters",  // out = blocks of a cluster
-     {8, 8},
-     [](const Node& node) {
-       auto* out = parameter<float*>(node, 0);
-       for (std::int64_t i = 0; i < parameter<std::int64_t>(node, 1); ++i)
-         out[i] = static_cast<float>(node.cluster[0]);
-     }},
-};
-const Kernel nothing{"", {}, nullptr};
-const Kernel decision{"hd_decide", {8, 8, 8, 8}, [](const Node& node) {
-                        const auto value = *parameter<const std::uint8_t*>(node, 0);
-                        const auto chosen = parameter<std::int64_t>(node, 2);
-                        const auto last = parameter<std::int64_t>(node, 3);
-                        *parameter<std::uint64_t*>(node, 1) =
-                            std::min<std::int64_t>(value, last) == chosen ? 1 : 0;
-                      }};
-
-std::array<std::uint64_t, 2> copy_of(const void* value, std::size_t size) {
-  std::array<std::uint64_t, 2> slot{};
-  std::memcpy(slot.data(), value, size);
-  return slot;
-}
-
-void set_parameters(Node& node, void** parameters) {
-  node.parameters.clear();
-  for (std::size_t i = 0; i < node.kernel->sizes.size(); ++i)
-    node.parameters.push_back(copy_of(parameters[i], node.kernel->sizes[i]));
-}
 
 Node node_of(const cuda::KernelNodeParams& params) {
   Node node;
@@ -211,32 +135,9 @@ void fake_enqueue(Stream* stream, const std::function<void()>* work) {
   submit(resolve(stream), node);
 }
 
-int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
-  if (const int error = enter("cuModuleLoadDataEx")) return error;
-  if (const int error = context_error()) return error;
-  const std::string_view elf(
-      "\x7f"
-      "ELF",
-      4);
-  const bool known = std::memcmp(image, fake_module, sizeof(fake_module) - 1) == 0;
-  if (!known && std::memcmp(image, elf.data(), elf.size()) != 0) return invalid_image;
-  return *module = new bool(known), success;
-}
-int cuModuleUnload(const bool* module) { return delete module, success; }
-int cuModuleGetFunction(const Kernel** function, const bool* module, const char* name) {
-  if (!*module) return *function = &nothing, success;
-  if (std::string_view(name).starts_with(decision.name)) return *function = &decision, success;
-  const auto* const found =
-      std::find_if(std::begin(kernels), std::end(kernels),
-                   [&](const Kernel& one) { return one.name == std::string_view(name); });
-  if (found == std::end(kernels)) return not_found;
-  return *function = found, success;
-}
-int cuFuncGetAttribute(int* value, int, const Kernel*) { return *value = 32, success; }
-int cuFuncSetAttribute(const Kernel*, int, int) { return success; }
-
-int cuLaunchKernel(const Kernel* kernel, unsigned grid, unsigned, unsigned, unsigned block,
-                   unsigned, unsigned, unsigned, Stream* stream, void** parameters, void**) {
+int cuLaunchKernel(const Kernel* kernel, unsigned grid, unsigned grid_y, unsigned grid_z,
+                   unsigned block, unsigned block_y, unsigned block_z, unsigned shared,
+                   Stream* stream, void** parameters, void**) {
   if (const int error = enter("cuLaunchKernel")) return error;
   stream = resolve(stream);
   if (const int error = stream_error(stream)) return error;
@@ -246,6 +147,7 @@ int cuLaunchKernel(const Kernel* kernel, unsigned grid, unsigned, unsigned, unsi
   node.kernel = kernel;
   node.grid = grid;
   node.block = block;
+  node.shape = {grid, grid_y, grid_z, block, block_y, block_z, shared, 0};
   set_parameters(node, parameters);
   return submit(stream, node);
 }
@@ -262,7 +164,12 @@ int cuLaunchKernelEx(const cuda::LaunchConfig* config, const Kernel* kernel, voi
   for (unsigned i = 0; i < config->attribute_count; ++i) {
     if (config->attributes[i].id == cuda::LaunchAttributeId::cluster_dimension)
       node.cluster[0] = config->attributes[i].value.cluster_dimension[0];
+    if (config->attributes[i].id == cuda::LaunchAttributeId::cooperative)
+      node.shape[7] = static_cast<unsigned>(config->attributes[i].value.cooperative);
   }
+  std::copy_n(config->grid, 3, node.shape.begin());
+  std::copy_n(config->block, 3, node.shape.begin() + 3);
+  node.shape[6] = config->shared_bytes;
   set_parameters(node, parameters);
   return submit(stream, node);
 }

@@ -112,6 +112,8 @@ struct Node {
   const struct Kernel* kernel = nullptr;  ///< null for what is no launch
   unsigned grid = 0, block = 0;
   std::array<unsigned, 3> cluster = {1, 1, 1};
+  /// Extents of the grid and of the block, dynamic shared memory, whether it is cooperative.
+  std::array<unsigned, 8> shape{};
   std::vector<std::array<std::uint64_t, 2>> parameters;
   std::uint64_t destination = 0;
   unsigned char value = 0;
@@ -122,6 +124,16 @@ struct Node {
   std::shared_ptr<std::uint64_t> condition;
   bool repeats = false;
 };
+/// What a test's program may launch; `sizes` are of its parameters, in bytes.
+struct Kernel {
+  const char* name;
+  std::vector<std::size_t> sizes;
+  void (*run)(const Node& node);
+};
+/// The kernel of modules that a test did not make: it does nothing.
+extern const Kernel nothing;
+void set_parameters(Node& node, void** parameters);
+
 /// A kernel that is given the address of another device's memory has an illegal address.
 int execute(const Node& node, Context* context);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ std::vector<int> architectures() {
 
 struct Program {
   std::string source, name, log, code;
+  std::map<std::string, std::string> symbols;  ///< of name expressions
 };
 
 std::string code_for(const std::string& option) {
@@ -57,7 +59,7 @@ const char* nvrtcGetErrorString(int result) {
 }
 int nvrtcCreateProgram(Program** program, const char* source, const char* name, int,
                        const char* const*, const char* const*) {
-  return *program = new Program{source, name, {}, {}}, 0;
+  return *program = new Program{source, name, {}, {}, {}}, 0;
 }
 int nvrtcDestroyProgram(Program** program) { return delete *program, *program = nullptr, 0; }
 int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
@@ -74,6 +76,13 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
       program->code = code_for(options[i]);
   }
   return 0;
+}
+int nvrtcAddNameExpression(Program* program, const char* expression) {
+  program->symbols[expression] = "lowered " + std::string(expression);
+  return 0;
+}
+int nvrtcGetLoweredName(Program* program, const char* expression, const char** symbol) {
+  return *symbol = program->symbols.at(expression).c_str(), 0;
 }
 int nvrtcGetPTXSize(Program* program, std::size_t* bytes) {
   return write_size(program->code, bytes);

@@ -1,0 +1,304 @@
+#include "heddle/raw_kernels.h"
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "frontend/array/access.h"
+#include "frontend/graph/record.h"
+#include "frontend/graph/trace.h"
+#include "frontend/kernels/raw_code.h"
+#include "frontend/python/bindings.h"
+#include "frontend/python/device.h"
+#include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
+#include "frontend/python/gil.h"
+#include "frontend/python/strides.h"
+#include "runtime/device/backend.h"
+#include "runtime/device/memory.h"
+
+namespace heddle::python {
+namespace {
+
+using frontend::Access;
+using frontend::LaunchParameters;
+using frontend::NodeRef;
+
+template <class T>
+std::string bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+std::string bytes_of_numpy(nb::handle value) {
+  const nb::bytes bytes = nb::borrow<nb::bytes>(nb::object(value.attr("tobytes")()));
+  return {bytes.c_str(), bytes.size()};
+}
+
+/// A long long; a number that needs it, such as a pointer, an unsigned long long.
+std::string bytes_of_integer(nb::handle value) {
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) return bytes_of(number);
+  const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return bytes_of(large);
+}
+
+/// Fills in the parameters of one launch from Python's arguments.
+class Binder {
+ public:
+  Binder(std::string kernel, SourceLocation where) : kernel_(std::move(kernel)), where_(where) {}
+
+  void add(nb::handle value) {
+    ++position_;
+    if (ArrayObject* const array = as_array(value)) return add_array(*array);
+    if (value.is_none()) return parameters_.add_value(std::string(sizeof(void*), '\0'));
+    if (is_numpy_scalar(value)) return parameters_.add_value(bytes_of_numpy(value));
+    if (PyBool_Check(value.ptr())) return parameters_.add_value(bytes_of(value.ptr() == Py_True));
+    if (PyLong_Check(value.ptr())) return parameters_.add_value(bytes_of_integer(value));
+    if (PyFloat_Check(value.ptr()))
+      return parameters_.add_value(bytes_of(PyFloat_AS_DOUBLE(value.ptr())));
+    if (PyComplex_Check(value.ptr()))
+      return parameters_.add_value(bytes_of(PyComplex_AsCComplex(value.ptr())));
+    if (is_numpy_array(value)) return add_numpy(value);
+    add_pointer(value);
+  }
+
+  const LaunchParameters& parameters() const { return parameters_; }
+  /// The device of memory that other libraries use; nullopt if there is none.
+  const std::optional<runtime::Device>& shared() const { return shared_; }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    raise(PyExc_TypeError, fmt::format("{}: argument {} {}", kernel_, position_, what));
+  }
+
+  void add_array(ArrayObject& array) {
+    Base& base = array.base();
+    NodeRef node = base.pinned;
+    if (node) {
+      shared_ = node->value.buffer->device();
+    } else {
+      if (!Access::raw(base.value)->evaluated()) compute(base.value);
+      for (View* view : base.views) view->forget();
+      node = parameters_.written(base.value);
+    }
+    const std::int64_t offset =
+        array.layout().offset * static_cast<std::int64_t>(size_of(array.read(where_).dtype()));
+    take_pinned_read();
+    for (View* view : base.views) view->forget();
+    parameters_.add_memory(std::move(node), offset);
+  }
+
+  /// A structure, by value.
+  void add_numpy(nb::handle value) {
+    if (nb::cast<std::size_t>(value.attr("size")) != 1) {
+      fail(
+          "is a NumPy array in the host's memory, which a GPU does not reach; pass "
+          "heddle.asarray of it");
+    }
+    parameters_.add_value(bytes_of_numpy(value));
+  }
+
+  /// Memory of another library.
+  void add_pointer(nb::handle value) {
+    if (nb::hasattr(value, "__cuda_array_interface__")) {
+      const nb::object facts = value.attr("__cuda_array_interface__");
+      shared_ = runtime::current_device();
+      return parameters_.add_value(bytes_of_integer(nb::object(facts["data"][0])));
+    }
+    const nb::object pointer = nb::getattr(value, "ptr", nb::none());
+    if (!PyLong_Check(pointer.ptr())) {
+      fail(fmt::format("must be an Array, a number, a NumPy scalar or structure, or None, not {}",
+                       describe_type(value)));
+    }
+    parameters_.add_value(bytes_of_integer(pointer));
+  }
+
+  std::string kernel_;
+  SourceLocation where_;
+  int position_ = 0;
+  LaunchParameters parameters_;
+  std::optional<runtime::Device> shared_;
+};
+
+LaunchExtents extents(const Arguments& a, std::size_t i) {
+  const std::vector<std::int64_t> given = a.integers(i);
+  const char* const what = i == 1 ? "grid" : "block";
+  const std::string name = nb::cast<const RawKernel&>(a[0]).name();
+  if (given.empty() || given.size() > 3)
+    raise(PyExc_ValueError, fmt::format("{}: {} must have 1 to 3 extents", name, what));
+  LaunchExtents result;
+  std::uint32_t* const out[] = {&result.x, &result.y, &result.z};
+  for (std::size_t axis = 0; axis < given.size(); ++axis) {
+    if (given[axis] < 1 || given[axis] > 0x7fffffff) {
+      raise(PyExc_ValueError, fmt::format("{}: axis {} of the {} is {}, but must be positive", name,
+                                          axis, what, given[axis]));
+    }
+    *out[axis] = static_cast<std::uint32_t>(given[axis]);
+  }
+  return result;
+}
+
+/// The handle of a stream: a number, or an object with one as `ptr`. The null stream is the legacy
+/// default stream.
+void* stream_handle(nb::handle stream) {
+  if (stream.is_none()) return nullptr;
+  const nb::object handle =
+      nb::hasattr(stream, "ptr") ? nb::object(stream.attr("ptr")) : nb::borrow(stream);
+  const auto number = static_cast<std::uintptr_t>(to_integer(handle));
+  return reinterpret_cast<void*>(number == 0 ? std::uintptr_t{1} : number);
+}
+
+nb::object launch(const Arguments& a) {
+  const auto& kernel = nb::cast<const RawKernel&>(a[0]);
+  if (frontend::Trace::current() != nullptr) frontend::value_in_trace("RawKernel", a.where());
+  const LaunchExtents grid = extents(a, 1), block = extents(a, 2);
+  if (!PyTuple_Check(a[3].ptr()) && !PyList_Check(a[3].ptr())) a.mistyped(3, "a tuple");
+  const std::int64_t shared_mem = a.integer(4);
+  if (shared_mem < 0 || shared_mem > 0x7fffffff) {
+    raise(PyExc_ValueError,
+          fmt::format("{}: shared_mem {} is not a size", kernel.name(), shared_mem));
+  }
+  const LaunchOptions options{static_cast<std::size_t>(shared_mem), stream_handle(a[5])};
+  Binder binder(kernel.name(), a.where());
+  for (nb::handle value : nb::borrow(a[3])) binder.add(value);
+  std::optional<SharedOrder> order;
+  if (binder.shared()) {
+    {
+      const ReleaseGil release;
+      evaluate_recorded();
+    }
+    order.emplace(*binder.shared());
+  }
+  const ReleaseGil release;
+  kernel.launch(grid, block, binder.parameters(), options);
+  return {};
+}
+
+nb::dict attributes(const RawKernel& kernel) {
+  const RawAttributes values = [&] {
+    const ReleaseGil release;
+    return kernel.attributes();
+  }();
+  nb::dict out;
+  out["max_threads_per_block"] = values.max_threads_per_block;
+  out["shared_size_bytes"] = values.shared_size_bytes;
+  out["const_size_bytes"] = values.const_size_bytes;
+  out["local_size_bytes"] = values.local_size_bytes;
+  out["num_regs"] = values.num_regs;
+  out["ptx_version"] = values.ptx_version;
+  out["binary_version"] = values.binary_version;
+  out["cache_mode_ca"] = values.cache_mode_ca;
+  out["max_dynamic_shared_size_bytes"] = values.max_dynamic_shared_size_bytes;
+  out["preferred_shared_memory_carveout"] = values.preferred_shared_memory_carveout;
+  return out;
+}
+
+std::vector<std::string> texts(nb::handle sequence) {
+  std::vector<std::string> out;
+  for (nb::handle text : sequence) out.push_back(utf8_of(text));
+  return out;
+}
+
+RawOptions raw_options(nb::handle options, nb::handle expressions, bool cooperative) {
+  return {.options = texts(options),
+          .name_expressions = texts(expressions),
+          .enable_cooperative_groups = cooperative};
+}
+
+/// An Array that shares a variable's memory.
+nb::object array_of(const RawGlobal& variable, DType dtype, const Shape& shape) {
+  const runtime::Device device = runtime::parse_device(variable.device);
+  runtime::BufferRef buffer =
+      runtime::borrow(variable.pointer, variable.bytes, runtime::Stream::current(device),
+                      [module = variable.module]() mutable { module.reset(); });
+  auto base = std::make_shared<Base>();
+  const NodeRef node = frontend::array_node({{dtype, frontend::to_ir(shape)}, buffer, 0});
+  base->value = Access::make(node);
+  base->pinned = node;
+  register_pinned(node);
+  return nb::cast(ArrayObject(std::move(base)));
+}
+
+void bind_module(nb::module_& module) {
+  nb::class_<RawGlobal>(module, "_RawGlobal")
+      .def_prop_ro("ptr",
+                   [](const RawGlobal& g) { return reinterpret_cast<std::uintptr_t>(g.pointer); })
+      .def_prop_ro("size", [](const RawGlobal& g) { return g.bytes; })
+      .def_prop_ro("device", [](const RawGlobal& g) { return nb::str(g.device.c_str()); });
+  nb::class_<RawModule>(module, "_RawModule")
+      .def("__init__",
+           [](RawModule* self, const char* code, nb::handle options, nb::handle expressions,
+              bool cooperative) {
+             new (self)
+                 RawModule(code, raw_options(options, expressions, cooperative), python_location());
+           })
+      .def_static("load",
+                  [](const char* path, bool cooperative) {
+                    return RawModule::load(path, cooperative, python_location());
+                  })
+      .def("get_function",
+           [](const RawModule& self, const char* name) { return self.get_function(name); })
+      .def("get_global",
+           [](const RawModule& self, const char* name) {
+             const ReleaseGil release;
+             return self.get_global(name);
+           })
+      .def("compile", [](const RawModule& self) {
+        const ReleaseGil release;
+        self.compile();
+      });
+}
+
+}  // namespace
+
+// What the classes of heddle/_raw_kernels.py call.
+void bind_raw_kernels(Functions& functions) {
+  nb::module_& module = functions.module();
+  nb::class_<RawKernel> kernel(module, "_RawKernel");
+  kernel
+      .def("__init__",
+           [](RawKernel* self, const char* code, const char* name, nb::handle options,
+              bool cooperative) {
+             new (self) RawKernel(code, name, raw_options(options, nb::tuple(), cooperative),
+                                  python_location());
+           })
+      .def("attributes", [](const RawKernel& self) { return attributes(self); })
+      .def("set_max_dynamic_shared_size_bytes",
+           [](const RawKernel& self, int bytes) { self.set_max_dynamic_shared_size_bytes(bytes); })
+      .def("set_preferred_shared_memory_carveout",
+           [](const RawKernel& self, int percent) {
+             self.set_preferred_shared_memory_carveout(percent);
+           })
+      .def("compile", [](const RawKernel& self) {
+        const ReleaseGil release;
+        self.compile();
+      });
+  functions.def_in(kernel,
+                   "launch(self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple, "
+                   "shared_mem: int, stream: Any) -> None",
+                   "Launches the kernel.", [](const Arguments& a) {
+                     launch(a);
+                     return nb::object(nb::none());
+                   });
+  bind_module(module);
+  functions.def("_array_of_global(variable: Any, dtype: DType, shape: tuple[int, ...]) -> Array",
+                "An Array that shares the variable's memory.", [](const Arguments& a) {
+                  const auto& variable = nb::cast<const RawGlobal&>(a[0]);
+                  const DType dtype = *a.dtype(1);
+                  const Shape shape = a.shape(2);
+                  std::size_t bytes = size_of(dtype);
+                  for (const std::int64_t extent : shape) bytes *= static_cast<std::size_t>(extent);
+                  if (bytes > variable.bytes) {
+                    raise(PyExc_ValueError,
+                          fmt::format("the variable has {} bytes, not {}", variable.bytes, bytes));
+                  }
+                  return array_of(variable, dtype, shape);
+                });
+}
+
+}  // namespace heddle::python

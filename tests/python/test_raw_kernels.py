@@ -1,0 +1,412 @@
+"""RawKernel and RawModule: what they refuse, what they launch on the tests' own driver, which has a few
+kernels of its own, and on a GPU what real kernels compute."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import heddle as hd
+from conftest import ON_CPU
+
+on_gpu = pytest.mark.skipif(ON_CPU, reason="needs a GPU")
+on_cpu = pytest.mark.skipif(not ON_CPU, reason="is about the CPU")
+
+ADD = r"""
+extern "C" __global__ void add(const float* x, const float* y, float* z, long long n) {
+  int i = blockDim.x * blockIdx.x + threadIdx.x;
+  if (i < n) z[i] = x[i] + y[i];
+}
+"""
+
+
+# Anywhere
+
+def test_declarations_are_checked():
+    for refused, error, text in (
+            (lambda: hd.RawKernel(ADD, "add", backend="nvcc"), ValueError, "backend='nvcc'"),
+            (lambda: hd.RawModule(code=ADD, jitify=True), ValueError, "jitify"),
+            (lambda: hd.RawKernel(ADD, "add", "-DA=1"), TypeError, "tuple"),
+            (lambda: hd.RawModule(), TypeError, "code or path"),
+            (lambda: hd.RawModule(code=ADD, path="a.cubin"), TypeError, "code or path"),
+            (lambda: hd.RawModule(path="a.cubin", name_expressions=("f<int>",)), ValueError,
+             "name_expressions")):
+        with pytest.raises(error, match=text.replace("(", r"\(")):
+            refused()
+
+
+def test_attributes_of_the_declaration():
+    kernel = hd.RawKernel(ADD, "add", ("-DA=1",), enable_cooperative_groups=True)
+    assert (kernel.name, kernel.code, kernel.file_path) == ("add", ADD, None)
+    assert kernel.options == ("-DA=1",) and kernel.enable_cooperative_groups
+    assert kernel.backend == "nvrtc" and "add" in repr(kernel)
+    module = hd.RawModule(path="a.cubin")
+    assert module.file_path == "a.cubin" and module.code is None
+    assert module.get_function("f").file_path == "a.cubin"
+
+
+@on_cpu
+def test_the_cpu_says_what_runs_there():
+    kernel = hd.RawKernel(ADD, "add")
+    module = hd.RawModule(code=ADD)
+    x = hd.ones(4, dtype=hd.float32)
+    for refused in (kernel.compile, module.compile, lambda: kernel.num_regs,
+                    lambda: kernel((1,), (4,), (x, x, x, 4)), lambda: module.get_global("table"),
+                    lambda: module.get_function("add")((1,), (4,), (x, x, x, 4))):
+        with pytest.raises(hd.DeviceError, match="GPUs only.*ElementwiseKernel"):
+            refused()
+
+
+# The tests' own driver
+
+def run(code, **environment):
+    environment = os.environ | {"HEDDLE_CUDA_DRIVER": os.environ["HEDDLE_FAKE_DRIVER"],
+                                "HEDDLE_NVRTC": os.environ["HEDDLE_FAKE_NVRTC"],
+                                "HEDDLE_DEVICE": "cuda:0", "HEDDLE_CACHE": "0"} | environment
+    process = subprocess.run([sys.executable, "-c", PROLOGUE + textwrap.dedent(code)],
+                             capture_output=True, text=True, timeout=120, env=environment)
+    assert process.returncode == 0 and process.stdout == "done\n", process.stdout + process.stderr
+
+
+PROLOGUE = """
+import os, tempfile
+import numpy as np, heddle as hd
+folder = tempfile.TemporaryDirectory()
+path = os.path.join(folder.name, "kernels.cubin")
+open(path, "w").write("kernels of the fake driver")
+module = hd.RawModule(path=path)
+scale, shape = module.get_function("fake_scale"), module.get_function("fake_shape")
+
+def ramp(count=4, first=1):
+    return hd.asarray(np.arange(first, first + count, dtype="float32"))
+
+def refusal(error, call):
+    try:
+        call()
+    except error as caught:
+        return str(caught)
+    raise AssertionError("no error")
+"""
+needs_fake = pytest.mark.skipif("HEDDLE_FAKE_DRIVER" not in os.environ,
+                                reason="the tests' own driver is named by CTest")
+
+
+@needs_fake
+def test_writes_are_seen_by_everyone_who_shares_the_array():
+    run("""
+        x = ramp()
+        view, other, copy = x[2:], x, x.copy()
+        pending = x * 2  # holds the value
+        scale((1,), (4,), (x, x, np.float32(3), 4))
+        assert x.tolist() == [3, 6, 9, 12]
+        assert other.tolist() == [3, 6, 9, 12] and copy.tolist() == [1, 2, 3, 4]
+        del pending
+        # A view is where its first element is, and its base sees the writes.
+        scale((1,), (2,), (view, view, np.float32(10), 2))
+        assert x.tolist() == [3, 6, 90, 120]
+        scale((1,), (2,), (x[::-1][2:], x, np.float32(1), 1))  # the element 1, then what follows
+        assert x.tolist() == [6, 6, 90, 120]
+        # The same array twice is the same memory, and so it is the next time.
+        for _ in range(3):
+            scale((1,), (4,), (x, x, np.float32(2), 4))
+        assert x.tolist() == [48, 48, 720, 960]
+        # Memory that another library shares.
+        shared = ramp()
+        out = ramp()
+        capsule = shared.__dlpack__()
+        again = hd.from_dlpack(shared)
+        scale((1,), (4,), (shared, again, np.float32(5), 4))
+        assert shared.tolist() == [5, 10, 15, 20] == again.tolist()
+        scale((1,), (4,), (again, out, np.float32(2), 4))
+        assert out.tolist() == [10, 20, 30, 40]
+        print("done")
+    """)
+
+
+@needs_fake
+def test_arguments_are_values_of_their_types():
+    run("""
+        values = module.get_function("fake_bytes")
+        pair = np.array([(5, 1.0)], dtype=[("a", "i4"), ("b", "f4")])
+        for last in (pair, pair[0], pair.reshape(())):
+            out = hd.asarray(np.zeros(16, "uint64"))
+            values(1, 1, (out, 2**40, 1.5, True, 1 - 2j, np.float16(1), None, last))
+            got = hd.asnumpy(out).reshape(8, 2)
+            assert got[1, 0] == 2**40 and got[2, 0] == 0x3ff8000000000000 and got[3, 0] == 1
+            assert got[4].tolist() == [0x3ff0000000000000, 0xc000000000000000]
+            assert got[5, 0] == 0x3c00 and got[6, 0] == 0 and got[7, 0] == 0x3f80000000000005
+        values(1, 1, (out, -1, np.float64(0.5), np.bool_(False), np.complex128(2), np.uint16(3), 2**63,
+                      np.int64(-2)))
+        got = hd.asnumpy(out).reshape(8, 2)
+        assert got[:, 0][1:].tolist() == [2**64 - 1, 0x3fe0000000000000, 0, 0x4000000000000000, 3, 2**63,
+                                          2**64 - 2]
+        for value, text in (("a", "not str"), ([1], "not list"), (np.ones(2), "heddle.asarray"),
+                            (hd, "not module")):
+            said = refusal(TypeError, lambda: scale((1,), (4,), (ramp(), value)))
+            assert "argument 2" in said and "fake_scale" in said and text in said, said
+        refusal(OverflowError, lambda: scale((1,), (4,), (2**64,)))
+        refusal(TypeError, lambda: scale((1,), (4,), ramp()))
+        print("done")
+    """)
+
+
+@needs_fake
+def test_extents_attributes_and_variables():
+    run("""
+        out = hd.asarray(np.zeros(8, "uint32"))
+        shape((3, 4, 5), (6, 7), (out,), shared_mem=100)
+        assert out.tolist() == [3, 4, 5, 6, 7, 1, 100, 0]
+        shape(2, 3, [out])
+        assert out.tolist() == [2, 1, 1, 3, 1, 1, 0, 0]
+        hd.RawModule(path=path, enable_cooperative_groups=True).get_function("fake_shape")(1, 2, (out,))
+        assert out.tolist() == [1, 1, 1, 2, 1, 1, 0, 1]
+        for grid, block in (((), 1), ((1, 1, 1, 1), 1), ((0,), 1), (1, (-1,)), (1, (2048,)),
+                            (1, (64, 64)), ((1, 1 << 16), 1), (1, (1, 1, 65))):
+            assert "fake_shape" in refusal(ValueError, lambda: shape(grid, block, (out,)))
+        refusal(TypeError, lambda: shape(1.5, 1, (out,)))
+
+        assert shape.max_threads_per_block == 1024 and shape.num_regs == 32
+        assert set(shape.attributes) == {
+            "max_threads_per_block", "shared_size_bytes", "const_size_bytes", "local_size_bytes",
+            "num_regs", "ptx_version", "binary_version", "cache_mode_ca",
+            "max_dynamic_shared_size_bytes", "preferred_shared_memory_carveout"}
+        assert "max_dynamic_shared_size_bytes" in refusal(
+            ValueError, lambda: shape(1, 1, (out,), shared_mem=60000))
+        shape.max_dynamic_shared_size_bytes = 60000
+        shape.preferred_shared_memory_carveout = 50
+        shape(1, 1, (out,), shared_mem=60000)
+        assert shape.max_dynamic_shared_size_bytes == 60000
+        assert shape.preferred_shared_memory_carveout == 50
+
+        table = module.get_global("fake_table")
+        assert table.size == 64 and table.ptr == int(table) and table.device == "cuda:0"
+        scale(1, 4, (ramp(), table, np.float32(2), 4))
+        values = table.array("float32")
+        assert values.shape == (16,) and values[:4].shape == (4,)
+        assert hd.asnumpy(values)[:4].tolist() == [2, 4, 6, 8]
+        values[...] = hd.asarray(np.arange(16, dtype="float32"))
+        got = ramp()
+        scale(1, 4, (table, got, np.float32(1), 4))
+        assert got.tolist() == [0, 1, 2, 3]
+        assert table.array(hd.int64, (2, 3)).shape == (2, 3)
+        assert "64 bytes" in refusal(ValueError, lambda: table.array(hd.int64, (3, 3)))
+        assert "nothing" in refusal(hd.DeviceError, lambda: module.get_global("nothing"))
+        assert "no kernel none" in refusal(hd.DeviceError,
+                                           lambda: module.get_function("none")(1, 1, ()))
+        missing = hd.RawModule(path=path + "s").get_function("f")
+        assert "kernels.cubins" in refusal(hd.FileError, missing.compile)
+        print("done")
+    """)
+
+
+@needs_fake
+def test_devices_streams_and_traces():
+    run("""
+        import threading
+
+        x, out = ramp(), ramp()
+        other = ramp().to_device("cuda:1")
+        said = refusal(hd.DeviceError, lambda: scale(1, 4, (x, other, np.float32(2), 4)))
+        assert "cuda:0" in said and "cuda:1" in said
+        scale(1, 4, (other, other, np.float32(2), 4))
+        assert other.tolist() == [2, 4, 6, 8]
+        host = x.to_device("cpu")
+        assert "GPUs only" in refusal(hd.DeviceError, lambda: scale(1, 4, (host, host, 2.0, 4)))
+
+        class Null:
+            ptr = 0
+
+        scale(1, 4, (x, x, np.float32(2), 4), stream=Null)
+        scale(1, 4, (x, out, np.float32(2), 4))
+        scale(1, 4, (out, out, np.float32(2), 4), stream=1)
+        def read():
+            assert out.tolist() == [8, 16, 24, 32]
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+        refusal(TypeError, lambda: scale(1, 4, (x, x, np.float32(2), 4), stream="a"))
+
+        traced = hd.jit(lambda a: scale(1, 4, (a, a, np.float32(2), 4)))
+        said = refusal(hd.TraceError, lambda: traced(x))
+        assert "RawKernel" in said and "<string>:" in said, said
+        print("done")
+    """)
+
+
+@needs_fake
+def test_errors_of_the_compiler_have_the_lines():
+    run("""
+        wrong = hd.RawKernel("line one\\nrefused here\\n", "wrong", ("-DCOUNT=3",))
+        said = refusal(hd.CompileError, wrong.compile)
+        for part in ("kernel 'wrong'", "line 2: error", "    2 | refused here", "-DCOUNT=3", "<string>:"):
+            assert part in said, said
+        said = refusal(hd.CompileError, lambda: wrong(1, 1, ()))
+        assert "refused here" in said
+        hd.RawModule(code="fine", name_expressions=["f<int>"]).get_function("f<int>")(1, 1, (1,))
+        hd.RawKernel("fine", "f<int>")(1, 1, (1,))
+        print("done")
+    """, HEDDLE_FAKE_NVRTC_REFUSE="refused")
+
+
+@needs_fake
+def test_compiled_kernels_stay_in_the_cache(tmp_path):
+    code = """
+        hd.RawKernel("text", "f")(1, 1, ())
+        hd.RawModule(code="templates", name_expressions=("f<int>",)).get_function("f<int>")(1, 1, ())
+        print("done")
+    """
+    cache = {"HEDDLE_CACHE": "1", "HEDDLE_CACHE_DIR": str(tmp_path)}
+    run(code, **cache)
+    run(code, HEDDLE_NO_COMPILE="1", **cache)
+    run("""
+        said = refusal(hd.CompileError, hd.RawKernel("other text", "f").compile)
+        assert "HEDDLE_NO_COMPILE" in said and "other text" in said, said
+        print("done")
+    """, HEDDLE_NO_COMPILE="1", **cache)
+
+
+# A GPU
+
+def array(*shape, dtype="float32", seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+@on_gpu
+def test_adds():
+    add = hd.RawKernel(ADD, "add")
+    x, y = array(1000), array(1000, seed=1)
+    z = hd.zeros(1000, dtype=hd.float32)
+    add((4,), (256,), (hd.asarray(x), hd.asarray(y) * 2, z, 1000))
+    np.testing.assert_array_equal(hd.asnumpy(z), x + y * 2)
+    total = hd.sum(z * z)  # recorded after the launch
+    z2 = z + 1
+    add((4,), (256,), (z, z, z, 1000))
+    np.testing.assert_allclose(float(total), np.sum((x + y * 2.0)**2), rtol=1e-5)
+    np.testing.assert_array_equal(hd.asnumpy(z2), x + y * 2 + 1)
+    np.testing.assert_array_equal(hd.asnumpy(z), 2 * (x + y * 2))
+    assert add.max_threads_per_block == 1024 and 0 < add.num_regs < 256
+    assert add.binary_version >= 50 and add.local_size_bytes == 0
+
+
+@on_gpu
+def test_values_by_type():
+    kernel = hd.RawKernel(r"""
+struct Pair { int a; double b; };
+extern "C" __global__ void f(double* out, long long i, double d, bool b, double2 z, float f, short s,
+                             const float* null, Pair p) {
+  double values[] = {(double)i, d, (double)b, z.x, z.y, f, (double)s, null == nullptr ? 1.0 : 0.0,
+                     (double)p.a, p.b};
+  for (int k = 0; k < 10; ++k) out[k] = values[k];
+}""", "f")
+    pair = np.zeros(1, dtype=np.dtype([("a", "i4"), ("b", "f8")], align=True))
+    pair["a"], pair["b"] = 7, -0.5
+    out = hd.zeros(10)
+    kernel((1,), (1,), (out, -5, 2.5, True, 1 - 3j, np.float32(0.25), np.int16(-9), None, pair))
+    assert out.tolist() == [-5, 2.5, 1, 1, -3, 0.25, -9, 1, 7, -0.5]
+
+
+@on_gpu
+def test_templates_constants_and_variables():
+    module = hd.RawModule(code=r"""
+template <class T> __global__ void fill(T* x, T value) { x[blockDim.x * blockIdx.x + threadIdx.x] = value; }
+extern "C" {
+__constant__ float weights[4];
+__device__ int counter;
+__global__ void weigh(float* x) { x[threadIdx.x] *= weights[threadIdx.x]; atomicAdd(&counter, 1); }
+}
+template <class T> __device__ T cell;
+""", name_expressions=("fill<float>", "fill<long long>", "cell<double>"), options=("-std=c++14",))
+    x, n = hd.zeros(64, dtype=hd.float32), hd.zeros(64, dtype=hd.int64)
+    module.get_function("fill<float>")((2,), (32,), (x, np.float32(1.5)))
+    module.get_function("fill<long long>")((2,), (32,), (n, 7))
+    assert hd.all(x == 1.5) and hd.all(n == 7)
+    weights = module.get_global("weights")
+    assert weights.size == 16
+    weights.array(hd.float32)[...] = hd.asarray([1.0, 2.0, 3.0, 4.0], dtype=hd.float32)
+    y = hd.ones(4, dtype=hd.float32)
+    module.get_function("weigh")((1,), (4,), (y,))
+    assert y.tolist() == [1, 2, 3, 4]
+    assert module.get_global("counter").array(hd.int32).tolist() == [4]
+    assert module.get_global("cell<double>").size == 8
+
+
+@on_gpu
+def test_dynamic_shared_memory():
+    reverse = hd.RawKernel(r"""
+extern "C" __global__ void reverse(double* x, int n) {
+  extern __shared__ double kept[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) kept[i] = x[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = kept[n - 1 - i];
+}""", "reverse")
+    n = 8000
+    x = hd.arange(float(n))
+    with pytest.raises(ValueError, match="max_dynamic_shared_size_bytes"):
+        reverse((1,), (128,), (x, np.int32(n)), shared_mem=8 * n)
+    reverse.max_dynamic_shared_size_bytes = 8 * n
+    reverse((1,), (128,), (x, np.int32(n)), shared_mem=8 * n)
+    assert hd.all(x == hd.arange(float(n))[::-1])
+
+
+@on_gpu
+def test_cooperative_groups_and_half():
+    kernel = hd.RawKernel(r"""
+#include <cooperative_groups.h>
+#include <cuda_fp16.h>
+extern "C" __global__ void f(__half* x, __half* total, int n) {
+  auto grid = cooperative_groups::this_grid();
+  for (int i = grid.thread_rank(); i < n; i += grid.size()) x[i] = __hadd(x[i], x[i]);
+  grid.sync();
+  if (grid.thread_rank() == 0)
+    for (int i = 0; i < n; ++i) *total = __hadd(*total, x[i]);
+}""", "f", enable_cooperative_groups=True)
+    try:
+        kernel.compile()
+    except hd.CompileError as error:
+        if "No headers of the CUDA toolkit" in str(error):
+            pytest.skip("the toolkit's headers are not here")
+        raise
+    x, total = hd.ones(128, dtype=hd.float16), hd.zeros(1, dtype=hd.float16)
+    kernel((4,), (32,), (x, total, np.int32(128)))
+    assert total.tolist() == [256]
+
+
+@on_gpu
+def test_a_file_of_ptx(tmp_path):
+    path = tmp_path / "store.ptx"
+    path.write_text("""
+.version 6.4
+.target sm_50
+.address_size 64
+.visible .entry store(.param .u64 to, .param .u32 value) {
+  .reg .u64 %p; .reg .u32 %v;
+  ld.param.u64 %p, [to];
+  cvta.to.global.u64 %p, %p;
+  ld.param.u32 %v, [value];
+  st.global.u32 [%p], %v;
+  ret;
+}
+""")
+    x = hd.zeros(3, dtype=hd.int32)
+    hd.RawModule(path=path).get_function("store")((1,), (1,), (x[1:], np.int32(9)))
+    assert x.tolist() == [0, 9, 0]
+    path.write_text("no PTX")
+    with pytest.raises(hd.DeviceError):
+        hd.RawModule(path=path).compile()
+
+
+@on_gpu
+def test_refusals():
+    add = hd.RawKernel(ADD, "add")
+    x = hd.ones(4, dtype=hd.float32)
+    with pytest.raises(ValueError, match="2048"):
+        add((1,), (2048,), (x, x, x, 4))
+    with pytest.raises(hd.DeviceError, match="no kernel missing"):
+        hd.RawKernel(ADD, "missing").compile()
+    with pytest.raises(hd.CompileError, match=r"wrong\(1\): error"):
+        hd.RawKernel('extern "C" __global__ void wrong() { x; }', "wrong").compile()
+    with pytest.raises(hd.TraceError):
+        hd.jit(lambda a: add((1,), (4,), (a, a, a, 4)))(x)

@@ -1,0 +1,154 @@
+// Users' CUDA kernels: how they are compiled for a GPU that this machine need not have, and what is
+// in their keys.
+
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "runtime/cache/store.h"
+#include "runtime/cuda/headers.h"
+#include "runtime/cuda/raw_image.h"
+#include "tests/runtime/helpers.h"
+
+using namespace heddle;
+using namespace heddle::runtime;
+using cuda::make_raw_image;
+using cuda::raw_key;
+
+namespace {
+
+const ir::Target sm_90 = ir::parse_target("sm_90");
+
+RawSource source_of(std::string code) { return {.name = "scale", .code = std::move(code)}; }
+
+const char* const scale = R"(extern "C" __global__ void scale(float* x, float by) {
+  x[threadIdx.x] *= by;
+})";
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+bool has_toolkit() {
+  if (!cuda::toolkit_headers().empty()) return true;
+  MESSAGE("the headers of the CUDA toolkit are not here");
+  return false;
+}
+
+std::string failure_of(const RawSource& source) {
+  try {
+    make_raw_image(source, sm_90);
+  } catch (const CompileError& error) {
+    return error.what();
+  }
+  return "it compiled";
+}
+
+}  // namespace
+
+TEST_CASE("a user's kernel compiles, and comes from the cache the next time") {
+  if (!test::have_nvrtc()) return;
+  const TemporaryFolder folder;
+  const auto result = test::run_child("child: raw kernels in the cache",
+                                      {"HEDDLE_CACHE_DIR=" + folder.path() + "/cache"});
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: raw kernels in the cache" * doctest::skip()) {
+  RawSource source = source_of(scale);
+  const cuda::RawImage first = make_raw_image(source, sm_90);
+  CHECK(first.module.built);
+  CHECK(
+      first.module.bytes.starts_with("\x7f"
+                                     "ELF"));
+  source.line = {"elsewhere.py", 12};
+  const cuda::RawImage second = make_raw_image(source, sm_90);
+  CHECK_FALSE(second.module.built);
+  CHECK(second.module.bytes == first.module.bytes);
+
+  source = source_of(
+      "template <class T> __global__ void scale(T* x, T by) { *x *= by; }\n"
+      "template <class T> __device__ T table[4];");
+  source.expressions = {"scale<float>", "scale< unsigned long long >", "table<double>"};
+  const cuda::RawImage templates = make_raw_image(source, sm_90);
+  CHECK(templates.module.built);
+  CHECK(templates.symbols.at("scale<float>") == "_Z5scaleIfEvPT_S0_");
+  CHECK(templates.symbols.size() == 3);
+  const cuda::RawImage again = make_raw_image(source, sm_90);
+  CHECK_FALSE(again.module.built);
+  CHECK(again.symbols == templates.symbols);
+}
+
+TEST_CASE("headers of the toolkit are found") {
+  if (!test::have_nvrtc() || !has_toolkit()) return;
+  const RawSource source = source_of(R"(#include <cooperative_groups.h>
+#include <cuda/std/limits>
+#include <cuda_fp16.h>
+#include <cuComplex.h>
+extern "C" __global__ void scale(__half* x, cuFloatComplex* z) {
+  cooperative_groups::this_thread_block().sync();
+  x[0] = __hadd(x[0], x[1]);
+  z[0] = cuCmulf(z[0], z[1]);
+})");
+  CHECK(make_raw_image(source, sm_90).module.bytes.size() > 1000);
+}
+
+TEST_CASE("an error has the user's lines and the place where the kernel is made") {
+  if (!test::have_nvrtc()) return;
+  RawSource source =
+      source_of("extern \"C\" __global__ void scale(float* x) {\n  x[0] = missing;\n}");
+  source.line = {"model.py", 34};
+  source.options = {"-DCOUNT=3"};
+  const std::string text = failure_of(source);
+  for (const char* part : {"kernel 'scale'", "scale(2): error: identifier \"missing\"",
+                           "    2 |   x[0] = missing;", "-DCOUNT=3", "model.py:34", "NVRTC"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, part, " in ", text);
+  CHECK(text.find("bug in Heddle") == std::string::npos);
+}
+
+TEST_CASE("everything that decides the code is in its key, and nothing else") {
+  if (!test::have_nvrtc()) return;
+  const TemporaryFolder one, other;
+  for (const TemporaryFolder* folder : {&one, &other}) {
+    write(folder->path() + "/factor.h", "#pragma once\n# include \"number.h\"\n");
+    write(folder->path() + "/number.h", "constexpr float factor = 2;\n");
+  }
+  const auto key = [&](const TemporaryFolder& folder, const char* option = "-DA=1",
+                       const char* expression = "f<int>") {
+    RawSource source = source_of("#include <factor.h>\n");
+    source.options = {"-I" + folder.path(), option};
+    source.expressions = {expression};
+    source.name = option;  // a name is no part of it
+    return raw_key(source, sm_90).text;
+  };
+  const std::string first = key(one);
+  CHECK(first != key(one, "-DA=2"));
+  CHECK(first != key(one, "-DA=1", "f<float>"));
+  CHECK(raw_key(source_of(scale), sm_90).text !=
+        raw_key(source_of(scale), ir::parse_target("sm_80")).text);
+  CHECK(raw_key(source_of(scale), sm_90).text != raw_key(source_of("int x;"), sm_90).text);
+  write(one.path() + "/number.h", "constexpr float factor = 3;\n");
+  CHECK(first != key(one));
+  write(one.path() + "/unrelated.h", "int x;\n");
+  write(one.path() + "/number.h", "constexpr float factor = 2;\n");
+  CHECK(first == key(one));
+}
+
+TEST_CASE("a header that the command line includes is in the key") {
+  const TemporaryFolder folder;
+  write(folder.path() + "/a.h", "int a;");
+  const std::string before = cuda::hash_of_includes("", {"a.h"}, {folder.path()});
+  CHECK(before != cuda::hash_of_includes("", {}, {folder.path()}));
+  write(folder.path() + "/a.h", "#include \"a.h\"\n#include <a.h>\n#include\n#include \"\n");
+  CHECK(before != cuda::hash_of_includes("", {"a.h"}, {folder.path()}));
+}
+
+TEST_CASE("a file that is not there, and an empty one, are refused by name") {
+  const TemporaryFolder folder;
+  write(folder.path() + "/empty.cubin", "");
+  for (const char* name : {"/missing.cubin", "/empty.cubin"}) {
+    RawSource source{.name = name};
+    source.path = folder.path() + name;
+    CHECK_THROWS_WITH_AS(make_raw_image(source, sm_90), doctest::Contains(source.path.c_str()),
+                         FileError);
+  }
+}
