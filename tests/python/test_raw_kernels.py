@@ -318,7 +318,7 @@ __device__ int counter;
 __global__ void weigh(float* x) { x[threadIdx.x] *= weights[threadIdx.x]; atomicAdd(&counter, 1); }
 }
 template <class T> __device__ T cell;
-""", name_expressions=("fill<float>", "fill<long long>", "cell<double>"), options=("-std=c++14",))
+""", name_expressions=("fill<float>", "fill<long long>", "&cell<double>"), options=("-std=c++14",))
     x, n = hd.zeros(64, dtype=hd.float32), hd.zeros(64, dtype=hd.int64)
     module.get_function("fill<float>")((2,), (32,), (x, np.float32(1.5)))
     module.get_function("fill<long long>")((2,), (32,), (n, 7))
@@ -330,7 +330,7 @@ template <class T> __device__ T cell;
     module.get_function("weigh")((1,), (4,), (y,))
     assert y.tolist() == [1, 2, 3, 4]
     assert module.get_global("counter").array(hd.int32).tolist() == [4]
-    assert module.get_global("cell<double>").size == 8
+    assert module.get_global("&cell<double>").size == 8
 
 
 @on_gpu

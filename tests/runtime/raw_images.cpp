@@ -68,7 +68,7 @@ TEST_CASE("child: raw kernels in the cache" * doctest::skip()) {
   source = source_of(
       "template <class T> __global__ void scale(T* x, T by) { *x *= by; }\n"
       "template <class T> __device__ T table[4];");
-  source.expressions = {"scale<float>", "scale< unsigned long long >", "table<double>"};
+  source.expressions = {"scale<float>", "scale< unsigned long long >", "&table<double>"};
   const cuda::RawImage templates = make_raw_image(source, sm_90);
   CHECK(templates.module.built);
   CHECK(templates.symbols.at("scale<float>") == "_Z5scaleIfEvPT_S0_");

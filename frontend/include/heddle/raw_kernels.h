@@ -31,8 +31,8 @@ class RawCode;
 /// How a text is compiled and launched.
 struct RawOptions {
   std::vector<std::string> options = {};           ///< of NVRTC: "--use_fast_math", "-Ifolder"
-  std::vector<std::string> name_expressions = {};  ///< kernels and variables with C++ names:
-                                                   ///< "scale<float>"
+  std::vector<std::string> name_expressions = {};  ///< C++ names of kernels, "scale<float>",
+                                                   ///< and of variables, "&table<float>"
   bool enable_cooperative_groups = false;          ///< whole grids may synchronise
 };
 

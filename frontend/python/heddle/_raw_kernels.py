@@ -129,7 +129,8 @@ class RawModule:
     """Several CUDA kernels and variables of one text or file: cupy.RawModule, with the same parameters.
 
     Either `code`, CUDA C++, or `path`, a file with a cubin, a fatbin or PTX. `name_expressions` are C++
-    kernels and variables of the code that get_function and get_global shall find: 'scale<float>'.
+    kernels of the code that get_function shall find, 'scale<float>', and variables for get_global, after
+    an &: '&table<float>'.
     `translate_cucomplex` has no effect: the toolkit's cuComplex.h is found.
 
     Raises TypeError unless there is one of code and path. The functions raise CompileError, FileError
