@@ -269,9 +269,13 @@ void bind_raw_kernels(Functions& functions) {
            })
       .def("attributes", [](const RawKernel& self) { return attributes(self); })
       .def("set_max_dynamic_shared_size_bytes",
-           [](const RawKernel& self, int bytes) { self.set_max_dynamic_shared_size_bytes(bytes); })
+           [](const RawKernel& self, int bytes) {
+             const ReleaseGil release;
+             self.set_max_dynamic_shared_size_bytes(bytes);
+           })
       .def("set_preferred_shared_memory_carveout",
            [](const RawKernel& self, int percent) {
+             const ReleaseGil release;
              self.set_preferred_shared_memory_carveout(percent);
            })
       .def("compile", [](const RawKernel& self) {

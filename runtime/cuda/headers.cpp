@@ -8,7 +8,6 @@
 #include "ir/base/hash.h"
 #include "runtime/base/dynamic_library.h"
 #include "runtime/cache/files.h"
-#include "runtime/cuda/nvrtc.h"
 
 namespace heddle::runtime::cuda {
 
@@ -37,10 +36,7 @@ std::vector<std::string> headers_beside(const fs::path& libraries) {
 }
 
 std::vector<std::string> find_toolkit_headers() {
-  std::vector<std::string> libraries = {fs::path(nvrtc::path()).parent_path().string()};
-  for (std::string& folder : library_folders({.packages = {"cuda_runtime"}}))
-    libraries.push_back(std::move(folder));
-  for (const std::string& folder : libraries) {
+  for (const std::string& folder : library_folders({.packages = {"cuda_runtime"}})) {
     if (std::vector<std::string> found = headers_beside(folder); !found.empty()) return found;
   }
   return {};

@@ -7,9 +7,9 @@
 /// Header files that users' CUDA code includes.
 namespace heddle::runtime::cuda {
 
-/// The folders with the CUDA toolkit's headers (cuda_fp16.h, cooperative_groups.h, cuda/std): of
-/// the toolkit with NVRTC, or else of the first one where libraries are searched for. Empty if
-/// there are none. Searched for once.
+/// The folders with the CUDA toolkit's headers (cuda_fp16.h, cooperative_groups.h, cuda/std): the
+/// first ones beside a folder where NVRTC and the libraries are searched for. Empty if there are
+/// none. Searched for once.
 const std::vector<std::string>& toolkit_headers();
 
 /// A hash of every file that the text, and each of these files, names in an #include, and of

@@ -140,7 +140,6 @@ RawImage read(const RawSource& source) {
 cache::Key raw_key(const RawSource& source, const ir::Target& target) {
   cache::KeyBuilder key;
   key.add("kind", "raw module").add("architecture", target.architecture);
-  key.add("compiler", nvrtc::version());
   for (const std::string& option : default_options(source.options)) key.add("option", option);
   for (const std::string& option : source.options) key.add("option", option);
   for (const std::string& expression : source.expressions) key.add("expression", expression);
