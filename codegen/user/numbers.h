@@ -101,7 +101,8 @@ template <class T>
 struct complex {
   using value_type = T;
   T re, im;
-  HD_SCALAR complex(T real = 0, T imaginary = 0) : re(real), im(imaginary) {}
+  complex() = default;  // without a value, so that it may be in shared memory
+  HD_SCALAR complex(T real, T imaginary = 0) : re(real), im(imaginary) {}
   HD_SCALAR complex(heddle_scalar::complex<T> z) : re(z.re), im(z.im) {}
   template <class U>
   HD_SCALAR explicit complex(complex<U> z) : re(static_cast<T>(z.re)), im(static_cast<T>(z.im)) {}

@@ -128,6 +128,7 @@ void LaunchParameters::launch(RawCode& code, const std::string& kernel,
     pointers.push_back(const_cast<char*>(value.data()));  // the driver only reads them
   function.launch(shape, pointers.data(), launched);
   if (launched.capturing()) return;
+  wait_for(own, launched);
   for (const NodeRef& array : arrays_) {
     if (!array || array->value.buffer->is_of(launched)) continue;
     array->value.buffer->used_on(launched);

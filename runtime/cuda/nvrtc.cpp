@@ -150,9 +150,15 @@ const Loaded& require() {
 /// Owns an nvrtcProgram.
 class ProgramOwner {
  public:
-  ProgramOwner(const Api& api, const std::string& source, const std::string& name) : api_(api) {
+  ProgramOwner(const Api& api, const Unit& unit) : api_(api) {
+    std::vector<const char*> texts, names;
+    for (const Header& header : unit.headers) {
+      texts.push_back(header.text.c_str());
+      names.push_back(header.name.c_str());
+    }
     const Result result =
-        api.nvrtcCreateProgram(&program_, source.c_str(), name.c_str(), 0, nullptr, nullptr);
+        api.nvrtcCreateProgram(&program_, unit.source.c_str(), unit.file.c_str(),
+                               static_cast<int>(texts.size()), texts.data(), names.data());
     if (result != Result::success) {
       throw DeviceError(
           fmt::format("nvrtcCreateProgram failed: {}", api.nvrtcGetErrorString(result)));
@@ -271,7 +277,7 @@ UnitResult compile_unit(const Unit& unit, std::string_view architecture) {
   std::vector<const char*> options;
   for (const std::string& option : out.options) options.push_back(option.c_str());
 
-  const ProgramOwner program(api, unit.source, unit.file);
+  const ProgramOwner program(api, unit);
   const auto check = [&](Result result, const char* call, const std::string& expression) {
     if (result == Result::success) return;
     throw DeviceError(fmt::format("{} failed for the name expression {}: {}", call, expression,

@@ -56,12 +56,17 @@ struct Options {
 /// The options for these settings, in order, without --gpu-architecture. Part of keys.
 std::vector<std::string> option_list(const Options& options);
 
+/// A file that a unit may include by this name.
+struct Header {
+  std::string name, text;
+};
 /// A translation unit with options that the caller chooses, except --gpu-architecture.
 struct Unit {
   std::string source;
   std::string file;  ///< the name of the source in messages
   std::vector<std::string> options;
   std::vector<std::string> expressions = {};  ///< names of templates' instances: "scale<float>"
+  std::vector<Header> headers = {};
 };
 struct UnitResult {
   bool compiled = false;

@@ -10,8 +10,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "codegen/common/user_headers.h"
 #include "ir/base/dump.h"
 #include "ir/base/environment.h"
+#include "ir/base/hash.h"
 #include "ir/base/span.h"
 #include "runtime/base/fault.h"
 #include "runtime/cache/files.h"
@@ -49,6 +51,9 @@ std::vector<std::string> default_options(const std::vector<std::string>& given) 
   if (!has_standard) out.emplace_back("--std=c++17");
   return out;
 }
+
+/// Headers of CuPy's that are Heddle's own.
+std::vector<nvrtc::Header> headers() { return {{"cupy/complex.cuh", codegen::complex_header()}}; }
 
 std::vector<std::string> include_options() {
   std::vector<std::string> out;
@@ -108,7 +113,7 @@ CompileError failure(const RawSource& source, const std::vector<std::string>& op
 RawImage compile(const RawSource& source, const ir::Target& target) {
   const CompileTimer timer;
   ir::dump("cuda", source.name, [&] { return source.code; });
-  nvrtc::Unit unit{source.code, source.name, source.options, source.expressions};
+  nvrtc::Unit unit{source.code, source.name, source.options, source.expressions, headers()};
   for (auto& more : {default_options(source.options), include_options()})
     unit.options.insert(unit.options.end(), more.begin(), more.end());
   if (fault::point(fault::Kind::compile)) throw failure(source, unit.options, "injected fault");
@@ -143,6 +148,8 @@ cache::Key raw_key(const RawSource& source, const ir::Target& target) {
   for (const std::string& option : default_options(source.options)) key.add("option", option);
   for (const std::string& option : source.options) key.add("option", option);
   for (const std::string& expression : source.expressions) key.add("expression", expression);
+  for (const nvrtc::Header& header : headers())
+    key.add(header.name, ir::hash_of(header.text).hex());
   key.add("includes", hash_of_includes(source)).add("source", source.code);
   return key.finish();
 }

@@ -20,8 +20,9 @@ struct RawImage {
 /// with the user's text and line; DeviceError if there is no NVRTC; FileError.
 RawImage make_raw_image(const RawSource& source, const ir::Target& target);
 
-/// The key of the code: the text, the files that it includes, the options and the architecture. Like
-/// a program's, it names no compiler, so that NVRTC is not needed where the cache has the code.
+/// The key of the code: the text, the files that it includes, the options and the architecture.
+/// Like a program's, it names no compiler, so that NVRTC is not needed where the cache has the
+/// code.
 cache::Key raw_key(const RawSource& source, const ir::Target& target);
 
 }  // namespace heddle::runtime::cuda

@@ -2,6 +2,7 @@
 kernels of its own, and on a GPU what real kernels compute."""
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -46,6 +47,15 @@ def test_attributes_of_the_declaration():
     module = hd.RawModule(path="a.cubin")
     assert module.file_path == "a.cubin" and module.code is None
     assert module.get_function("f").file_path == "a.cubin"
+
+
+def test_declarations_can_be_pickled():
+    kernel = pickle.loads(pickle.dumps(hd.RawKernel(ADD, "add", ("-DA=1",))))
+    assert (kernel.name, kernel.code, kernel.options) == ("add", ADD, ("-DA=1",))
+    module = hd.RawModule(code=ADD, name_expressions=("f<int>",), enable_cooperative_groups=True)
+    again, function = pickle.loads(pickle.dumps((module, module.get_function("add"))))
+    assert again.name_expressions == ("f<int>",) and again.enable_cooperative_groups
+    assert function.name == "add" and function.enable_cooperative_groups
 
 
 @on_cpu
@@ -372,6 +382,22 @@ extern "C" __global__ void f(__half* x, __half* total, int n) {
     x, total = hd.ones(128, dtype=hd.float16), hd.zeros(1, dtype=hd.float16)
     kernel((4,), (32,), (x, total, np.int32(128)))
     assert total.tolist() == [256]
+
+
+@on_gpu
+def test_complex_numbers_by_cupys_header():
+    kernel = hd.RawKernel(r"""
+#include <cupy/complex.cuh>
+extern "C" __global__ void f(const complex<float>* x, complex<double>* y, complex<double> by) {
+  __shared__ complex<float> kept[32];
+  kept[threadIdx.x] = conj(x[threadIdx.x]);
+  __syncthreads();
+  y[threadIdx.x] = complex<double>(kept[31 - threadIdx.x]) * by + abs(by);
+}""", "f")
+    x = (array(32) + 1j * array(32, seed=1)).astype("complex64")
+    y = hd.zeros(32, dtype=hd.complex128)
+    kernel((1,), (32,), (hd.asarray(x), y, 3 - 4j))
+    np.testing.assert_allclose(hd.asnumpy(y), np.conj(x)[::-1] * (3 - 4j) + 5, rtol=1e-12)
 
 
 @on_gpu

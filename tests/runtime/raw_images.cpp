@@ -92,6 +92,20 @@ extern "C" __global__ void scale(__half* x, cuFloatComplex* z) {
   CHECK(make_raw_image(source, sm_90).module.bytes.size() > 1000);
 }
 
+TEST_CASE("CuPy's header of complex numbers is there without a toolkit") {
+  if (!test::have_nvrtc()) return;
+  const RawSource source = source_of(R"(#include <cupy/complex.cuh>
+#include "cupy/complex.cuh"
+extern "C" __global__ void scale(complex<float>* x, thrust::complex<double> by) {
+  __shared__ complex<float> kept[32];
+  kept[threadIdx.x] = exp(x[threadIdx.x]) * 2.0f + conj(x[0]);
+  __syncthreads();
+  x[threadIdx.x] = kept[31 - threadIdx.x] / complex<float>(by) + abs(kept[0]) + thrust::norm(x[1]);
+  x[1].real(sqrtf(x[1].imag()));
+})");
+  CHECK(make_raw_image(source, sm_90).module.bytes.size() > 1000);
+}
+
 TEST_CASE("an error has the user's lines and the place where the kernel is made") {
   if (!test::have_nvrtc()) return;
   RawSource source =

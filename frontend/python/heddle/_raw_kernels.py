@@ -42,11 +42,11 @@ class RawKernel:
 
     def __init__(self, code, name, options=(), backend="nvrtc", *, enable_cooperative_groups=False):
         options = _check("RawKernel", options, backend)
-        self._set(_heddle._RawKernel(code, name, options, enable_cooperative_groups), name, code, None,
-                  options, enable_cooperative_groups)
+        self._set(None, _heddle._RawKernel(code, name, options, enable_cooperative_groups), name, code,
+                  None, options, enable_cooperative_groups)
 
-    def _set(self, kernel, name, code, file_path, options, cooperative):
-        self._kernel = kernel
+    def _set(self, module, kernel, name, code, file_path, options, cooperative):
+        self._module, self._kernel = module, kernel
         self.name, self.code, self.file_path = name, code, file_path
         self.options, self.backend, self.enable_cooperative_groups = options, "nvrtc", cooperative
         self.__name__ = name
@@ -82,8 +82,17 @@ class RawKernel:
     def preferred_shared_memory_carveout(self, percent):
         self._kernel.set_preferred_shared_memory_carveout(percent)
 
+    def __reduce__(self):
+        if self._module is not None:
+            return RawModule.get_function, (self._module, self.name)
+        return _remade_kernel, (self.code, self.name, self.options, self.enable_cooperative_groups)
+
     def __repr__(self):
         return f"<heddle.RawKernel {self.name}>"
+
+
+def _remade_kernel(code, name, options, cooperative):
+    return RawKernel(code, name, options, enable_cooperative_groups=cooperative)
 
 
 def _attribute(name, doc):
@@ -163,7 +172,7 @@ class RawModule:
         """The kernel of a name or a name expression, as a RawKernel. Launching it raises DeviceError if
         there is none."""
         kernel = RawKernel.__new__(RawKernel)
-        kernel._set(self._module.get_function(name), name, self.code, self.file_path, self.options,
+        kernel._set(self, self._module.get_function(name), name, self.code, self.file_path, self.options,
                     self.enable_cooperative_groups)
         return kernel
 
@@ -176,5 +185,14 @@ class RawModule:
         """Compiles and loads the module on the current device now. `log_stream` has no effect."""
         self._module.compile()
 
+    def __reduce__(self):
+        return _remade_module, ({"code": self.code, "path": self.file_path, "options": self.options,
+                                 "name_expressions": self.name_expressions,
+                                 "enable_cooperative_groups": self.enable_cooperative_groups},)
+
     def __repr__(self):
         return f"<heddle.RawModule {self.file_path or 'of code'}>"
+
+
+def _remade_module(arguments):
+    return RawModule(**arguments)
