@@ -44,13 +44,15 @@ class Case:
 
 
 def black_scholes(spot, strike, years):
-    """NumPy has no erfc; a rational function of about the same cost is enough for the time."""
+    """NumPy has no erfc: a polynomial of Abramowitz and Stegun's, which is right within 7.5e-8."""
     root = 0.3 * np.sqrt(years)
     d1 = (np.log(spot / strike) + 0.065 * years) / root
 
     def cumulative(x):
         t = 1 / (1 + 0.2316419 * np.abs(x))
-        tail = t * (0.31938153 + t * (-0.356563782 + t * 1.781477937)) * np.exp(-0.5 * x * x)
+        series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (
+            -1.821255978 + t * 1.330274429))))
+        tail = series * np.exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))
         return np.where(x > 0, 1 - tail, tail)
 
     return spot * cumulative(d1) - strike * np.exp(-0.02 * years) * cumulative(d1 - root)

@@ -46,8 +46,8 @@ class LaunchParameters {
   /// evaluated, and copied if that is not so. The same variable gives the same memory again.
   NodeRef written(Array& variable);
 
-  /// Launches the kernel. Its stream waits for the thread's and for those of the arrays' memory, and
-  /// these for it. A null `stream` is the thread's stream. Throws CompileError, DeviceError.
+  /// Launches the kernel. Its stream waits for the thread's and for those of the arrays' memory,
+  /// and these for it. A null `stream` is the thread's stream. Throws CompileError, DeviceError.
   void launch(RawCode& code, const std::string& kernel, const runtime::LaunchShape& shape,
               void* stream) const;
 

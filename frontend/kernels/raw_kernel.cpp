@@ -110,9 +110,10 @@ void RawKernel::set_preferred_shared_memory_carveout(int percent) const {
 }
 
 RawModule::RawModule(std::string_view code, const RawOptions& options, SourceLocation where)
-    : code_(code_of({.name = "module", .code = std::string(code)}, options, where)) {}
+    : code_(code_of({.name = "RawModule", .code = std::string(code)}, options, where)) {}
 
-RawModule RawModule::load(std::string path, bool enable_cooperative_groups, SourceLocation where) {
+RawModule RawModule::load(const std::string& path, bool enable_cooperative_groups,
+                          SourceLocation where) {
   return RawModule(code_of({.name = path, .path = path},
                            {.enable_cooperative_groups = enable_cooperative_groups}, where));
 }

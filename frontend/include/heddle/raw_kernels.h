@@ -141,7 +141,7 @@ class RawModule {
   explicit RawModule(std::string_view code, const RawOptions& options = {},
                      SourceLocation where = SourceLocation::current());
   /// A file with a cubin, a fatbin or PTX. FileError, at the first launch, if it cannot be read.
-  static RawModule load(std::string path, bool enable_cooperative_groups = false,
+  static RawModule load(const std::string& path, bool enable_cooperative_groups = false,
                         SourceLocation where = SourceLocation::current());
 
   /// The kernel of a name or a name expression. DeviceError, at the launch, if there is none.
