@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/fault.h"
 #include "runtime/base/temporary_folder.h"
 #include "runtime/device/stream.h"
 #include "tests/devices/fake_gpus.h"
@@ -171,6 +172,41 @@ void check_failures(const RawModule& module) {
   text.compile();
 }
 
+/// Everything that can fail does so once; then the same call succeeds.
+void check_faults(const runtime::TemporaryFolder& folder) {
+  int fired = 0;
+  for (int kind = 0; kind < runtime::fault::kind_count; ++kind) {
+    for (int k = 0;; ++k) {
+      const RawModule module = fake_kernels(folder);
+      const RawKernel text("extern \"C\" __global__ void f() {}", "f");
+      Array x = ramp();
+      const Array before = x;  // so that the launch allocates
+      const auto launch = [&] {
+        text.compile();
+        module.get_function("fake_scale")({1}, {4}, {x, x, 3.0f, count});
+      };
+      bool failed = false;
+      {
+        const runtime::fault::Watch watch(static_cast<runtime::fault::Kind>(kind), k);
+        try {
+          launch();
+        } catch (const Error&) {
+          failed = true;
+        }
+        if (!watch.fired()) break;
+      }
+      ++fired;
+      if (failed) {
+        CHECK(x.to_vector<float>() == Floats{1, 2, 3, 4});
+        launch();
+      }
+      CHECK(x.to_vector<float>() == Floats{3, 6, 9, 12});
+      CHECK(before.to_vector<float>() == Floats{1, 2, 3, 4});
+    }
+  }
+  CHECK(fired >= 5);
+}
+
 }  // namespace
 
 TEST_CASE("raw kernels on fake GPUs") {
@@ -190,6 +226,7 @@ TEST_CASE("child: raw kernels" * doctest::skip()) {
   check_streams(module);
   check_refusals(module);
   check_failures(module);
+  check_faults(folder);
 }
 
 TEST_CASE("the CPU refuses raw kernels, and names what it runs") {
