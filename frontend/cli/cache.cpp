@@ -318,12 +318,18 @@ int clear(const CacheOptions& wanted) {
   return 0;
 }
 
-/// Programs contain the code of their kernels, so module entries need not be exported.
+/// Programs contain the code of their kernels, so those modules need not be exported. Modules of
+/// users' own kernels (RawKernel) belong to no program.
+bool is_exported(const cache::ListedEntry& entry) {
+  return entry.intact &&
+         (entry.kind == cache::PayloadKind::program || field_of(entry, "kind") == "raw module");
+}
+
 int export_programs(const CacheOptions& wanted) {
   const cache::Store& store = open_store(wanted);
   std::vector<std::string> entries;
   for (const cache::ListedEntry& entry : entries_of(store)) {
-    if (!entry.intact || entry.kind != cache::PayloadKind::program) continue;
+    if (!is_exported(entry)) continue;
     if (const std::optional<cache::Entry> whole = store.entry_at(entry.path))
       entries.push_back(cache::encode(*whole));
   }
@@ -386,8 +392,8 @@ void add_cache(CLI::App& app, Action& action) {
   add("clear", "Remove all entries", clear);
   CLI::App* exported =
       add("export",
-          "Write all programs to one file for hd::load_bundle. It contains native code: whoever "
-          "may write to it decides what its users run. HEDDLE_CACHE_KEY signs it.",
+          "Write all programs and raw kernels to one file for hd::load_bundle. It contains native "
+          "code: whoever may write to it decides what its users run. HEDDLE_CACHE_KEY signs it.",
           export_programs);
   exported->add_option("file", wanted->argument, "The file")->required();
   add_mode(*exported, wanted->mode,

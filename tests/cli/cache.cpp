@@ -6,6 +6,7 @@
 #include "heddle/heddle.h"
 
 #include "ir/types/target.h"
+#include "runtime/cache/store.h"
 #include "runtime/device/device.h"
 #include "tests/cli/command.h"
 #include "tests/runtime/helpers.h"
@@ -130,6 +131,27 @@ TEST_CASE("child: runs from a bundle" * doctest::skip()) {
   set_device("cpu");
   load_bundle(std::getenv("HEDDLE_TEST_BUNDLE"));
   CHECK(sum(sqrt(arange<float>(17) + 0.125f)).item<float>() > 0);
+}
+
+TEST_CASE("raw kernels are exported, because no program contains them") {
+  const Folder folder, elsewhere;
+  const auto store_of = [](const Folder& of) {
+    runtime::cache::StoreOptions options;
+    options.directory = of.path("cache");
+    return runtime::cache::Store(options);
+  };
+  const auto key = [](const char* kind) {
+    return runtime::cache::KeyBuilder().add("kind", kind).add("source", "text").finish();
+  };
+  for (const char* kind : {"module", "raw module"}) {
+    store_of(folder).save(key(kind), runtime::cache::PayloadKind::cubin, R"({"kernels":["f"]})",
+                          "code");
+  }
+  const std::string bundle = folder.path("app.bundle");
+  CHECK(cache(folder, {"export", bundle}).status == 0);
+  CHECK(cache(elsewhere, {"import", bundle}).status == 0);
+  CHECK(store_of(elsewhere).load(key("raw module")).value().payload == "code");
+  CHECK_FALSE(store_of(elsewhere).load(key("module")).has_value());
 }
 
 TEST_CASE("an exported file is a bundle that runs, and imports elsewhere") {
