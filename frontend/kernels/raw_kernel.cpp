@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
 #include "heddle/raw_kernels.h"
 
 #include "frontend/array/access.h"
@@ -26,6 +32,20 @@ std::shared_ptr<RawCode> code_of(runtime::RawSource source, const RawOptions& op
 /// C++ names, as opposed to those of extern "C" kernels.
 bool is_expression(std::string_view name) {
   return name.find_first_of("<:") != std::string_view::npos;
+}
+
+std::array<std::uint32_t, 3> checked(const char* what, const LaunchExtents& extents,
+                                     const std::string& kernel) {
+  std::array<std::uint32_t, 3> out{};
+  for (std::size_t axis = 0; axis < out.size(); ++axis) {
+    const std::int64_t extent = extents.axes[axis];
+    if (extent < 1 || extent > std::numeric_limits<std::int32_t>::max()) {
+      throw ValueError(fmt::format("{}: axis {} of the {} is {}, which is not in 1 to 2147483647",
+                                   kernel, axis, what, extent));
+    }
+    out[axis] = static_cast<std::uint32_t>(extent);
+  }
+  return out;
 }
 
 /// Calls `use` with the kernel on the current device.
@@ -69,9 +89,10 @@ void RawKernel::operator()(LaunchExtents grid, LaunchExtents block,
 
 void RawKernel::launch(LaunchExtents grid, LaunchExtents block, const LaunchParameters& parameters,
                        const LaunchOptions& options) const {
-  const runtime::LaunchShape shape{{grid.x, grid.y, grid.z},
-                                   {block.x, block.y, block.z},
-                                   static_cast<std::uint32_t>(options.shared_mem)};
+  const std::size_t most_shared = std::numeric_limits<std::uint32_t>::max();
+  const runtime::LaunchShape shape{
+      checked("grid", grid, name_), checked("block", block, name_),
+      static_cast<std::uint32_t>(std::min(options.shared_mem, most_shared))};
   parameters.launch(*code_, name_, shape, options.stream);
 }
 

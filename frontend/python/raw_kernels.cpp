@@ -1,5 +1,6 @@
 #include "heddle/raw_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -132,14 +133,7 @@ LaunchExtents extents(const Arguments& a, std::size_t i) {
   if (given.empty() || given.size() > 3)
     raise(PyExc_ValueError, fmt::format("{}: {} must have 1 to 3 extents", name, what));
   LaunchExtents result;
-  std::uint32_t* const out[] = {&result.x, &result.y, &result.z};
-  for (std::size_t axis = 0; axis < given.size(); ++axis) {
-    if (given[axis] < 1 || given[axis] > 0x7fffffff) {
-      raise(PyExc_ValueError, fmt::format("{}: axis {} of the {} is {}, but must be positive", name,
-                                          axis, what, given[axis]));
-    }
-    *out[axis] = static_cast<std::uint32_t>(given[axis]);
-  }
+  std::ranges::copy(given, result.axes.begin());
   return result;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -36,9 +38,15 @@ struct RawOptions {
   bool enable_cooperative_groups = false;          ///< whole grids may synchronise
 };
 
-/// The extents of a grid or a block.
+/// The extents of a grid or a block, 1 to 3 integers.
 struct LaunchExtents {
-  std::uint32_t x = 1, y = 1, z = 1;
+  // NOLINTBEGIN: {n / 256} converts
+  template <std::integral X = int, std::integral Y = int, std::integral Z = int>
+  LaunchExtents(X x = 1, Y y = 1, Z z = 1)
+      : axes{static_cast<std::int64_t>(x), static_cast<std::int64_t>(y),
+             static_cast<std::int64_t>(z)} {}
+  // NOLINTEND
+  std::array<std::int64_t, 3> axes;
 };
 
 /// How a kernel is launched.
