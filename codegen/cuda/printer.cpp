@@ -97,8 +97,9 @@ void CudaPrinter::signature() {
 
 void CudaPrinter::split_range(int unit) {
   if (const passes::Reduction* const segment = passes::segmented(plan_)) {
-    const auto range = fmt::format("first = static_cast<Index>(v{}), last = static_cast<Index>(v{})",
-                                   segment->first, segment->last);
+    const auto range =
+        fmt::format("first = static_cast<Index>(v{}), last = static_cast<Index>(v{})",
+                    segment->first, segment->last);
     out_.line("const Index {};", range);
     if (plan_.split == 1) {
       out_.line("const Index begin = first, end = last;");

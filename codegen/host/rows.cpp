@@ -15,8 +15,9 @@ using passes::Store;
 
 void HostPrinter::split_range(const char* part) {
   if (const Reduction* const segment = passes::segmented(plan_)) {
-    out_.line("const Index walk_begin = static_cast<Index>(v{}), walk_end = static_cast<Index>(v{});",
-              segment->first, segment->last);
+    out_.line(
+        "const Index walk_begin = static_cast<Index>(v{}), walk_end = static_cast<Index>(v{});",
+        segment->first, segment->last);
     return;
   }
   const std::string inner = body_.extent(passes::iterations(plan_.inner));

@@ -108,8 +108,10 @@ void bind_plain(Functions& functions) {
       "max, any or all, as `reduction` names it, of the elements begins[i] .. ends[i] - 1. Begins "
       "and ends are 1-d integers; segments may overlap and have gaps. Without elements, the result "
       "is what the reduction starts from. Bounds are clipped to the axis. As "
-      "jax.ops.segment_sum and numpy.ufunc.reduceat. Raises ValueError for another name, AxisError, "
-      "ShapeError, DTypeError.\n\nExample: hd.reduce_segments(\"sum\", x, offsets[:-1], offsets[1:])",
+      "jax.ops.segment_sum and numpy.ufunc.reduceat. Raises ValueError for another name, "
+      "AxisError, "
+      "ShapeError, DTypeError.\n\nExample: hd.reduce_segments(\"sum\", x, offsets[:-1], "
+      "offsets[1:])",
       [](const Arguments& a) {
         return reduce_segments(a.text(0), a.operand(1), a.array(2), a.array(3), a.integer(4));
       });

@@ -65,10 +65,11 @@ void check_segments(const Call& call) {
 
 Type infer_reduction(const Call& call) {
   if (call.operands.size() != 1 && call.operands.size() != 3) {
-    fail<ValueError>(call,
-                     "takes the operand to reduce and, optionally, the begins and ends of segments, "
-                     "not {} operands",
-                     call.operands.size());
+    fail<ValueError>(
+        call,
+        "takes the operand to reduce and, optionally, the begins and ends of segments, "
+        "not {} operands",
+        call.operands.size());
   }
   const bool in_segments = call.operands.size() == 3;
   check_allowed(call, call.operand(0).dtype);

@@ -105,8 +105,7 @@ std::vector<std::int64_t> axis_last(std::int64_t axis, std::size_t rank) {
 std::vector<std::int64_t> axis_back(std::int64_t axis, std::size_t rank) {
   const auto last = static_cast<std::int64_t>(rank) - 1;
   std::vector<std::int64_t> order;
-  for (std::int64_t i = 0; i <= last; ++i)
-    order.push_back(i < axis ? i : i == axis ? last : i - 1);
+  for (std::int64_t i = 0; i <= last; ++i) order.push_back(i < axis ? i : i == axis ? last : i - 1);
   return order;
 }
 
@@ -133,8 +132,8 @@ HostArray reduce(Op op, const HostArray& operand, const Type& type,
 std::vector<std::int64_t> positions_of(const HostArray& array, std::int64_t axis_size) {
   std::vector<std::int64_t> positions(count_of(array.type));
   const std::byte* const data = array.data.data();
-  cast_function(array.type.dtype, DType::i64)(
-      &data, reinterpret_cast<std::byte*>(positions.data()), positions.size());
+  cast_function(array.type.dtype, DType::i64)(&data, reinterpret_cast<std::byte*>(positions.data()),
+                                              positions.size());
   for (std::int64_t& one : positions) one = heddle_scalar::position(one, axis_size);
   return positions;
 }
@@ -156,7 +155,8 @@ HostArray reduce_segments(Op op, std::span<const HostArray* const> operands, con
   const std::size_t count = begins.empty() ? 0 : count_of(type) / begins.size();
   std::byte* to = result.data.data();
   for (std::size_t row = 0; row < count; ++row) {
-    const std::byte* const from = rows.data.data() + row * static_cast<std::size_t>(length) * from_size;
+    const std::byte* const from =
+        rows.data.data() + row * static_cast<std::size_t>(length) * from_size;
     for (std::size_t i = 0; i < begins.size(); ++i, to += to_size) {
       const std::int64_t elements = std::max<std::int64_t>(ends[i] - begins[i], 0);
       reduce_row(from + static_cast<std::size_t>(begins[i]) * from_size, to, 1,

@@ -69,7 +69,7 @@ class Lowering {
   int emit_choice(const Place& place);
   int emit_reduction(const Place& place);  ///< or a scan
   int emit_bound(int index, Dim axis);
-  int emit_user_map(const Place& place);   ///< or a user.write
+  int emit_user_map(const Place& place);  ///< or a user.write
   int emit_array(int operand, ValueId value);
   Index addressed(const Index& index, std::vector<int>& needed);
   int emit_position(AtomId gathered);
@@ -232,8 +232,8 @@ int Lowering::emit_reduction(const Place& place) {
   const std::vector<int> values = values_of(place);
   reduction.value = values[0];
   if (is_segmented(graph_, place.node)) {
-    const Dim axis = graph_.shape(graph_.operands(place.node)[0])[static_cast<std::size_t>(
-        graph_.attributes(place.node).axes[0])];
+    const Dim axis = graph_.shape(graph_.operands(
+        place.node)[0])[static_cast<std::size_t>(graph_.attributes(place.node).axes[0])];
     reduction.first = emit_bound(values[1], axis);
     reduction.last = emit_bound(values[2], axis);
     reduction.along_columns = true;

@@ -254,8 +254,8 @@ Dim elements_of(const KernelPlan& plan) {
   const std::vector<Loop> walked = segment_loops(plan);
   Dim elements = iterations(plan.inner);
   for (const Loop& loop : plan.outer) {
-    const bool in_segments = std::ranges::any_of(
-        walked, [&](const Loop& one) { return one.atom == loop.atom; });
+    const bool in_segments =
+        std::ranges::any_of(walked, [&](const Loop& one) { return one.atom == loop.atom; });
     if (!in_segments) elements *= loop.extent;
   }
   return elements;

@@ -113,7 +113,7 @@ struct Reduction {
   /// Instructions with the begin and the end of the row's segment, over which the inner loop runs;
   /// -1 if it runs over all of its extent. The reductions of a kernel have the same segments.
   int first = -1, last = -1;
-  int partials = -1;           ///< operand with states to combine, or -1
+  int partials = -1;  ///< operand with states to combine, or -1
   int stage = 0;
   ValueId source{};
 };

@@ -29,7 +29,9 @@ std::vector<std::int64_t> bounds(std::int64_t count, std::int64_t length) {
   std::vector<std::int64_t> result = {0};
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t mean = length / (2 * std::max<std::int64_t>(count, 1));
-    const std::int64_t own = i == count / 3 ? length / 2 : i % 4 == 1 ? 0 : (i * 7) % (2 * mean + 2);
+    const std::int64_t own = i == count / 3 ? length / 2
+                             : i % 4 == 1   ? 0
+                                            : (i * 7) % (2 * mean + 2);
     result.push_back(std::min(length, result.back() + own));
   }
   return result;

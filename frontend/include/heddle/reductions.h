@@ -34,12 +34,13 @@ Array amin(const Operand& x, const Axes& axes = {}, bool keepdims = false,
            std::optional<Scalar> initial = {}, const Array& mask = {});
 Array amax(const Operand& x, const Axes& axes = {}, bool keepdims = false,
            std::optional<Scalar> initial = {}, const Array& mask = {});
-/// Reduces segments of one axis: element i along that axis of the result is sum, prod, min, max, any
-/// or all, as `reduction` names it, of the elements begins[i] .. ends[i] - 1. Begins and ends are
-/// 1-d integer arrays of one length; segments may overlap, have gaps, and be in any order. Without
-/// elements, the result is what the reduction starts from: 0 for a sum, the least value for max.
-/// Bounds are clipped to the axis. Follows jax.ops.segment_sum and numpy.ufunc.reduceat. A sum has
-/// the dtype that heddle::sum gives. ValueError for another name, AxisError, ShapeError, DTypeError.
+/// Reduces segments of one axis: element i along that axis of the result is sum, prod, min, max,
+/// any or all, as `reduction` names it, of the elements begins[i] .. ends[i] - 1. Begins and ends
+/// are 1-d integer arrays of one length; segments may overlap, have gaps, and be in any order.
+/// Without elements, the result is what the reduction starts from: 0 for a sum, the least value for
+/// max. Bounds are clipped to the axis. Follows jax.ops.segment_sum and numpy.ufunc.reduceat. A sum
+/// has the dtype that heddle::sum gives. ValueError for another name, AxisError, ShapeError,
+/// DTypeError.
 Array reduce_segments(std::string_view reduction, const Operand& x, const Array& begins,
                       const Array& ends, std::int64_t axis = 0);
 /// numpy.ptp: max - min. DTypeError for bool.
