@@ -158,7 +158,7 @@ void HostPrinter::column_pass(const HostPass& pass) {
     out_.close();
     return;
   }
-  out_.line("const int run_length = op::reduce::run_length({});", walk_length());
+  out_.line("const int run_length = {};", run_length());
   open_blocks("run_length");
   begin_leaves(reductions);
   out_.line("Index r = block;");

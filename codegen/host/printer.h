@@ -75,7 +75,7 @@ class HostPrinter {
   void scan_row_stores();
   bool leaves_parts() const;
   void split_range(const char* part);
-  std::string walk_length() const;
+  std::string run_length() const;
   void chunk_of_unknown(const std::string& walk, const std::string& most_parts);
   /// Opens a loop over the runs of the last loop within [from, to). In each run, the loop variable
   /// goes from `first` to `stop`.

@@ -43,10 +43,11 @@ void HostPrinter::split_range(const char* part) {
   out_.line("const Index walk_end = walk_begin + chunk < {0} ? walk_begin + chunk : {0};", inner);
 }
 
-/// The number of elements in a whole row.
-std::string HostPrinter::walk_length() const {
-  return passes::segmented(plan_) != nullptr ? "walk_end - walk_begin"
-                                             : body_.extent(passes::iterations(plan_.inner));
+/// The number of elements that are combined in sequence, in the order of columns.
+std::string HostPrinter::run_length() const {
+  if (passes::segmented(plan_) != nullptr) return "op::reduce::segment_run_length";
+  return fmt::format("op::reduce::run_length({})",
+                     body_.extent(passes::iterations(plan_.inner)));
 }
 
 void HostPrinter::chunk_of_unknown(const std::string& walk, const std::string& most_parts) {
@@ -219,11 +220,12 @@ void HostPrinter::open_blocks(const std::string& length) {
 void HostPrinter::row_runs(const HostPass& pass) {
   const std::vector<int>& active = pass.reductions;
   body_.need("reduce_tree");
-  for (const int i : active) out_.line("op::reduce::Tree<R{0}> c{0};", i);
+  for (const int i : active) out_.line("R{0}::State t{0};", i);
   out_.open_block();
-  out_.line("const int run_length = op::reduce::run_length({});", walk_length());
-  open_blocks("run_length");
-  for (const int i : active) out_.line("R{0}::State a{0} = R{0}::identity();", i);
+  for (const int i : active) out_.line("R{0}::State a{0};", i);
+  out_.open(
+      "const auto walk = [&](Index block, Index block_end) __attribute__((always_inline))");
+  for (const int i : active) out_.line("a{0} = R{0}::identity();", i);
   open_runs(plan_.inner, "block", "block_end");
   const std::vector<int> instructions = body_.needed_for(roots_of(pass), true);
   const std::string variable = body_.loop_variable(plan_.inner.back().atom);
@@ -239,10 +241,22 @@ void HostPrinter::row_runs(const HostPass& pass) {
   });
   out_.line("(void)run;");
   out_.close();
+  out_.close();
+  out_.line(";");
+  out_.line("const int run_length = {};", run_length());
+  out_.open("if (walk_end - walk_begin <= run_length)");
+  out_.line("walk(walk_begin, walk_end);");
+  for (const int i : active) out_.line("t{0} = a{0};", i);
+  out_.close();
+  out_.open("else");
+  for (const int i : active) out_.line("op::reduce::Tree<R{0}> c{0};", i);
+  open_blocks("run_length");
+  out_.line("walk(block, block_end);");
   for (const int i : active) out_.line("c{0}.add(a{0});", i);
   out_.close();
+  for (const int i : active) out_.line("t{0} = c{0}.total();", i);
   out_.close();
-  for (const int i : active) out_.line("const R{0}::State t{0} = c{0}.total();", i);
+  out_.close();
 }
 
 void HostPrinter::lanes_of_row(const HostPass& pass) {

@@ -123,6 +123,12 @@ class VmapRecorder {
         attributes.shape = lined(attributes.shape);
         return true;
       case OpKind::reduction:
+        // All slices have the same segments.
+        for (std::size_t k = 1; k < operands.size(); ++k) {
+          if (operands[k].varies) return false;
+        }
+        operands[0].node = with_batch_axis(operands[0], node.site);
+        return true;
       case OpKind::scan:
         all_with_lines();
         return true;

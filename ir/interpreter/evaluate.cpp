@@ -124,8 +124,11 @@ HostArray reduce(Op op, const HostArray& operand, const Type& type,
   order.insert(order.end(), axes.begin(), axes.end());
   const HostArray rows = transpose(operand, order);
   HostArray result = allocate(type);
+  const int run_length = heddle_scalar::reduce::run_length(static_cast<long long>(length));
+  const bool in_runs = reduces_columns(operand.type.shape, axes);
   reduce_function(op, operand.type.dtype)(rows.data.data(), result.data.data(), count_of(type),
-                                          length, reduces_columns(operand.type.shape, axes));
+                                          length,
+                                          in_runs ? static_cast<std::size_t>(run_length) : 0);
   return result;
 }
 
@@ -160,7 +163,8 @@ HostArray reduce_segments(Op op, std::span<const HostArray* const> operands, con
     for (std::size_t i = 0; i < begins.size(); ++i, to += to_size) {
       const std::int64_t elements = std::max<std::int64_t>(ends[i] - begins[i], 0);
       reduce_row(from + static_cast<std::size_t>(begins[i]) * from_size, to, 1,
-                 static_cast<std::size_t>(elements), true);
+                 static_cast<std::size_t>(elements),
+                 heddle_scalar::reduce::segment_run_length);
     }
   }
   return transpose(result, axis_back(axis, order.size()));

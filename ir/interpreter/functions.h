@@ -11,10 +11,10 @@ namespace heddle::ir::interpreter {
 /// Computes `count` results from `count` elements of each operand.
 using ElementwiseFunction = void (*)(const std::byte* const* operands, std::byte* result,
                                      std::size_t count);
-/// Reduces each of `rows` rows of `length` consecutive elements. `along_columns`: the rows are
-/// columns of the reduced array, which affects the order of combination.
+/// Reduces each of `rows` rows of `length` consecutive elements. They are combined in the order of
+/// rows or, if `run_length` is not 0, in the order of columns, in runs of that length.
 using ReduceFunction = void (*)(const std::byte* operand, std::byte* result, std::size_t rows,
-                                std::size_t length, bool along_columns);
+                                std::size_t length, std::size_t run_length);
 /// Inclusive scan of each of `rows` rows of `length` elements: result i combines elements 0 .. i.
 /// If `begins` is not null, the scan restarts at each element where it is true.
 using ScanFunction = void (*)(const std::byte* operand, const std::byte* begins, std::byte* result,

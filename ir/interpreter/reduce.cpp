@@ -29,9 +29,7 @@ typename R::State reduce_row(const T* row, std::size_t length) {
 }
 
 template <class R, class T>
-typename R::State reduce_column(const T* column, std::size_t length) {
-  const auto run_length =
-      static_cast<std::size_t>(heddle_scalar::reduce::run_length(static_cast<long long>(length)));
+typename R::State reduce_column(const T* column, std::size_t length, std::size_t run_length) {
   heddle_scalar::reduce::Tree<R> tree;
   for (std::size_t run = 0; run < length; run += run_length) {
     auto state = R::identity();
@@ -44,11 +42,12 @@ typename R::State reduce_column(const T* column, std::size_t length) {
 
 template <class R, class T>
 void run_reduce(const std::byte* operand, std::byte* result, std::size_t rows, std::size_t length,
-                bool along_columns) {
+                std::size_t run_length) {
   const auto* from = reinterpret_cast<const T*>(operand);
   auto* to = reinterpret_cast<typename R::Result*>(result);
   for (std::size_t i = 0; i < rows; ++i, from += length) {
-    to[i] = R::finish(along_columns ? reduce_column<R>(from, length) : reduce_row<R>(from, length));
+    to[i] = R::finish(run_length > 0 ? reduce_column<R>(from, length, run_length)
+                                     : reduce_row<R>(from, length));
   }
 }
 

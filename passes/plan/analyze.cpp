@@ -244,10 +244,11 @@ std::vector<Loop> segment_loops(const KernelPlan& plan) {
 }
 
 Dim row_length(const KernelPlan& plan) {
-  const Dim inner = iterations(plan.inner);
+  constexpr std::int64_t likely = 16;
+  const Dim inner = iterations(plan.inner), segments = iterations(segment_loops(plan));
   if (segmented(plan) == nullptr) return inner;
-  const std::int64_t segments = known(iterations(segment_loops(plan)), 1 << 20);
-  return std::max<std::int64_t>(known(inner, 1 << 20) / std::max<std::int64_t>(segments, 1), 1);
+  if (!inner.is_constant() || !segments.is_constant()) return likely;
+  return std::max<std::int64_t>(inner.constant() / std::max<std::int64_t>(segments.constant(), 1), 1);
 }
 
 Dim elements_of(const KernelPlan& plan) {

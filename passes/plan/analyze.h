@@ -32,7 +32,7 @@ Dim iterations(const std::vector<Loop>& loops);
 const Reduction* segmented(const KernelPlan& plan);
 /// The outer loops that choose the segment of a row; empty if rows are not segments.
 std::vector<Loop> segment_loops(const KernelPlan& plan);
-/// The number of elements of a row; if rows are segments, their mean, as far as extents are known.
+/// The number of elements of a row; if rows are segments, about their mean.
 Dim row_length(const KernelPlan& plan);
 /// The number of elements of all rows.
 Dim elements_of(const KernelPlan& plan);

@@ -249,7 +249,8 @@ Result joined_rows(const Subject& s) {
 
 // sum(x), if the graph also contains sum(x, keepdims): one reduction and a reshape.
 Result kept_as_well(const Graph& old, ValueId id, const KeptReductions& kept, const Subject& s) {
-  if (!ir::is_reduction(s.op) || s.attributes.keepdims) return std::nullopt;
+  const bool is_plain = ir::is_reduction(s.op) && s.operands.size() == 1;
+  if (!is_plain || s.attributes.keepdims) return std::nullopt;
   Attributes keeping = s.attributes;
   keeping.keepdims = true;
   const auto [begin, end] = kept.equal_range(old.operands(id)[0]);

@@ -88,6 +88,34 @@ def test_reduceat(ufunc, indices):
     np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)
 
 
+def test_beside_a_sum_that_keeps_its_axis():
+    x = values("float64")
+    offsets = hd.asarray(np.array([0, 4, 20]))
+
+    @hd.jit
+    def both(x):
+        return hd.sum(x, axis=0, keepdims=True), hd.reduce_segments("sum", x, offsets[:-1], offsets[1:])
+
+    whole, parts = both(hd.asarray(x))
+    np.testing.assert_allclose(np.asarray(whole), [x.sum()])
+    np.testing.assert_allclose(np.asarray(parts), [x[:4].sum(), x[4:].sum()])
+
+
+def test_vmap_over_values_and_over_bounds():
+    x = values("float64", (3, 20))
+    begins, ends = np.array([[0, 4], [1, 7], [3, 3]]), np.array([[4, 20], [7, 9], [8, 3]])
+
+    def reduce(x, begins, ends):
+        return hd.reduce_segments("sum", x, begins, ends)
+
+    rows = hd.vmap(reduce, in_axes=(0, None, None))(
+        hd.asarray(x), hd.asarray(begins[0]), hd.asarray(ends[0]))
+    np.testing.assert_allclose(np.asarray(rows), reference("sum", x, begins[0], ends[0], 1))
+    rows = hd.vmap(reduce)(hd.asarray(x), hd.asarray(begins), hd.asarray(ends))
+    expected = [reference("sum", *row, 0) for row in zip(x, begins, ends)]
+    np.testing.assert_allclose(np.asarray(rows), expected)
+
+
 def test_bounds_outside_are_clipped():
     x = values("float32")
     begins, ends = hd.asarray(np.array([0, 15, 40])), hd.asarray(np.array([99, 2**40, 50]))
