@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "frontend/include/heddle"
 # Headers of classes, settings, tools and loops, which declare no array functions.
 NOT_VOCABULARY = {"array", "bulk_random", "control", "fields", "half", "heddle", "indexing", "jit",
-                  "memory", "profile", "program", "random", "settings", "source_location"}
+                  "device", "memory", "profile", "program", "random", "settings", "source_location",
+                  "stream"}
 SETTINGS = {"set_linalg_errors"}  # settings declared in headers of functions
 PAGE = ROOT / "docs/reference/functions.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"

@@ -6,6 +6,8 @@
 
 #include "heddle/error.h"
 
+#include "ir/base/span.h"
+#include "runtime/device/backend.h"
 #include "runtime/profile/kernel_history.h"
 #include "runtime/profile/profile.h"
 
@@ -39,6 +41,19 @@ void Profile::save_trace(const std::string& path) const {
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
   if (file.fail()) throw FileError(fmt::format("{}: the trace cannot be written", path));
+}
+
+TimeRange::TimeRange(const std::string& message) {
+  runtime::start_requested_observers();
+  span_ = std::make_unique<ir::Span>(ir::Phase::range, message);
+}
+
+TimeRange::~TimeRange() = default;
+
+void set_profiling(bool on) {
+  const runtime::Device device = runtime::current_device();
+  const runtime::ContextScope context(device);
+  runtime::backend_of(device).set_profiling(on);
 }
 
 void set_kernel_history(std::size_t count) {

@@ -46,17 +46,31 @@ NodeRef borrow(const void* data, ir::Type type, std::shared_ptr<const void> owne
   return array_node({std::move(type), std::move(buffer), 0});
 }
 
-void download_to(const Node& node, void* out) {
+namespace {
+
+void enqueue_copy(const Node& node, void* out, const runtime::Stream& stream) {
   const std::size_t bytes = bytes_of(node.value.type);
-  if (bytes == 0) return;
   const runtime::Device device = node.value.buffer->device();
-  const runtime::Stream stream = runtime::Stream::current(device);
   const runtime::Stream maker = node.value.buffer->stream();
   if (runtime::capabilities_of(device).asynchronous && !(maker == stream))
     stream.wait(runtime::Event(maker));
   const auto* source = static_cast<const std::byte*>(node.value.buffer->pointer());
   runtime::copy(out, runtime::Device{}, source + node.value.offset, device, bytes, stream);
+}
+
+}  // namespace
+
+void download_to(const Node& node, void* out) {
+  if (bytes_of(node.value.type) == 0) return;
+  const runtime::Stream stream = runtime::Stream::current(node.value.buffer->device());
+  enqueue_copy(node, out, stream);
   stream.synchronize();
+}
+
+void download_later(const Node& node, void* out, const runtime::Stream& stream) {
+  if (bytes_of(node.value.type) == 0) return;
+  enqueue_copy(node, out, stream);
+  node.value.buffer->used_on(stream);
 }
 
 std::vector<std::byte> download(const Node& node) {

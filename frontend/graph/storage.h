@@ -18,6 +18,9 @@ NodeRef borrow(const void* data, ir::Type type, std::shared_ptr<const void> owne
 std::vector<std::byte> download(const Node& node);
 /// The same into the caller's memory.
 void download_to(const Node& node, void* out);
+/// Enqueues the copy on a stream of the array's device. It is done when the stream is, if not
+/// earlier.
+void download_later(const Node& node, void* out, const runtime::Stream& stream);
 
 /// The elements of a computed array in host memory; null for other arrays.
 const std::byte* elements_on_host(const Node& node);

@@ -66,7 +66,7 @@ void tell(const Watchers& watchers, const Tell& one) {
 
 std::string_view name_of(Phase phase) {
   static constexpr std::array<std::string_view, phase_count> names = {
-      "trace", "pass", "codegen", "compile", "load", "allocate", "launch", "kernel"};
+      "trace", "pass", "codegen", "compile", "load", "allocate", "launch", "kernel", "range"};
   return names[static_cast<std::size_t>(phase)];
 }
 
@@ -113,8 +113,11 @@ void Span::begin(Phase phase, std::string_view name) noexcept try {
 void Span::end() noexcept {
   const std::unique_ptr<OpenSpan> open(static_cast<OpenSpan*>(data_));
   open->end = SpanData::Clock::now();
-  innermost = open->outer;
-  if (innermost != nullptr) innermost->inner += open->end - open->start;
+  // Spans of a user may end in another order than they nest.
+  OpenSpan** link = &innermost;
+  while (*link != nullptr && *link != open.get()) link = &(*link)->outer;
+  if (*link != nullptr) *link = open->outer;
+  if (open->outer != nullptr) open->outer->inner += open->end - open->start;
   tell(open->watchers, [&](SpanWatcher& watcher) { watcher.end(*open); });
 }
 

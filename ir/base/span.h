@@ -20,9 +20,10 @@ enum class Phase : std::uint8_t {
   load,      ///< machine code is loaded
   allocate,  ///< memory from a pool, or a pool's memory from the device
   launch,    ///< a call of a program on the host
-  kernel     ///< one kernel launch, fill or library call within a launch
+  kernel,    ///< one kernel launch, fill or library call within a launch
+  range      ///< a part of the user's program, which names it
 };
-inline constexpr int phase_count = 8;
+inline constexpr int phase_count = 9;
 std::string_view name_of(Phase phase);
 
 /// Additional data of a span, defined by the stage that records it.

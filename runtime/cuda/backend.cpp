@@ -9,7 +9,9 @@
 
 #include "runtime/base/log.h"
 #include "runtime/cuda/calls.h"
+#include "runtime/cuda/captured_work.h"
 #include "runtime/cuda/conditional_nodes.h"
+#include "runtime/cuda/device_details.h"
 #include "runtime/cuda/devices.h"
 #include "runtime/cuda/examination.h"
 #include "runtime/cuda/kernel_compiler.h"
@@ -32,11 +34,16 @@ class CudaBackend final : public Backend {
 
   std::string_view usual_target() const override { return "sm_90"; }
   int device_count() const override { return cuda::device_count(); }
+  int driver_version() const override { return cuda::driver_version(); }
   const std::string& unavailable_reason() const override { return cuda::unavailable_reason(); }
   std::string describe_missing(int ordinal) const override;
   std::vector<Finding> examine() const override { return cuda::examine(); }
   const ir::Target& target(int ordinal) const override { return cuda::target_of(ordinal); }
   const DeviceFacts& facts(int ordinal) const override { return cuda::facts_of(ordinal); }
+  DeviceDetails details(int ordinal) const override { return cuda::details_of(ordinal); }
+  DeviceMemory memory(int ordinal) const override { return cuda::memory_of(ordinal); }
+  std::optional<int> at_bus_id(const std::string& id) const override { return cuda::at_bus_id(id); }
+  bool can_access(int ordinal, int peer) const override { return cuda::can_access(ordinal, peer); }
   bool unusable() const noexcept override { return cuda::unusable(); }
   void synchronize(int ordinal) const override;
   bool enter(int ordinal) const override { return cuda::enter_context(ordinal); }
@@ -61,19 +68,31 @@ class CudaBackend final : public Backend {
   void copy(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes,
             const Stream& stream) const override;
   void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream) const override;
+  void* reserve_pinned(int ordinal, std::size_t bytes) const override;
+  void release_pinned(int ordinal, void* pointer) const noexcept override;
 
-  StreamHandle create_stream() const override;
+  StreamHandle create_stream(const StreamKind& kind) const override;
   void synchronize(StreamHandle stream, int ordinal) const override;
   bool is_idle(StreamHandle stream, int ordinal) const override;
   bool is_capturing(StreamHandle stream) const override;
   void wait(StreamHandle stream, EventHandle event) const override;
-  EventHandle create_event(bool timed) const override;
+  EventHandle create_event(const EventKind& kind) const override;
   void record(EventHandle event, StreamHandle stream) const override;
   void destroy(EventHandle event) const noexcept override;
   bool is_done(EventHandle event, int ordinal) const override;
   void synchronize(EventHandle event, int ordinal) const override;
   double milliseconds_between(EventHandle start, EventHandle end) const override;
+  void call_on_host(StreamHandle stream, void (*function)(void*), void* data) const override {
+    cuda::driver().launch_host_func(stream, function, data);
+  }
+  void set_profiling(bool on) const override;
 
+  void begin_capture(StreamHandle stream, CaptureMode mode) const override {
+    cuda::driver().stream_begin_capture(stream, mode);
+  }
+  std::unique_ptr<CapturedWork> end_capture(const Stream& stream) const override {
+    return cuda::end_capture(stream);
+  }
   int relax_capturing() const override;
   void restore_capturing(int before) const noexcept override;
   void retain_by_captured_graph(StreamHandle stream,
@@ -169,9 +188,30 @@ void CudaBackend::fill(void* to, unsigned char value, std::size_t bytes,
   cuda::driver().memset_d8_async(address(to), value, bytes, stream.handle());
 }
 
-StreamHandle CudaBackend::create_stream() const {
+void* CudaBackend::reserve_pinned(int ordinal, std::size_t bytes) const {
+  const cuda::ContextScope context(ordinal);
+  void* pointer = nullptr;
+  const cuda::Result result =
+      cuda::driver().mem_host_alloc.attempt(&pointer, bytes, cuda::host_alloc_portable);
+  if (result == cuda::Result::out_of_memory) return nullptr;
+  cuda::check(result, "cuMemHostAlloc");
+  return pointer;
+}
+
+void CudaBackend::release_pinned(int ordinal, void* pointer) const noexcept {
+  if (cuda::unusable()) return;
+  try {
+    const cuda::ContextScope context(ordinal);
+    cuda::driver().mem_free_host(pointer);
+  } catch (const Error& failure) {
+    if (cuda::describe_loss(ordinal).empty()) log().error("{}", failure.what());
+  }
+}
+
+StreamHandle CudaBackend::create_stream(const StreamKind& kind) const {
   StreamHandle stream = nullptr;
-  cuda::driver().stream_create(&stream, cuda::stream_non_blocking);
+  cuda::driver().stream_create(&stream, kind.waits_for_default ? 0 : cuda::stream_non_blocking,
+                               kind.priority);
   return stream;
 }
 
@@ -199,9 +239,12 @@ void CudaBackend::wait(StreamHandle stream, EventHandle event) const {
   cuda::driver().stream_wait_event(stream, event, 0);
 }
 
-EventHandle CudaBackend::create_event(bool timed) const {
+EventHandle CudaBackend::create_event(const EventKind& kind) const {
   EventHandle event = nullptr;
-  cuda::driver().event_create(&event, timed ? 0 : cuda::event_disable_timing);
+  const unsigned flags = (kind.timed ? 0 : cuda::event_disable_timing) |
+                         (kind.blocking ? cuda::event_blocking_sync : 0) |
+                         (kind.interprocess ? cuda::event_interprocess : 0);
+  cuda::driver().event_create(&event, flags);
   return event;
 }
 
@@ -228,6 +271,11 @@ double CudaBackend::milliseconds_between(EventHandle start, EventHandle end) con
   float time = 0;
   cuda::driver().event_elapsed_time(&time, start, end);
   return static_cast<double>(time);
+}
+
+void CudaBackend::set_profiling(bool on) const {
+  const auto& call = on ? cuda::driver().profiler_start : cuda::driver().profiler_stop;
+  if (call) call();
 }
 
 int CudaBackend::relax_capturing() const {

@@ -94,12 +94,14 @@ enum class PointerAttribute : int { context = 1, memory_type = 2, device_ordinal
 /// Values of PointerAttribute::memory_type.
 enum class MemoryType : unsigned { host = 1, device = 2, array = 3, unified = 4 };
 enum class JitOption : int { error_log_buffer = 5, error_log_buffer_size_bytes = 6 };
-enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
+using runtime::CaptureMode;
 enum class CaptureStatus : int { none = 0, active = 1, invalidated = 2 };
 enum class GraphNodeType : int { kernel = 0, memcpy = 1, memset = 2 };
 
 inline constexpr unsigned stream_non_blocking = 1;
+inline constexpr unsigned event_blocking_sync = 1;
 inline constexpr unsigned event_disable_timing = 2;
+inline constexpr unsigned event_interprocess = 4;
 inline constexpr unsigned host_alloc_portable = 1;
 inline constexpr unsigned user_object_no_destructor_sync = 1;
 inline constexpr unsigned graph_user_object_move = 1;

@@ -117,7 +117,9 @@ class Ranges final : public ir::SpanWatcher {
 
   void begin(const ir::SpanData& span) override {
     if (span.phase == ir::Phase::allocate) return;
-    const std::string message = std::string(name_of(span.phase)) + " " + span.name;
+    const std::string message = span.phase == ir::Phase::range
+                                    ? span.name
+                                    : std::string(name_of(span.phase)) + " " + span.name;
     EventAttributes attributes;
     attributes.category = static_cast<std::uint32_t>(span.phase) + 1;
     attributes.message = message.c_str();

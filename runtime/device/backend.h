@@ -45,6 +45,16 @@ class GraphResource {
   virtual void on_graph_destroyed() = 0;
 };
 
+/// A graph that a user has captured from a stream. Destroyed while it runs, it runs to its end.
+class CapturedWork {
+ public:
+  virtual ~CapturedWork() = default;
+  /// Enqueues the work once more.
+  virtual void launch(const Stream& stream) const = 0;
+  /// Makes the graph resident on the device, which the first launch does otherwise.
+  virtual void upload(const Stream& stream) const = 0;
+};
+
 /// One object for each kind of device; it is never destroyed. Thread-safe. Calls throw DeviceError.
 class Backend {
  public:
@@ -67,6 +77,8 @@ class Backend {
   // Devices.
 
   virtual int device_count() const = 0;
+  /// 12040 for a driver of CUDA 12.4; 0 if there is no driver.
+  virtual int driver_version() const { return 0; }
   /// Why there are no devices; empty if there are some. Never throws.
   virtual const std::string& unavailable_reason() const = 0;
   /// Why there is no device with that ordinal.
@@ -76,6 +88,13 @@ class Backend {
   /// Both are detected once and never destroyed.
   virtual const ir::Target& target(int ordinal) const = 0;
   virtual const DeviceFacts& facts(int ordinal) const = 0;
+  /// What the driver says of a device. Asks it anew at each call.
+  virtual DeviceDetails details(int ordinal) const = 0;
+  virtual DeviceMemory memory(int ordinal) const = 0;
+  /// The device at a PCI bus id; nullopt if there is none.
+  virtual std::optional<int> at_bus_id(const std::string& id) const = 0;
+  /// Whether kernels of one device can read the memory of the other.
+  virtual bool can_access(int ordinal, int peer) const = 0;
   /// True once no call may be made any more, not even to release memory: the process has begun to
   /// exit, or was forked from a process that uses the backend.
   virtual bool unusable() const noexcept = 0;
@@ -117,25 +136,41 @@ class Backend {
                     std::size_t bytes, const Stream& stream) const = 0;
   virtual void fill(void* to, unsigned char value, std::size_t bytes,
                     const Stream& stream) const = 0;
+  /// Memory of the host that a device reads and writes without the host. Null if there is not
+  /// enough.
+  virtual void* reserve_pinned(int ordinal, std::size_t bytes) const = 0;
+  /// Waits for work that uses the memory.
+  virtual void release_pinned(int ordinal, void* pointer) const noexcept = 0;
 
   // Streams and events, for asynchronous devices. The device must have been entered for creating
   // and recording.
 
-  virtual StreamHandle create_stream() const = 0;
+  virtual StreamHandle create_stream(const StreamKind& kind) const = 0;
   virtual void synchronize(StreamHandle stream, int ordinal) const = 0;
   /// True when nothing is pending.
   virtual bool is_idle(StreamHandle stream, int ordinal) const = 0;
   /// True while a graph is being captured from the stream.
   virtual bool is_capturing(StreamHandle stream) const = 0;
   virtual void wait(StreamHandle stream, EventHandle event) const = 0;
-  virtual EventHandle create_event(bool timed) const = 0;
+  virtual EventHandle create_event(const EventKind& kind) const = 0;
   virtual void record(EventHandle event, StreamHandle stream) const = 0;
   virtual void destroy(EventHandle event) const noexcept = 0;
   virtual bool is_done(EventHandle event, int ordinal) const = 0;
   virtual void synchronize(EventHandle event, int ordinal) const = 0;
   virtual double milliseconds_between(EventHandle start, EventHandle end) const = 0;
+  /// Calls `function(data)` on a thread of the driver when the stream gets there. It must not call
+  /// the backend. It is not called if the device has failed.
+  virtual void call_on_host(StreamHandle stream, void (*function)(void*), void* data) const = 0;
+
+  /// Starts or stops the recording of a profiler that waits for this, such as `nsys profile
+  /// --capture-range=cudaProfilerApi`.
+  virtual void set_profiling(bool on) const = 0;
 
   // Graph capture by users.
+
+  virtual void begin_capture(StreamHandle stream, CaptureMode mode) const = 0;
+  /// Ends the capture, also if it throws.
+  virtual std::unique_ptr<CapturedWork> end_capture(const Stream& stream) const = 0;
 
   /// Permits the calling thread to make calls that the driver forbids during a graph capture. Pass
   /// the returned mode to restore_capturing() to end this.

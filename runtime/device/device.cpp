@@ -100,6 +100,16 @@ const ir::Target& target_of(Device device) { return backend_of(device).target(de
 
 const DeviceFacts& facts_of(Device device) { return backend_of(device).facts(device.ordinal); }
 
+DeviceDetails details_of(Device device) {
+  require_device(device);
+  return backend_of(device).details(device.ordinal);
+}
+
+DeviceMemory memory_of(Device device) {
+  require_device(device);
+  return backend_of(device).memory(device.ordinal);
+}
+
 ir::Target shown_target(std::string_view name) {
   const Device current = current_device();
   if (backend_of(current).name() == name) return target_of(current);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/types/target.h"
@@ -61,6 +62,20 @@ struct DeviceFacts {
   int shared_bytes_per_multiprocessor = 0;
   double peak_bytes_per_second = 0;  ///< from the memory clock and bus width; 0 if unknown
 };
+
+/// What the driver says of a device.
+struct DeviceDetails {
+  std::string name;
+  std::string compute_capability;                       ///< "90"; empty on the CPU
+  std::string pci_bus_id;                               ///< "0000:3B:00.0"; empty on the CPU
+  std::vector<std::pair<const char*, int>> attributes;  ///< by CUDA's names; none on the CPU
+};
+struct DeviceMemory {
+  std::size_t free = 0, total = 0;  ///< bytes
+};
+/// Throw DeviceError for a device that does not exist.
+DeviceDetails details_of(Device device);
+DeviceMemory memory_of(Device device);
 
 /// Both are detected once and never destroyed. The target is the matching row of the built-in table
 /// if there is one (ir::nearest_built_in). Throw DeviceError for a device that does not exist.

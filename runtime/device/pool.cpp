@@ -349,6 +349,16 @@ std::size_t MemoryPool::largest_free() const {
   return out;
 }
 
+std::size_t MemoryPool::free_blocks() const {
+  std::size_t count = 0;
+  for (Arena* arena : arenas()) {
+    const std::lock_guard lock(arena->mutex);
+    arena->settle();
+    count += arena->free.size();
+  }
+  return count;
+}
+
 std::string MemoryPool::describe_largest(std::size_t count) const {
   struct Block {
     std::size_t bytes;

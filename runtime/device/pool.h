@@ -120,6 +120,8 @@ class MemoryPool {
   MemoryStatistics statistics() const;
   void reset_peak();
   std::size_t largest_free() const;
+  /// The number of free blocks.
+  std::size_t free_blocks() const;
   /// The largest held blocks, one per line: bytes, label, and the user's line if known.
   std::string describe_largest(std::size_t count) const;
 

@@ -43,24 +43,37 @@ StreamState* only_state(Device device) {
   });
 }
 
-StreamState* new_state(Device device, StreamHandle handle) {
+StreamState* new_state(Device device, StreamHandle handle, const StreamKind& kind = {}) {
   static std::atomic<std::uint32_t> count{0};
   auto* state = new StreamState;
   state->device = device;
   state->handle = handle;
+  state->kind = kind;
   state->number = count.fetch_add(1) + 1;
   return state;
 }
 
-/// The calling thread's current streams, one for each device used.
-std::vector<Stream>& currents() { return per_thread<std::vector<Stream>>(); }
+/// A thread's streams on one device.
+struct ThreadStreams {
+  Stream own, current;
+};
 
-Stream* find_current(Device device) {
-  for (Stream& stream : currents()) {
-    if (stream.device() == device) return &stream;
+/// The calling thread's streams on a device.
+ThreadStreams& streams_on(Device device) {
+  std::vector<ThreadStreams>& all = per_thread<std::vector<ThreadStreams>>();
+  for (ThreadStreams& each : all) {
+    if (each.own.device() == device) return each;
   }
-  return nullptr;
+  const Stream own = Stream::create(device);
+  return all.emplace_back(ThreadStreams{own, own});
 }
+
+/// A function that a stream calls.
+struct HostCall final : GraphResource {
+  explicit HostCall(std::function<void()> given) : function(std::move(given)) {}
+  void on_graph_destroyed() override {}
+  std::function<void()> function;
+};
 
 }  // namespace
 
@@ -80,26 +93,42 @@ Stream::~Stream() {
   }
 }
 
-Stream Stream::create(Device device) {
+Stream Stream::create(Device device, const StreamKind& kind) {
   require_device(device);
   if (!is_asynchronous(device)) return Stream(only_state(device));
   Idle& idle = idle_on(device);
   {
     std::lock_guard lock(idle.mutex);
-    while (!idle.streams.empty()) {
-      StreamState* state = idle.streams.back();
-      idle.streams.pop_back();
-      if (state->references.load() == 0) return Stream(state);
+    std::erase_if(idle.streams, [](const StreamState* state) { return state->references != 0; });
+    // A stream that was abandoned during a capture is of no use.
+    const auto usable = [&](const StreamState* state) {
+      return state->kind == kind && !backend_of(device).is_capturing(state->handle);
+    };
+    const auto found = std::ranges::find_if(idle.streams, usable);
+    if (found != idle.streams.end()) {
+      Stream reused(*found);
+      idle.streams.erase(found);
+      return reused;
     }
   }
   const ContextScope context(device);
-  return Stream(new_state(device, backend_of(device).create_stream()));
+  return Stream(new_state(device, backend_of(device).create_stream(kind), kind));
+}
+
+Stream Stream::own(Device device) {
+  if (!is_asynchronous(device)) return Stream(only_state(device));
+  return streams_on(device).own;
 }
 
 Stream Stream::current(Device device) {
   if (!is_asynchronous(device)) return Stream(only_state(device));
-  if (Stream* found = find_current(device)) return *found;
-  return currents().emplace_back(create(device));
+  return streams_on(device).current;
+}
+
+void Stream::set_current(Stream stream) {
+  if (!is_asynchronous(stream.device())) return;
+  Stream& current = streams_on(stream.device()).current;
+  current = std::move(stream);
 }
 
 Stream Stream::borrow(Device device, StreamHandle handle) {
@@ -137,17 +166,43 @@ void Stream::wait(const Event& event) const {
   }
 }
 
-StreamScope::StreamScope(Stream stream) : before_(Stream::current(stream.device())) {
-  if (!is_asynchronous(stream.device())) return;
-  Stream* const current = find_current(stream.device());
-  *current = std::move(stream);
+void Stream::call_on_host(std::function<void()> function) const {
+  if (!is_asynchronous(device())) return function();
+  const Backend& backend = backend_of(device());
+  const ContextScope context(device());
+  auto call = std::make_unique<HostCall>(std::move(function));
+  if (capturing()) {
+    HostCall* const held = call.get();
+    backend.retain_by_captured_graph(handle(), std::move(call));
+    const auto run = [](void* data) { static_cast<HostCall*>(data)->function(); };
+    return backend.call_on_host(handle(), run, held);
+  }
+  const auto run_once = [](void* data) {
+    const std::unique_ptr<HostCall> once(static_cast<HostCall*>(data));
+    once->function();
+  };
+  backend.call_on_host(handle(), run_once, call.get());
+  static_cast<void>(call.release());  // the callback owns it
 }
 
-StreamScope::~StreamScope() {
-  if (!is_asynchronous(before_.device())) return;
-  Stream* const current = find_current(before_.device());
-  *current = std::move(before_);
+void Stream::begin_capture(CaptureMode mode) const {
+  if (!is_asynchronous(device()))
+    throw DeviceError(to_string(device()) + " has no graphs; jit makes one program of many calls");
+  const ContextScope context(device());
+  backend_of(device()).begin_capture(handle(), mode);
 }
+
+std::unique_ptr<CapturedWork> Stream::end_capture() const {
+  if (!capturing()) throw DeviceError("end_capture: no capture of this stream has begun");
+  const ContextScope context(device());
+  return backend_of(device()).end_capture(*this);
+}
+
+StreamScope::StreamScope(Stream stream) : before_(Stream::current(stream.device())) {
+  Stream::set_current(std::move(stream));
+}
+
+StreamScope::~StreamScope() { Stream::set_current(std::move(before_)); }
 
 Event::Event(const Stream& stream, bool timed) : device_(stream.device()), timed_(timed) {
   if (!is_asynchronous(device_)) {
@@ -165,7 +220,7 @@ Event::Event(const Stream& stream, bool timed) : device_(stream.device()), timed
       events.pop_back();
     }
   }
-  if (handle_ == nullptr) handle_ = backend.create_event(timed);
+  if (handle_ == nullptr) handle_ = backend.create_event({.timed = timed});
   try {
     backend.record(handle_, stream.handle());
   } catch (const Error&) {
@@ -174,16 +229,42 @@ Event::Event(const Stream& stream, bool timed) : device_(stream.device()), timed
   }
 }
 
+Event::Event(Device device, const EventKind& kind)
+    : device_(device), timed_(kind.timed), pooled_(false), when_(std::chrono::steady_clock::now()) {
+  require_device(device);
+  if (!is_asynchronous(device)) return;
+  const ContextScope context(device);
+  handle_ = backend_of(device).create_event(kind);
+}
+
+void Event::record(const Stream& stream) {
+  if (!(stream.device() == device_)) {
+    throw DeviceError("an event of " + to_string(device_) + " cannot be recorded on a stream of " +
+                      to_string(stream.device()));
+  }
+  if (!is_asynchronous(device_)) {
+    when_ = std::chrono::steady_clock::now();
+    return;
+  }
+  const ContextScope context(device_);
+  backend_of(device_).record(handle_, stream.handle());
+}
+
 Event& Event::operator=(Event&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(handle_, other.handle_);
   std::swap(timed_, other.timed_);
+  std::swap(pooled_, other.pooled_);
   std::swap(when_, other.when_);
   return *this;
 }
 
 Event::~Event() {
   if (handle_ == nullptr || backend_of(device_).unusable()) return;
+  if (!pooled_) {
+    backend_of(device_).destroy(handle_);
+    return;
+  }
   Idle& idle = idle_on(device_);
   std::lock_guard lock(idle.mutex);
   (timed_ ? idle.timed_events : idle.events).push_back(handle_);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -12,13 +14,15 @@
 
 namespace heddle::runtime {
 
+class CapturedWork;
 class Event;
 
 /// The shared state of a Stream. Never destroyed: an unused one is reused by the next
-/// Stream::create, so that memory freed on it is ordered before the new work.
+/// Stream::create of its kind, so that memory freed on it is ordered before the new work.
 struct StreamState {
   Device device;
   StreamHandle handle = nullptr;  ///< null if work is done synchronously
+  StreamKind kind;
   std::atomic<int> references{0};
   bool borrowed = false;
   std::uint32_t number = 0;  ///< from 1, unique among streams that have a handle
@@ -29,11 +33,15 @@ struct StreamState {
 /// the work is done.
 class Stream {
  public:
-  /// A separate stream; idle streams are reused. Throws DeviceError.
-  static Stream create(Device device);
-  /// The calling thread's stream on a device: the thread's own non-blocking stream unless a
-  /// StreamScope sets another one. Throws DeviceError.
+  /// A separate stream; unused streams of the kind are reused. Throws DeviceError.
+  static Stream create(Device device, const StreamKind& kind = {});
+  /// The calling thread's own stream on a device, made when first asked for. Throws DeviceError.
+  static Stream own(Device device);
+  /// The calling thread's stream on a device: its own unless another one was set. Throws
+  /// DeviceError.
   static Stream current(Device device);
+  /// Makes a stream the calling thread's current one on its device.
+  static void set_current(Stream stream);
   /// Wraps a stream that someone else created. They must destroy it only after all work and memory
   /// on it is done with. The same handle gives the same stream.
   static Stream borrow(Device device, StreamHandle handle);
@@ -61,6 +69,16 @@ class Stream {
   bool capturing() const;
   /// Work enqueued from now on starts after the event, without blocking the host.
   void wait(const Event& event) const;
+  /// Calls the function on another thread when the work enqueued so far is done, and delays later
+  /// work until it returns. It must call nothing that uses the device. Captured into a graph, it is
+  /// called at each launch. It is not called if the device has failed. On a synchronous device it
+  /// is called here. Throws DeviceError.
+  void call_on_host(std::function<void()> function) const;
+
+  /// Captures what is enqueued from now on into a graph instead of running it. Throws DeviceError.
+  void begin_capture(CaptureMode mode) const;
+  /// Ends the capture, also if it throws. Throws DeviceError.
+  std::unique_ptr<CapturedWork> end_capture() const;
 
   friend bool operator==(const Stream& a, const Stream& b) { return a.state_ == b.state_; }
 
@@ -87,16 +105,22 @@ class Event {
   /// Marks the end of everything enqueued on the stream now. Timed events can be subtracted. Throws
   /// DeviceError.
   explicit Event(const Stream& stream, bool timed = false);
+  /// An event that is not recorded yet, which counts as done. Throws DeviceError.
+  Event(Device device, const EventKind& kind);
   Event(Event&& other) noexcept
       : device_(other.device_),
         handle_(std::exchange(other.handle_, nullptr)),
         timed_(other.timed_),
+        pooled_(other.pooled_),
         when_(other.when_) {}
   Event& operator=(Event&& other) noexcept;
   ~Event();
 
   Device device() const { return device_; }
   EventHandle handle() const { return handle_; }
+  /// Marks the end of everything enqueued on the stream now. What waits for the mark before keeps
+  /// waiting for that. Throws DeviceError.
+  void record(const Stream& stream);
   bool done() const;
   void synchronize() const;
   /// Both events must be timed and done. Throws DeviceError.
@@ -106,6 +130,7 @@ class Event {
   Device device_;
   EventHandle handle_ = nullptr;
   bool timed_ = false;
+  bool pooled_ = true;  ///< the handle may serve another event
   std::chrono::steady_clock::time_point when_;
 };
 

@@ -29,6 +29,8 @@ namespace {
   throw InternalError(fmt::format("the CPU has no {}", what));
 }
 
+constexpr std::size_t cache_line = 64;
+
 /// The host's processor. It executes work synchronously, so nothing needs to be waited for.
 class HostBackend final : public Backend {
  public:
@@ -44,6 +46,10 @@ class HostBackend final : public Backend {
   std::vector<Finding> examine() const override { return host::examine(); }
   const ir::Target& target(int ordinal) const override;
   const DeviceFacts& facts(int ordinal) const override;
+  DeviceDetails details(int) const override { return {host_cpu_name(), {}, {}, {}}; }
+  DeviceMemory memory(int) const override { return {host_free_bytes(), host_memory_bytes()}; }
+  std::optional<int> at_bus_id(const std::string&) const override { return std::nullopt; }
+  bool can_access(int, int) const override { return true; }
   bool unusable() const noexcept override { return false; }
   void synchronize(int) const override {}
   bool enter(int) const override { return false; }
@@ -70,12 +76,18 @@ class HostBackend final : public Backend {
     std::memset(to, value, bytes);
   }
 
-  StreamHandle create_stream() const override { refuse("streams of its own"); }
+  void* reserve_pinned(int, std::size_t bytes) const override {
+    void* pointer = nullptr;
+    return posix_memalign(&pointer, cache_line, bytes) == 0 ? pointer : nullptr;
+  }
+  void release_pinned(int, void* pointer) const noexcept override { std::free(pointer); }
+
+  StreamHandle create_stream(const StreamKind&) const override { refuse("streams of its own"); }
   void synchronize(StreamHandle, int) const override {}
   bool is_idle(StreamHandle, int) const override { return true; }
   bool is_capturing(StreamHandle) const override { return false; }
   void wait(StreamHandle, EventHandle) const override {}
-  EventHandle create_event(bool) const override { refuse("events of its own"); }
+  EventHandle create_event(const EventKind&) const override { refuse("events of its own"); }
   void record(EventHandle, StreamHandle) const override {}
   void destroy(EventHandle) const noexcept override {}
   bool is_done(EventHandle, int) const override { return true; }
@@ -84,6 +96,13 @@ class HostBackend final : public Backend {
     refuse("events of its own");
   }
 
+  void call_on_host(StreamHandle, void (*function)(void*), void* data) const override {
+    function(data);
+  }
+  void set_profiling(bool) const override {}
+
+  void begin_capture(StreamHandle, CaptureMode) const override { refuse("graphs"); }
+  std::unique_ptr<CapturedWork> end_capture(const Stream&) const override { refuse("graphs"); }
   int relax_capturing() const override { return 0; }
   void restore_capturing(int) const noexcept override {}
   void retain_by_captured_graph(StreamHandle, std::unique_ptr<GraphResource>) const override {

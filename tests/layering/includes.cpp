@@ -32,8 +32,8 @@ const std::map<std::string_view, std::vector<std::string_view>> subfolders = {
      {"base", "cache", "device", "compile", "libraries", "calls", "launch", "cuda", "host",
       "profile", "execute", "report"}},
     {"frontend",
-     {"graph", "evaluate", "array", "random", "control", "transform", "numpy", "linalg", "fft",
-      "kernels", "nn", "jit", "io", "cli", "python"}},
+     {"graph", "evaluate", "streams", "array", "random", "control", "transform", "numpy", "linalg",
+      "fft", "kernels", "nn", "jit", "io", "cli", "python"}},
 };
 const fs::path root = HEDDLE_SOURCE_FOLDER;
 

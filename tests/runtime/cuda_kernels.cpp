@@ -136,7 +136,7 @@ TEST_CASE("a captured graph replays, and its kernels take new arguments") {
   stream.synchronize();
 
   cuda::GraphHandle graph = nullptr;
-  driver.stream_begin_capture(stream.handle(), cuda::CaptureMode::thread_local_);
+  driver.stream_begin_capture(stream.handle(), cuda::CaptureMode::thread);
   CHECK(stream.capturing());
   CHECK_FALSE(stream.idle());
   driver.launch_kernel(kernel, 8, 1, 1, 128, 1, 1, 0, stream.handle(), arguments.pointers, nullptr);

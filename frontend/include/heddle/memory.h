@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "heddle/settings.h"
@@ -10,6 +11,10 @@
 // for a text that is not a device name, and DeviceError for a device that is not present.
 
 namespace heddle {
+
+namespace runtime {
+class PinnedBlock;
+}
 
 /// Counts the blocks of arrays, of programs that keep their temporaries, and of unfinished work.
 struct MemoryStatistics {
@@ -20,6 +25,7 @@ struct MemoryStatistics {
   std::size_t largest_free = 0;    ///< largest block that is available without asking the device
   std::size_t limit = 0;           ///< maximum of `reserved`; 0: no limit
   std::uint64_t blocks = 0;        ///< number held now
+  std::uint64_t free_blocks = 0;   ///< number that are available without asking the device
   std::uint64_t allocations = 0;   ///< number of blocks allocated since the start
   std::uint64_t reservations = 0;  ///< number of requests to the device since the start
 };
@@ -40,5 +46,24 @@ std::size_t set_memory_limit(std::size_t bytes, const std::string& of = device()
 /// Returns the pool's free segments to the device, as CuPy's free_all_blocks. Waits for work of
 /// other streams that still uses freed blocks. Returns the number of bytes.
 std::size_t trim_memory(const std::string& of = device());
+
+/// Page-locked memory of the host, from which and to which a GPU copies without the host; ordinary
+/// memory on the CPU. Copies refer to the same block. The last one returns it to a pool, so it is
+/// kept until enqueued copies are done.
+class PinnedMemory {
+ public:
+  /// At least so many bytes, not initialised. Throws OutOfMemory.
+  explicit PinnedMemory(std::size_t bytes, const std::string& of = device());
+  void* data() const;
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<runtime::PinnedBlock> block_;
+  std::size_t bytes_;
+};
+/// The number of free blocks in the pool of pinned memory.
+std::size_t free_pinned_blocks(const std::string& of = device());
+/// Returns free pinned memory to the system.
+void trim_pinned_memory(const std::string& of = device());
 
 }  // namespace heddle

@@ -9,6 +9,9 @@
 
 namespace heddle {
 
+namespace ir {
+class Span;
+}
 namespace runtime {
 class Profiler;
 }
@@ -46,6 +49,24 @@ class Profile {
  private:
   std::unique_ptr<runtime::Profiler> profiler_;
 };
+
+/// Names a part of the program, on this thread until the end of the scope: an event of the phase
+/// "range" in profiles, and an NVTX range for Nsight Systems. Work that was recorded before runs
+/// when it is evaluated, which may be later.
+class TimeRange {
+ public:
+  explicit TimeRange(const std::string& message);
+  ~TimeRange();
+  TimeRange(const TimeRange&) = delete;
+  TimeRange& operator=(const TimeRange&) = delete;
+
+ private:
+  std::unique_ptr<ir::Span> span_;
+};
+
+/// Starts or stops the recording of a profiler that waits for this, as `nsys profile
+/// --capture-range=cudaProfilerApi` does. Throws DeviceError.
+void set_profiling(bool on);
 
 /// Keeps the last `count` launches of this process from now on, and discards earlier ones; 0
 /// (default) keeps none. While count > 0, kernels are launched one by one, as with a Profile.

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "control.h"
@@ -209,6 +210,17 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   return success;
 }
 int cuDeviceCanAccessPeer(int* can, int, int) { return *can = 0, success; }
+/// "0000:0N:00.0"
+int cuDeviceGetPCIBusId(char* id, int length, int device) {
+  if (device < 0 || device >= devices) return invalid_device;
+  std::strncpy(id, device == 0 ? "0000:00:00.0" : "0000:01:00.0", static_cast<std::size_t>(length));
+  return success;
+}
+int cuDeviceGetByPCIBusId(int* device, const char* id) {
+  const std::string text = id;
+  if (text != "0000:00:00.0" && text != "0000:01:00.0") return invalid_value;
+  return *device = text[6] - '0', success;
+}
 
 int cuDevicePrimaryCtxRetain(Context** context, int device) {
   return *context = &state().contexts.at(static_cast<std::size_t>(device)), success;
@@ -244,6 +256,17 @@ int cuStreamCreate(Stream** stream, unsigned) {
   state().streams[*stream] = true;
   return success;
 }
+int cuStreamCreateWithPriority(Stream** stream, unsigned flags, int priority) {
+  if (const int error = enter("cuStreamCreateWithPriority")) return error;
+  if (const int error = cuStreamCreate(stream, flags)) return error;
+  (*stream)->flags = flags;
+  (*stream)->priority = priority;
+  return success;
+}
+int cuStreamGetPriority(Stream* stream, int* priority) {
+  return *priority = stream->priority, success;
+}
+int cuStreamGetFlags(Stream* stream, unsigned* flags) { return *flags = stream->flags, success; }
 int cuStreamDestroy_v2(Stream* stream) {
   const Lock lock(state().mutex);
   run_all(stream);
@@ -275,15 +298,27 @@ int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
   stream->work.emplace_back([mark = event->mark] { run_until(*mark); });
   return success;
 }
+/// On a thread of its own, as the real one; the stream goes on when that is done.
+int cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* data) {
+  if (const int error = enter("cuLaunchHostFunc")) return error;
+  stream = resolve(stream);
+  const Lock lock(state().mutex);
+  if (const int error = stream_error(stream)) return error;
+  Node node;
+  node.work = [=] { std::thread(function, data).join(); };
+  return submit(stream, node);
+}
 int cuStreamGetCtx(Stream* stream, Context** context) {
   return *context = resolve(stream)->context, success;
 }
 
 int cuEventCreate(Event** event, unsigned flags) {
+  if (const int error = enter("cuEventCreate")) return error;
   if (const int error = context_error()) return error;
   *event = new Event;
   (*event)->context = current_context();
-  (*event)->timed = flags == 0;
+  constexpr unsigned disable_timing = 2;
+  (*event)->timed = (flags & disable_timing) == 0;
   return success;
 }
 int cuEventDestroy_v2(Event*) { return success; }
@@ -308,6 +343,7 @@ int cuEventQuery(Event* event) {
   return event->mark->passed ? success : not_ready;
 }
 int cuEventSynchronize(Event* event) {
+  if (const int error = enter("cuEventSynchronize")) return error;
   const Lock lock(state().mutex);
   return run_until(*event->mark);
 }
@@ -354,6 +390,8 @@ int cuMemFree_v2(std::uint64_t pointer) {
   return success;
 }
 int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  if (const int error = enter("cuMemHostAlloc")) return error;
+  if (const int error = context_error()) return error;
   const Lock lock(state().mutex);
   *pointer = std::malloc(bytes);
   state().blocks[reinterpret_cast<std::uint64_t>(*pointer)] = {bytes, nullptr};
@@ -458,6 +496,9 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
   }
   return success;
 }
+
+int cuProfilerStart() { return enter("cuProfilerStart"); }
+int cuProfilerStop() { return enter("cuProfilerStop"); }
 
 // What no test calls, and what Heddle asks to be there.
 #define HEDDLE_FAKE(name) \

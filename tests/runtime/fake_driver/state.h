@@ -42,6 +42,8 @@ struct Stream {
   Graph* capture = nullptr;
   bool into_graph = false;  ///< the capture's graph is the caller's
   bool forbids = false;     ///< the mode of the capture does
+  unsigned flags = 0;
+  int priority = 0;
 };
 
 /// One recording of an event: what waits for it holds on to it when the event is recorded anew.
