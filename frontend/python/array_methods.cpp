@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,10 +16,14 @@
 #include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/casting.h"
+#include "frontend/python/device.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
 #include "frontend/python/orders.h"
+#include "frontend/python/streams.h"
+#include "frontend/python/transfers.h"
+#include "frontend/streams/access.h"
 
 // Methods of Array that numpy.ndarray has and that differ from the module's functions: they write
 // to the array, use its memory order, or have other parameters.
@@ -308,22 +313,29 @@ void bind_transfers(Functions& functions) {
   functions.def_method(
       "get(self, stream: Any = None, order: str = 'C', out: numpy.ndarray | None = None, blocking: "
       "bool = True) -> numpy.ndarray",
-      "A NumPy array with a copy of the elements: cupy.ndarray.get. Evaluates and waits; `stream` "
-      "and `blocking` have no effect.",
+      "A NumPy array with a copy of the elements, in C or Fortran order: cupy.ndarray.get. The "
+      "copy "
+      "is enqueued on `stream`, by default the current one. With `blocking`, waits for it. Else it "
+      "is done when the stream is: until then nothing reads the result, nor changes `out`, which "
+      "is memory of heddle.cuda.alloc_pinned_memory to be copied while other work runs. Raises "
+      "ValueError for an `out` of another shape, TypeError for another dtype.",
       [](const Arguments& a) {
-        const nb::object copy = on_host(a);
-        const nb::module_ numpy = nb::module_::import_("numpy");
-        if (a.is_none(3)) return nb::object(numpy.attr("asarray")(copy, nb::arg("order") = a[2]));
-        numpy.attr("copyto")(a[3], copy, "no");
-        return nb::borrow(a[3]);
+        return download(a.object(0), a.where(), {a[1], a.order(2), a[3], a.flag(4)});
       });
   functions.def_method(
       "set(self, arr: numpy.ndarray, stream: Any = None) -> None",
-      "Writes the elements of a NumPy array of the same shape and dtype: cupy.ndarray.set. Raises "
-      "ValueError for another shape, TypeError for another dtype.",
+      "Writes the elements of a NumPy array of the same shape and dtype: cupy.ndarray.set. The "
+      "copy is enqueued on `stream`, by default the current one. Raises ValueError for another "
+      "shape, TypeError for another dtype.",
       [](const Arguments& a) {
+        std::optional<runtime::StreamScope> scope;
+        if (!a.is_none(2)) {
+          const Stream stream = to_stream(a[2], to_string(device_of(a.array(0))));
+          scope.emplace(frontend::StreamAccess::of(stream));
+        }
         check_set(a, a.array(1));
         a.target(0).write(a.array(1), a.where());
+        if (scope) compute(a.array(0));
         return nb::none();
       });
 }

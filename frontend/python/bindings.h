@@ -23,6 +23,10 @@ void bind_spectral(Functions& functions, nb::module_& module);
 void bind_manipulation(Functions& functions);
 void bind_matrices(Functions& functions);
 void bind_memory(Functions& functions);
+/// Streams, events, devices and pinned memory, in the private submodule _cuda.
+void bind_cuda(Functions& functions);
+void bind_cuda_devices(nb::module_& module);
+void bind_pinned_memory(nb::module_& module);
 void bind_nnet(Functions& functions);
 void bind_packing(Functions& functions);
 void bind_polynomials(Functions& functions);

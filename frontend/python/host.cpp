@@ -20,6 +20,7 @@
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/transfers.h"
 
 namespace heddle::python {
 namespace {
@@ -35,6 +36,14 @@ void read_bytes(const Array& array, const char* what, const SourceLocation& wher
     frontend::download_to(*frontend::evaluated_node(value, what, where), out);
   }
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// Copies elements to the device without the GIL: the copy may wait for a Python function that the
+/// stream calls.
+Array uploaded(const void* data, std::size_t count, DType dtype, const Shape& shape,
+               const SourceLocation& where) {
+  const ReleaseGil release;
+  return from_memory(data, count, dtype, shape, where);
 }
 
 template <class T>
@@ -90,7 +99,7 @@ class Sequence {
     std::vector<std::byte> bytes(leaves_.size() * size_of(dtype));
     for (std::size_t i = 0; i < leaves_.size(); ++i)
       store(leaves_[i], dtype, &bytes[i * size_of(dtype)]);
-    return from_memory(bytes.data(), leaves_.size(), dtype, shape_, where_);
+    return uploaded(bytes.data(), leaves_.size(), dtype, shape_, where_);
   }
 
  private:
@@ -202,7 +211,7 @@ Array from_numpy(nb::object array, const SourceLocation& where) {
   const auto count = static_cast<std::size_t>(to_integer(ordered.attr("size")));
   const auto address =
       static_cast<std::uintptr_t>(nb::cast<std::uintptr_t>(ordered.attr("ctypes").attr("data")));
-  return from_memory(reinterpret_cast<const void*>(address), count, *dtype, shape, where);
+  return uploaded(reinterpret_cast<const void*>(address), count, *dtype, shape, where);
 }
 
 /// Stacks a sequence that contains Arrays. With a dtype, each entry is cast before it is combined
@@ -304,13 +313,20 @@ nb::object to_numpy(const Array& array, const SourceLocation& where) {
 
 void bind_host(Functions& functions) {
   functions.def(
-      "asnumpy(x: Any, /) -> numpy.ndarray",
-      "A NumPy array with a copy of the elements; for any other object, numpy.asarray(x).\n\n"
+      "asnumpy(a: Any, stream: Any = None, order: str = 'C', out: numpy.ndarray | None = None, "
+      "blocking: bool = True) -> numpy.ndarray",
+      "A NumPy array with a copy of the elements, as Array.get; for any other object, "
+      "numpy.asarray(a, order=order).\n\n"
       "Evaluates and waits. Raises TraceError inside a trace.\n\n"
       "Example: hd.asnumpy(hd.ones(3))",
       [](const Arguments& a) {
-        if (as_array(a[0]) != nullptr) return to_numpy(a.array(0), a.where());
-        return nb::object(nb::module_::import_("numpy").attr("asarray")(a[0]));
+        if (as_array(a[0]) != nullptr)
+          return download(a.object(0), a.where(), {a[1], a.order(2), a[3], a.flag(4)});
+        const nb::module_ numpy = nb::module_::import_("numpy");
+        const nb::object array = numpy.attr("asarray")(a[0], nb::arg("order") = a[2]);
+        if (a.is_none(3)) return array;
+        numpy.attr("copyto")(a[3], array);
+        return nb::borrow(a[3]);
       });
   functions.def_method(
       "__array__(self, dtype: numpy.dtype | None = None, *, copy: bool | None = None) -> "

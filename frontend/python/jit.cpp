@@ -14,27 +14,13 @@
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/held.h"
 #include "frontend/python/lost_writes.h"
 #include "frontend/python/lowered.h"
 #include "frontend/python/tree.h"
-#include "ir/base/fork_gate.h"
 
 namespace heddle::python {
 namespace {
-
-/// A Python object that C++ threads may release. Releasing takes the GIL, so it must happen outside
-/// of fork sections, since a forking thread may hold the GIL. Nothing is released after the
-/// interpreter has ended.
-using Held = std::shared_ptr<const nb::object>;
-Held hold(nb::object object) {
-  return {new nb::object(std::move(object)), [](const nb::object* held) {
-            ir::outside_fork_sections([held] {
-              if (Py_IsInitialized() == 0) return;
-              const AcquireGil acquire;
-              delete held;
-            });
-          }};
-}
 
 struct JitObject {
   nb::object function;

@@ -25,7 +25,7 @@ void bind_memory(Functions& functions) {
                 "Facts about a device's memory pool, of this thread's device by default; like "
                 "CuPy's MemoryPool. In bytes: in_use, reserved, peak_in_use, peak_reserved, "
                 "largest_free and limit (0: none). Also the numbers of blocks in use, of "
-                "allocations, and of reservations from the device.",
+                "free blocks, of allocations, and of reservations from the device.",
                 [](const Arguments& a) {
                   const MemoryStatistics s = memory_statistics(device_at(a, 0));
                   nb::dict result;
@@ -36,6 +36,7 @@ void bind_memory(Functions& functions) {
                   result["largest_free"] = s.largest_free;
                   result["limit"] = s.limit;
                   result["blocks"] = s.blocks;
+                  result["free_blocks"] = s.free_blocks;
                   result["allocations"] = s.allocations;
                   result["reservations"] = s.reservations;
                   return nb::object(result);

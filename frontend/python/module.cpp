@@ -29,6 +29,7 @@ NB_MODULE(_heddle, module) {
   bind_settings(functions);
   bind_profile(functions);
   bind_memory(functions);
+  bind_cuda(functions);
   bind_creation(functions);
   bind_grids(functions);
   bind_elementwise(functions);

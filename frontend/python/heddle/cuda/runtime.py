@@ -1,0 +1,127 @@
+"""Functions with the names of cupy.cuda.runtime. Heddle calls CUDA's driver, not its runtime library:
+what asks the runtime for a version gets the driver's."""
+
+from heddle import _heddle
+from heddle.cuda._device import Device, get_device_id
+from heddle.cuda._stream import ExternalStream
+
+_cuda = _heddle._cuda
+
+CUDARuntimeError = _heddle.DeviceError
+is_hip = False
+streamDefault, streamNonBlocking = 0, 1
+streamCaptureModeGlobal, streamCaptureModeThreadLocal, streamCaptureModeRelaxed = 0, 1, 2
+cudaErrorNotReady = 600
+
+
+def getDeviceCount():
+    """The number of GPUs that this process can use; 0 without a driver."""
+    return _cuda.device_count()
+
+
+def getDevice():
+    """The number of this thread's GPU; -1 if it is the CPU."""
+    return get_device_id()
+
+
+def setDevice(device):
+    """Makes a GPU this thread's device. Raises DeviceError if there is no such GPU."""
+    Device(device).use()
+
+
+def deviceSynchronize():
+    """Waits for all work on this thread's device."""
+    Device().synchronize()
+
+
+def memGetInfo():
+    """Bytes of memory of this thread's device: (free, total)."""
+    return Device().mem_info
+
+
+def driverGetVersion():
+    """The newest CUDA version that the driver supports: 12040 for 12.4; 0 without a driver."""
+    return _cuda.driver_version()
+
+
+runtimeGetVersion = driverGetVersion
+
+
+def deviceCanAccessPeer(device, peerDevice):
+    """1 if kernels of the one GPU can read the memory of the other, else 0."""
+    return int(_cuda.can_access_peer(f"cuda:{Device(device).id}", f"cuda:{Device(peerDevice).id}"))
+
+
+def deviceGetPCIBusId(device):
+    """A GPU's PCI bus id."""
+    return Device(device).pci_bus_id
+
+
+def deviceGetByPCIBusId(pciBusId):
+    """The number of the GPU at a PCI bus id. Raises DeviceError if there is none."""
+    return Device.from_pci_bus_id(pciBusId).id
+
+
+def streamSynchronize(stream):
+    """Waits for the work of the stream with this handle."""
+    ExternalStream(stream).synchronize()
+
+
+def streamQuery(stream):
+    """0 if the stream with this handle has nothing to do, else cudaErrorNotReady."""
+    return 0 if ExternalStream(stream).done else cudaErrorNotReady
+
+
+def profilerStart():
+    """Starts the recording of a profiler that waits for it."""
+    _cuda.set_profiling(True)
+
+
+def profilerStop():
+    """Stops the recording of a profiler that was started here."""
+    _cuda.set_profiling(False)
+
+
+# cudaDeviceProp's fields, and the attributes that have them.
+_PROPERTIES = {
+    "ECCEnabled": "EccEnabled", "asyncEngineCount": "AsyncEngineCount",
+    "canMapHostMemory": "CanMapHostMemory", "clockRate": "ClockRate", "computeMode": "ComputeMode",
+    "concurrentKernels": "ConcurrentKernels", "concurrentManagedAccess": "ConcurrentManagedAccess",
+    "cooperativeLaunch": "CooperativeLaunch", "deviceOverlap": "GpuOverlap",
+    "globalL1CacheSupported": "GlobalL1CacheSupported",
+    "hostNativeAtomicSupported": "HostNativeAtomicSupported", "integrated": "Integrated",
+    "isMultiGpuBoard": "IsMultiGpuBoard", "kernelExecTimeoutEnabled": "KernelExecTimeout",
+    "l2CacheSize": "L2CacheSize", "localL1CacheSupported": "LocalL1CacheSupported",
+    "major": "ComputeCapabilityMajor", "managedMemory": "ManagedMemory",
+    "maxBlocksPerMultiProcessor": "MaxBlocksPerMultiprocessor",
+    "maxThreadsPerBlock": "MaxThreadsPerBlock",
+    "maxThreadsPerMultiProcessor": "MaxThreadsPerMultiProcessor", "memPitch": "MaxPitch",
+    "memoryBusWidth": "GlobalMemoryBusWidth", "memoryClockRate": "MemoryClockRate",
+    "minor": "ComputeCapabilityMinor", "multiGpuBoardGroupID": "MultiGpuBoardGroupID",
+    "multiProcessorCount": "MultiProcessorCount", "pageableMemoryAccess": "PageableMemoryAccess",
+    "pciBusID": "PciBusId", "pciDeviceID": "PciDeviceId", "pciDomainID": "PciDomainId",
+    "persistingL2CacheMaxSize": "MaxPersistingL2CacheSize", "regsPerBlock": "MaxRegistersPerBlock",
+    "regsPerMultiprocessor": "MaxRegistersPerMultiprocessor",
+    "reservedSharedMemPerBlock": "ReservedSharedMemoryPerBlock",
+    "sharedMemPerBlock": "MaxSharedMemoryPerBlock",
+    "sharedMemPerBlockOptin": "MaxSharedMemoryPerBlockOptin",
+    "sharedMemPerMultiprocessor": "MaxSharedMemoryPerMultiprocessor",
+    "singleToDoublePrecisionPerfRatio": "SingleToDoublePrecisionPerfRatio",
+    "streamPrioritiesSupported": "StreamPrioritiesSupported", "surfaceAlignment": "SurfaceAlignment",
+    "tccDriver": "TccDriver", "textureAlignment": "TextureAlignment",
+    "texturePitchAlignment": "TexturePitchAlignment", "totalConstMem": "TotalConstantMemory",
+    "unifiedAddressing": "UnifiedAddressing", "warpSize": "WarpSize"}
+
+
+def getDeviceProperties(device):
+    """What the driver says of a GPU: a dict by the names of cudaDeviceProp's fields. `name` is
+    bytes, as in CuPy. Raises DeviceError if there is no such GPU."""
+    gpu = Device(device)
+    attributes = gpu.attributes
+    found = {name: attributes[attribute] for name, attribute in _PROPERTIES.items()
+             if attribute in attributes}
+    found["name"] = _cuda.properties(f"cuda:{gpu.id}")["name"].encode()
+    found["totalGlobalMem"] = gpu.mem_info[1]
+    for name, attribute in {"maxThreadsDim": "MaxBlockDim", "maxGridSize": "MaxGridDim"}.items():
+        found[name] = tuple(attributes.get(attribute + axis, 0) for axis in "XYZ")
+    return found

@@ -1,0 +1,75 @@
+"""heddle.profiler on whatever device HEDDLE_DEVICE names."""
+
+import io
+from contextlib import redirect_stdout
+
+import pytest
+from conftest import ON_CPU
+
+import heddle as hd
+
+cuda = hd.cuda
+ON_GPU = not ON_CPU
+
+
+def evaluations():
+    return hd.statistics()["evaluations"]
+
+
+def test_benchmark():
+    x = hd.arange(1000.0)
+    calls = []
+
+    def work(a, factor=1):
+        calls.append(factor)
+        return hd.sin(a) * factor
+
+    before = evaluations()
+    result = hd.profiler.benchmark(work, (x,), {"factor": 2}, n_repeat=5, n_warmup=2)
+    assert calls == [2] * 7 and evaluations() == before + 7
+    assert result.name == "work"
+    assert result.cpu_times.shape == (5,) and result.gpu_times.shape == (1, 5)
+    assert (result.cpu_times > 0).all() and (result.gpu_times >= 0).all()
+    title = f"GPU-{cuda.Device().id}" if ON_GPU else "device"
+    for text in (str(result), repr(result)):
+        assert text.startswith("work                :    CPU: ") and f"    {title}: " in text
+        assert "+/-" in text and "max:" in text
+    assert title not in result.to_str()
+    short = cuda.benchmark(work, (x,), n_repeat=10_000, n_warmup=0, max_duration=0.05, name="it")
+    assert 1 <= short.cpu_times.size < 10_000 and str(short).startswith("it  ")
+    for wrong in ({"func": 1}, {"args": [x]}, {"n_repeat": 0}, {"n_warmup": -1}, {"name": 1},
+                  {"devices": 0}, {"kwargs": ()}):
+        with pytest.raises(ValueError):
+            hd.profiler.benchmark(**{"func": work, "args": (x,), "n_repeat": 1} | wrong)
+
+
+def test_time_range():
+    @hd.profiler.time_range("outer", color_id=1)
+    def step():
+        with hd.profiler.time_range("inner", sync=True):
+            return (hd.ones(10) * 2).eval()
+
+    with hd.profiler.profile(), hd.profile() as profile:
+        step()
+    ranges = [event["name"] for event in profile.events() if event["phase"] == "range"]
+    assert sorted(ranges) == ["inner", "outer"]
+    with pytest.raises(ValueError):
+        hd.profiler.time_range("x", color_id=1, argb_color=2)
+    # Ranges may end in another order than they begin.
+    first, second = hd.profiler.time_range("first"), hd.profiler.time_range("second")
+    with hd.profile():
+        first.__enter__()
+        second.__enter__()
+        first.__exit__()
+        (hd.ones(10) + 1).eval()
+        second.__exit__()
+
+
+def test_help():
+    text = io.StringIO()
+    with redirect_stdout(text):
+        help(hd.cuda)
+    for name in hd.cuda.__all__:
+        assert name in text.getvalue()
+        value = getattr(hd.cuda, name)
+        assert name == "PinnedMemoryPointer" or value.__doc__, name
