@@ -12,7 +12,6 @@
 #include "frontend/python/held.h"
 #include "frontend/streams/access.h"
 #include "frontend/streams/recorded.h"
-#include "runtime/device/backend.h"
 
 namespace heddle::python {
 
@@ -66,7 +65,6 @@ void finish_host_functions() {
   for (const Stream& stream : streams) {
     const runtime::Stream& queue = frontend::StreamAccess::of(stream);
     try {
-      const runtime::ContextScope context(queue.device());
       queue.synchronize();
     } catch (const Error&) {
       continue;  // the device has failed, so nothing more is called

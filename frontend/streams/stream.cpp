@@ -7,7 +7,6 @@
 
 #include "frontend/evaluate/checks.h"
 #include "frontend/streams/recorded.h"
-#include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/stream.h"
 
@@ -29,15 +28,6 @@ std::shared_ptr<const runtime::Stream> shared(runtime::Stream stream) {
 
 /// Handles that stand for CUDA's default streams.
 constexpr std::uintptr_t legacy_default = 1, per_thread_default = 2;
-
-/// Handles of default streams mean those of the current context.
-class StreamContext {
- public:
-  explicit StreamContext(const runtime::Stream& stream) : context_(stream.device()) {}
-
- private:
-  runtime::ContextScope context_;
-};
 
 runtime::CaptureMode mode_of(CapturePolicy policy) {
   switch (policy) {
@@ -67,7 +57,6 @@ Event::Event(const EventOptions& options, const std::string& of) {
 
 void Event::record(const Stream& stream) {
   evaluate_recorded("Event::record");
-  const StreamContext context(*stream.stream_);
   state_->event.record(*stream.stream_);
   state_->recorded = true;
 }
@@ -133,20 +122,17 @@ void* Stream::handle() const { return stream_->handle(); }
 
 void Stream::synchronize() const {
   evaluate_recorded("Stream::synchronize");
-  const StreamContext context(*stream_);
   stream_->synchronize();
   frontend::raise_failures();
 }
 
 bool Stream::done() const {
   evaluate_recorded("Stream::done");
-  const StreamContext context(*stream_);
   return stream_->idle();
 }
 
 void Stream::wait(const Event& event) const {
   evaluate_recorded("Stream::wait");
-  const StreamContext context(*stream_);
   stream_->wait(event.state_->event);
 }
 

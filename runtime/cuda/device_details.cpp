@@ -88,8 +88,10 @@ constexpr NamedAttribute attributes[] = {
     {116, "GPUDirectRDMASupported"},
     {120, "ClusterLaunch"},
     {125, "IpcEventSupport"},
-    {132, "NumaConfig"},
-    {134, "NumaId"},
+    {130, "NumaConfig"},
+    {131, "NumaId"},
+    {133, "MpsEnabled"},
+    {134, "HostNumaId"},
 };
 
 DeviceHandle handle_of(int ordinal) {

@@ -68,6 +68,17 @@ ThreadStreams& streams_on(Device device) {
   return all.emplace_back(ThreadStreams{own, own});
 }
 
+/// The handles of default streams mean those of the current context.
+class BorrowedContext {
+ public:
+  explicit BorrowedContext(const StreamState& state) {
+    if (state.borrowed) context_.emplace(state.device);
+  }
+
+ private:
+  std::optional<ContextScope> context_;
+};
+
 /// A function that a stream calls.
 struct HostCall final : GraphResource {
   explicit HostCall(std::function<void()> given) : function(std::move(given)) {}
@@ -146,20 +157,27 @@ Stream Stream::borrow(Device device, StreamHandle handle) {
 }
 
 void Stream::synchronize() const {
-  if (is_asynchronous(device())) backend_of(device()).synchronize(handle(), device().ordinal);
+  if (!is_asynchronous(device())) return;
+  const BorrowedContext context(*state_);
+  backend_of(device()).synchronize(handle(), device().ordinal);
 }
 
 bool Stream::idle() const {
-  return !is_asynchronous(device()) || backend_of(device()).is_idle(handle(), device().ordinal);
+  if (!is_asynchronous(device())) return true;
+  const BorrowedContext context(*state_);
+  return backend_of(device()).is_idle(handle(), device().ordinal);
 }
 
 bool Stream::capturing() const {
-  return is_asynchronous(device()) && backend_of(device()).is_capturing(handle());
+  if (!is_asynchronous(device())) return false;
+  const BorrowedContext context(*state_);
+  return backend_of(device()).is_capturing(handle());
 }
 
 void Stream::wait(const Event& event) const {
   if (event.handle() == nullptr) return;
   if (is_asynchronous(device())) {
+    const BorrowedContext context(*state_);
     backend_of(device()).wait(handle(), event.handle());
   } else {
     event.synchronize();

@@ -56,6 +56,14 @@ def test_devices_and_streams_on_fake_gpus():
         urgent.synchronize()
         assert urgent.done and seen == [1]
 
+        # What copies, or waits, lets a function run that waits for Python.
+        with urgent:
+            urgent.launch_host_func(seen.append, 2)
+            z = hd.asarray([1.0, 2.0])
+            assert z.tolist() == [1.0, 2.0] and seen == [1, 2]
+            urgent.launch_host_func(seen.append, 3)
+            assert float(z[1]) == 2.0 and seen == [1, 2, 3]
+
         results = []
         def work():
             with cuda.Stream(non_blocking=True) as own:

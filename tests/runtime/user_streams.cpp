@@ -76,6 +76,16 @@ void check_current() {
   }
   CHECK(Stream::current(gpu) == other);
   Stream::set_current(own);
+  // The default stream of the second GPU, on a thread that has used none yet.
+  std::thread([] {
+    const Device second{DeviceKind::cuda, 1};
+    const Stream legacy =
+        Stream::borrow(second, reinterpret_cast<runtime::StreamHandle>(std::uintptr_t{1}));
+    CHECK_FALSE(legacy.capturing());
+    CHECK(legacy.idle());
+    legacy.synchronize();
+    legacy.wait(runtime::Event(Stream::create(second)));
+  }).join();
 }
 
 /// What lies in a dead stream's memory is ordered before the work of the next stream of its kind.
@@ -165,6 +175,11 @@ void check_graphs() {
       CHECK(download(twice, stream) == times(ramp(64, 1), 2));
       CHECK(calls == i);
     }
+    // On another stream, the launch comes after the stream's work and before its later work.
+    const Stream other = Stream::create(gpu);
+    runtime::fill(twice.buffer->pointer(), 0, twice.buffer->bytes(), stream);
+    graph->launch(other);
+    CHECK(download(twice, stream) == times(ramp(64, 1), 2));
     graph->upload(stream);
     control().fail("cuGraphLaunch", failure, 0);
     CHECK_THROWS_AS(graph->launch(stream), DeviceError);
