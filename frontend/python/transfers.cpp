@@ -70,7 +70,10 @@ void check_out(nb::handle out, const Array& value) {
 }
 
 /// Computes the elements and enqueues their copy.
-void enqueue(Array value, const Target& target, const Download& how, const SourceLocation& where) {
+void enqueue(const Array& array, const Target& target, const Download& how,
+             const SourceLocation& where) {
+  // The variable may change while other threads run.
+  const Array value = array;  // NOLINT(performance-unnecessary-copy-initialization)
   if (frontend::tracing()) frontend::value_in_trace("get", where);
   const std::string device = to_string(device_of(value));
   const Stream stream = to_stream(how.stream, device);
