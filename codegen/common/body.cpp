@@ -228,6 +228,9 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     case Instruction::Kind::cast:
       need("cast");
       return fmt::format("op::cast<{}>({})", type(instruction.dtype), argument(0));
+    case Instruction::Kind::bound:
+      need("position");
+      return fmt::format("op::bound({}, {})", argument(0), extent(instruction.end));
     case Instruction::Kind::position:
     case Instruction::Kind::inside: {
       need("position");

@@ -46,8 +46,7 @@ void HostPrinter::split_range(const char* part) {
 /// The number of elements that are combined in sequence, in the order of columns.
 std::string HostPrinter::run_length() const {
   if (passes::segmented(plan_) != nullptr) return "op::reduce::segment_run_length";
-  return fmt::format("op::reduce::run_length({})",
-                     body_.extent(passes::iterations(plan_.inner)));
+  return fmt::format("op::reduce::run_length({})", body_.extent(passes::iterations(plan_.inner)));
 }
 
 void HostPrinter::chunk_of_unknown(const std::string& walk, const std::string& most_parts) {
@@ -223,8 +222,7 @@ void HostPrinter::row_runs(const HostPass& pass) {
   for (const int i : active) out_.line("R{0}::State t{0};", i);
   out_.open_block();
   for (const int i : active) out_.line("R{0}::State a{0};", i);
-  out_.open(
-      "const auto walk = [&](Index block, Index block_end) __attribute__((always_inline))");
+  out_.open("const auto walk = [&](Index block, Index block_end) __attribute__((always_inline))");
   for (const int i : active) out_.line("a{0} = R{0}::identity();", i);
   open_runs(plan_.inner, "block", "block_end");
   const std::vector<int> instructions = body_.needed_for(roots_of(pass), true);

@@ -132,13 +132,21 @@ HostArray reduce(Op op, const HostArray& operand, const Type& type,
   return result;
 }
 
-std::vector<std::int64_t> positions_of(const HostArray& array, std::int64_t axis_size) {
-  std::vector<std::int64_t> positions(count_of(array.type));
+template <class T>
+std::vector<std::int64_t> clipped(const HostArray& array, DType dtype, std::int64_t axis_size) {
+  std::vector<T> bounds(count_of(array.type));
   const std::byte* const data = array.data.data();
-  cast_function(array.type.dtype, DType::i64)(&data, reinterpret_cast<std::byte*>(positions.data()),
-                                              positions.size());
-  for (std::int64_t& one : positions) one = heddle_scalar::position(one, axis_size);
-  return positions;
+  cast_function(array.type.dtype, dtype)(&data, reinterpret_cast<std::byte*>(bounds.data()),
+                                         bounds.size());
+  std::vector<std::int64_t> result;
+  for (const T one : bounds) result.push_back(heddle_scalar::bound(one, axis_size));
+  return result;
+}
+
+/// The begins or ends of segments, on the axis.
+std::vector<std::int64_t> bounds_of(const HostArray& array, std::int64_t axis_size) {
+  if (array.type.dtype == DType::u64) return clipped<std::uint64_t>(array, DType::u64, axis_size);
+  return clipped<std::int64_t>(array, DType::i64, axis_size);
 }
 
 /// Reduces segments of one axis, which operands 1 and 2 give.
@@ -148,8 +156,8 @@ HostArray reduce_segments(Op op, std::span<const HostArray* const> operands, con
   const std::vector<std::int64_t> order = axis_last(axis, operand.type.shape.size());
   const HostArray rows = transpose(operand, order);
   const std::int64_t length = rows.type.shape.back().constant();
-  const std::vector<std::int64_t> begins = positions_of(*operands[1], length + 1),
-                                  ends = positions_of(*operands[2], length + 1);
+  const std::vector<std::int64_t> begins = bounds_of(*operands[1], length),
+                                  ends = bounds_of(*operands[2], length);
   Type turned = type;
   for (std::size_t i = 0; i < order.size(); ++i) turned.shape[i] = type.shape[order[i]];
   HostArray result = allocate(turned);
@@ -163,8 +171,7 @@ HostArray reduce_segments(Op op, std::span<const HostArray* const> operands, con
     for (std::size_t i = 0; i < begins.size(); ++i, to += to_size) {
       const std::int64_t elements = std::max<std::int64_t>(ends[i] - begins[i], 0);
       reduce_row(from + static_cast<std::size_t>(begins[i]) * from_size, to, 1,
-                 static_cast<std::size_t>(elements),
-                 heddle_scalar::reduce::segment_run_length);
+                 static_cast<std::size_t>(elements), heddle_scalar::reduce::segment_run_length);
     }
   }
   return transpose(result, axis_back(axis, order.size()));

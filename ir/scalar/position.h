@@ -10,4 +10,12 @@ HD_SCALAR long long position(long long index, long long n) {
   const long long below = counted < n ? counted : n - 1;
   return below < 0 ? 0 : below;
 }
+// The begin or end of a segment of an axis of n elements: clipped to [0, n].
+template <class T>
+HD_SCALAR long long bound(T index, long long n) {
+  const auto above = static_cast<unsigned long long>(index);
+  const long long below =
+      above < static_cast<unsigned long long>(n) ? static_cast<long long>(above) : n;
+  return index < static_cast<T>(1) ? 0 : below;
+}
 }  // namespace heddle_scalar

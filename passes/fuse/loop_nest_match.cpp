@@ -39,6 +39,10 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
     reason = "it does not reduce the segments that the kernel's inner loop runs over";
     return std::nullopt;
   }
+  if (result.segments && !group.inner.empty() && result.used_in_inner_loops) {
+    reason = "its result is used again within a segment";
+    return std::nullopt;
+  }
   const ir::Attributes& attributes = graph.attributes(result.node);
   const ir::Shape& operand = graph.shape(graph.operands(result.node)[0]);
   std::vector<Dim> reduced;

@@ -249,10 +249,10 @@ int Lowering::emit_reduction(const Place& place) {
 
 // The begin or end of a segment: a position on the axis, or behind its last element.
 int Lowering::emit_bound(int index, Dim axis) {
-  Instruction position = Instruction::of(Instruction::Kind::position, DType::i64);
-  position.arguments = {index};
-  position.end = axis + Dim(1);
-  return push(std::move(position), {});
+  Instruction bound = Instruction::of(Instruction::Kind::bound, DType::i64);
+  bound.arguments = {index};
+  bound.end = axis;
+  return push(std::move(bound), {});
 }
 
 int Lowering::emit_user_map(const Place& place) {

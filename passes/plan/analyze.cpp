@@ -248,7 +248,8 @@ Dim row_length(const KernelPlan& plan) {
   const Dim inner = iterations(plan.inner), segments = iterations(segment_loops(plan));
   if (segmented(plan) == nullptr) return inner;
   if (!inner.is_constant() || !segments.is_constant()) return likely;
-  return std::max<std::int64_t>(inner.constant() / std::max<std::int64_t>(segments.constant(), 1), 1);
+  return std::max<std::int64_t>(inner.constant() / std::max<std::int64_t>(segments.constant(), 1),
+                                1);
 }
 
 Dim elements_of(const KernelPlan& plan) {

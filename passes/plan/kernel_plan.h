@@ -55,6 +55,7 @@ struct Instruction {
     apply,     ///< op(arguments)
     cast,      ///< arguments[0] to dtype
     position,  ///< position of index arguments[0] on an axis of `end` elements, clamped to the axis
+    bound,     ///< arguments[0], a segment's begin or end, clipped to [0, end]
     inside,    ///< whether index arguments[0] is valid for an axis of `end` elements
     search,    ///< op over the `end` elements of operands[operand], for the value arguments[0]
     reduced,   ///< the result of reductions[reduction]

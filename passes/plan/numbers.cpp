@@ -148,6 +148,7 @@ class Copy {
         one.step = factor(one.step);
         [[fallthrough]];
       case Instruction::Kind::position:
+      case Instruction::Kind::bound:
       case Instruction::Kind::inside:
       case Instruction::Kind::search:
         one.end = number(one.end, false, in_vectors);

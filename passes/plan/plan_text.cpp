@@ -221,6 +221,9 @@ class PlanText {
       case Instruction::Kind::cast:
         what = "cast" + arguments;
         break;
+      case Instruction::Kind::bound:
+        what = fmt::format("bound{} of {}", arguments, one.end.to_string());
+        break;
       case Instruction::Kind::position:
       case Instruction::Kind::inside:
         what = fmt::format("{}{} of {}",

@@ -205,8 +205,7 @@ def with_kept_axes(node, result, operand):
 
 def bounds_of(index, length):
     """The ends of segments as places of an axis, or behind it."""
-    index = index.astype(np.int64)
-    return np.clip(np.where(index < 0, index + length + 1, index), 0, length)
+    return np.clip(index, 0, length).astype(np.int64)
 
 
 def least_or_greatest(op, dtype):

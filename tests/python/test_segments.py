@@ -101,26 +101,48 @@ def test_beside_a_sum_that_keeps_its_axis():
     np.testing.assert_allclose(np.asarray(parts), [x[:4].sum(), x[4:].sum()])
 
 
-def test_vmap_over_values_and_over_bounds():
+def test_map_over_values_and_over_bounds():
     x = values("float64", (3, 20))
     begins, ends = np.array([[0, 4], [1, 7], [3, 3]]), np.array([[4, 20], [7, 9], [8, 3]])
-
-    def reduce(x, begins, ends):
-        return hd.reduce_segments("sum", x, begins, ends)
-
-    rows = hd.vmap(reduce, in_axes=(0, None, None))(
-        hd.asarray(x), hd.asarray(begins[0]), hd.asarray(ends[0]))
-    np.testing.assert_allclose(np.asarray(rows), reference("sum", x, begins[0], ends[0], 1))
-    rows = hd.vmap(reduce)(hd.asarray(x), hd.asarray(begins), hd.asarray(ends))
+    same = hd.map(lambda row: hd.reduce_segments("sum", row, hd.asarray(begins[0]), hd.asarray(ends[0])),
+                  hd.asarray(x))
+    np.testing.assert_allclose(np.asarray(same), reference("sum", x, begins[0], ends[0], 1))
+    each = hd.map(lambda row: hd.reduce_segments("sum", *row),
+                  (hd.asarray(x), hd.asarray(begins), hd.asarray(ends)))
     expected = [reference("sum", *row, 0) for row in zip(x, begins, ends)]
-    np.testing.assert_allclose(np.asarray(rows), expected)
+    np.testing.assert_allclose(np.asarray(each), expected)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_softmax_of_one_segment(axis):
+    shape = [40, 40]
+    x = values("float32", shape)
+    begin, end = hd.asarray(np.array([3])), hd.asarray(np.array([29]))
+
+    @hd.jit
+    def shares(x):
+        most = hd.reduce_segments("max", x, begin, end, axis)
+        return hd.reduce_segments("sum", hd.exp(x - most), begin, end, axis)
+
+    part = x.take(range(3, 29), axis)
+    expected = np.exp(part - part.max(axis, keepdims=True)).sum(axis, keepdims=True)
+    np.testing.assert_allclose(np.asarray(shares(hd.asarray(x))), expected, rtol=1e-5)
+
+
+def test_indices_of_reduceat_in_an_array_are_clipped():
+    x = np.arange(1.0, 21.0)
+    found = np.asarray(hd.add.reduceat(hd.asarray(x), hd.asarray(np.array([0, 100, -3]))))
+    np.testing.assert_array_equal(found, np.add.reduceat(x, [0, 19, 0]))
 
 
 def test_bounds_outside_are_clipped():
     x = values("float32")
-    begins, ends = hd.asarray(np.array([0, 15, 40])), hd.asarray(np.array([99, 2**40, 50]))
+    begins, ends = hd.asarray(np.array([0, 15, 40, -5, -9])), hd.asarray(np.array([99, 2**40, 50, 4, -2]))
     found = np.asarray(hd.reduce_segments("sum", hd.asarray(x), begins, ends))
-    np.testing.assert_allclose(found, [x.sum(), x[15:].sum(), 0], rtol=1e-5)
+    np.testing.assert_allclose(found, [x.sum(), x[15:].sum(), 0, x[:4].sum(), 0], rtol=1e-5)
+    huge = hd.asarray(np.array([2**63 + 5], np.uint64))
+    found = np.asarray(hd.reduce_segments("sum", hd.asarray(x), hd.asarray(np.array([18])), huge))
+    np.testing.assert_allclose(found, [x[18:].sum()], rtol=1e-5)
 
 
 def test_nothing_to_reduce_and_no_segments():

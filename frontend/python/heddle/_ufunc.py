@@ -266,7 +266,7 @@ def _checked_indices(ufunc, indices, extent):
         indices = _heddle.asarray(indices)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
         raise TypeError(f"{ufunc.__name__}.reduceat: indices must be a 1-d array of integers")
-    return indices.astype(_heddle.int64)
+    return _heddle.clip(indices, 0, max(extent - 1, 0)).astype(_heddle.int64)
 
 
 def reduceat(self, array, indices, axis=0, dtype=None, out=None):
