@@ -20,7 +20,7 @@ HEADERS = ROOT / "frontend/include/heddle"
 # Headers of classes, settings, tools and loops, which declare no array functions.
 NOT_VOCABULARY = {"array", "bulk_random", "control", "fields", "half", "heddle", "indexing", "jit",
                   "device", "memory", "profile", "program", "random", "settings", "source_location",
-                  "stream"}
+                  "sparse", "stream"}
 SETTINGS = {"set_linalg_errors"}  # settings declared in headers of functions
 PAGE = ROOT / "docs/reference/functions.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"

@@ -11,8 +11,12 @@ using ir::Op;
 
 namespace {
 
-/// The narrowest dtype that holds 0 .. greatest. A sort makes one pass over memory for each key
-/// byte.
+NodeRef whole(double value, DType dtype, ir::Dim length, const OpRecorder& on) {
+  return broadcast_to_shape(record_constant(dtype, value), {length}, on.site);
+}
+
+}  // namespace
+
 DType key_dtype(ir::Dim greatest) {
   if (!greatest.is_constant()) return DType::i64;
   const std::int64_t value = greatest.constant();
@@ -20,12 +24,6 @@ DType key_dtype(ir::Dim greatest) {
   if (value <= std::numeric_limits<std::uint16_t>::max()) return DType::u16;
   return value <= std::numeric_limits<std::uint32_t>::max() ? DType::u32 : DType::i64;
 }
-
-NodeRef whole(double value, DType dtype, ir::Dim length, const OpRecorder& on) {
-  return broadcast_to_shape(record_constant(dtype, value), {length}, on.site);
-}
-
-}  // namespace
 
 NodeRef sums_by_key(const NodeRef& values, const NodeRef& keys, ir::Dim length,
                     const OpRecorder& on) {

@@ -4,6 +4,10 @@
 
 namespace heddle::frontend {
 
+/// The narrowest dtype that holds 0 .. greatest. A sort makes one pass over memory for each key
+/// byte.
+DType key_dtype(ir::Dim greatest);
+
 /// Sums the values by key: `length` sums, starting from 0. Keys are i64 in [0, length]; the key
 /// `length` is ignored. All are 1-d; values are floats or complex numbers.
 ///

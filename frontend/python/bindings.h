@@ -45,6 +45,7 @@ void bind_settings(Functions& functions);
 void bind_profile(Functions& functions);
 void bind_quantiles(Functions& functions);  ///< and histograms
 void bind_sets(Functions& functions);
+void bind_sparse(Functions& functions);
 void bind_sorting(Functions& functions);  ///< and searching
 void bind_windows(Functions& functions);
 

@@ -55,6 +55,7 @@ NB_MODULE(_heddle, module) {
   bind_linear_algebra(functions);
   bind_fft(functions);
   bind_nnet(functions);
+  bind_sparse(functions);
   bind_linalg(functions);
   bind_polynomials(functions);
   bind_statistics(functions);

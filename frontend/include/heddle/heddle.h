@@ -45,6 +45,7 @@
 #include "heddle/sets.h"
 #include "heddle/settings.h"
 #include "heddle/sorting.h"
+#include "heddle/sparse.h"
 #include "heddle/spectral.h"
 #include "heddle/statistics.h"
 #include "heddle/stream.h"

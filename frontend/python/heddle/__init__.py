@@ -105,11 +105,11 @@ _FROM_NUMPY = ("base_repr", "binary_repr", "bytes_", "character", "clongdouble",
 
 
 def __getattr__(name):
-    """NumPy is imported only for what asks for it."""
+    """NumPy, and modules that few programs use, are imported only for what asks for them."""
     if name in _FROM_NUMPY:
         import numpy
 
         return getattr(numpy, name)
-    if name == "testing":
-        return importlib.import_module("heddle.testing")
+    if name in ("sparse", "testing"):
+        return importlib.import_module("heddle." + name)
     raise AttributeError(f"module 'heddle' has no attribute '{name}'")
