@@ -168,6 +168,10 @@ void bind_products(Functions& functions, nb::module_& module) {
       "out[i] = the sum of values[offsets[i]:offsets[i + 1]], 0 if there are none. Raises "
       "ShapeError, DTypeError.",
       [](const Arguments& a) { return sparse::segment_sum(a.operand(0), a.array(1)); });
+  functions.def_in(module, "segment_min(values: Operand, offsets: Array, initial: Operand) -> Array",
+                   "heddle::sparse::segment_min.", [](const Arguments& a) {
+                     return sparse::segment_min(a.operand(0), a.array(1), a.operand(2));
+                   });
   functions.def_in(module, "csr_matmul(a: tuple, x: Operand) -> Array", "heddle::sparse::matmul.",
                    [](const Arguments& a) { return sparse::matmul(csr(a, 0), a.operand(1)); });
   functions.def_in(module, "dia_matmul(a: tuple, x: Operand) -> Array", "heddle::sparse::matmul.",

@@ -1,5 +1,9 @@
 #include "heddle/reductions.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "heddle/sparse.h"
 
 #include "frontend/array/access.h"
@@ -42,20 +46,27 @@ struct Rows {
   ir::Dim rows;
 };
 
-Rows rows_for(const Csr& a, const OpRecorder& on) {
-  const auto [data, indices, indptr, count] = frontend::nodes_of(a, on.site);
-  const ir::Dim rows(a.shape[0]);
-  Rows made{data, on.cast(indices, DType::i64), {}, {}, {}, {}, {}, {}, rows};
-  made.row = frontend::segment_of(indptr, count, on);
-  const NodeRef wide = on.cast(indptr, DType::i64);
+/// The rows that begin at offsets; without data.
+Rows rows_between(const NodeRef& offsets, ir::Dim count, const OpRecorder& on) {
+  Rows made;
+  made.rows = offsets->shape[0] - ir::Dim(1);
+  made.row = frontend::segment_of(offsets, count, on);
+  const NodeRef wide = on.cast(offsets, DType::i64);
   const NodeRef none = record_constant(DType::i64, 0), one = record_constant(DType::i64, 1);
-  made.first = on.part(wide, 0, 0, rows);
-  const NodeRef end = on.part(wide, 0, ir::Dim(1), rows);
+  made.first = on.part(wide, 0, 0, made.rows);
+  const NodeRef end = on.part(wide, 0, ir::Dim(1), made.rows);
   made.length = on(Op::subtract, end, made.first);
   made.last = on(Op::maximum, on(Op::subtract, end, one), none);
-  made.position =
-      on(Op::subtract, on.places(count), frontend::pick(made.first, made.row, on));
+  made.position = on(Op::subtract, on.places(count), frontend::pick(made.first, made.row, on));
   made.begins = on(Op::equal, made.position, none);
+  return made;
+}
+
+Rows rows_for(const Csr& a, const OpRecorder& on) {
+  const auto [data, indices, indptr, count] = frontend::nodes_of(a, on.site);
+  Rows made = rows_between(indptr, count, on);
+  made.data = data;
+  made.column = on.cast(indices, DType::i64);
   return made;
 }
 
@@ -112,6 +123,21 @@ Array place_in_rows(const Csr& matrix, Op scan, const SourceLocation& where) {
 }
 
 }  // namespace
+
+Array segment_min(const Operand& values, const Array& offsets, const Operand& initial) {
+  const OpRecorder on{values.where()};
+  const NodeRef node = frontend::node_of("segment_min", values);
+  const NodeRef bounds = Access::node(offsets, on.site);
+  if (node->shape.size() != 1 || bounds->shape.size() != 1 || bounds->shape[0] == ir::Dim(0)) {
+    throw ShapeError(frontend::at(
+        fmt::format("segment_min({}, {}): takes values [n] and offsets [m + 1]",
+                    frontend::describe(*node), frontend::describe(*bounds)),
+        on.site));
+  }
+  const NodeRef fallback = frontend::node_of("segment_min", initial, node->dtype);
+  const Rows rows = rows_between(bounds, node->shape[0], on);
+  return Access::make(extreme(rows, Op::cummin, node, fallback, on));
+}
 
 Array min_of_rows(const Csr& a, SourceLocation where) {
   return extreme_of_rows(a, Op::cummin, where);

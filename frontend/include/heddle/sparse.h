@@ -118,6 +118,9 @@ Array rows_of(const Csr& a, SourceLocation where = SourceLocation::current());
 /// `values` is [n, ...], `offsets` [m + 1] of integers that do not decrease; the result [m, ...] has
 /// the dtype of values.
 Array segment_sum(const Operand& values, const Array& offsets);
+/// The least of values[offsets[i]] .. values[offsets[i + 1] - 1], for `values` [n]; `initial` if
+/// there are none.
+Array segment_min(const Operand& values, const Array& offsets, const Operand& initial);
 /// a @ x for a vector [n] or a matrix [n, k]. ShapeError if n is not the number of columns.
 Array matmul(const Csr& a, const Operand& x);
 Array matmul(const Dia& a, const Operand& x);

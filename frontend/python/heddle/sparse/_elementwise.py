@@ -34,7 +34,8 @@ class Elementwise:
             raise NotImplementedError("power: zero power is not supported as it would densify the "
                                       "matrix; use hd.ones(shape)")
         data = self._deduplicated()
-        return self._with_data((data if dtype is None else data.astype(dtype)) ** n)
+        data = data if dtype is None else data.astype(dtype)
+        return self._with_data(hd.square(data) if n == 2 else data ** n)
 
     def count_nonzero(self, axis=None):
         """The number of elements that are not 0, duplicates added: of all, as an int, or along an

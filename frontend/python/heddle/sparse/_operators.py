@@ -30,9 +30,9 @@ class Operators:
     def _elements_with(self, other, function, name):
         """function of two sparse matrices, in the format of this one, or CSR."""
         own = self._compressed()
-        other = other.asformat(own.format)
         if own._extents != other._extents or self._flat != other._flat:
             raise ValueError(f"{name}: inconsistent shapes {self.shape} and {other.shape}")
+        other = other.asformat(own.format)
         return self._shaped(type(own)._of(getattr(_sparse, function)(own._parts, other._parts)))
 
     def _shaped(self, made):
@@ -186,7 +186,8 @@ class Operators:
             raise NotImplementedError(f"{name}: a number that is not 0 would fill the matrix; use "
                                       "toarray()")
         if issparse(other):
-            return self._elements_with(other, name, name)
+            both_bool = name == "subtract" and self.dtype == other.dtype == hd.bool
+            return self._elements_with(other, "not_equal" if both_bool else name, name)
         if _inputs.is_dense(other):
             return function(self.toarray(), _inputs.dense(other))
         return NotImplemented

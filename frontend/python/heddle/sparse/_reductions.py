@@ -88,8 +88,6 @@ class Reductions:
     def _extreme(self, axis, name, explicit):
         axis = _axis(axis, name)
         rows, columns = self._extents
-        if self.dtype.kind == "c":
-            raise TypeError(f"{name}: complex numbers have no order")
         if axis is None:
             if rows == 0 or columns == 0:
                 raise ValueError(f"{name}: a matrix without elements has no extremes")
@@ -117,8 +115,6 @@ class Reductions:
 
     def _place(self, axis, name):
         axis = _axis(axis, name)
-        if self.dtype.kind == "c":
-            raise TypeError(f"{name}: complex numbers have no order")
         if axis is None:
             rows, columns = self._extents
             if rows == 0 or columns == 0:

@@ -1,0 +1,16 @@
+"""Linear algebra with sparse matrices and linear operators, with the names of scipy.sparse.linalg.
+
+The iterative solvers are loops on the device: they wait for it once, at the end, however many steps
+they take. With a callback they wait in each step.
+"""
+
+from heddle.sparse.linalg._gmres import gmres
+from heddle.sparse.linalg._krylov import bicgstab, cg, cgs
+from heddle.sparse.linalg._least_squares import lsmr, lsqr
+from heddle.sparse.linalg._minres import minres
+from heddle.sparse.linalg._norm import norm
+from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator
+from heddle.sparse.linalg._triangular import spsolve_triangular
+
+__all__ = ["LinearOperator", "aslinearoperator", "bicgstab", "cg", "cgs", "gmres", "lsmr", "lsqr",
+           "minres", "norm", "spsolve_triangular"]

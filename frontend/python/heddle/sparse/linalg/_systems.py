@@ -1,0 +1,68 @@
+"""What the solvers share: their arguments, their loops, and what they return."""
+
+import heddle as hd
+from heddle import _heddle
+from heddle.sparse.linalg._operators import aslinearoperator
+
+_sparse = _heddle._sparse
+
+
+def make_system(name, A, M, x0, b):
+    """(A, M, x, b): operators and vectors in one floating dtype. Raises ValueError for shapes that do
+    not fit, and for an A that is not square."""
+    A = aslinearoperator(A)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"{name}: A must be square, not {A.shape}")
+    n = A.shape[0]
+    b = hd.asarray(b)
+    if b.shape not in ((n,), (n, 1)):
+        raise ValueError(f"{name}: shapes of A {A.shape} and b {b.shape} are incompatible")
+    dtype = hd.result_type(A.dtype, b.dtype)
+    if dtype.kind not in "fc":
+        dtype = hd.float64
+    b = b.reshape(n).astype(dtype)
+    if x0 is None:
+        x = hd.zeros(n, dtype=dtype)
+    else:
+        x = hd.asarray(x0)
+        if x.shape not in ((n,), (n, 1)):
+            raise ValueError(f"{name}: shapes of A {A.shape} and x0 {x.shape} are incompatible")
+        x = x.reshape(n).astype(dtype)
+    M = None if M is None else aslinearoperator(M)
+    if M is not None and M.shape != A.shape:
+        raise ValueError(f"{name}: matrix A {A.shape} and preconditioner M {M.shape} have different "
+                         "shapes")
+    return A, (lambda v: v) if M is None else M.matvec, x, b
+
+
+def tolerance(name, b_norm, atol, rtol):
+    """The residual to reach: max(atol, rtol * |b|). Raises ValueError for a negative atol."""
+    if atol is None or isinstance(atol, str) or atol < 0:
+        raise ValueError(f"{name}: atol is {atol!r}, but must be a number that is not negative")
+    return hd.maximum(b_norm * rtol, atol)
+
+
+def inner(x, y):
+    """The inner product, with x conjugated."""
+    return hd.sum(hd.conj(x) * y)
+
+
+def length(x):
+    """The Euclidean norm."""
+    return hd.sqrt(hd.sum(hd.real(x * hd.conj(x))))
+
+
+def run(condition, step, state, callback=None):
+    """while condition(state): state = step(state). On the device, without waits; with a callback,
+    step by step."""
+    if callback is None:
+        return hd.while_loop(condition, step, state)
+    while bool(condition(state)):
+        state = step(state)
+        callback(state)
+    return state
+
+
+def status(code):
+    """A computed integer; inside jit, an Array."""
+    return code if _sparse.is_tracing() else int(code)
