@@ -94,10 +94,10 @@ Coo sum_duplicates(const Coo& a, SourceLocation where) {
   if (a.canonical) return a;
   const OpRecorder on{where};
   const NodeRef row = Access::node(a.row, where), col = Access::node(a.col, where);
-  const Ordered sorted = frontend::sorted_by(col, row, {a.shape[1], a.shape[0]}, on);
+  const Ordered sorted = frontend::sorted_by(row, col, a.shape, on);
   const frontend::Unique made = frontend::sums_of_equal("sum_duplicates", sorted, Access::node(a.data, where), on);
-  return {Access::make(made.data), Access::make(on.cast(made.minor, row->dtype)),
-          Access::make(on.cast(made.major, row->dtype)), a.shape, true};
+  return {Access::make(made.data), Access::make(on.cast(made.major, row->dtype)),
+          Access::make(on.cast(made.minor, row->dtype)), a.shape, true};
 }
 
 Csr keep(const Csr& a, const Array& mask, SourceLocation where) {

@@ -105,7 +105,7 @@ Array has_sorted_indices(const Csr& a, SourceLocation where = SourceLocation::cu
 Array has_canonical_format(const Csr& a, SourceLocation where = SourceLocation::current());
 /// Sorted, each element once; counts.
 Csr sum_duplicates(const Csr& a, SourceLocation where = SourceLocation::current());
-/// Sorted by column, then row, each element once, as SciPy's COO; counts.
+/// Sorted by row, then column, each element once; counts.
 Coo sum_duplicates(const Coo& a, SourceLocation where = SourceLocation::current());
 /// The elements at which a 1-d bool array is true; counts.
 Csr keep(const Csr& a, const Array& mask, SourceLocation where = SourceLocation::current());

@@ -209,8 +209,8 @@ class Coordinates(Elementwise, Operators, Reductions, Indexing, SparseBase):
         self._canonical = bool(value)
 
     def sum_duplicates(self):
-        """Adds elements that are stored twice, in place; the rest is sorted by column, then row.
-        Evaluates, and waits for the number of elements."""
+        """Adds elements that are stored twice, in place, and sorts by row, then column. Evaluates, and
+        waits for the number of elements."""
         if not self._canonical:
             self._set(_sparse.sum_duplicates_coo(self._parts))
 

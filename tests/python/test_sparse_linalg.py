@@ -1,0 +1,182 @@
+"""heddle.sparse.linalg and csgraph, against SciPy."""
+
+import numpy as np
+import pytest
+
+import heddle as hd
+from sparse_cases import scipy_sparse, sparse
+
+theirs = pytest.importorskip("scipy.sparse.linalg")
+graphs = pytest.importorskip("scipy.sparse.csgraph")
+ours = sparse.linalg
+N = 20
+
+
+def systems(dtype):
+    """A positive definite matrix, one that is not symmetric, and a right side."""
+    generator = np.random.default_rng(0)
+    base = generator.standard_normal((N, N)) * (generator.random((N, N)) < 0.2)
+    if np.dtype(dtype).kind == "c":
+        base = base * (1 + 0.5j)
+    definite = base @ base.conj().T + 5 * np.eye(N)
+    return definite.astype(dtype), (base + 6 * np.eye(N)).astype(dtype), (
+        generator.standard_normal(N).astype(dtype))
+
+
+def check(name, matrix, b, dtype, **options):
+    x, info = getattr(ours, name)(sparse.csr_array(matrix), hd.asarray(b), **options)
+    right, wanted = getattr(theirs, name)(
+        scipy_sparse.csr_array(matrix), b,
+        **{key: value.get() if sparse.issparse(value) else value for key, value in options.items()})
+    assert info == wanted and isinstance(info, int)
+    assert x.dtype.name == right.dtype.name and x.shape == right.shape
+    scale = np.finfo(dtype).eps * 1e4
+    np.testing.assert_allclose(hd.asnumpy(x), right, rtol=scale, atol=scale * max(1, np.abs(right).max()))
+    return hd.asnumpy(x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("name", ["cg", "bicgstab", "gmres", "cgs"])
+def test_solvers(name, dtype):
+    definite, general, b = systems(dtype)
+    matrix = definite if name == "cg" else general
+    rtol = 1e-4 if dtype == "float32" else 1e-9
+    x = check(name, matrix, b, dtype, rtol=rtol)
+    assert np.linalg.norm(matrix @ x - b) <= 1.01 * rtol * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("name", ["cg", "bicgstab", "gmres", "cgs", "minres"])
+def test_solver_options(name):
+    matrix, _, b = systems("float64")
+    check(name, matrix, b, "float64", maxiter=2)
+    check(name, matrix, b, "float64", x0=np.ones(N))
+    check(name, matrix, b, "float64", M=sparse.csr_array(np.diag(1 / np.diag(matrix))))
+    check(name, matrix, np.zeros(N), "float64")
+    x, info = getattr(ours, name)(hd.asarray(matrix), hd.asarray(b)[:, None])
+    assert x.shape == (N,) and info == 0
+    # Integers are solved in float64; an operator is as good as a matrix.
+    x, _ = getattr(ours, name)(sparse.eye(3, dtype="int32", format="csr"), [1, 2, 3])
+    assert x.dtype == hd.float64
+    operator = ours.LinearOperator((N, N), lambda v: hd.asarray(matrix) @ v, dtype="float64")
+    np.testing.assert_allclose(hd.asnumpy(getattr(ours, name)(operator, b)[0]),
+                               getattr(theirs, name)(matrix, b)[0], rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["cg", "bicgstab", "minres"])
+def test_callbacks(name):
+    matrix, _, b = systems("float64")
+    seen, wanted = [], []
+    getattr(ours, name)(sparse.csr_array(matrix), b, callback=lambda x: seen.append(hd.asnumpy(x)))
+    getattr(theirs, name)(matrix, b, callback=lambda x: wanted.append(x.copy()))
+    assert len(seen) == len(wanted)
+    np.testing.assert_allclose(seen[0], wanted[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["x", "pr_norm"])
+def test_callbacks_of_gmres(kind):
+    _, matrix, b = systems("float64")
+    seen, wanted = [], []
+    ours.gmres(sparse.csr_array(matrix), b, restart=4, callback_type=kind, callback=(
+        lambda x: seen.append(hd.asnumpy(x) if kind == "x" else x)))
+    theirs.gmres(matrix, b, restart=4, callback_type=kind, callback=lambda x: wanted.append(
+        np.array(x)))
+    assert len(seen) == len(wanted)
+    np.testing.assert_allclose(seen, wanted, rtol=1e-6, atol=1e-9)
+
+
+def test_solver_in_jit():
+    matrix, _, b = systems("float64")
+    solve = hd.jit(lambda a, b: ours.cg(a, b, rtol=1e-10)[0] * 2)
+    np.testing.assert_allclose(hd.asnumpy(solve(sparse.csr_array(matrix), hd.asarray(b))),
+                               2 * np.linalg.solve(matrix, b), rtol=1e-7)
+
+
+@pytest.mark.parametrize("damp", [0.0, 0.5])
+@pytest.mark.parametrize("name", ["lsqr", "lsmr"])
+def test_least_squares(name, damp):
+    generator = np.random.default_rng(1)
+    matrix = generator.standard_normal((30, 10)) * (generator.random((30, 10)) < 0.5)
+    b = generator.standard_normal(30)
+    for a, right in ((matrix, b), (matrix.T, b[:10]), (matrix, np.zeros(30))):
+        got = getattr(ours, name)(sparse.csr_array(a), hd.asarray(right), damp=damp)
+        wanted = getattr(theirs, name)(scipy_sparse.csr_array(a), right, damp=damp)
+        assert got[1:3] == wanted[1:3]
+        for k, (found, expected) in enumerate(zip(got, wanted)):
+            found = hd.asnumpy(found) if isinstance(found, hd.Array) else found
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9, err_msg=str(k))
+    x0 = np.ones(10)
+    np.testing.assert_allclose(hd.asnumpy(getattr(ours, name)(matrix, b, x0=x0)[0]),
+                               getattr(theirs, name)(matrix, b, x0=x0)[0], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("unit", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_triangular(lower, unit, dtype):
+    generator = np.random.default_rng(2)
+    matrix = generator.standard_normal((N, N)) * (generator.random((N, N)) < 0.3)
+    matrix = (np.tril(matrix, -1) + 3 * np.eye(N)).astype(dtype)
+    matrix = matrix if lower else matrix.T
+    full = matrix - 2 * np.eye(N) if unit else matrix
+    for b in (generator.standard_normal(N), generator.standard_normal((N, 2))):
+        x = ours.spsolve_triangular(sparse.csr_array(matrix), b, lower=lower, unit_diagonal=unit)
+        np.testing.assert_allclose(full @ hd.asnumpy(x), b, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("ord", [None, "fro", 0, 1, -1, 2, 3, np.inf, -np.inf])
+def test_norms(ord, axis):
+    matrix = systems("float64")[1]
+    if (axis is None and ord in (0, 2, 3)) or (axis is not None and ord in ("fro", -1)):
+        return
+    got = ours.norm(sparse.csr_array(matrix), ord, axis)
+    np.testing.assert_allclose(hd.asnumpy(got), theirs.norm(scipy_sparse.csr_array(matrix), ord, axis))
+
+
+def test_operators():
+    matrix = systems("complex128")[1]
+    a, b = ours.aslinearoperator(sparse.csr_array(matrix)), ours.aslinearoperator(hd.asarray(matrix))
+    x = np.arange(N) + 1j
+    for one, right in ((a, matrix), (b, matrix), (a.H, matrix.conj().T), (a.T, matrix.T),
+                       (a * 2, 2 * matrix), (a + b, 2 * matrix), (a @ b, matrix @ matrix),
+                       (-a, -matrix), (a - b, 0 * matrix)):
+        np.testing.assert_allclose(hd.asnumpy(one @ x), right @ x, rtol=1e-12, atol=1e-9)
+        np.testing.assert_allclose(hd.asnumpy(one.rmatvec(x)), right.conj().T @ x, rtol=1e-12, atol=1e-9)
+        assert one.shape == (N, N)
+    np.testing.assert_allclose(hd.asnumpy(a.matmat(np.ones((N, 2)))), matrix @ np.ones((N, 2)))
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        a.matvec(np.ones(3))
+    with pytest.raises(TypeError, match="takes a matrix"):
+        ours.aslinearoperator("matrix")
+    with pytest.raises(NotImplementedError):
+        ours.LinearOperator((2, 2), lambda x: x).rmatvec(np.ones(2))
+
+
+@pytest.mark.parametrize("density", [0.0, 0.004, 0.01, 0.1])
+def test_components(density):
+    graph = scipy_sparse.random_array((150, 150), density=density, rng=np.random.default_rng(4)).tocsr()
+    for directed in (True, False):
+        count, labels = sparse.csgraph.connected_components(graph, directed=directed, connection="weak")
+        wanted, expected = graphs.connected_components(graph, directed=directed, connection="weak")
+        assert count == wanted and labels.dtype == hd.int32
+        np.testing.assert_array_equal(hd.asnumpy(labels), expected)
+    assert sparse.csgraph.connected_components(graph, return_labels=False) == wanted
+
+
+@pytest.mark.parametrize("function, error", [
+    (lambda a: ours.cg(a[:2], hd.ones(2)), ValueError), (lambda a: ours.cg(a, hd.ones(3)), ValueError),
+    (lambda a: ours.cg(a, hd.ones(4), atol=-1), ValueError),
+    (lambda a: ours.gmres(a, hd.ones(4), callback_type="y"), ValueError),
+    (lambda a: ours.cg(a, hd.ones(4), M=np.eye(3)), ValueError),
+    (lambda a: ours.cg(a, hd.ones(4), x0=np.ones(3)), ValueError),
+    (lambda a: ours.lsqr(a, hd.ones(3)), ValueError), (lambda a: ours.norm(np.eye(3)), TypeError),
+    (lambda a: ours.norm(a, 5), ValueError), (lambda a: ours.norm(a, axis=4), ValueError),
+    (lambda a: ours.norm(a, 2), NotImplementedError),
+    (lambda a: ours.spsolve_triangular(a * 0, hd.ones(4)), hd.LinAlgError),
+    (lambda a: ours.spsolve_triangular(a + sparse.csr_array(np.eye(4, k=1)), hd.ones(4)), ValueError),
+    (lambda a: ours.minres(a, hd.ones(4), M=-np.eye(4)), ValueError),
+    (lambda a: sparse.csgraph.connected_components(a[:2]), ValueError),
+    (lambda a: sparse.csgraph.connected_components(a, connection="loose"), ValueError)])
+def test_failing_input(function, error):
+    with pytest.raises(error):
+        function(sparse.csr_array(np.eye(4)))
